@@ -1,0 +1,5 @@
+// The WebAssembly module of the CPU engine and of the linear algebra: every export in one place.
+export * from "./portable";
+export * from "./linear-algebra";
+export * from "./spectrum";
+export * from "./reservoir";

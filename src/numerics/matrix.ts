@@ -1,0 +1,235 @@
+// Matrices as plain data: row-major dense and CSR sparse. No arithmetic on them lives here.
+
+/** The number formats that states, inputs and weights are held in. */
+export type Precision = "float32" | "float64";
+
+/** The typed array of either precision. */
+export type FloatArray = Float32Array | Float64Array;
+
+/** What a user may hand over as a series or a matrix: a matrix, a flat series (one column), or an array of rows. */
+export type MatrixLike = Matrix | FloatArray | readonly number[] | readonly (readonly number[] | FloatArray)[];
+
+/**
+ * A dense matrix, row-major: element (r, c) is `data[r * cols + c]`. In a series, time runs along the rows (T x features).
+ */
+export class Matrix<Data extends FloatArray = FloatArray> {
+  readonly rows: number;
+  readonly cols: number;
+  readonly data: Data;
+
+  /** @throws RangeError when `data` does not hold rows x cols values. */
+  constructor(rows: number, cols: number, data: Data) {
+    if (!Number.isSafeInteger(rows) || rows < 0) throw new RangeError(`rows is ${rows}; it takes a whole number of at least 0`);
+    if (!Number.isSafeInteger(cols) || cols < 0) throw new RangeError(`cols is ${cols}; it takes a whole number of at least 0`);
+    if (data.length !== rows * cols) {
+      throw new RangeError(`data holds ${data.length} values; a ${rows} x ${cols} matrix takes ${rows * cols}`);
+    }
+    this.rows = rows;
+    this.cols = cols;
+    this.data = data;
+  }
+
+  /** A matrix of zeros. */
+  static zeros(rows: number, cols: number, precision: "float32"): Matrix<Float32Array>;
+  static zeros(rows: number, cols: number, precision?: "float64"): Matrix<Float64Array>;
+  static zeros(rows: number, cols: number, precision?: Precision): Matrix;
+  static zeros(rows: number, cols: number, precision: Precision = "float64"): Matrix {
+    return new Matrix(rows, cols, allocate(precision, rows * cols));
+  }
+
+  /** Copies anything matrix-like into a matrix of the given precision. A flat series becomes one column. */
+  static from(source: MatrixLike, precision: "float32", name?: string): Matrix<Float32Array>;
+  static from(source: MatrixLike, precision?: "float64", name?: string): Matrix<Float64Array>;
+  static from(source: MatrixLike, precision?: Precision, name?: string): Matrix;
+  static from(source: MatrixLike, precision: Precision = "float64", name = "matrix"): Matrix {
+    return copyOf(asMatrix(source, name), precision);
+  }
+
+  /** The value at row `r`, column `c`. @throws RangeError outside the matrix. */
+  at(r: number, c: number): number {
+    const value = r >= 0 && c >= 0 && r < this.rows && c < this.cols ? this.data[r * this.cols + c] : undefined;
+    if (value === undefined) throw new RangeError(`(${r}, ${c}) is outside a ${this.rows} x ${this.cols} matrix`);
+    return value;
+  }
+
+  /** Row `r` as a view: writing to it writes to the matrix. */
+  row(r: number): Data {
+    return this.data.subarray(r * this.cols, (r + 1) * this.cols) as Data;
+  }
+
+  /** Column `c` as a copy. */
+  column(c: number): Data {
+    if (!(c >= 0 && c < this.cols)) throw new RangeError(`column ${c} is outside a ${this.rows} x ${this.cols} matrix`);
+    const out = allocate(precisionOf(this.data), this.rows);
+    for (let r = 0; r < this.rows; r++) out[r] = this.data[r * this.cols + c]!;
+    return out as Data;
+  }
+
+  /** Rows `start` to `end` (exclusive) as a copy; negative numbers count from the end, as in `Array.slice`. */
+  slice(start = 0, end = this.rows): Matrix<Data> {
+    const view = this.subarray(start, end);
+    return new Matrix(view.rows, view.cols, view.data.slice() as Data);
+  }
+
+  /** Rows `start` to `end` (exclusive) as a view of the same memory. */
+  subarray(start = 0, end = this.rows): Matrix<Data> {
+    const from = fromEnd(start, this.rows);
+    const to = Math.max(from, fromEnd(end, this.rows));
+    return new Matrix(to - from, this.cols, this.data.subarray(from * this.cols, to * this.cols) as Data);
+  }
+
+  /** The matrix as an array of rows. */
+  toArrays(): number[][] {
+    return Array.from({ length: this.rows }, (_, r) => Array.from(this.row(r)));
+  }
+}
+
+/**
+ * A sparse matrix in compressed sparse row form. The nonzeros of row r are at positions `rowOffsets[r]` to
+ * `rowOffsets[r + 1]`; columns rise strictly within a row. Explicit zeros are kept.
+ */
+export interface SparseMatrix<Data extends FloatArray = FloatArray> {
+  readonly rows: number;
+  readonly cols: number;
+  readonly rowOffsets: Uint32Array;
+  readonly columns: Uint32Array;
+  readonly values: Data;
+}
+
+/** Whether a matrix is in CSR form. */
+export function isSparse(matrix: Matrix | SparseMatrix): matrix is SparseMatrix {
+  return "rowOffsets" in matrix;
+}
+
+/** The number of stored values. */
+export function storedValues(matrix: Matrix | SparseMatrix): number {
+  return isSparse(matrix) ? matrix.values.length : matrix.data.length;
+}
+
+/** Wraps anything matrix-like; matrices and typed arrays are not copied. @throws RangeError on ragged rows. */
+export function asMatrix(source: MatrixLike, name = "matrix"): Matrix {
+  if (source instanceof Matrix) return source;
+  if (source instanceof Float32Array || source instanceof Float64Array) return new Matrix(source.length, 1, source);
+  if (!Array.isArray(source)) {
+    throw new TypeError(
+      `${name} is ${describe(source)}; it takes a Matrix, a Float32Array, a Float64Array, or an array of numbers or rows`,
+    );
+  }
+  const rows = source as readonly (number | readonly number[] | FloatArray)[];
+  if (rows.length === 0) return new Matrix(0, 1, new Float64Array(0));
+  const first = rows[0]!;
+  if (typeof first === "number") return new Matrix(rows.length, 1, Float64Array.from(rows as readonly number[]));
+  const cols = first.length;
+  const data = new Float64Array(rows.length * cols);
+  rows.forEach((row, r) => {
+    if (typeof row === "number" || row.length !== cols) {
+      throw new RangeError(
+        `${name}: row ${r} holds ${typeof row === "number" ? 1 : row.length} values and row 0 holds ${cols}; every row takes the same number`,
+      );
+    }
+    data.set(row, r * cols);
+  });
+  return new Matrix(rows.length, cols, data);
+}
+
+/** The matrix in the given precision: itself where it already is, else a rounded copy. */
+export function inPrecision(matrix: Matrix, precision: Precision): Matrix {
+  return precisionOf(matrix.data) === precision ? matrix : copyOf(matrix, precision);
+}
+
+function copyOf(matrix: Matrix, precision: Precision): Matrix {
+  return new Matrix(matrix.rows, matrix.cols, precision === "float32" ? Float32Array.from(matrix.data) : Float64Array.from(matrix.data));
+}
+
+/** Zeros of the given precision. */
+export function allocate(precision: Precision, length: number): FloatArray {
+  return precision === "float32" ? new Float32Array(length) : new Float64Array(length);
+}
+
+/** The precision of a typed array. */
+export function precisionOf(data: FloatArray): Precision {
+  return data instanceof Float32Array ? "float32" : "float64";
+}
+
+/** Dense form of a CSR matrix, same precision. */
+export function toDense(matrix: SparseMatrix): Matrix {
+  const out = Matrix.zeros(matrix.rows, matrix.cols, precisionOf(matrix.values));
+  for (let r = 0; r < matrix.rows; r++) {
+    for (let p = matrix.rowOffsets[r]!; p < matrix.rowOffsets[r + 1]!; p++) {
+      out.data[r * matrix.cols + matrix.columns[p]!] = matrix.values[p]!;
+    }
+  }
+  return out;
+}
+
+/** CSR form of a dense matrix, same precision; zeros are dropped. */
+export function toSparse(matrix: Matrix): SparseMatrix {
+  const rowOffsets = new Uint32Array(matrix.rows + 1);
+  let count = 0;
+  for (let r = 0; r < matrix.rows; r++) {
+    for (let c = 0; c < matrix.cols; c++) if (matrix.data[r * matrix.cols + c] !== 0) count++;
+    rowOffsets[r + 1] = count;
+  }
+  const columns = new Uint32Array(count);
+  const values = allocate(precisionOf(matrix.data), count);
+  let p = 0;
+  for (let r = 0; r < matrix.rows; r++) {
+    for (let c = 0; c < matrix.cols; c++) {
+      const value = matrix.data[r * matrix.cols + c]!;
+      if (value === 0) continue;
+      columns[p] = c;
+      values[p++] = value;
+    }
+  }
+  return { rows: matrix.rows, cols: matrix.cols, rowOffsets, columns, values };
+}
+
+/** Checks CSR structure: monotone offsets, columns in range and strictly rising. @throws RangeError naming row and position. */
+export function checkSparse(matrix: SparseMatrix, name: string): void {
+  const { rows, cols, rowOffsets, columns, values } = matrix;
+  if (rowOffsets.length !== rows + 1)
+    throw new RangeError(`${name}: rowOffsets holds ${rowOffsets.length} values; ${rows} rows take ${rows + 1}`);
+  if (rowOffsets[0] !== 0) throw new RangeError(`${name}: rowOffsets starts at ${rowOffsets[0]}; it takes 0`);
+  if (columns.length !== values.length || rowOffsets[rows] !== values.length) {
+    throw new RangeError(
+      `${name}: ${values.length} values, ${columns.length} columns and a last row offset of ${rowOffsets[rows]}; the three take the same number`,
+    );
+  }
+  for (let r = 0; r < rows; r++) {
+    if (rowOffsets[r + 1]! < rowOffsets[r]!)
+      throw new RangeError(
+        `${name}: rowOffsets falls from ${rowOffsets[r]} to ${rowOffsets[r + 1]} after row ${r}; it takes rising offsets`,
+      );
+    for (let p = rowOffsets[r]!; p < rowOffsets[r + 1]!; p++) {
+      const column = columns[p]!;
+      if (column >= cols) throw new RangeError(`${name}: row ${r} has column ${column}; it takes columns below ${cols}`);
+      if (p > rowOffsets[r]! && column <= columns[p - 1]!) {
+        throw new RangeError(
+          `${name}: row ${r} has column ${column} after column ${columns[p - 1]}; columns must rise and none may occur twice`,
+        );
+      }
+    }
+  }
+}
+
+/** Index of the first value that is not finite, or -1. */
+export function firstNonFinite(data: ArrayLike<number>): number {
+  for (let i = 0; i < data.length; i++) if (!Number.isFinite(data[i])) return i;
+  return -1;
+}
+
+/** A value in words for an error sentence: short, and never throwing. */
+export function describe(value: unknown): string {
+  if (value === null || typeof value === "number" || typeof value === "boolean" || typeof value === "bigint") return String(value);
+  if (value === undefined) return "missing";
+  if (typeof value === "string") return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value);
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  if (ArrayBuffer.isView(value)) return `a ${value.constructor.name}`;
+  if (typeof value === "function") return "a function";
+  const text = JSON.stringify(value) ?? typeof value;
+  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}
+
+function fromEnd(index: number, length: number): number {
+  return index < 0 ? Math.max(0, length + index) : Math.min(index, length);
+}

@@ -1,0 +1,58 @@
+// Loads the WebAssembly module. Instances own their memory; nothing is shared but the compiled code.
+import type { WasmExports } from "./exports.js";
+
+export type { WasmExports } from "./exports.js";
+
+/** A module with its memory. */
+export interface WasmInstance {
+  readonly exports: WasmExports;
+  readonly memory: WebAssembly.Memory;
+}
+
+/** Bytes of a WebAssembly page. */
+const pageBytes = 65536;
+
+/** The most memory one instance can have: 4 GiB. */
+export const wasmMemoryLimit = 65536 * pageBytes;
+
+/** Bytes at the start of the memory that belong to the module itself (scratch of the kernels, constants). */
+export const wasmReserved = 65536;
+
+type ModuleKind = "plain" | "threads";
+
+const modules = new Map<ModuleKind, WebAssembly.Module>();
+
+/** The compiled module. In Node it is compiled at first use; a browser must `await loadWasm()` before. */
+export function wasmModule(kind: ModuleKind = "plain"): WebAssembly.Module {
+  let module = modules.get(kind);
+  if (!module) {
+    const fs = globalThis.process?.getBuiltinModule?.("node:fs");
+    if (!fs) throw new Error("the WebAssembly module is not loaded: in a browser, await loadWasm() before anything that trains or runs");
+    module = new WebAssembly.Module(fs.readFileSync(moduleUrl(kind)));
+    modules.set(kind, module);
+  }
+  return module;
+}
+
+/** Loads and compiles the module: from its file in Node, by fetch in a browser. Idempotent. */
+export async function loadWasm(kind: ModuleKind = "plain"): Promise<WebAssembly.Module> {
+  const known = modules.get(kind);
+  if (known) return known;
+  if (globalThis.process?.getBuiltinModule) return wasmModule(kind);
+  const module = await WebAssembly.compileStreaming(fetch(moduleUrl(kind)));
+  modules.set(kind, module);
+  return module;
+}
+
+/** A fresh instance with `bytes` of memory from address `wasmReserved` on. @throws RangeError above 4 GiB. */
+export function wasmInstance(bytes: number): WasmInstance {
+  const total = wasmReserved + bytes;
+  if (total > wasmMemoryLimit) throw new RangeError(`${total} bytes are asked for; a WebAssembly memory takes at most ${wasmMemoryLimit}`);
+  const memory = new WebAssembly.Memory({ initial: Math.ceil(total / pageBytes) });
+  const instance = new WebAssembly.Instance(wasmModule(), { env: { memory } });
+  return { exports: instance.exports as unknown as WasmExports, memory };
+}
+
+function moduleUrl(kind: ModuleKind): URL {
+  return kind === "plain" ? new URL("./spillway.wasm", import.meta.url) : new URL("./spillway-threads.wasm", import.meta.url);
+}

@@ -1,0 +1,81 @@
+// A reservoir described as JSON. What the fields mean stands here; what they take is checked in config-schema.ts.
+import type { Seed } from "../numerics/index.js";
+import type { Activation } from "./model.js";
+import type { TopologyConfig } from "./topologies/index.js";
+
+/** Where random weights come from: U(-1, 1), N(0, 1), or -1 and 1 with equal chance. */
+export type WeightDistribution = "uniform" | "normal" | "bernoulli";
+
+/** Output feedback W_fb (N x O). */
+export interface FeedbackConfig {
+  /** O: how many outputs are fed back. The same number as `outputSize`; give either. */
+  readonly size: number;
+  /** Factor on every feedback weight, or one per output. */
+  readonly scaling: number | readonly number[];
+  /** Share of nonzero feedback weights, 0 to 1. */
+  readonly density: number;
+  readonly distribution: WeightDistribution;
+}
+
+/** A random initial state: distribution times scaling, drawn from the seed. */
+export interface RandomInitialState {
+  readonly distribution: WeightDistribution;
+  readonly scaling: number;
+}
+
+/** A reservoir's description with every default filled in. It is JSON and determines every weight bit. */
+export interface ReservoirConfig {
+  /** N, the number of neurons. */
+  readonly size: number;
+  /** I, the number of input channels; default 1. */
+  readonly inputSize: number;
+  /** O, the number of outputs that are fed back; 0 without feedback. */
+  readonly outputSize: number;
+  /** Target spectral radius of W; default 0.95. `null` leaves W as it was drawn. */
+  readonly spectralRadius: number | null;
+  /** Chance of a connection between two neurons; default 0.1. Topologies with a fixed pattern do not use it. */
+  readonly connectionProbability: number;
+  /** Distribution of the nonzero weights of W; default "uniform". */
+  readonly weightDistribution: WeightDistribution;
+  /** Whether neurons may connect to themselves; default false. */
+  readonly selfConnections: boolean;
+  /** Share of nonzero input weights; default 1. */
+  readonly inputConnectivity: number;
+  readonly inputDistribution: WeightDistribution;
+  /** Factor on every input weight, or one per input; default 1. */
+  readonly inputScaling: number | readonly number[];
+  /** Factor on the bias of every neuron, drawn from `biasDistribution`; default 0, no bias. */
+  readonly bias: number;
+  readonly biasDistribution: WeightDistribution;
+  /** Share of neurons with a bias; default 1. */
+  readonly biasDensity: number;
+  /** a in (0, 1], or one per neuron; default 0.3. 1 is the plain echo state network. */
+  readonly leakRate: number | readonly number[];
+  /** Uniform noise in [-noiseLevel, noiseLevel) on every pre-activation; default 0. */
+  readonly noiseLevel: number;
+  readonly activation: Activation;
+  readonly topology: TopologyConfig;
+  /** Output feedback, or `null` for none. */
+  readonly feedback: FeedbackConfig | null;
+  /** x before the first step: "zeros" (default), N numbers, or random. */
+  readonly initialState: "zeros" | readonly number[] | RandomInitialState;
+  /** Any number or text; default "spillway". */
+  readonly seed: Seed;
+  /** How W is stored, which decides the order of its sums; "auto" follows the density and is resolved when the model is made. */
+  readonly storage: "auto" | "dense" | "sparse";
+  /** "bfloat16" rounds every weight of W once more when it is made; arithmetic stays in the model's precision. Default "full". */
+  readonly weightPrecision: "full" | "bfloat16";
+  /** "portable": the same bits on every engine. "fast" lets an engine that has something faster use it. */
+  readonly arithmetic: "portable" | "fast";
+  /** Precision of states and weights; default "float32". */
+  readonly precision: "float32" | "float64";
+}
+
+/** What a user writes: `size` and whatever differs from the defaults. */
+export type ReservoirOptions = Pick<ReservoirConfig, "size"> & {
+  readonly [Field in Exclude<keyof ReservoirConfig, "size" | "topology" | "feedback">]?: ReservoirConfig[Field] | undefined;
+} & {
+  /** A topology by name, or by name and settings. */
+  readonly topology?: TopologyConfig | TopologyConfig["type"] | undefined;
+  readonly feedback?: Partial<FeedbackConfig> | null | undefined;
+};

@@ -1,0 +1,194 @@
+// The engine contract: what a place that runs reservoirs must offer, and the errors it may raise. An engine is not where
+// configurations are validated, weights are drawn or user input is converted: it gets a finished model and finished arrays.
+import type { FloatArray, Matrix } from "../numerics/index.js";
+import type { FeatureSpec, LinearReadout } from "./features.js";
+import type { ReservoirModel } from "./model.js";
+
+/** Whether an engine can run here, and why (not). */
+export interface EngineStatus {
+  readonly available: boolean;
+  /** One sentence: what was found, or what is missing. */
+  readonly reason: string;
+  /** The device in words. */
+  readonly device?: string;
+}
+
+/** How an engine would run a model: for people to read and for result files. */
+export interface EnginePlan {
+  readonly engine: string;
+  /** One line: layout, kernel, threads. */
+  readonly summary: string;
+  readonly bytes: number;
+  readonly details: Readonly<Record<string, string | number | boolean>>;
+}
+
+/** Settings of an engine that do not change a single bit of the result. */
+export interface EngineOptions {
+  /** Worker threads beside each other on one reservoir (CPU engine, Node only). Default 1. */
+  readonly threads?: number;
+}
+
+/** Everything a run depends on that is not in the model. Copying it and setting it back resumes a run exactly. */
+export interface SessionState {
+  /** x, N values of the model's precision. */
+  readonly values: FloatArray;
+  /** y(t), what the next step feeds back; O values, zeros before the first step. */
+  readonly output: FloatArray;
+  /** u(t), the last input; I values, zeros before the first step. */
+  readonly input: FloatArray;
+  /** Steps since reset: the noise counter. */
+  readonly step: number;
+}
+
+/** Watching and stopping long work. */
+export interface WorkOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called with steps done and steps in all, at most some dozens of times a second. */
+  readonly onProgress?: ((done: number, total: number) => void) | undefined;
+}
+
+/** One sequence. */
+export interface SequenceInput {
+  /** T x I in the model's precision. */
+  readonly inputs: Matrix;
+  /** T x O, the outputs to feed back in place of the readout's (teacher forcing): row t is y(t) and reaches x(t+1). */
+  readonly teacher?: Matrix | undefined;
+}
+
+export interface RunOptions extends WorkOptions {
+  /** Keep every k-th state: rows k-1, 2k-1, ... Default 1. */
+  readonly every?: number | undefined;
+  /** Where the states go: floor(T / every) x N in the model's precision. Left out, the states are not kept. */
+  readonly states?: Matrix | undefined;
+}
+
+export interface BatchOptions extends WorkOptions {
+  /** Keep all states of each sequence, or only the last one (1 x N). Default "all". */
+  readonly keep?: "all" | "last" | undefined;
+}
+
+export interface GenerateOptions extends WorkOptions {
+  readonly readout: LinearReadout;
+  readonly steps: number;
+  /** steps x E: inputs from outside. With feedback E = I (zeros if left out); without, each step's input is [y, these] and E = I - O. */
+  readonly inputs?: Matrix | undefined;
+  /** Where the states go, steps x N, if they are wanted. */
+  readonly states?: Matrix | undefined;
+}
+
+/** Receives training rows in order; a Gram accumulator of `readout` is one. */
+export interface TrainingSink {
+  readonly features: FeatureSpec;
+  /** `states` is T x N, `inputs` T x I, `targets` T x O. */
+  add(states: Matrix, inputs: Matrix, targets: Matrix): void;
+}
+
+export interface AccumulateOptions extends WorkOptions {
+  /** T x O. */
+  readonly targets: Matrix;
+  /** Rows left out at the start. */
+  readonly washout: number;
+  readonly sink: TrainingSink;
+}
+
+/** One reservoir that is loaded and has a state. Calls may not overlap; every array is in the model's precision. */
+export interface EngineSession {
+  readonly model: ReservoirModel;
+  readonly plan: EnginePlan;
+  /** Runs T steps from the present state. Row t of the states is the state after input t. */
+  run(sequence: SequenceInput, options: RunOptions): Promise<void>;
+  /** One step, at once; the view it returns holds x until the next call. */
+  step(input: FloatArray, teacher?: FloatArray): FloatArray;
+  /** Runs sequences of any lengths, each from the initial state with its index as noise sequence; the session's own state is untouched. */
+  batch(sequences: readonly SequenceInput[], options: BatchOptions): Promise<Matrix[]>;
+  /** Closed loop. See `ReservoirComputer.generate` for the order of events. */
+  generate(options: GenerateOptions): Promise<Matrix>;
+  /** Runs a sequence and hands its states to a training sink in rising order, without keeping them. */
+  accumulate(sequence: SequenceInput, options: AccumulateOptions): Promise<void>;
+  getState(): SessionState;
+  setState(state: SessionState): void;
+  /** Back to the initial state, step 0. */
+  reset(): void;
+  /** Gives memory and threads back. Idempotent. */
+  dispose(): Promise<void>;
+}
+
+export interface EnsembleOptions extends WorkOptions {
+  /** "states": T x N a member; "last": 1 x N a member; "none". */
+  readonly keep: "states" | "last" | "none";
+  /** With targets (T x O), each member's states go to its own sink. */
+  readonly training?: { readonly targets: Matrix; readonly washout: number; readonly sinks: readonly TrainingSink[] } | undefined;
+}
+
+/** A place that runs reservoirs. */
+export interface Engine {
+  readonly name: string;
+  probe(): Promise<EngineStatus>;
+  /** How it would run this model. @throws EngineCapacityError when it does not fit, before anything is allocated. */
+  plan(model: ReservoirModel, options?: EngineOptions): EnginePlan;
+  open(model: ReservoirModel, options?: EngineOptions): Promise<EngineSession>;
+  /** Runs R independent reservoirs, over one shared sequence or one each. */
+  ensemble(
+    models: readonly ReservoirModel[],
+    sequences: SequenceInput | readonly SequenceInput[],
+    options: EnsembleOptions,
+  ): Promise<Matrix[]>;
+}
+
+/** An engine that was asked for cannot run here. */
+export class EngineUnavailableError extends Error {
+  override readonly name = "EngineUnavailableError";
+  readonly engine: string;
+  constructor(engine: string, reason: string) {
+    super(`the engine "${engine}" is not available: ${reason}`);
+    this.engine = engine;
+  }
+}
+
+/** A model does not fit an engine's memory. */
+export class EngineCapacityError extends Error {
+  override readonly name = "EngineCapacityError";
+  readonly needed: number;
+  readonly limit: number;
+  constructor(what: string, needed: number, limit: number, advice: string) {
+    super(`${what} takes ${formatBytes(needed)} and the limit is ${formatBytes(limit)}: ${advice}`);
+    this.needed = needed;
+    this.limit = limit;
+  }
+}
+
+/** A state became infinite or not a number. */
+export class NonFiniteStateError extends Error {
+  override readonly name = "NonFiniteStateError";
+  /** Steps since reset before the bad one. */
+  readonly step: number;
+  readonly neuron: number;
+  constructor(step: number, neuron: number) {
+    super(
+      `the state is not finite after step ${step} at neuron ${neuron}: with an unbounded activation, take a smaller spectralRadius or inputScaling; else look for huge inputs`,
+    );
+    this.step = step;
+    this.neuron = neuron;
+  }
+}
+
+/** A session that was disposed was used. */
+export class DisposedError extends Error {
+  override readonly name = "DisposedError";
+  constructor(what: string) {
+    super(`${what} was disposed; create a new one`);
+  }
+}
+
+/** Bytes for people: 1.5 GiB. */
+export function formatBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  const units = ["KiB", "MiB", "GiB", "TiB"];
+  let value = bytes / 1024;
+  let unit = 0;
+  while (value >= 1024 && unit < units.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return `${value < 10 ? value.toFixed(2) : value < 100 ? value.toFixed(1) : value.toFixed(0)} ${units[unit]}`;
+}

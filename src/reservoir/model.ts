@@ -1,0 +1,44 @@
+// A reservoir as an engine sees it: plain arrays in the model's precision, nothing left to decide.
+import type { FloatArray, Matrix, PhiloxKey, Precision, SparseMatrix } from "../numerics/index.js";
+import type { ReservoirConfig } from "./config.js";
+
+/** The activation functions, all in portable arithmetic. */
+export type Activation = "tanh" | "identity" | "relu" | "sigmoid";
+
+/** How the spectral radius of the unscaled matrix was found. */
+export type RadiusMethod = "analytic" | "structure" | "dense" | "krylov" | "circularLaw" | "unscaled";
+
+/**
+ * A reservoir of N neurons, I inputs and O fed-back outputs:
+ * x(t+1) = (1 - a) x(t) + a f(W x(t) + W_in u(t+1) + b + W_fb y(t) + noise).
+ */
+export interface ReservoirModel {
+  /** The configuration with every default filled in. */
+  readonly config: ReservoirConfig;
+  readonly precision: Precision;
+  /** N. */
+  readonly size: number;
+  /** I, which may be 0. */
+  readonly inputSize: number;
+  /** O, the width of the feedback; 0 where the model has none. */
+  readonly outputSize: number;
+  /** W, N x N. Its storage is part of the model: it decides the order of the sums. */
+  readonly weights: Matrix | SparseMatrix;
+  /** W_in, N x I. */
+  readonly inputWeights: Matrix;
+  /** b, N values. */
+  readonly bias: FloatArray;
+  /** W_fb, N x O, where the model has feedback. */
+  readonly feedbackWeights?: Matrix;
+  /** a, N values, rounded to the model's precision. */
+  readonly leakRate: FloatArray;
+  /** x before the first step, N values. */
+  readonly initialState: FloatArray;
+  readonly activation: Activation;
+  /** Uniform noise in [-level, level) added to the pre-activation; 0 means none. */
+  readonly noiseLevel: number;
+  readonly noiseKey: PhiloxKey;
+  /** Spectral radius of the matrix before scaling, and how it was found. */
+  readonly measuredRadius: number;
+  readonly radiusMethod: RadiusMethod;
+}

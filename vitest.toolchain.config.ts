@@ -1,0 +1,6 @@
+import { defineConfig } from "vitest/config";
+
+/** The tests that need a compiler or Python beside Node; a missing tool fails them. */
+export default defineConfig({
+  test: { include: ["test/toolchain/**/*.test.ts"], testTimeout: 600_000 },
+});
