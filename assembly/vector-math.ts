@@ -1,0 +1,65 @@
+// tanh over the lanes of a vector, for the kernels of the reservoir (docs/numerics.md, rule 4). Nothing here is exported to JavaScript,
+// because a v128 cannot cross that boundary.
+
+/** tanh of four binary32 values. A NaN stays a NaN: `pmin` keeps its first operand then, and the comparison picks the side of x. */
+// @ts-ignore: decorator
+@inline
+export function tanhF32x4(x: v128): v128 {
+  const ax = f32x4.pmin(f32x4.abs(x), f32x4.splat(10));
+  const y = f32x4.mul(ax, ax);
+  let p = f32x4.splat(-0.005138663109391928);
+  p = f32x4.add(f32x4.mul(p, y), f32x4.splat(0.02009197138249874));
+  p = f32x4.add(f32x4.mul(p, y), f32x4.splat(-0.05355885997414589));
+  p = f32x4.add(f32x4.mul(p, y), f32x4.splat(0.1332911103963852));
+  p = f32x4.add(f32x4.mul(p, y), f32x4.splat(-0.3333319127559662));
+  const small = f32x4.add(ax, f32x4.mul(ax, f32x4.mul(y, p)));
+  const u = f32x4.add(ax, ax);
+  const t = f32x4.add(f32x4.mul(u, f32x4.splat(1.4426950216293335)), f32x4.splat(12582912));
+  const n = f32x4.sub(t, f32x4.splat(12582912));
+  const r = f32x4.sub(f32x4.sub(u, f32x4.mul(n, f32x4.splat(0.693359375))), f32x4.mul(n, f32x4.splat(-0.00021219444170128554)));
+  let g = f32x4.splat(0.001381459878757596);
+  g = f32x4.add(f32x4.mul(g, r), f32x4.splat(0.008368716575205326));
+  g = f32x4.add(f32x4.mul(g, r), f32x4.splat(0.04166838899254799));
+  g = f32x4.add(f32x4.mul(g, r), f32x4.splat(0.1666652113199234));
+  g = f32x4.add(f32x4.mul(g, r), f32x4.splat(0.4999999403953552));
+  const mantissa = f32x4.add(f32x4.add(f32x4.mul(f32x4.mul(r, r), g), r), f32x4.splat(1));
+  const e = i32x4.add(mantissa, i32x4.shl(t, 23));
+  const big = f32x4.sub(f32x4.splat(1), f32x4.div(f32x4.splat(2), f32x4.add(e, f32x4.splat(1))));
+  const size = v128.bitselect(big, small, f32x4.ge(ax, f32x4.splat(0.699999988079071)));
+  return v128.or(size, v128.and(x, i32x4.splat(0x80000000)));
+}
+
+/** tanh of two binary64 values; one division serves both sides. A NaN stays a NaN, as above. */
+// @ts-ignore: decorator
+@inline
+export function tanhF64x2(x: v128): v128 {
+  const ax = f64x2.pmin(f64x2.abs(x), f64x2.splat(20));
+  const y = f64x2.mul(ax, ax);
+  let p = f64x2.splat(-0.9644274255696649);
+  p = f64x2.add(f64x2.mul(p, y), f64x2.splat(-99.35990699999533));
+  p = f64x2.add(f64x2.mul(p, y), f64x2.splat(-1616.1783946347696));
+  let q = f64x2.add(y, f64x2.splat(112.88986556747304));
+  q = f64x2.add(f64x2.mul(q, y), f64x2.splat(2237.4937945614915));
+  q = f64x2.add(f64x2.mul(q, y), f64x2.splat(4848.535183904314));
+  const u = f64x2.add(ax, ax);
+  const t = f64x2.add(f64x2.mul(u, f64x2.splat(1.4426950408889634)), f64x2.splat(6755399441055744));
+  const n = f64x2.sub(t, f64x2.splat(6755399441055744));
+  const r = f64x2.sub(f64x2.sub(u, f64x2.mul(n, f64x2.splat(0.6931471805598903))), f64x2.mul(n, f64x2.splat(5.497923018708371e-14)));
+  let g = f64x2.splat(2.4999885901859747e-8);
+  g = f64x2.add(f64x2.mul(g, r), f64x2.splat(2.76302981359823e-7));
+  g = f64x2.add(f64x2.mul(g, r), f64x2.splat(2.7557587237560754e-6));
+  g = f64x2.add(f64x2.mul(g, r), f64x2.splat(2.4801492989176654e-5));
+  g = f64x2.add(f64x2.mul(g, r), f64x2.splat(0.00019841269505327386));
+  g = f64x2.add(f64x2.mul(g, r), f64x2.splat(0.0013888888943701543));
+  g = f64x2.add(f64x2.mul(g, r), f64x2.splat(0.008333333333495126));
+  g = f64x2.add(f64x2.mul(g, r), f64x2.splat(0.04166666666653005));
+  g = f64x2.add(f64x2.mul(g, r), f64x2.splat(0.1666666666666641));
+  g = f64x2.add(f64x2.mul(g, r), f64x2.splat(0.5000000000000011));
+  const mantissa = f64x2.add(f64x2.add(f64x2.mul(f64x2.mul(r, r), g), r), f64x2.splat(1));
+  const e = i64x2.add(mantissa, i64x2.shl(t, 52));
+  const big = f64x2.ge(ax, f64x2.splat(0.7));
+  const numerator = v128.bitselect(f64x2.splat(-2), f64x2.mul(ax, f64x2.mul(y, p)), big);
+  const denominator = v128.bitselect(f64x2.add(e, f64x2.splat(1)), q, big);
+  const size = f64x2.add(v128.bitselect(f64x2.splat(1), ax, big), f64x2.div(numerator, denominator));
+  return v128.or(size, v128.and(x, i64x2.splat(0x8000000000000000)));
+}
