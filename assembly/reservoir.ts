@@ -1,1 +1,394 @@
-// (to be written)
+// The time loop of a rate reservoir in portable arithmetic (docs/numerics.md, rules 1 to 6), for binary32 and binary64.
+// One instance holds one reservoir: the host lays out the memory, sets the globals below, and calls run32 or run64.
+import { tanhF32x4, tanhF64x2 } from "./vector-math";
+import { barrier } from "./barrier";
+import { philoxBlock, philoxWord } from "./philox";
+
+/** Address of the state x. A constant, so that gathers fold it into their offset. Must equal `wasmReserved` of the host. */
+export const stateAddress: usize = 65536;
+/** Scratch for the partial sums that wait in the summation tree: 6 levels of one panel, a block for each thread. */
+const treeAddress: usize = 1024;
+const treeBytes: usize = 6 * 96;
+
+/** Neurons, and neurons rounded up to whole panels and vectors. */
+export let size: i32 = 0;
+export let paddedSize: i32 = 0;
+export let inputSize: i32 = 0;
+export let outputSize: i32 = 0;
+
+/** Addresses. Vectors over neurons are padded; W_in and W_fb are stored input by input (I x padded N). */
+export let weights: usize = 0;
+export let sliceOffsets: usize = 0;
+export let sliceColumns: usize = 0;
+export let sliceRows: usize = 0;
+export let permutedState: usize = 0;
+export let preactivation: usize = 0;
+export let inputWeights: usize = 0;
+export let bias: usize = 0;
+export let feedbackWeights: usize = 0;
+export let leak: usize = 0;
+export let keep: usize = 0;
+
+/** One chunk of the run: T x I inputs, T x O fed-back outputs, T x N states. */
+export let inputs: usize = 0;
+export let outputs: usize = 0;
+export let states: usize = 0;
+
+/** 0 dense panels, 1 slices with 16-bit column offsets, 2 slices with 32-bit ones. */
+export let layout: i32 = 0;
+/** Columns of W in each of the 32 partial sums. */
+export let columnsPerPartial: i32 = 0;
+/** 0 tanh, 1 identity, 2 relu, 3 sigmoid. */
+export let activation: i32 = 0;
+
+export let noiseLevel32: f32 = 0;
+export let noiseLevel64: f64 = 0;
+export let noiseKey0: u32 = 0;
+export let noiseKey1: u32 = 0;
+export let noiseStep: u32 = 0;
+export let noiseSequence: u32 = 0;
+
+/** Threads that run this reservoir together, this one's number, and the address of their barrier. */
+export let threads: i32 = 1;
+export let thread: i32 = 0;
+export let barrierAddress: usize = 0;
+
+// @ts-ignore: decorator
+@inline
+function reversedBits5(i: i32): i32 {
+  return ((i & 1) << 4) | ((i & 2) << 2) | (i & 4) | ((i & 8) >> 2) | ((i & 16) >> 4);
+}
+
+// @ts-ignore: decorator
+@inline
+function reversedBits3(i: i32): i32 {
+  return ((i & 1) << 2) | (i & 2) | ((i & 4) >> 2);
+}
+
+/**
+ * Dense W x for panels first to last. A panel is six vectors of rows (24 in binary32, 12 in binary64), stored partial sum by partial sum in
+ * bit-reversed order, so that the butterfly is a stack of additions: a partial joins the one that waits below it.
+ * Six accumulators, since V8 spills from the eighth on.
+ */
+// @ts-ignore: decorator
+@inline
+function densePanels<T extends number>(first: i32, last: i32): void {
+  const perPartial = <usize>columnsPerPartial * sizeof<T>();
+  const tree = treeAddress + <usize>thread * treeBytes;
+  const x = permutedState;
+  let w = weights + <usize>first * (<usize>columnsPerPartial << 5) * 96;
+  let z = preactivation + <usize>first * 96;
+  for (let panel = first; panel < last; panel++) {
+    let k = x;
+    let top = tree;
+    for (let i = 0; i < 32; i++) {
+      let a0 = i64x2.splat(0);
+      let a1 = a0;
+      let a2 = a0;
+      let a3 = a0;
+      let a4 = a0;
+      let a5 = a0;
+      for (const end = k + perPartial; k < end; k += sizeof<T>()) {
+        const xk = v128.load_splat<T>(k);
+        a0 = v128.add<T>(a0, v128.mul<T>(v128.load(w), xk));
+        a1 = v128.add<T>(a1, v128.mul<T>(v128.load(w, 16), xk));
+        a2 = v128.add<T>(a2, v128.mul<T>(v128.load(w, 32), xk));
+        a3 = v128.add<T>(a3, v128.mul<T>(v128.load(w, 48), xk));
+        a4 = v128.add<T>(a4, v128.mul<T>(v128.load(w, 64), xk));
+        a5 = v128.add<T>(a5, v128.mul<T>(v128.load(w, 80), xk));
+        w += 96;
+      }
+      for (let m = i; m & 1; m >>= 1) {
+        top -= 96;
+        a0 = v128.add<T>(v128.load(top), a0);
+        a1 = v128.add<T>(v128.load(top, 16), a1);
+        a2 = v128.add<T>(v128.load(top, 32), a2);
+        a3 = v128.add<T>(v128.load(top, 48), a3);
+        a4 = v128.add<T>(v128.load(top, 64), a4);
+        a5 = v128.add<T>(v128.load(top, 80), a5);
+      }
+      v128.store(top, a0);
+      v128.store(top, a1, 16);
+      v128.store(top, a2, 32);
+      v128.store(top, a3, 48);
+      v128.store(top, a4, 64);
+      v128.store(top, a5, 80);
+      top += 96;
+    }
+    for (let vector: usize = 0; vector < 96; vector += 16) v128.store(z + vector, v128.load(tree + vector));
+    z += 96;
+  }
+}
+
+/** Four (binary32) or two (binary64) states at 16-bit byte offsets packed in `offsets`, lowest first. */
+// @ts-ignore: decorator
+@inline
+function gather16<T extends number>(offsets: u64): v128 {
+  const first = <usize>(<u32>offsets & 0xffff);
+  const second = <usize>((<u32>offsets >> 16) & 0xffff);
+  if (sizeof<T>() == 4) {
+    const high = <u32>(offsets >> 32);
+    let x = v128.load_zero<f32>(first, stateAddress);
+    x = v128.load_lane<f32>(second, x, 1, stateAddress);
+    x = v128.load_lane<f32>(<usize>(high & 0xffff), x, 2, stateAddress);
+    return v128.load_lane<f32>(<usize>(high >> 16), x, 3, stateAddress);
+  }
+  return v128.load_lane<f64>(second, v128.load_zero<f64>(first, stateAddress), 1, stateAddress);
+}
+
+/** The same with 32-bit byte offsets at an address. */
+// @ts-ignore: decorator
+@inline
+function gather32<T extends number>(offsets: usize): v128 {
+  if (sizeof<T>() == 4) {
+    let x = v128.load_zero<f32>(<usize>load<u32>(offsets), stateAddress);
+    x = v128.load_lane<f32>(<usize>load<u32>(offsets, 4), x, 1, stateAddress);
+    x = v128.load_lane<f32>(<usize>load<u32>(offsets, 8), x, 2, stateAddress);
+    return v128.load_lane<f32>(<usize>load<u32>(offsets, 12), x, 3, stateAddress);
+  }
+  return v128.load_lane<f64>(<usize>load<u32>(offsets, 4), v128.load_zero<f64>(<usize>load<u32>(offsets), stateAddress), 1, stateAddress);
+}
+
+/**
+ * Sparse W x for slices first to last. A slice is two vectors of rows of similar length (SELL: 8 rows in binary32, 4 in binary64),
+ * stored partial sum by partial sum in bit-reversed order, entry by entry, lane = row. Rows are scattered to their place at the end.
+ */
+// @ts-ignore: decorator
+@inline
+function sparseSlices<T extends number, Offset extends number>(first: i32, last: i32): void {
+  const offsetStep = (<usize>32 / sizeof<T>()) * sizeof<Offset>();
+  const tree = treeAddress + <usize>thread * treeBytes;
+  const begin = <usize>load<u32>(sliceOffsets + (<usize>first << 2));
+  let w = weights + (begin << 5);
+  let c = sliceColumns + begin * offsetStep;
+  for (let slice = first; slice < last; slice++) {
+    const bounds = sliceOffsets + (<usize>slice << 2);
+    const length = load<i32>(bounds, 4) - load<i32>(bounds);
+    let top = tree;
+    for (let i = 0; i < 8; i++) {
+      let a = i64x2.splat(0);
+      let b = a;
+      for (let n = (length - reversedBits3(i) + 7) >> 3; n > 0; n--) {
+        if (sizeof<Offset>() == 2) {
+          if (sizeof<T>() == 4) {
+            a = v128.add<T>(a, v128.mul<T>(v128.load(w), gather16<T>(load<u64>(c))));
+            b = v128.add<T>(b, v128.mul<T>(v128.load(w, 16), gather16<T>(load<u64>(c, 8))));
+          } else {
+            const offsets = load<u64>(c);
+            a = v128.add<T>(a, v128.mul<T>(v128.load(w), gather16<T>(offsets)));
+            b = v128.add<T>(b, v128.mul<T>(v128.load(w, 16), gather16<T>(offsets >> 32)));
+          }
+        } else {
+          a = v128.add<T>(a, v128.mul<T>(v128.load(w), gather32<T>(c)));
+          b = v128.add<T>(b, v128.mul<T>(v128.load(w, 16), gather32<T>(c + (16 / sizeof<T>()) * 4)));
+        }
+        c += offsetStep;
+        w += 32;
+      }
+      for (let m = i; m & 1; m >>= 1) {
+        top -= 32;
+        a = v128.add<T>(v128.load(top), a);
+        b = v128.add<T>(v128.load(top, 16), b);
+      }
+      v128.store(top, a);
+      v128.store(top, b, 16);
+      top += 32;
+    }
+    const rows = sliceRows + <usize>slice * (32 / sizeof<T>()) * 4;
+    for (let lane: usize = 0; lane < 32 / sizeof<T>(); lane++) {
+      store<T>(preactivation + <usize>load<u32>(rows + (lane << 2)), load<T>(tree + lane * sizeof<T>()));
+    }
+  }
+}
+
+// The products are exported, so that they stay functions of their own: the loop that calls them once a step is then
+// optimised by V8 although WebAssembly code that is already running never is.
+export function densePanels32(first: i32, last: i32): void {
+  densePanels<f32>(first, last);
+}
+export function densePanels64(first: i32, last: i32): void {
+  densePanels<f64>(first, last);
+}
+export function sparseSlices32(first: i32, last: i32): void {
+  sparseSlices<f32, u16>(first, last);
+}
+export function sparseSlices64(first: i32, last: i32): void {
+  sparseSlices<f64, u16>(first, last);
+}
+export function wideSparseSlices32(first: i32, last: i32): void {
+  sparseSlices<f32, u32>(first, last);
+}
+export function wideSparseSlices64(first: i32, last: i32): void {
+  sparseSlices<f64, u32>(first, last);
+}
+
+/** Copies the states of neurons first to last (multiples of 32) to where the dense product reads them: partial sum by partial sum. */
+// @ts-ignore: decorator
+@inline
+function permuteState<T extends number>(first: i32, last: i32): void {
+  const limit = min(last, size);
+  for (let lane = 0; lane < 32; lane++) {
+    let target = permutedState + (<usize>reversedBits5(lane) * <usize>columnsPerPartial + <usize>(first >> 5)) * sizeof<T>();
+    for (let k = first + lane; k < limit; k += 32) {
+      store<T>(target, load<T>(<usize>k * sizeof<T>(), stateAddress));
+      target += sizeof<T>();
+    }
+  }
+}
+
+/** z = (drive + dot) + feedback, drive = b + W_in u, for neurons at byte offsets first to last. */
+// @ts-ignore: decorator
+@inline
+function addDrive<T extends number>(input: usize, output: usize, first: usize, last: usize): void {
+  const row = <usize>paddedSize * sizeof<T>();
+  for (let r = first; r < last; r += 16) {
+    let drive = v128.load(bias + r);
+    let w = inputWeights + r;
+    for (let i: usize = 0, end = <usize>inputSize * sizeof<T>(); i < end; i += sizeof<T>()) {
+      drive = v128.add<T>(drive, v128.mul<T>(v128.load(w), v128.load_splat<T>(input + i)));
+      w += row;
+    }
+    let z = v128.add<T>(drive, v128.load(preactivation + r));
+    if (outputSize > 0) {
+      let feedback = i64x2.splat(0);
+      w = feedbackWeights + r;
+      for (let k: usize = 0, end = <usize>outputSize * sizeof<T>(); k < end; k += sizeof<T>()) {
+        feedback = v128.add<T>(feedback, v128.mul<T>(v128.load(w), v128.load_splat<T>(output + k)));
+        w += row;
+      }
+      z = v128.add<T>(z, feedback);
+    }
+    v128.store(preactivation + r, z);
+  }
+}
+
+/** z += noiseLevel (2U - 1). One Philox block serves four neurons in binary32 and two in binary64. */
+// @ts-ignore: decorator
+@inline
+function addNoise<T extends number>(step: u32, first: usize, last: usize): void {
+  for (let r = first; r < last; r += 16) {
+    philoxBlock(noiseKey0, noiseKey1, step, <u32>(r >> 4), noiseSequence, 0);
+    const z = preactivation + r;
+    if (sizeof<T>() == 4) {
+      for (let lane: usize = 0; lane < 4; lane++) {
+        const u = <f32>(philoxWord(<i32>lane) >> 8) * <f32>5.9604644775390625e-8;
+        store<f32>(z + (lane << 2), load<f32>(z + (lane << 2)) + noiseLevel32 * (<f32>2 * u - <f32>1));
+      }
+    } else {
+      for (let lane: usize = 0; lane < 2; lane++) {
+        const high = <f64>(philoxWord(<i32>(lane << 1)) >> 5);
+        const low = <f64>(philoxWord(<i32>(lane << 1) + 1) >> 6);
+        const u = (high * 67108864 + low) * 1.1102230246251565e-16;
+        store<f64>(z + (lane << 3), load<f64>(z + (lane << 3)) + noiseLevel64 * (2 * u - 1));
+      }
+    }
+  }
+}
+
+// @ts-ignore: decorator
+@inline
+function splat<T extends number>(value: f64): v128 {
+  return sizeof<T>() == 4 ? f32x4.splat(<f32>value) : f64x2.splat(value);
+}
+
+// @ts-ignore: decorator
+@inline
+function tanhVector<T extends number>(z: v128): v128 {
+  return sizeof<T>() == 4 ? tanhF32x4(z) : tanhF64x2(z);
+}
+
+/** z = f(z). */
+// @ts-ignore: decorator
+@inline
+function activate<T extends number>(first: usize, last: usize): void {
+  const start = preactivation + first;
+  const end = preactivation + last;
+  if (activation == 0) {
+    for (let z = start; z < end; z += 16) v128.store(z, tanhVector<T>(v128.load(z)));
+  } else if (activation == 2) {
+    for (let z = start; z < end; z += 16) v128.store(z, v128.max<T>(v128.load(z), i64x2.splat(0)));
+  } else if (activation == 3) {
+    const half = splat<T>(0.5);
+    for (let z = start; z < end; z += 16) {
+      v128.store(z, v128.add<T>(half, v128.mul<T>(half, tanhVector<T>(v128.mul<T>(half, v128.load(z))))));
+    }
+  }
+}
+
+/** x = (1 - a) x + a f(z), kept and copied to the states. Returns whether every new state is finite. */
+// @ts-ignore: decorator
+@inline
+function integrate<T extends number>(row: usize, first: usize, last: usize): bool {
+  const infinity = splat<T>(Infinity);
+  let finite = i64x2.splat(-1);
+  for (let r = first; r < last; r += 16) {
+    const kept = v128.mul<T>(v128.load(keep + r), v128.load(r, stateAddress));
+    const x = v128.add<T>(kept, v128.mul<T>(v128.load(leak + r), v128.load(preactivation + r)));
+    finite = v128.and(finite, v128.lt<T>(v128.abs<T>(x), infinity));
+    v128.store(r, x, stateAddress);
+    v128.store(row + r, x);
+  }
+  return i64x2.all_true(finite) && v128.bitmask<i8>(finite) == 0xffff;
+}
+
+/**
+ * Runs `steps` steps: panels or slices firstPart to lastPart of the product and neurons firstRow to lastRow (multiples of 32, or the end)
+ * belong to this thread. Returns the steps whose states are all finite; the row after them holds the bad one.
+ */
+// @ts-ignore: decorator
+@inline
+function runSteps<T extends number>(steps: i32, firstPart: i32, lastPart: i32, firstRow: i32, lastRow: i32): i32 {
+  const first = <usize>firstRow * sizeof<T>();
+  const last = <usize>lastRow * sizeof<T>();
+  const noisy = sizeof<T>() == 4 ? noiseLevel32 != 0 : noiseLevel64 != 0;
+  for (let t = 0; t < steps; t++) {
+    if (layout == 0) {
+      if (sizeof<T>() == 4) densePanels32(firstPart, lastPart);
+      else densePanels64(firstPart, lastPart);
+    } else if (layout == 1) {
+      if (sizeof<T>() == 4) sparseSlices32(firstPart, lastPart);
+      else sparseSlices64(firstPart, lastPart);
+    } else {
+      if (sizeof<T>() == 4) wideSparseSlices32(firstPart, lastPart);
+      else wideSparseSlices64(firstPart, lastPart);
+    }
+    barrier(barrierAddress, threads);
+    addDrive<T>(inputs + <usize>t * <usize>inputSize * sizeof<T>(), outputs + <usize>t * <usize>outputSize * sizeof<T>(), first, last);
+    if (noisy) addNoise<T>(noiseStep + <u32>t, first, last);
+    activate<T>(first, last);
+    if (!integrate<T>(states + <usize>t * <usize>size * sizeof<T>(), first, last)) {
+      if (threads == 1) return t;
+      markBad(t);
+    }
+    if (layout == 0) permuteState<T>(firstRow, lastRow);
+    barrier(barrierAddress, threads);
+    if (threads > 1 && badStep() <= t) return badStep();
+  }
+  return steps;
+}
+
+export function run32(steps: i32, firstPart: i32, lastPart: i32, firstRow: i32, lastRow: i32): i32 {
+  return runSteps<f32>(steps, firstPart, lastPart, firstRow, lastRow);
+}
+export function run64(steps: i32, firstPart: i32, lastPart: i32, firstRow: i32, lastRow: i32): i32 {
+  return runSteps<f64>(steps, firstPart, lastPart, firstRow, lastRow);
+}
+
+/** Brings the dense product's copy of the state up to date after the host wrote to x. */
+export function stateWritten(precision: i32): void {
+  if (layout != 0) return;
+  if (precision == 32) permuteState<f32>(0, size);
+  else permuteState<f64>(0, size);
+}
+
+/** The threads' common note of the first step with a state that is not finite, behind the barrier's words. */
+// @ts-ignore: decorator
+@inline
+function markBad(t: i32): void {
+  store<i32>(barrierAddress + 192, t);
+}
+// @ts-ignore: decorator
+@inline
+function badStep(): i32 {
+  return load<i32>(barrierAddress + 192);
+}

@@ -11,8 +11,8 @@ export type TopologyConfig =
   | { readonly type: "ring" }
   /** A ring plus bidirectional jumps of length `jump` and weight `jumpWeight` (relative to the ring's 1). */
   | { readonly type: "cycleWithJumps"; readonly jump: number; readonly jumpWeight?: number | undefined }
-  /** A line 0 -> 1 -> ... -> N-1; with `feedback`, also backward with that weight (relative to the line's 1). */
-  | { readonly type: "delayLine"; readonly feedback?: number | undefined }
+  /** A line 0 -> 1 -> ... -> N-1 of equal weights (default 1); with `feedback`, also backward with that weight. */
+  | { readonly type: "delayLine"; readonly weight?: number | undefined; readonly feedback?: number | undefined }
   /** Watts-Strogatz: a ring lattice of `neighbours` (even) nearest neighbours, each edge rewired with chance `rewiring`. */
   | { readonly type: "smallWorld"; readonly neighbours?: number | undefined; readonly rewiring?: number | undefined }
   /** A random orthogonal matrix. */

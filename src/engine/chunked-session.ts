@@ -1,0 +1,250 @@
+// The session of an engine that computes on the host in chunks of steps: everything but the arithmetic, which a stepper does.
+import { allocate, type FloatArray, Matrix } from "../numerics/index.js";
+import type {
+  AccumulateOptions,
+  BatchOptions,
+  EnginePlan,
+  EngineSession,
+  GenerateOptions,
+  RunOptions,
+  SequenceInput,
+  SessionState,
+  WorkOptions,
+} from "../reservoir/engine.js";
+import { DisposedError, NonFiniteStateError } from "../reservoir/engine.js";
+import { evaluateReadout, writeFeatures } from "../reservoir/features.js";
+import type { ReservoirModel } from "../reservoir/model.js";
+import { WorkPacer } from "../reservoir/work.js";
+
+/** Computes chunks of steps in buffers of its own. Views are live: reading after `advance` sees its results. */
+export interface Stepper {
+  /** Steps that fit into one chunk. */
+  readonly capacity: number;
+  /** capacity x I. */
+  readonly inputs: FloatArray;
+  /** capacity x O: row t is what step t feeds back, y(t). */
+  readonly outputs: FloatArray;
+  /** capacity x N. */
+  readonly states: FloatArray;
+  /** x(t), N values. */
+  getValues(): FloatArray;
+  setValues(values: FloatArray): void;
+  /** Runs `steps` steps whose noise counters start at `step`; returns how many of them have finite states. */
+  advance(steps: number, step: number, sequence: number): number;
+  dispose(): Promise<void>;
+}
+
+/** What one chunk did. */
+type ChunkSeen = (states: Matrix, from: number) => void;
+
+/** Noise counters are 32 bits wide. */
+const lastStep = 2 ** 32;
+
+export class ChunkedSession implements EngineSession {
+  readonly model: ReservoirModel;
+  readonly plan: EnginePlan;
+  readonly #stepper: Stepper;
+  #step = 0;
+  #input: FloatArray;
+  #output: FloatArray;
+  #disposed = false;
+
+  constructor(model: ReservoirModel, plan: EnginePlan, stepper: Stepper) {
+    this.model = model;
+    this.plan = plan;
+    this.#stepper = stepper;
+    this.#input = allocate(model.precision, model.inputSize);
+    this.#output = allocate(model.precision, model.outputSize);
+    stepper.setValues(model.initialState);
+  }
+
+  async run(sequence: SequenceInput, options: RunOptions): Promise<void> {
+    const { states, every = 1 } = options;
+    await this.#sequence(sequence, 0, options, (chunk, from) => {
+      if (states) keepRows(chunk, from, every, states);
+    });
+  }
+
+  step(input: FloatArray, teacher?: FloatArray): FloatArray {
+    this.#alive();
+    const stepper = this.#stepper;
+    stepper.inputs.set(input);
+    stepper.outputs.set(this.#output);
+    this.#advance(1, 0);
+    this.#input.set(input);
+    if (teacher) this.#output.set(teacher);
+    return stepper.states.subarray(0, this.model.size);
+  }
+
+  async batch(sequences: readonly SequenceInput[], options: BatchOptions): Promise<Matrix[]> {
+    this.#alive();
+    const { model } = this;
+    const saved = this.getState();
+    const total = sequences.reduce((sum, sequence) => sum + sequence.inputs.rows, 0);
+    const pacer = new WorkPacer(options, total);
+    const results: Matrix[] = [];
+    let done = 0;
+    try {
+      for (const [index, sequence] of sequences.entries()) {
+        this.reset();
+        const steps = sequence.inputs.rows;
+        const out = Matrix.zeros(options.keep === "last" ? 1 : steps, model.size, model.precision);
+        await this.#chunks(sequence, index, pacer, done, (chunk) => {
+          if (options.keep === "last") out.data.set(chunk.row(chunk.rows - 1));
+          else out.data.set(chunk.data, out.data.length - (steps - this.#step + chunk.rows) * model.size);
+        });
+        done += steps;
+        results.push(out);
+      }
+    } finally {
+      this.setState(saved);
+    }
+    pacer.finish();
+    return results;
+  }
+
+  async generate(options: GenerateOptions): Promise<Matrix> {
+    this.#alive();
+    const { model } = this;
+    const { readout, steps, inputs, states } = options;
+    const pacer = new WorkPacer(options, steps);
+    const outputs = readout.weights.rows;
+    const result = Matrix.zeros(steps, outputs, model.precision);
+    const features = new Float64Array(readout.weights.cols);
+    const answer = (y: FloatArray) => {
+      writeFeatures(readout.features, this.#stepper.getValues(), this.#input, features);
+      evaluateReadout(readout, features, y);
+    };
+    const input = allocate(model.precision, model.inputSize);
+    for (let t = 0; t < steps; t++) {
+      const y = result.row(t);
+      const outside = inputs?.row(t);
+      if (model.outputSize > 0) {
+        if (outside) input.set(outside);
+        this.step(input);
+        answer(y);
+        this.#output.set(y);
+      } else {
+        answer(y);
+        input.set(y);
+        if (outside) input.set(outside, outputs);
+        this.step(input);
+      }
+      states?.row(t).set(this.#stepper.getValues());
+      if (pacer.due()) await pacer.pause(t + 1);
+    }
+    pacer.finish();
+    return result;
+  }
+
+  async accumulate(sequence: SequenceInput, options: AccumulateOptions): Promise<void> {
+    const { targets, washout, sink } = options;
+    await this.#sequence(sequence, 0, options, (chunk, from) => {
+      const first = Math.max(0, washout - from);
+      if (first >= chunk.rows) return;
+      const to = from + chunk.rows;
+      sink.add(chunk.subarray(first), sequence.inputs.subarray(from + first, to), targets.subarray(from + first, to));
+    });
+  }
+
+  getState(): SessionState {
+    this.#alive();
+    return { values: this.#stepper.getValues().slice(), output: this.#output.slice(), input: this.#input.slice(), step: this.#step };
+  }
+
+  setState(state: SessionState): void {
+    this.#alive();
+    this.#stepper.setValues(state.values);
+    this.#output.set(state.output);
+    this.#input.set(state.input);
+    this.#step = state.step;
+  }
+
+  reset(): void {
+    this.#alive();
+    this.#stepper.setValues(this.model.initialState);
+    this.#output.fill(0);
+    this.#input.fill(0);
+    this.#step = 0;
+  }
+
+  async dispose(): Promise<void> {
+    if (this.#disposed) return;
+    this.#disposed = true;
+    await this.#stepper.dispose();
+  }
+
+  async #sequence(sequence: SequenceInput, index: number, options: WorkOptions, seen: ChunkSeen): Promise<void> {
+    this.#alive();
+    const pacer = new WorkPacer(options, sequence.inputs.rows);
+    await this.#chunks(sequence, index, pacer, 0, seen);
+    pacer.finish();
+  }
+
+  async #chunks(sequence: SequenceInput, index: number, pacer: WorkPacer, done: number, seen: ChunkSeen): Promise<void> {
+    const { size, inputSize, outputSize } = this.model;
+    const { inputs, teacher } = sequence;
+    const stepper = this.#stepper;
+    for (let from = 0; from < inputs.rows; ) {
+      const to = Math.min(inputs.rows, from + stepper.capacity);
+      stepper.inputs.set(inputs.data.subarray(from * inputSize, to * inputSize));
+      this.#feedBack(teacher, from, to);
+      const finite = this.#tryAdvance(to - from, index);
+      seen(new Matrix(finite, size, stepper.states.subarray(0, finite * size)), from);
+      if (finite < to - from) throw this.#notFinite(finite);
+      this.#input.set(inputs.data.subarray((to - 1) * inputSize, to * inputSize));
+      if (teacher) this.#output.set(teacher.data.subarray((to - 1) * outputSize, to * outputSize));
+      from = to;
+      if (pacer.due()) await pacer.pause(done + from);
+    }
+  }
+
+  /** Step `from` feeds back the session's last output, later ones the teacher's rows, or the same output where there is no teacher. */
+  #feedBack(teacher: Matrix | undefined, from: number, to: number): void {
+    const { outputSize } = this.model;
+    if (outputSize === 0) return;
+    const { outputs } = this.#stepper;
+    for (let t = from; t < to; t++) {
+      const fed = t === from || !teacher ? this.#output : teacher.data.subarray((t - 1) * outputSize, t * outputSize);
+      outputs.set(fed, (t - from) * outputSize);
+    }
+  }
+
+  #advance(steps: number, sequence: number): void {
+    const finite = this.#tryAdvance(steps, sequence);
+    if (finite < steps) throw this.#notFinite(finite);
+  }
+
+  #tryAdvance(steps: number, sequence: number): number {
+    if (this.#step + steps > lastStep) {
+      throw new RangeError(`step ${this.#step + steps} is beyond the noise counter, which ends at ${lastStep}; reset() starts a new count`);
+    }
+    const finite = this.#stepper.advance(steps, this.#step, sequence);
+    this.#step += finite;
+    return finite;
+  }
+
+  #notFinite(row: number): NonFiniteStateError {
+    const { size } = this.model;
+    const state = this.#stepper.states.subarray(row * size, (row + 1) * size);
+    return new NonFiniteStateError(
+      this.#step,
+      state.findIndex((value) => !Number.isFinite(value)),
+    );
+  }
+
+  #alive(): void {
+    if (this.#disposed) throw new DisposedError("this reservoir");
+  }
+}
+
+/** Copies every k-th state of a chunk that starts at step `from` to its row. */
+function keepRows(chunk: Matrix, from: number, every: number, states: Matrix): void {
+  if (every === 1) {
+    states.data.set(chunk.data, from * chunk.cols);
+    return;
+  }
+  for (let t = 0; t < chunk.rows; t++) {
+    if ((from + t + 1) % every === 0) states.row((from + t + 1) / every - 1).set(chunk.row(t));
+  }
+}

@@ -1,0 +1,69 @@
+// The CPU engine: WebAssembly SIMD, in Node and in browsers, one thread or several.
+import { loadWasm, type WasmExports, wasmInstance, wasmModule, wasmReserved } from "../../numerics/wasm/index.js";
+import { type Engine, type EngineOptions, type EnginePlan, EngineUnavailableError, formatBytes } from "../../reservoir/engine.js";
+import type { ReservoirModel } from "../../reservoir/model.js";
+import { ChunkedSession } from "../chunked-session.js";
+import { ensembleOneByOne } from "../ensemble.js";
+import { type MemoryMap, planMemory } from "./memory.js";
+import { WasmStepper } from "./stepper.js";
+import { WorkerTeam } from "./team.js";
+
+/** WebAssembly SIMD. */
+export const cpuEngine: Engine = {
+  name: "cpu",
+
+  async probe() {
+    try {
+      await loadWasm();
+      return { available: true, reason: "WebAssembly SIMD compiles here", device: deviceName() };
+    } catch (error) {
+      return { available: false, reason: `WebAssembly SIMD does not compile here: ${(error as Error).message}` };
+    }
+  },
+
+  plan(model, options) {
+    return describePlan(model, planMemory(model), options);
+  },
+
+  async open(model, options) {
+    const threads = options?.threads ?? 1;
+    const map = planMemory(model);
+    const plan = describePlan(model, map, options);
+    if (threads === 1) {
+      await loadWasm();
+      const { exports, memory } = wasmInstance(map.totalBytes - wasmReserved);
+      return new ChunkedSession(model, plan, new WasmStepper(model, map, memory, exports));
+    }
+    if (!globalThis.process?.versions?.node) {
+      throw new EngineUnavailableError("cpu", `threads is ${threads}; worker threads run in Node only, so it takes 1 here`);
+    }
+    const module = wasmModule("threads");
+    const memory = new WebAssembly.Memory({ initial: Math.ceil(map.totalBytes / 65536), maximum: 65536, shared: true });
+    const instance = new WebAssembly.Instance(module, { env: { memory } });
+    const team = await WorkerTeam.create(threads, module, memory, model.precision);
+    return new ChunkedSession(model, plan, new WasmStepper(model, map, memory, instance.exports as unknown as WasmExports, team));
+  },
+
+  ensemble(models, sequences, options) {
+    return ensembleOneByOne(cpuEngine, models, sequences, options);
+  },
+};
+
+function describePlan(model: ReservoirModel, map: MemoryMap, options: EngineOptions | undefined): EnginePlan {
+  const threads = options?.threads ?? 1;
+  const layout = map.dense
+    ? `dense, ${map.dense.panels} panels of ${map.dense.panelRows} rows`
+    : `sparse, ${map.sparse!.slices} slices of ${map.sparse!.sliceRows} rows, ${map.sparse!.wide ? 32 : 16}-bit column offsets`;
+  return {
+    engine: "cpu",
+    summary: `WebAssembly SIMD, ${layout}, ${threads === 1 ? "one thread" : `${threads} threads`}, ${formatBytes(map.totalBytes)}`,
+    bytes: map.totalBytes,
+    details: { precision: model.precision, storage: map.dense ? "dense" : "sparse", threads, stepsPerChunk: map.capacity },
+  };
+}
+
+function deviceName(): string {
+  const os = globalThis.process?.getBuiltinModule?.("node:os");
+  const cpu = os?.cpus()[0]?.model.trim();
+  return cpu ? `${cpu}, ${os!.cpus().length} threads` : "this browser's WebAssembly";
+}

@@ -1,0 +1,123 @@
+// Packs W for the WebAssembly kernels. The order inside a row's sum is the portable one (docs/numerics.md, rules 1 and 2);
+// only where the numbers stand in memory is chosen here.
+import { type FloatArray, Matrix, type SparseMatrix } from "../../numerics/index.js";
+
+/** Bytes of a vector, and vectors in a panel of dense rows. */
+const vectorBytes = 16;
+const panelVectors = 6;
+
+/** Dense panels: [panel][partial sum, bit-reversed][column of the partial][row of the panel]. */
+export interface PanelLayout {
+  readonly panelRows: number;
+  readonly panels: number;
+  readonly columnsPerPartial: number;
+  readonly bytes: number;
+}
+
+/** Sizes of the dense layout. */
+export function panelLayout(size: number, elementBytes: number): PanelLayout {
+  const panelRows = (panelVectors * vectorBytes) / elementBytes;
+  const panels = Math.ceil(size / panelRows);
+  const columnsPerPartial = Math.ceil(size / 32);
+  return { panelRows, panels, columnsPerPartial, bytes: panels * columnsPerPartial * 32 * panelVectors * vectorBytes };
+}
+
+/** Writes a dense W into panels; what is beyond its rows and columns stays zero. */
+export function packPanels(weights: Matrix, layout: PanelLayout, out: FloatArray): void {
+  const { panelRows, columnsPerPartial } = layout;
+  const { rows, cols, data } = weights;
+  for (let r = 0; r < rows; r++) {
+    const panel = Math.floor(r / panelRows) * columnsPerPartial * 32 * panelRows + (r % panelRows);
+    for (let k = 0; k < cols; k++) {
+      const slot = reversedBits(k & 31, 5) * columnsPerPartial + (k >>> 5);
+      out[panel + slot * panelRows] = data[r * cols + k]!;
+    }
+  }
+}
+
+/** Sparse slices (sliced ELL): rows sorted by length in groups of `sliceRows`, entries of a slice side by side. */
+export interface SliceLayout {
+  readonly sliceRows: number;
+  readonly slices: number;
+  /** Entry positions, slice by slice: slices + 1 values. */
+  readonly offsets: Uint32Array;
+  /** Row of each lane; lanes without a row point behind the last one. */
+  readonly rows: Uint32Array;
+  readonly wide: boolean;
+  readonly bytes: { readonly weights: number; readonly columns: number };
+}
+
+/** Sorts rows by length and sizes the slices. `paddedSize` is the place lanes without a row write to, less one slice. */
+export function sliceLayout(weights: SparseMatrix, elementBytes: number, spareRow: number): SliceLayout {
+  const { rows: size, rowOffsets } = weights;
+  const sliceRows = (2 * vectorBytes) / elementBytes;
+  const slices = Math.ceil(size / sliceRows);
+  const length = (r: number) => rowOffsets[r + 1]! - rowOffsets[r]!;
+  const order = Uint32Array.from({ length: size }, (_, r) => r).sort((a, b) => length(a) - length(b) || a - b);
+  const rows = new Uint32Array(slices * sliceRows).fill(spareRow);
+  rows.set(order);
+  const offsets = new Uint32Array(slices + 1);
+  for (let s = 0; s < slices; s++) {
+    let longest = 0;
+    for (let lane = 0; lane < sliceRows; lane++) {
+      const r = rows[s * sliceRows + lane]!;
+      if (r < size) longest = Math.max(longest, length(r));
+    }
+    offsets[s + 1] = offsets[s]! + longest;
+  }
+  const wide = size * elementBytes > 65536;
+  const entries = offsets[slices]! * sliceRows;
+  return { sliceRows, slices, offsets, rows, wide, bytes: { weights: entries * elementBytes, columns: entries * (wide ? 4 : 2) } };
+}
+
+/** Writes values and byte offsets of columns into slices, partial sum by partial sum in bit-reversed order. Missing entries are 0 times x[0]. */
+export function packSlices(weights: SparseMatrix, layout: SliceLayout, values: FloatArray, columns: Uint16Array | Uint32Array): void {
+  const { sliceRows, slices, offsets, rows } = layout;
+  const elementBytes = values.BYTES_PER_ELEMENT;
+  for (let s = 0; s < slices; s++) {
+    const length = offsets[s + 1]! - offsets[s]!;
+    const starts = partialStarts(length);
+    for (let lane = 0; lane < sliceRows; lane++) {
+      const r = rows[s * sliceRows + lane]!;
+      if (r >= weights.rows) continue;
+      const first = weights.rowOffsets[r]!;
+      for (let p = first; p < weights.rowOffsets[r + 1]!; p++) {
+        const m = p - first;
+        const slot = (offsets[s]! + starts[m & 7]! + (m >>> 3)) * sliceRows + lane;
+        values[slot] = weights.values[p]!;
+        columns[slot] = weights.columns[p]! * elementBytes;
+      }
+    }
+  }
+}
+
+/** Where each of the 8 partial sums of a row of `length` entries begins, when they are stored in bit-reversed order. */
+function partialStarts(length: number): number[] {
+  const starts = new Array<number>(8).fill(0);
+  let next = 0;
+  for (let i = 0; i < 8; i++) {
+    const partial = reversedBits(i, 3);
+    starts[partial] = next;
+    next += Math.floor((length - partial + 7) / 8);
+  }
+  return starts;
+}
+
+/** The lowest `bits` bits of i in reverse. */
+function reversedBits(i: number, bits: number): number {
+  let out = 0;
+  for (let b = 0; b < bits; b++) out |= ((i >>> b) & 1) << (bits - 1 - b);
+  return out;
+}
+
+/** Copies an N x K matrix column by column into K padded rows. */
+export function packColumns(matrix: Matrix, paddedSize: number, out: FloatArray): void {
+  for (let r = 0; r < matrix.rows; r++) {
+    for (let k = 0; k < matrix.cols; k++) out[k * paddedSize + r] = matrix.data[r * matrix.cols + k]!;
+  }
+}
+
+/** One column or row of values as a matrix view. */
+export function asColumn(values: FloatArray): Matrix {
+  return new Matrix(values.length, 1, values);
+}

@@ -1,0 +1,95 @@
+// Where everything of one reservoir stands in the memory of its WebAssembly instance, decided before anything is allocated.
+import { isSparse } from "../../numerics/index.js";
+import { wasmMemoryLimit, wasmReserved } from "../../numerics/wasm/index.js";
+import { EngineCapacityError } from "../../reservoir/engine.js";
+import type { ReservoirModel } from "../../reservoir/model.js";
+import { type PanelLayout, panelLayout, type SliceLayout, sliceLayout } from "./layout.js";
+
+/** A region: byte address and bytes. */
+export interface Region {
+  readonly address: number;
+  readonly bytes: number;
+}
+
+/** The memory of one reservoir. */
+export interface MemoryMap {
+  readonly elementBytes: 4 | 8;
+  /** Neurons rounded up to whole panels and 32. */
+  readonly paddedSize: number;
+  /** Steps in one chunk. */
+  readonly capacity: number;
+  readonly dense?: PanelLayout;
+  readonly sparse?: SliceLayout;
+  readonly regions: Readonly<Record<RegionName, Region>>;
+  /** Bytes from address 0. */
+  readonly totalBytes: number;
+}
+
+const regionNames = [
+  "state",
+  "barrier",
+  "permutedState",
+  "preactivation",
+  "bias",
+  "leak",
+  "keep",
+  "inputWeights",
+  "feedbackWeights",
+  "inputs",
+  "outputs",
+  "states",
+  "sliceOffsets",
+  "sliceRows",
+  "sliceColumns",
+  "weights",
+] as const;
+type RegionName = (typeof regionNames)[number];
+
+/** A chunk's states take about this many bytes, so that they stay in a core's cache. */
+const chunkBytes = 256 * 1024;
+
+/** Lays out the memory. @throws EngineCapacityError above 4 GiB. */
+export function planMemory(model: ReservoirModel): MemoryMap {
+  const { size, inputSize, outputSize, weights } = model;
+  const elementBytes = model.precision === "float32" ? 4 : 8;
+  const dense = isSparse(weights) ? undefined : panelLayout(size, elementBytes);
+  const covered = dense ? dense.panels * dense.panelRows : size;
+  const paddedSize = Math.ceil(Math.max(size, covered) / 32) * 32;
+  const sparse = isSparse(weights) ? sliceLayout(weights, elementBytes, paddedSize) : undefined;
+  const capacity = Math.max(1, Math.min(1024, Math.floor(chunkBytes / (size * elementBytes))));
+  const vector = (paddedSize + 32) * elementBytes;
+  const bytes: Record<RegionName, number> = {
+    state: vector,
+    barrier: 256,
+    permutedState: dense ? dense.columnsPerPartial * 32 * elementBytes : 0,
+    preactivation: vector,
+    bias: vector,
+    leak: vector,
+    keep: vector,
+    inputWeights: inputSize * paddedSize * elementBytes,
+    feedbackWeights: outputSize * paddedSize * elementBytes,
+    inputs: capacity * inputSize * elementBytes,
+    outputs: capacity * outputSize * elementBytes,
+    // The last row's vectors may reach beyond it by the padding.
+    states: (capacity * size + paddedSize) * elementBytes,
+    sliceOffsets: sparse ? sparse.offsets.byteLength : 0,
+    sliceRows: sparse ? sparse.rows.byteLength : 0,
+    sliceColumns: sparse ? sparse.bytes.columns : 0,
+    weights: dense ? dense.bytes : sparse!.bytes.weights,
+  };
+  let next = wasmReserved;
+  const regions = {} as Record<RegionName, Region>;
+  for (const name of regionNames) {
+    regions[name] = { address: next, bytes: bytes[name] };
+    next = Math.ceil((next + bytes[name]) / 64) * 64;
+  }
+  if (next > wasmMemoryLimit) {
+    throw new EngineCapacityError(
+      `a reservoir of ${size} neurons with ${(isSparse(weights) ? weights.values.length : weights.data.length).toLocaleString("en")} weights on the CPU engine`,
+      next,
+      wasmMemoryLimit,
+      "a WebAssembly memory ends there; take fewer neurons, a smaller connectionProbability, or precision float32",
+    );
+  }
+  return { elementBytes, paddedSize, capacity, ...(dense ? { dense } : {}), ...(sparse ? { sparse } : {}), regions, totalBytes: next };
+}

@@ -1,0 +1,158 @@
+// One reservoir in a WebAssembly instance: fills its memory from the model and runs chunks of steps, alone or with worker threads.
+import { type FloatArray, isSparse } from "../../numerics/index.js";
+import type { WasmExports } from "../../numerics/wasm/index.js";
+import type { ReservoirModel } from "../../reservoir/model.js";
+import type { Stepper } from "../chunked-session.js";
+import { asColumn, packColumns, packPanels, packSlices } from "./layout.js";
+import type { MemoryMap, Region } from "./memory.js";
+import type { WorkerTeam } from "./team.js";
+
+const activations = { tanh: 0, identity: 1, relu: 2, sigmoid: 3 } as const;
+
+/** What one thread computes: panels or slices of the product, and neurons. */
+export interface Share {
+  readonly firstPart: number;
+  readonly lastPart: number;
+  readonly firstRow: number;
+  readonly lastRow: number;
+}
+
+/** The values of the module's globals, by name; the same in every thread. */
+export type Globals = Readonly<Record<string, number>>;
+
+/** Sets a module's globals. */
+export function setGlobals(exports: WasmExports, globals: Globals): void {
+  const all = exports as unknown as Record<string, WebAssembly.Global>;
+  for (const [name, value] of Object.entries(globals)) all[name]!.value = value;
+}
+
+export class WasmStepper implements Stepper {
+  readonly capacity: number;
+  readonly inputs: FloatArray;
+  readonly outputs: FloatArray;
+  readonly states: FloatArray;
+  readonly #model: ReservoirModel;
+  readonly #exports: WasmExports;
+  readonly #values: FloatArray;
+  readonly #shares: readonly Share[];
+  readonly #team: WorkerTeam | undefined;
+  readonly #badStep: Int32Array;
+  readonly #run: (steps: number, firstPart: number, lastPart: number, firstRow: number, lastRow: number) => number;
+
+  constructor(model: ReservoirModel, map: MemoryMap, memory: WebAssembly.Memory, exports: WasmExports, team?: WorkerTeam) {
+    const view = (region: Region, length: number): FloatArray =>
+      model.precision === "float32"
+        ? new Float32Array(memory.buffer, region.address, length)
+        : new Float64Array(memory.buffer, region.address, length);
+    const { regions } = map;
+    this.#model = model;
+    this.#exports = exports;
+    this.#team = team;
+    this.capacity = map.capacity;
+    this.inputs = view(regions.inputs, map.capacity * model.inputSize);
+    this.outputs = view(regions.outputs, map.capacity * model.outputSize);
+    this.states = view(regions.states, map.capacity * model.size);
+    this.#values = view(regions.state, model.size);
+    this.#badStep = new Int32Array(memory.buffer, regions.barrier.address + 192, 1);
+    this.#run = model.precision === "float32" ? exports.run32 : exports.run64;
+    this.#shares = divide(map, team ? team.size : 1);
+    fill(model, map, memory, view);
+    const globals = globalsOf(model, map, this.#shares.length);
+    setGlobals(exports, globals);
+    team?.start(globals);
+  }
+
+  getValues(): FloatArray {
+    return this.#values;
+  }
+
+  setValues(values: FloatArray): void {
+    this.#values.set(values);
+    this.#exports.stateWritten(this.#model.precision === "float32" ? 32 : 64);
+  }
+
+  advance(steps: number, step: number, sequence: number): number {
+    this.#exports.noiseStep.value = step | 0;
+    this.#exports.noiseSequence.value = sequence | 0;
+    const share = this.#shares[0]!;
+    if (this.#team) {
+      this.#badStep[0] = 0x7fffffff;
+      this.#team.advance(steps, step, sequence, this.#shares);
+    }
+    const finite = this.#run(steps, share.firstPart, share.lastPart, share.firstRow, share.lastRow);
+    this.#team?.join();
+    return finite;
+  }
+
+  async dispose(): Promise<void> {
+    await this.#team?.dispose();
+  }
+}
+
+function fill(
+  model: ReservoirModel,
+  map: MemoryMap,
+  memory: WebAssembly.Memory,
+  view: (region: Region, length: number) => FloatArray,
+): void {
+  const { regions, paddedSize } = map;
+  const { weights } = model;
+  packColumns(asColumn(model.bias), paddedSize, view(regions.bias, paddedSize));
+  packColumns(asColumn(model.leakRate), paddedSize, view(regions.leak, paddedSize));
+  packColumns(asColumn(model.leakRate.map((a) => 1 - a) as FloatArray), paddedSize, view(regions.keep, paddedSize));
+  packColumns(model.inputWeights, paddedSize, view(regions.inputWeights, model.inputSize * paddedSize));
+  if (model.feedbackWeights) packColumns(model.feedbackWeights, paddedSize, view(regions.feedbackWeights, model.outputSize * paddedSize));
+  const values = view(regions.weights, regions.weights.bytes / map.elementBytes);
+  if (isSparse(weights)) {
+    const { offsets, rows, wide, bytes } = map.sparse!;
+    new Uint32Array(memory.buffer, regions.sliceOffsets.address, offsets.length).set(offsets);
+    new Uint32Array(memory.buffer, regions.sliceRows.address, rows.length).set(rows.map((r) => r * map.elementBytes));
+    const columns = wide
+      ? new Uint32Array(memory.buffer, regions.sliceColumns.address, bytes.columns / 4)
+      : new Uint16Array(memory.buffer, regions.sliceColumns.address, bytes.columns / 2);
+    packSlices(weights, map.sparse!, values, columns);
+  } else {
+    packPanels(weights, map.dense!, values);
+  }
+}
+
+function globalsOf(model: ReservoirModel, map: MemoryMap, threads: number): Globals {
+  const address = Object.fromEntries(Object.entries(map.regions).map(([name, region]) => [name, region.address | 0]));
+  const { state: _state, barrier, ...pointers } = address;
+  return {
+    ...pointers,
+    barrierAddress: barrier!,
+    size: model.size,
+    paddedSize: map.paddedSize,
+    inputSize: model.inputSize,
+    outputSize: model.outputSize,
+    layout: map.dense ? 0 : map.sparse!.wide ? 2 : 1,
+    columnsPerPartial: map.dense?.columnsPerPartial ?? 0,
+    activation: activations[model.activation],
+    noiseLevel32: model.noiseLevel,
+    noiseLevel64: model.noiseLevel,
+    noiseKey0: model.noiseKey[0] | 0,
+    noiseKey1: model.noiseKey[1] | 0,
+    threads,
+  };
+}
+
+/** Splits panels or slices by their entries, and neurons by number, into shares that are as equal as whole parts allow. */
+function divide(map: MemoryMap, threads: number): Share[] {
+  const offsets = map.sparse?.offsets;
+  const parts = map.dense?.panels ?? map.sparse!.slices;
+  const work = offsets ? offsets[parts]! : parts;
+  const partAt = (fraction: number): number => {
+    if (fraction >= 1) return parts;
+    if (!offsets) return Math.round(fraction * parts);
+    const at = offsets.findIndex((offset) => offset >= fraction * work);
+    return Math.min(parts, Math.max(0, at));
+  };
+  const rowAt = (fraction: number) => (fraction >= 1 ? map.paddedSize : Math.round((fraction * map.paddedSize) / 32) * 32);
+  return Array.from({ length: threads }, (_, i) => ({
+    firstPart: partAt(i / threads),
+    lastPart: partAt((i + 1) / threads),
+    firstRow: rowAt(i / threads),
+    lastRow: rowAt((i + 1) / threads),
+  }));
+}

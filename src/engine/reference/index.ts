@@ -1,0 +1,72 @@
+// The plainest engine: the domain's step function, one step at a time. Slow, and what every other engine is held against.
+import { allocate, type FloatArray } from "../../numerics/index.js";
+import type { Engine, EnginePlan } from "../../reservoir/engine.js";
+import type { ReservoirModel } from "../../reservoir/model.js";
+import { reservoirStep } from "../../reservoir/step.js";
+import { ChunkedSession, type Stepper } from "../chunked-session.js";
+import { ensembleOneByOne } from "../ensemble.js";
+
+/** The TypeScript reference. */
+export const referenceEngine: Engine = {
+  name: "reference",
+
+  async probe() {
+    return { available: true, reason: "plain TypeScript runs everywhere", device: "JavaScript" };
+  },
+
+  plan(model): EnginePlan {
+    return {
+      engine: "reference",
+      summary: "plain TypeScript, one step at a time",
+      bytes: 2 * model.size * (model.precision === "float32" ? 4 : 8),
+      details: { precision: model.precision },
+    };
+  },
+
+  async open(model) {
+    return new ChunkedSession(model, referenceEngine.plan(model), new ReferenceStepper(model));
+  },
+
+  ensemble(models, sequences, options) {
+    return ensembleOneByOne(referenceEngine, models, sequences, options);
+  },
+};
+
+class ReferenceStepper implements Stepper {
+  readonly capacity = 16;
+  readonly inputs: FloatArray;
+  readonly outputs: FloatArray;
+  readonly states: FloatArray;
+  readonly #model: ReservoirModel;
+  #values: FloatArray;
+
+  constructor(model: ReservoirModel) {
+    this.#model = model;
+    this.#values = allocate(model.precision, model.size);
+    this.inputs = allocate(model.precision, this.capacity * model.inputSize);
+    this.outputs = allocate(model.precision, this.capacity * model.outputSize);
+    this.states = allocate(model.precision, this.capacity * model.size);
+  }
+
+  getValues(): FloatArray {
+    return this.#values;
+  }
+
+  setValues(values: FloatArray): void {
+    this.#values = values.slice();
+  }
+
+  advance(steps: number, step: number, sequence: number): number {
+    const { size, inputSize, outputSize } = this.#model;
+    for (let t = 0; t < steps; t++) {
+      const input = this.inputs.subarray(t * inputSize, (t + 1) * inputSize);
+      const output = this.outputs.subarray(t * outputSize, (t + 1) * outputSize);
+      this.#values = reservoirStep(this.#model, this.#values, input, output, step + t, sequence);
+      this.states.set(this.#values, t * size);
+      if (!this.#values.every(Number.isFinite)) return t;
+    }
+    return steps;
+  }
+
+  async dispose(): Promise<void> {}
+}

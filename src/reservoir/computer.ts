@@ -1,0 +1,321 @@
+// ReservoirComputer: a reservoir that runs. It checks what comes in, keeps the engine out of sight, and owns the session.
+import { type FloatArray, Matrix, type MatrixLike } from "../numerics/index.js";
+import type { ReservoirConfig, ReservoirOptions } from "./config.js";
+import type { EnginePlan, EngineSession, SequenceInput, SessionState, TrainingSink, WorkOptions } from "./engine.js";
+import { chooseEngine } from "./engines.js";
+import { featureCount, type LinearReadout } from "./features.js";
+import { count, DataError, series } from "./inputs.js";
+import type { ReservoirModel } from "./model.js";
+import { type ReservoirMatrices } from "./weights.js";
+
+/** Which engine a reservoir runs on, and the user's own matrices. */
+export interface CreateOptions {
+  /** "auto" (default), "cpu" or "reference". */
+  readonly engine?: string | undefined;
+  /** Worker threads of the CPU engine. Default 1; worth trying from N = 1000 on an idle machine. */
+  readonly threads?: number | undefined;
+  /** Matrices to use in place of drawn ones. */
+  readonly matrices?: ReservoirMatrices | undefined;
+}
+
+/** Options of `run`. */
+export interface ComputerRunOptions extends WorkOptions {
+  /** T x O: what to feed back in place of the readout's output (teacher forcing). Row t is y(t) and reaches x(t+1). */
+  readonly teacher?: MatrixLike | undefined;
+  /** Keep every k-th state only: rows k-1, 2k-1, ... Default 1. */
+  readonly every?: number | undefined;
+  /** Where the states go, instead of into a new matrix: floor(T / every) x N of the model's precision. */
+  readonly into?: Matrix | undefined;
+}
+
+/** Options of `batch`. */
+export interface ComputerBatchOptions extends WorkOptions {
+  readonly keep?: "all" | "last" | undefined;
+  /** One T x O teacher a sequence. */
+  readonly teachers?: readonly MatrixLike[] | undefined;
+}
+
+/** Options of `generate`. */
+export interface ComputerGenerateOptions extends WorkOptions {
+  /** Inputs from outside, one row a step. */
+  readonly inputs?: MatrixLike | undefined;
+  /** Receives the states, steps x N of the model's precision. */
+  readonly states?: Matrix | undefined;
+}
+
+/** Options of `train`. */
+export interface TrainOptions extends WorkOptions {
+  readonly teacher?: MatrixLike | undefined;
+  /** Rows left out at the start. Default 0. */
+  readonly washout?: number | undefined;
+}
+
+/**
+ * A reservoir x(t+1) = (1 - a) x(t) + a f(W x(t) + W_in u(t+1) + b + W_fb y(t) + noise) on one engine.
+ * Its state carries over from call to call until `reset()`.
+ *
+ * @example
+ * await using computer = await ReservoirComputer.create({ size: 300, spectralRadius: 0.9, seed: 1 });
+ * const states = await computer.run(series); // T x 300
+ */
+export class ReservoirComputer implements AsyncDisposable {
+  /** The engine, why it was chosen, and how it runs this reservoir. */
+  readonly engine: { readonly name: string; readonly reason: string; readonly plan: EnginePlan };
+  readonly model: ReservoirModel;
+  readonly #session: EngineSession;
+  #busy = false;
+
+  private constructor(session: EngineSession, engineName: string, reason: string) {
+    this.#session = session;
+    this.model = session.model;
+    this.engine = { name: engineName, reason, plan: session.plan };
+  }
+
+  /**
+   * Checks a description, draws the weights and opens an engine.
+   * @throws ConfigError naming the field, the value it got and what it takes
+   * @throws EngineUnavailableError, EngineCapacityError
+   */
+  static async create(config: ReservoirOptions, options: CreateOptions = {}): Promise<ReservoirComputer> {
+    const [{ resolveConfig }, { buildModel }, { engine, reason }] = await Promise.all([
+      import("./config-schema.js"),
+      import("./weights.js"),
+      chooseEngine(options.engine),
+    ]);
+    const model = buildModel(resolveConfig(config), options.matrices);
+    return ReservoirComputer.#open(model, engine, reason, options);
+  }
+
+  /** Opens a model that is already made, such as one read from a file. */
+  static async fromModel(model: ReservoirModel, options: Omit<CreateOptions, "matrices"> = {}): Promise<ReservoirComputer> {
+    const { engine, reason } = await chooseEngine(options.engine);
+    return ReservoirComputer.#open(model, engine, reason, options);
+  }
+
+  static async #open(
+    model: ReservoirModel,
+    engine: Awaited<ReturnType<typeof chooseEngine>>["engine"],
+    reason: string,
+    options: CreateOptions,
+  ): Promise<ReservoirComputer> {
+    const threads = options.threads ?? 1;
+    if (!Number.isSafeInteger(threads) || threads < 1 || threads > 64) {
+      throw new RangeError(`threads is ${threads}; it takes a whole number from 1 to 64`);
+    }
+    return new ReservoirComputer(await engine.open(model, { threads }), engine.name, reason);
+  }
+
+  /** The description with every default filled in. */
+  get config(): ReservoirConfig {
+    return this.model.config;
+  }
+
+  /**
+   * Runs T x I inputs from the present state and returns the T x N states; row t is the state after input t. A reservoir with feedback and no teacher
+   * keeps feeding back its last output.
+   * @throws DataError for a wrong shape, an empty series, or a value that is not finite (row and column named)
+   * @throws WorkInterruptedError when stopped; the states so far are in `into`, and the state is that of the last finished step
+   */
+  async run(inputs: MatrixLike, options: ComputerRunOptions = {}): Promise<Matrix> {
+    const sequence = this.#sequence(inputs, options.teacher);
+    const every = options.every ?? 1;
+    if (!Number.isSafeInteger(every) || every < 1) throw new DataError(`every is ${every}; it takes a whole number of at least 1`);
+    const rows = Math.floor(sequence.inputs.rows / every);
+    const states = options.into ? this.#target(options.into, rows, "into") : Matrix.zeros(rows, this.model.size, this.model.precision);
+    await this.#alone(() => this.#session.run(sequence, { ...options, every, states }));
+    return states;
+  }
+
+  /** One step, at once: u (I values) in, a view of x (N values) out that holds until the next call. With a teacher, y(t) of this step is set too. */
+  step(input: ArrayLike<number>, teacher?: ArrayLike<number>): FloatArray {
+    const u = this.#row(input, "input", this.model.inputSize, "inputSize");
+    const y = teacher === undefined ? undefined : this.#row(teacher, "teacher", this.model.outputSize, "outputSize");
+    if (this.#busy) throw busyError();
+    return this.#session.step(u, y);
+  }
+
+  /**
+   * Runs sequences of any lengths, each from the initial state; the computer's own state is untouched. Returns T x N states each, or 1 x N with `keep: "last"`.
+   */
+  async batch(sequences: readonly MatrixLike[], options: ComputerBatchOptions = {}): Promise<Matrix[]> {
+    if (sequences.length === 0) throw new DataError("sequences is empty; a batch takes at least one sequence");
+    const { teachers } = options;
+    if (teachers && teachers.length !== sequences.length) {
+      throw new DataError(
+        `teachers holds ${count(teachers.length, "series").replace(/ss$/, "s")}; ${sequences.length} sequences take as many`,
+      );
+    }
+    const checked = sequences.map((inputs, b) => this.#sequence(inputs, teachers?.[b], `sequences[${b}]`, `teachers[${b}]`));
+    return this.#alone(() => this.#session.batch(checked, options));
+  }
+
+  /**
+   * Closed loop: `steps` outputs of the readout (steps x O).
+   *
+   * Without feedback weights the readout predicts the next input, and each step is: y = readout(x, u), then x = step([y, outside inputs]). The
+   * first row is the readout of the present state, so after `run(series.slice(0, T))` row k predicts series row T + k.
+   * With feedback weights each step is: x = step(outside inputs, y), then y = readout(x, u).
+   * Either way generate(a) and then generate(b) gives the rows of generate(a + b).
+   */
+  async generate(steps: number, readout: LinearReadout, options: ComputerGenerateOptions = {}): Promise<Matrix> {
+    const { model } = this;
+    if (!Number.isSafeInteger(steps) || steps < 1) throw new DataError(`steps is ${steps}; it takes a whole number of at least 1`);
+    this.#checkReadout(readout);
+    const outputs = readout.weights.rows;
+    const outside = model.outputSize > 0 ? model.inputSize : model.inputSize - outputs;
+    if (outside < 0 || (model.outputSize > 0 && outputs !== model.outputSize)) {
+      const takes = model.outputSize > 0 ? `exactly ${model.outputSize} (outputSize)` : `at most ${model.inputSize} (inputSize)`;
+      throw new DataError(`the readout has ${count(outputs, "output")}; this reservoir's closed loop takes ${takes}`);
+    }
+    if (outside > 0 && !options.inputs && model.outputSize === 0) {
+      throw new DataError(`inputs is missing; ${model.inputSize} inputs less ${outputs} outputs leave ${outside} to come from outside`);
+    }
+    const inputs = options.inputs && series(options.inputs, "inputs", outside, "inputs from outside", model.precision);
+    if (inputs && inputs.rows !== steps) throw new DataError(`inputs has ${count(inputs.rows, "row")}; ${steps} steps take as many`);
+    const states = options.states && this.#target(options.states, steps, "states");
+    return this.#alone(() => this.#session.generate({ ...options, readout, steps, inputs, states }));
+  }
+
+  /** Runs a series and hands its states to a training sink (a Gram accumulator) without keeping them: memory does not grow with T. */
+  async train(inputs: MatrixLike, targets: MatrixLike, sink: TrainingSink, options: TrainOptions = {}): Promise<void> {
+    const sequence = this.#sequence(inputs, options.teacher);
+    const { rows } = sequence.inputs;
+    const wanted = series(targets, "targets", Matrix.from(targets, "float64", "targets").cols, "targets", "float64");
+    if (wanted.rows !== rows)
+      throw new DataError(`targets has ${count(wanted.rows, "row")} and inputs has ${rows}; they take the same number`);
+    const washout = checkWashout(options.washout ?? 0, rows);
+    await this.#alone(() => this.#session.accumulate(sequence, { ...options, targets: wanted, washout, sink }));
+  }
+
+  /**
+   * Chunks of inputs in, chunks of states out, with the state carried over: memory stays bounded by one chunk. A chunk is anything `run` takes.
+   */
+  async *stream(
+    chunks: AsyncIterable<MatrixLike> | Iterable<MatrixLike>,
+    options: WorkOptions & { every?: number } = {},
+  ): AsyncGenerator<Matrix> {
+    const every = options.every ?? 1;
+    if (!Number.isSafeInteger(every) || every < 1) throw new DataError(`every is ${every}; it takes a whole number of at least 1`);
+    let seen = 0;
+    let buffer: Matrix | undefined;
+    for await (const chunk of chunks) {
+      const sequence = this.#sequence(chunk, undefined, "chunk");
+      const { rows } = sequence.inputs;
+      if (buffer?.rows !== rows) buffer = Matrix.zeros(rows, this.model.size, this.model.precision);
+      const states = buffer;
+      await this.#alone(() => this.#session.run(sequence, { signal: options.signal, states }));
+      yield everyRow(states, every, seen);
+      seen += rows;
+      options.onProgress?.(seen, Number.NaN);
+    }
+  }
+
+  /** x, the last input and output, and the step count: everything a resumed run needs. */
+  get state(): SessionState {
+    return this.#session.getState();
+  }
+
+  set state(state: SessionState) {
+    const { model } = this;
+    if (!Number.isSafeInteger(state.step) || state.step < 0)
+      throw new DataError(`state.step is ${state.step}; it takes a whole number of at least 0`);
+    this.#session.setState({
+      values: this.#row(state.values, "state.values", model.size, "size"),
+      input: this.#row(state.input, "state.input", model.inputSize, "inputSize"),
+      output: this.#row(state.output, "state.output", model.outputSize, "outputSize"),
+      step: state.step,
+    });
+  }
+
+  /** Back to the initial state, step 0. */
+  reset(): void {
+    this.#session.reset();
+  }
+
+  /** Gives memory and threads back. Idempotent. */
+  dispose(): Promise<void> {
+    return this.#session.dispose();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+
+  #sequence(inputs: MatrixLike, teacher: MatrixLike | undefined, name = "inputs", teacherName = "teacher"): SequenceInput {
+    const { model } = this;
+    const checked = series(inputs, name, model.inputSize, "inputSize", model.precision);
+    if (teacher === undefined) return { inputs: checked };
+    if (model.outputSize === 0)
+      throw new DataError(`${teacherName} was given; this reservoir has no feedback to force, set feedback in its description`);
+    const forced = series(teacher, teacherName, model.outputSize, "outputSize", model.precision);
+    if (forced.rows !== checked.rows) {
+      throw new DataError(`${teacherName} has ${count(forced.rows, "row")} and ${name} has ${checked.rows}; they take the same number`);
+    }
+    return { inputs: checked, teacher: forced };
+  }
+
+  #row(values: ArrayLike<number>, name: string, length: number, what: string): FloatArray {
+    if (values.length !== length)
+      throw new DataError(`${name} holds ${count(values.length, "value")}; this reservoir takes ${length} (${what})`);
+    const row = this.model.precision === "float32" ? Float32Array.from(values) : Float64Array.from(values);
+    for (let i = 0; i < length; i++)
+      if (!Number.isFinite(row[i])) throw new DataError(`${name}[${i}] is ${values[i]}; it takes a finite number`);
+    return row;
+  }
+
+  #target(matrix: Matrix, rows: number, name: string): Matrix {
+    const { size, precision } = this.model;
+    const holds = matrix.data instanceof Float32Array ? "float32" : "float64";
+    if (matrix.rows !== rows || matrix.cols !== size || holds !== precision) {
+      throw new DataError(`${name} is a ${matrix.rows} x ${matrix.cols} ${holds} matrix; it takes ${rows} x ${size} of ${precision}`);
+    }
+    return matrix;
+  }
+
+  #checkReadout(readout: LinearReadout): void {
+    const { size, inputSize } = this.model;
+    if (readout.stateSize !== size || (readout.features.input && readout.inputSize !== inputSize)) {
+      throw new DataError(
+        `the readout was trained on ${count(readout.stateSize, "neuron")} and ${count(readout.inputSize, "input")}; this reservoir has ${size} and ${inputSize}`,
+      );
+    }
+    const features = featureCount(readout.features, size, inputSize);
+    if (readout.weights.cols !== features)
+      throw new DataError(`the readout has ${readout.weights.cols} weights an output; its features are ${features}`);
+  }
+
+  /** One call at a time: a session has one state. */
+  async #alone<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#busy) throw busyError();
+    this.#busy = true;
+    try {
+      return await work();
+    } finally {
+      this.#busy = false;
+    }
+  }
+}
+
+function busyError(): Error {
+  return new Error("this reservoir is still running another call: await it first, or create a second reservoir");
+}
+
+/** @throws DataError unless 0 <= washout < rows. */
+export function checkWashout(washout: number, rows: number): number {
+  if (!Number.isSafeInteger(washout) || washout < 0) throw new DataError(`washout is ${washout}; it takes a whole number of at least 0`);
+  if (washout >= rows)
+    throw new DataError(`washout is ${washout} and the series has ${count(rows, "row")}; it takes fewer, so that something is left`);
+  return washout;
+}
+
+/** The rows whose number in the whole stream is a multiple of `every`, counting from 1. A copy. */
+function everyRow(states: Matrix, every: number, seen: number): Matrix {
+  if (every === 1) return states.slice();
+  const rows: number[] = [];
+  for (let t = 0; t < states.rows; t++) if ((seen + t + 1) % every === 0) rows.push(t);
+  const out = Matrix.zeros(rows.length, states.cols, states.data instanceof Float32Array ? "float32" : "float64") as Matrix;
+  rows.forEach((t, r) => {
+    out.row(r).set(states.row(t));
+  });
+  return out;
+}

@@ -1,0 +1,63 @@
+// Ensembles: many independent reservoirs, each with weights and settings of its own, in one call.
+import { Matrix, type MatrixLike } from "../numerics/index.js";
+import type { ReservoirOptions } from "./config.js";
+import type { SequenceInput, TrainingSink, WorkOptions } from "./engine.js";
+import { chooseEngine } from "./engines.js";
+import { count, DataError, series } from "./inputs.js";
+import { checkWashout } from "./computer.js";
+import type { ReservoirModel } from "./model.js";
+
+/** Options of `runEnsemble`. */
+export interface EnsembleRunOptions extends WorkOptions {
+  /** "auto" (default), "cpu" or "reference". */
+  readonly engine?: string | undefined;
+  /** What to keep of each member: all states (default), the last one, or nothing. */
+  readonly keep?: "states" | "last" | "none" | undefined;
+  /** Train as the states are made: T x O targets, and one sink (a Gram accumulator) a member. */
+  readonly training?: { readonly targets: MatrixLike; readonly washout?: number; readonly sinks: readonly TrainingSink[] } | undefined;
+}
+
+/**
+ * Runs R reservoirs, each from its initial state, over one shared T x I series, or over one series each (`{ each: [...] }`). Returns R matrices: T x N states, or 1 x N with
+ * `keep: "last"`, or none. Members may differ in every field but the number of inputs.
+ */
+export async function runEnsemble(
+  configs: readonly (ReservoirOptions | ReservoirModel)[],
+  inputs: MatrixLike | { readonly each: readonly MatrixLike[] },
+  options: EnsembleRunOptions = {},
+): Promise<Matrix[]> {
+  if (configs.length === 0) throw new DataError("configs is empty; an ensemble takes at least one reservoir");
+  const [{ resolveConfig }, { buildModel }, { engine }] = await Promise.all([
+    import("./config-schema.js"),
+    import("./weights.js"),
+    chooseEngine(options.engine),
+  ]);
+  const models = configs.map((config) => ("measuredRadius" in config ? config : buildModel(resolveConfig(config))));
+  const each = typeof inputs === "object" && "each" in inputs ? inputs.each : undefined;
+  if (each && each.length !== models.length)
+    throw new DataError(`inputs.each holds ${each.length} series; ${count(models.length, "reservoir")} take as many`);
+  const sequences = models.map(
+    (model, r): SequenceInput => ({
+      inputs: series(
+        each ? each[r]! : (inputs as MatrixLike),
+        each ? `inputs.each[${r}]` : "inputs",
+        model.inputSize,
+        "inputSize",
+        model.precision,
+      ),
+    }),
+  );
+  const training = options.training && checkTraining(options.training, sequences);
+  return engine.ensemble(models, sequences, { ...options, keep: options.keep ?? "states", training });
+}
+
+function checkTraining(training: NonNullable<EnsembleRunOptions["training"]>, sequences: readonly SequenceInput[]) {
+  const { sinks } = training;
+  if (sinks.length !== sequences.length)
+    throw new DataError(`training.sinks holds ${sinks.length}; ${count(sequences.length, "reservoir")} take as many`);
+  const targets = Matrix.from(training.targets, "float64", "training.targets");
+  const rows = sequences[0]!.inputs.rows;
+  if (targets.rows !== rows)
+    throw new DataError(`training.targets has ${count(targets.rows, "row")} and inputs has ${rows}; they take the same number`);
+  return { targets, sinks, washout: checkWashout(training.washout ?? 0, rows) };
+}

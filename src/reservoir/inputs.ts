@@ -1,0 +1,36 @@
+// Turns what users hand over into matrices of the model's precision, or says what is wrong with it.
+import { asMatrix, firstNonFinite, inPrecision, type Matrix, type MatrixLike, type Precision } from "../numerics/index.js";
+
+/** Data that cannot be used: a wrong shape, no rows, or a value that is not finite. */
+export class DataError extends Error {
+  override readonly name = "DataError";
+}
+
+/** Checks and converts a T x `cols` series. A model without inputs takes a T x 0 matrix, or a number of steps as `{ steps }`. @throws DataError */
+export function series(source: MatrixLike, name: string, cols: number, what: string, precision: Precision): Matrix {
+  let matrix: Matrix;
+  try {
+    matrix = asMatrix(source, name);
+  } catch (error) {
+    throw new DataError((error as Error).message);
+  }
+  if (matrix.rows === 0) throw new DataError(`${name} is empty; it takes at least one row`);
+  if (matrix.cols !== cols) throw new DataError(`${name} has ${count(matrix.cols, "column")}; this reservoir takes ${cols} (${what})`);
+  checkFinite(matrix, name);
+  const converted = inPrecision(matrix, precision);
+  if (converted !== matrix) checkFinite(converted, name, " (beyond float32; scale the data or take precision float64)");
+  return converted;
+}
+
+/** @throws DataError naming row and column of the first value that is NaN or infinite. */
+export function checkFinite(matrix: Matrix, name: string, hint = ""): void {
+  const bad = firstNonFinite(matrix.data);
+  if (bad < 0) return;
+  const row = Math.floor(bad / matrix.cols);
+  throw new DataError(`${name} is ${matrix.data[bad]} at row ${row}, column ${bad % matrix.cols}${hint}; it takes finite numbers`);
+}
+
+/** `1 column`, `3 columns`. */
+export function count(n: number, noun: string): string {
+  return `${n} ${noun}${n === 1 ? "" : "s"}`;
+}

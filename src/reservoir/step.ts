@@ -1,0 +1,115 @@
+// One step of a reservoir as a pure function, in the order of the equation. Every engine is held against it, bit for bit.
+import {
+  allocate,
+  type FloatArray,
+  isSparse,
+  type Matrix,
+  philox4x32,
+  portableTanh,
+  portableTanh32,
+  type SparseMatrix,
+  uniformFromWords,
+} from "../numerics/index.js";
+import type { Activation, ReservoirModel } from "./model.js";
+
+/** Rounds to the model's precision. */
+type Round = (value: number) => number;
+
+const keep: Round = (value) => value;
+
+/**
+ * x(t+1) = (1 - a) x(t) + a f(drive + W x(t) + W_fb y(t) + noise), drive = b + W_in u(t+1). docs/numerics.md, rules 1 to 6.
+ *
+ * @param state x(t), N values
+ * @param input u(t+1), I values
+ * @param output y(t), O values; not read where the model has no feedback
+ * @param step steps since reset, from 0: the noise counter
+ * @param sequence 0, or the index in a batch
+ */
+export function reservoirStep(
+  model: ReservoirModel,
+  state: FloatArray,
+  input: FloatArray,
+  output: FloatArray,
+  step: number,
+  sequence: number,
+): FloatArray {
+  const round: Round = model.precision === "float32" ? Math.fround : keep;
+  const activate = activationOf(model);
+  const next = allocate(model.precision, model.size);
+  for (let r = 0; r < model.size; r++) {
+    let z = round(drive(model, r, input, round) + dot(model.weights, r, state, round));
+    if (model.feedbackWeights) z = round(z + rowSum(model.feedbackWeights, r, output, round));
+    if (model.noiseLevel !== 0) z = round(z + noise(model, r, step, sequence, round));
+    const a = model.leakRate[r]!;
+    next[r] = round(round(round(1 - a) * state[r]!) + round(a * activate(z)));
+  }
+  return next;
+}
+
+/** f in the model's precision. */
+export function activationOf(model: { activation: Activation; precision: "float32" | "float64" }): (z: number) => number {
+  const round: Round = model.precision === "float32" ? Math.fround : keep;
+  const tanh = model.precision === "float32" ? portableTanh32 : portableTanh;
+  switch (model.activation) {
+    case "tanh":
+      return tanh;
+    case "identity":
+      return keep;
+    case "relu":
+      return (z) => (z > 0 ? z : z === z ? 0 : z);
+    case "sigmoid":
+      return (z) => round(0.5 + round(0.5 * tanh(round(0.5 * z))));
+  }
+}
+
+/** b[r] + W_in[r, 0] u[0] + W_in[r, 1] u[1] + ... in rising order. */
+function drive(model: ReservoirModel, r: number, input: FloatArray, round: Round): number {
+  const { data, cols } = model.inputWeights;
+  let sum = model.bias[r]!;
+  for (let i = 0; i < cols; i++) sum = round(sum + round(data[r * cols + i]! * input[i]!));
+  return sum;
+}
+
+/** Sum over k of row r times the vector, in rising order from +0. */
+function rowSum(matrix: Matrix, r: number, vector: FloatArray, round: Round): number {
+  let sum = 0;
+  for (let k = 0; k < matrix.cols; k++) sum = round(sum + round(matrix.data[r * matrix.cols + k]! * vector[k]!));
+  return sum;
+}
+
+/** Row r of W times x: 32 partial sums by column (dense) or 8 by position (sparse), then a butterfly. */
+export function dot(weights: Matrix | SparseMatrix, r: number, x: FloatArray, round: Round): number {
+  const partials = new Float64Array(isSparse(weights) ? 8 : 32);
+  const mask = partials.length - 1;
+  if (isSparse(weights)) {
+    const start = weights.rowOffsets[r]!;
+    for (let p = start; p < weights.rowOffsets[r + 1]!; p++) {
+      const l = (p - start) & mask;
+      partials[l] = round(partials[l]! + round(weights.values[p]! * x[weights.columns[p]!]!));
+    }
+  } else {
+    const row = r * weights.cols;
+    for (let k = 0; k < weights.cols; k++) {
+      const l = k & mask;
+      partials[l] = round(partials[l]! + round(weights.data[row + k]! * x[k]!));
+    }
+  }
+  for (let half = partials.length / 2; half >= 1; half /= 2) {
+    for (let l = 0; l < half; l++) partials[l] = round(partials[l]! + partials[l + half]!);
+  }
+  return partials[0]!;
+}
+
+const block = new Uint32Array(4);
+
+/** noiseLevel (2U - 1), U from the model's noise stream. */
+function noise(model: ReservoirModel, r: number, step: number, sequence: number, round: Round): number {
+  if (model.precision === "float32") {
+    philox4x32(model.noiseKey, step, r >>> 2, sequence, 0, block);
+    return round(model.noiseLevel * (2 * ((block[r & 3]! >>> 8) * 2 ** -24) - 1));
+  }
+  philox4x32(model.noiseKey, step, r >>> 1, sequence, 0, block);
+  const word = (r & 1) * 2;
+  return model.noiseLevel * (2 * uniformFromWords(block[word]!, block[word + 1]!) - 1);
+}

@@ -1,0 +1,21 @@
+// Block diagonal: several Erdos-Renyi reservoirs side by side that do not talk to each other.
+import { drawPositions, drawValue, sparseFromRows } from "./random-rows.js";
+import type { Topology, TopologyConfig } from "./topology.js";
+
+/**
+ * `blocks` blocks of nearly equal size: block k holds the neurons from floor(k N / blocks) up to the next block's first. Inside a block
+ * every connection exists with chance connectionProbability; between blocks there is none.
+ */
+export const blockDiagonal: Topology<Extract<TopologyConfig, { type: "blockDiagonal" }>> = ({ blocks }, context) => {
+  const { size, connectionProbability, distribution, selfConnections, values, positions } = context;
+  const starts = Array.from({ length: blocks + 1 }, (_, k) => Math.floor((k * size) / blocks));
+  let block = 0;
+  const columnsOf = (r: number) => {
+    while (r >= starts[block + 1]!) block++;
+    const start = starts[block]!;
+    const length = starts[block + 1]! - start;
+    const taken = drawPositions(positions, r, connectionProbability, selfConnections ? length : length - 1);
+    return taken.map((position) => start + position + (!selfConnections && start + position >= r ? 1 : 0));
+  };
+  return { matrix: sparseFromRows(size, size, columnsOf, (r, m) => drawValue(values, distribution, r, m)) };
+};

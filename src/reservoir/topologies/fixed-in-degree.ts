@@ -1,0 +1,25 @@
+// Fixed in-degree: every neuron listens to the same number of others.
+import { drawValue, sparseFromRows } from "./random-rows.js";
+import type { Topology, TopologyConfig } from "./topology.js";
+
+/**
+ * Row r takes `degree` distinct columns by Floyd's sampling (Bentley and Floyd 1987): for j = n - degree ... n - 1 a position
+ * t = floor(U * (j + 1)) with the draw (r, j - (n - degree)) of purpose 1 is taken, or j where t is taken already. Columns are
+ * then sorted; n = N - 1 with the diagonal skipped, or N with self-connections.
+ */
+export const fixedInDegree: Topology<Extract<TopologyConfig, { type: "fixedInDegree" }>> = (config, context) => {
+  const { size, connectionProbability, distribution, selfConnections, values, positions } = context;
+  const candidates = selfConnections ? size : size - 1;
+  const degree = Math.min(candidates, config.degree ?? Math.floor(connectionProbability * size + 0.5));
+  const columnsOf = (r: number) => {
+    const taken = new Set<number>();
+    const first = candidates - degree;
+    for (let j = first; j < candidates; j++) {
+      const t = positions.integer(r, j - first, j + 1);
+      taken.add(taken.has(t) ? j : t);
+    }
+    const columns = [...taken].sort((a, b) => a - b);
+    return selfConnections ? columns : columns.map((position) => (position >= r ? position + 1 : position));
+  };
+  return { matrix: sparseFromRows(size, size, columnsOf, (r, m) => drawValue(values, distribution, r, m)) };
+};

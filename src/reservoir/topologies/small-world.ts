@@ -1,0 +1,35 @@
+// Watts-Strogatz small world: a ring lattice, some of whose edges are rewired.
+import { drawValue, sparseFromRows } from "./random-rows.js";
+import type { Topology, TopologyConfig } from "./topology.js";
+
+/**
+ * Each neuron listens to its `neighbours` nearest ones on a ring (half on each side; default the even number nearest to
+ * connectionProbability * N, at least 2). Each of these is, with chance `rewiring` (default 0.1), replaced by a neuron drawn uniformly from those it
+ * does not listen to yet (Watts and Strogatz 1998, for directed edges). Draws of purpose 1: edge k of row r takes index 2k for the chance;
+ * the new neuron takes purpose 2, row r, indices rising until one is free.
+ */
+export const smallWorld: Topology<Extract<TopologyConfig, { type: "smallWorld" }>> = (config, context) => {
+  const { size, connectionProbability, distribution, values, positions, extra } = context;
+  const even = 2 * Math.max(1, Math.floor((connectionProbability * size) / 2 + 0.5));
+  const neighbours = Math.min(config.neighbours ?? even, size - 1);
+  const rewiring = config.rewiring ?? 0.1;
+  const columnsOf = (r: number) => {
+    const offsets: number[] = [];
+    for (let k = 1; offsets.length < neighbours; k++) {
+      offsets.push(size - k);
+      if (offsets.length < neighbours) offsets.push(k);
+    }
+    const listens = new Set(offsets.map((offset) => (r + offset) % size));
+    const full = listens.size >= size - 1;
+    let draws = 0;
+    offsets.forEach((offset, k) => {
+      if (full || !(positions.uniform(r, 2 * k) < rewiring)) return;
+      let target = r;
+      while (target === r || listens.has(target)) target = extra.integer(r, draws++, size);
+      listens.delete((r + offset) % size);
+      listens.add(target);
+    });
+    return [...listens].sort((a, b) => a - b);
+  };
+  return { matrix: sparseFromRows(size, size, columnsOf, (r, m) => drawValue(values, distribution, r, m)) };
+};

@@ -1,0 +1,88 @@
+// Turns a failed zod check into one sentence a person can act on: the field, the value it got, what it takes.
+import type { z } from "zod";
+import { describe } from "../numerics/index.js";
+
+/** A description (of a reservoir, an experiment, a readout) that cannot be used. */
+export class ConfigError extends Error {
+  override readonly name = "ConfigError";
+  /** The field, as a path: `feedback.scaling`. */
+  readonly field: string;
+  readonly value: unknown;
+
+  constructor(field: string, value: unknown, takes: string) {
+    super(`${field} is ${describe(value)}; it takes ${takes}`);
+    this.field = field;
+    this.value = value;
+  }
+}
+
+/** An unknown field, with the nearest known one. */
+export class UnknownFieldError extends ConfigError {
+  constructor(field: string, value: unknown, known: readonly string[]) {
+    super(field, value, "");
+    const name = field.split(".").at(-1) ?? field;
+    const near = nearest(name, known);
+    this.message = `unknown field "${field}"${near ? `: did you mean "${near}"?` : `; known fields are ${known.join(", ")}`}`;
+  }
+}
+
+/**
+ * Parses `value`, whose schemas carry as their message what they take. @throws ConfigError for the first thing that is wrong.
+ */
+export function parseOrThrow<T>(
+  schema: z.ZodType<T>,
+  value: unknown,
+  root: string,
+  fieldsOf: (path: readonly PropertyKey[]) => readonly string[],
+): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issue = result.error.issues[0]!;
+  if (issue.code === "unrecognized_keys") {
+    const key = issue.keys[0]!;
+    const path = [...issue.path, key];
+    throw new UnknownFieldError(path.map(String).join("."), lookUp(value, path), fieldsOf(issue.path));
+  }
+  throw new ConfigError(issue.path.length === 0 ? root : formatPath(issue.path), lookUp(value, issue.path), issue.message);
+}
+
+/** `feedback.scaling`, `leakRate[3]`. */
+export function formatPath(path: readonly PropertyKey[]): string {
+  return path.map((part, i) => (typeof part === "number" ? `[${part}]` : i === 0 ? String(part) : `.${String(part)}`)).join("");
+}
+
+function lookUp(value: unknown, path: readonly PropertyKey[]): unknown {
+  let here = value;
+  for (const part of path) {
+    if (here === null || typeof here !== "object") return undefined;
+    here = (here as Record<PropertyKey, unknown>)[part];
+  }
+  return here;
+}
+
+/** The known name closest to a mistyped one, if any is close. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;
+  for (const candidate of known) {
+    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
+    if (distance < bestDistance) {
+      bestDistance = distance;
+      best = candidate;
+    }
+  }
+  return best;
+}
+
+/** Levenshtein distance. */
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, j) => j);
+  for (let i = 1; i <= a.length; i++) {
+    const current = [i];
+    for (let j = 1; j <= b.length; j++) {
+      current[j] = Math.min(previous[j]! + 1, current[j - 1]! + 1, previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1));
+    }
+    previous = current;
+  }
+  return previous[b.length]!;
+}

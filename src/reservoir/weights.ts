@@ -1,0 +1,233 @@
+// From a description to a model: draws every matrix from the seed, measures the radius and scales. docs/numerics.md, rule 7.
+import {
+  allocate,
+  checkSparse,
+  type FloatArray,
+  firstNonFinite,
+  inPrecision,
+  isSparse,
+  Matrix,
+  type MatrixLike,
+  asMatrix,
+  RandomStream,
+  type SeedKeys,
+  type SparseMatrix,
+  seedKeys,
+  spectralRadius,
+  storedValues,
+  toDense,
+  toSparse,
+} from "../numerics/index.js";
+import type { ReservoirConfig, WeightDistribution } from "./config.js";
+import type { RadiusMethod, ReservoirModel } from "./model.js";
+import { buildTopology, drawDense, type TopologyMatrix } from "./topologies/index.js";
+import { ConfigError } from "./validate.js";
+
+/** A user's own matrices, taken as they are; what is left out is drawn from the description. */
+export interface ReservoirMatrices {
+  /** W, N x N, dense or CSR. It is used as it is unless `rescale` is set. */
+  readonly weights?: MatrixLike | SparseMatrix | undefined;
+  /** W_in, N x I, dense or CSR. */
+  readonly inputWeights?: MatrixLike | SparseMatrix | undefined;
+  /** b, N values. */
+  readonly bias?: MatrixLike | undefined;
+  /** W_fb, N x O, dense or CSR. */
+  readonly feedbackWeights?: MatrixLike | SparseMatrix | undefined;
+  /** x before the first step, N values. */
+  readonly initialState?: MatrixLike | undefined;
+  /** Scale W to the description's spectral radius. Default false. */
+  readonly rescale?: boolean | undefined;
+}
+
+/** Stream numbers of the matrices. */
+const streams = { weights: 0, inputWeights: 1, bias: 2, feedbackWeights: 3, initialState: 4 } as const;
+
+/** Draws and scales the matrices of a checked description. The same description gives the same bits everywhere. */
+export function buildModel(config: ReservoirConfig, own: ReservoirMatrices = {}): ReservoirModel {
+  const { size, inputSize, precision } = config;
+  const keys = seedKeys(config.seed);
+  const { weights, measuredRadius, radiusMethod } = recurrentWeights(config, keys, own);
+  const outputSize = own.feedbackWeights ? columnsOf(own.feedbackWeights, config.outputSize) : config.outputSize;
+  const feedbackWeights = own.feedbackWeights
+    ? ownMatrix("feedbackWeights", own.feedbackWeights, size, outputSize, config)
+    : config.feedback
+      ? drawn(config, keys, "feedbackWeights", outputSize, config.feedback.density, config.feedback.distribution, config.feedback.scaling)
+      : undefined;
+  const storage = isSparse(weights) ? "sparse" : "dense";
+  return {
+    config: {
+      ...config,
+      outputSize,
+      storage,
+      ...(own.weights ? { topology: { type: "custom" } } : {}),
+      ...(feedbackWeights && !config.feedback ? { feedback: { size: outputSize, scaling: 1, density: 1, distribution: "uniform" } } : {}),
+    },
+    precision,
+    size,
+    inputSize,
+    outputSize,
+    weights,
+    inputWeights: own.inputWeights
+      ? ownMatrix("inputWeights", own.inputWeights, size, inputSize, config)
+      : drawn(config, keys, "inputWeights", inputSize, config.inputConnectivity, config.inputDistribution, config.inputScaling),
+    bias: own.bias
+      ? ownMatrix("bias", own.bias, size, 1, config).data
+      : drawn(config, keys, "bias", 1, config.bias === 0 ? 0 : config.biasDensity, config.biasDistribution, config.bias).data,
+    ...(feedbackWeights ? { feedbackWeights } : {}),
+    leakRate: allocate(precision, size).map((_, r) =>
+      typeof config.leakRate === "number" ? config.leakRate : config.leakRate[r]!,
+    ) as FloatArray,
+    initialState: initialState(config, keys, own),
+    activation: config.activation,
+    noiseLevel: precision === "float32" ? Math.fround(config.noiseLevel) : config.noiseLevel,
+    noiseKey: keys.noise,
+    measuredRadius,
+    radiusMethod,
+  };
+}
+
+/** Whether W is kept in CSR form (numerics rule 2). */
+export function storageFor(size: number, nonzeros: number): "sparse" | "dense" {
+  const limit = size < 2000 ? 0.25 : size < 5000 ? 0.3 : 0.6;
+  return nonzeros / (size * size) < limit ? "sparse" : "dense";
+}
+
+interface Recurrent {
+  weights: Matrix | SparseMatrix;
+  measuredRadius: number;
+  radiusMethod: RadiusMethod;
+}
+
+function recurrentWeights(config: ReservoirConfig, keys: SeedKeys, own: ReservoirMatrices): Recurrent {
+  const { matrix, radius } = unscaledWeights(config, keys, own);
+  let factor = 1;
+  let measured = radius ?? 0;
+  let method: RadiusMethod = radius === undefined ? "unscaled" : "analytic";
+  const scaled = config.spectralRadius !== null && (!own.weights || own.rescale === true);
+  if (scaled) {
+    if (radius === undefined) ({ radius: measured, method } = spectralRadius(matrix));
+    if (measured > 0) factor = config.spectralRadius! / measured;
+  }
+  return { weights: stored(matrix, factor, config), measuredRadius: measured, radiusMethod: method };
+}
+
+function unscaledWeights(
+  config: ReservoirConfig,
+  keys: SeedKeys,
+  own: ReservoirMatrices,
+): { matrix: Matrix | SparseMatrix; radius?: number } {
+  const { size, topology } = config;
+  if (own.weights) return { matrix: checkedOwn("weights", own.weights, size, size) };
+  if (topology.type === "custom") throw new ConfigError("topology", "custom", "matrices.weights beside it, or another topology");
+  const built: TopologyMatrix = buildTopology(topology, {
+    size,
+    connectionProbability: config.connectionProbability,
+    distribution: config.weightDistribution,
+    selfConnections: config.selfConnections,
+    values: new RandomStream(keys.weights, streams.weights, 0),
+    positions: new RandomStream(keys.weights, streams.weights, 1),
+    extra: new RandomStream(keys.weights, streams.weights, 2),
+  });
+  return built;
+}
+
+/** Scales, rounds to the model's precision and puts into the storage that the description or the density asks for. */
+function stored(matrix: Matrix | SparseMatrix, factor: number, config: ReservoirConfig): Matrix | SparseMatrix {
+  const source = isSparse(matrix) ? matrix.values : matrix.data;
+  const values = allocate(config.precision, source.length);
+  for (let i = 0; i < source.length; i++) values[i] = source[i]! * factor;
+  if (config.weightPrecision === "bfloat16") roundToBfloat16(values);
+  const rounded = isSparse(matrix) ? { ...matrix, values } : new Matrix(matrix.rows, matrix.cols, values);
+  const storage =
+    config.storage === "auto" ? storageFor(config.size, isSparse(matrix) ? storedValues(matrix) : countNonzeros(source)) : config.storage;
+  if (storage === "dense") return isSparse(rounded) ? toDense(rounded) : rounded;
+  return isSparse(rounded) ? rounded : toSparse(rounded);
+}
+
+/** Rounds each value to 8 significant bits, to nearest even, by way of binary32. */
+function roundToBfloat16(values: FloatArray): void {
+  const float = new Float32Array(1);
+  const bits = new Uint32Array(float.buffer);
+  for (let i = 0; i < values.length; i++) {
+    float[0] = values[i]!;
+    const word = bits[0]!;
+    bits[0] = (word + 0x7fff + ((word >>> 16) & 1)) & 0xffff0000;
+    values[i] = float[0];
+  }
+}
+
+function drawn(
+  config: ReservoirConfig,
+  keys: SeedKeys,
+  which: "inputWeights" | "bias" | "feedbackWeights",
+  cols: number,
+  density: number,
+  distribution: WeightDistribution,
+  scaling: number | readonly number[],
+): Matrix {
+  const out = Matrix.zeros(config.size, cols, config.precision);
+  const values = new RandomStream(keys.weights, streams[which], 0);
+  const positions = new RandomStream(keys.weights, streams[which], 1);
+  drawDense(
+    config.size,
+    cols,
+    density,
+    distribution,
+    values,
+    positions,
+    (c) => (typeof scaling === "number" ? scaling : scaling[c]!),
+    out.data,
+  );
+  return out;
+}
+
+function initialState(config: ReservoirConfig, keys: SeedKeys, own: ReservoirMatrices): FloatArray {
+  if (own.initialState) return ownMatrix("initialState", own.initialState, config.size, 1, config).data;
+  const out = allocate(config.precision, config.size);
+  const state = config.initialState;
+  if (state === "zeros") return out;
+  if (!("distribution" in state)) {
+    out.set(state);
+    return out;
+  }
+  const values = new RandomStream(keys.weights, streams.initialState, 0);
+  const positions = new RandomStream(keys.weights, streams.initialState, 1);
+  drawDense(config.size, 1, 1, state.distribution, values, positions, () => state.scaling, out);
+  return out;
+}
+
+function ownMatrix(name: string, source: MatrixLike | SparseMatrix, rows: number, cols: number, config: ReservoirConfig): Matrix {
+  const matrix = checkedOwn(name, source, rows, cols);
+  return inPrecision(isSparse(matrix) ? toDense(matrix) : matrix, config.precision);
+}
+
+function checkedOwn(name: string, source: MatrixLike | SparseMatrix, rows: number, cols: number): Matrix | SparseMatrix {
+  const matrix = isCsr(source) ? source : asMatrix(source, name);
+  if (matrix.rows !== rows || matrix.cols !== cols) {
+    throw new ConfigError(`matrices.${name}`, `${matrix.rows} x ${matrix.cols}`, `a ${rows} x ${cols} matrix`);
+  }
+  if (isSparse(matrix)) checkSparse(matrix, `matrices.${name}`);
+  const values = isSparse(matrix) ? matrix.values : matrix.data;
+  const bad = firstNonFinite(values);
+  if (bad >= 0)
+    throw new ConfigError(
+      `matrices.${name}[${isSparse(matrix) ? `value ${bad}` : `${Math.floor(bad / cols)}, ${bad % cols}`}]`,
+      values[bad],
+      "finite numbers",
+    );
+  return matrix;
+}
+
+function columnsOf(source: MatrixLike | SparseMatrix, outputSize: number): number {
+  return outputSize || (isCsr(source) ? source.cols : asMatrix(source, "feedbackWeights").cols);
+}
+
+function isCsr(source: MatrixLike | SparseMatrix): source is SparseMatrix {
+  return typeof source === "object" && "rowOffsets" in source;
+}
+
+function countNonzeros(values: FloatArray): number {
+  let count = 0;
+  for (const value of values) if (value !== 0) count++;
+  return count;
+}

@@ -1,0 +1,53 @@
+// Long work that stays polite: it lets the event loop run, reports progress and can be stopped.
+import type { WorkOptions } from "./engine.js";
+
+/** Work was stopped by its AbortSignal. What was done until then is kept. */
+export class WorkInterruptedError extends Error {
+  override readonly name = "AbortError";
+  readonly done: number;
+  readonly total: number;
+  constructor(done: number, total: number, reason: unknown) {
+    super(`stopped after ${done} of ${total} steps`, { cause: reason });
+    this.done = done;
+    this.total = total;
+  }
+}
+
+/** Milliseconds of work between two visits to the event loop. */
+const patience = 15;
+
+/** Called between pieces of work. */
+export class WorkPacer {
+  readonly #options: WorkOptions;
+  readonly #total: number;
+  #last = performance.now();
+
+  constructor(options: WorkOptions, total: number) {
+    this.#options = options;
+    this.#total = total;
+    this.check(0);
+  }
+
+  /** Throws when the work was stopped. @throws WorkInterruptedError */
+  check(done: number): void {
+    if (this.#options.signal?.aborted) throw new WorkInterruptedError(done, this.#total, this.#options.signal.reason);
+  }
+
+  /** Whether it is time to call `pause`. */
+  due(): boolean {
+    return performance.now() - this.#last > patience;
+  }
+
+  /** Reports progress, lets the event loop run, and then looks whether the work was stopped. */
+  async pause(done: number): Promise<void> {
+    this.#options.onProgress?.(done, this.#total);
+    await new Promise<void>((resume) => (typeof setImmediate === "function" ? setImmediate(resume) : setTimeout(resume, 0)));
+    this.#last = performance.now();
+    this.check(done);
+  }
+
+  /** Reports the end. */
+  finish(): void {
+    this.#options.onProgress?.(this.#total, this.#total);
+  }
+}
