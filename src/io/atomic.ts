@@ -1,0 +1,117 @@
+// Files that appear whole or not at all: written under a temporary name beside the target, synced, then renamed.
+import { writeError } from "./files.js";
+import { nodeFs, nodePath } from "./node.js";
+
+type FileHandle = import("node:fs/promises").FileHandle;
+
+let temporaryNames = 0;
+
+/**
+ * A file in the making. Nothing stands at `path` until `commit`, and a file that stood there stays as it was until then.
+ * A device or a pipe (/dev/stdout) cannot be renamed onto, and is written to as it comes.
+ */
+export class AtomicFile {
+  readonly path: string;
+  readonly #handle: FileHandle;
+  readonly #target: string;
+  readonly #temporary: string | undefined;
+  #open = true;
+
+  private constructor(path: string, handle: FileHandle, target: string, temporary: string | undefined) {
+    this.path = path;
+    this.#handle = handle;
+    this.#target = target;
+    this.#temporary = temporary;
+  }
+
+  /** @throws FileError where the folder is missing or not writable, or a folder stands at the path. */
+  static async create(path: string): Promise<AtomicFile> {
+    const { promises, constants } = nodeFs(path);
+    const { dirname, basename, join } = nodePath(path);
+    try {
+      const target = await promises.realpath(path).catch(() => path);
+      const standing = await promises.stat(target).catch(() => undefined);
+      if (standing?.isDirectory()) throw Object.assign(new Error("EISDIR"), { code: "EISDIR" });
+      if (standing && !standing.isFile()) return new AtomicFile(path, await promises.open(target, "w"), target, undefined);
+      // A rename asks the folder alone; a file that its owner made read-only is to stay.
+      if (standing) await promises.access(target, constants.W_OK);
+      for (;;) {
+        const temporary = join(dirname(target), `.${basename(target).slice(0, 40)}.${process.pid}-${temporaryNames++}.tmp`);
+        try {
+          const handle = await promises.open(temporary, "wx");
+          if (standing) await handle.chmod(standing.mode & 0o777).catch(() => undefined);
+          return new AtomicFile(path, handle, target, temporary);
+        } catch (error) {
+          if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
+        }
+      }
+    } catch (error) {
+      throw writeError(path, error);
+    }
+  }
+
+  /** Appends bytes, or writes them at a position. On failure the temporary file is removed. @throws FileError. */
+  async write(bytes: Uint8Array, position: number | null = null): Promise<void> {
+    try {
+      for (let done = 0; done < bytes.length; ) {
+        const length = Math.min(bytes.length - done, 2 ** 30);
+        const { bytesWritten } = await this.#handle.write(bytes, done, length, position === null ? null : position + done);
+        done += bytesWritten;
+      }
+    } catch (error) {
+      await this.abort();
+      throw writeError(this.path, error);
+    }
+  }
+
+  /** Syncs, closes, and puts the file in its place. @throws FileError; then nothing has changed at `path`. */
+  async commit(): Promise<void> {
+    const { promises } = nodeFs(this.path);
+    try {
+      if (this.#temporary === undefined) {
+        this.#open = false;
+        await this.#handle.close();
+        return;
+      }
+      await this.#handle.sync();
+      this.#open = false;
+      await this.#handle.close();
+      await promises.rename(this.#temporary, this.#target);
+    } catch (error) {
+      await this.abort();
+      throw writeError(this.path, error);
+    }
+    await this.#syncFolder();
+  }
+
+  /** Closes and removes the temporary file. Never throws. */
+  async abort(): Promise<void> {
+    if (this.#open) {
+      this.#open = false;
+      await this.#handle.close().catch(() => undefined);
+    }
+    if (this.#temporary !== undefined)
+      await nodeFs(this.path)
+        .promises.unlink(this.#temporary)
+        .catch(() => undefined);
+  }
+
+  /** Makes the rename itself durable; not every system lets a folder be opened. */
+  async #syncFolder(): Promise<void> {
+    const folder = await nodeFs(this.path)
+      .promises.open(nodePath(this.path).dirname(this.#target), "r")
+      .catch(() => undefined);
+    await folder?.sync().catch(() => undefined);
+    await folder?.close().catch(() => undefined);
+  }
+}
+
+/**
+ * Writes a whole file, or leaves everything as it was: temporary name in the same folder, fsync, rename. Text is UTF-8.
+ * @throws FileError naming the path and, in words, a missing folder, a missing permission or a full disk.
+ */
+export async function writeFileAtomic(path: string, data: Uint8Array | string): Promise<void> {
+  const file = await AtomicFile.create(path);
+  await file.write(typeof data === "string" ? new TextEncoder().encode(data) : data);
+  await file.commit();
+}

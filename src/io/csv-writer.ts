@@ -1,0 +1,58 @@
+// Writes a matrix as comma-separated text. Every number is the shortest decimal that reads back as the same binary64.
+import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
+import { AtomicFile } from "./atomic.js";
+
+export interface CsvWriteOptions {
+  /** One name a column; left out, there is no header. */
+  readonly columns?: readonly string[] | undefined;
+  /** Text columns by name, T cells each; they stand before the numbers. Without `columns` they stand there without a name too. */
+  readonly text?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** Default ",". */
+  readonly delimiter?: "," | ";" | "\t" | undefined;
+}
+
+/** A T x C matrix as CSV text, one row a line. NaN and infinities are written as such. @throws RangeError where names or texts do not fit. */
+export function formatCsv(matrix: MatrixLike, options: CsvWriteOptions = {}): string {
+  return [...pieces(asMatrix(matrix), options)].join("");
+}
+
+/** Writes {@link formatCsv} to a file, whole or not at all. @throws FileError. */
+export async function writeCsv(path: string, matrix: MatrixLike, options: CsvWriteOptions = {}): Promise<void> {
+  const lines = pieces(asMatrix(matrix), options);
+  const first = lines.next();
+  const file = await AtomicFile.create(path);
+  const encoder = new TextEncoder();
+  if (!first.done) await file.write(encoder.encode(first.value));
+  for (const piece of lines) await file.write(encoder.encode(piece));
+  await file.commit();
+}
+
+function* pieces(matrix: Matrix, { columns, text = {}, delimiter = "," }: CsvWriteOptions): Generator<string> {
+  const names = Object.keys(text);
+  if (columns && columns.length !== matrix.cols) {
+    throw new RangeError(`columns holds ${columns.length} names; the matrix has ${matrix.cols} columns`);
+  }
+  for (const name of names) {
+    const cells = text[name]!.length;
+    if (cells !== matrix.rows) throw new RangeError(`text column "${name}" holds ${cells} cells; the matrix has ${matrix.rows} rows`);
+  }
+  let piece = columns ? `${[...names, ...columns].map((name) => escaped(name, delimiter)).join(delimiter)}\n` : "";
+  for (let r = 0; r < matrix.rows; r++) {
+    const cells = names.map((name) => escaped(text[name]![r]!, delimiter));
+    for (let c = 0; c < matrix.cols; c++) {
+      const value = matrix.data[r * matrix.cols + c]!;
+      cells.push(Object.is(value, -0) ? "-0" : String(value));
+    }
+    piece += `${cells.join(delimiter)}\n`;
+    if (piece.length < 65536) continue;
+    yield piece;
+    piece = "";
+  }
+  if (piece !== "") yield piece;
+}
+
+function escaped(cell: string, delimiter: string): string {
+  return cell.includes('"') || cell.includes(delimiter) || /[\r\n]/.test(cell) || cell.trim() !== cell
+    ? `"${cell.replaceAll('"', '""')}"`
+    : cell;
+}

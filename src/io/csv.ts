@@ -1,0 +1,254 @@
+// Reads comma-separated text into a matrix of numbers, with chosen columns kept aside as text. csv-parse splits the cells.
+import type { Info, Options } from "csv-parse";
+import { Matrix } from "../numerics/index.js";
+import { detectDelimiter } from "./csv-delimiter.js";
+import { FormatError, type SourceOptions } from "./errors.js";
+import { readText } from "./files.js";
+import { checkPolicy, fillMissing, type MissingPolicy, parseNumber, quoted } from "./missing.js";
+import { nearNames } from "./near-names.js";
+
+export interface CsvOptions {
+  /**
+   * Whether the first row names the columns. Left out, it is a header where no cell of it is a number, and data where every cell
+   * is; a mixed first row is an error that asks.
+   */
+  readonly header?: boolean | undefined;
+  /** One character. Left out, it is found: comma, semicolon or tab. */
+  readonly delimiter?: string | undefined;
+  /** The decimal mark; default ".". */
+  readonly decimal?: "." | "," | undefined;
+  /** The columns that become the matrix, in this order, by name or by index from 0. Default: all that `text` does not list. */
+  readonly columns?: readonly (string | number)[] | undefined;
+  /** Columns kept as text, such as dates; by name or by index from 0. */
+  readonly text?: readonly (string | number)[] | undefined;
+  /** Default "error". */
+  readonly missing?: MissingPolicy | undefined;
+  /** The cells that mean a missing value, compared after blanks are taken off; default {@link missingMarkers}. */
+  readonly missingMarkers?: readonly string[] | undefined;
+  /** Lines that begin with this text are skipped. Default: none is. */
+  readonly comment?: string | undefined;
+  /** Encoding of the file; default UTF-8. */
+  readonly encoding?: string | undefined;
+}
+
+/** What a missing value is written as, unless said otherwise. */
+export const missingMarkers: readonly string[] = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"];
+
+export interface CsvTable {
+  /** The names of the matrix's columns; without a header their index as text. */
+  readonly columns: readonly string[];
+  /** T x C, one row per row of the file. */
+  readonly matrix: Matrix<Float64Array>;
+  /** The text columns by name, T cells each. */
+  readonly text: Readonly<Record<string, readonly string[]>>;
+  /** How many values were missing, and were filled or dropped as `missing` says. */
+  readonly missing: number;
+}
+
+/** Reads a CSV file; see {@link parseCsv}. @throws FileError where it cannot be read. */
+export async function readCsv(path: string, options: CsvOptions = {}): Promise<CsvTable> {
+  return parseCsv(await readText(path, "CSV", options.encoding), { ...options, source: path });
+}
+
+/**
+ * Parses CSV text (RFC 4180; blank lines are skipped, in a file of one column those in the middle are missing values; line breaks
+ * within a quoted cell become \n).
+ * @throws FormatError naming the row, counted from 1 as an editor counts lines, and the column.
+ */
+export async function parseCsv(text: string, options: CsvOptions & SourceOptions = {}): Promise<CsvTable> {
+  checkPolicy(options.missing ?? "error");
+  const source = options.source ?? "CSV text";
+  const clean = normalized(text);
+  const reader = new TableReader(source, options);
+  const settings: Options = {
+    delimiter: options.delimiter ?? detectDelimiter(clean, options.comment, options.decimal),
+    record_delimiter: "\n",
+    comment: options.comment ?? null,
+    comment_no_infix: true,
+    trim: true,
+    relax_column_count: true,
+    on_record: (record: unknown, context: Info) => {
+      reader.take(record as string[], context.lines);
+      return null;
+    },
+  };
+  const { parse } = await (typeof Buffer === "undefined" ? import("csv-parse/browser/esm/sync") : import("csv-parse/sync"));
+  try {
+    parse(clean, settings);
+  } catch (error) {
+    if (error instanceof FormatError) throw error;
+    if (!(error instanceof Error && "code" in error)) throw error;
+    if (String(error.code).includes("OPTION")) throw new RangeError(error.message);
+    if (!("lines" in error)) throw error;
+    const row = Number(error.lines);
+    throw new FormatError("CSV", source, `${error.message} (a quote within a quoted cell is written twice)`, { row }, error);
+  }
+  return reader.table();
+}
+
+function normalized(text: string): string {
+  const plain = text.startsWith("\uFEFF") ? text.slice(1) : text;
+  return plain.includes("\r") ? plain.replace(/\r\n?/g, "\n") : plain;
+}
+
+/** A column that is read: where it stands, and what it is called. */
+interface Column {
+  readonly index: number;
+  readonly name: string;
+}
+
+/** Takes records one by one, so that no more than the numbers themselves is held. */
+class TableReader {
+  readonly #source: string;
+  readonly #options: CsvOptions;
+  readonly #markers: ReadonlySet<string>;
+  #names: readonly string[] | undefined;
+  #named = false;
+  #width = 0;
+  #numeric: readonly Column[] = [];
+  #textual: readonly Column[] = [];
+  #values = new Float64Array(1024);
+  #filled = 0;
+  readonly #lines: number[] = [];
+  readonly #cells: string[][] = [];
+  /** Blank lines that have not been followed by a row yet: at the end of a file they mean nothing. */
+  #blank: number[] = [];
+
+  constructor(source: string, options: CsvOptions) {
+    this.#source = source;
+    this.#options = options;
+    this.#markers = new Set(options.missingMarkers ?? missingMarkers);
+  }
+
+  take(record: readonly string[], lastLine: number): void {
+    const breaks = record.reduce((sum, cell) => (cell.includes("\n") ? sum + cell.split("\n").length - 1 : sum), 0);
+    const line = lastLine - breaks;
+    if (record.length === 1 && record[0]!.trim() === "") {
+      this.#blank.push(line);
+      return;
+    }
+    if (this.#names === undefined) {
+      this.#blank = [];
+      this.#width = record.length;
+      const cells = record.map((cell) => cell.trim());
+      this.#named = this.#isHeader(cells, line);
+      this.#names = this.#named ? cells.map((cell, i) => (cell === "" ? String(i) : cell)) : cells.map((_, i) => String(i));
+      this.#choose(line);
+      if (this.#named) return;
+    }
+    if (this.#width === 1) for (const blank of this.#blank) this.#row([""], blank);
+    this.#blank = [];
+    if (record.length !== this.#width) {
+      const reason = `row ${line} holds ${record.length} cells and the first row ${this.#width}; every row takes the same number`;
+      throw this.#fail(`${reason} (is the delimiter right?)`, { row: line });
+    }
+    this.#row(record, line);
+  }
+
+  table(): CsvTable {
+    if (this.#names === undefined) throw this.#fail("there is no row in it; it takes rows of numbers", {});
+    if (this.#lines.length === 0) throw this.#fail("there is a header and no row after it; it takes at least one row of numbers", {});
+    const cols = this.#numeric.length;
+    const matrix = new Matrix<Float64Array>(this.#lines.length, cols, this.#values.slice(0, this.#filled));
+    const policy = this.#options.missing ?? "error";
+    const {
+      matrix: whole,
+      kept,
+      missing,
+    } = fillMissing(matrix, policy, (r, c, reason) => {
+      const advice = policy === "error" ? `; say what to do about missing values ("interpolate", "previous", "drop" or "nan")` : "";
+      return this.#failCell(this.#lines[r]!, this.#numeric[c]!, `${reason}${advice}`);
+    });
+    if (whole.rows === 0) throw this.#fail("every row has a missing value, so that none is left", {});
+    const text: Record<string, readonly string[]> = Object.create(null);
+    this.#textual.forEach(({ name }, k) => {
+      text[name] = kept ? kept.map((r) => this.#cells[k]![r]!) : this.#cells[k]!;
+    });
+    return { columns: this.#numeric.map(({ name }) => name), matrix: whole, text, missing };
+  }
+
+  #row(cells: readonly string[], line: number): void {
+    const cols = this.#numeric.length;
+    if (this.#filled + cols > this.#values.length) {
+      const larger = new Float64Array(this.#values.length * 2 + cols);
+      larger.set(this.#values);
+      this.#values = larger;
+    }
+    for (const column of this.#numeric) {
+      const cell = cells[column.index]!.trim();
+      const value = this.#markers.has(cell) ? Number.NaN : this.#number(cell);
+      if (value === undefined) {
+        throw this.#failCell(
+          line,
+          column,
+          `${quoted(cell)} is not a number; list the column under \`text\`, or leave it out of \`columns\``,
+        );
+      }
+      this.#values[this.#filled++] = value;
+    }
+    this.#textual.forEach(({ index }, k) => {
+      this.#cells[k]!.push(cells[index]!);
+    });
+    this.#lines.push(line);
+  }
+
+  #number(cell: string): number | undefined {
+    if (this.#options.decimal !== ",") return parseNumber(cell);
+    return cell.includes(".") ? undefined : parseNumber(cell.replace(",", "."));
+  }
+
+  #isHeader(cells: readonly string[], line: number): boolean {
+    if (this.#options.header !== undefined) return this.#options.header;
+    const words = cells.filter((cell) => !this.#markers.has(cell) && this.#number(cell) === undefined).length;
+    const numbers = cells.filter((cell) => this.#number(cell) !== undefined).length;
+    if (words > 0 && numbers > 0) {
+      throw this.#fail(`row ${line} holds both words and numbers; say header: true if it names the columns, header: false if it is data`, {
+        row: line,
+      });
+    }
+    return words > 0;
+  }
+
+  #choose(line: number): void {
+    const { text = [], columns } = this.#options;
+    this.#textual = text.map((wanted) => this.#column(wanted, "text", line));
+    const twice = this.#textual.find(({ name }, k) => this.#textual.findIndex((other) => other.name === name) < k);
+    if (twice) throw this.#fail(`text lists ${quoted(twice.name)} twice; it takes each name once`, { row: line });
+    const aside = new Set(this.#textual.map(({ index }) => index));
+    const rest = this.#names!.map((_, index) => index).filter((index) => !aside.has(index));
+    this.#numeric = (columns ?? rest).map((wanted) => this.#column(wanted, "columns", line));
+    if (this.#numeric.length === 0) throw this.#fail("no column of numbers was asked for", { row: line });
+    for (const _ of this.#textual) this.#cells.push([]);
+  }
+
+  #column(wanted: string | number, option: string, line: number): Column {
+    const names = this.#names!;
+    if (typeof wanted === "number") {
+      const name = names[wanted];
+      if (name !== undefined) return { index: wanted, name };
+      throw this.#fail(`${option} asks for index ${wanted}; it takes 0 to ${names.length - 1}`, { row: line });
+    }
+    const index = names.indexOf(wanted);
+    if (index < 0) {
+      const near = nearNames(wanted, names);
+      const question = near.length > 0 ? `; did you mean ${near.join(", ")}?` : "";
+      const there = names.slice(0, 20).map(quoted).join(", ");
+      throw this.#fail(`${option} asks for ${quoted(wanted)}; the columns are ${there}${names.length > 20 ? ", ..." : ""}${question}`, {
+        row: line,
+      });
+    }
+    if (names.indexOf(wanted, index + 1) >= 0) {
+      throw this.#fail(`${option} asks for ${quoted(wanted)} and several columns have that name; give its index, from 0`, { row: line });
+    }
+    return { index, name: wanted };
+  }
+
+  #failCell(row: number, { name, index }: Column, reason: string): FormatError {
+    const column = this.#named ? `column ${quoted(name)}` : `column ${index} (counted from 0)`;
+    return this.#fail(`row ${row}, ${column}: ${reason}`, { row, column: name });
+  }
+
+  #fail(reason: string, place: Readonly<Record<string, string | number>>): FormatError {
+    return new FormatError("CSV", this.#source, reason, place);
+  }
+}

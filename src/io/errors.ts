@@ -1,0 +1,41 @@
+// What can go wrong with a file, in words: the file itself, or what stands in it.
+
+/** What kind of trouble a file gave. */
+export type FileProblem = "missing" | "notReadable" | "notWritable" | "full" | "folder" | "content" | "unavailable" | "other";
+
+/** A file could not be read or written. The sentence is "path: reason". */
+export class FileError extends Error {
+  override readonly name: string = "FileError";
+  /** The path as it was given, or the name of the data where it came from memory. */
+  readonly path: string;
+  /** What went wrong and what helps, as a sentence without the path. */
+  readonly reason: string;
+  readonly problem: FileProblem;
+  constructor(path: string, reason: string, problem: FileProblem, cause?: unknown) {
+    super(`${path}: ${reason}`, cause === undefined ? undefined : { cause });
+    this.path = path;
+    this.reason = reason;
+    this.problem = problem;
+  }
+}
+
+/** The formats that are read here. */
+export type FileFormat = "text" | "CSV" | ".ts" | "NPY" | "NPZ" | "WAV" | "safetensors";
+
+/** The content of a file is not what its format takes. */
+export class FormatError extends FileError {
+  override readonly name: string = "FormatError";
+  readonly format: FileFormat;
+  /** Where: `row` and `column` of a CSV, `line`, `case` and `channel` of a `.ts`, `tensor` of a safetensors file, as far as they are known. */
+  readonly place: Readonly<Record<string, string | number>>;
+  constructor(format: FileFormat, source: string, reason: string, place: Readonly<Record<string, string | number>> = {}, cause?: unknown) {
+    super(source, reason, "content", cause);
+    this.format = format;
+    this.place = place;
+  }
+}
+
+/** What every parser takes: the name that its errors call the data by. File functions put the path here. */
+export interface SourceOptions {
+  readonly source?: string | undefined;
+}

@@ -1,0 +1,90 @@
+// Numbers written as text, and what to do about those that are missing. It reads no file.
+import { Matrix } from "../numerics/index.js";
+
+/**
+ * What becomes of a missing value: `"error"` refuses the file; `"interpolate"` draws a straight line between the neighbours in time;
+ * `"previous"` repeats the last value; `"drop"` leaves the whole row (time step) out; `"nan"` keeps it as NaN.
+ */
+export type MissingPolicy = "error" | "interpolate" | "previous" | "drop" | "nan";
+
+const policies: readonly MissingPolicy[] = ["error", "interpolate", "previous", "drop", "nan"];
+
+/** @throws RangeError naming the policies there are. */
+export function checkPolicy(policy: MissingPolicy): void {
+  if (!policies.includes(policy)) {
+    throw new RangeError(`missing is ${JSON.stringify(policy)}; it takes ${policies.map((name) => `"${name}"`).join(", ")}`);
+  }
+}
+
+const decimalNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+const infinity = /^([+-]?)inf(?:inity)?$/i;
+
+/** The number that a text is (decimal, with or without an exponent, or infinity), or undefined. Blanks around it were taken off before. */
+export function parseNumber(text: string): number | undefined {
+  if (decimalNumber.test(text)) return Number(text);
+  const sign = infinity.exec(text)?.[1];
+  return sign === undefined ? undefined : sign === "-" ? -Infinity : Infinity;
+}
+
+/** A text for an error message, cut where it is long. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}...` : text);
+}
+
+/** A T x C matrix without its missing values (NaN), and the rows of the original that are left. */
+export interface Filled {
+  readonly matrix: Matrix<Float64Array>;
+  /** Row indices kept; undefined where none was dropped. */
+  readonly kept: readonly number[] | undefined;
+  /** How many values were missing. */
+  readonly missing: number;
+}
+
+/**
+ * Applies a policy to every NaN of a T x C matrix, in place where no row goes.
+ * @throws what `fail` makes of the row, the column and the reason: under "error", and where a fill has no value to start from.
+ */
+export function fillMissing(
+  matrix: Matrix<Float64Array>,
+  policy: MissingPolicy,
+  fail: (row: number, column: number, reason: string) => Error,
+): Filled {
+  const { rows, cols, data } = matrix;
+  let missing = 0;
+  for (let i = 0; i < data.length; i++) {
+    if (!Number.isNaN(data[i]!)) continue;
+    if (policy === "error") throw fail(Math.floor(i / cols), i % cols, "the value is missing");
+    missing++;
+  }
+  if (missing === 0 || policy === "nan") return { matrix, kept: undefined, missing };
+  if (policy === "drop") return { ...dropRows(matrix), missing };
+  for (let c = 0; c < cols; c++) {
+    for (let r = 0; r < rows; r++) {
+      if (!Number.isNaN(data[r * cols + c]!)) continue;
+      if (r === 0)
+        throw fail(r, c, `the value is missing and "${policy}" has none before it to start from; take "drop", or cut the start off`);
+      let next = r + 1;
+      while (next < rows && Number.isNaN(data[next * cols + c]!)) next++;
+      const before = data[(r - 1) * cols + c]!;
+      if (policy === "previous") {
+        for (let k = r; k < next; k++) data[k * cols + c] = before;
+      } else {
+        if (next === rows) throw fail(r, c, `the value is missing and "interpolate" has none after it; take "previous" or "drop"`);
+        const step = (data[next * cols + c]! - before) / (next - r + 1);
+        for (let k = r; k < next; k++) data[k * cols + c] = before + step * (k - r + 1);
+      }
+      r = next;
+    }
+  }
+  return { matrix, kept: undefined, missing };
+}
+
+function dropRows(matrix: Matrix<Float64Array>): Omit<Filled, "missing"> {
+  const kept: number[] = [];
+  for (let r = 0; r < matrix.rows; r++) if (!matrix.row(r).some(Number.isNaN)) kept.push(r);
+  const data = new Float64Array(kept.length * matrix.cols);
+  kept.forEach((r, k) => {
+    data.set(matrix.row(r), k * matrix.cols);
+  });
+  return { matrix: new Matrix(kept.length, matrix.cols, data), kept };
+}

@@ -1,0 +1,23 @@
+// Node's own modules, fetched when a file is touched, so that a browser bundle of the parsers carries none of them.
+import { FileError } from "./errors.js";
+
+type NodeFs = typeof import("node:fs");
+type NodePath = typeof import("node:path");
+
+/** @throws FileError outside Node. */
+export function nodeFs(path: string): NodeFs {
+  return builtin("node:fs", path);
+}
+
+/** @throws FileError outside Node. */
+export function nodePath(path: string): NodePath {
+  return builtin("node:path", path);
+}
+
+function builtin<Module>(id: string, path: string): Module {
+  const found = globalThis.process?.getBuiltinModule?.(id);
+  if (!found) {
+    throw new FileError(path, "there is no file system here: files take Node 20.19 or newer; elsewhere parse bytes or text", "unavailable");
+  }
+  return found as Module;
+}
