@@ -1,0 +1,47 @@
+// The Hénon map.
+import type { Matrix } from "../numerics/index.js";
+import { checkLength, discardOption, numberOption, type OptionTable, resolveOptions, vectorOption } from "./options.js";
+import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
+
+export interface HenonOptions {
+  readonly a?: number | undefined;
+  readonly b?: number | undefined;
+  /** x and y of the first iterate. */
+  readonly initialState?: readonly number[] | undefined;
+  /** Iterates left out at the start. */
+  readonly discard?: number | undefined;
+}
+
+const table: OptionTable<HenonOptions> = {
+  a: numberOption(1.4, "a of the map"),
+  b: numberOption(0.3, "b of the map"),
+  initialState: vectorOption([0, 0], "x and y of the first iterate"),
+  discard: discardOption,
+};
+
+/**
+ * The Hénon map (M. Hénon 1976, "A two-dimensional mapping with a strange attractor", Comm. Math. Phys. 50, equation 4):
+ *
+ *     x' = 1 - a x^2 + y,  y' = b x.
+ *
+ * Defaults: a 1.4, b 0.3, initialState [0, 0], discard 0.
+ * @returns length x 2.
+ * @throws TaskOptionError on options it does not take, and when the map diverges.
+ */
+export function henon(length: number, options: HenonOptions = {}): Matrix<Float64Array> {
+  const { a, b, initialState, discard } = resolveOptions("henon", table, options);
+  checkLength("henon", length);
+  const out = new Float64Array(2 * length);
+  let [x, y] = initialState as readonly [number, number];
+  for (let row = -discard; row < length; row++) {
+    if (row >= 0) out.set([x, y], 2 * row);
+    const next = 1 - a * (x * x) + y;
+    y = b * x;
+    x = next;
+  }
+  return finishedSeries("henon", 2, out);
+}
+
+export const henonTask: SeriesTask = seriesTask("henon", "Hénon 1976: a chaotic map of the plane", table, henon, [
+  { value: 0.4192, parameters: { a: 1.4, b: 0.3 }, source: "J. C. Sprott 2003, Chaos and Time-Series Analysis, appendix A" },
+]);

@@ -1,0 +1,61 @@
+// Benchmark series: generators with their equations, the list of them, and the split into training and test. Real data is io's.
+import { doubleScrollTask } from "./double-scroll.js";
+import { henonTask } from "./henon.js";
+import { kuramotoSivashinskyTask } from "./kuramoto-sivashinsky.js";
+import { logisticTask } from "./logistic.js";
+import { lorenzTask } from "./lorenz.js";
+import { lorenz96Task } from "./lorenz96.js";
+import { mackeyGlassTask } from "./mackey-glass.js";
+import { memoryTaskTask } from "./memory-task.js";
+import { msoTask } from "./mso.js";
+import { multiscrollTask } from "./multiscroll.js";
+import { narmaTask } from "./narma.js";
+import { rabinovichFabrikantTask } from "./rabinovich-fabrikant.js";
+import { rosslerTask } from "./rossler.js";
+import type { LyapunovExponent, Task } from "./task.js";
+
+export { type DoubleScrollOptions, doubleScroll } from "./double-scroll.js";
+export { type HenonOptions, henon } from "./henon.js";
+export type { SamplingOptions } from "./integrate.js";
+export { type KuramotoSivashinskyOptions, kuramotoSivashinsky } from "./kuramoto-sivashinsky.js";
+export { type LogisticOptions, logistic } from "./logistic.js";
+export { type LorenzOptions, lorenz } from "./lorenz.js";
+export { type Lorenz96Options, lorenz96 } from "./lorenz96.js";
+export { type MackeyGlassOptions, mackeyGlass } from "./mackey-glass.js";
+export { type MemoryTaskOptions, memoryTask } from "./memory-task.js";
+export { type MsoOptions, mso, msoFrequencies } from "./mso.js";
+export { type MultiscrollOptions, multiscroll } from "./multiscroll.js";
+export { type NarmaOptions, narma, narma30 } from "./narma.js";
+export { type OptionValue, TaskOptionError } from "./options.js";
+export { type RabinovichFabrikantOptions, rabinovichFabrikant } from "./rabinovich-fabrikant.js";
+export { type RosslerOptions, rossler } from "./rossler.js";
+export type { DrivenTask, InputsAndTargets, LyapunovExponent, SeriesTask, Task, TaskOption } from "./task.js";
+export { type ForecastingSplit, type ToForecastingOptions, toForecasting } from "./to-forecasting.js";
+
+/** Every benchmark task, by name. */
+export const tasks: readonly Task[] = [
+  mackeyGlassTask,
+  narmaTask,
+  lorenzTask,
+  rosslerTask,
+  lorenz96Task,
+  henonTask,
+  logisticTask,
+  kuramotoSivashinskyTask,
+  msoTask,
+  multiscrollTask,
+  doubleScrollTask,
+  rabinovichFabrikantTask,
+  memoryTaskTask,
+];
+
+/**
+ * The largest Lyapunov exponent of a task with these options (natural logarithm, per unit of time or per iteration), with its source;
+ * undefined where it is not known for these parameters.
+ */
+export function lyapunovExponent(name: string, options: Readonly<Record<string, unknown>> = {}): LyapunovExponent | undefined {
+  const task = tasks.find((candidate) => candidate.name === name);
+  if (task === undefined) return undefined;
+  const setting = (option: string) => options[option] ?? task.options.find((known) => known.name === option)?.default;
+  return task.lyapunovExponents.find(({ parameters }) => Object.entries(parameters).every(([option, value]) => setting(option) === value));
+}

@@ -1,0 +1,52 @@
+// The Lorenz system of 1963.
+import type { Matrix } from "../numerics/index.js";
+import { integrate, type SamplingOptions } from "./integrate.js";
+import { discardOption, numberOption, type OptionTable, resolveOptions, vectorOption } from "./options.js";
+import { type SeriesTask, seriesTask } from "./task.js";
+
+export interface LorenzOptions extends SamplingOptions {
+  readonly sigma?: number | undefined;
+  readonly rho?: number | undefined;
+  readonly beta?: number | undefined;
+  /** x, y, z at time 0. */
+  readonly initialState?: readonly number[] | undefined;
+}
+
+const table: OptionTable<LorenzOptions> = {
+  sigma: numberOption(10, "Prandtl number"),
+  rho: numberOption(28, "Rayleigh number over its critical value"),
+  beta: numberOption(8 / 3, "geometry of the convection cells"),
+  initialState: vectorOption([1, 1, 1], "x, y, z at time 0"),
+  dt: numberOption(0.03, "time between two samples", { above: 0 }),
+  step: numberOption(0.0005, "longest integration step", { above: 0 }),
+  discard: discardOption,
+};
+
+/**
+ * The Lorenz system (E. N. Lorenz 1963, "Deterministic nonperiodic flow", J. Atmos. Sci. 20, equations 25-27):
+ *
+ *     dx/dt = sigma (y - x),  dy/dt = x (rho - z) - y,  dz/dt = x y - beta z,
+ *
+ * by the classical Runge-Kutta method of order 4. Row t is the state at time (discard + t) dt.
+ * Defaults: sigma 10, rho 28, beta 8/3, initialState [1, 1, 1], dt 0.03, step 0.0005, discard 0.
+ * @returns length x 3.
+ * @throws TaskOptionError on options it does not take, and when the series diverges.
+ */
+export function lorenz(length: number, options: LorenzOptions = {}): Matrix<Float64Array> {
+  const { sigma, rho, beta, initialState, ...sampling } = resolveOptions("lorenz", table, options);
+  const derivative = (state: Float64Array, out: Float64Array) => {
+    const [x, y, z] = state as unknown as [number, number, number];
+    out[0] = sigma * (y - x);
+    out[1] = x * (rho - z) - y;
+    out[2] = x * y - beta * z;
+  };
+  return integrate("lorenz", derivative, initialState, length, sampling);
+}
+
+export const lorenzTask: SeriesTask = seriesTask("lorenz", "Lorenz 1963: a chaotic flow in three dimensions", table, lorenz, [
+  {
+    value: 0.9056,
+    parameters: { sigma: 10, rho: 28, beta: 8 / 3 },
+    source: "J. C. Sprott 2003, Chaos and Time-Series Analysis, appendix A",
+  },
+]);

@@ -1,0 +1,59 @@
+// The memory task: remember what the input was some steps ago.
+import { Matrix, type Seed } from "../numerics/index.js";
+import { checkLength, numberOption, type OptionRule, type OptionTable, resolveOptions, seedOption } from "./options.js";
+import { taskStream } from "./streams.js";
+import { type DrivenTask, drivenTask, type InputsAndTargets } from "./task.js";
+
+export interface MemoryTaskOptions {
+  /** K for the delays 1 to K, or the delays themselves (0 is the input itself). */
+  readonly delays?: number | readonly number[] | undefined;
+  /** The input is uniform in [-amplitude, amplitude). */
+  readonly amplitude?: number | undefined;
+  readonly seed?: Seed | undefined;
+}
+
+const delaysOption: OptionRule<number | readonly number[]> = {
+  default: 20,
+  description: "K for the delays 1 to K, or the delays themselves",
+  takes: "a whole number of at least 1, or one or more whole numbers of at least 0",
+  accepts: (value) => (Array.isArray(value) ? value.length > 0 && value.every((delay) => isWhole(delay, 0)) : isWhole(value, 1)),
+};
+
+const table: OptionTable<MemoryTaskOptions> = {
+  delays: delaysOption,
+  amplitude: numberOption(0.8, "the input is uniform in [-amplitude, amplitude)", { above: 0 }),
+  seed: seedOption("spillway", "draws the input"),
+};
+
+/**
+ * The short-term memory task (H. Jaeger 2001, "Short term memory in echo state networks", GMD report 152, section 2): the input is
+ * independent and uniform in [-amplitude, amplitude), target k is the input delays[k] steps before:
+ *
+ *     targets(t, k) = u(t - delays[k]).
+ *
+ * The input is drawn from as far before row 0 as the longest delay asks, so every target is a real input.
+ * Defaults: delays 20 (1, 2, ..., 20), amplitude 0.8, seed "spillway".
+ * @returns inputs length x 1, targets length x K.
+ * @throws TaskOptionError on options it does not take.
+ */
+export function memoryTask(length: number, options: MemoryTaskOptions = {}): InputsAndTargets {
+  const { delays: asked, amplitude, seed } = resolveOptions("memoryTask", table, options);
+  checkLength("memoryTask", length);
+  const delays = typeof asked === "number" ? Array.from({ length: asked }, (_, k) => k + 1) : asked;
+  const before = Math.max(...delays);
+  const stream = taskStream("memoryTask", seed);
+  const drawn = Float64Array.from({ length: before + length }, (_, i) => amplitude * (2 * stream.uniform(0, i) - 1));
+  const targets = new Float64Array(length * delays.length);
+  for (let t = 0; t < length; t++) {
+    delays.forEach((delay, k) => {
+      targets[t * delays.length + k] = drawn[before + t - delay]!;
+    });
+  }
+  return { inputs: new Matrix(length, 1, drawn.slice(before)), targets: new Matrix(length, delays.length, targets) };
+}
+
+function isWhole(value: unknown, atLeast: number): boolean {
+  return Number.isSafeInteger(value) && (value as number) >= atLeast;
+}
+
+export const memoryTaskTask: DrivenTask = drivenTask("memoryTask", "Short-term memory: past values of a random input", table, memoryTask);

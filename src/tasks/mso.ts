@@ -1,0 +1,59 @@
+// Multiple superimposed oscillators: a sum of sines whose common period is very long.
+import { type Matrix, portableSin } from "../numerics/index.js";
+import { checkLength, discardOption, flagOption, type OptionRule, type OptionTable, resolveOptions } from "./options.js";
+import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
+
+export interface MsoOptions {
+  /** Angular frequencies, radians a sample. */
+  readonly frequencies?: readonly number[] | undefined;
+  /** Whether the series is moved and scaled to span -1 to 1. */
+  readonly normalize?: boolean | undefined;
+  /** Samples left out at the start. */
+  readonly discard?: number | undefined;
+}
+
+const frequenciesOption: OptionRule<readonly number[]> = {
+  default: [0.2, 0.311],
+  description: "angular frequencies, radians a sample",
+  takes: "one or more numbers above 0",
+  accepts: (value) => Array.isArray(value) && value.length > 0 && value.every((item) => Number.isFinite(item) && item > 0),
+};
+
+const table: OptionTable<MsoOptions> = {
+  frequencies: frequenciesOption,
+  normalize: flagOption(true, "whether the series is moved and scaled to span -1 to 1"),
+  discard: discardOption,
+};
+
+/** The eight frequencies of the MSO-8 task (B. Roeschies, C. Igel 2010, Logic Journal of IGPL 18); its first n are MSO-n. */
+export const msoFrequencies: readonly number[] = [0.2, 0.311, 0.42, 0.51, 0.63, 0.74, 0.85, 0.97];
+
+/**
+ * Multiple superimposed oscillators (H. Jaeger et al. 2007, "Optimization and applications of echo state networks with
+ * leaky-integrator neurons", Neural Networks 20):
+ *
+ *     y(t) = sum over k of sin(frequencies[k] t),  t = discard, discard + 1, ...
+ *
+ * With `normalize` the returned rows become (2 y - min - max) / (max - min), so they depend on `length`.
+ * Defaults: frequencies [0.2, 0.311] (MSO-2; `msoFrequencies` holds MSO-8), normalize true, discard 0.
+ * @returns length x 1.
+ * @throws TaskOptionError on options it does not take.
+ */
+export function mso(length: number, options: MsoOptions = {}): Matrix<Float64Array> {
+  const { frequencies, normalize, discard } = resolveOptions("mso", table, options);
+  checkLength("mso", length);
+  const out = new Float64Array(length);
+  let low = Infinity;
+  let high = -Infinity;
+  for (let row = 0; row < length; row++) {
+    let sum = 0;
+    for (const frequency of frequencies) sum += portableSin(frequency * (discard + row));
+    out[row] = sum;
+    low = Math.min(low, sum);
+    high = Math.max(high, sum);
+  }
+  if (normalize && high > low) for (let row = 0; row < length; row++) out[row] = (2 * out[row]! - low - high) / (high - low);
+  return finishedSeries("mso", 1, out);
+}
+
+export const msoTask: SeriesTask = seriesTask("mso", "Multiple superimposed oscillators: a sum of incommensurate sines", table, mso);

@@ -1,0 +1,138 @@
+// NARMA: a nonlinear autoregressive moving average that is driven by random input.
+import { Matrix, type Seed } from "../numerics/index.js";
+import {
+  checkLength,
+  choiceOption,
+  numberOption,
+  type OptionRule,
+  type OptionTable,
+  type Resolved,
+  resolveOptions,
+  seedOption,
+  TaskOptionError,
+  wholeOption,
+} from "./options.js";
+import { taskStream } from "./streams.js";
+import { type DrivenTask, drivenTask, type InputsAndTargets } from "./task.js";
+
+export interface NarmaOptions {
+  /** How many past outputs and which past input take part; NARMA-10 is order 10. */
+  readonly order?: number | undefined;
+  readonly a1?: number | undefined;
+  readonly a2?: number | undefined;
+  readonly b?: number | undefined;
+  readonly c?: number | undefined;
+  /** The input's values, in place of random ones: length + order - 1 or more (length + order with compat "reservoirpy"). */
+  readonly u?: readonly number[] | Float64Array | null | undefined;
+  readonly seed?: Seed | undefined;
+  /** "reservoirpy" for that package's recurrence. */
+  readonly compat?: "none" | "reservoirpy" | undefined;
+}
+
+/** The NARMA-30 of B. Schrauwen et al. 2008, "Improving reservoirs using intrinsic plasticity", Neurocomputing 71. */
+export const narma30: NarmaOptions = { order: 30, a1: 0.2, a2: 0.04, b: 1.5, c: 0.001 };
+
+const inputOption: OptionRule<readonly number[] | Float64Array | null> = {
+  default: null,
+  description: "the input's values, in place of random ones",
+  takes: "an array of finite numbers",
+  accepts: (value) => value === null || ((Array.isArray(value) || value instanceof Float64Array) && value.every(Number.isFinite)),
+};
+
+const table: OptionTable<NarmaOptions> = {
+  order: wholeOption(10, "how many past outputs and which past input take part", { atLeast: 1 }),
+  a1: numberOption(0.3, "factor on the last output"),
+  a2: numberOption(0.05, "factor on the last output times the sum of outputs"),
+  b: numberOption(1.5, "factor on the product of two inputs"),
+  c: numberOption(0.1, "constant"),
+  u: inputOption,
+  seed: seedOption("spillway", "draws the input, uniform in [0, 0.5)"),
+  compat: choiceOption("none", ["none", "reservoirpy"], "the recurrence of ReservoirPy, for comparisons with it"),
+};
+
+/** NARMA-10 series that stay stay below 1.3 (a million steps of a thousand seeds); past that one leaves faster than exponentially. */
+const divergenceLimit = 2;
+const maximalDraws = 100;
+
+/**
+ * NARMA of order n (A. F. Atiya, A. G. Parlos 2000, "New results on recurrent network training", IEEE Trans. Neural Networks 11,
+ * equation 86, there with n = 10):
+ *
+ *     y(t+1) = a1 y(t) + a2 y(t) (y(t) + y(t-1) + ... + y(t-n+1)) + b u(t-n+1) u(t) + c,  u(t) uniform in [0, 0.5).
+ *
+ * Input row t is u(t), target row t is y(t+1), which u(t) is the last to reach. y is 0 before row 0 and u is drawn from n - 1 steps before it,
+ * so a washout of a few n forgets the start. A series that diverges is drawn again, from the same seed.
+ *
+ * With `compat: "reservoirpy"` the sum ends one step earlier and reaches one further back, y(t-1) + ... + y(t-n), the product is u(t-n) u(t), and
+ * target row t is y(t), from 0.
+ *
+ * Defaults: order 10, a1 0.3, a2 0.05, b 1.5, c 0.1, seed "spillway"; `narma30` holds the usual parameters of order 30.
+ * @returns inputs length x 1, targets length x 1.
+ * @throws TaskOptionError on options it does not take, a `u` that is too short, and when the series diverges for that `u` or for 100 draws.
+ */
+export function narma(length: number, options: NarmaOptions = {}): InputsAndTargets {
+  const settings = resolveOptions("narma", table, options);
+  checkLength("narma", length);
+  const { order, u, seed, compat } = settings;
+  const before = compat === "reservoirpy" ? order : order - 1;
+  const count = before + length;
+  const recurrence = compat === "reservoirpy" ? reservoirPySeries : standardSeries;
+  const result = (inputs: Float64Array, targets: Float64Array): InputsAndTargets => ({
+    inputs: new Matrix(length, 1, inputs.slice(before, count)),
+    targets: new Matrix(length, 1, targets),
+  });
+
+  if (u !== null) {
+    if (u.length < count) {
+      throw new TaskOptionError("narma", "u", u, `u holds ${u.length} values; ${length} rows of order ${order} take at least ${count}`);
+    }
+    const inputs = Float64Array.from(u);
+    const targets = recurrence(settings, inputs, length);
+    if (targets === undefined) throw new TaskOptionError("narma", "u", u, `the series diverges for this u; ${advice}`);
+    return result(inputs, targets);
+  }
+
+  const stream = taskStream("narma", seed);
+  for (let attempt = 0; attempt < maximalDraws; attempt++) {
+    const inputs = Float64Array.from({ length: count }, (_, i) => 0.5 * stream.uniform(attempt, i));
+    const targets = recurrence(settings, inputs, length);
+    if (targets !== undefined) return result(inputs, targets);
+  }
+  throw new TaskOptionError(
+    "narma",
+    "order",
+    order,
+    `the series of order ${order} diverged for ${maximalDraws} draws of the input; ${advice}`,
+  );
+}
+
+const advice = "take a shorter series, or a smaller a1, a2, b or c (narma30 has those for order 30)";
+
+/** Target rows y(1) ... y(length), or undefined where they diverge. */
+function standardSeries({ order, a1, a2, b, c }: Resolved<NarmaOptions>, u: Float64Array, length: number): Float64Array | undefined {
+  const out = new Float64Array(length);
+  for (let t = 0; t < length; t++) {
+    const last = t > 0 ? out[t - 1]! : 0;
+    let sum = 0;
+    for (let i = Math.max(0, t - order); i < t; i++) sum += out[i]!;
+    const value = a1 * last + a2 * last * sum + b * u[t]! * u[t + order - 1]! + c;
+    if (!(Math.abs(value) <= divergenceLimit)) return undefined;
+    out[t] = value;
+  }
+  return out;
+}
+
+/** Target rows y(0) ... y(length - 1) of ReservoirPy's recurrence, or undefined where they diverge. */
+function reservoirPySeries({ order, a1, a2, b, c }: Resolved<NarmaOptions>, u: Float64Array, length: number): Float64Array | undefined {
+  const out = new Float64Array(length);
+  for (let t = 0; t + 1 < length; t++) {
+    let sum = 0;
+    for (let i = Math.max(0, t - order); i < t; i++) sum += out[i]!;
+    const value = a1 * out[t]! + a2 * out[t]! * sum + b * u[t]! * u[t + order]! + c;
+    if (!(Math.abs(value) <= divergenceLimit)) return undefined;
+    out[t + 1] = value;
+  }
+  return out;
+}
+
+export const narmaTask: DrivenTask = drivenTask("narma", "NARMA-10 and its kin: predict a driven nonlinear average", table, narma);

@@ -1,0 +1,53 @@
+// The Rössler system.
+import type { Matrix } from "../numerics/index.js";
+import { integrate, type SamplingOptions } from "./integrate.js";
+import { discardOption, numberOption, type OptionTable, resolveOptions, vectorOption } from "./options.js";
+import { type SeriesTask, seriesTask } from "./task.js";
+
+export interface RosslerOptions extends SamplingOptions {
+  readonly a?: number | undefined;
+  readonly b?: number | undefined;
+  readonly c?: number | undefined;
+  /** x, y, z at time 0. */
+  readonly initialState?: readonly number[] | undefined;
+}
+
+const table: OptionTable<RosslerOptions> = {
+  a: numberOption(0.2, "a of the equation"),
+  b: numberOption(0.2, "b of the equation"),
+  c: numberOption(5.7, "c of the equation"),
+  initialState: vectorOption([-0.1, 0, 0.02], "x, y, z at time 0"),
+  dt: numberOption(0.1, "time between two samples", { above: 0 }),
+  step: numberOption(0.0025, "longest integration step", { above: 0 }),
+  discard: discardOption,
+};
+
+/**
+ * The Rössler system (O. E. Rössler 1976, "An equation for continuous chaos", Phys. Lett. A 57, equation 2):
+ *
+ *     dx/dt = -y - z,  dy/dt = x + a y,  dz/dt = b + z (x - c),
+ *
+ * by the classical Runge-Kutta method of order 4. Row t is the state at time (discard + t) dt. From the default start the
+ * series needs about 60 units of time to reach the attractor.
+ * Defaults: a 0.2, b 0.2, c 5.7, initialState [-0.1, 0, 0.02], dt 0.1, step 0.0025, discard 0.
+ * @returns length x 3.
+ * @throws TaskOptionError on options it does not take, and when the series diverges.
+ */
+export function rossler(length: number, options: RosslerOptions = {}): Matrix<Float64Array> {
+  const { a, b, c, initialState, ...sampling } = resolveOptions("rossler", table, options);
+  const derivative = (state: Float64Array, out: Float64Array) => {
+    const [x, y, z] = state as unknown as [number, number, number];
+    out[0] = -y - z;
+    out[1] = x + a * y;
+    out[2] = b + z * (x - c);
+  };
+  return integrate("rossler", derivative, initialState, length, sampling);
+}
+
+export const rosslerTask: SeriesTask = seriesTask("rossler", "Rössler 1976: a chaotic flow with one folded band", table, rossler, [
+  {
+    value: 0.0714,
+    parameters: { a: 0.2, b: 0.2, c: 5.7 },
+    source: "J. C. Sprott 2003, Chaos and Time-Series Analysis, appendix A",
+  },
+]);

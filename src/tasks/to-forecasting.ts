@@ -1,0 +1,60 @@
+// Turning a series into inputs and the values that follow them, with the last rows kept for the test.
+import { asMatrix, describe, type FloatArray, type Matrix, type MatrixLike } from "../numerics/index.js";
+import { TaskOptionError } from "./options.js";
+
+export interface ToForecastingOptions {
+  /** How many rows ahead the target is; default 1. */
+  readonly forecast?: number | undefined;
+  /** Rows of the test part: a whole number, or a share of the series below 1. Default 0: no test part. */
+  readonly testSize?: number | undefined;
+}
+
+/** Training rows, then the test rows that follow them at once. All four are views of the series. */
+export interface ForecastingSplit<Data extends FloatArray = FloatArray> {
+  readonly inputs: Matrix<Data>;
+  readonly targets: Matrix<Data>;
+  readonly testInputs: Matrix<Data>;
+  readonly testTargets: Matrix<Data>;
+}
+
+/**
+ * Pairs row t of a series with row t + forecast. Of the T - forecast pairs the last `testSize` are the test part. The test part goes on where the
+ * training part ends, so a reservoir that has run over `inputs` may go straight on with `testInputs`.
+ *
+ * The order of the fields is train inputs, train targets, test inputs, test targets; ReservoirPy's `to_forecasting` gives X, X_t, y, y_t.
+ * @param series T x D; a flat series is one column.
+ * @returns four matrices of D columns that share the memory of `series` where it is a matrix or a typed array.
+ * @throws TaskOptionError when there are too few rows.
+ */
+export function toForecasting<Data extends FloatArray>(series: Matrix<Data>, options?: ToForecastingOptions): ForecastingSplit<Data>;
+export function toForecasting(series: MatrixLike, options?: ToForecastingOptions): ForecastingSplit;
+export function toForecasting(series: MatrixLike, { forecast = 1, testSize = 0 }: ToForecastingOptions = {}): ForecastingSplit {
+  const matrix = asMatrix(series, "series");
+  if (!Number.isSafeInteger(forecast) || forecast < 1) {
+    throw refusal("forecast", forecast, `forecast is ${describe(forecast)}; it takes a whole number of at least 1`);
+  }
+  const isShare = testSize > 0 && testSize < 1;
+  if (!isShare && !(Number.isSafeInteger(testSize) && testSize >= 0)) {
+    throw refusal("testSize", testSize, `testSize is ${describe(testSize)}; it takes a whole number of at least 0, or a share below 1`);
+  }
+  const test = isShare ? Math.round(matrix.rows * testSize) : testSize;
+  const pairs = matrix.rows - forecast;
+  if (pairs - test < 1) {
+    throw refusal(
+      "series",
+      matrix.rows,
+      `series has ${matrix.rows} rows; a forecast of ${forecast} with ${test} test rows takes at least ${forecast + test + 1}`,
+    );
+  }
+  const train = pairs - test;
+  return {
+    inputs: matrix.subarray(0, train),
+    targets: matrix.subarray(forecast, forecast + train),
+    testInputs: matrix.subarray(train, pairs),
+    testTargets: matrix.subarray(forecast + train, forecast + pairs),
+  };
+}
+
+function refusal(option: string, value: unknown, sentence: string): TaskOptionError {
+  return new TaskOptionError("toForecasting", option, value, sentence);
+}
