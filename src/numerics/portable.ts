@@ -36,7 +36,7 @@ const expTail = [
 ];
 
 /**
- * e^x in binary64, at most 0.56 ulp from the true value. NaN for NaN, Infinity where the result is above the largest binary64,
+ * e^x in binary64, at most 0.76 ulp from the true value. NaN for NaN, Infinity where the result is above the largest binary64,
  * subnormal and then 0 for large negative x.
  */
 export function portableExp(x: number): number {
@@ -80,7 +80,7 @@ const logTail = [
   0.11986958661776294, // 0x1.eafc5f24eeec9p-4
 ];
 
-/** Natural logarithm in binary64, at most 0.51 ulp from the true value. -Infinity for 0 and -0, NaN for x < 0 and NaN. */
+/** Natural logarithm in binary64, at most 0.501 ulp from the true value. -Infinity for 0 and -0, NaN for x < 0 and NaN. */
 export function portableLog(x: number): number {
   if (!(x > 0)) return x === 0 ? -Infinity : NaN;
   if (x === Infinity) return x;
@@ -145,7 +145,7 @@ function productError(a: number, b: number, p: number): number {
 }
 
 /**
- * x^y in binary64, at most 0.8 ulp from the true value, and exact where the true value is a binary64 number. Zeros, infinities,
+ * x^y in binary64, at most 0.91 ulp from the true value, and exact where the true value is a binary64 number. Zeros, infinities,
  * NaN and negative x are treated as `Math.pow` treats them: a negative x takes a whole y, any other gives NaN.
  */
 export function portablePow(x: number, y: number): number {
@@ -185,13 +185,13 @@ const cosTail = [
   4.738176271610701e-14, // 0x1.aac6e804cb60ap-45
 ];
 
-/** Sine of x radians in binary64, at most 0.6 ulp from the true value for every finite x. NaN for NaN and infinities. */
+/** Sine of x radians in binary64, at most 0.8 ulp from the true value for every finite x. NaN for NaN and infinities. */
 export function portableSin(x: number): number {
   if (!(Math.abs(x) >= 7.450580596923828e-9)) return x;
   return sinOfQuadrant(reduce(x, scratch), scratch);
 }
 
-/** Cosine of x radians in binary64, at most 0.6 ulp from the true value for every finite x. NaN for NaN and infinities. */
+/** Cosine of x radians in binary64, at most 0.8 ulp from the true value for every finite x. NaN for NaN and infinities. */
 export function portableCos(x: number): number {
   return sinOfQuadrant(reduce(x, scratch) + 1, scratch);
 }
@@ -293,7 +293,7 @@ const tanhExpTail = [
 ];
 
 /**
- * tanh(x) in binary64 by docs/numerics.md, rule 4: x + x y P(y) / Q(y) below 0.7, else 1 - 2 / (e^(2x) + 1). At most 1.1 ulp from
+ * tanh(x) in binary64 by docs/numerics.md, rule 4: x + x y P(y) / Q(y) below 0.7, else 1 - 2 / (e^(2x) + 1). At most 1.07 ulp from
  * the true value; odd, never above 1. NaN for NaN.
  */
 export function portableTanh(x: number): number {
