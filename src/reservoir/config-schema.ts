@@ -21,8 +21,14 @@ const flag = z.boolean({ error: "true or false" });
 const distribution = oneOf(["uniform", "normal", "bernoulli"]);
 const share = number("a number from 0 to 1", (value) => value >= 0 && value <= 1);
 const factor = number("a finite number");
-const factors = (what: string) => z.union([factor, z.array(factor).readonly()], { error: `a finite number, or one per ${what}` });
-const leak = number("a number above 0 and at most 1", (value) => value > 0 && value <= 1);
+// Where one branch of a union has the right type, zod reports that branch alone: so each branch says what the whole takes.
+const factors = (each: string) => {
+  const takes = `a finite number, or one per ${each}`;
+  return z.union([number(takes), z.array(factor).readonly()], { error: takes });
+};
+const leakTakes = "a number above 0 and at most 1, or one per neuron";
+const leak = number(leakTakes, (value) => value > 0 && value <= 1);
+const radiusTakes = "a number of at least 0, or null to leave the weights as drawn";
 
 const topologySchemas = {
   erdosRenyi: z.strictObject({ type: z.literal("erdosRenyi") }),
@@ -72,9 +78,7 @@ const fields = {
   size: whole("a whole number of at least 1", (v) => v >= 1 && v <= 2 ** 31),
   inputSize: whole("a whole number of at least 0", (v) => v >= 0).default(1),
   outputSize: whole("a whole number of at least 0", (v) => v >= 0).optional(),
-  spectralRadius: z
-    .union([number("", (v) => v >= 0), z.null()], { error: "a number of at least 0, or null to leave the weights as drawn" })
-    .default(0.95),
+  spectralRadius: z.union([number(radiusTakes, (v) => v >= 0), z.null()], { error: radiusTakes }).default(0.95),
   connectionProbability: share.default(0.1),
   weightDistribution: distribution.default("uniform"),
   selfConnections: flag.default(false),
@@ -84,7 +88,7 @@ const fields = {
   bias: factor.default(0),
   biasDistribution: distribution.default("uniform"),
   biasDensity: share.default(1),
-  leakRate: z.union([leak, z.array(leak).readonly()], { error: "a number above 0 and at most 1, or one per neuron" }).default(0.3),
+  leakRate: z.union([leak, z.array(leak).readonly()], { error: leakTakes }).default(0.3),
   noiseLevel: number("a number of at least 0", (v) => v >= 0).default(0),
   activation: oneOf(["tanh", "identity", "relu", "sigmoid"]).default("tanh"),
   topology: topology.default({ type: "erdosRenyi" }),
@@ -101,7 +105,7 @@ const fields = {
       },
     )
     .default("zeros"),
-  seed: z.union([z.string(), number("")], { error: "text or a finite number" }).default("spillway"),
+  seed: z.union([z.string(), number("text or a finite number")], { error: "text or a finite number" }).default("spillway"),
   storage: oneOf(["auto", "dense", "sparse"]).default("auto"),
   weightPrecision: oneOf(["full", "bfloat16"]).default("full"),
   arithmetic: oneOf(["portable", "fast"]).default("portable"),

@@ -1,0 +1,69 @@
+// The house rules that a machine can check: which room may import which, and what importing the package loads.
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { describe, expect, it } from "vitest";
+
+/** Rooms and the rooms each may import, besides itself. `engine` is the shared part of engines; `index.ts` composes and is free. */
+const allowed: Record<string, readonly string[]> = {
+  numerics: [],
+  reservoir: ["numerics"],
+  readout: ["numerics", "reservoir"],
+  tasks: ["numerics", "reservoir"],
+  metrics: ["numerics", "reservoir"],
+  io: ["numerics", "reservoir"],
+  model: ["numerics", "reservoir", "readout", "metrics", "io"],
+  analysis: ["numerics", "reservoir", "readout", "metrics"],
+  plot: ["numerics", "reservoir", "metrics", "analysis"],
+  engine: ["numerics", "reservoir"],
+  cli: ["numerics", "reservoir", "readout", "tasks", "metrics", "io", "model", "analysis", "plot", "engine", "index"],
+};
+
+function files(folder: string): string[] {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    return statSync(path).isDirectory() ? files(path) : /\.(ts|mjs)$/.test(name) ? [path] : [];
+  });
+}
+
+const sources = files("src");
+const room = (path: string) => relative("src", path).split(sep)[0]!.replace(/\.ts$/, "");
+const imports = (path: string) => [...readFileSync(path, "utf8").matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map((match) => match[1]!);
+
+describe("the house", () => {
+  it.each(sources.filter((path) => room(path) !== "index"))("%s imports only what its room may", (path) => {
+    const here = room(path);
+    expect(Object.keys(allowed)).toContain(here);
+    for (const target of imports(path)) {
+      if (!target.startsWith(".")) continue;
+      const there = room(join(path, "..", target));
+      if (there !== here) expect(allowed[here], `${here} imports ${there}`).toContain(there.replace(/\.js$/, ""));
+    }
+  });
+
+  it("has no import of a native or heavy library at the top of a file that the index reaches", () => {
+    const lazy = ["koffi", "zod", "yaml", "csv-parse/sync", "plotly.js-dist-min", "cli-progress", "commander"];
+    const seen = new Set<string>();
+    const visit = (path: string) => {
+      if (seen.has(path)) return;
+      seen.add(path);
+      const text = readFileSync(path, "utf8");
+      for (const match of text.matchAll(/^(?:import|export)\s+(?!type)[^;]*?from\s+"([^"]+)"/gm)) {
+        const target = match[1]!;
+        if (target.startsWith(".")) visit(join(path, "..", target).replace(/\.js$/, ".ts"));
+        else expect(lazy, `${path} imports ${target} at the top`).not.toContain(target);
+      }
+    };
+    visit("src/index.ts");
+    expect(seen.size).toBeGreaterThan(10);
+  });
+
+  it("never calls Math.random, and calls Math.exp and its kin only where no result depends on their last bits", () => {
+    const free = ["metrics", "plot", "cli", "analysis"];
+    for (const path of sources) {
+      const code = readFileSync(path, "utf8").replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "");
+      expect(code, path).not.toMatch(/Math\.random/);
+      if (!free.includes(room(path)))
+        expect(code, path).not.toMatch(/Math\.(exp|log|log2|log10|pow|sin|cos|tan|tanh|sinh|cosh|hypot|atan2|cbrt)\b/);
+    }
+  });
+});

@@ -1,0 +1,145 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { Matrix, ReservoirComputer, runEnsemble } from "../../src/index.js";
+
+const open: ReservoirComputer[] = [];
+async function create(...args: Parameters<typeof ReservoirComputer.create>): Promise<ReservoirComputer> {
+  const computer = await ReservoirComputer.create(...args);
+  open.push(computer);
+  return computer;
+}
+afterEach(async () => {
+  for (const computer of open.splice(0)) await computer.dispose();
+});
+
+const wave = Float64Array.from({ length: 50 }, (_, t) => ((t * 37) % 50) / 25 - 1);
+
+describe("ReservoirComputer", () => {
+  it("takes a series in any form and returns T x N states", async () => {
+    const computer = await create({ size: 20 });
+    const states = await computer.run(wave);
+    expect([states.rows, states.cols]).toEqual([50, 20]);
+    for (const same of [Array.from(wave), Float32Array.from(wave), Array.from(wave, (value) => [value]), new Matrix(50, 1, wave)]) {
+      computer.reset();
+      expect((await computer.run(same)).data).toEqual(states.data);
+    }
+  });
+
+  it("says which engine runs it and why", async () => {
+    const computer = await create({ size: 20 });
+    expect(computer.engine.name).toBe("cpu");
+    expect(computer.engine.reason).toMatch(/auto: /);
+    expect(computer.engine.plan.summary).toMatch(/WebAssembly SIMD, sparse/);
+    expect((await create({ size: 20 }, { engine: "reference" })).engine.reason).toMatch(/asked for/);
+  });
+
+  it("streams chunks with the bits of one run, keeping every k-th state across chunks", async () => {
+    const computer = await create({ size: 30, noiseLevel: 0.1 });
+    const whole = await computer.run(wave);
+    computer.reset();
+    const rows: number[][] = [];
+    async function* chunks() {
+      for (const [from, to] of [
+        [0, 7],
+        [7, 8],
+        [8, 40],
+        [40, 50],
+      ] as const)
+        yield wave.slice(from, to);
+    }
+    for await (const states of computer.stream(chunks(), { every: 3 })) rows.push(...states.toArrays());
+    expect(rows).toEqual(whole.toArrays().filter((_, t) => (t + 1) % 3 === 0));
+  });
+
+  it("writes into a caller's matrix", async () => {
+    const computer = await create({ size: 10 });
+    const into = Matrix.zeros(25, 10, "float32");
+    expect(await computer.run(wave, { into, every: 2 })).toBe(into);
+    await expect(computer.run(wave, { into })).rejects.toThrow("into is a 25 x 10 float32 matrix; it takes 50 x 10 of float32");
+  });
+
+  it("saves its state and resumes from it", async () => {
+    const computer = await create({ size: 10, noiseLevel: 0.2 });
+    await computer.run(wave);
+    const saved = computer.state;
+    const after = await computer.run(wave);
+    const other = await create({ size: 10, noiseLevel: 0.2 });
+    other.state = saved;
+    expect(await other.run(wave)).toEqual(after);
+  });
+
+  it("runs without inputs", async () => {
+    const computer = await create({ size: 10, inputSize: 0, bias: 1 });
+    expect((await computer.run(Matrix.zeros(5, 0))).rows).toBe(5);
+  });
+
+  it.each([
+    [[], "inputs is empty; it takes at least one row"],
+    [[1, Number.NaN], "inputs is NaN at row 1, column 0; it takes finite numbers"],
+    [
+      [1, 1e300],
+      "inputs is Infinity at row 1, column 0 (beyond float32; scale the data or take precision float64); it takes finite numbers",
+    ],
+    [[[1, 2]], "inputs has 2 columns; this reservoir takes 1 (inputSize)"],
+    [[[1], [2, 3]], "inputs: row 1 holds 2 values and row 0 holds 1; every row takes the same number"],
+    ["1,2,3", 'inputs is "1,2,3"; it takes a Matrix, a Float32Array, a Float64Array, or an array of numbers or rows'],
+  ])("refuses %j", async (inputs, sentence) => {
+    const computer = await create({ size: 5 });
+    await expect(computer.run(inputs as number[])).rejects.toThrow(sentence);
+  });
+
+  it("refuses a step of another width, a teacher without feedback, an empty batch", async () => {
+    const computer = await create({ size: 5, inputSize: 2 });
+    expect(() => computer.step([1])).toThrow("input holds 1 value; this reservoir takes 2 (inputSize)");
+    expect(() => computer.step([1, Number.POSITIVE_INFINITY])).toThrow("input[1] is Infinity; it takes a finite number");
+    await expect(computer.run([[1, 2]], { teacher: [1] })).rejects.toThrow("teacher was given; this reservoir has no feedback to force");
+    await expect(computer.batch([])).rejects.toThrow("sequences is empty; a batch takes at least one sequence");
+    await expect(computer.batch([[[1, 2]], []])).rejects.toThrow("sequences[1] is empty");
+  });
+
+  it("refuses a second call while one is running", async () => {
+    const computer = await create({ size: 300 });
+    const first = computer.run(Matrix.zeros(20000, 1, "float32"));
+    await expect(computer.run(wave)).rejects.toThrow("still running another call");
+    await first;
+  });
+
+  it("refuses a readout of another reservoir", async () => {
+    const computer = await create({ size: 5 });
+    const readout = {
+      features: { state: "plain", input: false, squares: false },
+      stateSize: 6,
+      inputSize: 1,
+      weights: Matrix.zeros(1, 6),
+      intercept: new Float64Array(1),
+    } as const;
+    await expect(computer.generate(3, readout)).rejects.toThrow(
+      "the readout was trained on 6 neurons and 1 input; this reservoir has 5 and 1",
+    );
+  });
+
+  it("refuses an engine that does not exist and a reservoir that does not fit, before allocating", async () => {
+    await expect(create({ size: 5 }, { engine: "tpu" })).rejects.toThrow(
+      'the engine "tpu" is not available: there is no engine of that name; it takes "auto", "cpu"',
+    );
+    await expect(create({ size: 5 }, { threads: 0 })).rejects.toThrow("threads is 0; it takes a whole number from 1 to 64");
+    await expect(create({ size: 40_000, inputSize: 30_000, connectionProbability: 0, inputConnectivity: 0 })).rejects.toThrow(
+      /takes 4\.\d+ GiB and the limit is 4\.00 GiB: a WebAssembly memory ends there/,
+    );
+  });
+
+  it("runs an ensemble over one series or one each", async () => {
+    const configs = [
+      { size: 4, seed: 1 },
+      { size: 6, seed: 2 },
+    ];
+    const states = await runEnsemble(configs, wave);
+    expect(states.map((matrix) => [matrix.rows, matrix.cols])).toEqual([
+      [50, 4],
+      [50, 6],
+    ]);
+    const last = await runEnsemble(configs, { each: [wave, wave.slice(0, 20)] }, { keep: "last" });
+    expect(last[0]!.row(0)).toEqual(states[0]!.row(49));
+    expect(last[1]!.row(0)).toEqual(states[1]!.row(19));
+    await expect(runEnsemble([], wave)).rejects.toThrow("configs is empty");
+  });
+});
