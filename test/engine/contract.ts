@@ -207,7 +207,11 @@ export function engineContract(name: string, engine: Engine, options: EngineOpti
     });
 
     it("runs an ensemble as its members alone", async () => {
-      const models = [model({ size: 10, seed: 1 }), model({ size: 25, seed: 2, leakRate: 1 }), model({ size: 7, seed: 3, precision: "float64" })];
+      const models = [
+        model({ size: 10, seed: 1 }),
+        model({ size: 25, seed: 2, leakRate: 1 }),
+        model({ size: 7, seed: 3, precision: "float64" }),
+      ];
       const sequences = models.map((of) => sequenceFor(of, 20, 5));
       const states = await engine.ensemble(models, sequences, { keep: "states" });
       const last = await engine.ensemble(models, sequences, { keep: "last" });
