@@ -28,8 +28,8 @@ const table: OptionTable<DoubleScrollOptions> = {
 };
 
 /**
- * The double-scroll circuit in dimensionless form (E. Ott et al. 1994, "Controlling chaos in a double-scroll circuit"; the
- * parameters of D. J. Gauthier et al. 2021, "Next generation reservoir computing", Nat. Commun. 12, equation 8):
+ * The double-scroll circuit in dimensionless form (A. Chang et al. 1998, Chaos 8, 782-790), with the parameters of D. J. Gauthier
+ * et al. 2021, "Next generation reservoir computing", Nat. Commun. 12:
  *
  *     dV1/dt = V1/r1 - dV/r2 - ir sinh(beta dV),  dV2/dt = dV/r2 + ir sinh(beta dV) - I,  dI/dt = V2 - r4 I,  dV = V1 - V2,
  *

@@ -17,8 +17,9 @@ export function complexZeros(length: number): ComplexVector {
 const contourPoints = 32;
 
 /**
- * One step of ETDRK4 (S. M. Cox, P. C. Matthews 2002, J. Comput. Phys. 176, equations 26-29) in place, with the coefficients as contour means
- * (A.-K. Kassam, L. N. Trefethen 2005, "Fourth-order time-stepping for stiff PDEs", SIAM J. Sci. Comput. 26, section 2):
+ * One step of ETDRK4 (S. M. Cox, P. C. Matthews 2002, J. Comput. Phys. 176) in place, with the coefficients as
+ * contour means (A.-K. Kassam, L. N. Trefethen 2005, "Fourth-order time-stepping for stiff PDEs", SIAM J. Sci. Comput. 26,
+ * section 2):
  *
  *     a = E2 v + Q N(v),  b = E2 v + Q N(a),  c = E2 a + Q (2 N(b) - N(v)),
  *     v' = E v + f1 N(v) + 2 f2 (N(a) + N(b)) + f3 N(c),  E = exp(h L), E2 = exp(h L / 2).

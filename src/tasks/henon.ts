@@ -20,7 +20,7 @@ const table: OptionTable<HenonOptions> = {
 };
 
 /**
- * The Hénon map (M. Hénon 1976, "A two-dimensional mapping with a strange attractor", Comm. Math. Phys. 50, equation 4):
+ * The Hénon map (M. Hénon 1976, "A two-dimensional mapping with a strange attractor", Comm. Math. Phys. 50):
  *
  *     x' = 1 - a x^2 + y,  y' = b x.
  *

@@ -42,8 +42,8 @@ const table: OptionTable<KuramotoSivashinskyOptions> = {
 };
 
 /**
- * The Kuramoto-Sivashinsky equation on a periodic domain of length L (Y. Kuramoto 1978, Prog. Theor. Phys. Suppl. 64; G. I. Sivashinsky 1977, Acta
- * Astronautica 4), in the form of Kassam and Trefethen 2005, equation 1.4:
+ * The Kuramoto-Sivashinsky equation on a periodic domain of length L (Y. Kuramoto 1978, Prog. Theor. Phys. Suppl. 64; G. I.
+ * Sivashinsky 1977, Acta Astronautica 4), in the form of Kassam and Trefethen 2005:
  *
  *     du/dt = -u du/dx - d2u/dx2 - d4u/dx4.
  *

@@ -19,7 +19,7 @@ const table: OptionTable<LogisticOptions> = {
 };
 
 /**
- * The logistic map (R. M. May 1976, "Simple mathematical models with very complicated dynamics", Nature 261, equation 3):
+ * The logistic map (R. M. May 1976, "Simple mathematical models with very complicated dynamics", Nature 261):
  *
  *     x' = r x (1 - x).
  *

@@ -34,7 +34,7 @@ const table: OptionTable<Lorenz96Options> = {
 };
 
 /**
- * The Lorenz-96 system (E. N. Lorenz 1996, "Predictability: a problem partly solved", equation 1), on a ring of N variables:
+ * The Lorenz-96 system (E. N. Lorenz 1996, "Predictability: a problem partly solved"), on a ring of N variables:
  *
  *     dx_i/dt = (x_{i+1} - x_{i-2}) x_{i-1} - x_i + F,
  *

@@ -61,22 +61,23 @@ const table: OptionTable<MackeyGlassOptions> = {
 };
 
 /**
- * The Mackey-Glass equation (M. C. Mackey, L. Glass 1977, "Oscillation and chaos in physiological control systems", Science 197,
- * equation 4b):
+ * The Mackey-Glass equation (M. C. Mackey, L. Glass 1977, "Oscillation and chaos in physiological control systems", Science 197):
  *
  *     dx/dt = a x(t - tau) / (1 + x(t - tau)^n) - b x(t).
  *
  * Row t is x at time (discard + t) dt. Ways to get there:
  *
- * - `method: "rk4"`, the default: the classical Runge-Kutta method of order 4 with equal steps, none longer than `step`, that divide dt, and
- *   tau too where they can. A delayed value is a grid value or, between two of them, the cubic Hermite interpolant of their values and slopes,
- *   which keeps order 4. History values are `dt` apart and joined by straight lines.
- * - `method: "euler"`: x(t + step) = x(t) + step f(x(t), x(t - tau)) and every (dt / step)-th value, tau and dt whole multiples of step. With
- *   step 0.1, dt 1, `squash: true` and a seed this is the series of H. Jaeger 2001, "The echo state approach", GMD report 148, section 6.
- *   History values are `step` apart.
- * - `compat: "reservoirpy"`: with h = dt and floor(tau / h) history values h apart, g = a x(t - tau) / (1 + x(t - tau)^n):
- *   k1 = -b h x + g, k2 = 2 k1 - b h k1, k3 = 2 k1 - b h k2, k4 = k1 - b h k3, x(t + h) = x + (k1 + k2 + k3 + k4) / 6; `method` and `step` are not used.
- *   From a constant history of 1.2: 1.2, 1.120171961, 1.047700076, where the equation has 1.2, 1.117562, 1.042970.
+ * - `method: "rk4"`, the default: the classical Runge-Kutta method of order 4 with equal steps, none longer than `step`, that
+ *   divide dt, and tau too where they can. A delayed value is a grid value or, between two of them, the cubic Hermite interpolant
+ *   of their values and slopes, which keeps order 4. History values are `dt` apart and joined by straight lines.
+ * - `method: "euler"`: x(t + step) = x(t) + step f(x(t), x(t - tau)) and every (dt / step)-th value, tau and dt whole multiples
+ *   of step. With step 0.1, dt 1, `squash: true` and a seed this is the series of H. Jaeger 2001, "The echo state approach", GMD
+ *   report 148, section 6. History values are `step` apart.
+ * - `compat: "reservoirpy"`: with h = dt, floor(tau / h) history values h apart, and g = a x(t - tau) / (1 + x(t - tau)^n),
+ *
+ *       k1 = g - b h x,  k2 = 2 k1 - b h k1,  k3 = 2 k1 - b h k2,  k4 = k1 - b h k3,  x(t + h) = x + (k1 + k2 + k3 + k4) / 6;
+ *
+ *   `method` and `step` are not used. From a history of 1.2: 1.2, 1.120171961, 1.047700076, where the equation has 1.2, 1.117562, 1.042969.
  *
  * Defaults: tau 17, a 0.2, b 0.1, n 10, initialState 1.2 with a constant history, dt 1, step 0.1.
  * @returns length x 1.

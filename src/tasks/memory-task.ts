@@ -26,7 +26,7 @@ const table: OptionTable<MemoryTaskOptions> = {
 };
 
 /**
- * The short-term memory task (H. Jaeger 2001, "Short term memory in echo state networks", GMD report 152, section 2): the input is
+ * The short-term memory task (H. Jaeger 2001, "Short term memory in echo state networks", GMD report 152): the input is
  * independent and uniform in [-amplitude, amplitude), target k is the input delays[k] steps before:
  *
  *     targets(t, k) = u(t - delays[k]).

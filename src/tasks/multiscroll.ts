@@ -23,7 +23,7 @@ const table: OptionTable<MultiscrollOptions> = {
 };
 
 /**
- * Chen's system (G. Chen, T. Ueta 1999, "Yet another chaotic attractor", Int. J. Bifurcation Chaos 9(7), equation 3):
+ * Chen's system (G. Chen, T. Ueta 1999, "Yet another chaotic attractor", Int. J. Bifurcation Chaos 9(7)):
  *
  *     dx/dt = a (y - x),  dy/dt = (c - a) x - x z + c y,  dz/dt = x y - b z,
  *

@@ -56,15 +56,15 @@ const maximalDraws = 100;
 
 /**
  * NARMA of order n (A. F. Atiya, A. G. Parlos 2000, "New results on recurrent network training", IEEE Trans. Neural Networks 11,
- * equation 86, there with n = 10):
+ * there with n = 10):
  *
  *     y(t+1) = a1 y(t) + a2 y(t) (y(t) + y(t-1) + ... + y(t-n+1)) + b u(t-n+1) u(t) + c,  u(t) uniform in [0, 0.5).
  *
- * Input row t is u(t), target row t is y(t+1), which u(t) is the last to reach. y is 0 before row 0 and u is drawn from n - 1 steps before it,
- * so a washout of a few n forgets the start. A series that diverges is drawn again, from the same seed.
+ * Input row t is u(t), target row t is y(t+1), which u(t) is the last to reach. y is 0 before row 0 and u is drawn from n - 1
+ * steps before it, so a washout of a few n forgets the start. A series that diverges is drawn again, from the same seed.
  *
- * With `compat: "reservoirpy"` the sum ends one step earlier and reaches one further back, y(t-1) + ... + y(t-n), the product is u(t-n) u(t), and
- * target row t is y(t), from 0.
+ * With `compat: "reservoirpy"` the sum ends one step earlier and reaches one further back, y(t-1) + ... + y(t-n), the product is
+ * u(t-n) u(t), and target row t is y(t), from 0.
  *
  * Defaults: order 10, a1 0.3, a2 0.05, b 1.5, c 0.1, seed "spillway"; `narma30` holds the usual parameters of order 30.
  * @returns inputs length x 1, targets length x 1.

@@ -23,7 +23,7 @@ const table: OptionTable<RosslerOptions> = {
 };
 
 /**
- * The Rössler system (O. E. Rössler 1976, "An equation for continuous chaos", Phys. Lett. A 57, equation 2):
+ * The Rössler system (O. E. Rössler 1976, "An equation for continuous chaos", Phys. Lett. A 57):
  *
  *     dx/dt = -y - z,  dy/dt = x + a y,  dz/dt = b + z (x - c),
  *

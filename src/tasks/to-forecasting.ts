@@ -18,8 +18,8 @@ export interface ForecastingSplit<Data extends FloatArray = FloatArray> {
 }
 
 /**
- * Pairs row t of a series with row t + forecast. Of the T - forecast pairs the last `testSize` are the test part. The test part goes on where the
- * training part ends, so a reservoir that has run over `inputs` may go straight on with `testInputs`.
+ * Pairs row t of a series with row t + forecast. Of the T - forecast pairs the last `testSize` are the test part. The test part
+ * goes on where the training part ends, so a reservoir that has run over `inputs` may go straight on with `testInputs`.
  *
  * The order of the fields is train inputs, train targets, test inputs, test targets; ReservoirPy's `to_forecasting` gives X, X_t, y, y_t.
  * @param series T x D; a flat series is one column.

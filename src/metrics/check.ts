@@ -1,0 +1,75 @@
+// What every metric checks before it computes: same shape, at least one value, finite numbers. The scores themselves are elsewhere.
+import { asMatrix, firstNonFinite, type Matrix, type MatrixLike } from "../numerics/index.js";
+
+/** Arguments that a metric cannot score. */
+export class MetricError extends RangeError {
+  override readonly name = "MetricError";
+  readonly metric: string;
+  constructor(metric: string, sentence: string) {
+    super(`${metric}: ${sentence}`);
+    this.metric = metric;
+  }
+}
+
+/** Target and prediction as matrices. @throws MetricError unless both have the same shape, hold something, and are finite. */
+export function checkedPair(metric: string, target: MatrixLike, prediction: MatrixLike): { target: Matrix; prediction: Matrix } {
+  const pair = sameShape(metric, target, prediction);
+  checkFinite(metric, "target", pair.target);
+  checkFinite(metric, "prediction", pair.prediction);
+  return pair;
+}
+
+/** Target and prediction as matrices of one shape. @throws MetricError unless both have the same shape and hold something. */
+export function sameShape(metric: string, target: MatrixLike, prediction: MatrixLike): { target: Matrix; prediction: Matrix } {
+  const y = asMatrix(target, "target");
+  const p = asMatrix(prediction, "prediction");
+  if (y.rows !== p.rows || y.cols !== p.cols) {
+    throw new MetricError(metric, `target is ${y.rows} x ${y.cols} and prediction is ${p.rows} x ${p.cols}; the two take the same shape`);
+  }
+  checkFilled(metric, "target", y);
+  return { target: y, prediction: p };
+}
+
+/** @throws MetricError for a matrix without a value. */
+export function checkFilled(metric: string, name: string, matrix: Matrix): void {
+  if (matrix.data.length === 0) throw new MetricError(metric, `${name} is ${matrix.rows} x ${matrix.cols}; it takes at least one value`);
+}
+
+/** @throws MetricError naming the first value that is not a finite number. */
+export function checkFinite(metric: string, name: string, matrix: Matrix): void {
+  const bad = firstNonFinite(matrix.data);
+  if (bad < 0) return;
+  const row = Math.floor(bad / matrix.cols);
+  throw new MetricError(metric, `${name} is ${matrix.data[bad]} at row ${row}, column ${bad % matrix.cols}; it takes finite numbers`);
+}
+
+/** The population variance of each column. Exactly 0 for a constant column. */
+export function columnVariances(matrix: Matrix): Float64Array {
+  const { rows, cols, data } = matrix;
+  const variances = new Float64Array(cols);
+  for (let c = 0; c < cols; c++) {
+    const first = data[c]!;
+    let sum = 0;
+    for (let r = 0; r < rows; r++) sum += data[r * cols + c]! - first;
+    const mean = sum / rows;
+    let squares = 0;
+    for (let r = 0; r < rows; r++) squares += (data[r * cols + c]! - first - mean) ** 2;
+    variances[c] = squares / rows;
+  }
+  return variances;
+}
+
+/** The mean squared error of each column. */
+export function columnSquaredErrors({ target, prediction }: { target: Matrix; prediction: Matrix }): Float64Array {
+  const { rows, cols } = target;
+  const errors = new Float64Array(cols);
+  for (let i = 0; i < rows * cols; i++) errors[i % cols] = errors[i % cols]! + (target.data[i]! - prediction.data[i]!) ** 2;
+  return errors.map((sum) => sum / rows);
+}
+
+/** The mean of some numbers. */
+export function mean(values: ArrayLike<number>): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i]!;
+  return sum / values.length;
+}

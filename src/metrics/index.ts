@@ -1,0 +1,8 @@
+// Scores: pure functions of a target and a prediction, in the order of scikit-learn and ReservoirPy, target first.
+export { MetricError } from "./check.js";
+export { accuracy, type ClassLabel, type ConfusionMatrix, confusionMatrix } from "./classification.js";
+export { mae, mse, rmse } from "./errors.js";
+export { type NrmseNorm, type NrmseOptions, nrmse } from "./nrmse.js";
+export { type R2Options, r2 } from "./r2.js";
+export { type SeasonalNaiveOptions, seasonalNaive } from "./seasonal-naive.js";
+export { type ValidPredictionTime, type ValidPredictionTimeOptions, validPredictionTime } from "./valid-prediction-time.js";

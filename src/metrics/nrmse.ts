@@ -1,0 +1,85 @@
+// The normalised root mean squared error. The field means several things by it: the norm has a name here.
+import { describe, Matrix, type MatrixLike } from "../numerics/index.js";
+import { checkedPair, columnSquaredErrors, columnVariances, MetricError, mean } from "./check.js";
+
+/** What the root mean squared error is divided by. */
+export type NrmseNorm = "std" | "range" | "mean" | "variance";
+
+export interface NrmseOptions {
+  /** Default "std". */
+  readonly norm?: NrmseNorm | undefined;
+  /** A divisor of your own in place of the norm of the target, in the target's units: the standard deviation of a longer series, say. */
+  readonly scale?: number | undefined;
+  /** How several columns become one score. Default "pooled". */
+  readonly columns?: "pooled" | "mean" | undefined;
+}
+
+const norms: readonly NrmseNorm[] = ["std", "range", "mean", "variance"];
+
+/**
+ * Normalised root mean squared error: sqrt(MSE) / norm, where norm is, of the target,
+ *
+ * - `"std"` (default): the standard deviation, so that predicting the mean scores 1. This is the NRMSE of the echo state literature
+ *   (Jaeger 2001, GMD report 148); 1 - nrmse^2 is `r2`. The variance is the population's (divided by T, where EchoTorch takes T - 1);
+ * - `"range"`: maximum - minimum, ReservoirPy's default `"minmax"`;
+ * - `"mean"`: the absolute value of the mean;
+ * - `"variance"`: the variance and not its root, ReservoirPy's `"var"`. It has a unit: for comparisons with such figures only.
+ *
+ * Several columns: `"pooled"` divides the error of all columns by one norm: sqrt(sum of MSE_c / sum of var_c) for "std", each
+ * column's variance being about its own mean (for "variance" the mean of the variances, for "range" and "mean" all values
+ * together). `"mean"` is the mean of the columns' own scores, where a column that hardly moves counts as much as any other.
+ *
+ * @param target y, T x D.
+ * @param prediction p, T x D.
+ * @throws MetricError on different shapes, no values, a value that is not finite, or a norm of 0 (a constant target) unless
+ * `scale` is given.
+ */
+export function nrmse(target: MatrixLike, prediction: MatrixLike, options: NrmseOptions = {}): number {
+  const { norm = "std", scale, columns = "pooled" } = options;
+  if (!norms.includes(norm)) throw new MetricError("nrmse", `norm is ${describe(norm)}; it takes "std", "range", "mean" or "variance"`);
+  if (scale !== undefined && !(scale > 0 && Number.isFinite(scale))) {
+    throw new MetricError("nrmse", `scale is ${describe(scale)}; it takes a number above 0`);
+  }
+  if (columns !== "pooled" && columns !== "mean") {
+    throw new MetricError("nrmse", `columns is ${describe(columns)}; it takes "pooled" or "mean"`);
+  }
+  const pair = checkedPair("nrmse", target, prediction);
+  const errors = columnSquaredErrors(pair);
+  if (columns === "pooled") return Math.sqrt(mean(errors)) / (scale ?? pooledNorm(pair.target, norm));
+  const divisors = scale === undefined ? columnNorms(pair.target, norm) : new Float64Array(errors.length).fill(scale);
+  return mean(errors.map((error, c) => Math.sqrt(error) / divisors[c]!));
+}
+
+function pooledNorm(target: Matrix, norm: NrmseNorm): number {
+  const value = normOf(target, norm);
+  if (value > 0) return value;
+  throw new MetricError("nrmse", `the ${norm} of the target is 0; take another norm, or give a scale`);
+}
+
+function normOf(target: Matrix, norm: NrmseNorm): number {
+  if (norm === "range") return rangeOf(target.data);
+  if (norm === "mean") return Math.abs(mean(target.data));
+  const variance = mean(columnVariances(target));
+  return norm === "std" ? Math.sqrt(variance) : variance;
+}
+
+function columnNorms(target: Matrix, norm: NrmseNorm): Float64Array {
+  const values = Float64Array.from({ length: target.cols }, (_, c) => {
+    const column = target.column(c);
+    return normOf(new Matrix(column.length, 1, column), norm);
+  });
+  const bad = values.findIndex((value) => !(value > 0));
+  if (bad >= 0)
+    throw new MetricError("nrmse", `the ${norm} of column ${bad} of the target is 0; take another norm, or leave that column out`);
+  return values;
+}
+
+function rangeOf(data: ArrayLike<number>): number {
+  let low = Infinity;
+  let high = -Infinity;
+  for (let i = 0; i < data.length; i++) {
+    low = Math.min(low, data[i]!);
+    high = Math.max(high, data[i]!);
+  }
+  return high - low;
+}

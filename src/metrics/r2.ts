@@ -1,0 +1,35 @@
+// The coefficient of determination.
+import { describe, type MatrixLike } from "../numerics/index.js";
+import { checkedPair, columnSquaredErrors, columnVariances, MetricError, mean } from "./check.js";
+
+export interface R2Options {
+  /** How several columns become one score. Default "pooled". */
+  readonly columns?: "pooled" | "mean" | undefined;
+}
+
+/**
+ * Coefficient of determination: 1 - sum of (y - p)^2 / sum of (y - mean of y)^2. 1 is perfect, 0 is as good as the mean, below 0 is worse.
+ *
+ * Several columns: `"pooled"` (default) sums both over all columns, each about its own mean, so r2 = 1 - nrmse^2 (scikit-learn's
+ * "variance_weighted"); `"mean"` is the mean of the columns' scores (scikit-learn's default, "uniform_average").
+ *
+ * @param target y, T x D.
+ * @param prediction p, T x D.
+ * @throws MetricError on different shapes, no values, a value that is not finite, or a constant target, for which there is no such score.
+ */
+export function r2(target: MatrixLike, prediction: MatrixLike, { columns = "pooled" }: R2Options = {}): number {
+  if (columns !== "pooled" && columns !== "mean") {
+    throw new MetricError("r2", `columns is ${describe(columns)}; it takes "pooled" or "mean"`);
+  }
+  const pair = checkedPair("r2", target, prediction);
+  const errors = columnSquaredErrors(pair);
+  const variances = columnVariances(pair.target);
+  if (columns === "pooled") {
+    const variance = mean(variances);
+    if (variance === 0) throw new MetricError("r2", "the target is constant; r2 takes a target that varies");
+    return 1 - mean(errors) / variance;
+  }
+  const constant = variances.indexOf(0);
+  if (constant >= 0) throw new MetricError("r2", `column ${constant} of the target is constant; r2 takes columns that vary`);
+  return 1 - mean(errors.map((error, c) => error / variances[c]!));
+}

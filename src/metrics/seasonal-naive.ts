@@ -1,0 +1,38 @@
+// The seasonal naive forecast: the baseline that a forecast of a measured series has to beat.
+import { allocate, asMatrix, describe, Matrix, type MatrixLike, precisionOf } from "../numerics/index.js";
+import { MetricError } from "./check.js";
+
+export interface SeasonalNaiveOptions {
+  /** m, rows in one season; 1 repeats the last value. */
+  readonly period: number;
+  /** Rows to forecast. */
+  readonly steps: number;
+}
+
+/**
+ * The seasonal naive forecast (R. J. Hyndman, G. Athanasopoulos 2021, "Forecasting: principles and practice", section 5.2): each
+ * forecast is the last known value of the same season,
+ *
+ *     p(T + h) = y(T + h - m (floor((h - 1) / m) + 1)),  h = 1, 2, ..., steps.
+ *
+ * Against one-step forecasts, where every past value is known, the baseline is the series itself shifted by m: rows start - m to end - m.
+ * @param history y, T x D, T at least m.
+ * @returns steps x D, in the precision of `history`.
+ * @throws MetricError on a period or a number of steps that is not a whole number above 0, and a history shorter than a period.
+ */
+export function seasonalNaive(history: MatrixLike, { period, steps }: SeasonalNaiveOptions): Matrix {
+  for (const [name, value] of Object.entries({ period, steps })) {
+    if (!Number.isSafeInteger(value) || value < 1) {
+      throw new MetricError("seasonalNaive", `${name} is ${describe(value)}; it takes a whole number of at least 1`);
+    }
+  }
+  const known = asMatrix(history, "history");
+  if (known.rows < period) {
+    throw new MetricError("seasonalNaive", `history has ${known.rows} rows; a period of ${period} takes at least that many`);
+  }
+  const { rows, cols } = known;
+  const season = known.subarray(rows - period, rows);
+  const out = allocate(precisionOf(known.data), steps * cols);
+  for (let h = 0; h < steps; h++) out.set(season.row(h % period), h * cols);
+  return new Matrix(steps, cols, out);
+}
