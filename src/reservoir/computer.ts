@@ -6,7 +6,7 @@ import { chooseEngine } from "./engines.js";
 import { featureCount, type LinearReadout } from "./features.js";
 import { count, DataError, series } from "./inputs.js";
 import type { ReservoirModel } from "./model.js";
-import { type ReservoirMatrices } from "./weights.js";
+import type { ReservoirMatrices } from "./weights.js";
 
 /** Which engine a reservoir runs on, and the user's own matrices. */
 export interface CreateOptions {

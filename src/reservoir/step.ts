@@ -57,7 +57,7 @@ export function activationOf(model: { activation: Activation; precision: "float3
     case "identity":
       return keep;
     case "relu":
-      return (z) => (z > 0 ? z : z === z ? 0 : z);
+      return (z) => (z > 0 || Number.isNaN(z) ? z : 0);
     case "sigmoid":
       return (z) => round(0.5 + round(0.5 * tanh(round(0.5 * z))));
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type FloatArray, isSparse, Matrix, type SparseMatrix, spectralRadius, toDense } from "../../src/numerics/index.js";
+import { type FloatArray, isSparse, type Matrix, type SparseMatrix, spectralRadius, toDense } from "../../src/numerics/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";

@@ -11,6 +11,6 @@ import type { Topology, TopologyConfig } from "./topology.js";
 export const delayLine: Topology<Extract<TopologyConfig, { type: "delayLine" }>> = (config, { size }) => {
   const { weight = 1, feedback = 0 } = config;
   const columnsOf = (r: number) => [...(r > 0 ? [r - 1] : []), ...(feedback !== 0 && r + 1 < size ? [r + 1] : [])];
-  const radius = size === 1 ? 0 : 2 * Math.sqrt(Math.abs(weight * feedback)) * portableCos(3.141592653589793 / (size + 1));
+  const radius = size === 1 ? 0 : 2 * Math.sqrt(Math.abs(weight * feedback)) * portableCos(Math.PI / (size + 1));
   return { matrix: sparseFromRows(size, size, columnsOf, (r, _m, column) => (column < r ? weight : feedback)), radius };
 };
