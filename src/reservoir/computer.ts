@@ -2,6 +2,7 @@
 import { type FloatArray, Matrix, type MatrixLike } from "../numerics/index.js";
 import type { ReservoirConfig, ReservoirOptions } from "./config.js";
 import type { EnginePlan, EngineSession, SequenceInput, SessionState, TrainingSink, WorkOptions } from "./engine.js";
+import { EngineCapacityError } from "./engine.js";
 import { chooseEngine } from "./engines.js";
 import { featureCount, type LinearReadout } from "./features.js";
 import { count, DataError, series } from "./inputs.js";
@@ -77,12 +78,23 @@ export class ReservoirComputer implements AsyncDisposable {
    * @throws EngineUnavailableError, EngineCapacityError
    */
   static async create(config: ReservoirOptions, options: CreateOptions = {}): Promise<ReservoirComputer> {
-    const [{ resolveConfig }, { buildModel }, { engine, reason }] = await Promise.all([
+    const [{ resolveConfig }, { buildModel, expectedWeightBytes }, { engine, reason }] = await Promise.all([
       import("./config-schema.js"),
       import("./weights.js"),
       chooseEngine(options.engine),
     ]);
-    const model = buildModel(resolveConfig(config), options.matrices);
+    const resolved = resolveConfig(config);
+    const bytes = expectedWeightBytes(resolved);
+    if (bytes > engine.weightLimit) {
+      const advice = "take fewer neurons or inputs, a smaller connectionProbability, or precision float32";
+      throw new EngineCapacityError(
+        `the weights of ${resolved.size} neurons for the ${engine.name} engine`,
+        bytes,
+        engine.weightLimit,
+        advice,
+      );
+    }
+    const model = buildModel(resolved, options.matrices);
     return ReservoirComputer.#open(model, engine, reason, options);
   }
 

@@ -123,6 +123,8 @@ export interface EnsembleOptions extends WorkOptions {
 /** A place that runs reservoirs. */
 export interface Engine {
   readonly name: string;
+  /** The most bytes of weights it can hold, known before any are drawn. */
+  readonly weightLimit: number;
   probe(): Promise<EngineStatus>;
   /** How it would run this model. @throws EngineCapacityError when it does not fit, before anything is allocated. */
   plan(model: ReservoirModel, options?: EngineOptions): EnginePlan;

@@ -86,6 +86,17 @@ export function buildModel(config: ReservoirConfig, own: ReservoirMatrices = {})
   };
 }
 
+/** Bytes that the matrices of a description will take, near enough to refuse what cannot fit before anything is drawn. */
+export function expectedWeightBytes(config: ReservoirConfig): number {
+  const { size, inputSize, outputSize, connectionProbability, topology } = config;
+  const elementBytes = config.precision === "float32" ? 4 : 8;
+  const share = { ring: 0, delayLine: 0, cycleWithJumps: 0, custom: 0, orthogonal: 1 }[topology.type as string] ?? connectionProbability;
+  const nonzeros = share * size * size * (topology.type === "blockDiagonal" ? 1 / topology.blocks : 1);
+  const storage = config.storage === "auto" ? storageFor(size, nonzeros) : config.storage;
+  const recurrent = storage === "dense" ? size * size * elementBytes : nonzeros * (elementBytes + 2);
+  return recurrent + size * (inputSize + outputSize) * elementBytes;
+}
+
 /** Whether W is kept in CSR form (numerics rule 2). */
 export function storageFor(size: number, nonzeros: number): "sparse" | "dense" {
   const limit = size < 2000 ? 0.25 : size < 5000 ? 0.3 : 0.6;

@@ -1,5 +1,5 @@
 // The CPU engine: WebAssembly SIMD, in Node and in browsers, one thread or several.
-import { loadWasm, type WasmExports, wasmInstance, wasmModule, wasmReserved } from "../../numerics/wasm/index.js";
+import { loadWasm, type WasmExports, wasmInstance, wasmMemoryLimit, wasmModule, wasmReserved } from "../../numerics/wasm/index.js";
 import { type Engine, type EngineOptions, type EnginePlan, EngineUnavailableError, formatBytes } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import { ChunkedSession } from "../chunked-session.js";
@@ -11,6 +11,7 @@ import { WorkerTeam } from "./team.js";
 /** WebAssembly SIMD. */
 export const cpuEngine: Engine = {
   name: "cpu",
+  weightLimit: wasmMemoryLimit,
 
   async probe() {
     try {

@@ -9,6 +9,7 @@ import { ensembleOneByOne } from "../ensemble.js";
 /** The TypeScript reference. */
 export const referenceEngine: Engine = {
   name: "reference",
+  weightLimit: Number.POSITIVE_INFINITY,
 
   async probe() {
     return { available: true, reason: "plain TypeScript runs everywhere", device: "JavaScript" };
