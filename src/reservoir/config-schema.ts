@@ -4,12 +4,15 @@ import type { ReservoirConfig, ReservoirOptions } from "./config.js";
 import type { TopologyConfig } from "./topologies/topology.js";
 import { ConfigError, parseOrThrow } from "./validate.js";
 
-const number = (takes: string, accept: (value: number) => boolean = () => true) =>
+/** A finite number; `takes` says in words what is accepted. */
+export const number = (takes: string, accept: (value: number) => boolean = () => true) =>
   z.number({ error: takes }).refine((value) => Number.isFinite(value) && accept(value), { error: takes });
 
-const whole = (takes: string, accept: (value: number) => boolean) => number(takes, (value) => Number.isSafeInteger(value) && accept(value));
+/** A whole number. */
+export const whole = (takes: string, accept: (value: number) => boolean) => number(takes, (value) => Number.isSafeInteger(value) && accept(value));
 
-const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
+/** One of some names. */
+export const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
   z.enum(values, {
     error: values
       .map((value) => JSON.stringify(value))
@@ -17,7 +20,7 @@ const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
       .replace(/, ([^,]*)$/, " or $1"),
   });
 
-const flag = z.boolean({ error: "true or false" });
+export const flag = z.boolean({ error: "true or false" });
 const distribution = oneOf(["uniform", "normal", "bernoulli"]);
 const share = number("a number from 0 to 1", (value) => value >= 0 && value <= 1);
 const factor = number("a finite number");
