@@ -9,7 +9,8 @@ export const number = (takes: string, accept: (value: number) => boolean = () =>
   z.number({ error: takes }).refine((value) => Number.isFinite(value) && accept(value), { error: takes });
 
 /** A whole number. */
-export const whole = (takes: string, accept: (value: number) => boolean) => number(takes, (value) => Number.isSafeInteger(value) && accept(value));
+export const whole = (takes: string, accept: (value: number) => boolean) =>
+  number(takes, (value) => Number.isSafeInteger(value) && accept(value));
 
 /** One of some names. */
 export const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
