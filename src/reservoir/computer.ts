@@ -1,8 +1,15 @@
 // ReservoirComputer: a reservoir that runs. It checks what comes in, keeps the engine out of sight, and owns the session.
 import { type FloatArray, Matrix, type MatrixLike } from "../numerics/index.js";
 import type { ReservoirConfig, ReservoirOptions } from "./config.js";
-import type { EnginePlan, EngineSession, SequenceInput, SessionState, TrainingSink, WorkOptions } from "./engine.js";
-import { EngineCapacityError } from "./engine.js";
+import {
+  EngineCapacityError,
+  type EnginePlan,
+  type EngineSession,
+  type SequenceInput,
+  type SessionState,
+  type TrainingSink,
+  type WorkOptions,
+} from "./engine.js";
 import { chooseEngine } from "./engines.js";
 import { featureCount, type LinearReadout } from "./features.js";
 import { count, DataError, series } from "./inputs.js";
