@@ -26,15 +26,15 @@ export class AtomicFile {
 
   /** @throws FileError where the folder is missing or not writable, or a folder stands at the path. */
   static async create(path: string): Promise<AtomicFile> {
-    const { promises, constants } = nodeFs(path);
+    const { promises } = nodeFs(path);
     const { dirname, basename, join } = nodePath(path);
     try {
       const target = await promises.realpath(path).catch(() => path);
       const standing = await promises.stat(target).catch(() => undefined);
       if (standing?.isDirectory()) throw Object.assign(new Error("EISDIR"), { code: "EISDIR" });
       if (standing && !standing.isFile()) return new AtomicFile(path, await promises.open(target, "w"), target, undefined);
-      // A rename asks the folder alone; a file that its owner made read-only is to stay.
-      if (standing) await promises.access(target, constants.W_OK);
+      // A rename asks the folder alone; a file that its owner made read-only is to stay. Opening it asks without changing it.
+      if (standing) await (await promises.open(target, "r+")).close();
       for (;;) {
         const temporary = join(dirname(target), `.${basename(target).slice(0, 40)}.${process.pid}-${temporaryNames++}.tmp`);
         try {

@@ -32,8 +32,14 @@ export interface NpyArray {
   readonly data: NumberArray;
 }
 
-/** What is written: an array with its shape, a matrix (two dimensions), or a typed array (one dimension). */
-export type NpySource = { readonly dtype?: "bool"; readonly shape: readonly number[]; readonly data: NumberArray } | Matrix | NumberArray;
+/**
+ * What is written: an array with its shape, a matrix (two dimensions), or a typed array (one dimension). The typed array decides the
+ * format; `dtype` makes bools of a Uint8Array, and otherwise has to agree (float16, which a Float32Array holds, is written as float32).
+ */
+export type NpySource =
+  | { readonly dtype?: NpyType | undefined; readonly shape: readonly number[]; readonly data: NumberArray }
+  | Matrix
+  | NumberArray;
 
 const types: Readonly<Record<string, { readonly dtype: NpyType; readonly Type: NumberArrayConstructor }>> = {
   b1: { dtype: "bool", Type: Uint8Array },
@@ -145,9 +151,16 @@ function describeArray(source: NpySource): { descr: string; shape: readonly numb
   if (!shape.every((length) => Number.isSafeInteger(length) && length >= 0) || elementCount(shape) !== data.length) {
     throw new RangeError(`shape is (${shape.join(", ")}) and data holds ${data.length} values; the lengths multiply to that number`);
   }
-  if (dtype === "bool" && !(data instanceof Uint8Array && oddBool(data) < 0))
-    throw new TypeError("dtype bool takes a Uint8Array of 0 and 1");
-  return { descr: dtype === "bool" ? "|b1" : npyDescr(data), shape, data };
+  if (dtype === "bool") {
+    if (!(data instanceof Uint8Array && oddBool(data) < 0)) throw new TypeError("dtype bool takes a Uint8Array of 0 and 1");
+    return { descr: "|b1", shape, data };
+  }
+  const descr = npyDescr(data);
+  const holds = types[descr.slice(1)]!.dtype;
+  if (dtype !== undefined && holds !== (dtype === "float16" ? "float32" : dtype)) {
+    throw new TypeError(`dtype is ${dtype} and data is a ${data.constructor.name}, which holds ${holds}; the two take the same`);
+  }
+  return { descr, shape, data };
 }
 
 /** Fortran order (first index fastest) to C order. */

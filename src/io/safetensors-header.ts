@@ -110,8 +110,10 @@ function isLengths(value: unknown): value is readonly number[] {
 
 /** A value of the header for a message; it may be nested deeper than JSON.stringify goes. */
 function shown(value: unknown): string {
+  if (value === undefined) return "missing";
   try {
-    return quoted(JSON.stringify(value) ?? "missing");
+    const text = JSON.stringify(value);
+    return text.length > 60 ? `${text.slice(0, 60)}...` : text;
   } catch {
     return "a value of many levels";
   }

@@ -1,0 +1,86 @@
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { decodeNpz, encodeNpz, FormatError, readNpz, writeNpz } from "../../src/io/index.js";
+import { failure, fixture, temporaryFolder } from "./help.js";
+
+const arrays = {
+  weights: { dtype: "float32", shape: [3, 4], data: Float32Array.from({ length: 12 }, (_, i) => i) },
+  steps: { dtype: "int64", shape: [3], data: BigInt64Array.of(1n, 2n, 3n) },
+} as const;
+
+describe("a .npz file", () => {
+  it.each(["stored.npz", "deflated.npz"])("of NumPy is read: %s", async (name) => {
+    expect(await decodeNpz(fixture(name))).toEqual(arrays);
+  });
+
+  it("gives only the arrays that are asked for", async () => {
+    expect(Object.keys(await decodeNpz(fixture("stored.npz"), { names: ["steps"] }))).toEqual(["steps"]);
+  });
+
+  it("without an array that is asked for is an error with the nearest name", async () => {
+    await expect(decodeNpz(fixture("stored.npz"), { names: ["weight"], source: "a.npz" })).rejects.toThrow(
+      'a.npz: there is no array "weight" in it; did you mean weights?',
+    );
+  });
+
+  it("that was written reads back, packed or not, and always has the same bytes", async () => {
+    const name = fc
+      .string({ minLength: 1, maxLength: 12, unit: "grapheme" })
+      .filter((text) => !text.endsWith(".npy") && !text.includes("\0"));
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(name, fc.float64Array({ maxLength: 50 }), { maxKeys: 5 }), fc.boolean(), async (members, compress) => {
+        const bytes = await encodeNpz(members, { compress });
+        expect(await encodeNpz(members, { compress })).toEqual(bytes);
+        const back = await decodeNpz(bytes);
+        expect(new Set(Object.keys(back))).toEqual(new Set(Object.keys(members)));
+        for (const key of Object.keys(members)) expect(back[key]!.data).toEqual(members[key]);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it("is smaller where it is packed", async () => {
+    const zeros = { a: new Float64Array(10_000) };
+    expect((await encodeNpz(zeros)).length).toBeLessThan(1000);
+    expect((await encodeNpz(zeros, { compress: false })).length).toBeGreaterThan(80_000);
+  });
+
+  it("goes through a file", async () => {
+    const path = join(temporaryFolder(), "a.npz");
+    await writeNpz(path, arrays);
+    expect(await readNpz(path)).toEqual(arrays);
+  });
+});
+
+describe("a broken .npz file", () => {
+  it("that is truncated says that its directory is gone", async () => {
+    const bytes = fixture("stored.npz");
+    const error = await failure(() => decodeNpz(bytes.subarray(0, 300), { source: "a.npz" }), FormatError);
+    expect(error.message).toBe("a.npz: it has no zip directory at its end: it is truncated (300 bytes), or no .npz file");
+  });
+
+  it("with a changed byte in an array fails its checksum", async () => {
+    const bytes = fixture("stored.npz");
+    bytes[200] = bytes[200]! ^ 1;
+    await expect(decodeNpz(bytes)).rejects.toThrow("is corrupted: its checksum is not the one in the directory");
+  });
+
+  it("whose array is said to be larger than its packed bytes can be is refused before anything is allocated", async () => {
+    const bytes = fixture("deflated.npz");
+    const view = new DataView(bytes.buffer);
+    const directory = view.getUint32(bytes.length - 22 + 16, true);
+    view.setUint32(directory + 24, 0xfffffff0, true);
+    await expect(decodeNpz(bytes)).rejects.toThrow('"weights.npy" is said to hold 4294967280 bytes and cannot in');
+  });
+
+  it("whose arrays overlap is refused", async () => {
+    const bytes = fixture("stored.npz");
+    const view = new DataView(bytes.buffer);
+    const directory = view.getUint32(bytes.length - 22 + 16, true);
+    const second = directory + 46 + "weights.npy".length;
+    expect(view.getUint32(second, true)).toBe(0x02014b50);
+    view.setUint32(second + 42, 0, true);
+    await expect(decodeNpz(bytes)).rejects.toThrow(/"(weights|steps)\.npy" and "(weights|steps)\.npy" overlap/);
+  });
+});
