@@ -54,8 +54,17 @@ export const tasks: readonly Task[] = [
  * undefined where it is not known for these parameters.
  */
 export function lyapunovExponent(name: string, options: Readonly<Record<string, unknown>> = {}): LyapunovExponent | undefined {
-  const task = tasks.find((candidate) => candidate.name === name);
-  if (task === undefined) return undefined;
-  const setting = (option: string) => options[option] ?? task.options.find((known) => known.name === option)?.default;
-  return task.lyapunovExponents.find(({ parameters }) => Object.entries(parameters).every(([option, value]) => setting(option) === value));
+  const known = tasks.find((task) => task.name === name)?.lyapunovExponents ?? [];
+  return known.find(({ parameters }) => Object.entries(parameters).every(([option, value]) => setting(name, option, options) === value));
+}
+
+/** The time between two rows of a task with these options, in the unit of its Lyapunov exponent; 1 for a map or any other series in steps. */
+export function samplingInterval(name: string, options: Readonly<Record<string, unknown>> = {}): number {
+  const dt = setting(name, "dt", options);
+  return typeof dt === "number" ? dt : 1;
+}
+
+/** An option as it is given or, left out, by default. */
+function setting(name: string, option: string, options: Readonly<Record<string, unknown>>): unknown {
+  return options[option] ?? tasks.find((task) => task.name === name)?.options.find((known) => known.name === option)?.default;
 }

@@ -155,6 +155,6 @@ function inWords({ above, atLeast, below, atMost }: Bounds): string {
   if (above !== undefined) words.push(`above ${above}`);
   if (atLeast !== undefined) words.push(`of at least ${atLeast}`);
   if (below !== undefined) words.push(`below ${below}`);
-  if (atMost !== undefined) words.push(`of at most ${atMost}`);
+  if (atMost !== undefined) words.push(`${words.length === 0 ? "of " : ""}at most ${atMost}`);
   return words.length === 0 ? "" : ` ${words.join(" and ")}`;
 }

@@ -1,0 +1,160 @@
+// The list of tasks: what the command line and experiment files rely on, and that no series depends on the JavaScript engine.
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Matrix } from "../../src/numerics/index.js";
+import * as room from "../../src/tasks/index.js";
+import { TaskOptionError, tasks } from "../../src/tasks/index.js";
+
+const golden = JSON.parse(readFileSync(new URL("series.golden.json", import.meta.url), "utf8")) as Record<string, string>;
+
+function matricesOf(name: string, length: number, options = {}): Matrix<Float64Array>[] {
+  const task = tasks.find((candidate) => candidate.name === name)!;
+  const made = task.generate(length, options);
+  return "inputs" in made ? [made.inputs, made.targets] : [made];
+}
+
+function hash(matrices: readonly Matrix<Float64Array>[]): string {
+  const sum = createHash("sha256");
+  for (const { data } of matrices) {
+    const bytes = new DataView(new ArrayBuffer(8 * data.length));
+    data.forEach((value, i) => {
+      bytes.setFloat64(8 * i, value, true);
+    });
+    sum.update(bytes);
+  }
+  return sum.digest("hex");
+}
+
+describe("tasks", () => {
+  it("holds every generator under its own name, with one line about it", () => {
+    expect(tasks.map((task) => task.name)).toEqual([
+      "mackeyGlass",
+      "narma",
+      "lorenz",
+      "rossler",
+      "lorenz96",
+      "henon",
+      "logistic",
+      "kuramotoSivashinsky",
+      "mso",
+      "multiscroll",
+      "doubleScroll",
+      "rabinovichFabrikant",
+      "memoryTask",
+    ]);
+    for (const task of tasks) {
+      expect(typeof (room as Record<string, unknown>)[task.name]).toBe("function");
+      expect(task.description).toMatch(/^.{10,90}$/);
+    }
+  });
+
+  it.each(tasks)("$name runs with its listed defaults written out as JSON, and gives the same series as without", (task) => {
+    const written = JSON.parse(JSON.stringify(Object.fromEntries(task.options.map((option) => [option.name, option.default]))));
+    const [series] = matricesOf(task.name, 40, written);
+    expect(series!.data).toEqual(matricesOf(task.name, 40)[0]!.data);
+    for (const option of task.options) expect(option.description.length * option.takes.length).toBeGreaterThan(0);
+  });
+
+  it.each(tasks)("$name is as long as asked and finite", (task) => {
+    for (const length of [1, 2, 77]) {
+      for (const matrix of matricesOf(task.name, length)) {
+        expect(matrix.rows).toBe(length);
+        expect(matrix.data).toBeInstanceOf(Float64Array);
+        expect(matrix.data.every(Number.isFinite)).toBe(true);
+      }
+    }
+  });
+
+  it.each(tasks)("$name does not depend on how many rows follow", (task) => {
+    // mso is scaled by the rows it returns, so that it depends on them.
+    const options = task.name === "mso" ? { normalize: false } : {};
+    const short = matricesOf(task.name, 50, options);
+    matricesOf(task.name, 120, options).forEach((long, i) => {
+      expect(long.data.slice(0, short[i]!.data.length)).toEqual(short[i]!.data);
+    });
+  });
+
+  it.each(tasks)("$name refuses an option it does not know, naming those it does", (task) => {
+    expect(() => task.generate(10, { speed: 3 })).toThrow(`${task.name}: unknown option "speed"; it takes ${task.options[0]!.name}`);
+  });
+
+  it.each(tasks)("$name refuses a length that is not a whole number above 0", (task) => {
+    for (const length of [0, -1, 2.5, Number.NaN]) {
+      expect(() => task.generate(length)).toThrow(`${task.name}: length is ${length}; it takes a whole number of at least 1`);
+    }
+  });
+
+  it("says which task, option and value it refused", () => {
+    try {
+      room.lorenz(10, { dt: -1 });
+      expect.unreachable();
+    } catch (error) {
+      expect(error).toBeInstanceOf(TaskOptionError);
+      expect(error).toMatchObject({ task: "lorenz", option: "dt", value: -1 });
+      expect((error as Error).message).toBe("lorenz: dt is -1; it takes a number above 0");
+    }
+  });
+
+  it.each([
+    ["lorenz", { initialState: [1, 1] }, "lorenz: initialState is an array of 2; it takes 3 numbers"],
+    ["lorenz", { sigma: Number.NaN }, "lorenz: sigma is NaN; it takes a number"],
+    ["lorenz", { discard: 0.5 }, "lorenz: discard is 0.5; it takes a whole number of at least 0"],
+    ["lorenz96", { N: 3 }, "lorenz96: N is 3; it takes a whole number of at least 4"],
+    ["lorenz96", { initialState: [1, 2] }, "lorenz96: initialState holds 2 numbers; it takes N, 36"],
+    ["kuramotoSivashinsky", { N: 100 }, "kuramotoSivashinsky: N is 100; it takes a power of two from 8 to 65536"],
+    ["mso", { normalize: "yes" }, 'mso: normalize is "yes"; it takes true or false'],
+    ["narma", { seed: true }, "narma: seed is true; it takes a text or a number"],
+  ])("%s refuses %j", (name, options, sentence) => {
+    expect(() => matricesOf(name, 10, options)).toThrow(sentence);
+  });
+
+  it("refuses options that are no object", () => {
+    expect(() => room.lorenz(10, [0.1] as never)).toThrow("lorenz: the options are an array of 1; they take an object");
+  });
+});
+
+describe("the same bits in every JavaScript engine", () => {
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  const unsafe = [
+    "exp",
+    "expm1",
+    "log",
+    "log1p",
+    "log2",
+    "log10",
+    "pow",
+    "sin",
+    "cos",
+    "tan",
+    "sinh",
+    "cosh",
+    "tanh",
+    "atan2",
+    "hypot",
+    "cbrt",
+  ];
+  const variants: [string, Record<string, unknown>][] = [
+    ...tasks.map((task): [string, Record<string, unknown>] => [task.name, {}]),
+    ["mackeyGlass", { squash: true, seed: 1, n: 9.65, tau: 17.3 }],
+    ["mackeyGlass", { method: "euler", seed: 1 }],
+  ];
+
+  it.each(variants)("%s %j uses no function of Math whose last bits an engine may choose", (name, options) => {
+    for (const method of unsafe) {
+      vi.spyOn(Math, method as "exp").mockImplementation(() => {
+        throw new Error(`Math.${method} was called`);
+      });
+    }
+    expect(matricesOf(name, 20, options)[0]!.rows).toBe(20);
+  });
+
+  // SHA-256 over the little-endian binary64 values of inputs or series, then targets, of 200 rows. A change here changes what every
+  // score means. fixtures/golden_series.py finds the same for the eight systems that need no elementary function and no draw.
+  it.each(variants)("%s %j has the bits on record", (name, options) => {
+    expect(hash(matricesOf(name, 200, options))).toBe(golden[`${name} ${JSON.stringify(options)}`]);
+  });
+});
