@@ -6,7 +6,7 @@ import { logisticTask } from "./logistic.js";
 import { lorenzTask } from "./lorenz.js";
 import { lorenz96Task } from "./lorenz96.js";
 import { mackeyGlassTask } from "./mackey-glass.js";
-import { memoryTaskTask } from "./memory-task.js";
+import { memoryTaskEntry } from "./memory-task.js";
 import { msoTask } from "./mso.js";
 import { multiscrollTask } from "./multiscroll.js";
 import { narmaTask } from "./narma.js";
@@ -46,7 +46,7 @@ export const tasks: readonly Task[] = [
   multiscrollTask,
   doubleScrollTask,
   rabinovichFabrikantTask,
-  memoryTaskTask,
+  memoryTaskEntry,
 ];
 
 /**
@@ -58,7 +58,7 @@ export function lyapunovExponent(name: string, options: Readonly<Record<string, 
   return known.find(({ parameters }) => Object.entries(parameters).every(([option, value]) => setting(name, option, options) === value));
 }
 
-/** The time between two rows of a task with these options, in the unit of its Lyapunov exponent; 1 for a map or any other series in steps. */
+/** The time between two rows of a task with these options, in the unit of its Lyapunov exponent; 1 for maps and other series in steps. */
 export function samplingInterval(name: string, options: Readonly<Record<string, unknown>> = {}): number {
   const dt = setting(name, "dt", options);
   return typeof dt === "number" ? dt : 1;

@@ -56,4 +56,4 @@ function isWhole(value: unknown, atLeast: number): boolean {
   return Number.isSafeInteger(value) && (value as number) >= atLeast;
 }
 
-export const memoryTaskTask: DrivenTask = drivenTask("memoryTask", "Short-term memory: past values of a random input", table, memoryTask);
+export const memoryTaskEntry: DrivenTask = drivenTask("memoryTask", "Short-term memory: past values of a random input", table, memoryTask);
