@@ -1,4 +1,6 @@
 // The bottom room: matrices, portable arithmetic, random streams, linear algebra. It has never heard of a reservoir.
+export * from "./linear-algebra/index.js";
 export * from "./matrix.js";
 export * from "./portable.js";
 export * from "./random.js";
+export * from "./spectrum/index.js";

@@ -13,11 +13,86 @@ export interface PortableExports {
   tanhHash64(from: number, to: number, hash: number): number;
 }
 
-/** assembly/linear-algebra.ts */
-export type LinearAlgebraExports = {};
+/** assembly/linear-algebra.ts. Panels are 6 columns wide; `stride` is the rows a panel has room for. */
+export interface LinearAlgebraExports {
+  packColumns32(
+    source: number,
+    columns: number,
+    rows: number,
+    square: number,
+    panels: number,
+    stride: number,
+    row0: number,
+    column0: number,
+  ): void;
+  packColumns64(
+    source: number,
+    columns: number,
+    rows: number,
+    square: number,
+    panels: number,
+    stride: number,
+    row0: number,
+    column0: number,
+  ): void;
+  fillColumn(value: number, rows: number, panels: number, stride: number, row0: number, column: number): void;
+  gramAddRows(panels: number, stride: number, rows: number, panelCount: number, sums: number): void;
+  gramFinishBlock(sums: number, totals: number, count: number): void;
+  /** 0, or i + 1 where pivot i is not above 0. */
+  choleskyFactor(matrix: number, n: number, work: number): number;
+  solveLower(matrix: number, n: number, panel: number): void;
+  solveLowerTransposed(matrix: number, n: number, panel: number): void;
+  solveUpper(matrix: number, rowBytes: number, n: number, panel: number): void;
+  qrAddRows(
+    panels: number,
+    stride: number,
+    rows: number,
+    first: number,
+    features: number,
+    panelCount: number,
+    r: number,
+    work: number,
+  ): void;
+  bidiagonalize(
+    matrix: number,
+    n: number,
+    extra: number,
+    rowBytes: number,
+    diagonal: number,
+    superdiagonal: number,
+    rightFactors: number,
+    work: number,
+  ): void;
+  applyRightReflections(
+    matrix: number,
+    n: number,
+    matrixRowBytes: number,
+    rightFactors: number,
+    rows: number,
+    count: number,
+    rowBytes: number,
+  ): void;
+  evaluateRows(rows: number, count: number, width: number, weights: number, outputs: number, intercept: number, out: number): void;
+  addWeightedRows(rows: number, count: number, width: number, factors: number, outputs: number, out: number): void;
+  /** Returns x . (P x). */
+  multiplySymmetric(matrix: number, n: number, width: number, x: number, out: number): number;
+  downdateSymmetric(matrix: number, n: number, width: number, q: number, factor: number): void;
+}
 
-/** assembly/spectrum.ts */
-export type SpectrumExports = {};
+/** assembly/spectrum. Matrices are row-major with `ld` numbers from row to row; see each kernel for what `ld` takes. */
+export interface SpectrumExports {
+  /** Returns the largest modulus of an element afterwards. */
+  balanceMatrix(n: number, matrix: number, ld: number): number;
+  reduceToHessenberg(n: number, matrix: number, ld: number, q: number, work: number): void;
+  /** 0, or the number of eigenvalues that were not found. */
+  francisQr(n: number, matrix: number, ld: number, q: number, re: number, im: number): number;
+  krylovMultiplySparse(rows: number, offsets: number, columns: number, values: number, x: number, y: number): void;
+  krylovMultiplyDense(rows: number, ld: number, matrix: number, x: number, y: number): void;
+  krylovSquaredNorm(ld: number, x: number): number;
+  krylovScale(ld: number, x: number, y: number, factor: number): void;
+  krylovProject(count: number, ld: number, basis: number, w: number, h: number): void;
+  krylovChangeBasis(count: number, keep: number, ld: number, basis: number, q: number, qld: number, work: number): void;
+}
 
 /** assembly/reservoir.ts. The globals that describe a reservoir are set by name, see engine/cpu/stepper.ts. */
 export interface ReservoirExports {

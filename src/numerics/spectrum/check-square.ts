@@ -1,0 +1,22 @@
+// What a matrix must be before its eigenvalues are asked for.
+import { checkSparse, isSparse, type Matrix, type SparseMatrix } from "../matrix.js";
+
+/** @throws RangeError on a matrix that is not square, not well-formed, or not finite; naming row and column. */
+export function checkSquare(matrix: Matrix | SparseMatrix): void {
+  if (matrix.rows !== matrix.cols) throw new RangeError(`the matrix is ${matrix.rows} x ${matrix.cols}; eigenvalues take a square matrix`);
+  if (isSparse(matrix)) checkSparse(matrix, "the matrix");
+  const values = isSparse(matrix) ? matrix.values : matrix.data;
+  for (let p = 0; p < values.length; p++) {
+    if (Number.isFinite(values[p])) continue;
+    let row = 0;
+    let column = p;
+    if (isSparse(matrix)) {
+      while (matrix.rowOffsets[row + 1]! <= p) row++;
+      column = matrix.columns[p]!;
+    } else {
+      row = Math.floor(p / matrix.cols);
+      column = p - row * matrix.cols;
+    }
+    throw new RangeError(`the matrix is ${values[p]} at row ${row}, column ${column}; eigenvalues take finite elements`);
+  }
+}

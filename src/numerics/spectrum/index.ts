@@ -1,0 +1,10 @@
+// Eigenvalues of square matrices: the spectral radius of a reservoir, and whole spectra for plots.
+export type { Eigenvalues } from "./dense.js";
+export { eigenvalues } from "./eigenvalues.js";
+export {
+  type SpectralRadius,
+  SpectralRadiusError,
+  type SpectralRadiusMethod,
+  type SpectralRadiusOptions,
+  spectralRadius,
+} from "./radius.js";
