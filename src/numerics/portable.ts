@@ -334,8 +334,9 @@ const tanh32ExpTail = [
  * true value; odd, never above 1. A number that is not a binary32 is rounded first. NaN for NaN.
  */
 export function portableTanh32(x: number): number {
-  const size = Math.min(fround(Math.abs(x)), 10);
-  if (size === 0) return x;
+  const z = fround(x);
+  if (z === 0) return z;
+  const size = Math.min(Math.abs(z), 10);
   let result: number;
   if (size < 0.699999988079071) {
     const y = fround(size * size);
@@ -348,7 +349,7 @@ export function portableTanh32(x: number): number {
     const e = fround(fround(fround(fround(r * r) * horner32(tanh32ExpTail, r)) + r) + 1);
     result = fround(1 - fround(2 / fround(fround(e * powerOfTwo(n)) + 1)));
   }
-  return x < 0 ? -result : result;
+  return z < 0 ? -result : result;
 }
 
 /** `horner` in binary32. */
