@@ -1,16 +1,9 @@
 import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import fc from "fast-check";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import { AtomicFile, ensureFolder, FileError, nearNames, readBytes, readText, writeFileAtomic } from "../../src/io/index.js";
-import { failure, temporaryFolder } from "./help.js";
-
-/** Root may write anywhere: a test of permissions takes another user's rights for its time. */
-function asOrdinaryUser(): void {
-  if (process.geteuid?.() !== 0) return;
-  process.seteuid!(65534);
-  onTestFinished(() => process.seteuid!(0));
-}
+import { asOrdinaryUser, failure, temporaryFolder } from "./help.js";
 
 describe("a file that is written atomically", () => {
   it("holds what was given, text as UTF-8, and nothing else is left in its folder", async () => {
@@ -124,6 +117,7 @@ describe("a file that cannot be written", () => {
   });
 
   it.skipIf(!existsSync("/dev/full"))("because the disk is full says so", async () => {
+    asOrdinaryUser();
     await expect(writeFileAtomic("/dev/full", "x")).rejects.toMatchObject({
       problem: "full",
       reason: "the file cannot be written: the disk is full; free some space or choose another disk",
@@ -133,6 +127,7 @@ describe("a file that cannot be written", () => {
 
 describe("a device", () => {
   it.skipIf(!existsSync("/dev/null"))("is written to and stays a device", async () => {
+    asOrdinaryUser();
     await writeFileAtomic("/dev/null", "x");
     expect(lstatSync("/dev/null").isCharacterDevice()).toBe(true);
   });
@@ -234,6 +229,18 @@ describe("near names", () => {
 });
 
 describe("a temporary file", () => {
+  it("does not take the name of one that is there", async () => {
+    const folder = temporaryFolder();
+    const first = await AtomicFile.create(join(folder, "a"));
+    const [, counter] = /-(\d+)\.tmp$/.exec(readdirSync(folder)[0]!)!;
+    const taken = join(folder, `.a.${process.pid}-${Number(counter) + 1}.tmp`);
+    writeFileSync(taken, "another's");
+    const second = await AtomicFile.create(join(folder, "a"));
+    await first.abort();
+    await second.abort();
+    expect(readFileSync(taken, "utf8")).toBe("another's");
+  });
+
   it("has a hidden name that tells its target", async () => {
     const folder = temporaryFolder();
     const file = await AtomicFile.create(join(folder, "states.npy"));

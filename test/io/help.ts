@@ -5,6 +5,16 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 
+/**
+ * Takes an ordinary user's rights until the test ends, where it runs as root: root may write anywhere, so that no permission is
+ * ever missing, and a broken writer could replace a device.
+ */
+export function asOrdinaryUser(): void {
+  if (process.geteuid?.() !== 0) return;
+  process.seteuid!(65534);
+  onTestFinished(() => process.seteuid!(0));
+}
+
 /** A file made by another program; see fixtures/make_fixtures.py. */
 export function fixture(name: string): Uint8Array {
   return new Uint8Array(readFileSync(fileURLToPath(new URL(`fixtures/${name}`, import.meta.url))));

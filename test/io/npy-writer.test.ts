@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { FileError, NpyWriter, readNpy } from "../../src/io/index.js";
 import { Matrix } from "../../src/numerics/index.js";
-import { failure, temporaryFolder } from "./help.js";
+import { asOrdinaryUser, failure, temporaryFolder } from "./help.js";
 
 describe("a growing .npy file", () => {
   it("holds the rows of all chunks, whatever their sizes", async () => {
@@ -101,6 +101,7 @@ describe("a growing .npy file", () => {
   });
 
   it.skipIf(!existsSync("/dev/full"))("whose disk is full says so", async () => {
+    asOrdinaryUser();
     const error = await failure(() => NpyWriter.create("/dev/full"), FileError);
     expect(error).toMatchObject({ problem: "full", path: "/dev/full" });
   });

@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeNpz, encodeNpz, FormatError, readNpz, writeNpz } from "../../src/io/index.js";
+import { decodeNpz, encodeNpz, FormatError, type NpyArray, readNpz, writeNpz } from "../../src/io/index.js";
 import { failure, fixture, temporaryFolder } from "./help.js";
 
-const arrays = {
+const arrays: Record<string, NpyArray> = {
   weights: { dtype: "float32", shape: [3, 4], data: Float32Array.from({ length: 12 }, (_, i) => i) },
   steps: { dtype: "int64", shape: [3], data: BigInt64Array.of(1n, 2n, 3n) },
-} as const;
+};
 
 describe("a .npz file", () => {
   it.each(["stored.npz", "deflated.npz"])("of NumPy is read: %s", async (name) => {
@@ -72,6 +72,18 @@ describe("a broken .npz file", () => {
     const directory = view.getUint32(bytes.length - 22 + 16, true);
     view.setUint32(directory + 24, 0xfffffff0, true);
     await expect(decodeNpz(bytes)).rejects.toThrow('"weights.npy" is said to hold 4294967280 bytes and cannot in');
+  });
+
+  it("with two arrays of one name is refused", async () => {
+    await expect(decodeNpz(await encodeNpz({ a: new Uint8Array(1), b: new Uint8Array(1) }).then(renamed))).rejects.toThrow(
+      'it holds two arrays named "a"',
+    );
+    function renamed(bytes: Uint8Array): Uint8Array {
+      const at = bytes.length - 22 - 5;
+      expect(new TextDecoder().decode(bytes.subarray(at, at + 5))).toBe("b.npy");
+      bytes[at] = "a".charCodeAt(0);
+      return bytes;
+    }
   });
 
   it("whose arrays overlap is refused", async () => {
