@@ -1,0 +1,104 @@
+// `spillway bench`: how fast reservoirs of some sizes step on this machine. A quick look; comparisons with other packages are elsewhere.
+import "../../index.js";
+import { Matrix, ReservoirComputer } from "../../reservoir/index.js";
+import { median } from "../experiment/scores.js";
+import type { Progress } from "../progress.js";
+import { formatTable } from "../table.js";
+import { describeMachine, versions } from "./info.js";
+
+export interface BenchOptions {
+  readonly engine?: string | undefined;
+  readonly threads?: number | undefined;
+  readonly json?: boolean | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** One line of the table. Medians over the repetitions. */
+interface Measurement {
+  readonly size: number;
+  readonly kind: "sparse" | "dense";
+  readonly precision: "float32" | "float64";
+  readonly stepsPerSecond: number;
+  readonly microsecondsPerStep: number;
+  /** The fastest and the slowest repetition, in microseconds a step: how far the median may be trusted. */
+  readonly fastest: number;
+  readonly slowest: number;
+  readonly repetitions: number;
+}
+
+const sizes = [100, 300, 1000] as const;
+const repetitions = 7;
+/** Milliseconds that one repetition aims at. */
+const patience = 60;
+
+/** Measures and gives the text (or JSON). States of every step are kept, as in training. */
+export async function bench(options: BenchOptions, progress: Progress): Promise<string> {
+  const measurements: Measurement[] = [];
+  let engine = "";
+  const cases = (["float32", "float64"] as const).flatMap((precision) =>
+    (["sparse", "dense"] as const).flatMap((kind) => sizes.map((size) => ({ size, kind, precision }))),
+  );
+  progress.begin("bench", cases.length);
+  for (const [k, { size, kind, precision }] of cases.entries()) {
+    const connectionProbability = kind === "sparse" ? 0.1 : 1;
+    const config = { size, inputSize: 1, connectionProbability, precision, seed: "bench", storage: kind };
+    await using computer = await ReservoirComputer.create(
+      { ...config, spectralRadius: null },
+      { engine: options.engine, threads: options.threads },
+    );
+    engine = `${computer.engine.name}: ${computer.engine.reason}`;
+    measurements.push({ size, kind, precision, ...(await measure(computer, options.signal)) });
+    progress.update(k + 1);
+  }
+  progress.end();
+  if (options.json)
+    return JSON.stringify(
+      { versions: versions(), machine: describeMachine(), engine, threads: options.threads ?? 1, measurements },
+      undefined,
+      2,
+    );
+  const lines = measurements.map(({ size, kind, precision, stepsPerSecond, microsecondsPerStep, fastest, slowest }) => [
+    `N = ${size}`,
+    kind === "sparse" ? "sparse, p = 0.1" : "dense",
+    precision,
+    Math.round(stepsPerSecond).toLocaleString("en-US"),
+    microsecondsPerStep.toFixed(2),
+    `${fastest.toFixed(2)} to ${slowest.toFixed(2)}`,
+  ]);
+  const machine = describeMachine();
+  return [
+    `${machine.processor}, ${engine}, ${options.threads ?? 1} thread${(options.threads ?? 1) === 1 ? "" : "s"}`,
+    "",
+    formatTable(["reservoir", "weights", "precision", "steps/s", "µs/step", "range of µs/step"], lines, [3, 4, 5]),
+    "",
+    `Medians of ${repetitions} repetitions; one input, every state kept. Other work on the machine makes them slower.`,
+  ].join("\n");
+}
+
+async function measure(computer: ReservoirComputer, signal: AbortSignal | undefined) {
+  const { precision, size } = computer.model;
+  const probe = Matrix.zeros(50, 1, precision);
+  await computer.run(probe);
+  const begun = performance.now();
+  await computer.run(probe);
+  const perStep = Math.max(1e-5, (performance.now() - begun) / probe.rows);
+  const steps = Math.max(100, Math.min(50_000, Math.round(patience / perStep)));
+  const inputs = Matrix.zeros(steps, 1, precision);
+  for (let t = 0; t < steps; t++) inputs.data[t] = ((t * 37) % 100) / 100 - 0.5;
+  const into = Matrix.zeros(steps, size, precision);
+  const times: number[] = [];
+  for (let r = 0; r <= repetitions; r++) {
+    const start = performance.now();
+    await computer.run(inputs, { into, signal });
+    const microseconds = ((performance.now() - start) * 1000) / steps;
+    if (r > 0) times.push(microseconds);
+  }
+  const middle = median(times);
+  return {
+    stepsPerSecond: 1e6 / middle,
+    microsecondsPerStep: middle,
+    fastest: Math.min(...times),
+    slowest: Math.max(...times),
+    repetitions,
+  };
+}

@@ -1,0 +1,37 @@
+// `spillway schema`: the JSON Schema of experiment files, for editors. The checks themselves are the zod schema's, which says more than JSON Schema can.
+import { z } from "zod";
+import { topologyNames } from "../../reservoir/config-schema.js";
+import { experimentSchema } from "../experiment/schema.js";
+import { reservoirFieldDescriptions } from "../experiment/reservoir-fields.js";
+
+interface SchemaNode {
+  description?: string;
+  anyOf?: unknown[];
+  properties?: Record<string, SchemaNode>;
+  [key: string]: unknown;
+}
+
+/** The JSON Schema (draft 2020-12) of an experiment file. What a field takes, in the words of the error, ends its description. */
+export function experimentJsonSchema(): Readonly<Record<string, unknown>> {
+  const schema = z.toJSONSchema(experimentSchema, {
+    io: "input",
+    unrepresentable: "any",
+    override: ({ zodSchema, jsonSchema }) => {
+      const takes = takesOf(zodSchema._zod.def);
+      if (takes) jsonSchema.description = [jsonSchema.description, `Takes ${takes}.`].filter(Boolean).join(" ");
+    },
+  }) as SchemaNode;
+  const reservoir = schema.properties!["reservoir"]!;
+  for (const [field, node] of Object.entries(reservoir.properties!)) {
+    node.description = [reservoirFieldDescriptions[field], node.description].filter(Boolean).join(" ");
+  }
+  const { description = "", ...byObject } = reservoir.properties!["topology"]!;
+  reservoir.properties!["topology"] = { description, anyOf: [{ type: "string", enum: topologyNames }, byObject] };
+  return { title: "Spillway experiment", ...schema };
+}
+
+function takesOf(def: object): string | undefined {
+  const { error } = def as { error?: (issue: object) => unknown };
+  const words = typeof error === "function" ? error({}) : undefined;
+  return typeof words === "string" && words !== "" ? words : undefined;
+}

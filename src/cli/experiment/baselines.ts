@@ -1,0 +1,61 @@
+// What a series predicts about itself without a model: what a score has to be held against.
+import { seasonalNaive } from "../../metrics/index.js";
+import { Matrix } from "../../numerics/index.js";
+import { ConfigError } from "../../reservoir/index.js";
+import type { BaselineDescription } from "./description.js";
+
+/** The name of a baseline in tables. */
+export function baselineName(baseline: BaselineDescription): string {
+  return typeof baseline === "object" ? `seasonal naive (${baseline.seasonalNaive})` : baseline;
+}
+
+/**
+ * What a baseline forecasts for rows `start` to `start` + `steps` of a series, knowing the rows before `start`.
+ * @param training the rows the mean is taken of.
+ */
+export function forecastBaseline(
+  baseline: BaselineDescription,
+  series: Matrix<Float64Array>,
+  start: number,
+  steps: number,
+  training: Matrix<Float64Array>,
+): Matrix {
+  if (baseline === "mean") return repeated(columnMeans(training), steps);
+  return seasonalNaive(series.subarray(0, start), { period: periodOf(baseline), steps });
+}
+
+/**
+ * What a baseline says, one prediction a row, of rows `start` to `start` + `rows`, each knowing the rows up to `ahead` before it.
+ * @throws ConfigError for a season shorter than the look ahead.
+ */
+export function predictBaseline(
+  baseline: BaselineDescription,
+  series: Matrix<Float64Array>,
+  start: number,
+  rows: number,
+  ahead: number,
+  training: Matrix<Float64Array>,
+): Matrix {
+  if (baseline === "mean") return repeated(columnMeans(training), rows);
+  const lag = baseline === "persistence" ? ahead : periodOf(baseline);
+  if (lag < ahead)
+    throw new ConfigError("baselines", baseline, `a season of at least ${ahead} rows, which is how far ahead the prediction is`);
+  if (lag > start) throw new ConfigError("baselines", baseline, `a season of at most ${start} rows, which is where the test part begins`);
+  return series.slice(start - lag, start - lag + rows);
+}
+
+function periodOf(baseline: BaselineDescription): number {
+  return typeof baseline === "object" ? baseline.seasonalNaive : 1;
+}
+
+function columnMeans(training: Matrix): Float64Array {
+  const means = new Float64Array(training.cols);
+  for (let i = 0; i < training.data.length; i++) means[i % training.cols] = means[i % training.cols]! + training.data[i]! / training.rows;
+  return means;
+}
+
+function repeated(row: Float64Array, rows: number): Matrix {
+  const out = Matrix.zeros(rows, row.length);
+  for (let t = 0; t < rows; t++) out.row(t).set(row);
+  return out;
+}

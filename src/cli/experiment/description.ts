@@ -1,0 +1,172 @@
+// An experiment as its file describes it, with every default filled in. What the fields take is checked in schema.ts.
+import type { NrmseNorm } from "../../metrics/index.js";
+import type { ReservoirOptions, Seed } from "../../reservoir/index.js";
+
+/** A generated series: one of the benchmark tasks. */
+export interface GeneratedData {
+  readonly task: string;
+  /** Rows; default what `split` and `task` need. */
+  readonly length?: number | undefined;
+  /** The generator's own options; `spillway tasks` lists them. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Draw the series anew for every seed. */
+  readonly redraw: boolean;
+}
+
+/** A series or a set of cases from a file. */
+export interface FileData {
+  readonly file: string;
+  readonly format?: "csv" | "npy" | "ts" | "wav" | undefined;
+  /** A second file of the same form: the test part. */
+  readonly test?: string | undefined;
+  /** The columns of the series, by name or by index from 0; default all. */
+  readonly columns?: readonly (string | number)[] | undefined;
+  /** For predict: the columns that drive the reservoir, and those to be predicted. */
+  readonly inputs?: readonly (string | number)[] | undefined;
+  readonly targets?: readonly (string | number)[] | undefined;
+  /** Rows to use, from and up to (not with) these numbers, from 0. */
+  readonly rows?: { readonly from?: number | undefined; readonly to?: number | undefined } | undefined;
+  readonly header?: boolean | undefined;
+  readonly delimiter?: string | undefined;
+  readonly decimal?: "." | "," | undefined;
+  readonly comment?: string | undefined;
+  readonly encoding?: string | undefined;
+  /** Columns kept as text; the first of them labels the time axis. */
+  readonly text?: readonly (string | number)[] | undefined;
+  readonly missing: "error" | "interpolate" | "previous" | "drop";
+}
+
+export type DataDescription = GeneratedData | FileData;
+
+/** What is done to the series before the reservoir sees it, in order, and undone on its predictions. */
+export type TransformDescription = "standardise" | "squash" | { readonly difference: number };
+
+export type ReadoutDescription =
+  | {
+      readonly type: "ridge";
+      readonly lambda?: number | undefined;
+      readonly lambdas?: readonly number[] | undefined;
+      readonly selection?: "gcv" | "leaveOneOut" | undefined;
+      readonly solver?: "cholesky" | "qr" | "dual" | undefined;
+      readonly intercept?: boolean | undefined;
+      readonly input?: boolean | undefined;
+      readonly transform?: "plain" | "squareHalf" | "squares" | undefined;
+      readonly subtractMean?: boolean | undefined;
+      readonly blas?: "portable" | "system" | undefined;
+    }
+  | {
+      readonly type: "softmax";
+      readonly l2?: number | undefined;
+      readonly input?: boolean | undefined;
+      readonly transform?: "plain" | "squareHalf" | "squares" | undefined;
+    }
+  | {
+      readonly type: "rls";
+      readonly forgetting?: number | undefined;
+      readonly alpha?: number | undefined;
+      readonly intercept?: boolean | undefined;
+      readonly input?: boolean | undefined;
+      readonly transform?: "plain" | "squareHalf" | "squares" | undefined;
+    }
+  | {
+      readonly type: "lms";
+      readonly learningRate?: number | undefined;
+      readonly normalised?: boolean | undefined;
+      readonly intercept?: boolean | undefined;
+      readonly input?: boolean | undefined;
+      readonly transform?: "plain" | "squareHalf" | "squares" | undefined;
+    };
+
+/** One step: the value `ahead` rows later, or the target row of this input row. */
+export interface PredictTask {
+  readonly type: "predict";
+  readonly ahead: number;
+}
+
+/** Closed loop from several starts in the test part. */
+export interface ForecastTask {
+  readonly type: "forecast";
+  readonly horizon: number;
+  readonly starts: number;
+  /** Rows the reservoir is driven with before each start. */
+  readonly warmup: number;
+  /** Rows from start to start; default equal distances over the test part. */
+  readonly stride?: number | undefined;
+  /** Every start on a generated series of its own. */
+  readonly independent: boolean;
+}
+
+/** A class for each sequence. */
+export interface ClassifyTask {
+  readonly type: "classify";
+  readonly representation: "last" | "mean" | "last+mean" | "output";
+  /** Reservoirs that vote, each of another seed. */
+  readonly members: number;
+}
+
+export type TaskDescription = PredictTask | ForecastTask | ClassifyTask;
+
+export type BaselineDescription = "persistence" | "mean" | "majority" | { readonly seasonalNaive: number };
+
+export type MetricName =
+  | "nrmse"
+  | "rmse"
+  | "mse"
+  | "mae"
+  | "r2"
+  | "nrmseAtHorizon"
+  | "rmseAtHorizon"
+  | "validPredictionTime"
+  | "accuracy"
+  | "errors";
+
+/** A figure from the literature to stand beside a score. */
+export interface PublishedFigure {
+  readonly score: MetricName;
+  readonly value: number;
+  readonly source: string;
+}
+
+export interface ScoringDescription {
+  readonly norm: NrmseNorm;
+  /** Error that ends the valid prediction time. */
+  readonly threshold: number;
+  /** Time between two rows, and the largest Lyapunov exponent: for valid prediction times in Lyapunov times. Known for most generated series. */
+  readonly dt?: number | undefined;
+  readonly lyapunovExponent?: number | undefined;
+  /** How several seeds become one figure. */
+  readonly statistic: "median" | "mean";
+}
+
+export interface OutputsDescription {
+  readonly states: "none" | "npy";
+  /** Keep every k-th state. */
+  readonly every: number;
+  readonly report: boolean;
+  readonly model: boolean;
+}
+
+/** Rows or shares of the series for training and test. */
+export interface SplitDescription {
+  readonly train?: number | undefined;
+  readonly test?: number | undefined;
+}
+
+/** An experiment with every default filled in. */
+export interface Experiment {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly data: DataDescription;
+  readonly transforms: readonly TransformDescription[];
+  readonly reservoir: ReservoirOptions;
+  readonly readout: ReadoutDescription;
+  readonly task: TaskDescription;
+  readonly washout: number;
+  readonly split: SplitDescription;
+  readonly seeds: readonly Seed[];
+  readonly metrics: readonly MetricName[];
+  readonly scoring: ScoringDescription;
+  readonly baselines: readonly BaselineDescription[];
+  readonly published: readonly PublishedFigure[];
+  readonly outputs: OutputsDescription;
+}

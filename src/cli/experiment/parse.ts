@@ -1,0 +1,136 @@
+// Turns what stands in an experiment file into an experiment: every field checked, every default filled in. It reads no file.
+import { z } from "zod";
+import { knownReservoirFields } from "../../reservoir/config-schema.js";
+import { ConfigError, nearest, parseOrThrow, type ReservoirOptions, UnknownFieldError } from "../../reservoir/index.js";
+import { tasks } from "../../tasks/index.js";
+import type { Experiment, MetricName, TaskDescription } from "./description.js";
+import { common, fromFile, generated, metricNames, readouts, taskSchemas } from "./schema.js";
+
+const dataTakes = "an object with task (a generated series) or file";
+const readoutTakes = `one of ${Object.keys(readouts).join(", ")}, or an object whose "type" is one of them`;
+const taskTakes = `predict or classify, or an object whose "type" is predict, forecast or classify`;
+
+/**
+ * Checks an experiment and fills in the defaults.
+ * @throws ConfigError, UnknownFieldError naming the field by its path from the top of the file.
+ */
+export function parseExperiment(source: unknown): Experiment {
+  if (!isObject(source)) throw new ConfigError("the experiment", source, "an object with name, data, reservoir and task");
+  const value: Record<string, unknown> = { ...source };
+  if (value["readout"] === undefined) value["readout"] = { type: "ridge" };
+  for (const field of ["readout", "task"]) if (typeof value[field] === "string") value[field] = { type: value[field] };
+  if (isObject(value["reservoir"]) && value["reservoir"]["size"] === undefined)
+    throw new ConfigError("reservoir.size", undefined, "a whole number of at least 1");
+  const data = dataSchema(value["data"]);
+  const readout = variant(readouts, "readout", value["readout"], readoutTakes);
+  const task = variant(taskSchemas, "task", value["task"], taskTakes);
+  const shape = { ...common, data, readout, task };
+  const schema = z.strictObject(shape) as unknown as z.ZodType<Parsed>;
+  const fieldsOf = (path: readonly PropertyKey[]): readonly string[] => {
+    if (path[0] === "reservoir") return knownReservoirFields(path.slice(1));
+    let here: unknown = z.strictObject(shape);
+    for (const part of path) here = inside(here, part);
+    return Object.keys((unwrap(here) as { shape?: object } | undefined)?.shape ?? {});
+  };
+  return complete(parseOrThrow(schema, value, "the experiment", fieldsOf), source);
+}
+
+type Parsed = Omit<Experiment, "seeds" | "washout" | "metrics"> & {
+  readonly seed?: string | number | undefined;
+  readonly seeds?: number | readonly (string | number)[] | undefined;
+  readonly washout?: number | undefined;
+  readonly metrics?: readonly MetricName[] | undefined;
+};
+
+function complete({ seed, seeds, washout, metrics, ...rest }: Parsed, source: Readonly<Record<string, unknown>>): Experiment {
+  if (seed !== undefined && seeds !== undefined) throw new ConfigError("seeds", seeds, "nothing where seed is given: one of the two");
+  const { task, data, readout, transforms, baselines } = rest;
+  const known: readonly MetricName[] = metricNames[task.type];
+  const foreign = [...(metrics ?? []), ...rest.published.map(({ score }) => score)].find((name) => !known.includes(name));
+  if (foreign) throw new ConfigError("metrics", foreign, `for ${task.type} ${known.join(", ")}`);
+  if (readout.type === "softmax" && task.type !== "classify")
+    throw new ConfigError("readout.type", "softmax", `"ridge", "rls" or "lms" for ${task.type}; softmax is for classify`);
+  if (readout.type !== "softmax" && readout.type !== "ridge" && task.type === "classify") {
+    throw new ConfigError("readout.type", readout.type, '"ridge" or "softmax" for classify');
+  }
+  if (readout.type === "ridge" && readout.lambda !== undefined && readout.lambdas !== undefined) {
+    throw new ConfigError("readout.lambdas", readout.lambdas, "nothing where lambda is given: one of the two");
+  }
+  if (readout.type === "ridge" && readout.selection !== undefined && readout.lambdas === undefined) {
+    throw new ConfigError("readout.selection", readout.selection, "a grid to choose from: give readout.lambdas");
+  }
+  if (transforms.indexOf("standardise") >= 0 && transforms.indexOf("standardise") !== transforms.length - 1) {
+    throw new ConfigError("transforms", transforms, "standardise at most once, as the last of the list");
+  }
+  if (task.type === "classify" && transforms.some((each) => each !== "standardise")) {
+    throw new ConfigError("transforms", transforms, "only standardise for classify");
+  }
+  const foreignBaseline = baselines.find((each) => (each === "majority") !== (task.type === "classify"));
+  if (foreignBaseline !== undefined) {
+    throw new ConfigError(
+      "baselines",
+      foreignBaseline,
+      task.type === "classify" ? '"majority" for classify' : '"persistence", "mean" or {seasonalNaive: period}',
+    );
+  }
+  if ("task" in data) checkTaskOptions(data.task, data.options);
+  const reservoir = source["reservoir"] as ReservoirOptions;
+  if (reservoir.seed !== undefined && (seed !== undefined || seeds !== undefined)) {
+    throw new ConfigError("reservoir.seed", reservoir.seed, "nothing where seed or seeds is given at the top of the file");
+  }
+  const list = typeof seeds === "number" ? Array.from({ length: seeds }, (_, k) => k) : (seeds ?? [seed ?? reservoir.seed ?? "spillway"]);
+  const twice = list.find((each, k) => list.findIndex((other) => String(other) === String(each)) < k);
+  if (twice !== undefined) throw new ConfigError("seeds", twice, "each seed once");
+  return {
+    ...rest,
+    reservoir,
+    seeds: list,
+    washout: washout ?? (task.type === "classify" ? 0 : 100),
+    metrics: metrics ?? defaultMetrics(task),
+  };
+}
+
+function defaultMetrics(task: TaskDescription): readonly MetricName[] {
+  if (task.type === "predict") return ["nrmse", "rmse", "mae", "r2"];
+  return task.type === "forecast" ? ["nrmse", "nrmseAtHorizon", "validPredictionTime", "rmse"] : ["accuracy", "errors"];
+}
+
+function dataSchema(data: unknown): z.ZodType {
+  if (!isObject(data) || ("task" in data && "file" in data) || (!("task" in data) && !("file" in data))) {
+    throw new ConfigError("data", data, dataTakes);
+  }
+  return "task" in data ? generated : fromFile;
+}
+
+function variant(schemas: Readonly<Record<string, z.ZodType>>, field: string, value: unknown, takes: string): z.ZodType {
+  if (!isObject(value)) throw new ConfigError(field, value, takes);
+  const { type } = value;
+  const found = typeof type === "string" && Object.hasOwn(schemas, type) ? schemas[type] : undefined;
+  if (found) return found;
+  const near = typeof type === "string" ? nearest(type, Object.keys(schemas)) : undefined;
+  throw new ConfigError(`${field}.type`, type, `${Object.keys(schemas).join(", ")}${near ? ` (did you mean ${near}?)` : ""}`);
+}
+
+/** Names the nearest option, where the generator itself would only list them all; the values are its own to check. */
+function checkTaskOptions(name: string, options: Readonly<Record<string, unknown>>): void {
+  const known = tasks.find((task) => task.name === name)!.options.map((option) => option.name);
+  for (const option of Object.keys(options)) {
+    if (!known.includes(option)) throw new UnknownFieldError(`data.options.${option}`, options[option], known);
+  }
+}
+
+function inside(schema: unknown, part: PropertyKey): unknown {
+  const here = unwrap(schema) as { shape?: Record<PropertyKey, unknown>; element?: unknown } | undefined;
+  return typeof part === "number" ? here?.element : here?.shape?.[part];
+}
+
+function unwrap(schema: unknown): unknown {
+  let here = schema as { unwrap?: () => unknown; shape?: unknown; element?: unknown } | undefined;
+  while (here && here.shape === undefined && here.element === undefined && typeof here.unwrap === "function")
+    here = here.unwrap() as typeof here;
+  return here;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,123 @@
+// A result for people: the table of scores in a terminal, and the section of a report page.
+import type { Figure, ReportScore, ReportSection } from "../../plot/index.js";
+import { formatNumber } from "../../plot/format.js";
+import { formatTable } from "../table.js";
+import type { ExperimentResult, ScoreSummary } from "./result.js";
+
+/** How a summary was made of its seeds, in words; nothing where there is one seed. */
+export function statisticOf({ seeds, statistic, sd }: ScoreSummary): string | undefined {
+  return seeds > 1 ? `${statistic} of ${seeds} seeds, sd ${formatNumber(sd)}` : undefined;
+}
+
+/** The scores as a table for a terminal. */
+export function scoreTable({ scores }: ExperimentResult): string {
+  const withSeeds = scores.some(({ seeds }) => seeds > 1);
+  const withBaselines = scores.some(({ baselines }) => baselines.length > 0);
+  const withPublished = scores.some(({ published }) => published);
+  const heads = [
+    "score",
+    "value",
+    ...(withSeeds ? ["over seeds"] : []),
+    ...(withBaselines ? ["baselines"] : []),
+    ...(withPublished ? ["published"] : []),
+  ];
+  const lines = scores.map((score) => [
+    score.metric,
+    `${formatNumber(score.value)}${score.unit ? ` ${score.unit}` : ""}`,
+    ...(withSeeds ? [statisticOf(score) ?? ""] : []),
+    ...(withBaselines ? [score.baselines.map(({ name, value }) => `${name} ${formatNumber(value)}`).join(", ")] : []),
+    ...(withPublished ? [score.published ? `${formatNumber(score.published.value)} (${score.published.source})` : ""] : []),
+  ]);
+  return formatTable(heads, lines);
+}
+
+/** The first line about a result: what ran, on which engine and why. */
+export function headline(result: ExperimentResult): string {
+  const { engine, timing } = result;
+  const where = engine ? `${engine.name} engine (${engine.reason})` : "no engine";
+  return `${result.name}: ${where}, ${seconds(timing["total"] ?? 0)}${result.interrupted ? ", interrupted" : ""}`;
+}
+
+/** A result as a section of a page. */
+export function reportSection(result: ExperimentResult, figures: readonly Figure[], config: string): ReportSection {
+  const { engine, seeds, scores } = result;
+  const first = seeds[0];
+  return {
+    title: result.name,
+    lead: result.description,
+    warnings: warningsOf(result),
+    facts: [
+      ...(engine ? [["engine", `${engine.name}: ${engine.reason}`] as const, ["plan", engine.plan.summary] as const] : []),
+      ["reservoir", describeReservoir(result)],
+      ...(first ? [["readout", describeReadout(first.readout)] as const] : []),
+      ["data", String(result.data["summary"] ?? "")],
+      ["task", String(result.data["task"] ?? "")],
+      ["seeds", seeds.length === 0 ? "none finished" : listSeeds(seeds.map(({ seed }) => String(seed)))],
+      ["time", describeTiming(result.timing)],
+    ],
+    scores: scores.map(
+      (score): ReportScore => ({
+        metric: score.metric,
+        value: score.value,
+        statistic: statisticOf(score),
+        unit: score.unit,
+        baselines: score.baselines,
+        published: score.published,
+        better: score.better,
+      }),
+    ),
+    perSeed: {
+      heads: ["seed", ...scores.map(({ metric }) => metric)],
+      lines: seeds.map((seed) => [String(seed.seed), ...scores.map(({ metric }) => seed.scores[metric]!)]),
+    },
+    figures,
+    config,
+  };
+}
+
+function warningsOf({ interrupted, seeds, config, scores }: ExperimentResult): string[] {
+  const warnings: string[] = [];
+  if (interrupted) warnings.push(`This run was stopped after ${seeds.length} of ${config.seeds.length} seeds.`);
+  const bad = scores.filter(({ metric }) => seeds.some((seed) => !Number.isFinite(seed.scores[metric])));
+  if (bad.length > 0) {
+    const count = seeds.filter((seed) => bad.some(({ metric }) => !Number.isFinite(seed.scores[metric]))).length;
+    warnings.push(
+      `Of ${count} of ${seeds.length} seeds a prediction left for infinity: a larger lambda, or a smaller spectral radius, may hold it.`,
+    );
+  }
+  return warnings;
+}
+
+function describeReservoir({ config, seeds }: ExperimentResult): string {
+  const { size, spectralRadius, leakRate, precision, topology } = config.reservoir;
+  const radius =
+    spectralRadius === null ? `as drawn (${formatNumber(seeds[0]?.measuredRadius ?? Number.NaN)})` : String(spectralRadius ?? 0.95);
+  const leak = typeof leakRate === "object" ? "one per neuron" : String(leakRate ?? 0.3);
+  const pattern = typeof topology === "object" ? topology.type : (topology ?? "erdosRenyi");
+  return `N = ${size}, ${pattern}, spectral radius ${radius}, leak rate ${leak}, ${precision ?? "float32"}`;
+}
+
+function describeReadout({ method, rows, details }: Readonly<Record<string, unknown>>): string {
+  const shown = Object.entries((details ?? {}) as Record<string, unknown>).filter(([, value]) =>
+    ["string", "number", "boolean"].includes(typeof value),
+  );
+  return [
+    String(method),
+    ...shown.map(([name, value]) => `${name} ${typeof value === "number" ? formatNumber(value) : String(value)}`),
+    ...(rows === undefined ? [] : [`${rows} rows`]),
+  ].join(", ");
+}
+
+function describeTiming(timing: Readonly<Record<string, number>>): string {
+  const { total = 0, ...phases } = timing;
+  const parts = Object.entries(phases).filter(([, value]) => value >= 0.005);
+  return `${seconds(total)}${parts.length > 0 ? ` (${parts.map(([phase, value]) => `${phase} ${seconds(value)}`).join(", ")})` : ""}`;
+}
+
+function listSeeds(seeds: readonly string[]): string {
+  return seeds.length <= 8 ? seeds.join(", ") : `${seeds.slice(0, 3).join(", ")}, ... ${seeds.at(-1)} (${seeds.length})`;
+}
+
+function seconds(value: number): string {
+  return value < 10 ? `${value.toFixed(2)} s` : `${value.toFixed(1)} s`;
+}

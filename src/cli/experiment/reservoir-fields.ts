@@ -1,0 +1,28 @@
+// One line for every field of a reservoir's description, for editors. The full account is in reservoir/config.ts.
+
+export const reservoirFieldDescriptions: Readonly<Record<string, string>> = {
+  size: "N, the number of neurons.",
+  inputSize: "I, the number of input channels; left out, it follows from the data.",
+  outputSize: "O, the number of outputs that are fed back; the same as feedback.size.",
+  spectralRadius: "Target spectral radius of W; null leaves W as it was drawn.",
+  connectionProbability: "Chance of a connection between two neurons.",
+  weightDistribution: "Distribution of the nonzero weights of W.",
+  selfConnections: "Whether neurons may connect to themselves.",
+  inputConnectivity: "Share of nonzero input weights.",
+  inputDistribution: "Distribution of the nonzero input weights.",
+  inputScaling: "Factor on every input weight, or one per input.",
+  bias: "Factor on the bias of every neuron.",
+  biasDistribution: "Distribution of the biases.",
+  biasDensity: "Share of neurons with a bias.",
+  leakRate: "a in x' = (1 - a) x + a f(...); 1 is the plain echo state network.",
+  noiseLevel: "Uniform noise in [-noiseLevel, noiseLevel) on every pre-activation.",
+  activation: "f.",
+  topology: "The pattern of W, by name or with settings.",
+  feedback: "Output feedback W_fb; null for none.",
+  initialState: "x before the first step.",
+  seed: "Determines every weight; in an experiment, seed or seeds at the top of the file do.",
+  storage: "How W is stored; auto follows the density.",
+  weightPrecision: "bfloat16 rounds every weight of W once more.",
+  arithmetic: "portable: the same bits on every engine.",
+  precision: "Precision of states and weights.",
+};

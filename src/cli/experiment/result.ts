@@ -1,0 +1,105 @@
+// What a run found, as result.json has it. It measures nothing.
+import type { Seed } from "../../numerics/index.js";
+import type { EnginePlan, ReservoirConfig } from "../../reservoir/index.js";
+import type { Machine } from "../commands/info.js";
+import type { Experiment, MetricName } from "./description.js";
+import { betterOf, meanAndDeviation, median } from "./scores.js";
+
+/** Scores by metric. */
+export type Scores = Readonly<Record<string, number>>;
+
+/** What one seed gave. */
+export interface SeedResult {
+  readonly seed: Seed;
+  readonly scores: Scores;
+  /** Scores of each baseline on the same data, by its name. */
+  readonly baselines: Readonly<Record<string, Scores>>;
+  /** How the readout came about: method, lambda, rows. */
+  readonly readout: Readonly<Record<string, unknown>>;
+  /** Spectral radius of W before scaling, and how it was found. */
+  readonly measuredRadius: number;
+  readonly radiusMethod: string;
+  /** Seconds by phase. */
+  readonly timing: Readonly<Record<string, number>>;
+}
+
+/** One metric over all seeds. A score that is not finite (a forecast that left for infinity) is null in JSON. */
+export interface ScoreSummary {
+  readonly metric: MetricName;
+  /** The median or the mean, as the experiment asks. */
+  readonly value: number;
+  readonly statistic: "median" | "mean";
+  readonly median: number;
+  readonly mean: number;
+  readonly sd: number;
+  readonly seeds: number;
+  readonly better: "lower" | "higher";
+  readonly unit?: string | undefined;
+  readonly baselines: readonly { readonly name: string; readonly value: number }[];
+  readonly published?: { readonly value: number; readonly source: string } | undefined;
+}
+
+/** result.json. */
+export interface ExperimentResult {
+  readonly format: "spillway-result";
+  readonly formatVersion: 1;
+  readonly name: string;
+  readonly description?: string | undefined;
+  /** Whether it was stopped before all seeds were done. */
+  readonly interrupted: boolean;
+  readonly finished: string;
+  readonly scores: readonly ScoreSummary[];
+  readonly seeds: readonly SeedResult[];
+  readonly engine: { readonly name: string; readonly reason: string; readonly plan: EnginePlan } | undefined;
+  readonly data: Readonly<Record<string, unknown>>;
+  /** The experiment with every default filled in; `reservoir` is that of the first seed. */
+  readonly config: Omit<Experiment, "reservoir"> & { readonly reservoir: ReservoirConfig | Experiment["reservoir"] };
+  /** Seconds of all seeds by phase, and in all. */
+  readonly timing: Readonly<Record<string, number>>;
+  readonly versions: Readonly<Record<string, string>>;
+  readonly machine: Machine;
+  readonly files: readonly string[];
+}
+
+/** One figure a metric out of the seeds that are finished. */
+export function summarise(
+  experiment: Experiment,
+  seeds: readonly SeedResult[],
+  unit: (metric: MetricName) => string | undefined,
+): ScoreSummary[] {
+  if (seeds.length === 0) return [];
+  const { statistic } = experiment.scoring;
+  const middle = (values: readonly number[]) => (statistic === "median" ? median(values) : meanAndDeviation(values).mean);
+  return experiment.metrics.map((metric) => {
+    const values = seeds.map(({ scores }) => scores[metric]!);
+    const published = experiment.published.find(({ score }) => score === metric);
+    const baselines = Object.keys(seeds[0]!.baselines).map((name) => ({
+      name,
+      value: middle(seeds.map((seed) => seed.baselines[name]![metric]!)),
+    }));
+    return {
+      metric,
+      value: middle(values),
+      statistic,
+      median: median(values),
+      ...meanAndDeviation(values),
+      seeds: values.length,
+      better: betterOf(metric),
+      unit: unit(metric),
+      baselines,
+      published: published && { value: published.value, source: published.source },
+    };
+  });
+}
+
+/** The seconds of all seeds, by phase. */
+export function totalTiming(seeds: readonly SeedResult[]): Record<string, number> {
+  const total: Record<string, number> = {};
+  for (const { timing } of seeds) for (const [phase, seconds] of Object.entries(timing)) total[phase] = (total[phase] ?? 0) + seconds;
+  return total;
+}
+
+/** result.json as text. */
+export function formatResult(result: ExperimentResult | readonly ExperimentResult[]): string {
+  return JSON.stringify(result, (_, value: unknown) => (typeof value === "number" && !Number.isFinite(value) ? null : value), 2);
+}

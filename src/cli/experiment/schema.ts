@@ -1,0 +1,187 @@
+// What the fields of an experiment file take, one by one. How they go together is checked in parse.ts.
+import { z } from "zod";
+import { flag, number, oneOf, reservoirSchema, whole } from "../../reservoir/config-schema.js";
+import { tasks } from "../../tasks/index.js";
+import type { MetricName, TaskDescription } from "./description.js";
+
+const positive = (what = "a number above 0") => number(what, (value) => value > 0);
+const notNegative = number("a number of at least 0", (value) => value >= 0);
+const atLeast = (least: number) => whole(`a whole number of at least ${least}`, (value) => value >= least);
+const text = (takes: string) => z.string({ error: takes }).min(1, { error: takes });
+const column = z.union([text("a column's name, or its index from 0"), atLeast(0)], { error: "a column's name, or its index from 0" });
+const columns = z.array(column, { error: "a list of columns, by name or by index from 0" }).min(1, { error: "at least one column" });
+const seed = z.union([z.string(), number("text or a finite number")], { error: "text or a finite number" });
+
+export const generated = z.strictObject({
+  task: oneOf(tasks.map(({ name }) => name) as [string, ...string[]]).describe("A benchmark series; `spillway tasks` lists them."),
+  length: atLeast(1).optional().describe("Rows; left out, what split and task need."),
+  options: z
+    .record(z.string(), z.unknown(), { error: "the generator's options by name" })
+    .default({})
+    .describe("The generator's own options."),
+  redraw: flag.default(false).describe("Draw the series anew for every seed."),
+});
+
+export const fromFile = z.strictObject({
+  file: text("the path of a file").describe(
+    "A CSV, NPY, UEA .ts or WAV file: a path from this file's folder; npm:package/path for a file of an installed package; $NAME and \u0024{NAME:-default} for environment variables.",
+  ),
+  format: oneOf(["csv", "npy", "ts", "wav"]).optional().describe("Left out, the name's ending says it."),
+  test: text("the path of a file").optional().describe("A second file of the same form: the test part."),
+  columns: columns.optional().describe("The columns of the series; left out, all."),
+  inputs: columns.optional().describe("For predict: the columns that drive the reservoir."),
+  targets: columns.optional().describe("For predict: the columns to be predicted."),
+  rows: z
+    .strictObject({ from: atLeast(0).optional(), to: atLeast(1).optional() }, { error: "an object with from, to or both" })
+    .optional()
+    .describe("Rows to use: from this one, up to (not with) that one, counted from 0 after the header."),
+  header: flag.optional().describe("CSV: whether the first row names the columns; left out, it is found."),
+  delimiter: text("one character").optional().describe("CSV: left out, it is found."),
+  decimal: oneOf([".", ","]).optional().describe("CSV: the decimal mark."),
+  comment: text("the text that begins a comment line").optional().describe("CSV: lines that begin with this are skipped."),
+  encoding: text('the name of an encoding, such as "utf-8"').optional().describe("CSV: left out, UTF-8."),
+  text: columns.optional().describe("CSV: columns that are not numbers, such as dates."),
+  missing: oneOf(["error", "interpolate", "previous", "drop"]).default("error").describe("What becomes of a missing value."),
+});
+
+const transform = z.union([oneOf(["standardise", "squash"]), z.strictObject({ difference: atLeast(1) })], {
+  error: '"standardise", "squash" or {difference: lag}',
+});
+
+const features = {
+  input: flag.optional().describe("Give the input to the readout beside the state."),
+  transform: oneOf(["plain", "squareHalf", "squares"]).optional().describe("What the readout sees of the state."),
+};
+export const readouts = {
+  ridge: z.strictObject({
+    type: z.literal("ridge"),
+    lambda: notNegative.optional().describe("Regularisation; default 1e-6."),
+    lambdas: z
+      .array(notNegative, { error: "a list of numbers of at least 0" })
+      .min(1, { error: "at least one number" })
+      .optional()
+      .describe("A grid to choose lambda from."),
+    selection: oneOf(["gcv", "leaveOneOut"]).optional().describe("How lambda is chosen from lambdas."),
+    solver: oneOf(["cholesky", "qr", "dual"]).optional(),
+    intercept: flag.optional(),
+    ...features,
+    subtractMean: flag.optional(),
+    blas: oneOf(["portable", "system"]).optional(),
+  }),
+  softmax: z.strictObject({ type: z.literal("softmax"), l2: notNegative.optional(), ...features }),
+  rls: z.strictObject({
+    type: z.literal("rls"),
+    forgetting: number("a number above 0 and at most 1", (value) => value > 0 && value <= 1).optional(),
+    alpha: positive().optional(),
+    intercept: flag.optional(),
+    ...features,
+  }),
+  lms: z.strictObject({
+    type: z.literal("lms"),
+    learningRate: positive().optional(),
+    normalised: flag.optional(),
+    intercept: flag.optional(),
+    ...features,
+  }),
+};
+
+export const taskSchemas = {
+  predict: z.strictObject({
+    type: z.literal("predict"),
+    ahead: atLeast(1).default(1).describe("For one series: how many rows ahead the value to predict is."),
+  }),
+  forecast: z.strictObject({
+    type: z.literal("forecast"),
+    horizon: atLeast(1).describe("Steps in closed loop."),
+    starts: atLeast(1).default(1).describe("Forecasts, from several places of the test part."),
+    warmup: atLeast(0).default(100).describe("Rows that drive the reservoir before each start."),
+    stride: atLeast(1).optional().describe("Rows from start to start; left out, equal distances over the test part."),
+    independent: flag.default(false).describe("Every start on a generated series of its own."),
+  }),
+  classify: z.strictObject({
+    type: z.literal("classify"),
+    representation: oneOf(["last", "mean", "last+mean", "output"]).default("last").describe("What stands for a sequence."),
+    members: atLeast(1).default(1).describe("Reservoirs that vote, each of another seed."),
+  }),
+};
+
+const baseline = z.union([oneOf(["persistence", "mean", "majority"]), z.strictObject({ seasonalNaive: atLeast(1) })], {
+  error: '"persistence", "mean", "majority" or {seasonalNaive: period}',
+});
+export const metricNames = {
+  predict: ["nrmse", "rmse", "mse", "mae", "r2"],
+  forecast: ["nrmse", "nrmseAtHorizon", "validPredictionTime", "rmse", "rmseAtHorizon", "mse", "mae"],
+  classify: ["accuracy", "errors"],
+} as const satisfies Record<TaskDescription["type"], readonly MetricName[]>;
+const metric = oneOf([...new Set(Object.values(metricNames).flat())] as [MetricName, ...MetricName[]]);
+
+const seeds = z.union([z.array(seed).min(1, { error: "at least one seed" }), atLeast(1)], {
+  error: "a list of seeds, or how many: 10 is 0 to 9",
+});
+const isName = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
+const nameTakes = "letters, digits, points, dashes and underscores, beginning with a letter or a digit";
+
+/** The fields that every experiment has, whatever its data, readout and task. */
+export const common = {
+  name: z
+    .string({ error: nameTakes })
+    .refine((value) => isName.test(value), { error: nameTakes })
+    .describe("Names the folder of the results."),
+  description: z.string({ error: "a sentence" }).optional().describe("A sentence for the report."),
+  transforms: z
+    .array(transform, { error: "a list of transforms" })
+    .default([])
+    .describe("Done to the series, in order, and undone on predictions."),
+  reservoir: reservoirSchema.describe("The reservoir. inputSize follows from the data."),
+  washout: atLeast(0).optional().describe("Rows left out of training at the start; default 100, for classify 0."),
+  split: z
+    .strictObject(
+      { train: positive("rows, or a share below 1").optional(), test: positive("rows, or a share below 1").optional() },
+      { error: "an object with train, test or both" },
+    )
+    .default({})
+    .describe("Rows (or shares below 1) for training and test; default 0.8 and the rest."),
+  seed: seed.optional().describe("The seed; instead of reservoir.seed."),
+  seeds: seeds.optional().describe("Several seeds: each is run and reported."),
+  metrics: z.array(metric, { error: "a list of metrics" }).min(1, { error: "at least one metric" }).optional(),
+  scoring: z
+    .strictObject({
+      norm: oneOf(["std", "range", "mean", "variance"]).default("std").describe("What nrmse divides by."),
+      threshold: positive().default(0.4).describe("The error that ends the valid prediction time."),
+      dt: positive().optional().describe("Time between two rows."),
+      lyapunovExponent: positive().optional().describe("Largest Lyapunov exponent, per unit of the time of dt."),
+      statistic: oneOf(["median", "mean"]).default("median").describe("How several seeds become one figure."),
+    })
+    .prefault({}),
+  baselines: z.array(baseline, { error: "a list of baselines" }).default([]).describe("What scores are held against."),
+  published: z
+    .array(z.strictObject({ score: metric, value: number("a finite number"), source: text("where the figure comes from") }), {
+      error: "a list of {score, value, source}",
+    })
+    .default([])
+    .describe("Figures from the literature, to stand beside the scores."),
+  outputs: z
+    .strictObject({
+      states: oneOf(["none", "npy"]).default("none").describe("Write the states of the first seed to states.npy."),
+      every: atLeast(1).default(1).describe("Keep every k-th state."),
+      report: flag.default(true),
+      model: flag.default(true),
+    })
+    .prefault({}),
+};
+
+/** The schema of every experiment there can be, for editors. */
+export const experimentSchema = z.strictObject({
+  ...common,
+  data: z.union([generated, fromFile]).describe("Where the series comes from."),
+  readout: z
+    .discriminatedUnion("type", [readouts.ridge, readouts.softmax, readouts.rls, readouts.lms])
+    .optional()
+    .describe("Default ridge."),
+  task: z
+    .union([
+      oneOf(["predict", "classify"]),
+      z.discriminatedUnion("type", [taskSchemas.predict, taskSchemas.forecast, taskSchemas.classify]),
+    ])
+    .describe("What is to be learnt."),
+});

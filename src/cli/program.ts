@@ -1,0 +1,152 @@
+// The commands, their options and their help. What a command does is loaded when it is called, so that --version and --help are quick.
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { exitCodes } from "./exit.js";
+import { packageVersion } from "./version.js";
+
+interface RunFlags {
+  readonly out: string;
+  readonly engine: string;
+  readonly threads: number;
+  readonly set: readonly string[];
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
+/** The command line as a function of its arguments; it gives the exit code. @throws what a command throws. */
+export function createProgram(signal: AbortSignal): (args: readonly string[]) => Promise<number> {
+  let exitCode: number = exitCodes.success;
+  const print = (text: string): void => {
+    process.stdout.write(`${text}\n`);
+  };
+  const program = new Command("spillway")
+    .description("Reservoir computing: experiments from a file to scores, a model and a report.")
+    .version(packageVersion(), "-V, --version", "print the version")
+    .helpCommand(false)
+    .showHelpAfterError("(spillway --help, or spillway COMMAND --help, says more)")
+    .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "spillway: ")) })
+    .addHelpText(
+      "after",
+      "\nExample:\n  $ spillway demo\n  $ spillway run mackey-glass.yaml --set reservoir.size=500\n\nExit codes: 0 done, 1 failed, 2 wrong input, 130 stopped with Ctrl-C.",
+    );
+
+  program
+    .command("run")
+    .description("run experiments and write scores, model and report into DIR/NAME/")
+    .argument("<file...>", "experiment files, YAML or JSON")
+    .addOption(outOption())
+    .addOption(engineOption())
+    .addOption(threadsOption())
+    .option("--set <field=value>", "change a field of the experiment; may be given several times", collect, [])
+    .option("--json", "print the results as JSON, and nothing else, on standard output")
+    .option("--quiet", "no progress on standard error")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ spillway run narma10.yaml
+  $ spillway run narma10.yaml --set reservoir.size=500 --set seeds=3 --json
+  $ spillway run *.yaml --out results
+
+DIR/NAME/ receives result.json, model.safetensors (first seed), report.html, and states.npy where the experiment asks for it.
+A run that is there already is replaced when the new one has finished. Stopped with Ctrl-C, the finished seeds are kept.`,
+    )
+    .action(async (files: readonly string[], flags: RunFlags) => {
+      const { run } = await import("./commands/run.js");
+      const { createProgress } = await import("./progress.js");
+      const outcome = await run(files, { ...flags, signal, progress: await createProgress(flags.quiet ?? false) });
+      print(outcome.text);
+      exitCode = outcome.interrupted ? exitCodes.interrupted : exitCodes.success;
+    });
+
+  program
+    .command("demo")
+    .description("three experiments: Mackey-Glass, NARMA-10, and the measured CO2 of Mauna Loa")
+    .addOption(outOption())
+    .addOption(engineOption())
+    .option("--json", "print the results as JSON, and nothing else, on standard output")
+    .option("--quiet", "no progress on standard error")
+    .addHelpText(
+      "after",
+      "\nExample:\n  $ spillway demo\n\nIt takes a minute or two, and ends with the path of a report to open in a browser.",
+    )
+    .action(async (flags: Omit<RunFlags, "threads" | "set">) => {
+      const { demo } = await import("./commands/demo.js");
+      const { createProgress } = await import("./progress.js");
+      const outcome = await demo({ ...flags, signal, progress: await createProgress(flags.quiet ?? false) });
+      print(outcome.text);
+      exitCode = outcome.interrupted ? exitCodes.interrupted : exitCodes.success;
+    });
+
+  program
+    .command("info")
+    .description("which engines can run here, and why (not); versions; the machine")
+    .option("--json", "as JSON")
+    .addHelpText("after", "\nExample:\n  $ spillway info --json")
+    .action(async (flags: { json?: boolean }) => print(await (await import("./commands/info.js")).info(flags)));
+
+  program
+    .command("tasks")
+    .description("the benchmark series an experiment can generate, or the options of one")
+    .argument("[name]", "a task")
+    .option("--json", "as JSON")
+    .addHelpText("after", "\nExamples:\n  $ spillway tasks\n  $ spillway tasks mackeyGlass")
+    .action(async (name: string | undefined, flags: { json?: boolean }) =>
+      print((await import("./commands/tasks.js")).listTasks(name, flags)),
+    );
+
+  program
+    .command("bench")
+    .description("steps a second at N = 100, 300 and 1000 on this machine")
+    .addOption(engineOption())
+    .addOption(threadsOption())
+    .option("--json", "as JSON")
+    .option("--quiet", "no progress on standard error")
+    .addHelpText("after", "\nExample:\n  $ spillway bench --threads 2")
+    .action(async (flags: Pick<RunFlags, "engine" | "threads" | "json" | "quiet">) => {
+      const { bench } = await import("./commands/bench.js");
+      const { createProgress } = await import("./progress.js");
+      print(await bench({ ...flags, signal }, await createProgress(flags.quiet ?? false)));
+    });
+
+  program
+    .command("schema")
+    .description("the JSON Schema of experiment files, for editors")
+    .addHelpText(
+      "after",
+      "\nExample:\n  $ spillway schema > experiment.schema.json\n\nThen begin a file with\n  # yaml-language-server: $schema=experiment.schema.json",
+    )
+    .action(async () => print(JSON.stringify((await import("./commands/schema.js")).experimentJsonSchema(), undefined, 2)));
+
+  for (const command of program.commands) command.exitOverride().configureOutput(program.configureOutput());
+  return async (args) => {
+    try {
+      await program.parseAsync([...args], { from: "user" });
+    } catch (error) {
+      if (!(error instanceof CommanderError)) throw error;
+      return error.exitCode === 0 ? exitCodes.success : exitCodes.usage;
+    }
+    return exitCode;
+  };
+}
+
+function outOption(): Option {
+  return new Option("-o, --out <dir>", "the folder that receives a folder a run").default("runs");
+}
+
+function engineOption(): Option {
+  return new Option("-e, --engine <name>", "where reservoirs run").choices(["auto", "cpu", "reference"]).default("auto");
+}
+
+function threadsOption(): Option {
+  return new Option("-t, --threads <n>", "threads on one reservoir; worth trying from N = 1000").default(1).argParser((text) => {
+    const threads = Number(text);
+    if (!Number.isSafeInteger(threads) || threads < 1 || threads > 64)
+      throw new InvalidArgumentError("It takes a whole number from 1 to 64.");
+    return threads;
+  });
+}
+
+function collect(value: string, previous: readonly string[]): readonly string[] {
+  return [...previous, value];
+}

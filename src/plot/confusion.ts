@@ -1,0 +1,63 @@
+// The confusion matrix of a classifier as a figure.
+import { asMatrix, type MatrixLike } from "../numerics/index.js";
+import { encodeArray, type Figure } from "./figure.js";
+import { sequentialScale } from "./palette.js";
+
+/**
+ * A confusion matrix: row r, column c counts the cases of class r that were taken for class c. The colour is the share of the row.
+ * @throws RangeError unless the matrix is square with one class name a row.
+ */
+export function plotConfusion(
+  counts: MatrixLike,
+  classes: readonly (string | number)[],
+  options: { readonly title?: string } = {},
+): Figure {
+  const matrix = asMatrix(counts, "counts");
+  const size = classes.length;
+  if (matrix.rows !== size || matrix.cols !== size) {
+    throw new RangeError(`counts is ${matrix.rows} x ${matrix.cols}; ${size} classes take ${size} x ${size}`);
+  }
+  const share = new Float64Array(size * size);
+  const annotations: Record<string, unknown>[] = [];
+  let right = 0;
+  let all = 0;
+  for (let r = 0; r < size; r++) {
+    let total = 0;
+    for (let c = 0; c < size; c++) total += matrix.at(r, c);
+    all += total;
+    right += matrix.at(r, r);
+    for (let c = 0; c < size; c++) {
+      const value = matrix.at(r, c);
+      share[r * size + c] = total > 0 ? value / total : 0;
+      if (value === 0 || size > 30) continue;
+      const color = share[r * size + c]! > 0.45 ? "#FFFFFF" : "#10202C";
+      annotations.push({ x: c, y: r, text: String(value), showarrow: false, font: { color, size: 12 } });
+    }
+  }
+  const names = classes.map(String);
+  const ticks = { tickmode: "array", tickvals: names.map((_, k) => k), ticktext: names, type: "linear", automargin: true, showgrid: false };
+  return {
+    title: options.title ?? "Confusion matrix",
+    description: `${right} of ${all} cases are classified rightly; ${all - right} are not. Rows are the true classes, columns the predicted ones.`,
+    data: [
+      {
+        type: "heatmap",
+        z: encodeArray(share, [size, size]),
+        customdata: matrix.toArrays(),
+        zmin: 0,
+        zmax: 1,
+        xgap: 1,
+        ygap: 1,
+        colorscale: sequentialScale,
+        colorbar: { title: { text: "share" }, thickness: 12, len: 0.9, outlinewidth: 0, tickformat: ".0%" },
+        hovertemplate: "true %{y}, predicted %{x}: %{customdata}<extra></extra>",
+      },
+    ],
+    layout: {
+      height: Math.min(640, 180 + 34 * size),
+      annotations,
+      xaxis: { ...ticks, title: { text: "predicted class" } },
+      yaxis: { ...ticks, title: { text: "true class" }, autorange: "reversed" },
+    },
+  };
+}

@@ -1,0 +1,40 @@
+// A figure as data: what plotly draws, with a title and the same in words. Nothing is drawn here.
+import type { FloatArray } from "../numerics/index.js";
+
+/** A plotly figure (JSON), with what a reader gets who cannot see it. */
+export interface Figure {
+  readonly title: string;
+  /** What the figure shows, as a sentence: its text alternative. */
+  readonly description: string;
+  /** Plotly traces. */
+  readonly data: readonly Readonly<Record<string, unknown>>[];
+  /** Plotly layout; colours of paper, text and grid are left to the page. */
+  readonly layout: Readonly<Record<string, unknown>>;
+}
+
+/** A typed array as plotly reads it from JSON: little-endian bytes in base64. `shape` ("rows, cols") makes it a matrix. */
+export interface EncodedArray {
+  readonly dtype: "f4" | "f8" | "i4" | "u1";
+  readonly bdata: string;
+  readonly shape?: string;
+}
+
+/** Encodes numbers for plotly without writing them out as text. */
+export function encodeArray(data: FloatArray | Int32Array | Uint8Array, shape?: readonly [number, number]): EncodedArray {
+  const dtype = data instanceof Float32Array ? "f4" : data instanceof Float64Array ? "f8" : data instanceof Int32Array ? "i4" : "u1";
+  return { dtype, bdata: base64(littleEndian(data)), ...(shape ? { shape: `${shape[0]}, ${shape[1]}` } : {}) };
+}
+
+function littleEndian(data: FloatArray | Int32Array | Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength).slice();
+  const width = data.BYTES_PER_ELEMENT;
+  if (width === 1 || new Uint8Array(new Uint16Array([1]).buffer)[0] === 1) return bytes;
+  for (let i = 0; i < bytes.length; i += width) bytes.subarray(i, i + width).reverse();
+  return bytes;
+}
+
+function base64(bytes: Uint8Array): string {
+  let text = "";
+  for (let i = 0; i < bytes.length; i += 0x8000) text += String.fromCharCode(...bytes.subarray(i, i + 0x8000));
+  return btoa(text);
+}

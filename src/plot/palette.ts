@@ -1,0 +1,29 @@
+// Colours that stay apart for colour-blind readers, on light paper and on dark: M. Okabe and K. Ito 2008, "Color universal design".
+
+/** One colour a series, in the order they are handed out. */
+export const seriesColours = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"] as const;
+
+export const targetColour = seriesColours[0];
+export const predictionColour = seriesColours[1];
+export const baselineColour = "#8A8A8A";
+
+/** Negative blue, nothing white, positive vermilion: differs in lightness as well as in hue. */
+export const divergingScale = [
+  [0, "#00436B"],
+  [0.25, "#4A9CCB"],
+  [0.5, "#F4F4F4"],
+  [0.75, "#E88B4A"],
+  [1, "#8A3A00"],
+] as const;
+
+/** From nothing to much, in one hue. */
+export const sequentialScale = [
+  [0, "#F4F8FB"],
+  [0.5, "#56A5D8"],
+  [1, "#00436B"],
+] as const;
+
+/** The colour of the k-th series. */
+export function seriesColour(k: number): string {
+  return seriesColours[k % seriesColours.length]!;
+}

@@ -1,0 +1,147 @@
+// One page that opens without a network: what ran, how well, and the figures. It computes nothing; scores and figures are handed to it.
+import type { Figure } from "./figure.js";
+import { escapeHtml, escapeJson, formatNumber } from "./format.js";
+import { plotlySource } from "./plotly-source.js";
+import { reportScript, reportStyle } from "./report-page.js";
+
+/** A score, with what it may be held against. */
+export interface ReportScore {
+  readonly metric: string;
+  readonly value: number;
+  /** How `value` came out of several seeds, and how they spread: "median of 20 seeds, sd 1e-5". */
+  readonly statistic?: string | undefined;
+  readonly unit?: string | undefined;
+  /** What the same metric gives without the model. */
+  readonly baselines?: readonly { readonly name: string; readonly value: number }[] | undefined;
+  readonly published?: { readonly value: number; readonly source: string } | undefined;
+  readonly better?: "lower" | "higher" | undefined;
+}
+
+/** One experiment on a page. */
+export interface ReportSection {
+  readonly title: string;
+  /** One or two sentences. */
+  readonly lead?: string | undefined;
+  /** What ran, as label and value: engine and why, reservoir, data, time. */
+  readonly facts: readonly (readonly [label: string, value: string])[];
+  readonly scores: readonly ReportScore[];
+  /** Every seed's scores, as a table: heads, and one line a seed. */
+  readonly perSeed?: { readonly heads: readonly string[]; readonly lines: readonly (readonly (string | number)[])[] } | undefined;
+  /** What a reader should know before anything else, such as that the run was interrupted. */
+  readonly warnings?: readonly string[] | undefined;
+  readonly figures: readonly Figure[];
+  /** The configuration as text, YAML. */
+  readonly config?: string | undefined;
+}
+
+export interface ReportOptions {
+  readonly title: string;
+  /** A line under the title. */
+  readonly lead?: string | undefined;
+  readonly sections: readonly ReportSection[];
+  /** A last line: version and time. */
+  readonly footer?: string | undefined;
+  /** The source of plotly.js; left out, it is read from the package plotly.js-dist-min. */
+  readonly plotly?: string | undefined;
+}
+
+/** The whole page as HTML. @throws Error where plotly.js cannot be found. */
+export async function reportHtml(options: ReportOptions): Promise<string> {
+  const plotly = options.plotly ?? (await plotlySource());
+  if (/<\/script/i.test(plotly)) throw new Error("the source of plotly.js holds an end of a script element and cannot stand in a page");
+  const { sections } = options;
+  let figure = 0;
+  const bodies = sections.map((section, index) => {
+    const first = figure;
+    figure += section.figures.length;
+    return sectionHtml(section, index, first, sections.length > 1);
+  });
+  const figures = sections.flatMap((section) => section.figures.map(({ data, layout }) => ({ data, layout })));
+  const contents =
+    sections.length > 1
+      ? `<nav aria-label="Experiments"><ul>${sections.map(({ title }, k) => `<li><a href="#experiment-${k}">${escapeHtml(title)}</a></li>`).join("")}</ul></nav>`
+      : "";
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${escapeHtml(options.title)}</title>
+<style>${reportStyle}</style>
+</head>
+<body>
+<header><h1>${escapeHtml(options.title)}</h1>${paragraph(options.lead, "lead")}${contents}</header>
+<main>
+<noscript><p class="warning">The figures need JavaScript. The scores below do not.</p></noscript>
+${bodies.join("\n")}
+</main>
+<footer>${paragraph(options.footer)}</footer>
+<script>${plotly}</script>
+<script type="application/json" id="figures">${escapeJson(figures)}</script>
+<script>${reportScript}</script>
+</body>
+</html>
+`;
+}
+
+function sectionHtml(section: ReportSection, index: number, firstFigure: number, titled: boolean): string {
+  const { figures, config, warnings = [] } = section;
+  const heading = titled ? `<h2>${escapeHtml(section.title)}</h2>` : `<h2 class="unseen">${escapeHtml(section.title)}</h2>`;
+  return `<section id="experiment-${index}">
+${heading}
+${paragraph(section.lead, "lead")}
+${warnings.map((warning) => paragraph(warning, "warning")).join("")}
+${scoresHtml(section.scores)}
+<dl class="facts">${section.facts.map(([label, value]) => `<div><dt>${escapeHtml(label)}</dt><dd>${escapeHtml(value)}</dd></div>`).join("")}</dl>
+<div class="figures">
+${figures.map((figure, k) => figureHtml(figure, firstFigure + k)).join("\n")}
+</div>
+${perSeedHtml(section.perSeed)}
+${config === undefined ? "" : `<details><summary>Configuration</summary><pre tabindex="0"><code>${escapeHtml(config)}</code></pre></details>`}
+</section>`;
+}
+
+function scoresHtml(scores: readonly ReportScore[]): string {
+  if (scores.length === 0) return "";
+  const withBaselines = scores.some(({ baselines }) => baselines && baselines.length > 0);
+  const withPublished = scores.some(({ published }) => published);
+  const lines = scores.map((score) => {
+    const unit = score.unit ? ` ${escapeHtml(score.unit)}` : "";
+    const baselines = (score.baselines ?? []).map(
+      ({ name, value }) => `<span class="beside">${escapeHtml(name)} <b>${formatNumber(value)}</b></span>`,
+    );
+    const published = score.published
+      ? `<b>${formatNumber(score.published.value)}</b> <span class="source">${escapeHtml(score.published.source)}</span>${verdict(score)}`
+      : "";
+    return `<tr><th scope="row">${escapeHtml(score.metric)}</th>
+<td data-label="this run"><span class="score">${formatNumber(score.value)}</span>${unit}${score.statistic ? `<span class="source">${escapeHtml(score.statistic)}</span>` : ""}</td>
+${withBaselines ? `<td data-label="baseline">${baselines.join("")}</td>` : ""}${withPublished ? `<td data-label="published">${published}</td>` : ""}</tr>`;
+  });
+  const heads = ["score", "this run", ...(withBaselines ? ["without the reservoir"] : []), ...(withPublished ? ["published"] : [])];
+  return `<table class="scores"><thead><tr>${heads.map((head) => `<th scope="col">${head}</th>`).join("")}</tr></thead><tbody>${lines.join("\n")}</tbody></table>`;
+}
+
+/** Words, not only a colour, for how a score stands to the published one. */
+function verdict({ value, published, better }: ReportScore): string {
+  if (!published || !better || !Number.isFinite(value)) return "";
+  const reached = better === "lower" ? value <= published.value : value >= published.value;
+  return `<span class="verdict ${reached ? "reached" : "missed"}">${reached ? "reached" : "not reached"}</span>`;
+}
+
+function figureHtml(figure: Figure, id: number): string {
+  return `<figure><figcaption id="caption-${id}">${escapeHtml(figure.title)}</figcaption>
+<div class="plot" id="figure-${id}" role="img" aria-labelledby="caption-${id}" aria-describedby="description-${id}" style="min-height:${Number(figure.layout["height"] ?? 320)}px"></div>
+<p class="description" id="description-${id}">${escapeHtml(figure.description)}</p></figure>`;
+}
+
+function perSeedHtml(perSeed: ReportSection["perSeed"]): string {
+  if (!perSeed || perSeed.lines.length < 2) return "";
+  const cell = (value: string | number) => (typeof value === "number" ? formatNumber(value) : escapeHtml(value));
+  return `<details><summary>Scores by seed</summary><div class="wide" tabindex="0"><table><thead><tr>${perSeed.heads.map((head) => `<th scope="col">${escapeHtml(head)}</th>`).join("")}</tr></thead>
+<tbody>${perSeed.lines.map(([first, ...rest]) => `<tr><th scope="row">${escapeHtml(String(first))}</th>${rest.map((value) => `<td>${cell(value)}</td>`).join("")}</tr>`).join("")}</tbody></table></div></details>`;
+}
+
+function paragraph(text: string | undefined, style?: string): string {
+  return text ? `<p${style ? ` class="${style}"` : ""}>${escapeHtml(text)}</p>` : "";
+}

@@ -1,0 +1,87 @@
+// Figures of a reservoir's states: all neurons as a heat map, a few as lines.
+import { asMatrix, type MatrixLike } from "../numerics/index.js";
+import { thin } from "./decimate.js";
+import { encodeArray, type Figure } from "./figure.js";
+import { divergingScale, seriesColour } from "./palette.js";
+import { line, type SeriesPlotOptions } from "./series.js";
+
+export interface StateHeatmapOptions extends SeriesPlotOptions {
+  /** Most steps and neurons that are drawn; default 300 and 200. Every k-th is kept. */
+  readonly maximalSteps?: number | undefined;
+  readonly maximalNeurons?: number | undefined;
+  /** Between which values the colours run; default from -m to m, m being the largest size that occurs. */
+  readonly range?: readonly [number, number] | undefined;
+}
+
+/** A heat map of T x N states, time to the right, one line a neuron. */
+export function plotStateHeatmap(states: MatrixLike, options: StateHeatmapOptions = {}): Figure {
+  const { start = 0, timeLabel = "step", maximalSteps = 300, maximalNeurons = 200 } = options;
+  const whole = asMatrix(states, "states");
+  const { matrix, everyRow, everyColumn } = thin(whole, maximalSteps, maximalNeurons);
+  const z = new Float32Array(matrix.data.length);
+  let largest = 0;
+  for (let t = 0; t < matrix.rows; t++) {
+    for (let i = 0; i < matrix.cols; i++) {
+      const value = matrix.data[t * matrix.cols + i]!;
+      z[i * matrix.rows + t] = value;
+      largest = Math.max(largest, Math.abs(value));
+    }
+  }
+  const [zmin, zmax] = options.range ?? [-(largest || 1), largest || 1];
+  const every = [everyRow > 1 ? `every ${ordinal(everyRow)} step` : "", everyColumn > 1 ? `every ${ordinal(everyColumn)} neuron` : ""];
+  const drawn = every.filter(Boolean).join(" and ");
+  return {
+    title: options.title ?? "States of the reservoir",
+    description: `The states of ${whole.cols} neurons over ${whole.rows} steps as colours${drawn ? `; ${drawn} is drawn` : ""}.`,
+    data: [
+      {
+        type: "heatmap",
+        z: encodeArray(z, [matrix.cols, matrix.rows]),
+        x0: start,
+        dx: everyRow,
+        y0: 0,
+        dy: everyColumn,
+        zmin,
+        zmax,
+        colorscale: divergingScale,
+        colorbar: { title: { text: "x" }, thickness: 12, len: 0.9, outlinewidth: 0 },
+        hovertemplate: "step %{x}, neuron %{y}: %{z:.3f}<extra></extra>",
+      },
+    ],
+    layout: {
+      height: 360,
+      xaxis: { title: { text: timeLabel }, automargin: true },
+      yaxis: { title: { text: "neuron" }, automargin: true },
+    },
+  };
+}
+
+export interface TrajectoryOptions extends SeriesPlotOptions {
+  /** Which neurons; default six at equal distances. */
+  readonly neurons?: readonly number[] | undefined;
+}
+
+/** The states of a few neurons over time, one line each. @throws RangeError for a neuron that there is not. */
+export function plotTrajectories(states: MatrixLike, options: TrajectoryOptions = {}): Figure {
+  const { start = 0, timeLabel = "step", maximalPoints = 1000 } = options;
+  const matrix = asMatrix(states, "states");
+  const count = Math.min(6, matrix.cols);
+  const neurons = options.neurons ?? Array.from({ length: count }, (_, k) => Math.floor((k * matrix.cols) / count));
+  return {
+    title: options.title ?? "Trajectories of a few neurons",
+    description: `The states of neurons ${neurons.join(", ")} over ${matrix.rows} steps.`,
+    data: neurons.map((neuron, k) =>
+      line(`neuron ${neuron}`, matrix.column(neuron), start, { color: seriesColour(k), width: 1.5 }, {}, maximalPoints),
+    ),
+    layout: {
+      height: 320,
+      xaxis: { title: { text: timeLabel }, automargin: true },
+      yaxis: { title: { text: "state" }, automargin: true },
+    },
+  };
+}
+
+function ordinal(n: number): string {
+  const last = n % 100 >= 11 && n % 100 <= 13 ? 0 : n % 10;
+  return `${n}${last === 1 ? "st" : last === 2 ? "nd" : last === 3 ? "rd" : "th"}`;
+}
