@@ -1,0 +1,47 @@
+// The Gram matrix of rows in panels (docs/numerics.md, rule 9). Sums are kept as 6 x 6 tiles of the upper triangle, tile row by
+// tile row, so that a block's sums lie in the order in which they are visited.
+import { addProducts } from "./tile";
+
+/** Panels of one strip: as many as stay in the second-level cache while every row panel passes over them. */
+const stripPanels: i32 = 20;
+
+/** Adds the products of rows [0, rows) to the block sums, for every pair of columns, each sum continued in rising order of rows. */
+export function gramAddRows(panels: usize, stride: i32, rows: i32, panelCount: i32, sums: usize): void {
+  const panelBytes = <usize>stride * 48;
+  for (let strip = 0; strip < panelCount; strip += stripPanels) {
+    const end = min(strip + stripPanels, panelCount);
+    for (let i = 0; i < end; i++) {
+      const a = panels + <usize>i * panelBytes;
+      const first = max(strip, i);
+      let tile = sums + <usize>tileIndex(i, first, panelCount) * 288;
+      for (let j = first; j < end; j++) {
+        const b = panels + <usize>j * panelBytes;
+        addTileRows(a, b, rows, tile);
+        addTileRows(a + 16, b, rows, tile + 96);
+        addTileRows(a + 32, b, rows, tile + 192);
+        tile += 288;
+      }
+    }
+  }
+}
+
+/** Adds `count` block sums to the totals and sets them to +0. */
+export function gramFinishBlock(sums: usize, totals: usize, count: i32): void {
+  for (let i = 0; i < count; i += 2) {
+    v128.store(totals, f64x2.add(v128.load(totals), v128.load(sums)));
+    v128.store(sums, f64x2.splat(0));
+    totals += 16;
+    sums += 16;
+  }
+}
+
+/** Which tile in memory is tile row i, tile column j >= i. */
+// @ts-ignore: decorator
+@inline
+function tileIndex(i: i32, j: i32, panelCount: i32): i32 {
+  return i * panelCount - ((i * (i - 1)) >> 1) + (j - i);
+}
+
+function addTileRows(a: usize, b: usize, rows: i32, out: usize): void {
+  addProducts(a, 48, b, rows, out, 48);
+}

@@ -1,0 +1,114 @@
+// Cholesky factorisation of a symmetric matrix and solves with it, in the order of docs/numerics.md, rule 11.
+import { Matrix } from "../matrix.js";
+import { allocateRegions, float64View, type Regions } from "./memory.js";
+import { panelColumns, readPanel, writePanel } from "./panels.js";
+
+/** Bytes of packed rows that the kernel works with, for each row of the matrix. */
+const workBytes = 60 * 8;
+
+/** A symmetric matrix is not positive definite in binary64. */
+export class NotPositiveDefiniteError extends Error {
+  override readonly name = "NotPositiveDefiniteError";
+  /** The row of the pivot that failed, from 0. */
+  readonly pivotIndex: number;
+  /** What was left of it: 0, negative or NaN. */
+  readonly pivot: number;
+  readonly size: number;
+  /** The matrix's condition number is at least about this. */
+  readonly conditionEstimate: number;
+  constructor(pivotIndex: number, pivot: number, size: number, conditionEstimate: number) {
+    super(
+      `the ${size} x ${size} matrix is not positive definite: pivot ${pivotIndex} is ${pivot} and must be above 0 (condition at least about ${conditionEstimate.toExponential(1)})`,
+    );
+    this.pivotIndex = pivotIndex;
+    this.pivot = pivot;
+    this.size = size;
+    this.conditionEstimate = conditionEstimate;
+  }
+}
+
+/** A = L L^T with L lower triangular. */
+export class CholeskyFactor {
+  readonly size: number;
+  readonly #padded: number;
+  readonly #memory: Regions<"matrix" | "work">;
+
+  /** @internal Use `cholesky`. */
+  constructor(size: number, padded: number, memory: Regions<"matrix" | "work">) {
+    this.size = size;
+    this.#padded = padded;
+    this.#memory = memory;
+  }
+
+  /** L, n x n, zeros above the diagonal. */
+  lower(): Matrix<Float64Array> {
+    const values = float64View(this.#memory, this.#memory.at.matrix, this.#padded * this.#padded);
+    const out = Matrix.zeros(this.size, this.size);
+    for (let i = 0; i < this.size; i++) {
+      out.data.set(values.subarray(i * this.#padded, i * this.#padded + i + 1), i * this.size);
+    }
+    return out;
+  }
+
+  /** Z with L Z = B; B is n x O. */
+  solveLower(rhs: Matrix): Matrix<Float64Array> {
+    return this.#solve(rhs, false);
+  }
+
+  /** W with A W = B; B is n x O. */
+  solve(rhs: Matrix): Matrix<Float64Array> {
+    return this.#solve(rhs, true);
+  }
+
+  #solve(rhs: Matrix, both: boolean): Matrix<Float64Array> {
+    if (rhs.rows !== this.size) throw new RangeError(`the right-hand side has ${rhs.rows} rows; the matrix has ${this.size}`);
+    const { exports, at } = this.#memory;
+    const out = Matrix.zeros(rhs.rows, rhs.cols);
+    for (let first = 0; first < rhs.cols; first += panelColumns) {
+      writePanel(this.#memory, at.work, this.#padded, rhs, first);
+      exports.solveLower(at.matrix, this.#padded, at.work);
+      if (both) exports.solveLowerTransposed(at.matrix, this.#padded, at.work);
+      readPanel(this.#memory, at.work, out, first);
+    }
+    return out;
+  }
+}
+
+/**
+ * Factors a symmetric matrix, of which the lower triangle is read, after adding `diagonal[i]` to element (i, i).
+ *
+ * L[i][j] = (A[i][j] - L[i][0] L[j][0] - ... - L[i][j-1] L[j][j-1]) / L[j][j], one product after the other, and L[j][j] the square
+ * root of what is left of the diagonal (Golub and Van Loan, Matrix Computations, section 4.2).
+ * @throws NotPositiveDefiniteError, MemoryLimitError
+ */
+export function cholesky(matrix: Matrix, diagonal?: ArrayLike<number>): CholeskyFactor {
+  const n = matrix.rows;
+  if (matrix.cols !== n) throw new RangeError(`a ${n} x ${matrix.cols} matrix has no Cholesky factor; it takes a square one`);
+  const padded = Math.ceil(n / panelColumns) * panelColumns;
+  const memory = allocateRegions(`the factorisation of a ${n} x ${n} matrix`, { matrix: padded * padded * 8, work: padded * workBytes });
+  const values = float64View(memory, memory.at.matrix, padded * padded);
+  for (let i = 0; i < n; i++) {
+    values.set(matrix.data.subarray(i * n, i * n + i + 1), i * padded);
+    if (diagonal) values[i * padded + i] = values[i * padded + i]! + diagonal[i]!;
+  }
+  for (let i = n; i < padded; i++) values[i * padded + i] = 1;
+  const failed = memory.exports.choleskyFactor(memory.at.matrix, padded, memory.at.work);
+  if (failed !== 0) {
+    const index = failed - 1;
+    const original = (i: number): number => matrix.data[i * n + i]! + (diagonal?.[i] ?? 0);
+    throw new NotPositiveDefiniteError(index, values[index * padded + index]!, n, conditionEstimate(values, padded, n, index, original));
+  }
+  return new CholeskyFactor(n, padded, memory);
+}
+
+/**
+ * A lower bound of the condition: the largest eigenvalue is at least the largest diagonal element and the smallest at most the
+ * smallest pivot; a pivot that failed is at most the rounding error of the `index` products that made it.
+ */
+function conditionEstimate(values: Float64Array, padded: number, n: number, index: number, original: (i: number) => number): number {
+  let largest = 0;
+  for (let i = 0; i < n; i++) largest = Math.max(largest, original(i));
+  let smallest = (index + 1) * Number.EPSILON * Math.abs(original(index));
+  for (let i = 0; i < index; i++) smallest = Math.min(smallest, values[i * padded + i]! ** 2);
+  return smallest > 0 ? largest / smallest : Number.POSITIVE_INFINITY;
+}

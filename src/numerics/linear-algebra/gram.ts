@@ -1,0 +1,138 @@
+// The Gram matrix X^T X of rows that come in any portions, in binary64 and in the order of docs/numerics.md, rule 9. It does not
+// know what the columns mean.
+import { Matrix } from "../matrix.js";
+import { allocateRegions, float64View, type Regions } from "./memory.js";
+import { type ColumnSource, packRows, panelBytes, panelColumns, panelRows, panelsFor, rawBytes, sourceColumns } from "./panels.js";
+
+/** Rows of a block of rule 9. */
+export const gramBlockRows = 1024;
+
+const tileValues = panelColumns * panelColumns;
+
+/** Something that sums X^T X over rows. */
+export interface GramSum {
+  readonly columns: number;
+  readonly rows: number;
+  /** Adds `rows` rows, put together from the sources from left to right. */
+  add(sources: readonly ColumnSource[], rows: number): void;
+  /** X^T X of the rows so far, C x C, both triangles. */
+  matrix(): Matrix<Float64Array>;
+  dispose(): void;
+}
+
+/**
+ * X^T X in the portable order: the products of each pair of columns are added in rising order of rows to the sum of a block of 1024
+ * rows, and block sums to the total. The bits do not depend on how the rows were cut into calls.
+ */
+export class PortableGram implements GramSum {
+  readonly columns: number;
+  #rows = 0;
+  #rowsInBlock = 0;
+  #pending = 0;
+  readonly #panels: number;
+  #memory: Regions<"raw" | "panels" | "sums" | "totals"> | undefined;
+
+  /** @throws MemoryLimitError where two triangles of C x C binary64 values do not fit 4 GiB. */
+  constructor(columns: number) {
+    this.columns = columns;
+    this.#panels = panelsFor(columns);
+    const sums = this.#tiles * tileValues * 8;
+    this.#memory = allocateRegions(`the Gram matrix of ${columns} columns`, {
+      raw: rawBytes(columns),
+      panels: panelBytes(this.#panels),
+      sums,
+      totals: sums,
+    });
+  }
+
+  get rows(): number {
+    return this.#rows;
+  }
+
+  get #tiles(): number {
+    return (this.#panels * (this.#panels + 1)) / 2;
+  }
+
+  add(sources: readonly ColumnSource[], rows: number): void {
+    const memory = this.#open();
+    for (let first = 0; first < rows; ) {
+      const count = Math.min(rows - first, panelRows - this.#pending, gramBlockRows - this.#rowsInBlock - this.#pending);
+      let column = 0;
+      for (const source of sources) {
+        packRows(memory, memory.at.raw, memory.at.panels, source, first, count, this.#pending, column);
+        column += sourceColumns(source);
+      }
+      this.#pending += count;
+      first += count;
+      if (this.#pending === panelRows || this.#rowsInBlock + this.#pending === gramBlockRows) this.#sumPending();
+    }
+    this.#rows += rows;
+  }
+
+  /** Adds what another one has summed: both finish their blocks and the totals are added. The next row begins a new block. */
+  merge(other: PortableGram): void {
+    if (other.columns !== this.columns) {
+      throw new RangeError(`a Gram matrix of ${other.columns} columns cannot be added to one of ${this.columns}`);
+    }
+    const theirs = other.#finished();
+    const memory = this.#open();
+    this.#sumPending();
+    memory.exports.gramFinishBlock(memory.at.sums, memory.at.totals, this.#tiles * tileValues);
+    this.#rowsInBlock = 0;
+    const totals = float64View(memory, memory.at.totals, theirs.length);
+    for (let i = 0; i < theirs.length; i++) totals[i] = totals[i]! + theirs[i]!;
+    this.#rows += other.#rows;
+  }
+
+  matrix(): Matrix<Float64Array> {
+    const tiles = this.#finished();
+    const n = this.columns;
+    const out = Matrix.zeros(n, n);
+    let tile = 0;
+    for (let i0 = 0; i0 < n; i0 += panelColumns) {
+      for (let j0 = i0; j0 < n; j0 += panelColumns) {
+        for (let i = i0; i < Math.min(n, i0 + panelColumns); i++) {
+          for (let j = Math.max(i, j0); j < Math.min(n, j0 + panelColumns); j++) {
+            const value = tiles[tile + (i - i0) * panelColumns + (j - j0)]!;
+            out.data[i * n + j] = value;
+            out.data[j * n + i] = value;
+          }
+        }
+        tile += tileValues;
+      }
+    }
+    return out;
+  }
+
+  dispose(): void {
+    this.#memory = undefined;
+  }
+
+  #open(): Regions<"raw" | "panels" | "sums" | "totals"> {
+    if (!this.#memory) throw new Error("the Gram matrix was disposed; make a new one");
+    return this.#memory;
+  }
+
+  #sumPending(): void {
+    const { exports, at } = this.#open();
+    exports.gramAddRows(at.panels, panelRows, this.#pending, this.#panels, at.sums);
+    this.#rowsInBlock += this.#pending;
+    this.#pending = 0;
+    if (this.#rowsInBlock === gramBlockRows) {
+      exports.gramFinishBlock(at.sums, at.totals, this.#tiles * tileValues);
+      this.#rowsInBlock = 0;
+    }
+  }
+
+  /** The tiles with the unfinished block added, as a copy: the block itself goes on. */
+  #finished(): Float64Array {
+    const memory = this.#open();
+    this.#sumPending();
+    const length = this.#tiles * tileValues;
+    const out = float64View(memory, memory.at.totals, length).slice();
+    if (this.#rowsInBlock === 0) return out;
+    const sums = float64View(memory, memory.at.sums, length);
+    for (let i = 0; i < length; i++) out[i] = out[i]! + sums[i]!;
+    return out;
+  }
+}

@@ -1,0 +1,10 @@
+// Linear algebra in binary64 and one fixed order: Gram matrices, factorisations, solves.
+export { Bidiagonal, type ShiftedProblem } from "./bidiagonal.js";
+export { CholeskyFactor, cholesky, NotPositiveDefiniteError } from "./cholesky.js";
+export { type GramSum, gramBlockRows, PortableGram } from "./gram.js";
+export { MemoryLimitError } from "./memory.js";
+export type { ColumnSource, SquaredColumns } from "./panels.js";
+export { InverseCovariance } from "./inverse-covariance.js";
+export { evaluateRows, ResidentRows } from "./row-products.js";
+export { SystemBlas, SystemBlasError } from "./system-blas.js";
+export { TriangularFactor } from "./triangular.js";

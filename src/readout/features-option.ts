@@ -1,0 +1,78 @@
+// The features a trainer is asked for, in a user's words, and the columns they become. Shared by every trainer.
+import { type ColumnSource, describe, type Matrix } from "../numerics/index.js";
+import { type FeatureSpec, featureCount } from "../reservoir/features.js";
+import type { ReadoutShape } from "./training-data.js";
+
+export interface FeatureOptions {
+  /**
+   * What the readout sees of the state x: "plain" x; "squareHalf" every second neuron (1, 3, 5, ...) squared in place (Lu et al. 2017,
+   * "Reservoir observers"); "squares" x and x_i^2 of every neuron. Default "plain".
+   */
+  readonly transform?: "plain" | "squareHalf" | "squares" | undefined;
+  /** Whether the readout sees the input of the step too. Default false. */
+  readonly input?: boolean | undefined;
+  /** Whether there is a constant term, which no penalty acts on. Default true. */
+  readonly intercept?: boolean | undefined;
+}
+
+/** @throws TypeError or RangeError naming the option */
+export function featureSpec(options: FeatureOptions): FeatureSpec {
+  const transform = choice("transform", options.transform, ["plain", "squareHalf", "squares"], "plain");
+  return {
+    state: transform === "squareHalf" ? "squareHalf" : "plain",
+    input: flag("input", options.input, false),
+    squares: transform === "squares",
+  };
+}
+
+/** The feature columns of rows, in the order of the specification, with a last column of ones where it is asked for. */
+export function featureColumns(spec: FeatureSpec, states: Matrix, inputs: Matrix, constant: boolean): ColumnSource[] {
+  const columns: ColumnSource[] = [{ matrix: states, square: spec.state === "squareHalf" ? "odd" : "none" }];
+  if (spec.input) columns.push({ matrix: inputs, square: "none" });
+  if (spec.squares) columns.push({ matrix: states, square: "all" });
+  if (constant) columns.push("ones");
+  return columns;
+}
+
+/** F of a readout of this shape. */
+export function featuresOf(spec: FeatureSpec, shape: ReadoutShape): number {
+  return featureCount(spec, shape.stateSize, shape.inputSize);
+}
+
+/** @throws TypeError for a field that is not in the list */
+export function knownFields(what: string, options: object, fields: readonly string[]): void {
+  for (const field of Object.keys(options)) {
+    if (!fields.includes(field)) throw new TypeError(`${what} has no option ${JSON.stringify(field)}; it takes ${fields.join(", ")}`);
+  }
+}
+
+/** @throws TypeError */
+export function flag(name: string, value: boolean | undefined, fallback: boolean): boolean {
+  if (value === undefined) return fallback;
+  if (typeof value !== "boolean") throw new TypeError(`${name} is ${describe(value)}; it takes true or false`);
+  return value;
+}
+
+/** @throws TypeError */
+export function choice<Value extends string>(name: string, value: Value | undefined, values: readonly Value[], fallback: Value): Value {
+  if (value === undefined) return fallback;
+  if (!values.includes(value)) {
+    throw new TypeError(`${name} is ${describe(value)}; it takes ${values.map((one) => JSON.stringify(one)).join(", ")}`);
+  }
+  return value;
+}
+
+/** @throws RangeError */
+export function numberIn(
+  name: string,
+  value: number | undefined,
+  fallback: number,
+  accepts: (x: number) => boolean,
+  takes: string,
+): number {
+  if (value === undefined) return fallback;
+  if (typeof value !== "number" || !Number.isFinite(value) || !accepts(value)) {
+    throw new RangeError(`${name} is ${describe(value)}; it takes ${takes}`);
+  }
+  return value;
+}

@@ -1,0 +1,109 @@
+// Training rows summed up as normal equations: X^T X, X^T Y and Y^T Y in the portable order (docs/numerics.md, rule 9). Memory does
+// not grow with the rows. It solves nothing.
+import { type GramSum, Matrix, PortableGram, type SystemBlas } from "../numerics/index.js";
+import type { TrainingSink } from "../reservoir/engine.js";
+import type { FeatureSpec } from "../reservoir/features.js";
+import { featureColumns, featuresOf } from "./features-option.js";
+import { checkFinite, checkShape, type ReadoutShape } from "./training-data.js";
+
+export interface GramAccumulatorOptions extends ReadoutShape {
+  readonly features: FeatureSpec;
+  /** Whether a last feature that is always 1 is summed too. Default true. */
+  readonly constant?: boolean | undefined;
+  /** Sums by a system's BLAS in place of the portable order. */
+  readonly systemBlas?: SystemBlas | undefined;
+}
+
+/** X^T X, X^T Y and Y^T Y of the features X (T x F, with a last column of ones where `constant` is set) and targets Y (T x O). */
+export class GramAccumulator implements TrainingSink {
+  readonly features: FeatureSpec;
+  readonly shape: ReadoutShape;
+  /** F, the constant one included. */
+  readonly featureCount: number;
+  readonly constant: boolean;
+  readonly #sum: GramSum;
+
+  /** @throws MemoryLimitError where the sums do not fit 4 GiB */
+  constructor(options: GramAccumulatorOptions) {
+    this.features = options.features;
+    this.shape = { stateSize: options.stateSize, inputSize: options.inputSize, outputSize: options.outputSize };
+    this.constant = options.constant ?? true;
+    this.featureCount = featuresOf(this.features, this.shape) + (this.constant ? 1 : 0);
+    const columns = this.featureCount + this.shape.outputSize;
+    this.#sum = options.systemBlas ? options.systemBlas.gram(columns) : new PortableGram(columns);
+  }
+
+  get rows(): number {
+    return this.#sum.rows;
+  }
+
+  /**
+   * Adds T rows: T x N states, T x I inputs and T x O targets. The sums do not depend on how rows are cut into calls.
+   * @throws RangeError where columns are not those of the shape, row counts differ, or a value is not finite; nothing was added then
+   */
+  add(states: Matrix, inputs: Matrix, targets: Matrix): void {
+    checkRows(this.shape, states, inputs, targets);
+    this.addChecked(states, inputs, targets);
+  }
+
+  /** @internal The same for rows that were checked before. */
+  addChecked(states: Matrix, inputs: Matrix, targets: Matrix): void {
+    this.#sum.add([...featureColumns(this.features, states, inputs, this.constant), { matrix: targets, square: "none" }], states.rows);
+  }
+
+  /** Adds another accumulator's sums (docs/numerics.md, rule 9). @throws RangeError where its shape or features differ */
+  merge(other: GramAccumulator): void {
+    const same =
+      JSON.stringify([this.features, this.shape, this.constant]) === JSON.stringify([other.features, other.shape, other.constant]);
+    if (!same) throw new RangeError("the accumulators have other shapes or features; only like can be added to like");
+    if (!(this.#sum instanceof PortableGram && other.#sum instanceof PortableGram)) {
+      throw new TypeError('accumulators that sum by a system BLAS cannot be added; take blas: "portable"');
+    }
+    this.#sum.merge(other.#sum);
+  }
+
+  /** The sums of the rows so far. */
+  sums(): GramSums {
+    const all = this.#sum.matrix();
+    const count = this.featureCount;
+    const block = (r0: number, r1: number, c0: number, c1: number): Matrix<Float64Array> => {
+      const out = Matrix.zeros(r1 - r0, c1 - c0);
+      for (let r = r0; r < r1; r++) out.data.set(all.data.subarray(r * all.cols + c0, r * all.cols + c1), (r - r0) * out.cols);
+      return out;
+    };
+    const targetSquares = new Float64Array(this.shape.outputSize);
+    for (let o = 0; o < targetSquares.length; o++) targetSquares[o] = all.at(count + o, count + o);
+    return { gram: block(0, count, 0, count), cross: block(0, count, count, all.cols), targetSquares, rows: this.rows };
+  }
+
+  /** Gives the memory back. Idempotent. */
+  dispose(): void {
+    this.#sum.dispose();
+  }
+}
+
+export interface GramSums {
+  /** X^T X, F x F. */
+  readonly gram: Matrix<Float64Array>;
+  /** X^T Y, F x O. */
+  readonly cross: Matrix<Float64Array>;
+  /** Sum of y^2, a value for each target. */
+  readonly targetSquares: Float64Array;
+  /** T. */
+  readonly rows: number;
+}
+
+/** @throws RangeError where rows handed to a sink do not fit together */
+export function checkRows(shape: ReadoutShape, states: Matrix, inputs: Matrix, targets: Matrix): void {
+  checkShape(shape, { states, inputs, targets }, "training rows");
+  for (const [name, series] of [
+    ["inputs", inputs],
+    ["targets", targets],
+  ] as const) {
+    if (series.rows !== states.rows && series.cols > 0) {
+      throw new RangeError(`${name} has ${series.rows} rows and states has ${states.rows}; the two take the same number`);
+    }
+    checkFinite(series, name);
+  }
+  checkFinite(states, "states");
+}

@@ -1,0 +1,14 @@
+// The list of readouts. A new one is one file and one line here.
+export { IllConditionedError, SingularFitError } from "./errors.js";
+export type { FeatureOptions } from "./features-option.js";
+export { GramAccumulator, type GramAccumulatorOptions, type GramSums } from "./gram-accumulator.js";
+export { type LeastMeanSquaresOptions, leastMeanSquares } from "./least-mean-squares.js";
+export type { LambdaSelection, SelectionMethod } from "./lambda-selection.js";
+export { NotConvergedError } from "./newton.js";
+export { type OnlineStep, OnlineTrainer } from "./online-trainer.js";
+export { type RecursiveLeastSquaresOptions, recursiveLeastSquares } from "./recursive-least-squares.js";
+export { type RidgeAccumulator, type RidgeOptions, type RidgeSolver, RidgeTrainer, ridge } from "./ridge.js";
+export { type SoftmaxOptions, SoftmaxReadout, SoftmaxTrainer, softmax, softmaxRegression } from "./softmax-regression.js";
+export { type ReadoutJson, type ReadoutTraining, TrainedReadout } from "./trained-readout.js";
+export type { FitOptions, ReadoutShape, SeriesLike } from "./training-data.js";
+export { TriangularAccumulator, type TriangularAccumulatorOptions } from "./triangular-accumulator.js";

@@ -1,0 +1,40 @@
+// Least mean squares: the cheapest online readout, one gradient step a row.
+import { type FeatureOptions, featureSpec, flag, knownFields, numberIn } from "./features-option.js";
+import { OnlineTrainer } from "./online-trainer.js";
+
+export interface LeastMeanSquaresOptions extends FeatureOptions {
+  /** Step size; above 0. Plain: below 2 / |x|^2 to be stable. Normalised: below 2. Default 0.01, or 0.5 where normalised. */
+  readonly learningRate?: number | undefined;
+  /** Divides the step by |x|^2 (normalised least mean squares). Default false. */
+  readonly normalised?: boolean | undefined;
+}
+
+/** Added to |x|^2 in the normalised rule, so that a row of zeros gives no division by 0. */
+const normFloor = 1e-12;
+
+/**
+ * Least mean squares (Widrow and Hoff 1960): W += learningRate (y - W x) x^T; normalised (Nagumo and Noda 1967):
+ * W += learningRate (y - W x) x^T / (1e-12 + |x|^2). The intercept is one more feature, always 1. |x|^2 is summed in rising order.
+ * @throws TypeError or RangeError naming the option; RangeError while learning where the weights diverge
+ */
+export function leastMeanSquares(options: LeastMeanSquaresOptions = {}): OnlineTrainer {
+  knownFields("leastMeanSquares", options, ["transform", "input", "intercept", "learningRate", "normalised"]);
+  const normalised = flag("normalised", options.normalised, false);
+  const learningRate = numberIn("learningRate", options.learningRate, normalised ? 0.5 : 0.01, (x) => x > 0, "a number above 0");
+  return new OnlineTrainer({
+    method: "leastMeanSquares",
+    features: featureSpec(options),
+    intercept: flag("intercept", options.intercept, true),
+    details: { learningRate, normalised },
+    gain: (size) => {
+      const gain = new Float64Array(size);
+      return (row) => {
+        let squares = normFloor;
+        if (normalised) for (let f = 0; f < size; f++) squares += row[f]! * row[f]!;
+        const rate = normalised ? learningRate / squares : learningRate;
+        for (let f = 0; f < size; f++) gain[f] = rate * row[f]!;
+        return gain;
+      };
+    },
+  });
+}

@@ -1,0 +1,40 @@
+// Recursive least squares: ridge regression updated row by row, with forgetting. With a reservoir that feeds its output back and learns
+// at every step it is FORCE learning.
+import { InverseCovariance } from "../numerics/index.js";
+import { type FeatureOptions, featureSpec, flag, knownFields, numberIn } from "./features-option.js";
+import { OnlineTrainer } from "./online-trainer.js";
+
+export interface RecursiveLeastSquaresOptions extends FeatureOptions {
+  /** Weight of a row against the next one, in (0, 1]; rows k steps back count forgetting^k. Default 1, nothing is forgotten. */
+  readonly forgetting?: number | undefined;
+  /** P starts as I / alpha, which penalises the weights as ridge regression with lambda = alpha does; above 0. Default 1e-6. */
+  readonly alpha?: number | undefined;
+}
+
+/**
+ * Recursive least squares (Haykin, Adaptive Filter Theory, chapter 10; FORCE: Sussillo and Abbott 2009, Neuron 63):
+ * g = P x, s = forgetting + x . g, k = g / s, W += (y - W x) k^T, P = (P - g g^T / s) / forgetting.
+ * O(F^2) a row. The intercept is one more feature, with the same alpha as the others.
+ * @throws TypeError or RangeError naming the option; RangeError while learning where P loses positive definiteness
+ */
+export function recursiveLeastSquares(options: RecursiveLeastSquaresOptions = {}): OnlineTrainer {
+  knownFields("recursiveLeastSquares", options, ["transform", "input", "intercept", "forgetting", "alpha"]);
+  const forgetting = numberIn("forgetting", options.forgetting, 1, (x) => x > 0 && x <= 1, "a number above 0 and up to 1");
+  const alpha = numberIn("alpha", options.alpha, 1e-6, (x) => x > 0, "a number above 0");
+  return new OnlineTrainer({
+    method: "recursiveLeastSquares",
+    features: featureSpec(options),
+    intercept: flag("intercept", options.intercept, true),
+    details: { forgetting, alpha },
+    gain: (size) => {
+      const covariance = new InverseCovariance(size, 1 / alpha);
+      return (row) => {
+        const gain = covariance.update(row, forgetting);
+        if (typeof gain !== "number") return gain;
+        throw new RangeError(
+          `recursive least squares lost positive definiteness: forgetting + x P x is ${gain}. Take a larger alpha (now ${alpha}) or a forgetting nearer to 1 (now ${forgetting})`,
+        );
+      };
+    },
+  });
+}

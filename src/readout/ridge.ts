@@ -1,0 +1,227 @@
+// Ridge regression, the readout of reservoir computing: options, training on rows, and the choice of solver. The arithmetic is in
+// numerics/linear-algebra.
+import { describe, Matrix, SystemBlas } from "../numerics/index.js";
+import type { FeatureSpec } from "../reservoir/features.js";
+import { SingularFitError } from "./errors.js";
+import { choice, type FeatureOptions, featureSpec, featuresOf, flag, knownFields, numberIn } from "./features-option.js";
+import { GramAccumulator } from "./gram-accumulator.js";
+import { generalisedCrossValidation, type LambdaSelection, leaveOneOut, type SelectionMethod } from "./lambda-selection.js";
+import { solveDual } from "./ridge-dual.js";
+import { gramSystem, type RidgeSystem, triangularSystem } from "./ridge-solve.js";
+import { TrainedReadout } from "./trained-readout.js";
+import {
+  checkShape,
+  type FitOptions,
+  type ReadoutShape,
+  type SeriesLike,
+  shapeOf,
+  type TrainingSequence,
+  trainingSequences,
+} from "./training-data.js";
+import { TriangularAccumulator } from "./triangular-accumulator.js";
+
+/** "cholesky": normal equations. "qr": Householder reflections, for tiny lambda. "dual": T x T. "auto": dual where rows are fewer than features. */
+export type RidgeSolver = "cholesky" | "qr" | "dual" | "auto";
+
+export interface RidgeOptions extends FeatureOptions {
+  /** The penalty on squared weights, not divided by the number of rows; at least 0. Default 1e-6. */
+  readonly lambda?: number | undefined;
+  /** A grid to choose lambda from, in place of `lambda`. */
+  readonly lambdas?: readonly number[] | undefined;
+  /** How it is chosen: generalised cross-validation (default), or true leave-one-out, which goes over the rows once more. */
+  readonly selection?: SelectionMethod | undefined;
+  /** Fits the weights on features minus their training means, folded into the intercept afterwards. With an intercept it changes only rounding. */
+  readonly subtractMean?: boolean | undefined;
+  /** Default "cholesky". */
+  readonly solver?: RidgeSolver | undefined;
+  /** "portable": the same bits everywhere. "system": a system's BLAS, faster where there is one. Default "portable". */
+  readonly blas?: "portable" | "system" | undefined;
+}
+
+/** What rows are gathered in while they stream by. */
+export type RidgeAccumulator = GramAccumulator | TriangularAccumulator;
+
+const fields = ["transform", "input", "intercept", "lambda", "lambdas", "selection", "subtractMean", "solver", "blas"];
+
+/**
+ * Ridge regression: W = argmin sum over t of |y_t - W x_t - b|^2 + lambda |W|^2, the intercept b unpenalised (Lukoševičius 2012, "A
+ * practical guide to applying echo state networks", section 4.2). All in binary64 and one fixed order.
+ * @throws TypeError or RangeError naming the option
+ */
+export function ridge(options: RidgeOptions = {}): RidgeTrainer {
+  return new RidgeTrainer(options);
+}
+
+/** Trains readouts: `fit` on rows that are all there, or `partialFit` and `solve`, or an `accumulator` that an engine fills. */
+export class RidgeTrainer {
+  readonly features: FeatureSpec;
+  readonly #intercept: boolean;
+  readonly #subtractMean: boolean;
+  readonly #lambdas: readonly number[];
+  readonly #selection: SelectionMethod | undefined;
+  readonly #solver: RidgeSolver;
+  readonly #blas: SystemBlas | undefined;
+  #accumulator: RidgeAccumulator | undefined;
+
+  /** Use `ridge`. */
+  constructor(options: RidgeOptions) {
+    knownFields("ridge", options, fields);
+    this.features = featureSpec(options);
+    this.#intercept = flag("intercept", options.intercept, true);
+    this.#subtractMean = flag("subtractMean", options.subtractMean, false);
+    this.#solver = choice("solver", options.solver, ["cholesky", "qr", "dual", "auto"], "cholesky");
+    this.#lambdas = lambdasOf(options);
+    this.#selection = options.lambdas ? choice<SelectionMethod>("selection", options.selection, ["gcv", "leaveOneOut"], "gcv") : undefined;
+    const blas = choice("blas", options.blas, ["portable", "system"], "portable");
+    if (options.selection !== undefined && !options.lambdas) {
+      throw new TypeError(`selection is ${describe(options.selection)} and lambdas is missing; it takes a grid to choose from`);
+    }
+    if (this.#selection && this.#solver === "dual")
+      throw new TypeError('solver is "dual" and lambdas is given; a grid takes "cholesky" or "qr"');
+    if (this.#selection && this.#subtractMean && !this.#intercept) {
+      throw new TypeError("lambdas with subtractMean takes intercept: true, without which the scores would not be those of the fit");
+    }
+    if (blas === "system" && this.#solver !== "cholesky") {
+      throw new TypeError(`blas is "system" and solver is ${describe(this.#solver)}; a system BLAS serves "cholesky"`);
+    }
+    this.#blas = blas === "system" ? SystemBlas.load() : undefined;
+  }
+
+  /**
+   * Trains on T x N states and T x O targets, or on lists of them.
+   * @throws RangeError or TypeError for data that does not fit, IllConditionedError where lambda is too small for "cholesky",
+   * SingularFitError where the rows do not determine the weights, MemoryLimitError
+   */
+  fit(states: SeriesLike, targets: SeriesLike, options: FitOptions = {}): TrainedReadout {
+    const sequences = trainingSequences(states, targets, options, this.features.input);
+    const shape = shapeOf(sequences[0]!);
+    const rows = sequences.reduce((sum, sequence) => sum + sequence.states.rows, 0);
+    this.#checkRows(rows, shape);
+    const auto = rows < featuresOf(this.features, shape) && !this.#selection;
+    if (this.#solver === "dual" || (this.#solver === "auto" && auto)) return this.#fitDual(sequences, shape, rows);
+    const accumulator = this.accumulator(shape);
+    for (const { states: x, inputs, targets: y } of sequences) accumulator.addChecked(x, inputs, y);
+    const readout = this.#solve(accumulator, sequences);
+    accumulator.dispose();
+    return readout;
+  }
+
+  /** Takes in more rows; `solve` gives the readout of all rows so far. Each call is a sequence (or a list of them) with its own washout. */
+  partialFit(states: SeriesLike, targets: SeriesLike, options: FitOptions = {}): this {
+    const sequences = trainingSequences(states, targets, options, this.features.input);
+    this.#accumulator ??= this.accumulator(shapeOf(sequences[0]!));
+    const { shape } = this.#accumulator;
+    for (const sequence of sequences) checkShape(shape, sequence, "partialFit");
+    for (const { states: x, inputs, targets: y } of sequences) this.#accumulator.addChecked(x, inputs, y);
+    return this;
+  }
+
+  /** The readout of the rows taken in by `partialFit`, or of an accumulator of this trainer's; either can go on afterwards. */
+  solve(accumulator: RidgeAccumulator | undefined = this.#accumulator): TrainedReadout {
+    if (!accumulator || accumulator.rows === 0) throw new RangeError("there are no training rows; call partialFit before solve");
+    this.#checkRows(accumulator.rows, accumulator.shape);
+    if (accumulator instanceof TriangularAccumulator !== (this.#solver === "qr") || accumulator.constant !== this.#constant) {
+      throw new TypeError("the accumulator was made by a trainer with another solver or intercept; take this trainer's accumulator()");
+    }
+    if (this.#selection === "leaveOneOut") {
+      throw new TypeError('selection "leaveOneOut" goes over the rows once more, which are gone; use fit, or selection "gcv"');
+    }
+    return this.#solve(accumulator, []);
+  }
+
+  /** An empty accumulator for rows of this shape: a training sink for an engine, or one part of several that are merged. */
+  accumulator(shape: ReadoutShape): RidgeAccumulator {
+    if (this.#solver === "dual") throw new TypeError('solver "dual" keeps every row; for rows that stream by, take "cholesky" or "qr"');
+    const { stateSize, inputSize, outputSize } = shape;
+    const own = { stateSize, inputSize, outputSize, features: this.features, constant: this.#constant };
+    return this.#solver === "qr" ? new TriangularAccumulator(own) : new GramAccumulator({ ...own, systemBlas: this.#blas });
+  }
+
+  /** Means are subtracted by fitting with a constant feature, which gives the same weights. */
+  get #constant(): boolean {
+    return this.#intercept || this.#subtractMean;
+  }
+
+  #checkRows(rows: number, shape: ReadoutShape): void {
+    const count = featuresOf(this.features, shape) + (this.#constant ? 1 : 0);
+    const lambda = Math.min(...this.#lambdas);
+    if (lambda === 0 && rows < count) {
+      throw new RangeError(
+        `${rows} rows do not determine ${count} weights an output with lambda 0; it takes as many rows, or lambda above 0`,
+      );
+    }
+  }
+
+  #solve(accumulator: RidgeAccumulator, sequences: readonly TrainingSequence[]): TrainedReadout {
+    const system = accumulator instanceof GramAccumulator ? gramSystem(accumulator, this.#blas) : triangularSystem(accumulator);
+    const selection = this.#select(system, sequences);
+    const lambda = selection?.lambda ?? this.#lambdas[0]!;
+    const solved = system.solve(lambda);
+    const count = accumulator.featureCount - (this.#constant ? 1 : 0);
+    const weights = solved.subarray(0, count);
+    const intercept = this.#intercept ? solved.row(count).slice() : new Float64Array(solved.cols);
+    if (!this.#intercept && this.#subtractMean) subtractMeans(intercept, weights, system.means());
+    const solver = accumulator instanceof GramAccumulator ? "cholesky" : "qr";
+    return this.#readout(weights, intercept, accumulator.shape, system.rows, lambda, solver, selection);
+  }
+
+  #select(system: RidgeSystem, sequences: readonly TrainingSequence[]): LambdaSelection | undefined {
+    if (!this.#selection) return undefined;
+    const problem = system.reduce(Math.min(...this.#lambdas));
+    if (this.#selection === "gcv") return generalisedCrossValidation(problem, this.#lambdas);
+    return leaveOneOut(problem, this.#lambdas, this.features, sequences, this.#constant ? system.means() : undefined);
+  }
+
+  #fitDual(sequences: readonly TrainingSequence[], shape: ReadoutShape, rows: number): TrainedReadout {
+    const lambda = this.#lambdas[0]!;
+    const { weights, featureMeans, targetMeans } = solveDual(sequences, this.features, lambda, this.#constant);
+    const intercept = this.#intercept ? targetMeans.slice() : new Float64Array(shape.outputSize);
+    subtractMeans(intercept, weights, featureMeans);
+    return this.#readout(weights, intercept, shape, rows, lambda, "dual", undefined);
+  }
+
+  #readout(
+    weights: Matrix<Float64Array>,
+    intercept: Float64Array,
+    shape: ReadoutShape,
+    rows: number,
+    lambda: number,
+    solver: string,
+    selection: LambdaSelection | undefined,
+  ): TrainedReadout {
+    const transposed = Matrix.zeros(weights.cols, weights.rows);
+    for (let f = 0; f < weights.rows; f++) {
+      for (let o = 0; o < weights.cols; o++) transposed.data[o * weights.rows + f] = weights.data[f * weights.cols + o]!;
+    }
+    if (!transposed.data.every(Number.isFinite) || !intercept.every(Number.isFinite))
+      throw new SingularFitError(lambda, rows, weights.rows);
+    const { stateSize, inputSize } = shape;
+    const details = {
+      solver,
+      lambda,
+      blas: this.#blas ? this.#blas.library : "portable",
+      ...(selection ? { selection: selection.method, lambdas: selection.lambdas, scores: selection.scores } : {}),
+    };
+    const data = { features: this.features, stateSize, inputSize, weights: transposed, intercept };
+    return new TrainedReadout(data, { method: "ridge", rows, details });
+  }
+}
+
+function lambdasOf(options: RidgeOptions): readonly number[] {
+  const takes = "a finite number of at least 0";
+  if (options.lambdas === undefined) return [numberIn("lambda", options.lambda, 1e-6, (x) => x >= 0, takes)];
+  if (options.lambda !== undefined) throw new TypeError("lambda and lambdas are both given; it takes one of them");
+  if (!Array.isArray(options.lambdas) || options.lambdas.length === 0) {
+    throw new TypeError(`lambdas is ${describe(options.lambdas)}; it takes at least one number`);
+  }
+  return options.lambdas.map((lambda, i) => numberIn(`lambdas[${i}]`, lambda, Number.NaN, (x) => x >= 0, takes));
+}
+
+/** intercept -= W means, in rising order of features. */
+function subtractMeans(intercept: Float64Array, weights: Matrix<Float64Array>, means: Float64Array): void {
+  for (let o = 0; o < intercept.length; o++) {
+    let sum = 0;
+    for (let f = 0; f < weights.rows; f++) sum += weights.data[f * weights.cols + o]! * means[f]!;
+    intercept[o] = intercept[o]! - sum;
+  }
+}

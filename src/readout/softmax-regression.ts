@@ -1,0 +1,213 @@
+// Multinomial logistic regression: a readout whose outputs are scores of classes, and their probabilities. The minimiser is in
+// newton.ts; loss and derivatives are here.
+import { asMatrix, Matrix, type MatrixLike, portableExp, portableLog, ResidentRows } from "../numerics/index.js";
+import { type FeatureSpec, writeFeatures } from "../reservoir/features.js";
+import { type FeatureOptions, featureSpec, featuresOf, flag, knownFields, numberIn } from "./features-option.js";
+import { minimiseByNewton, type SmoothObjective } from "./newton.js";
+import { TrainedReadout } from "./trained-readout.js";
+import { type FitOptions, type SeriesLike, shapeOf, type TrainingSequence, trainingSequences } from "./training-data.js";
+
+export interface SoftmaxOptions extends FeatureOptions {
+  /** The penalty l2 / 2 |W|^2 on the summed loss; at least 0. Default 1, the same as C = 1 elsewhere. The intercept is not penalised. */
+  readonly l2?: number | undefined;
+  /** Converged when the largest element of the gradient is at most tolerance times the rows. Default 1e-8. */
+  readonly tolerance?: number | undefined;
+  /** Newton steps before it gives up with an error. Default 100. */
+  readonly maxIterations?: number | undefined;
+}
+
+/**
+ * Softmax regression: p_k(x) = exp(w_k . x + b_k) / sum over j of exp(w_j . x + b_j), fitted by minimising
+ * - sum over t, k of y_tk log p_k(x_t) + l2 / 2 |W|^2 (Bishop 2006, Pattern Recognition and Machine Learning, section 4.3.4) with
+ * truncated Newton steps. The same bits everywhere: exp and log are the portable ones, and every sum has one order.
+ * @throws TypeError or RangeError naming the option
+ */
+export function softmaxRegression(options: SoftmaxOptions = {}): SoftmaxTrainer {
+  return new SoftmaxTrainer(options);
+}
+
+/** Scores (`predict`), probabilities and classes. */
+export class SoftmaxReadout extends TrainedReadout {
+  /** T x K probabilities, binary64; each row sums to 1. */
+  predictProba(states: MatrixLike, inputs?: MatrixLike): Matrix<Float64Array> {
+    return softmax(this.predict(states, inputs, { precision: "float64" }));
+  }
+
+  /** T class numbers: the largest score of each row, the first of equals. */
+  predictClasses(states: MatrixLike, inputs?: MatrixLike): Int32Array {
+    const scores = this.predict(states, inputs, { precision: "float64" });
+    return Int32Array.from({ length: scores.rows }, (_, t) => {
+      const row = scores.row(t);
+      let best = 0;
+      for (let k = 1; k < row.length; k++) if (row[k]! > row[best]!) best = k;
+      return best;
+    });
+  }
+}
+
+/** Row by row exp(s_k) / sum of exp(s_j), of scores T x K, in portable arithmetic. */
+export function softmax(scores: Matrix): Matrix<Float64Array> {
+  const out = Matrix.zeros(scores.rows, scores.cols);
+  for (let t = 0; t < scores.rows; t++) softmaxRow(scores.row(t), out.row(t));
+  return out;
+}
+
+export class SoftmaxTrainer {
+  readonly features: FeatureSpec;
+  readonly #intercept: boolean;
+  readonly #l2: number;
+  readonly #tolerance: number;
+  readonly #maxIterations: number;
+
+  /** Use `softmaxRegression`. */
+  constructor(options: SoftmaxOptions) {
+    knownFields("softmaxRegression", options, ["transform", "input", "intercept", "l2", "tolerance", "maxIterations"]);
+    this.features = featureSpec(options);
+    this.#intercept = flag("intercept", options.intercept, true);
+    this.#l2 = numberIn("l2", options.l2, 1, (x) => x >= 0, "a finite number of at least 0");
+    this.#tolerance = numberIn("tolerance", options.tolerance, 1e-8, (x) => x > 0, "a number above 0");
+    const whole = (x: number): boolean => Number.isSafeInteger(x) && x > 0;
+    this.#maxIterations = numberIn("maxIterations", options.maxIterations, 100, whole, "a whole number above 0");
+  }
+
+  /**
+   * Trains on T x N states and targets that are class numbers 0, 1, ... (one column) or probabilities of K classes (T x K, rows that
+   * sum to 1). @throws RangeError for other targets, NotConvergedError
+   */
+  fit(states: SeriesLike, targets: SeriesLike, options: FitOptions = {}): SoftmaxReadout {
+    const sequences = trainingSequences(states, targets, options, this.features.input);
+    const x = this.#rows(sequences);
+    const y = classTargets(sequences);
+    const objective = softmaxObjective(x, y, this.#l2, this.#intercept);
+    const { point, iterations, gradientNorm } = minimiseByNewton(objective, this.#tolerance * x.rows, this.#maxIterations);
+    const count = x.cols - (this.#intercept ? 1 : 0);
+    const weights = Matrix.zeros(y.cols, count);
+    const intercept = new Float64Array(y.cols);
+    for (let k = 0; k < y.cols; k++) {
+      weights.data.set(point.subarray(k * x.cols, k * x.cols + count), k * count);
+      if (this.#intercept) intercept[k] = point[k * x.cols + count]!;
+    }
+    const { stateSize, inputSize } = shapeOf(sequences[0]!);
+    const details = { l2: this.#l2, tolerance: this.#tolerance, iterations, gradientNorm };
+    const data = { features: this.features, stateSize, inputSize, weights, intercept };
+    return new SoftmaxReadout(data, { method: "softmaxRegression", rows: x.rows, details });
+  }
+
+  /** All rows' features, with a last column of ones for the intercept. */
+  #rows(sequences: readonly TrainingSequence[]): Matrix<Float64Array> {
+    const count = featuresOf(this.features, shapeOf(sequences[0]!));
+    const width = count + (this.#intercept ? 1 : 0);
+    const rows = sequences.reduce((sum, sequence) => sum + sequence.states.rows, 0);
+    const out = Matrix.zeros(rows, width);
+    out.data.fill(1);
+    let next = 0;
+    for (const { states, inputs } of sequences) {
+      for (let t = 0; t < states.rows; t++) writeFeatures(this.features, states.row(t), inputs.row(t), out.row(next++).subarray(0, count));
+    }
+    return out;
+  }
+}
+
+/** Loss, gradient and curvature over the parameters K x F (row-major), the last feature unpenalised where it is the constant one. */
+function softmaxObjective(x: Matrix<Float64Array>, y: Matrix<Float64Array>, l2: number, intercept: boolean): SmoothObjective {
+  const classes = y.cols;
+  const features = x.cols;
+  const rows = new ResidentRows(x, classes);
+  const penalised = features - (intercept ? 1 : 0);
+  const probabilities = new Float64Array(y.data.length);
+  const factors = new Float64Array(y.data.length);
+  const columnSquares = new Float64Array(features);
+  for (let i = 0; i < x.data.length; i++) columnSquares[i % features] = columnSquares[i % features]! + x.data[i]! * x.data[i]!;
+  const addPenalty = (point: Float64Array, out: Float64Array): void => {
+    for (let i = 0; i < point.length; i++) if (i % features < penalised) out[i] = out[i]! + l2 * point[i]!;
+  };
+  return {
+    size: classes * features,
+    evaluate(point, gradient) {
+      const scores = rows.multiply(point);
+      let loss = 0;
+      for (let t = 0; t < x.rows; t++) {
+        const from = t * classes;
+        const row = scores.subarray(from, from + classes);
+        const logSum = softmaxRow(row, probabilities.subarray(from, from + classes));
+        for (let k = 0; k < classes; k++) {
+          const target = y.data[from + k]!;
+          if (target !== 0) loss += target * (logSum - row[k]!);
+          factors[from + k] = probabilities[from + k]! - target;
+        }
+      }
+      rows.weightedSum(factors, gradient);
+      addPenalty(point, gradient);
+      let squares = 0;
+      for (let i = 0; i < point.length; i++) if (i % features < penalised) squares += point[i]! * point[i]!;
+      return loss + 0.5 * l2 * squares;
+    },
+    curvature(direction, out) {
+      const scores = rows.multiply(direction);
+      for (let t = 0; t < x.rows; t++) {
+        const from = t * classes;
+        let mean = 0;
+        for (let k = 0; k < classes; k++) mean += probabilities[from + k]! * scores[from + k]!;
+        for (let k = 0; k < classes; k++) factors[from + k] = probabilities[from + k]! * (scores[from + k]! - mean);
+      }
+      rows.weightedSum(factors, out);
+      addPenalty(direction, out);
+    },
+    preconditioner(out) {
+      for (let k = 0; k < classes; k++) {
+        let spread = 0;
+        for (let i = k; i < probabilities.length; i += classes) spread += probabilities[i]! * (1 - probabilities[i]!);
+        spread /= x.rows;
+        for (let f = 0; f < features; f++) {
+          const diagonal = spread * columnSquares[f]! + (f < penalised ? l2 : 0);
+          out[k * features + f] = diagonal > 0 ? 1 / diagonal : 1;
+        }
+      }
+    },
+  };
+}
+
+/** Writes the probabilities of a row of scores and returns log(sum of exp(scores)). */
+function softmaxRow(scores: ArrayLike<number>, out: Float64Array): number {
+  let largest = Number.NEGATIVE_INFINITY;
+  for (let k = 0; k < scores.length; k++) if (scores[k]! > largest) largest = scores[k]!;
+  let sum = 0;
+  for (let k = 0; k < scores.length; k++) {
+    out[k] = portableExp(scores[k]! - largest);
+    sum += out[k]!;
+  }
+  for (let k = 0; k < scores.length; k++) out[k] = out[k]! / sum;
+  return largest + portableLog(sum);
+}
+
+/** T x K probabilities from class numbers or from probabilities. */
+function classTargets(sequences: readonly TrainingSequence[]): Matrix<Float64Array> {
+  const cols = sequences[0]!.targets.cols;
+  const given = asMatrix(
+    sequences.flatMap(({ targets }) => Array.from({ length: targets.rows }, (_, t) => Float64Array.from(targets.row(t)))),
+  );
+  if (cols === 1) return fromClassNumbers(given.data as Float64Array);
+  for (let t = 0; t < given.rows; t++) {
+    let sum = 0;
+    for (const value of given.row(t)) {
+      if (value < 0) throw new RangeError(`targets: row ${t} holds ${value}; probabilities of classes are at least 0`);
+      sum += value;
+    }
+    if (Math.abs(sum - 1) > 1e-6) throw new RangeError(`targets: row ${t} sums to ${sum}; probabilities of classes sum to 1`);
+  }
+  return given as Matrix<Float64Array>;
+}
+
+function fromClassNumbers(numbers: Float64Array): Matrix<Float64Array> {
+  let largest = 1;
+  numbers.forEach((value, t) => {
+    if (!Number.isSafeInteger(value) || value < 0)
+      throw new RangeError(`targets: row ${t} is ${value}; classes are whole numbers 0, 1, 2, ...`);
+    largest = Math.max(largest, value);
+  });
+  const out = Matrix.zeros(numbers.length, largest + 1);
+  numbers.forEach((value, t) => {
+    out.data[t * out.cols + value] = 1;
+  });
+  return out;
+}

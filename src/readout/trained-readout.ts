@@ -1,0 +1,101 @@
+// A trained linear readout: plain data, and its evaluation over whole series. How it was trained is another file's matter.
+import { allocate, asMatrix, describe, evaluateRows, Matrix, type MatrixLike, type Precision, precisionOf } from "../numerics/index.js";
+import { type FeatureSpec, featureCount, type LinearReadout, writeFeatures } from "../reservoir/features.js";
+
+/** How a readout came about: for people, reports and result files. */
+export interface ReadoutTraining {
+  /** "ridge", "recursiveLeastSquares", ... */
+  readonly method: string;
+  /** Rows it was trained on, after washout. */
+  readonly rows: number;
+  readonly details: Readonly<Record<string, string | number | boolean | readonly number[]>>;
+}
+
+/** A readout as JSON: `weights` is O rows of F numbers. */
+export interface ReadoutJson {
+  readonly features: FeatureSpec;
+  readonly stateSize: number;
+  readonly inputSize: number;
+  readonly weights: readonly (readonly number[])[];
+  readonly intercept: readonly number[];
+  readonly training?: ReadoutTraining;
+}
+
+/** y = weights . features + intercept (docs/numerics.md, rule 10). */
+export class TrainedReadout implements LinearReadout {
+  readonly features: FeatureSpec;
+  /** N. */
+  readonly stateSize: number;
+  /** I. */
+  readonly inputSize: number;
+  /** O x F. */
+  readonly weights: Matrix<Float64Array>;
+  /** O values. */
+  readonly intercept: Float64Array;
+  readonly training: ReadoutTraining | undefined;
+
+  /** @throws RangeError where the weights do not fit the features or the intercept */
+  constructor(data: LinearReadout, training?: ReadoutTraining) {
+    const expected = featureCount(data.features, data.stateSize, data.inputSize);
+    if (data.weights.cols !== expected) {
+      throw new RangeError(`the weights have ${data.weights.cols} columns; the features of this readout take ${expected}`);
+    }
+    if (data.intercept.length !== data.weights.rows) {
+      throw new RangeError(`the intercept holds ${data.intercept.length} values; ${data.weights.rows} outputs take as many`);
+    }
+    this.features = data.features;
+    this.stateSize = data.stateSize;
+    this.inputSize = data.inputSize;
+    this.weights = data.weights;
+    this.intercept = data.intercept;
+    this.training = training;
+  }
+
+  /** O. */
+  get outputSize(): number {
+    return this.weights.rows;
+  }
+
+  /**
+   * T x O outputs for T x N states (and T x I inputs where the readout sees them), each summed in binary64 and rounded once to
+   * `precision`, by default the precision of the states: the same bits as an engine's closed loop.
+   * @throws RangeError where the columns are not those it was trained on, TypeError where inputs are missing
+   */
+  predict(states: MatrixLike, inputs?: MatrixLike, options: { readonly precision?: Precision | undefined } = {}): Matrix {
+    const x = asMatrix(states, "states");
+    if (x.cols !== this.stateSize) {
+      throw new RangeError(`states has ${x.cols} columns; this readout was trained on ${this.stateSize} neurons`);
+    }
+    const u = this.#inputs(inputs, x.rows);
+    const precision = options.precision ?? precisionOf(x.data);
+    const out = new Matrix(x.rows, this.outputSize, allocate(precision, x.rows * this.outputSize));
+    const none = new Float64Array(0);
+    const writeRow = (t: number, features: Float64Array): void => {
+      writeFeatures(this.features, x.row(t), u ? u.row(t) : none, features);
+    };
+    evaluateRows(this.weights, this.intercept, x.rows, writeRow, out.data);
+    return out;
+  }
+
+  toJSON(): ReadoutJson {
+    const { features, stateSize, inputSize, weights, intercept, training } = this;
+    const json = { features, stateSize, inputSize, weights: weights.toArrays(), intercept: Array.from(intercept) };
+    return training ? { ...json, training } : json;
+  }
+
+  static fromJSON(json: ReadoutJson): TrainedReadout {
+    const { features, stateSize, inputSize, training } = json;
+    const cols = featureCount(features, stateSize, inputSize);
+    const weights = new Matrix(json.weights.length, cols, Float64Array.from(json.weights.flat()));
+    return new TrainedReadout({ features, stateSize, inputSize, weights, intercept: Float64Array.from(json.intercept) }, training);
+  }
+
+  #inputs(inputs: MatrixLike | undefined, rows: number): Matrix | undefined {
+    if (!this.features.input) return undefined;
+    if (inputs === undefined) throw new TypeError(`inputs is ${describe(inputs)}; this readout sees the input beside the state`);
+    const u = asMatrix(inputs, "inputs");
+    if (u.cols !== this.inputSize) throw new RangeError(`inputs has ${u.cols} columns; this readout was trained on ${this.inputSize}`);
+    if (u.rows !== rows) throw new RangeError(`inputs has ${u.rows} rows and states has ${rows}; the two take the same number`);
+    return u;
+  }
+}

@@ -1,0 +1,144 @@
+// What a user hands to `fit`, turned into checked sequences: matrices of equal length, washout cut off, every value finite.
+import { asMatrix, describe, type FloatArray, Matrix, type MatrixLike } from "../numerics/index.js";
+import { knownFields } from "./features-option.js";
+
+/** One series, or several that follow one another without touching. */
+export type SeriesLike = MatrixLike | readonly MatrixLike[];
+
+export interface FitOptions {
+  /** Rows at the start of each sequence that train nothing; one number, or one for each sequence. Default 0. */
+  readonly washout?: number | readonly number[] | undefined;
+  /** T x I, the inputs that go with the states; needed where the readout sees the input. Several where there are several states. */
+  readonly inputs?: SeriesLike | undefined;
+}
+
+/** Rows that train: T x N states, T x I inputs, T x O targets. */
+export interface TrainingSequence {
+  readonly states: Matrix;
+  readonly inputs: Matrix;
+  readonly targets: Matrix;
+}
+
+/** N, I and O of the rows that a readout is trained on. */
+export interface ReadoutShape {
+  readonly stateSize: number;
+  readonly inputSize: number;
+  readonly outputSize: number;
+}
+
+/**
+ * Checks and cuts training data. Several sequences are an array of matrices, or of arrays of rows.
+ * @throws RangeError or TypeError naming the series, the row and the column
+ */
+export function trainingSequences(states: SeriesLike, targets: SeriesLike, options: FitOptions, needsInput: boolean): TrainingSequence[] {
+  knownFields("fit", options, ["washout", "inputs"]);
+  const several = isSeveral(states);
+  const stateList = several ? states : [states as MatrixLike];
+  if (stateList.length === 0) throw new RangeError("states is an empty list; it takes at least one sequence");
+  const targetList = listOf("targets", targets, several, stateList.length);
+  const inputList = options.inputs === undefined ? undefined : listOf("inputs", options.inputs, several, stateList.length);
+  if (needsInput && !inputList) throw new TypeError("inputs is missing; a readout with input: true takes the inputs beside the states");
+  const washouts = washoutList(options.washout, stateList.length);
+  const sequences = stateList.map((item, s) => {
+    const where = several ? `sequence ${s}: ` : "";
+    const full = asMatrix(item, `${where}states`);
+    const washout = washouts[s]!;
+    if (full.rows === 0) throw new RangeError(`${where}states holds no rows; it takes at least one`);
+    if (washout >= full.rows) {
+      throw new RangeError(`${where}washout is ${washout} and there are ${full.rows} rows; it takes fewer than there are`);
+    }
+    const cut = (series: MatrixLike, name: string): Matrix => {
+      const matrix = asMatrix(series, where + name);
+      if (matrix.rows !== full.rows) {
+        throw new RangeError(`${where}${name} has ${matrix.rows} rows and states has ${full.rows}; the two take the same number`);
+      }
+      const rows = matrix.subarray(washout);
+      checkFinite(rows, where + name, washout);
+      return rows;
+    };
+    return {
+      states: cut(full, "states"),
+      inputs: inputList ? cut(inputList[s]!, "inputs") : new Matrix(full.rows - washout, 0, new Float64Array(0)),
+      targets: cut(targetList[s]!, "targets"),
+    };
+  });
+  const shape = shapeOf(sequences[0]!);
+  sequences.forEach((sequence, s) => {
+    checkShape(shape, sequence, `sequence ${s}`);
+  });
+  return sequences;
+}
+
+/** N, I and O of a sequence. */
+export function shapeOf(sequence: TrainingSequence): ReadoutShape {
+  return { stateSize: sequence.states.cols, inputSize: sequence.inputs.cols, outputSize: sequence.targets.cols };
+}
+
+/** @throws RangeError where a sequence has other columns than the ones before it */
+export function checkShape(shape: ReadoutShape, sequence: TrainingSequence, name: string): void {
+  const got = shapeOf(sequence);
+  for (const [field, series] of [
+    ["stateSize", "states"],
+    ["inputSize", "inputs"],
+    ["outputSize", "targets"],
+  ] as const) {
+    if (got[field] !== shape[field]) {
+      throw new RangeError(`${name}: ${series} has ${got[field]} columns; it takes ${shape[field]}, as before`);
+    }
+  }
+}
+
+/** @throws RangeError naming the first value that is not finite by row (counted from `firstRow`) and column */
+export function checkFinite(matrix: Matrix, name: string, firstRow = 0): void {
+  const index = firstNonFiniteFast(matrix.data);
+  if (index < 0) return;
+  const row = Math.floor(index / matrix.cols);
+  throw new RangeError(
+    `${name}: row ${firstRow + row}, column ${index % matrix.cols} is ${matrix.data[index]}; a readout trains on finite numbers only`,
+  );
+}
+
+/** Over runs of 4096 values the sum of x - x is 0 or NaN, which is several times faster than asking each value. */
+function firstNonFiniteFast(data: FloatArray): number {
+  const run = 4096;
+  for (let start = 0; start < data.length; start += run) {
+    const end = Math.min(data.length, start + run);
+    if (sumOfDifferences(data, start, end) === 0) continue;
+    for (let i = start; i < end; i++) if (!Number.isFinite(data[i]!)) return i;
+  }
+  return -1;
+}
+
+function sumOfDifferences(data: FloatArray, start: number, end: number): number {
+  let a = 0;
+  let b = 0;
+  let i = start;
+  for (; i + 1 < end; i += 2) {
+    a += data[i]! - data[i]!;
+    b += data[i + 1]! - data[i + 1]!;
+  }
+  if (i < end) a += data[i]! - data[i]!;
+  return a + b;
+}
+
+function isSeveral(series: SeriesLike): series is readonly MatrixLike[] {
+  if (!Array.isArray(series)) return false;
+  const first = series[0] as unknown;
+  return series.length === 0 || first instanceof Matrix || (Array.isArray(first) && typeof first[0] === "object");
+}
+
+function listOf(name: string, series: SeriesLike, several: boolean, count: number): readonly MatrixLike[] {
+  if (!several) return [series as MatrixLike];
+  if (!Array.isArray(series)) throw new TypeError(`${name} is ${describe(series)}; with a list of states it takes a list of ${count}`);
+  if (series.length !== count) throw new RangeError(`${name} holds ${series.length} sequences and states holds ${count}`);
+  return series as readonly MatrixLike[];
+}
+
+function washoutList(washout: number | readonly number[] | undefined, count: number): readonly number[] {
+  const list = typeof washout === "object" ? washout : Array.from({ length: count }, () => washout ?? 0);
+  if (list.length !== count) throw new RangeError(`washout holds ${list.length} numbers; ${count} sequences take ${count}, or one for all`);
+  for (const rows of list) {
+    if (!Number.isSafeInteger(rows) || rows < 0) throw new RangeError(`washout is ${describe(rows)}; it takes whole numbers of at least 0`);
+  }
+  return list;
+}
