@@ -9,7 +9,7 @@ export type Seed = string | number;
 /** Two 32-bit words: the key of a Philox generator. */
 export type PhiloxKey = readonly [number, number];
 
-/** The keys of one seed: the first four 32-bit draws of `seedrandom(seed)`. */
+/** The keys of one seed: the first four 32-bit draws of seedrandom, keyed with the seed's text and its length. */
 export interface SeedKeys {
   /** Draws 0 and 1: weights, initial states, shuffles. */
   readonly weights: PhiloxKey;
@@ -17,9 +17,12 @@ export interface SeedKeys {
   readonly noise: PhiloxKey;
 }
 
-/** Derives the keys of a seed. */
+/**
+ * Derives the keys of a seed. seedrandom repeats a short key to fill its table, so "1" and "11" would be the same generator: the length in front keeps them apart.
+ */
 export function seedKeys(seed: Seed): SeedKeys {
-  const draw = seedrandom(String(seed));
+  const text = String(seed);
+  const draw = seedrandom(`${text.length}:${text}`);
   const words = [draw.int32() >>> 0, draw.int32() >>> 0, draw.int32() >>> 0, draw.int32() >>> 0] as const;
   return { weights: [words[0], words[1]], noise: [words[2], words[3]] };
 }
