@@ -38,7 +38,7 @@ export function wasmModule(kind: ModuleKind = "plain"): WebAssembly.Module {
 export async function loadWasm(kind: ModuleKind = "plain"): Promise<WebAssembly.Module> {
   const known = modules.get(kind);
   if (known) return known;
-  if (globalThis.process?.getBuiltinModule) return wasmModule(kind);
+  if (globalThis.process?.versions?.node) return wasmModule(kind);
   const module = await WebAssembly.compileStreaming(fetch(moduleUrl(kind)));
   modules.set(kind, module);
   return module;
