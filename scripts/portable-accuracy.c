@@ -42,9 +42,9 @@ int main(int count, char **arguments) {
   while (fread(record, sizeof(double), 3, stdin) == 3) {
     const double value = record[2];
     const long double exact = power ? powl(record[0], record[1]) : function(record[0]);
-    const long double error = fabsl(value - exact) / unit(exact, single ? 24 : 53, single ? -149 : -1074);
-    // A NaN error counts as the worst there is.
-    if (!(error <= worst)) {
+    const long double difference = fabsl(value - exact) / unit(exact, single ? 24 : 53, single ? -149 : -1074);
+    const long double error = isnan(difference) ? INFINITY : difference;
+    if (error > worst) {
       worst = error;
       worstX = record[0];
       worstY = record[1];

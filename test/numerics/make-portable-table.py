@@ -70,6 +70,17 @@ def sine(x, quarter_turns=0):
     return -value if quadrant >= 2 else value
 
 
+def nearly_quarter_turns(exponent):
+    """The m < 2^53 for which m 2^exponent comes closest to a multiple of pi / 2: a denominator of a continued fraction."""
+    rest = Decimal(2) ** exponent / half_pi
+    before, m = 0, 1
+    while True:
+        rest = 1 / (rest - int(rest))
+        before, m = m, int(rest) * m + before
+        if m >= 2**53:
+            return float(before) * 2.0**exponent
+
+
 def hyperbolic_tangent(x):
     e = (2 * x).exp()
     return (e - 1) / (e + 1)
@@ -98,10 +109,9 @@ def arguments():
     yield "log", [smallest, 2 * smallest, h("0x0.fffffffffffffp-1022"), h("0x1p-1022"), largest, 0.5, 2.0, 10.0, 1e22]
     yield "log", [any_between(smallest, largest) for _ in range(80)] + [draw.uniform(0.5, 2) for _ in range(40)]
     for name in ("sin", "cos"):
-        # The last two are the binary64 numbers closest to a multiple of pi / 2 (Muller et al. 2018, Handbook of Floating-Point Arithmetic, 10.2).
-        hard = [float(half_pi), float(2 * half_pi), float(half_pi / 2), 22.0, 355.0, 1e9, 2.0**30, h("0x1.fffffffffffffp+29")]
-        hard += [float(half_pi * n) for n in (3, 7, 1000001, 683565275, 683565276)] + [1e22, largest]
-        hard += [h("0x1.6ac5b262ca1ffp+849"), h("0x1.6ac5b262ca1ffp+851")]
+        hard = [float(half_pi), float(2 * half_pi), float(half_pi / 2), 22.0, 355.0, 1e9, 2.0**30, h("0x1.fffffffffffffp+29"), 1e22, largest]
+        hard += [float(half_pi * n) for n in (3, 7, 1000001, 683565275, 683565276)]
+        hard += [nearly_quarter_turns(exponent) for exponent in [*range(-52, -22), 0, 300, 600, 797, 849, 971]]
         yield name, signed(hard) + [smallest, 1e-300, h("0x1p-27"), h("0x1p-26"), 1e-5]
         yield name, [draw.uniform(-10, 10) for _ in range(60)]
         yield name, signed(any_between(2.0**-26, 2.0**30) for _ in range(20)) + signed(any_between(2.0**30, largest) for _ in range(20))

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { portableTanh, portableTanh32 } from "../../src/numerics/portable.js";
 import { wasmInstance, wasmReserved } from "../../src/numerics/wasm/index.js";
 
-const capacity = 65536;
+const capacity = 262144;
 const { exports, memory } = wasmInstance(8 * (capacity + 8));
 
 /** Zeros, subnormals, sizes at which squares and cubes underflow, both changes of formula, both clamps, infinity. */
@@ -19,8 +19,8 @@ const precisions = [
     array: exports.tanhArray32,
     values: new Float32Array(memory.buffer, wasmReserved, capacity + 8),
     patterns: new Uint32Array(memory.buffer, wasmReserved, capacity + 8),
-    /** Any of 2^16 patterns that lie evenly over 0 to 20, with either sign. */
-    pattern: (i: number) => (i & 1) * 0x80000000 + i * 16807,
+    /** Any of 2^18 patterns that lie evenly over 2^-12 to 20, with either sign. */
+    pattern: (i: number) => (i & 1) * 0x80000000 + 0x39800000 + i * 0x209,
     threshold: 0x3f333333,
     /** tanh is within half a unit of 1 from here on: 13 ln 2. */
     saturation: 9.010913347279288,
@@ -32,8 +32,8 @@ const precisions = [
     array: exports.tanhArray64,
     values: new Float64Array(memory.buffer, wasmReserved, capacity + 8),
     patterns: new BigUint64Array(memory.buffer, wasmReserved, capacity + 8),
-    /** Any of 2^16 patterns that lie evenly over 2^-31 to 20, with either sign. */
-    pattern: (i: number) => (BigInt(i & 1) << 63n) + 0x3e00000000000000n + BigInt(i) * 0x23404001357n,
+    /** Any of 2^18 patterns that lie evenly over 2^-27 to 20, with either sign. */
+    pattern: (i: number) => (BigInt(i & 1) << 63n) + 0x3e40000000000000n + BigInt(i) * 0x7d01001357n,
     threshold: 0x3fe6666666666666n,
     /** 27.5 ln 2. */
     saturation: 19.061547465398494,
@@ -89,7 +89,7 @@ describe.each(precisions)("tanh in $name", ({ scalar, array, values, patterns, p
 
   it("is odd to the bit and keeps the sign of zero", () => {
     for (let i = 0; i < 4096; i++) {
-      patterns[0] = pattern(16 * i);
+      patterns[0] = pattern(64 * i);
       const x = values[0]!;
       expect(scalar(-x)).toBe(-scalar(x));
     }
@@ -134,25 +134,30 @@ describe("the bits of docs/numerics.md, rule 4", () => {
     expect(exports.tanhHash64(5, 100, exports.tanhHash64(0, 5, 7))).toBe(exports.tanhHash64(0, 100, 7));
   });
 
-  it("are those of the TypeScript functions too", () => {
-    const word = new DataView(new ArrayBuffer(8));
-    const hashed = (hash: number, bits: number) => Math.imul(hash ^ bits, 0x01000193);
+  it("are those of the TypeScript functions too, over every binary32 from 0.7 to 2 and a part of the binary64 sample", () => {
+    const hashed = (hash: number, word: number) => Math.imul(hash ^ word, 0x01000193);
+    const single = new Float32Array(1);
+    const singleBits = new Int32Array(single.buffer);
     let hash32 = 1;
-    let hash64 = 1;
-    for (let i = 0; i < 50000; i++) {
-      word.setUint32(0, 0x3f330000 + i);
-      word.setFloat32(0, portableTanh32(word.getFloat32(0)));
-      hash32 = hashed(hash32, word.getInt32(0));
-      word.setBigUint64(0, 0x3e40000000000000n + BigInt(i) * 0x1f4041357n);
-      word.setFloat64(0, portableTanh(word.getFloat64(0)));
-      hash64 = hashed(hashed(hash64, word.getInt32(4)), word.getInt32(0));
+    for (let pattern = 0x3f333000; pattern < 0x40000000; pattern++) {
+      singleBits[0] = pattern;
+      single[0] = portableTanh32(single[0]!);
+      hash32 = hashed(hash32, singleBits[0]!);
     }
-    expect(hash32).toBe(exports.tanhHash32(0x3f330000, 0x3f330000 + 50000, 1));
-    expect(hash64).toBe(exports.tanhHash64(0, 50000, 1));
+    expect(hash32).toBe(exports.tanhHash32(0x3f333000, 0x40000000, 1));
+
+    const double = new DataView(new ArrayBuffer(8));
+    let hash64 = 1;
+    for (let i = 15000000; i < 15200000; i++) {
+      double.setBigUint64(0, 0x3e40000000000000n + BigInt(i) * 0x1f4041357n);
+      double.setFloat64(0, portableTanh(double.getFloat64(0)));
+      hash64 = hashed(hashed(hash64, double.getInt32(4)), double.getInt32(0));
+    }
+    expect(hash64).toBe(exports.tanhHash64(15000000, 15200000, 1));
   });
 
-  it("round an argument that is not a binary32 first", () => {
-    expect(portableTanh32(0.1)).toBe(portableTanh32(Math.fround(0.1)));
+  it("are those of the nearest binary32 where the argument is none", () => {
+    for (let i = 1; i <= 1000; i++) expect(portableTanh32(i / 300)).toBe(portableTanh32(Math.fround(i / 300)));
     expect(portableTanh32(-1e-60)).toBe(-0);
   });
 });

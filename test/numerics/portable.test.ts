@@ -48,6 +48,32 @@ describe("against exact values (make-portable-table.py), in units in the last pl
   });
 });
 
+describe("the bits of docs/numerics.md, rule 8", () => {
+  /** The hash over the results for v and g of each of 100000 steps. */
+  function hashOf(results: (v: number, g: number) => readonly number[]): string {
+    let hash = 0x811c9dc5;
+    for (let i = 0; i < 100000; i++) {
+      bits.setBigUint64(0, 1n + BigInt(i) * 0x53d859c8c932n);
+      for (const result of results((i - 50000) * 0.0149, bits.getFloat64(0))) {
+        bits.setFloat64(0, result);
+        hash = Math.imul(hash ^ bits.getInt32(4), 0x01000193);
+        hash = Math.imul(hash ^ bits.getInt32(0), 0x01000193);
+      }
+    }
+    return (hash >>> 0).toString(16);
+  }
+
+  it.each([
+    ["exp", "64fb6bf6", (v: number) => [portableExp(v)]],
+    ["log", "64e36885", (_: number, g: number) => [portableLog(g)]],
+    ["sin", "d40e3e20", (v: number) => [portableSin(v), portableSin(v * 2 ** 26)]],
+    ["cos", "5ba083df", (v: number) => [portableCos(v), portableCos(v * 2 ** 26)]],
+    ["pow", "dd68d805", (v: number, g: number) => [portablePow(g, v / 1024)]],
+  ] as const)("%s hashes to %s", (_name, expected, results) => {
+    expect(hashOf(results)).toBe(expected);
+  });
+});
+
 /** What each function gives for each argument, exactly. */
 function expectExactly(f: (x: number) => number, cases: readonly (readonly [number, number])[]): void {
   for (const [x, y] of cases) expect(f(x), `of ${Object.is(x, -0) ? "-0" : x}`).toBe(y);
