@@ -1,6 +1,9 @@
 // A trained linear readout: plain data, and its evaluation over whole series. How it was trained is another file's matter.
 import { allocate, asMatrix, describe, evaluateRows, Matrix, type MatrixLike, type Precision, precisionOf } from "../numerics/index.js";
-import { type FeatureSpec, featureCount, type LinearReadout, writeFeatures } from "../reservoir/features.js";
+import { applyReadout, type FeatureSpec, featureCount, type LinearReadout, writeFeatures } from "../reservoir/features.js";
+
+/** Products below which plain code is done before a WebAssembly instance is ready. */
+const smallWork = 65536;
 
 /** How a readout came about: for people, reports and result files. */
 export interface ReadoutTraining {
@@ -68,6 +71,7 @@ export class TrainedReadout implements LinearReadout {
     }
     const u = this.#inputs(inputs, x.rows);
     const precision = options.precision ?? precisionOf(x.data);
+    if (x.rows * this.weights.data.length < smallWork) return new Matrix(x.rows, this.outputSize, applyReadout(this, x, u, precision));
     const out = new Matrix(x.rows, this.outputSize, allocate(precision, x.rows * this.outputSize));
     const none = new Float64Array(0);
     const writeRow = (t: number, features: Float64Array): void => {

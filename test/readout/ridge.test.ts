@@ -6,7 +6,7 @@ import {
   type RidgeOptions,
   ridge,
   SingularFitError,
-  TrainedReadout,
+  type TrainedReadout,
 } from "../../src/readout/index.js";
 import { Matrix } from "../../src/numerics/index.js";
 import { bits, plainCholesky, plainGram, plainSolve, randomMatrix } from "../numerics/linear-algebra-reference.js";
