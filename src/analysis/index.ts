@@ -1,0 +1,8 @@
+// Measures of a reservoir itself, before any task: each file one measure, with its definition and source.
+export { type EchoStateIndex, type EchoStateIndexOptions, echoStateIndex } from "./echo-state-index.js";
+export { type LyapunovExponentOptions, lyapunovExponent } from "./lyapunov-exponent.js";
+export { type MemoryCapacity, type MemoryCapacityOptions, memoryCapacity } from "./memory-capacity.js";
+export { type GeneralisationRankOptions, generalisationRank, kernelRank, type RankOptions, type RankResult } from "./ranks.js";
+export { numericalRank, singularValues } from "./singular-values.js";
+export type { AnalysisOptions, ReservoirSource } from "./source.js";
+export { type MatrixSpectrum, type Spectrum, spectrum } from "./spectrum.js";

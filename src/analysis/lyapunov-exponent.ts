@@ -1,0 +1,121 @@
+// The largest conditional Lyapunov exponent of a driven reservoir: do small differences of state die out or grow?
+import { isSparse, type Matrix, type MatrixLike, type SparseMatrix } from "../numerics/index.js";
+import { type Activation, ConfigError, type ReservoirModel } from "../reservoir/index.js";
+import { series } from "../reservoir/inputs.js";
+import { type AnalysisOptions, positive, type ReservoirSource, uniformInputs, whole, withReservoir } from "./source.js";
+
+export interface LyapunovExponentOptions extends AnalysisOptions {
+  /** Steps that are measured. Default 2000. */
+  readonly length?: number | undefined;
+  /** Steps before that: the state finds its attractor and the difference its direction. Default 500. */
+  readonly washout?: number | undefined;
+  /** Random inputs are uniform in [-amplitude, amplitude). Default 0.8. */
+  readonly amplitude?: number | undefined;
+  /** Drive the reservoir with this T x I series in place of random input; T must be washout + length. */
+  readonly inputs?: MatrixLike | undefined;
+}
+
+/** States kept at a time. */
+const chunk = 256;
+
+/**
+ * The largest conditional Lyapunov exponent per step, the mean of ln |v(t+1)| / |v(t)| for a small difference v of two states under the same
+ * input. v follows the Jacobian of the step at the state the reservoir is in:
+ *
+ *     v(t+1) = (1 - a) v(t) + a f'(z(t+1)) (W v(t))
+ *
+ * in binary64, rescaled to length 1 after every step. Below 0 the reservoir forgets where it started (the echo state property under this input), above 0 it is
+ * chaotic; -Infinity where every difference is gone after finitely many steps (a nilpotent W without leak). Output feedback, where there is any, is
+ * that of a reservoir without a readout: constant, so it does not count.
+ *
+ * Source: G. Benettin et al. 1980, "Lyapunov characteristic exponents for smooth dynamical systems", Meccanica 15 (rescaling); for driven reservoirs D. Verstraeten et al. 2007,
+ * "An experimental unification of reservoir computing methods", Neural Networks 20.
+ */
+export async function lyapunovExponent(source: ReservoirSource, options: LyapunovExponentOptions = {}): Promise<number> {
+  const length = whole("length", options.length ?? 2000, 1);
+  const washout = whole("washout", options.washout ?? 500, 0);
+  const { seed = "spillway", signal } = options;
+  return withReservoir(source, options.engine, async (computer) => {
+    const { model } = computer;
+    const total = washout + length;
+    const inputs = options.inputs
+      ? series(options.inputs, "inputs", model.inputSize, "inputSize", model.precision)
+      : uniformInputs(seed, "inputs", 0, total, model.inputSize, positive("amplitude", options.amplitude ?? 0.8));
+    if (inputs.rows !== total) {
+      throw new ConfigError("inputs", `${inputs.rows} rows`, `${total}: washout ${washout} and length ${length}`);
+    }
+    const tangent = new Tangent(model, uniformInputs(seed, "tangent", 0, 1, model.size, 1).data);
+    let state: ArrayLike<number> = computer.state.values;
+    let sum = 0;
+    for (let from = 0; from < total; from += chunk) {
+      const states = await computer.run(inputs.subarray(from, Math.min(total, from + chunk)), { signal });
+      for (let t = 0; t < states.rows; t++) {
+        const growth = tangent.step(state, states.row(t));
+        if (growth === 0) return Number.NEGATIVE_INFINITY;
+        if (from + t >= washout) sum += Math.log(growth);
+        state = states.row(t);
+      }
+    }
+    return sum / length;
+  });
+}
+
+/** f'(z), written in f(z). */
+const slopes: { readonly [F in Activation]: (f: number) => number } = {
+  tanh: (f) => 1 - f * f,
+  identity: () => 1,
+  relu: (f) => (f > 0 ? 1 : 0),
+  sigmoid: (f) => f * (1 - f),
+};
+
+/** A difference of length 1 that follows a trajectory. */
+class Tangent {
+  readonly #model: ReservoirModel;
+  #vector: Float64Array;
+  #next: Float64Array;
+
+  constructor(model: ReservoirModel, start: Float64Array) {
+    this.#model = model;
+    this.#vector = start;
+    this.#next = new Float64Array(start.length);
+    this.#rescale(start);
+  }
+
+  /** Follows one step from state x to state `next` and returns the factor by which the difference grew. */
+  step(x: ArrayLike<number>, next: ArrayLike<number>): number {
+    const { leakRate, weights, activation, size } = this.#model;
+    const slope = slopes[activation];
+    const v = this.#vector;
+    const out = this.#next;
+    multiply(weights, v, out);
+    for (let r = 0; r < size; r++) {
+      const a = leakRate[r]!;
+      const f = (next[r]! - (1 - a) * x[r]!) / a;
+      out[r] = (1 - a) * v[r]! + a * slope(f) * out[r]!;
+    }
+    this.#vector = out;
+    this.#next = v;
+    return this.#rescale(out);
+  }
+
+  #rescale(v: Float64Array): number {
+    let sum = 0;
+    for (const value of v) sum += value * value;
+    const norm = Math.sqrt(sum);
+    if (norm > 0) for (let i = 0; i < v.length; i++) v[i] = v[i]! / norm;
+    return norm;
+  }
+}
+
+/** out = W v. */
+function multiply(weights: Matrix | SparseMatrix, v: Float64Array, out: Float64Array): void {
+  for (let r = 0; r < weights.rows; r++) {
+    let sum = 0;
+    if (isSparse(weights)) {
+      for (let p = weights.rowOffsets[r]!; p < weights.rowOffsets[r + 1]!; p++) sum += weights.values[p]! * v[weights.columns[p]!]!;
+    } else {
+      for (let c = 0, p = r * weights.cols; c < weights.cols; c++) sum += weights.data[p++]! * v[c]!;
+    }
+    out[r] = sum;
+  }
+}

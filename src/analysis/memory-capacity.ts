@@ -1,0 +1,126 @@
+// Short-term memory capacity: how much of past input a linear readout can get back from a reservoir's present state.
+import { Matrix } from "../numerics/index.js";
+import { ridge, type TrainedReadout } from "../readout/index.js";
+import { ConfigError, type ReservoirComputer } from "../reservoir/index.js";
+import { type AnalysisOptions, positive, type ReservoirSource, uniformInputs, whole, withReservoir } from "./source.js";
+
+export interface MemoryCapacityOptions extends AnalysisOptions {
+  /** K, the longest delay. Default 2N. */
+  readonly maxDelay?: number | undefined;
+  /** The first delay that `total` counts: 1 (default, Jaeger 2001), or 0 to count the present input too. */
+  readonly firstDelay?: 0 | 1 | undefined;
+  /** Rows the readouts are trained on. Default 6000, or 6 (N + 1) where that is more. */
+  readonly length?: number | undefined;
+  /** Rows after those, on which they are scored. Default 4000. */
+  readonly heldOut?: number | undefined;
+  /** Rows before those, at least K. Default K + 100. */
+  readonly washout?: number | undefined;
+  /** The input is independent and uniform in [-amplitude, amplitude). Default 0.8. */
+  readonly amplitude?: number | undefined;
+  /** Ridge penalty of the readouts. Default 1e-12 (float32) or 1e-18 (float64). */
+  readonly lambda?: number | undefined;
+  /** "qr" (default) resolves small directions of state that normal equations lose; "cholesky" is faster for large N. */
+  readonly solver?: "qr" | "cholesky" | undefined;
+}
+
+export interface MemoryCapacity {
+  /** The sum of the curve from `firstDelay` to K. */
+  readonly total: number;
+  /** Squared correlation on held-out rows for each delay, K + 1 values; `curve[k]` is delay k. */
+  readonly curve: Float64Array;
+}
+
+/** Rows scored at a time. */
+const chunk = 512;
+
+/**
+ * MC = sum over k of r^2(u(t - k), y_k(t)), the squared correlation of the input k steps ago with the output of a linear readout trained to give it
+ * back, for independent uniform input. MC is at most N. The present input takes one of those N where it is counted (`firstDelay: 0`) and where it
+ * is not: a line of d neurons that holds u(t), ..., u(t - d + 1) has capacity d from delay 0 and d - 1 from delay 1.
+ *
+ * All readouts are trained at once from one factorisation. The correlation is taken on rows that were not trained on: in sample it is too high
+ * by about K N / T. Held out, each delay out of reach still adds about 1 / heldOut by chance.
+ *
+ * Source: H. Jaeger 2001, "Short term memory in echo state networks", GMD report 152, section 2 (definition) and 3 (bound).
+ * @throws ConfigError for a reservoir with more inputs than one, and for options
+ */
+export async function memoryCapacity(source: ReservoirSource, options: MemoryCapacityOptions = {}): Promise<MemoryCapacity> {
+  return withReservoir(source, options.engine, async (computer) => {
+    const { size, inputSize, precision } = computer.model;
+    if (inputSize !== 1) throw new ConfigError("inputSize", inputSize, "1: memory capacity is about one input");
+    const { seed = "spillway", signal, firstDelay = 1 } = options;
+    if (firstDelay !== 0 && firstDelay !== 1) throw new ConfigError("firstDelay", firstDelay, "0 or 1");
+    const maxDelay = whole("maxDelay", options.maxDelay ?? 2 * size, 1);
+    const washout = whole("washout", options.washout ?? maxDelay + 100, maxDelay);
+    const length = whole("length", options.length ?? Math.max(6000, 6 * (size + 1)), 2);
+    const heldOut = whole("heldOut", options.heldOut ?? 4000, 2);
+    const amplitude = positive("amplitude", options.amplitude ?? 0.8);
+    const inputs = uniformInputs(seed, "inputs", 0, washout + length + heldOut, 1, amplitude);
+    const trainer = ridge({ lambda: options.lambda ?? (precision === "float32" ? 1e-12 : 1e-18), solver: options.solver ?? "qr" });
+    const sink = trainer.accumulator({ stateSize: size, inputSize: 1, outputSize: maxDelay + 1 });
+    try {
+      await computer.run(inputs.subarray(0, washout), { signal, every: washout });
+      for (let from = washout; from < washout + length; from += chunk) {
+        const to = Math.min(washout + length, from + chunk);
+        await computer.train(inputs.subarray(from, to), delayed(inputs, from, to, maxDelay), sink, { signal });
+      }
+      const curve = await score(computer, trainer.solve(sink), inputs, washout + length, maxDelay, signal);
+      return { total: curve.subarray(firstDelay).reduce((sum, value) => sum + value, 0), curve };
+    } finally {
+      sink.dispose();
+    }
+  });
+}
+
+/** Row t of the targets is u(t), u(t - 1), ..., u(t - K). */
+function delayed(inputs: Matrix, from: number, to: number, maxDelay: number): Matrix {
+  const out = Matrix.zeros(to - from, maxDelay + 1);
+  for (let t = from; t < to; t++) for (let k = 0; k <= maxDelay; k++) out.data[(t - from) * out.cols + k] = inputs.data[t - k]!;
+  return out;
+}
+
+async function score(
+  computer: ReservoirComputer,
+  readout: TrainedReadout,
+  inputs: Matrix,
+  start: number,
+  maxDelay: number,
+  signal: AbortSignal | undefined,
+): Promise<Float64Array> {
+  const correlations = Array.from({ length: maxDelay + 1 }, () => new Correlation());
+  for (let from = start; from < inputs.rows; from += chunk) {
+    const to = Math.min(inputs.rows, from + chunk);
+    const states = await computer.run(inputs.subarray(from, to), { signal });
+    const outputs = readout.predict(states, undefined, { precision: "float64" });
+    for (let t = from; t < to; t++) {
+      for (let k = 0; k <= maxDelay; k++) correlations[k]!.add(inputs.data[t - k]!, outputs.data[(t - from) * outputs.cols + k]!);
+    }
+  }
+  return Float64Array.from(correlations, (correlation) => correlation.squared());
+}
+
+/** The squared correlation of pairs that come one by one (Welford's updates of means and sums of squares). */
+class Correlation {
+  #count = 0;
+  #meanX = 0;
+  #meanY = 0;
+  #xx = 0;
+  #yy = 0;
+  #xy = 0;
+
+  add(x: number, y: number): void {
+    this.#count++;
+    const dx = x - this.#meanX;
+    const dy = y - this.#meanY;
+    this.#meanX += dx / this.#count;
+    this.#meanY += dy / this.#count;
+    this.#xx += dx * (x - this.#meanX);
+    this.#yy += dy * (y - this.#meanY);
+    this.#xy += dx * (y - this.#meanY);
+  }
+
+  /** 0 where one of the two never changes. */
+  squared(): number {
+    return this.#xx > 0 && this.#yy > 0 ? (this.#xy * this.#xy) / (this.#xx * this.#yy) : 0;
+  }
+}

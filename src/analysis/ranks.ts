@@ -1,0 +1,88 @@
+// Kernel rank and generalisation rank: how many input streams a reservoir tells apart, and how many it should not.
+import { Matrix } from "../numerics/index.js";
+import type { ReservoirComputer } from "../reservoir/index.js";
+import { numericalRank, singularValues } from "./singular-values.js";
+import { type AnalysisOptions, positive, type ReservoirSource, uniformInputs, whole, withReservoir } from "./source.js";
+
+export interface RankOptions extends AnalysisOptions {
+  /** M, the number of input streams. Default N. */
+  readonly streams?: number | undefined;
+  /** Steps of each stream. Default 100; it should be well beyond the reservoir's memory. */
+  readonly length?: number | undefined;
+  /** Inputs are uniform in [-amplitude, amplitude). Default 0.8. */
+  readonly amplitude?: number | undefined;
+  /** Singular values up to this share of the largest count as zero. Default max(N, M) times 2^-23 (float32) or 2^-52 (float64). */
+  readonly tolerance?: number | undefined;
+}
+
+export interface GeneralisationRankOptions extends RankOptions {
+  /** Steps at the end of each stream that are the same in all of them. Default 3. */
+  readonly shared?: number | undefined;
+}
+
+export interface RankResult {
+  readonly rank: number;
+  /** min(N, M) singular values of the N x M matrix of final states, falling. */
+  readonly singularValues: Float64Array;
+  /** The share of the largest up to which they counted as zero. */
+  readonly tolerance: number;
+}
+
+/**
+ * Kernel rank (kernel quality): the rank of the N x M matrix whose columns are the states after M independent random input streams, each run from the initial
+ * state. Higher is better: N streams with rank N can be given any N target values by a linear readout.
+ *
+ * Source: R. Legenstein and W. Maass 2007, "Edge of chaos and prediction of computational performance for neural circuit models", Neural Networks 20, section 5.
+ * The rank is numerical: singular values above `tolerance` times the largest.
+ */
+export async function kernelRank(source: ReservoirSource, options: RankOptions = {}): Promise<RankResult> {
+  return rankOfStates(source, options, 0);
+}
+
+/**
+ * Generalisation rank: the same rank for M streams that differ at first and share their last `shared` steps. Lower is better: what the reservoir still
+ * tells apart then is the old difference, which is noise to a task about the recent past. Kernel rank less generalisation rank predicts performance.
+ *
+ * Source: R. Legenstein and W. Maass 2007, section 5; with streams that share their last three steps, L. Buesing, B. Schrauwen and R. Legenstein 2010,
+ * "Connectivity, dynamics, and memory in reservoir computing with binary and analog neurons", Neural Computation 22, section 5.
+ */
+export async function generalisationRank(source: ReservoirSource, options: GeneralisationRankOptions = {}): Promise<RankResult> {
+  return rankOfStates(source, options, whole("shared", options.shared ?? 3, 1));
+}
+
+async function rankOfStates(source: ReservoirSource, options: RankOptions, shared: number): Promise<RankResult> {
+  return withReservoir(source, options.engine, async (computer) => {
+    const { size, precision } = computer.model;
+    const streams = whole("streams", options.streams ?? size, 1);
+    const length = whole("length", options.length ?? Math.max(100, shared), Math.max(1, shared));
+    const amplitude = positive("amplitude", options.amplitude ?? 0.8);
+    const tolerance = positive("tolerance", options.tolerance ?? Math.max(size, streams) * (precision === "float32" ? 2 ** -23 : 2 ** -52));
+    const states = await finalStates(computer, streams, length, shared, amplitude, options);
+    const values = singularValues(states);
+    return { rank: numericalRank(values, tolerance), singularValues: values, tolerance };
+  });
+}
+
+/** M x N: a row of final state a stream. A matrix and its transpose have the same rank. */
+async function finalStates(
+  computer: ReservoirComputer,
+  streams: number,
+  length: number,
+  shared: number,
+  amplitude: number,
+  { seed = "spillway", signal }: RankOptions,
+): Promise<Matrix> {
+  const { size, inputSize } = computer.model;
+  const ending = uniformInputs(seed, "sharedInputs", 0, shared, inputSize, amplitude);
+  const sequences = Array.from({ length: streams }, (_, m) => {
+    const inputs = uniformInputs(seed, "inputs", m, length, inputSize, amplitude);
+    inputs.data.set(ending.data, (length - shared) * inputSize);
+    return inputs;
+  });
+  const states = Matrix.zeros(streams, size);
+  const last = await computer.batch(sequences, { keep: "last", signal });
+  last.forEach((state, m) => {
+    states.row(m).set(state.data);
+  });
+  return states;
+}

@@ -1,0 +1,70 @@
+// What every analysis starts from: a reservoir in any form, driven by random input. No measure is defined here.
+import { Matrix, RandomStream, type Seed, seedKeys } from "../numerics/index.js";
+import { ConfigError, ReservoirComputer, type ReservoirModel, type ReservoirOptions } from "../reservoir/index.js";
+
+/** A reservoir to look at: its description, its matrices, or one that runs already (its state is put back afterwards). */
+export type ReservoirSource = ReservoirOptions | ReservoirModel | ReservoirComputer;
+
+/** What every analysis takes. */
+export interface AnalysisOptions {
+  /** Draws inputs and starting points. Default "spillway". The reservoir has its own seed. */
+  readonly seed?: Seed | undefined;
+  /** Where a description or a model runs; "auto" (default), "cpu" or "reference". */
+  readonly engine?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Streams of the analyses; a reservoir's weights take 0 to 4 and tasks 32 and up. */
+export const streams = { inputs: 64, initialStates: 65, tangent: 66, sharedInputs: 67 } as const;
+
+/** Runs `use` on a reservoir that stands at its initial state. */
+export async function withReservoir<T>(
+  source: ReservoirSource,
+  engine: string | undefined,
+  use: (computer: ReservoirComputer) => Promise<T>,
+): Promise<T> {
+  if (source instanceof ReservoirComputer) {
+    const before = source.state;
+    source.reset();
+    try {
+      return await use(source);
+    } finally {
+      source.state = before;
+    }
+  }
+  const computer = await ("measuredRadius" in source
+    ? ReservoirComputer.fromModel(source, { engine })
+    : ReservoirComputer.create(source, { engine }));
+  try {
+    return await use(computer);
+  } finally {
+    await computer.dispose();
+  }
+}
+
+/** rows x cols numbers uniform in [-amplitude, amplitude); `series` separates draws of one stream. */
+export function uniformInputs(
+  seed: Seed,
+  stream: keyof typeof streams,
+  series: number,
+  rows: number,
+  cols: number,
+  amplitude: number,
+): Matrix<Float64Array> {
+  const draws = new RandomStream(seedKeys(seed).weights, streams[stream]);
+  const out = Matrix.zeros(rows, cols);
+  for (let i = 0; i < out.data.length; i++) out.data[i] = amplitude * (2 * draws.uniform(series, i) - 1);
+  return out;
+}
+
+/** @throws ConfigError unless `value` is a whole number of at least `least`. */
+export function whole(name: string, value: number, least: number): number {
+  if (!Number.isSafeInteger(value) || value < least) throw new ConfigError(name, value, `a whole number of at least ${least}`);
+  return value;
+}
+
+/** @throws ConfigError unless `value` is a finite number above 0. */
+export function positive(name: string, value: number): number {
+  if (!(Number.isFinite(value) && value > 0)) throw new ConfigError(name, value, "a finite number above 0");
+  return value;
+}

@@ -1,0 +1,51 @@
+// Where a reservoir's eigenvalues lie: of W, and of the matrix that a small state really follows.
+import { eigenvalues, isSparse, Matrix, spectralRadius, toDense } from "../numerics/index.js";
+import { ReservoirComputer, type ReservoirModel, type ReservoirOptions } from "../reservoir/index.js";
+import type { ReservoirSource } from "./source.js";
+
+/** Eigenvalues re[i] + i im[i], by falling modulus. */
+export interface MatrixSpectrum {
+  readonly re: Float64Array;
+  readonly im: Float64Array;
+  /** The largest modulus: the spectral radius. */
+  readonly radius: number;
+}
+
+export interface Spectrum {
+  /** Of W. */
+  readonly weights: MatrixSpectrum;
+  /** Of (1 - a) I + a W, rows scaled by each neuron's leak: the Jacobian of the step at the origin for tanh, identity and no bias. */
+  readonly effective: MatrixSpectrum;
+}
+
+/**
+ * All eigenvalues of W and of the effective matrix diag(1 - a) + diag(a) W, in binary64 from the weights as they are stored. N up to about 1000.
+ * The effective radius bounds how fast a leaky reservoir forgets (H. Jaeger et al. 2007, "Optimization and applications of echo state networks with leaky-integrator neurons",
+ * Neural Networks 20, section 3); it is what to look at where leakRate is not 1.
+ */
+export async function spectrum(source: ReservoirSource): Promise<Spectrum> {
+  const model = await modelOf(source);
+  const { size, leakRate } = model;
+  const dense = isSparse(model.weights) ? toDense(model.weights) : model.weights;
+  const weights = new Matrix(size, size, Float64Array.from(dense.data));
+  const effective = Matrix.zeros(size, size);
+  for (let r = 0; r < size; r++) {
+    const a = leakRate[r]!;
+    for (let c = 0; c < size; c++) effective.data[r * size + c] = a * weights.data[r * size + c]! + (r === c ? 1 - a : 0);
+  }
+  return { weights: withRadius(weights), effective: withRadius(effective) };
+}
+
+async function modelOf(source: ReservoirSource): Promise<ReservoirModel> {
+  if (source instanceof ReservoirComputer) return source.model;
+  if ("measuredRadius" in source) return source;
+  const [{ resolveConfig }, { buildModel }] = await Promise.all([
+    import("../reservoir/config-schema.js"),
+    import("../reservoir/weights.js"),
+  ]);
+  return buildModel(resolveConfig(source as ReservoirOptions));
+}
+
+function withRadius(matrix: Matrix): MatrixSpectrum {
+  return { ...eigenvalues(matrix), radius: spectralRadius(matrix).radius };
+}

@@ -1,0 +1,108 @@
+// What a Classifier is told and what it is given: options, sequences and labels, and their checks. It runs nothing.
+import { describe, type Matrix, type MatrixLike, type Seed } from "../numerics/index.js";
+import type { RidgeOptions, SoftmaxOptions } from "../readout/index.js";
+import { DataError, type ReservoirOptions } from "../reservoir/index.js";
+import { checkedSeries } from "./forecaster-options.js";
+
+/** A class: a text or a number, not both in one classifier. */
+export type Label = string | number;
+
+/** What of a sequence the readout sees. */
+export type Representation = "last" | "mean" | "last+mean" | "output";
+
+/**
+ * "ridge": one output a class, trained on 1 for the class and 0 for the others; the largest wins. Without `lambda` or `lambdas`, lambda is chosen by leave-one-out from
+ * 1e-4, 1e-3, ..., 1e3. "softmax": multinomial logistic regression.
+ */
+export type ClassifierReadout = ({ readonly type?: "ridge" | undefined } & RidgeOptions) | ({ readonly type: "softmax" } & SoftmaxOptions);
+
+/** What a Classifier keeps beside its reservoirs. */
+export interface ClassifierSettings {
+  /**
+   * - "last": the state after the last row;
+   * - "mean": the mean of the states;
+   * - "last+mean" (default): both;
+   * - "output": the weights of a ridge readout, trained on this sequence alone, that predicts the next row from the state (Bianchi et al. 2021).
+   */
+  readonly representation: Representation;
+  /** Joins the same statistics of the inputs: last row, mean, or both; with "output", the input is a feature of the sequence's readout. Default false. */
+  readonly input: boolean;
+  /** Turn every channel into z-scores by the training sequences. Default true. */
+  readonly standardise: boolean;
+  /** Turn every feature of the representation into z-scores by the training sequences (folded into the readout). Default false. */
+  readonly scaleFeatures: boolean;
+  /** Rows at the start of every sequence that "mean" and "output" leave out. Default 0. */
+  readonly washout: number;
+  /** Ridge penalty of the readouts of "output". Default 1. */
+  readonly sequenceLambda: number;
+  readonly readout: ClassifierReadout;
+  /** How many reservoirs vote, or their seeds. Member 0 has the seed of the description, member m the seed "SEED/m". Default 1. */
+  readonly members: number | readonly Seed[];
+  /** "majority" (default): the class that most members predict, of equals the one with the larger mean score. "mean": the largest mean score. */
+  readonly vote: "majority" | "mean";
+}
+
+export interface ClassifierOptions extends Partial<ClassifierSettings> {
+  /** The reservoir; `inputSize` follows from the channels where it is left out. */
+  readonly reservoir: ReservoirOptions;
+  /** "auto" (default), "cpu" or "reference". */
+  readonly engine?: string | undefined;
+  /** Worker threads of the CPU engine. Default 1. */
+  readonly threads?: number | undefined;
+}
+
+/** The seeds of the members. */
+export function memberSeeds({ members }: ClassifierSettings, reservoir: ReservoirOptions): Seed[] {
+  if (typeof members === "object") return [...members];
+  const { seed = "spillway" } = reservoir;
+  return Array.from({ length: members }, (_, m) => (m === 0 ? seed : `${seed}/${m}`));
+}
+
+/** Checks T x C sequences of any lengths. @throws DataError naming the sequence, and what it should have */
+export function checkedSequences(sequences: readonly MatrixLike[], settings: ClassifierSettings, channels?: number): Matrix[] {
+  if (!Array.isArray(sequences)) throw new DataError(`sequences is ${describe(sequences)}; it takes a list of series, one a case`);
+  if (sequences.length === 0) throw new DataError("sequences is empty; it takes at least one");
+  const least = settings.washout + (settings.representation === "output" ? 2 : 1);
+  const checked = sequences.map((sequence, b) => checkedSeries(sequence, `sequences[${b}]`));
+  const cols = channels ?? checked[0]!.cols;
+  checked.forEach((sequence, b) => {
+    if (sequence.cols !== cols || cols === 0) {
+      const known = channels === undefined ? "and sequences[0]" : "and the classifier was trained on";
+      throw new DataError(`sequences[${b}] has ${sequence.cols} channels ${known} ${cols}; all take the same number, at least 1`);
+    }
+    if (sequence.rows < least) {
+      const why = `representation "${settings.representation}" with washout ${settings.washout}`;
+      throw new DataError(`sequences[${b}] has ${sequence.rows} rows; ${why} takes at least ${least}`);
+    }
+  });
+  return checked;
+}
+
+/** The classes that occur: numbers rising, texts by their characters' codes. @throws DataError naming the label */
+export function classesOf(labels: ArrayLike<Label>, cases: number): Label[] {
+  checkLabels(labels, cases);
+  const classes = [...new Set(Array.from(labels))].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  if (classes.length < 2) throw new DataError(`labels names one class only, ${describe(classes[0])}; a classifier takes at least two`);
+  return classes;
+}
+
+/** @throws DataError for another number of labels than cases, or a label that is no class */
+export function checkLabels(labels: ArrayLike<Label>, cases: number, classes?: readonly Label[]): void {
+  if (labels.length !== cases)
+    throw new DataError(`labels holds ${labels.length} classes and sequences ${cases} cases; they take the same number`);
+  for (let b = 0; b < labels.length; b++) {
+    const label = labels[b];
+    const isClass = typeof label === "string" || (typeof label === "number" && Number.isFinite(label));
+    if (!isClass) throw new DataError(`labels[${b}] is ${describe(label)}; a class is a text or a finite number`);
+    if (typeof label !== typeof labels[0]) {
+      throw new DataError(
+        `labels[${b}] is ${describe(label)} and labels[0] is ${describe(labels[0])}; classes are all texts or all numbers`,
+      );
+    }
+    if (classes && !classes.includes(label)) {
+      throw new DataError(
+        `labels[${b}] is ${describe(label)}, which the classifier was not trained on; it knows ${classes.map(describe).join(", ")}`,
+      );
+    }
+  }
+}

@@ -1,0 +1,239 @@
+// Classifier: reservoirs that see whole sequences, and readouts that name their class. What a sequence becomes stands in
+// representation.ts, the readouts in class-readout.ts, the file in classifier-file.ts.
+import { writeFileAtomic } from "../io/atomic.js";
+import { readBytes } from "../io/files.js";
+import { accuracy, type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
+import { Matrix, type MatrixLike } from "../numerics/index.js";
+import type { TrainedReadout } from "../readout/index.js";
+import { DataError, ReservoirComputer, type WorkOptions } from "../reservoir/index.js";
+import { classShares, classTrainer, largest, trainClassReadout } from "./class-readout.js";
+import { decodeClassifier, encodeClassifier } from "./classifier-file.js";
+import {
+  checkedSequences,
+  checkLabels,
+  type ClassifierOptions,
+  type ClassifierSettings,
+  classesOf,
+  type Label,
+  memberSeeds,
+} from "./classifier-options.js";
+import { NotFittedError } from "./errors.js";
+import { decodeModelFile, type LoadOptions } from "./model-file.js";
+import { represent } from "./representation.js";
+import { fitStandardisation, noStandardisation, type Standardisation, standardised } from "./standardisation.js";
+
+/** What training gives. */
+interface Fitted {
+  readonly classes: readonly Label[];
+  readonly scale: Standardisation;
+  readonly readouts: readonly TrainedReadout[];
+}
+
+/**
+ * Runs each sequence (T x C, any length) through a reservoir from its initial state, makes one vector of features of the run (`representation`), and
+ * has a readout name the class; several members with seeds of their own may vote.
+ *
+ * Sources: H. Jaeger et al. 2007, "Optimization and applications of echo state networks with leaky-integrator neurons", Neural Networks 20, section 6 (votes, Japanese Vowels);
+ * F. M. Bianchi et al. 2021, IEEE TNNLS 32 (representations).
+ *
+ * @example
+ * await using classifier = await Classifier.fit(sequences, labels, { reservoir: { size: 200 }, members: 10 });
+ * const labels = await classifier.predict(others);
+ */
+export class Classifier implements AsyncDisposable {
+  readonly settings: ClassifierSettings;
+  readonly #options: ClassifierOptions;
+  #members: ReservoirComputer[] = [];
+  #trained: Fitted | undefined;
+
+  private constructor(options: ClassifierOptions, settings: ClassifierSettings) {
+    this.#options = options;
+    this.settings = settings;
+  }
+
+  /** Checks the options; the reservoirs are made when it is trained. @throws ConfigError, and what the readout's trainer throws */
+  static async create(options: ClassifierOptions): Promise<Classifier> {
+    const { parseClassifierSettings } = await import("./schemas.js");
+    const { reservoir, engine, threads, ...rest } = options;
+    const settings = parseClassifierSettings(rest);
+    classTrainer(settings.readout);
+    if ((reservoir.feedback ?? null) !== null)
+      throw new DataError("feedback is set; a classifier's reservoirs have no outputs to feed back");
+    return new Classifier({ reservoir, engine, threads }, settings);
+  }
+
+  /** Makes a classifier and trains it. */
+  static async fit(
+    sequences: readonly MatrixLike[],
+    labels: ArrayLike<Label>,
+    options: ClassifierOptions & WorkOptions,
+  ): Promise<Classifier> {
+    const { signal, onProgress, ...rest } = options;
+    const classifier = await Classifier.create(rest);
+    try {
+      return await classifier.fit(sequences, labels, { signal, onProgress });
+    } catch (error) {
+      await classifier.dispose();
+      throw error;
+    }
+  }
+
+  /**
+   * Trains on sequences and the label of each.
+   * @throws DataError naming the sequence or label that does not fit, ConfigError for the reservoir, and what the readout's trainer throws
+   */
+  async fit(sequences: readonly MatrixLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<this> {
+    const { settings } = this;
+    const checked = checkedSequences(sequences, settings);
+    const classes = classesOf(labels, checked.length);
+    const places = new Map(classes.map((label, k) => [label, k]));
+    const numbers = Int32Array.from(labels as ArrayLike<unknown> as Label[], (label) => places.get(label)!);
+    const channels = checked[0]!.cols;
+    const scale = settings.standardise ? fitStandardisation(checked) : noStandardisation(channels);
+    const inputs = checked.map((sequence) => standardised(scale, sequence));
+    const members = await this.#membersFor(channels);
+    const readouts: TrainedReadout[] = [];
+    for (const [m, computer] of members.entries()) {
+      const features = await represent(computer, inputs, settings, shareOf(work, m, members.length));
+      readouts.push(trainClassReadout(features, numbers, classes.length, settings));
+    }
+    this.#trained = { classes, scale, readouts };
+    return this;
+  }
+
+  /** The classes: numbers rising, texts by their characters' codes. @throws NotFittedError */
+  get classes(): readonly Label[] {
+    return this.#fitted().classes;
+  }
+
+  /** The reservoirs that vote. @throws NotFittedError */
+  get computers(): readonly ReservoirComputer[] {
+    this.#fitted();
+    return this.#members;
+  }
+
+  /** The readout of each member. @throws NotFittedError */
+  get readouts(): readonly TrainedReadout[] {
+    return this.#fitted().readouts;
+  }
+
+  /** The class of each sequence, by the members' vote. @throws DataError, NotFittedError */
+  async predict(sequences: readonly MatrixLike[], work: WorkOptions = {}): Promise<Label[]> {
+    const { classes } = this.#fitted();
+    const shares = await this.#memberShares(sequences, work);
+    const mean = meanOf(shares);
+    return Array.from({ length: mean.rows }, (_, b) => {
+      if (this.settings.vote === "mean") return classes[largest(mean.row(b))]!;
+      const votes = new Float64Array(classes.length);
+      for (const member of shares) votes[largest(member.row(b))]! += 1;
+      const most = votes[largest(votes)]!;
+      return classes[largest(mean.row(b).map((share, k) => (votes[k] === most ? share : -1)))]!;
+    });
+  }
+
+  /**
+   * B x K: for each sequence a number for each class, from 0 to 1, that sum to 1: the mean over the members. Of a softmax readout they are
+   * probabilities. Of a ridge readout they are its outputs, cut at 0 and divided by their sum: good for ranking, not calibrated.
+   * @throws DataError, NotFittedError
+   */
+  async predictProba(sequences: readonly MatrixLike[], work: WorkOptions = {}): Promise<Matrix<Float64Array>> {
+    return meanOf(await this.#memberShares(sequences, work));
+  }
+
+  /** The share of sequences whose predicted class is their label. @throws DataError, NotFittedError */
+  async score(sequences: readonly MatrixLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<number> {
+    checkLabels(labels, sequences.length, this.#fitted().classes);
+    return accuracy(labels, await this.predict(sequences, work));
+  }
+
+  /** Counts of label against predicted class, in the order of `classes`. @throws DataError, NotFittedError */
+  async confusion(sequences: readonly MatrixLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<ConfusionMatrix> {
+    const { classes } = this.#fitted();
+    checkLabels(labels, sequences.length, classes);
+    return confusionMatrix(labels, await this.predict(sequences, work), classes);
+  }
+
+  /** The model as the bytes of one safetensors file: weights, readouts, settings and classes. @throws NotFittedError */
+  async toBytes(): Promise<Uint8Array> {
+    const { classes, scale, readouts } = this.#fitted();
+    const members = readouts.map((readout, m) => ({ model: this.#members[m]!.model, readout }));
+    return encodeClassifier({ settings: this.settings, classes, scale, members });
+  }
+
+  /** Writes `toBytes()` to a file, whole or not at all (Node). @throws FileError, NotFittedError */
+  async save(path: string): Promise<void> {
+    await writeFileAtomic(path, await this.toBytes());
+  }
+
+  /** Opens what `toBytes` gave. @throws FileError with the reason where it cannot be used */
+  static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<Classifier> {
+    const { source = "model data", engine, threads } = options;
+    const file = await decodeModelFile(bytes, source, "classifier");
+    const { settings, classes, scale, members } = await decodeClassifier(file, source);
+    const classifier = new Classifier({ reservoir: members[0]!.model.config, engine, threads }, settings);
+    for (const { model } of members) classifier.#members.push(await ReservoirComputer.fromModel(model, { engine, threads }));
+    classifier.#trained = { classes, scale, readouts: members.map(({ readout }) => readout) };
+    return classifier;
+  }
+
+  /** Opens a file that `save` wrote (Node). @throws FileError with the reason where it cannot be used */
+  static async load(path: string, options: Omit<LoadOptions, "source"> = {}): Promise<Classifier> {
+    return Classifier.fromBytes(await readBytes(path), { ...options, source: path });
+  }
+
+  /** Gives memory and threads back. Idempotent. */
+  async dispose(): Promise<void> {
+    await Promise.all(this.#members.map((computer) => computer.dispose()));
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+
+  #fitted(): Fitted {
+    if (!this.#trained) throw new NotFittedError("classifier");
+    return this.#trained;
+  }
+
+  /** The reservoirs that are there, or new ones where the sequences have another number of channels. */
+  async #membersFor(channels: number): Promise<readonly ReservoirComputer[]> {
+    if (this.#members[0]?.model.inputSize === channels) return this.#members;
+    await this.dispose();
+    this.#members = [];
+    this.#trained = undefined;
+    const { reservoir, engine, threads } = this.#options;
+    const inputSize = reservoir.inputSize ?? channels;
+    if (inputSize !== channels) {
+      throw new DataError(`the sequences have ${channels} channels and the reservoir takes ${inputSize} (inputSize); leave inputSize out`);
+    }
+    for (const seed of memberSeeds(this.settings, reservoir)) {
+      this.#members.push(await ReservoirComputer.create({ ...reservoir, inputSize, seed }, { engine, threads }));
+    }
+    return this.#members;
+  }
+
+  async #memberShares(sequences: readonly MatrixLike[], work: WorkOptions): Promise<Matrix<Float64Array>[]> {
+    const { scale, readouts } = this.#fitted();
+    const inputs = checkedSequences(sequences, this.settings, scale.mean.length).map((sequence) => standardised(scale, sequence));
+    const shares: Matrix<Float64Array>[] = [];
+    for (const [m, readout] of readouts.entries()) {
+      const features = await represent(this.#members[m]!, inputs, this.settings, shareOf(work, m, readouts.length));
+      shares.push(classShares(readout, features));
+    }
+    return shares;
+  }
+}
+
+/** Progress of member m of several as progress of the whole. */
+function shareOf({ signal, onProgress }: WorkOptions, m: number, members: number): WorkOptions {
+  return { signal, onProgress: onProgress && ((done: number, total: number) => onProgress(m * total + done, members * total)) };
+}
+
+/** Summed over the members in rising order, then divided. */
+function meanOf(shares: readonly Matrix<Float64Array>[]): Matrix<Float64Array> {
+  const first = shares[0]!;
+  const out = Matrix.zeros(first.rows, first.cols);
+  for (const member of shares) for (let i = 0; i < out.data.length; i++) out.data[i] = out.data[i]! + member.data[i]!;
+  for (let i = 0; i < out.data.length; i++) out.data[i] = out.data[i]! / shares.length;
+  return out;
+}

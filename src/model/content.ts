@@ -1,0 +1,123 @@
+// A reservoir and a readout as tensors and notes, and back. The parts carry a prefix, so that one file can hold several.
+import type { SafetensorsTensor } from "../io/safetensors-types.js";
+import { type FloatArray, isSparse, Matrix } from "../numerics/index.js";
+import { TrainedReadout } from "../readout/index.js";
+import { featureCount, type LinearReadout, type ReservoirModel, type SessionState } from "../reservoir/index.js";
+import { stableJson } from "./stable-json.js";
+import type { TensorReader } from "./tensor-reader.js";
+
+/** Content in the making. */
+export interface MutableContent {
+  readonly tensors: Record<string, SafetensorsTensor>;
+  readonly metadata: Record<string, string>;
+}
+
+export function emptyContent(): MutableContent {
+  return { tensors: {}, metadata: {} };
+}
+
+/** A tensor of floats, in the shape that is said or as one dimension. */
+export function floats(data: FloatArray, shape: readonly number[] = [data.length]): SafetensorsTensor {
+  return { dtype: data instanceof Float32Array ? "F32" : "F64", shape, data };
+}
+
+/**
+ * Tensors `${prefix}weights` (N x N; or `weights.values`, `weights.columns` and `weights.rowOffsets` of its CSR form), `inputWeights` (N x I), `bias`, `initialState` (N), and
+ * `feedbackWeights` (N x O) where there is feedback; note `${prefix}reservoir` with the configuration and how its radius was measured. Leak rates and noise follow from the configuration.
+ */
+export function putReservoir(content: MutableContent, prefix: string, model: ReservoirModel): void {
+  const { weights, inputWeights, feedbackWeights, config, measuredRadius, radiusMethod, size } = model;
+  const put = (name: string, tensor: SafetensorsTensor): void => {
+    content.tensors[prefix + name] = tensor;
+  };
+  if (isSparse(weights)) {
+    put("weights.values", floats(weights.values));
+    put("weights.columns", { dtype: "U32", shape: [weights.columns.length], data: weights.columns });
+    put("weights.rowOffsets", { dtype: "U32", shape: [size + 1], data: weights.rowOffsets });
+  } else put("weights", floats(weights.data, [size, size]));
+  put("inputWeights", floats(inputWeights.data, [size, inputWeights.cols]));
+  put("bias", floats(model.bias));
+  put("initialState", floats(model.initialState));
+  if (feedbackWeights) put("feedbackWeights", floats(feedbackWeights.data, [size, feedbackWeights.cols]));
+  content.metadata[`${prefix}reservoir`] = stableJson({ config, measuredRadius, radiusMethod });
+}
+
+/** @throws ModelFileError where the note or a tensor does not describe a reservoir */
+export async function getReservoir(reader: TensorReader, prefix: string): Promise<ReservoirModel> {
+  const [{ parseReservoirNote }, { resolveConfig }, { buildModel }] = await Promise.all([
+    import("./schemas.js"),
+    import("../reservoir/config-schema.js"),
+    import("../reservoir/weights.js"),
+  ]);
+  return reader.check(`reservoir "${prefix}reservoir"`, () => {
+    const note = parseReservoirNote(reader.json(`${prefix}reservoir`));
+    const config = resolveConfig(note.config);
+    const { size, inputSize, outputSize, precision, storage } = config;
+    if (storage === "auto") throw reader.error('its storage is "auto"; a model that was made is "dense" or "sparse"');
+    const weights =
+      storage === "dense"
+        ? reader.matrix(`${prefix}weights`, size, size, precision)
+        : {
+            rows: size,
+            cols: size,
+            rowOffsets: reader.indices(`${prefix}weights.rowOffsets`, size + 1),
+            columns: reader.indices(`${prefix}weights.columns`),
+            values: reader.vector(`${prefix}weights.values`, reader.lengthOf(`${prefix}weights.columns`), precision),
+          };
+    const own = {
+      weights,
+      inputWeights: reader.matrix(`${prefix}inputWeights`, size, inputSize, precision),
+      bias: new Matrix(size, 1, reader.vector(`${prefix}bias`, size, precision)),
+      initialState: new Matrix(size, 1, reader.vector(`${prefix}initialState`, size, precision)),
+      ...(outputSize > 0 ? { feedbackWeights: reader.matrix(`${prefix}feedbackWeights`, size, outputSize, precision) } : {}),
+    };
+    return { ...buildModel(config, own), config, measuredRadius: note.measuredRadius, radiusMethod: note.radiusMethod };
+  });
+}
+
+/** Tensors `${prefix}readout.weights` (O x F) and `readout.intercept` (O), note `${prefix}readout` with the features and how it was trained. */
+export function putReadout(content: MutableContent, prefix: string, readout: LinearReadout): void {
+  const { weights, intercept, features, stateSize, inputSize } = readout;
+  content.tensors[`${prefix}readout.weights`] = floats(weights.data, [weights.rows, weights.cols]);
+  content.tensors[`${prefix}readout.intercept`] = floats(intercept);
+  const training = readout instanceof TrainedReadout ? readout.training : undefined;
+  content.metadata[`${prefix}readout`] = stableJson({ features, stateSize, inputSize, training });
+}
+
+/** @throws ModelFileError where the note or a tensor does not describe a readout of this many state neurons and inputs */
+export async function getReadout(reader: TensorReader, prefix: string, stateSize: number, inputSize: number): Promise<TrainedReadout> {
+  const { parseReadoutNote } = await import("./schemas.js");
+  return reader.check(`readout "${prefix}readout"`, () => {
+    const { training, ...note } = parseReadoutNote(reader.json(`${prefix}readout`));
+    if (note.stateSize !== stateSize || (note.features.input && note.inputSize !== inputSize)) {
+      throw reader.error(
+        `its readout takes ${note.stateSize} neurons and ${note.inputSize} inputs, and its reservoir has ${stateSize} and ${inputSize}`,
+      );
+    }
+    const outputs = reader.lengthOf(`${prefix}readout.intercept`);
+    const features = featureCount(note.features, note.stateSize, note.inputSize);
+    const weights = reader.matrix(`${prefix}readout.weights`, outputs, features, "float64") as Matrix<Float64Array>;
+    const intercept = reader.vector(`${prefix}readout.intercept`, outputs, "float64") as Float64Array;
+    return new TrainedReadout({ ...note, weights, intercept }, training);
+  });
+}
+
+/** Tensors `state.values`, `state.input` and `state.output`, note `state` with the step: where a run stands. */
+export function putState(content: MutableContent, state: SessionState): void {
+  content.tensors["state.values"] = floats(state.values);
+  content.tensors["state.input"] = floats(state.input);
+  content.tensors["state.output"] = floats(state.output);
+  content.metadata["state"] = stableJson({ step: state.step });
+}
+
+/** @throws ModelFileError where the state is not one of this reservoir */
+export async function getState(reader: TensorReader, model: ReservoirModel): Promise<SessionState> {
+  const { parseStateNote } = await import("./schemas.js");
+  const { precision } = model;
+  return reader.check("state", () => ({
+    values: reader.vector("state.values", model.size, precision),
+    input: reader.vector("state.input", model.inputSize, precision),
+    output: reader.vector("state.output", model.outputSize, precision),
+    step: parseStateNote(reader.json("state")).step,
+  }));
+}

@@ -1,0 +1,107 @@
+// What a Forecaster is told and what it is given: options, data, and their checks. It runs nothing.
+import { asMatrix, Matrix, type MatrixLike } from "../numerics/index.js";
+import type { RidgeOptions } from "../readout/index.js";
+import { checkFinite, DataError, type ReservoirMatrices, type ReservoirOptions } from "../reservoir/index.js";
+
+/** What a Forecaster keeps beside its reservoir. */
+export interface ForecasterSettings {
+  /** Rows at the start of every training series that train nothing. Default 100. */
+  readonly washout: number;
+  /**
+   * Turn inputs and targets (or only one of them) into z-scores by the training data; outputs are turned back. Default false. A column that never
+   * changes is left as it is.
+   */
+  readonly standardise: boolean | "inputs" | "targets";
+  /** Options of `ridge`. */
+  readonly readout: RidgeOptions;
+}
+
+export interface ForecasterOptions extends Partial<ForecasterSettings> {
+  /** The reservoir; `inputSize` and `feedback.size` follow from the data where they are left out. */
+  readonly reservoir: ReservoirOptions;
+  /** Matrices to use in place of drawn ones. */
+  readonly matrices?: ReservoirMatrices | undefined;
+  /** "auto" (default), "cpu" or "reference". */
+  readonly engine?: string | undefined;
+  /** Worker threads of the CPU engine. Default 1. */
+  readonly threads?: number | undefined;
+}
+
+/** A T x D series to go on, or T x I inputs with T x O targets. */
+export type ForecasterData = MatrixLike | { readonly inputs?: MatrixLike | undefined; readonly targets: MatrixLike };
+
+/** Series that follow one another without touching: each starts from the reservoir's initial state and has its own washout. */
+export interface ForecasterSequences {
+  readonly sequences: readonly ForecasterData[];
+}
+
+/** What the reservoir has seen before: a series, or inputs, with the targets where there is feedback to force. */
+export type ForecasterPrefix = MatrixLike | { readonly inputs?: MatrixLike | undefined; readonly targets?: MatrixLike | undefined };
+
+/** Rows that train: inputs T x I, targets T x O, and the last row of a series, which is an input whose target is not known. */
+export interface TrainingRows {
+  readonly inputs: Matrix;
+  readonly targets: Matrix;
+  readonly last?: Matrix;
+  /** All rows of the series that inputs and targets are cut from. */
+  readonly series?: Matrix;
+}
+
+/**
+ * Without feedback, a series becomes inputs (rows 0 to T - 2) and targets (rows 1 to T - 1); with feedback, targets that are forced and no inputs.
+ * @throws DataError naming what is empty, too short, of another length, or not finite (row and column)
+ */
+export function trainingRows(data: ForecasterData, feedback: boolean, name = ""): TrainingRows {
+  if (isPair(data)) {
+    const targets = checkedSeries(data.targets, `${name}targets`);
+    if (data.inputs === undefined) {
+      if (!feedback) throw new DataError(`${name}inputs is missing; without feedback, give inputs with the targets, or a series alone`);
+      return { inputs: noInputs(targets.rows), targets };
+    }
+    const inputs = checkedSeries(data.inputs, `${name}inputs`);
+    if (inputs.rows !== targets.rows) {
+      throw new DataError(`${name}inputs has ${inputs.rows} rows and ${name}targets has ${targets.rows}; they take the same number`);
+    }
+    return { inputs, targets };
+  }
+  const series = checkedSeries(data, `${name}series`);
+  if (feedback) return { inputs: noInputs(series.rows), targets: series };
+  if (series.rows < 2)
+    throw new DataError(`${name}series has ${series.rows} row; a series takes at least two, of which one is to be predicted`);
+  return { inputs: series.subarray(0, -1), targets: series.subarray(1), last: series.subarray(-1), series };
+}
+
+/** Inputs and forced outputs of a prefix. @throws DataError */
+export function prefixRows(prefix: ForecasterPrefix, feedback: boolean): { inputs: Matrix; teacher: Matrix | undefined } {
+  const { inputs, targets } = isPair(prefix) ? prefix : feedback ? { inputs: undefined, targets: prefix } : { inputs: prefix };
+  if (!feedback) {
+    if (inputs === undefined) throw new DataError("warmup.inputs is missing; a reservoir without feedback is warmed up on its inputs");
+    return { inputs: checkedSeries(inputs, "warmup.inputs"), teacher: undefined };
+  }
+  if (targets === undefined)
+    throw new DataError("warmup.targets is missing; a reservoir with feedback is warmed up on the outputs to force");
+  const teacher = checkedSeries(targets, "warmup.targets");
+  return { inputs: inputs === undefined ? noInputs(teacher.rows) : checkedSeries(inputs, "warmup.inputs"), teacher };
+}
+
+/** @throws DataError where there are no rows or a value is not finite */
+export function checkedSeries(source: MatrixLike, name: string): Matrix {
+  let matrix: Matrix;
+  try {
+    matrix = asMatrix(source, name);
+  } catch (error) {
+    throw new DataError((error as Error).message);
+  }
+  if (matrix.rows === 0) throw new DataError(`${name} is empty; it takes at least one row`);
+  checkFinite(matrix, name);
+  return matrix;
+}
+
+/** T rows of no inputs. */
+export function noInputs(rows: number): Matrix {
+  return new Matrix(rows, 0, new Float64Array(0));
+}
+
+function isPair<Data extends ForecasterData | ForecasterPrefix>(data: Data): data is Exclude<Data, MatrixLike> {
+  return typeof data === "object" && data !== null && ("targets" in data || "inputs" in data);
+}

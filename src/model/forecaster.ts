@@ -1,0 +1,371 @@
+// Forecaster: a reservoir and a ridge readout that predict a series, or outputs from inputs. How it is trained stands in
+// forecaster-training.ts, how it is kept in forecaster-file.ts.
+import { writeFileAtomic } from "../io/atomic.js";
+import { readBytes } from "../io/files.js";
+import { nrmse } from "../metrics/index.js";
+import { Matrix, type MatrixLike } from "../numerics/index.js";
+import { ridge, type TrainedReadout } from "../readout/index.js";
+import { DataError, ReservoirComputer, type ReservoirOptions, type WorkOptions } from "../reservoir/index.js";
+import { NotFittedError } from "./errors.js";
+import { decodeForecaster, encodeForecaster } from "./forecaster-file.js";
+import {
+  checkedSeries,
+  type ForecasterData,
+  type ForecasterOptions,
+  type ForecasterPrefix,
+  type ForecasterSequences,
+  type ForecasterSettings,
+  noInputs,
+  prefixRows,
+  type TrainingRows,
+  trainingRows,
+} from "./forecaster-options.js";
+import { roundedInputs, trainReadout } from "./forecaster-training.js";
+import { decodeModelFile, type LoadOptions } from "./model-file.js";
+import {
+  columnsOf,
+  fitStandardisation,
+  inScoresOf,
+  noStandardisation,
+  restored,
+  type Standardisation,
+  sameStandardisation,
+  standardised,
+} from "./standardisation.js";
+
+/** Where a prediction starts. */
+export interface StartOptions extends WorkOptions {
+  /** Start from the initial state and run this first. Left out, go on from the present state: after `fit`, the end of the training data. */
+  readonly warmup?: ForecasterPrefix | undefined;
+}
+
+export interface PredictOptions extends StartOptions {
+  /** With feedback: the true outputs (T x O) to feed back in place of the predicted ones. Row t reaches the prediction of row t + 1. */
+  readonly teacher?: MatrixLike | undefined;
+}
+
+export interface ForecastOptions extends StartOptions {
+  /** Inputs from outside, one row a step: with feedback all I of them, else those after the first O, which are the forecast itself. */
+  readonly inputs?: MatrixLike | undefined;
+}
+
+export interface ScoreOptions extends StartOptions {
+  /** A function of target and prediction (T x O). Default `nrmse`. */
+  readonly metric?: ((target: Matrix, prediction: Matrix) => number) | undefined;
+  /** Rows left out at the start. Default 0. */
+  readonly washout?: number | undefined;
+}
+
+/** What training gives. */
+interface Fitted {
+  readonly computer: ReservoirComputer;
+  readonly readout: TrainedReadout;
+  readonly inputScale: Standardisation;
+  readonly targetScale: Standardisation;
+}
+
+/** Rows predicted at a time. */
+const chunk = 1024;
+
+/**
+ * A reservoir x(t+1) = (1 - a) x(t) + a f(W x(t) + W_in u(t+1) + b + W_fb y(t)) and a readout y = W_out [features of x] + c by ridge regression
+ * (Jaeger 2001, GMD report 148; Lukoševičius 2012, "A practical guide to applying echo state networks").
+ *
+ * - Trained on a series (T x D) without feedback, it predicts the next row: u(t) is row t and y(t) is row t + 1.
+ * - Trained on inputs (T x I) and targets (T x O), y(t) is target t.
+ * - With feedback (`reservoir.feedback`), targets are fed back as y(t) while it trains (teacher forcing), and its own outputs when it
+ *   forecasts.
+ *
+ * It has a state. `fit` leaves it at the end of the training data, so that the rows after those can follow; `predict` moves it on; `forecast`
+ * and `score` put it back.
+ *
+ * @example
+ * await using forecaster = await Forecaster.fit(series.subarray(0, 3000), { reservoir: { size: 300 } });
+ * const next = await forecaster.forecast(84); // rows 3000 to 3083
+ */
+export class Forecaster implements AsyncDisposable {
+  readonly settings: ForecasterSettings;
+  readonly #options: ForecasterOptions;
+  #computer: ReservoirComputer | undefined;
+  #trained: Omit<Fitted, "computer"> | undefined;
+
+  private constructor(options: ForecasterOptions, settings: ForecasterSettings) {
+    this.#options = options;
+    this.settings = settings;
+  }
+
+  /** Checks the options; the reservoir is made when it is trained. @throws ConfigError, and what `ridge` throws */
+  static async create(options: ForecasterOptions): Promise<Forecaster> {
+    const { parseForecasterSettings } = await import("./schemas.js");
+    const { reservoir, matrices, engine, threads, ...rest } = options;
+    const settings = parseForecasterSettings(rest);
+    ridge(settings.readout);
+    return new Forecaster({ reservoir, matrices, engine, threads }, settings);
+  }
+
+  /** Makes a forecaster and trains it. */
+  static async fit(data: ForecasterData | ForecasterSequences, options: ForecasterOptions & WorkOptions): Promise<Forecaster> {
+    const { signal, onProgress, ...rest } = options;
+    const forecaster = await Forecaster.create(rest);
+    try {
+      return await forecaster.fit(data, { signal, onProgress });
+    } catch (error) {
+      await forecaster.dispose();
+      throw error;
+    }
+  }
+
+  /**
+   * Trains the readout on one series or on several. Memory does not grow with the rows, except where the choice of lambda or of solver
+   * goes over them again ("leaveOneOut", "dual", "auto"). The state then stands at the end of the last series.
+   * @throws DataError for data that does not fit together, ConfigError for the reservoir, and what `ridge` throws
+   */
+  async fit(data: ForecasterData | ForecasterSequences, work: WorkOptions = {}): Promise<this> {
+    const several = typeof data === "object" && "sequences" in data;
+    const rows = several
+      ? data.sequences.map((one, s) => trainingRows(one, this.#feedback, `sequences[${s}]: `))
+      : [trainingRows(data, this.#feedback)];
+    const { inputs, targets } = sameShape(rows);
+    const computer = await this.#reservoirFor(inputs.cols, targets.cols);
+    const { standardise, washout, readout: options } = this.settings;
+    const inputScale =
+      standardise === true || standardise === "inputs"
+        ? fitStandardisation(rows.map((one) => one.series ?? one.inputs))
+        : noStandardisation(inputs.cols);
+    const targetScale =
+      standardise === true || standardise === "targets"
+        ? fitStandardisation(rows.map((one) => one.series ?? one.targets))
+        : noStandardisation(targets.cols);
+    const series = rows.map((one) => ({
+      inputs: standardised(inputScale, one.inputs),
+      targets: standardised(targetScale, one.targets),
+    }));
+    const readout = await trainReadout(computer, options, series, washout, work);
+    const last = rows.at(-1)?.last;
+    if (last) await computer.run(standardised(inputScale, last));
+    this.#trained = { readout, inputScale, targetScale };
+    return this;
+  }
+
+  /** The reservoir. @throws NotFittedError */
+  get computer(): ReservoirComputer {
+    return this.#fitted().computer;
+  }
+
+  /** The readout; where targets are standardised it gives z-scores. @throws NotFittedError */
+  get readout(): TrainedReadout {
+    return this.#fitted().readout;
+  }
+
+  /**
+   * One-step prediction: outputs (T x O, binary64) for inputs (T x I), each from the state after its input; `{ steps }` where the
+   * reservoir has no inputs. With feedback, `teacher` is fed back; without it, the forecaster's own outputs are. The state moves on.
+   * @throws DataError, NotFittedError
+   */
+  async predict(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions = {}): Promise<Matrix<Float64Array>> {
+    const { computer, readout, inputScale, targetScale } = this.#fitted();
+    const given = typeof inputs === "object" && "steps" in inputs ? noInputs(checkSteps(inputs.steps)) : checkedSeries(inputs, "inputs");
+    checkColumns(given, "inputs", computer.model.inputSize);
+    const teacher = this.#teacher(options.teacher, given.rows);
+    await this.#start(options);
+    const u = standardised(inputScale, given);
+    const { signal, onProgress } = options;
+    if (computer.model.outputSize > 0 && !teacher) {
+      return restored(targetScale, await computer.generate(u.rows, readout, { signal, onProgress, inputs: u }));
+    }
+    const out = Matrix.zeros(u.rows, readout.outputSize);
+    for (let from = 0; from < u.rows; from += chunk) {
+      const rows = u.subarray(from, from + chunk);
+      const states = await computer.run(rows, { signal, teacher: teacher?.subarray(from, from + chunk) });
+      out.data.set(readout.predict(states, roundedInputs(computer, rows)).data, from * out.cols);
+      onProgress?.(from + rows.rows, u.rows);
+    }
+    return restored(targetScale, out);
+  }
+
+  /**
+   * Closed loop: `steps` outputs (steps x O, binary64), each fed back as the next input or through the feedback weights. Row 0 follows the
+   * last row that the reservoir has seen. The state is put back afterwards.
+   * @throws DataError, NotFittedError
+   */
+  async forecast(steps: number, options: ForecastOptions = {}): Promise<Matrix<Float64Array>> {
+    const { computer, readout, inputScale, targetScale } = this.#fitted();
+    const { inputSize, outputSize } = computer.model;
+    const first = outputSize > 0 ? 0 : readout.outputSize;
+    if (first > inputSize) {
+      throw new DataError(
+        `a closed loop without feedback takes the ${first} outputs as inputs; this reservoir has ${inputSize} (inputSize)`,
+      );
+    }
+    const outside = options.inputs === undefined ? undefined : checkedSeries(options.inputs, "inputs");
+    if (!outside && inputSize > first) {
+      throw new DataError(
+        `inputs is missing; ${inputSize - first} of this reservoir's ${inputSize} inputs come from outside, one row a step`,
+      );
+    }
+    if (outside) checkColumns(outside, "inputs", inputSize - first);
+    const inputs = outside && standardised(columnsOf(inputScale, first, inputSize), outside);
+    const scale = outputSize > 0 ? targetScale : columnsOf(inputScale, 0, first);
+    const loop = sameStandardisation(scale, targetScale) ? readout : inScoresOf(readout, targetScale, scale);
+    const { signal, onProgress } = options;
+    return this.#puttingBack(async () => {
+      await this.#start(options);
+      return restored(scale, await computer.generate(steps, loop, { signal, onProgress, inputs }));
+    });
+  }
+
+  /**
+   * The score of one-step predictions on data of the kind it was trained on; where there is feedback, the true outputs are fed back. The state
+   * is put back afterwards.
+   * @throws DataError, NotFittedError, and what the metric throws
+   */
+  async score(data: ForecasterData, options: ScoreOptions = {}): Promise<number> {
+    const { computer } = this.#fitted();
+    const { metric = nrmse, washout = 0, ...start } = options;
+    const { inputs, targets } = trainingRows(data, this.#feedback);
+    if (!Number.isSafeInteger(washout) || washout < 0 || washout >= targets.rows) {
+      throw new DataError(
+        `washout is ${washout} and there are ${targets.rows} rows to score; it takes a whole number from 0 and below that`,
+      );
+    }
+    const teacher = computer.model.outputSize > 0 ? targets : undefined;
+    const predicted = await this.#puttingBack(() => this.predict(inputs, { ...start, teacher }));
+    return metric(targets.subarray(washout), predicted.subarray(washout));
+  }
+
+  /** Back to the reservoir's initial state. @throws NotFittedError */
+  reset(): void {
+    this.#fitted().computer.reset();
+  }
+
+  /** The model as the bytes of one safetensors file: weights, readout, settings, and the state it stands at. @throws NotFittedError */
+  async toBytes(): Promise<Uint8Array> {
+    const { computer, ...rest } = this.#fitted();
+    return encodeForecaster({ settings: this.settings, model: computer.model, state: computer.state, ...rest });
+  }
+
+  /** Writes `toBytes()` to a file, whole or not at all (Node). @throws FileError, NotFittedError */
+  async save(path: string): Promise<void> {
+    await writeFileAtomic(path, await this.toBytes());
+  }
+
+  /** Opens what `toBytes` gave. @throws FileError with the reason where it cannot be used */
+  static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<Forecaster> {
+    const { source = "model data", engine, threads } = options;
+    const file = await decodeModelFile(bytes, source, "forecaster");
+    const { settings, model, state, ...trained } = await decodeForecaster(file, source);
+    const forecaster = new Forecaster({ reservoir: model.config, engine, threads }, settings);
+    const computer = await ReservoirComputer.fromModel(model, { engine, threads });
+    computer.state = state;
+    forecaster.#computer = computer;
+    forecaster.#trained = trained;
+    return forecaster;
+  }
+
+  /** Opens a file that `save` wrote (Node). @throws FileError with the reason where it cannot be used */
+  static async load(path: string, options: Omit<LoadOptions, "source"> = {}): Promise<Forecaster> {
+    return Forecaster.fromBytes(await readBytes(path), { ...options, source: path });
+  }
+
+  /** Gives memory and threads back. Idempotent. */
+  async dispose(): Promise<void> {
+    await this.#computer?.dispose();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+
+  get #feedback(): boolean {
+    const { reservoir, matrices } = this.#options;
+    return (reservoir.feedback ?? null) !== null || matrices?.feedbackWeights !== undefined;
+  }
+
+  #fitted(): Fitted {
+    if (!this.#computer || !this.#trained) throw new NotFittedError("forecaster");
+    return { computer: this.#computer, ...this.#trained };
+  }
+
+  /** The reservoir that is there, or a new one where the data has another shape. */
+  async #reservoirFor(inputs: number, outputs: number): Promise<ReservoirComputer> {
+    const standing = this.#computer?.model;
+    if (this.#computer && standing?.inputSize === inputs && (standing.outputSize === 0 || standing.outputSize === outputs)) {
+      return this.#computer;
+    }
+    await this.#computer?.dispose();
+    this.#trained = undefined;
+    const { reservoir, ...create } = this.#options;
+    const { feedback, outputSize } = reservoir;
+    const config: ReservoirOptions = {
+      ...reservoir,
+      inputSize: reservoir.inputSize ?? inputs,
+      ...(feedback ? { feedback: { ...feedback, size: feedback.size ?? outputSize ?? outputs } } : {}),
+    };
+    const computer = await ReservoirComputer.create(config, create);
+    this.#computer = computer;
+    const { model } = computer;
+    if (model.inputSize !== inputs) {
+      const advice = inputs === 0 ? "give { inputs, targets }, or set inputSize to 0" : "set inputSize to that, or leave it out";
+      throw new DataError(`the data has ${inputs} inputs and the reservoir takes ${model.inputSize} (inputSize); ${advice}`);
+    }
+    if (model.outputSize > 0 && model.outputSize !== outputs) {
+      throw new DataError(
+        `the data has ${outputs} targets and the reservoir feeds back ${model.outputSize} (feedback.size); set it to that, or leave it out`,
+      );
+    }
+    return computer;
+  }
+
+  /** Goes to the initial state and through the warm-up, where there is one. */
+  async #start({ warmup, signal }: StartOptions): Promise<void> {
+    if (warmup === undefined) return;
+    const { computer, inputScale, targetScale } = this.#fitted();
+    const { inputs, teacher } = prefixRows(warmup, computer.model.outputSize > 0);
+    checkColumns(inputs, "warmup.inputs", computer.model.inputSize);
+    if (teacher) checkColumns(teacher, "warmup.targets", computer.model.outputSize);
+    const y = teacher && standardised(targetScale, teacher);
+    computer.reset();
+    await computer.run(standardised(inputScale, inputs), { signal, every: inputs.rows, teacher: y });
+  }
+
+  #teacher(teacher: MatrixLike | undefined, rows: number): Matrix | undefined {
+    if (teacher === undefined) return undefined;
+    const { computer, targetScale } = this.#fitted();
+    if (computer.model.outputSize === 0) throw new DataError("teacher was given; this forecaster's reservoir has no feedback to force");
+    const forced = checkedSeries(teacher, "teacher");
+    checkColumns(forced, "teacher", computer.model.outputSize);
+    if (forced.rows !== rows) throw new DataError(`teacher has ${forced.rows} rows and inputs has ${rows}; they take the same number`);
+    return standardised(targetScale, forced);
+  }
+
+  async #puttingBack<T>(work: () => Promise<T>): Promise<T> {
+    const { computer } = this.#fitted();
+    const { state } = computer;
+    try {
+      return await work();
+    } finally {
+      computer.state = state;
+    }
+  }
+}
+
+function sameShape(rows: readonly TrainingRows[]): TrainingRows {
+  const first = rows[0];
+  if (!first) throw new DataError("sequences is empty; it takes at least one");
+  rows.forEach(({ inputs, targets }, s) => {
+    if (inputs.cols === first.inputs.cols && targets.cols === first.targets.cols) return;
+    throw new DataError(
+      `sequences[${s}] has ${inputs.cols} inputs and ${targets.cols} targets, and sequences[0] has ${first.inputs.cols} and ${first.targets.cols}; they take the same`,
+    );
+  });
+  return first;
+}
+
+function checkColumns(matrix: Matrix, name: string, cols: number): void {
+  if (matrix.cols !== cols) throw new DataError(`${name} has ${matrix.cols} columns; this forecaster takes ${cols}`);
+}
+
+function checkSteps(steps: number): number {
+  if (!Number.isSafeInteger(steps) || steps < 1) throw new DataError(`steps is ${steps}; it takes a whole number of at least 1`);
+  return steps;
+}

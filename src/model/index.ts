@@ -1,0 +1,16 @@
+// Models: fit and predict over a reservoir and a readout, and the file that keeps them.
+export { Classifier } from "./classifier.js";
+export type { ClassifierOptions, ClassifierReadout, ClassifierSettings, Label, Representation } from "./classifier-options.js";
+export { NotFittedError } from "./errors.js";
+export { Forecaster, type ForecastOptions, type PredictOptions, type ScoreOptions, type StartOptions } from "./forecaster.js";
+export type {
+  ForecasterData,
+  ForecasterOptions,
+  ForecasterPrefix,
+  ForecasterSequences,
+  ForecasterSettings,
+} from "./forecaster-options.js";
+export { type LoadedModel, loadModel } from "./load-model.js";
+export { type LoadOptions, ModelFileError, type ModelKind } from "./model-file.js";
+export { decodeReservoir, encodeReservoir, type LoadedReservoir, loadReservoir, saveReservoir } from "./reservoir-file.js";
+export { packageVersion } from "./version.js";

@@ -1,0 +1,27 @@
+// Opens a model file of any kind.
+import { readBytes } from "../io/files.js";
+import { Classifier } from "./classifier.js";
+import { Forecaster } from "./forecaster.js";
+import { decodeModelFile, type LoadOptions } from "./model-file.js";
+import { decodeReservoir, type LoadedReservoir } from "./reservoir-file.js";
+
+/** What a model file holds. */
+export type LoadedModel =
+  | { readonly kind: "forecaster"; readonly forecaster: Forecaster }
+  | { readonly kind: "classifier"; readonly classifier: Classifier }
+  | ({ readonly kind: "reservoir" } & LoadedReservoir);
+
+/** Reads a model file, whatever it holds (Node). @throws FileError with the reason where it cannot be used */
+export async function loadModel(path: string, options: Omit<LoadOptions, "source"> = {}): Promise<LoadedModel> {
+  const bytes = await readBytes(path);
+  const { kind } = await decodeModelFile(bytes, path);
+  const open = { ...options, source: path };
+  switch (kind) {
+    case "forecaster":
+      return { kind, forecaster: await Forecaster.fromBytes(bytes, open) };
+    case "classifier":
+      return { kind, classifier: await Classifier.fromBytes(bytes, open) };
+    case "reservoir":
+      return { kind, ...(await decodeReservoir(bytes, open)) };
+  }
+}

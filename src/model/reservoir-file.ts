@@ -1,0 +1,61 @@
+// A bare reservoir, with or without a readout, as a model file and back.
+import { writeFileAtomic } from "../io/atomic.js";
+import { readBytes } from "../io/files.js";
+import type { TrainedReadout } from "../readout/index.js";
+import { DataError, type LinearReadout, ReservoirComputer } from "../reservoir/index.js";
+import { emptyContent, getReadout, getReservoir, getState, putReadout, putReservoir, putState } from "./content.js";
+import { decodeModelFile, encodeModelFile, type LoadOptions, type ModelFile } from "./model-file.js";
+import { TensorReader } from "./tensor-reader.js";
+
+/** A reservoir from a file, at the state it was saved in, and its readout where there is one. */
+export interface LoadedReservoir {
+  readonly computer: ReservoirComputer;
+  readonly readout: TrainedReadout | undefined;
+}
+
+/**
+ * A reservoir and, if given, a readout of it, as the bytes of one safetensors file. The state is part of it, so that a run goes on exactly where it stood.
+ * @throws DataError for a readout of another reservoir
+ */
+export async function encodeReservoir(computer: ReservoirComputer, readout?: LinearReadout): Promise<Uint8Array> {
+  const content = emptyContent();
+  putReservoir(content, "", computer.model);
+  putState(content, computer.state);
+  if (readout) {
+    const { size, inputSize } = computer.model;
+    if (readout.stateSize !== size || (readout.features.input && readout.inputSize !== inputSize)) {
+      throw new DataError(
+        `the readout was trained on ${readout.stateSize} neurons and ${readout.inputSize} inputs; this reservoir has ${size} and ${inputSize}`,
+      );
+    }
+    putReadout(content, "", readout);
+  }
+  return encodeModelFile("reservoir", content);
+}
+
+/** Writes `encodeReservoir` to a file, whole or not at all (Node). @throws FileError, DataError */
+export async function saveReservoir(path: string, computer: ReservoirComputer, readout?: LinearReadout): Promise<void> {
+  await writeFileAtomic(path, await encodeReservoir(computer, readout));
+}
+
+/** Opens what `encodeReservoir` gave. @throws FileError with the reason where it cannot be used */
+export async function decodeReservoir(bytes: Uint8Array, options: LoadOptions = {}): Promise<LoadedReservoir> {
+  const { source = "model data", engine, threads } = options;
+  return openReservoir(await decodeModelFile(bytes, source, "reservoir"), source, { engine, threads });
+}
+
+/** Opens a file that `saveReservoir` wrote (Node). @throws FileError with the reason where it cannot be used */
+export async function loadReservoir(path: string, options: Omit<LoadOptions, "source"> = {}): Promise<LoadedReservoir> {
+  return decodeReservoir(await readBytes(path), { ...options, source: path });
+}
+
+async function openReservoir(file: ModelFile, source: string, options: Omit<LoadOptions, "source">): Promise<LoadedReservoir> {
+  const reader = new TensorReader(file, source);
+  const model = await getReservoir(reader, "");
+  const readout = file.metadata["readout"] === undefined ? undefined : await getReadout(reader, "", model.size, model.inputSize);
+  const state = await getState(reader, model);
+  reader.finish();
+  const computer = await ReservoirComputer.fromModel(model, options);
+  computer.state = state;
+  return { computer, readout };
+}
