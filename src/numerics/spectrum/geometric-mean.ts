@@ -1,4 +1,4 @@
-// The geometric mean of positive numbers from IEEE operations alone: the radius of a cycle. Exact where all are equal.
+// Roots and the geometric mean of positive numbers from IEEE operations alone. No logarithms.
 import { exponentOf, timesPowerOfTwo } from "./power-of-two.js";
 
 /** A positive number as mantissa in [1, 2) and exponent, so that long products neither overflow nor underflow. */
@@ -19,7 +19,7 @@ function power(base: number, exponent: number): Scaled {
   return result;
 }
 
-/** (|x_1| |x_2| ... |x_n|)^(1/n), to about one unit in the last place. The values are finite and none is 0. */
+/** (|x_1| |x_2| ... |x_n|)^(1/n), to about one unit in the last place; exact where all are equal. The values are finite, none is 0. */
 export function geometricMean(values: ArrayLike<number>): number {
   const n = values.length;
   const first = Math.abs(values[0]!);
@@ -32,14 +32,23 @@ export function geometricMean(values: ArrayLike<number>): number {
     product = scaled(product[0] * factor[0], factor[1]);
   }
   if (equal) return first;
-  // product = 2^(n whole) * mantissa * 2^rest with 0 <= rest < n, so the root is 2^whole times a number in [1, 2).
-  const whole = Math.floor(product[1] / n);
-  const rest = product[1] - whole * n;
+  return root(product, n);
+}
+
+/** x^(1/n) for x > 0 and whole n >= 1, to about one unit in the last place. */
+export function nthRoot(x: number, n: number): number {
+  return n === 1 ? x : root(scaled(x, 0), n);
+}
+
+function root([mantissa, exponent]: Scaled, n: number): number {
+  // x = 2^(n whole) * mantissa * 2^rest with 0 <= rest < n, so the root is 2^whole times a number in [1, 2).
+  const whole = Math.floor(exponent / n);
+  const rest = exponent - whole * n;
   let low = 1;
   let high = 2;
   for (let middle = 1.5; middle > low && middle < high; middle = (low + high) / 2) {
-    const [mantissa, exponent] = power(middle, n);
-    if (exponent < rest || (exponent === rest && mantissa <= product[0])) low = middle;
+    const [m, e] = power(middle, n);
+    if (e < rest || (e === rest && m <= mantissa)) low = middle;
     else high = middle;
   }
   return timesPowerOfTwo(low, whole);

@@ -3,12 +3,14 @@ import { type WasmInstance, wasmInstance, wasmMemoryLimit, wasmReserved } from "
 import type { Component } from "./components.js";
 import { paddedLength } from "./padding.js";
 import { powerOfTwoFactors } from "./power-of-two.js";
-import type { BlockSummary } from "./structure.js";
 
-/** The block divided by 2^exponent, so that its largest element is in [1, 2). */
+/** The block divided by 2^exponent. */
 export interface KrylovOperator {
   readonly instance: WasmInstance;
-  /** Numbers in a vector: the block's size and its padding, zero, as `paddedLength` says. */
+  /** Rows of the block. */
+  readonly n: number;
+  readonly exponent: number;
+  /** Numbers in a vector: n and its padding, zero, as `paddedLength` says. */
   readonly ld: number;
   /** Address of the first byte after the matrix, a multiple of 16. */
   readonly free: number;
@@ -16,17 +18,19 @@ export interface KrylovOperator {
   multiply(x: number, y: number): void;
 }
 
-/** Loads the block, dense where more than half of it is not zero, and leaves `vectors` vectors and `bytes` bytes after it. */
-export function loadOperator(component: Component, summary: BlockSummary, vectors: number, bytes: number): KrylovOperator {
+/**
+ * Loads a block of `count` nonzeros, dense where more than half of it is not zero, with room after it for an iteration with a basis
+ * of `full` vectors: two vectors more, and two square matrices and five rows of even length for the projected problem.
+ */
+export function loadOperator(component: Component, count: number, exponent: number, full: number): KrylovOperator {
   const n = component.size;
-  const { count } = summary;
   const ld = paddedLength(n);
   const dense = count > 0.5 * n * n;
   const columnsAt = wasmReserved + 8 * count;
   const offsetsAt = columnsAt + 4 * count;
   const end = dense ? wasmReserved + 8 * n * ld : offsetsAt + 4 * (n + 1);
   const free = Math.ceil(end / 16) * 16;
-  const total = free + 8 * ld * vectors + bytes;
+  const total = free + 8 * ld * (full + 2) + 8 * (full + 1) * (2 * full + 5);
   if (total > wasmMemoryLimit) {
     throw new RangeError(
       `a Krylov iteration on ${n} rows with ${count} nonzeros takes ${total} bytes; a WebAssembly memory has at most ${wasmMemoryLimit}: ask for the method "circularLaw"`,
@@ -34,13 +38,13 @@ export function loadOperator(component: Component, summary: BlockSummary, vector
   }
   const instance = wasmInstance(total - wasmReserved);
   const { exports, memory } = instance;
-  const [scale0, scale1] = powerOfTwoFactors(-summary.exponent);
+  const [scale0, scale1] = powerOfTwoFactors(-exponent);
   if (dense) {
     const data = new Float64Array(memory.buffer, wasmReserved, n * ld);
     component.forEach((row, column, value) => {
       data[row * ld + column] = value * scale0 * scale1;
     });
-    return { instance, ld, free, multiply: (x, y) => exports.krylovMultiplyDense(n, ld, wasmReserved, x, y) };
+    return { instance, n, exponent, ld, free, multiply: (x, y) => exports.krylovMultiplyDense(n, ld, wasmReserved, x, y) };
   }
   const values = new Float64Array(memory.buffer, wasmReserved, count);
   const columns = new Uint32Array(memory.buffer, columnsAt, count);
@@ -51,5 +55,5 @@ export function loadOperator(component: Component, summary: BlockSummary, vector
     columns[p++] = 8 * column;
     offsets[row + 1] = p;
   });
-  return { instance, ld, free, multiply: (x, y) => exports.krylovMultiplySparse(n, offsetsAt, columnsAt, wasmReserved, x, y) };
+  return { instance, n, exponent, ld, free, multiply: (x, y) => exports.krylovMultiplySparse(n, offsetsAt, columnsAt, wasmReserved, x, y) };
 }
