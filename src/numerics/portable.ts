@@ -1,5 +1,6 @@
 // Elementary functions from IEEE operations alone, so that weights, spikes, tasks and constants have the same bits in every
 // JavaScript engine and on every device (docs/numerics.md, rules 4 and 8). They do not replace Math.* where only a person reads the result.
+// The errors stated below are the largest that scripts/portable-accuracy.mjs found.
 
 /** Reading and writing the bits of a binary64, sign and exponent first. */
 const bits = new DataView(new ArrayBuffer(8));

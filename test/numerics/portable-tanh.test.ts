@@ -121,7 +121,11 @@ describe.each(precisions)("tanh in $name", ({ scalar, array, values, patterns, p
 
 describe("the bits of docs/numerics.md, rule 4", () => {
   it("hash to 8f575d41 over all binary32 patterns from 0 to 20.002", () => {
-    expect((exports.tanhHash32(0, 0x41a01000, 0x811c9dc5) >>> 0).toString(16)).toBe("8f575d41");
+    // In pieces, because only a new call gets the optimised code that the first ones caused to be made.
+    const end = 0x41a01000;
+    let hash = 0x811c9dc5;
+    for (let from = 0; from < end; from += 2 ** 20) hash = exports.tanhHash32(from, Math.min(from + 2 ** 20, end), hash);
+    expect((hash >>> 0).toString(16)).toBe("8f575d41");
   });
 
   it("hash to fc253a4d over the fixed sample of binary64", () => {
