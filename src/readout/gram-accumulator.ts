@@ -1,6 +1,6 @@
 // Training rows summed up as normal equations: X^T X, X^T Y and Y^T Y in the portable order (docs/numerics.md, rule 9). Memory does
 // not grow with the rows. It solves nothing.
-import { type GramSum, Matrix, PortableGram, type SystemBlas } from "../numerics/index.js";
+import { type GramSum, Matrix, mirrorLowerTriangle, PortableGram, type SystemBlas } from "../numerics/index.js";
 import type { TrainingSink } from "../reservoir/engine.js";
 import type { FeatureSpec } from "../reservoir/features.js";
 import { featureColumns, featuresOf } from "./features-option.js";
@@ -64,16 +64,24 @@ export class GramAccumulator implements TrainingSink {
 
   /** The sums of the rows so far. */
   sums(): GramSums {
-    const all = this.#sum.matrix();
-    const count = this.featureCount;
-    const block = (r0: number, r1: number, c0: number, c1: number): Matrix<Float64Array> => {
-      const out = Matrix.zeros(r1 - r0, c1 - c0);
-      for (let r = r0; r < r1; r++) out.data.set(all.data.subarray(r * all.cols + c0, r * all.cols + c1), (r - r0) * out.cols);
-      return out;
-    };
-    const targetSquares = new Float64Array(this.shape.outputSize);
-    for (let o = 0; o < targetSquares.length; o++) targetSquares[o] = all.at(count + o, count + o);
-    return { gram: block(0, count, 0, count), cross: block(0, count, count, all.cols), targetSquares, rows: this.rows };
+    const { lower, cross, targetSquares, rows } = this.lowerSums();
+    const gram = Matrix.zeros(this.featureCount, this.featureCount);
+    for (let i = 0; i < gram.rows; i++) gram.data.set(lower.data.subarray(i * lower.cols, i * lower.cols + i + 1), i * gram.cols);
+    return { gram: mirrorLowerTriangle(gram), cross, targetSquares, rows };
+  }
+
+  /** @internal The same with X^T X as the leading block of a larger matrix whose lower triangle alone is filled. */
+  lowerSums(): Omit<GramSums, "gram"> & { readonly lower: Matrix<Float64Array> } {
+    const lower = this.#sum.lowerTriangle();
+    const outputs = this.shape.outputSize;
+    const cross = Matrix.zeros(this.featureCount, outputs);
+    const targetSquares = new Float64Array(outputs);
+    for (let o = 0; o < outputs; o++) {
+      const row = lower.row(this.featureCount + o);
+      for (let f = 0; f < this.featureCount; f++) cross.data[f * outputs + o] = row[f]!;
+      targetSquares[o] = row[this.featureCount + o]!;
+    }
+    return { lower, cross, targetSquares, rows: this.rows };
   }
 
   /** Gives the memory back. Idempotent. */

@@ -22,7 +22,7 @@ export function solveDual(
   const targetMeans = centred ? centre(y) : new Float64Array(y.cols);
   const kernel = new PortableGram(x.rows);
   kernel.add([{ matrix: transpose(x), square: "none" }], x.cols);
-  const factor = withLambda(lambda, () => cholesky(kernel.matrix(), new Float64Array(x.rows).fill(lambda)));
+  const factor = withLambda(lambda, () => cholesky(kernel.lowerTriangle(), new Float64Array(x.rows).fill(lambda)));
   const alpha = factor.solve(y);
   const weights = Matrix.zeros(x.cols, y.cols);
   for (let t = 0; t < x.rows; t++) {

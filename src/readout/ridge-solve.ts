@@ -19,20 +19,20 @@ export interface RidgeSystem {
 
 /** Solves (X^T X + lambda I) W = X^T Y; no penalty on the constant feature. */
 export function gramSystem(accumulator: GramAccumulator, blas: SystemBlas | undefined): RidgeSystem {
-  const { gram, cross, targetSquares, rows } = accumulator.sums();
+  const { lower, cross, targetSquares, rows } = accumulator.lowerSums();
   const { constant } = accumulator;
-  const count = gram.rows;
+  const count = cross.rows;
   const penalty = (lambda: number): Float64Array => penalties(count, constant, lambda);
   return {
     rows,
     solve: (lambda) => {
-      if (!blas) return withLambda(lambda, () => cholesky(gram, penalty(lambda)).solve(cross));
-      const solved = blas.solvePositiveDefinite(gram, penalty(lambda), cross);
+      if (!blas) return withLambda(lambda, () => cholesky(lower, penalty(lambda), count).solve(cross));
+      const solved = blas.solvePositiveDefinite(lower, penalty(lambda), cross);
       if (solved instanceof Matrix) return solved;
       throw new IllConditionedError(lambda, count, solved, Number.NaN, Number.NaN);
     },
     reduce: (smallest) => {
-      const factor = withLambda(smallest, () => cholesky(gram, penalty(smallest)));
+      const factor = withLambda(smallest, () => cholesky(lower, penalty(smallest), count));
       const targets = factor.solveLower(cross);
       const residualSquares = targetSquares.slice();
       for (let i = 0; i < targets.data.length; i++) {
@@ -41,7 +41,7 @@ export function gramSystem(accumulator: GramAccumulator, blas: SystemBlas | unde
       }
       return reduced(upperOf(factor.lower()), targets, smallest, residualSquares, rows, constant);
     },
-    means: () => Float64Array.from({ length: count - 1 }, (_, f) => gram.data[(count - 1) * count + f]! / rows),
+    means: () => Float64Array.from({ length: count - 1 }, (_, f) => lower.data[(count - 1) * lower.cols + f]! / rows),
   };
 }
 

@@ -22,7 +22,7 @@ function without(matrix: Matrix, t: number): Matrix {
 }
 
 function squaredError(readout: TrainedReadout, x: Matrix, y: Matrix): number {
-  return readout.predict(x).data.reduce((sum, value, i) => sum + (value - y.data[i]!) ** 2, 0);
+  return Array.from(readout.predict(x).data).reduce((sum, value, i) => sum + (value - y.data[i]!) ** 2, 0);
 }
 
 /** RSS / T over (1 - d / T)^2, with d the trace of the matrix that turns targets into predictions, found column by column. */

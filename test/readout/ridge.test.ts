@@ -68,7 +68,7 @@ describe("ridge", () => {
 
   it("does not penalise the intercept: with a huge lambda it is the mean and the weights are 0", () => {
     const readout = ridge({ lambda: 1e15 }).fit(states, targets);
-    const mean = targets.column(0).reduce((sum, value) => sum + value, 0) / 200;
+    const mean = Array.from(targets.column(0)).reduce((sum, value) => sum + value, 0) / 200;
     expect(readout.intercept[0]).toBeCloseTo(mean, 10);
     expect(Math.max(...readout.weights.data.map(Math.abs))).toBeLessThan(1e-12);
   });
@@ -178,7 +178,7 @@ describe("ridge", () => {
   });
 
   it("folds a subtracted mean into the intercept", () => {
-    const mean = Array.from({ length: 23 }, (_, i) => states.column(i).reduce((sum, value) => sum + value, 0) / 200);
+    const mean = Array.from({ length: 23 }, (_, i) => Array.from(states.column(i)).reduce((sum, value) => sum + value, 0) / 200);
     const centred = rows.map((row) => row.map((value, i) => value - mean[i]!));
     for (const solver of ["cholesky", "qr", "dual"] as const) {
       const readout = ridge({ subtractMean: true, intercept: false, lambda: 2, solver }).fit(states, targets);

@@ -75,27 +75,27 @@ export class CholeskyFactor {
 }
 
 /**
- * Factors a symmetric matrix, of which the lower triangle is read, after adding `diagonal[i]` to element (i, i).
+ * Factors the leading n x n block of a symmetric matrix, of which the lower triangle is read, after adding `diagonal[i]` to element (i, i).
  *
  * L[i][j] = (A[i][j] - L[i][0] L[j][0] - ... - L[i][j-1] L[j][j-1]) / L[j][j], one product after the other, and L[j][j] the square
  * root of what is left of the diagonal (Golub and Van Loan, Matrix Computations, section 4.2).
  * @throws NotPositiveDefiniteError, MemoryLimitError
  */
-export function cholesky(matrix: Matrix, diagonal?: ArrayLike<number>): CholeskyFactor {
-  const n = matrix.rows;
-  if (matrix.cols !== n) throw new RangeError(`a ${n} x ${matrix.cols} matrix has no Cholesky factor; it takes a square one`);
+export function cholesky(matrix: Matrix, diagonal?: ArrayLike<number>, n: number = matrix.rows): CholeskyFactor {
+  const ld = matrix.cols;
+  if (matrix.rows !== ld) throw new RangeError(`a ${matrix.rows} x ${ld} matrix has no Cholesky factor; it takes a square one`);
   const padded = Math.ceil(n / panelColumns) * panelColumns;
   const memory = allocateRegions(`the factorisation of a ${n} x ${n} matrix`, { matrix: padded * padded * 8, work: padded * workBytes });
   const values = float64View(memory, memory.at.matrix, padded * padded);
   for (let i = 0; i < n; i++) {
-    values.set(matrix.data.subarray(i * n, i * n + i + 1), i * padded);
+    values.set(matrix.data.subarray(i * ld, i * ld + i + 1), i * padded);
     if (diagonal) values[i * padded + i] = values[i * padded + i]! + diagonal[i]!;
   }
   for (let i = n; i < padded; i++) values[i * padded + i] = 1;
   const failed = memory.exports.choleskyFactor(memory.at.matrix, padded, memory.at.work);
   if (failed !== 0) {
     const index = failed - 1;
-    const original = (i: number): number => matrix.data[i * n + i]! + (diagonal?.[i] ?? 0);
+    const original = (i: number): number => matrix.data[i * ld + i]! + (diagonal?.[i] ?? 0);
     throw new NotPositiveDefiniteError(index, values[index * padded + index]!, n, conditionEstimate(values, padded, n, index, original));
   }
   return new CholeskyFactor(n, padded, memory);

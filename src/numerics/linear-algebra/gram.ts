@@ -15,8 +15,8 @@ export interface GramSum {
   readonly rows: number;
   /** Adds `rows` rows, put together from the sources from left to right. */
   add(sources: readonly ColumnSource[], rows: number): void;
-  /** X^T X of the rows so far, C x C, both triangles. */
-  matrix(): Matrix<Float64Array>;
+  /** The lower triangle of X^T X of the rows so far, C x C; what is above the diagonal is unspecified. */
+  lowerTriangle(): Matrix<Float64Array>;
   dispose(): void;
 }
 
@@ -74,28 +74,31 @@ export class PortableGram implements GramSum {
     if (other.columns !== this.columns) {
       throw new RangeError(`a Gram matrix of ${other.columns} columns cannot be added to one of ${this.columns}`);
     }
-    const theirs = other.#finished();
-    const memory = this.#open();
+    const [theirTotals, theirSums] = other.#parts();
+    const theirs = theirTotals.map((total, i) => total + theirSums[i]!);
     this.#sumPending();
-    memory.exports.gramFinishBlock(memory.at.sums, memory.at.totals, this.#tiles * tileValues);
+    const { at, exports } = this.#open();
+    exports.gramFinishBlock(at.sums, at.totals, this.#tiles * tileValues);
     this.#rowsInBlock = 0;
-    const totals = float64View(memory, memory.at.totals, theirs.length);
+    const [totals] = this.#parts();
     for (let i = 0; i < theirs.length; i++) totals[i] = totals[i]! + theirs[i]!;
     this.#rows += other.#rows;
   }
 
-  matrix(): Matrix<Float64Array> {
-    const tiles = this.#finished();
+  lowerTriangle(): Matrix<Float64Array> {
+    const [totals, sums] = this.#parts();
     const n = this.columns;
     const out = Matrix.zeros(n, n);
     let tile = 0;
     for (let i0 = 0; i0 < n; i0 += panelColumns) {
+      const columns = Math.min(panelColumns, n - i0);
       for (let j0 = i0; j0 < n; j0 += panelColumns) {
-        for (let i = i0; i < Math.min(n, i0 + panelColumns); i++) {
-          for (let j = Math.max(i, j0); j < Math.min(n, j0 + panelColumns); j++) {
-            const value = tiles[tile + (i - i0) * panelColumns + (j - j0)]!;
-            out.data[i * n + j] = value;
-            out.data[j * n + i] = value;
+        const rows = Math.min(panelColumns, n - j0);
+        for (let j = 0; j < rows; j++) {
+          const row = (j0 + j) * n + i0;
+          for (let i = 0; i < columns; i++) {
+            const at = tile + i * panelColumns + j;
+            out.data[row + i] = totals[at]! + sums[at]!;
           }
         }
         tile += tileValues;
@@ -124,15 +127,18 @@ export class PortableGram implements GramSum {
     }
   }
 
-  /** The tiles with the unfinished block added, as a copy: the block itself goes on. */
-  #finished(): Float64Array {
+  /** The totals and the sums of the unfinished block, which are 0 where there is none: value by value they add up to the result. */
+  #parts(): readonly [totals: Float64Array, sums: Float64Array] {
     const memory = this.#open();
     this.#sumPending();
     const length = this.#tiles * tileValues;
-    const out = float64View(memory, memory.at.totals, length).slice();
-    if (this.#rowsInBlock === 0) return out;
-    const sums = float64View(memory, memory.at.sums, length);
-    for (let i = 0; i < length; i++) out[i] = out[i]! + sums[i]!;
-    return out;
+    return [float64View(memory, memory.at.totals, length), float64View(memory, memory.at.sums, length)];
   }
+}
+
+/** Copies the lower triangle of a square matrix to the upper one, in place. */
+export function mirrorLowerTriangle(matrix: Matrix<Float64Array>): Matrix<Float64Array> {
+  const { rows: n, data } = matrix;
+  for (let i = 0; i < n; i++) for (let j = 0; j < i; j++) data[j * n + i] = data[i * n + j]!;
+  return matrix;
 }

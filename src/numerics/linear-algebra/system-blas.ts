@@ -99,23 +99,26 @@ export class SystemBlas {
   }
 
   /**
-   * W with (A + diag(d)) W = B by dpotrf and dpotrs; A is symmetric n x n, B n x O. Returns the failed pivot's index, from 0, where
-   * the matrix is not positive definite.
+   * W with (A + diag(d)) W = B by dpotrf and dpotrs, B n x O. A is the leading n x n block of a symmetric matrix whose lower triangle
+   * is read. Returns the failed pivot's index, from 0, where it is not positive definite.
    */
   solvePositiveDefinite(
     matrix: Matrix<Float64Array>,
     diagonal: ArrayLike<number>,
     rhs: Matrix<Float64Array>,
   ): Matrix<Float64Array> | number {
-    const n = matrix.rows;
-    const factor = matrix.data.slice();
-    for (let i = 0; i < n; i++) factor[i * n + i] = factor[i * n + i]! + diagonal[i]!;
+    const n = rhs.rows;
+    const factor = new Float64Array(n * n);
+    for (let i = 0; i < n; i++) {
+      factor.set(matrix.data.subarray(i * matrix.cols, i * matrix.cols + i + 1), i * n);
+      factor[i * n + i] = factor[i * n + i]! + diagonal[i]!;
+    }
     const order = Int32Array.of(n);
     const info = Int32Array.of(0);
-    this.#routines.dpotrf("L", order, factor, order, info);
+    this.#routines.dpotrf("U", order, factor, order, info);
     if (info[0]! > 0) return info[0]! - 1;
     const columns = transpose(rhs);
-    this.#routines.dpotrs("L", order, Int32Array.of(rhs.cols), factor, order, columns.data, order, info);
+    this.#routines.dpotrs("U", order, Int32Array.of(rhs.cols), factor, order, columns.data, order, info);
     return transpose(columns);
   }
 }
@@ -152,11 +155,8 @@ class SystemGram implements GramSum {
     this.rows += rows;
   }
 
-  matrix(): Matrix<Float64Array> {
-    const out = this.#sum.slice();
-    const n = this.columns;
-    for (let i = 0; i < n; i++) for (let j = 0; j < i; j++) out.data[j * n + i] = out.data[i * n + j]!;
-    return out;
+  lowerTriangle(): Matrix<Float64Array> {
+    return this.#sum.slice();
   }
 
   dispose(): void {}
