@@ -1,5 +1,8 @@
 // An experiment as its file describes it, with every default filled in. What the fields take is checked in schema.ts.
 import type { NrmseNorm } from "../../metrics/index.js";
+import type { ClassifierSettings } from "../../model/index.js";
+
+import type { LeastMeanSquaresOptions, RecursiveLeastSquaresOptions, RidgeOptions, SoftmaxOptions } from "../../readout/index.js";
 import type { ReservoirOptions, Seed } from "../../reservoir/index.js";
 
 /** A generated series: one of the benchmark tasks. */
@@ -41,41 +44,12 @@ export type DataDescription = GeneratedData | FileData;
 /** What is done to the series before the reservoir sees it, in order, and undone on its predictions. */
 export type TransformDescription = "standardise" | "squash" | { readonly difference: number };
 
+/** A readout by name, with the options of its trainer. */
 export type ReadoutDescription =
-  | {
-      readonly type: "ridge";
-      readonly lambda?: number | undefined;
-      readonly lambdas?: readonly number[] | undefined;
-      readonly selection?: "gcv" | "leaveOneOut" | undefined;
-      readonly solver?: "cholesky" | "qr" | "dual" | undefined;
-      readonly intercept?: boolean | undefined;
-      readonly input?: boolean | undefined;
-      readonly transform?: "plain" | "squareHalf" | "squares" | undefined;
-      readonly subtractMean?: boolean | undefined;
-      readonly blas?: "portable" | "system" | undefined;
-    }
-  | {
-      readonly type: "softmax";
-      readonly l2?: number | undefined;
-      readonly input?: boolean | undefined;
-      readonly transform?: "plain" | "squareHalf" | "squares" | undefined;
-    }
-  | {
-      readonly type: "rls";
-      readonly forgetting?: number | undefined;
-      readonly alpha?: number | undefined;
-      readonly intercept?: boolean | undefined;
-      readonly input?: boolean | undefined;
-      readonly transform?: "plain" | "squareHalf" | "squares" | undefined;
-    }
-  | {
-      readonly type: "lms";
-      readonly learningRate?: number | undefined;
-      readonly normalised?: boolean | undefined;
-      readonly intercept?: boolean | undefined;
-      readonly input?: boolean | undefined;
-      readonly transform?: "plain" | "squareHalf" | "squares" | undefined;
-    };
+  | ({ readonly type: "ridge" } & RidgeOptions)
+  | ({ readonly type: "softmax" } & SoftmaxOptions)
+  | ({ readonly type: "rls" } & RecursiveLeastSquaresOptions)
+  | ({ readonly type: "lms" } & LeastMeanSquaresOptions);
 
 /** One step: the value `ahead` rows later, or the target row of this input row. */
 export interface PredictTask {
@@ -97,16 +71,25 @@ export interface ForecastTask {
 }
 
 /** A class for each sequence. */
-export interface ClassifyTask {
+export interface ClassifyTask extends Pick<ClassifierSettings, "representation" | "input" | "scaleFeatures" | "sequenceLambda" | "vote"> {
   readonly type: "classify";
-  readonly representation: "last" | "mean" | "last+mean" | "output";
   /** Reservoirs that vote, each of another seed. */
   readonly members: number;
 }
 
 export type TaskDescription = PredictTask | ForecastTask | ClassifyTask;
 
-export type BaselineDescription = "persistence" | "mean" | "majority" | { readonly seasonalNaive: number };
+/**
+ * What needs no model. "persistence": the last known value. "mean": that of the training part. "majority": the most frequent class. `seasonalNaive`: the last
+ * known value of the same season; with `drift` plus the mean change over the last season, once for every season ahead.
+ */
+export type BaselineDescription = "persistence" | "mean" | "majority" | SeasonalBaseline;
+
+export interface SeasonalBaseline {
+  /** Rows in a season. */
+  readonly seasonalNaive: number;
+  readonly drift?: boolean | undefined;
+}
 
 export type MetricName =
   | "nrmse"

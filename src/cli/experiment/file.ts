@@ -25,6 +25,8 @@ export class ExperimentError extends Error {
 export interface LoadedExperiment {
   readonly path: string;
   readonly experiment: Experiment;
+  /** The line of a field in the file, or of the nearest thing above it; undefined for one that was set from outside. */
+  readonly lineOf: (field: string) => number | undefined;
 }
 
 /**
@@ -33,11 +35,11 @@ export interface LoadedExperiment {
  * @throws FileError where it cannot be read, ExperimentError naming line and field.
  */
 export async function loadExperiment(path: string, overrides: readonly string[] = []): Promise<LoadedExperiment> {
-  return { path, experiment: parseExperimentText(await readText(path), path, overrides) };
+  return parseExperimentText(await readText(path), path, overrides);
 }
 
 /** Parses the text of an experiment file; see {@link loadExperiment}. */
-export function parseExperimentText(text: string, path: string, overrides: readonly string[] = []): Experiment {
+export function parseExperimentText(text: string, path: string, overrides: readonly string[] = []): LoadedExperiment {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: true, uniqueKeys: true });
   const problem = document.errors[0];
@@ -51,13 +53,14 @@ export function parseExperimentText(text: string, path: string, overrides: reado
     );
   }
   const source = document.toJS() as unknown;
+  const isOverride = (field: string) => overrides.some((override) => override.split("=")[0]!.trim() === field);
+  const line = (field: string) => (isOverride(field) ? undefined : lineOf(document, lines, field));
   try {
-    return parseExperiment(applyOverrides(source, overrides));
+    return { path, experiment: parseExperiment(applyOverrides(source, overrides)), lineOf: line };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    const isOverride = overrides.some((override) => override.split("=")[0]!.trim() === error.field);
-    const line = isOverride ? undefined : lineOf(document, lines, error.field);
-    throw new ExperimentError(path, `${isOverride ? "--set " : ""}${error.message}`, { line, field: error.field }, error);
+    const { field, message } = error;
+    throw new ExperimentError(path, `${isOverride(field) ? "--set " : ""}${message}`, { line: line(field), field }, error);
   }
 }
 

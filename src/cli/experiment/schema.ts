@@ -62,13 +62,20 @@ export const readouts = {
       .optional()
       .describe("A grid to choose lambda from."),
     selection: oneOf(["gcv", "leaveOneOut"]).optional().describe("How lambda is chosen from lambdas."),
-    solver: oneOf(["cholesky", "qr", "dual"]).optional(),
+    solver: oneOf(["cholesky", "qr", "dual", "auto"]).optional(),
     intercept: flag.optional(),
     ...features,
     subtractMean: flag.optional(),
     blas: oneOf(["portable", "system"]).optional(),
   }),
-  softmax: z.strictObject({ type: z.literal("softmax"), l2: notNegative.optional(), ...features }),
+  softmax: z.strictObject({
+    type: z.literal("softmax"),
+    l2: notNegative.optional(),
+    tolerance: positive().optional(),
+    maxIterations: atLeast(1).optional(),
+    intercept: flag.optional(),
+    ...features,
+  }),
   rls: z.strictObject({
     type: z.literal("rls"),
     forgetting: number("a number above 0 and at most 1", (value) => value > 0 && value <= 1).optional(),
@@ -94,20 +101,27 @@ export const taskSchemas = {
     type: z.literal("forecast"),
     horizon: atLeast(1).describe("Steps in closed loop."),
     starts: atLeast(1).default(1).describe("Forecasts, from several places of the test part."),
-    warmup: atLeast(0).default(100).describe("Rows that drive the reservoir before each start."),
+    warmup: atLeast(1).default(100).describe("Rows that drive the reservoir before each start."),
     stride: atLeast(1).optional().describe("Rows from start to start; left out, equal distances over the test part."),
     independent: flag.default(false).describe("Every start on a generated series of its own."),
   }),
   classify: z.strictObject({
     type: z.literal("classify"),
-    representation: oneOf(["last", "mean", "last+mean", "output"]).default("last").describe("What stands for a sequence."),
+    representation: oneOf(["last", "mean", "last+mean", "output"]).default("last+mean").describe("What of a sequence the readout sees."),
+    input: flag.default(false).describe("Join the same statistics of the inputs."),
+    scaleFeatures: flag.default(false).describe("Turn the features into z-scores."),
+    sequenceLambda: notNegative.default(1).describe("Ridge penalty of the readouts of representation output."),
+    vote: oneOf(["majority", "mean"]).default("majority").describe("How members agree."),
     members: atLeast(1).default(1).describe("Reservoirs that vote, each of another seed."),
   }),
 };
 
-const baseline = z.union([oneOf(["persistence", "mean", "majority"]), z.strictObject({ seasonalNaive: atLeast(1) })], {
-  error: '"persistence", "mean", "majority" or {seasonalNaive: period}',
-});
+const baseline = z.union(
+  [oneOf(["persistence", "mean", "majority"]), z.strictObject({ seasonalNaive: atLeast(1), drift: flag.optional() })],
+  {
+    error: '"persistence", "mean", "majority" or {seasonalNaive: period, drift: true or false}',
+  },
+);
 export const metricNames = {
   predict: ["nrmse", "rmse", "mse", "mae", "r2"],
   forecast: ["nrmse", "nrmseAtHorizon", "validPredictionTime", "rmse", "rmseAtHorizon", "mse", "mae"],

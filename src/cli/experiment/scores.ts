@@ -2,6 +2,7 @@
 import { mae, mse, nrmse, r2, rmse, validPredictionTime } from "../../metrics/index.js";
 import { Matrix } from "../../numerics/index.js";
 import type { MetricName, ScoringDescription } from "./description.js";
+import { stackRows } from "./rows.js";
 
 /** A prediction of one start (or of the whole test part), and what came. Both T x D. */
 export interface Outcome {
@@ -117,19 +118,8 @@ function scaleOf({ reference, scoring }: ScoreContext): number {
 }
 
 function joined(outcomes: readonly Outcome[], part: (matrix: Matrix) => Matrix): Outcome {
-  const stack = (matrices: readonly Matrix[]): Matrix => {
-    const cols = matrices[0]!.cols;
-    const rows = matrices.reduce((sum, matrix) => sum + matrix.rows, 0);
-    const out = Matrix.zeros(rows, cols);
-    let at = 0;
-    for (const matrix of matrices) {
-      out.data.set(matrix.data, at);
-      at += matrix.data.length;
-    }
-    return out;
-  };
   return {
-    prediction: stack(outcomes.map(({ prediction }) => part(prediction))),
-    target: stack(outcomes.map(({ target }) => part(target))),
+    prediction: stackRows(outcomes.map(({ prediction }) => part(prediction))),
+    target: stackRows(outcomes.map(({ target }) => part(target))),
   };
 }

@@ -1,0 +1,65 @@
+// `spillway demo`: three experiments that ship with the package, and one page about all of them.
+import "../../index.js";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { ensureFolder, writeFileAtomic } from "../../io/index.js";
+import { reportHtml } from "../../plot/index.js";
+import { loadExperiment } from "../experiment/file.js";
+import { resolveDataPath } from "../experiment/paths.js";
+import { formatResult } from "../experiment/result.js";
+import { type FinishedRun, footerOf, type RunOptions, runExperiment } from "../experiment/run.js";
+import { headline, scoreTable } from "../experiment/present.js";
+import { UsageError } from "../exit.js";
+import type { CommandOutcome } from "./run.js";
+
+const names = ["mackey-glass", "narma10", "co2"] as const;
+
+/** Runs the demo into `out`/demo/. An experiment whose data is not installed is skipped, and the text says why. */
+export async function demo(options: RunOptions & { readonly json?: boolean | undefined }): Promise<CommandOutcome> {
+  const out = join(options.out, "demo");
+  await ensureFolder(out);
+  const runs: FinishedRun[] = [];
+  const skipped: string[] = [];
+  for (const name of names) {
+    if (options.signal.aborted) break;
+    const loaded = await loadExperiment(experimentFile(name));
+    const { data } = loaded.experiment;
+    try {
+      if ("file" in data) resolveDataPath(data.file, loaded.path);
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error;
+      skipped.push(`${name} is skipped: ${error.message}`);
+      continue;
+    }
+    runs.push(await runExperiment(loaded, { ...options, out }));
+  }
+  const results = runs.map(({ result }) => result);
+  const interrupted =
+    options.signal.aborted && (runs.length + skipped.length < names.length || results.some((result) => result.interrupted));
+  const page = join(out, "report.html");
+  if (results.length > 0) {
+    const html = await reportHtml({
+      title: "Spillway demo",
+      lead: "Three experiments: a chaotic system forecast in closed loop, a driven system predicted, and a measured series forecast.",
+      sections: runs.map(({ section }) => section),
+      footer: footerOf(results[0]!),
+    });
+    await writeFileAtomic(page, html);
+  }
+  if (options.json) return { text: formatResult(results), interrupted };
+  const parts = runs.map(({ result }) =>
+    [headline(result), result.description ?? "", "", scoreTable(result)].filter((line, k) => k !== 1 || line).join("\n"),
+  );
+  return { text: [...parts, ...skipped, `report to open in a browser: ${page}`].join("\n\n"), interrupted };
+}
+
+/** Where an experiment of the demo stands: beside the built command, or in the examples of a checkout. */
+function experimentFile(name: string): string {
+  const places = [`../demo/${name}.yaml`, `../../../examples/experiments/${name}.yaml`].map((place) =>
+    fileURLToPath(new URL(place, import.meta.url)),
+  );
+  const found = places.find((place) => existsSync(place));
+  if (found) return found;
+  throw new Error(`the demo's experiment ${name} is in neither ${places.join(" nor ")}: the package is not complete, install it again`);
+}

@@ -1,0 +1,54 @@
+// `spillway run`: experiments from files, one after the other, and what is printed about them.
+import "../../index.js";
+import { join } from "node:path";
+import { type LoadedExperiment, loadExperiment } from "../experiment/file.js";
+import { headline, scoreTable } from "../experiment/present.js";
+import { formatResult } from "../experiment/result.js";
+import { type FinishedRun, type RunOptions, runExperiment } from "../experiment/run.js";
+import { UsageError } from "../exit.js";
+
+export interface RunCommandOptions extends RunOptions {
+  readonly set?: readonly string[] | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/** What a command ends with. */
+export interface CommandOutcome {
+  /** For standard output. */
+  readonly text: string;
+  readonly interrupted: boolean;
+}
+
+/** Checks every file before it runs the first. @throws what the user got wrong, and what failed. */
+export async function run(paths: readonly string[], options: RunCommandOptions): Promise<CommandOutcome> {
+  const experiments: LoadedExperiment[] = [];
+  for (const path of paths) experiments.push(await loadExperiment(path, options.set));
+  experiments.forEach(({ path, experiment }, k) => {
+    const earlier = experiments.findIndex((other) => other.experiment.name === experiment.name);
+    if (earlier < k)
+      throw new UsageError(
+        `${path}: its name is ${JSON.stringify(experiment.name)}, as that of ${paths[earlier]}; each run needs a name of its own`,
+      );
+  });
+  const runs: FinishedRun[] = [];
+  for (const experiment of experiments) {
+    if (options.signal.aborted) break;
+    const finished = await runExperiment(experiment, options);
+    runs.push(finished);
+    if (finished.replaced) options.progress.note(`${finished.folder}: the run that was there is replaced`);
+  }
+  const results = runs.map(({ result }) => result);
+  const interrupted = options.signal.aborted && (runs.length < paths.length || results.some((result) => result.interrupted));
+  const text = options.json
+    ? formatResult(results.length === 1 && paths.length === 1 ? results[0]! : results)
+    : runs.map(describeRun).join("\n\n");
+  return { text, interrupted };
+}
+
+/** A run in a terminal: what ran, its scores, where its files are. */
+export function describeRun({ result, folder }: FinishedRun): string {
+  const report = result.files.includes("report.html") ? join(folder, "report.html") : undefined;
+  return [headline(result), "", scoreTable(result), "", report ? `report: ${report}` : `results: ${join(folder, "result.json")}`].join(
+    "\n",
+  );
+}

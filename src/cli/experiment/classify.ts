@@ -1,0 +1,174 @@
+// Task "classify": one seed trained on labelled sequences, then asked for the class of others.
+import { join } from "node:path";
+import { NpyWriter, writeNpy } from "../../io/index.js";
+import { accuracy, confusionMatrix } from "../../metrics/index.js";
+import { Classifier } from "../../model/index.js";
+import { fitStandardisation, standardised } from "../../model/standardisation.js";
+import { type Matrix, RandomStream, type Seed, seedKeys } from "../../numerics/index.js";
+import { plotConfusion, plotStateHeatmap, plotTrajectories } from "../../plot/index.js";
+import type { ReservoirComputer } from "../../reservoir/index.js";
+import { baselineName } from "./baselines.js";
+import type { CaseData, Cases } from "./data.js";
+import type { ClassifyTask, Experiment, MetricName } from "./description.js";
+import { splitRows } from "./prepare.js";
+import type { Scores } from "./result.js";
+import { everyRow, stackRows } from "./rows.js";
+import { shownSteps } from "./states.js";
+import { StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
+
+type ClassifyExperiment = Experiment & { readonly task: ClassifyTask };
+
+export async function runClassification(experiment: ClassifyExperiment, data: CaseData, options: TrialOptions): Promise<Trial> {
+  const { task, readout, washout, metrics, transforms } = experiment;
+  const { seed, engine, threads, signal } = options;
+  const { train, test } = data.test ? { train: data.train, test: data.test } : stratifiedSplit(experiment, data.train, seed);
+  const progress = new StagedProgress(options.onProgress, train.sequences.length + test.sequences.length);
+  const watch = new Stopwatch();
+  const { type: _, ...settings } = task;
+  const standardise = transforms.includes("standardise");
+  const reservoir = { ...experiment.reservoir, seed };
+  if (readout.type !== "ridge" && readout.type !== "softmax") throw new Error(`a classifier has no readout of type ${readout.type}`);
+
+  const classifier = await watch.time("train", () =>
+    Classifier.fit(train.sequences, train.labels, {
+      ...settings,
+      reservoir,
+      readout,
+      washout,
+      standardise,
+      engine,
+      threads,
+      signal,
+      onProgress: ofCases(progress.stage(train.sequences.length), train),
+    }),
+  );
+  try {
+    const onProgress = ofCases(progress.stage(test.sequences.length), test);
+    const predicted = (await watch.time("test", () => classifier.predict(test.sequences, { signal, onProgress }))).map(String);
+    const computer = classifier.computers[0]!;
+    const scale = standardise ? fitStandardisation(train.sequences) : undefined;
+    const inputs = (sequences: readonly Matrix[]) => (scale ? sequences.map((sequence) => standardised(scale, sequence)) : sequences);
+    return {
+      engine: computer.engine,
+      reservoir: computer.config,
+      measuredRadius: computer.model.measuredRadius,
+      radiusMethod: computer.model.radiusMethod,
+      readout: { ...classifier.readouts[0]!.training },
+      scores: scoreClasses(test.labels, predicted, metrics),
+      baselines: Object.fromEntries(
+        experiment.baselines.map((baseline) => [
+          baselineName(baseline),
+          scoreClasses(
+            test.labels,
+            test.labels.map(() => majority(train.labels)),
+            metrics,
+          ),
+        ]),
+      ),
+      timing: watch.seconds,
+      summary: `classification of ${test.labels.length} sequences, trained on ${train.labels.length}; representation ${task.representation}${task.members > 1 ? `, vote of ${task.members} reservoirs` : ""}`,
+      figures: options.withFigures ? await figures(computer, inputs(firstCases(test.sequences)), test.labels, predicted, data.classes) : [],
+      unit: () => undefined,
+      save: (path) => classifier.save(path),
+      saveStates: (folder, every, stop) => saveStates(computer, inputs(test.sequences), folder, every, stop),
+      dispose: () => classifier.dispose(),
+    };
+  } catch (error) {
+    await classifier.dispose();
+    throw error;
+  }
+}
+
+function scoreClasses(labels: readonly string[], predicted: readonly string[], metrics: readonly MetricName[]): Scores {
+  const errors = labels.filter((label, b) => label !== predicted[b]).length;
+  return Object.fromEntries(metrics.map((metric) => [metric, metric === "accuracy" ? accuracy(labels, predicted) : errors]));
+}
+
+function majority(labels: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
+  return [...counts].reduce((most, next) => (next[1] > most[1] ? next : most))[0];
+}
+
+/** The stream that orders cases; those of weights are 0 to 4 and those of generators from 32 on. */
+const splitStream = 48;
+
+/** Takes the share of every class that trains, in an order drawn from the seed: files of cases are often sorted by class. */
+function stratifiedSplit({ split }: Experiment, cases: Cases, seed: Seed): { train: Cases; test: Cases } {
+  const stream = new RandomStream(seedKeys(seed).weights, splitStream);
+  const order = cases.labels.map((_, b) => b).sort((a, b) => stream.uniform(0, a) - stream.uniform(0, b));
+  const { train } = splitRows(split, order.length, false);
+  const share = train / order.length;
+  const isTraining = new Set<number>();
+  for (const label of new Set(cases.labels)) {
+    const own = order.filter((b) => cases.labels[b] === label);
+    for (const b of own.slice(0, Math.round(own.length * share))) isTraining.add(b);
+  }
+  const part = (wanted: boolean): Cases => {
+    const chosen = cases.labels.map((_, b) => b).filter((b) => isTraining.has(b) === wanted);
+    return { sequences: chosen.map((b) => cases.sequences[b]!), labels: chosen.map((b) => cases.labels[b]!) };
+  };
+  return { train: part(true), test: part(false) };
+}
+
+/** The first cases, as many as a figure of states has room for. */
+function firstCases(sequences: readonly Matrix[]): Matrix[] {
+  const shown: Matrix[] = [];
+  let rows = 0;
+  for (const sequence of sequences) {
+    if (shown.length > 0 && rows + sequence.rows > shownSteps) break;
+    shown.push(sequence);
+    rows += sequence.rows;
+  }
+  return shown;
+}
+
+async function figures(
+  computer: ReservoirComputer,
+  inputs: readonly Matrix[],
+  labels: readonly string[],
+  predicted: readonly string[],
+  classes: readonly string[],
+) {
+  const { counts } = confusionMatrix(labels, predicted, classes);
+  const states = stackRows(await computer.batch(inputs));
+  const which = `the first ${inputs.length} test sequence${inputs.length === 1 ? "" : "s, one after the other"}`;
+  return [
+    plotConfusion(
+      counts.map((row) => [...row]),
+      classes,
+    ),
+    plotStateHeatmap(states, { title: `States over ${which}` }),
+    plotTrajectories(states, { title: `A few neurons over ${which}` }),
+  ];
+}
+
+/** Sequences that are run at a time. */
+const group = 32;
+
+/** states.npy holds the states of all test sequences, one sequence after the other; lengths.npy says how many rows each has. */
+async function saveStates(
+  computer: ReservoirComputer,
+  inputs: readonly Matrix[],
+  folder: string,
+  every: number,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  await using writer = await NpyWriter.create(join(folder, "states.npy"), { cols: computer.model.size, dtype: computer.model.precision });
+  const lengths: number[] = [];
+  for (let b = 0; b < inputs.length; b += group) {
+    for (const states of await computer.batch(inputs.slice(b, b + group), { signal })) {
+      const kept = everyRow(states, every);
+      lengths.push(kept.rows);
+      if (kept.rows > 0) await writer.append(kept);
+    }
+  }
+  await writer.close();
+  await writeNpy(join(folder, "lengths.npy"), Int32Array.from(lengths));
+  return ["states.npy", "lengths.npy"];
+}
+
+/** Progress of any unit as progress in cases. */
+function ofCases(report: (cases: number) => void, { sequences }: Cases): (done: number, total: number) => void {
+  return (done, total) => report((done / Math.max(1, total)) * sequences.length);
+}

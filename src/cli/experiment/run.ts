@@ -1,0 +1,209 @@
+// Runs an experiment over its seeds and writes its folder: scores, model, states, report. The tasks themselves are predict.ts, forecast.ts and classify.ts.
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { writeFileAtomic } from "../../io/index.js";
+import { type Figure, type ReportSection, reportHtml } from "../../plot/index.js";
+import { ConfigError } from "../../reservoir/index.js";
+import { describeMachine, versions } from "../commands/info.js";
+import type { Progress } from "../progress.js";
+import { runClassification } from "./classify.js";
+import { type ExperimentData, loadData } from "./data.js";
+import type { ClassifyTask, Experiment, ForecastTask, PredictTask } from "./description.js";
+import { ExperimentError, type LoadedExperiment } from "./file.js";
+import { runForecast } from "./forecast.js";
+import { checkReadout, type EngineChoiceOptions } from "./learner.js";
+import { OutputFolder } from "./output-folder.js";
+import { runPrediction } from "./predict.js";
+import { reportSection } from "./present.js";
+import { type ExperimentResult, formatResult, type SeedResult, summarise, totalTiming } from "./result.js";
+import type { Trial, TrialOptions } from "./trial.js";
+
+export interface RunOptions extends EngineChoiceOptions {
+  /** The folder that receives a folder a run. */
+  readonly out: string;
+  readonly signal: AbortSignal;
+  readonly progress: Progress;
+}
+
+/** A run that is over. */
+export interface FinishedRun {
+  readonly result: ExperimentResult;
+  /** Where its files are. */
+  readonly folder: string;
+  /** Its section of a report page. */
+  readonly section: ReportSection;
+  /** Whether an earlier run stood in its place. */
+  readonly replaced: boolean;
+}
+
+/**
+ * Runs every seed. Stopped by its signal, it keeps the seeds that are finished.
+ * @throws ExperimentError and others for what the user got wrong; then nothing is left behind, and an earlier run stands as it was.
+ */
+export async function runExperiment({ experiment, path, lineOf }: LoadedExperiment, options: RunOptions): Promise<FinishedRun> {
+  const { signal } = options;
+  const folder = await OutputFolder.create(join(options.out, experiment.name));
+  const run = new Run(experiment, folder, options);
+  try {
+    checkReadout(experiment);
+    let data: ExperimentData | undefined;
+    for (const [k, seed] of experiment.seeds.entries()) {
+      if (signal.aborted) break;
+      const redraw = "task" in experiment.data && experiment.data.redraw;
+      if (data === undefined || redraw) data = await run.watchLoading(() => loadData(experiment, path, seed));
+      const trial = await run.trial(data, k);
+      await run.take(trial, seed);
+    }
+  } catch (error) {
+    if (!isStop(error, signal)) {
+      await folder.discard();
+      if (!(error instanceof ConfigError)) throw error;
+      const field = fieldOf(error);
+      throw new ExperimentError(path, error.message.replace(error.field, field), { line: lineOf(field), field }, error);
+    }
+  } finally {
+    options.progress.end();
+  }
+  try {
+    return await run.finish(signal.aborted);
+  } catch (error) {
+    await folder.discard();
+    throw error;
+  }
+}
+
+/** What has been found so far. */
+class Run {
+  readonly #experiment: Experiment;
+  readonly #folder: OutputFolder;
+  readonly #options: RunOptions;
+  readonly #seeds: SeedResult[] = [];
+  readonly #begun = performance.now();
+  #loading = 0;
+  #data: ExperimentData | undefined;
+  #first: Pick<Trial, "engine" | "reservoir" | "summary" | "unit"> | undefined;
+  #figures: readonly Figure[] = [];
+  #files: string[] = [];
+
+  constructor(experiment: Experiment, folder: OutputFolder, options: RunOptions) {
+    this.#experiment = experiment;
+    this.#folder = folder;
+    this.#options = options;
+  }
+
+  async watchLoading(load: () => Promise<ExperimentData>): Promise<ExperimentData> {
+    const begun = performance.now();
+    this.#data = await load();
+    this.#loading += (performance.now() - begun) / 1000;
+    return this.#data;
+  }
+
+  /** Runs the k-th seed. */
+  trial(data: ExperimentData, k: number): Promise<Trial> {
+    const { engine, threads, signal, progress } = this.#options;
+    const { name, seeds } = this.#experiment;
+    const label = seeds.length > 1 ? `${name}, seed ${seeds[k]} (${k + 1} of ${seeds.length})` : name;
+    progress.begin(label, 1000);
+    const onProgress = (share: number) => progress.update(Math.round(share * 1000));
+    return runTask(this.#experiment, data, {
+      seed: seeds[k]!,
+      withFigures: k === 0 && this.#experiment.outputs.report,
+      engine,
+      threads,
+      signal,
+      onProgress,
+    });
+  }
+
+  /** Keeps what a seed gave; of the first one also model, states and figures. */
+  async take(trial: Trial, seed: SeedResult["seed"]): Promise<void> {
+    const { outputs } = this.#experiment;
+    try {
+      const { scores, baselines, readout, measuredRadius, radiusMethod, timing } = trial;
+      if (!this.#first) {
+        this.#first = trial;
+        this.#figures = trial.figures;
+        const files =
+          outputs.states === "npy" ? [...(await trial.saveStates(this.#folder.working, outputs.every, this.#options.signal))] : [];
+        if (outputs.model) {
+          await trial.save(this.#folder.path("model.safetensors"));
+          files.push("model.safetensors");
+        }
+        this.#files = files;
+      }
+      this.#seeds.push({ seed, scores, baselines, readout, measuredRadius, radiusMethod, timing });
+    } finally {
+      await trial.dispose();
+    }
+  }
+
+  /** Writes what is left to write and puts the folder in its place. */
+  async finish(wasStopped: boolean): Promise<FinishedRun> {
+    const { outputs, seeds } = this.#experiment;
+    const interrupted = wasStopped && this.#seeds.length < seeds.length;
+    const result = this.#result(interrupted);
+    const section = reportSection(result, this.#figures, configAsYaml(result));
+    await writeFileAtomic(this.#folder.path("result.json"), `${formatResult(result)}\n`);
+    if (outputs.report) {
+      const html = await reportHtml({ title: result.name, lead: result.description, sections: [section], footer: footerOf(result) });
+      await writeFileAtomic(this.#folder.path("report.html"), html);
+    }
+    if (interrupted) return { result, section, folder: await this.#folder.keepInterrupted(), replaced: false };
+    const replaced = await this.#folder.commit();
+    return { result, section, folder: this.#folder.target, replaced };
+  }
+
+  #result(interrupted: boolean): ExperimentResult {
+    const experiment = this.#experiment;
+    const first = this.#first;
+    const data = this.#data;
+    return {
+      format: "spillway-result",
+      formatVersion: 1,
+      name: experiment.name,
+      description: experiment.description,
+      interrupted,
+      finished: new Date().toISOString(),
+      scores: summarise(experiment, this.#seeds, (metric) => first?.unit(metric)),
+      seeds: this.#seeds,
+      engine: first?.engine,
+      data: { summary: data?.summary, task: first?.summary },
+      config: { ...experiment, reservoir: first?.reservoir ?? experiment.reservoir },
+      timing: { data: this.#loading, ...totalTiming(this.#seeds), total: (performance.now() - this.#begun) / 1000 },
+      versions: versions(),
+      machine: describeMachine(),
+      files: ["result.json", ...this.#files, ...(experiment.outputs.report ? ["report.html"] : [])],
+    };
+  }
+}
+
+/** The last line of a page. */
+export function footerOf({ versions: { spillway, node }, finished, machine }: ExperimentResult): string {
+  return `spillway ${spillway} on Node.js ${node}, ${machine.processor}, ${finished.slice(0, 16).replace("T", " ")} UTC`;
+}
+
+function runTask(experiment: Experiment, data: ExperimentData, options: TrialOptions): Promise<Trial> {
+  const { task } = experiment;
+  if (task.type === "classify" && data.kind === "cases")
+    return runClassification(experiment as Experiment & { task: ClassifyTask }, data, options);
+  if (task.type === "forecast" && data.kind === "series")
+    return runForecast(experiment as Experiment & { task: ForecastTask }, data, options);
+  if (task.type === "predict" && data.kind !== "cases")
+    return runPrediction(experiment as Experiment & { task: PredictTask }, data, options);
+  throw new Error(`there is no task ${task.type} for ${data.kind}`);
+}
+
+function configAsYaml({ config }: ExperimentResult): string {
+  return stringify(config, { lineWidth: 100 });
+}
+
+function isStop(error: unknown, signal: AbortSignal): boolean {
+  return signal.aborted && error instanceof Error && error.name === "AbortError";
+}
+
+/** Errors about a reservoir name its own fields; in an experiment they stand under `reservoir`. */
+function fieldOf({ field }: ConfigError): string {
+  return reservoirOnly.has(field.split(/[.[]/)[0]!) ? `reservoir.${field}` : field;
+}
+
+const reservoirOnly = new Set(["size", "inputSize", "outputSize", "leakRate", "inputScaling", "initialState", "topology", "feedback"]);
