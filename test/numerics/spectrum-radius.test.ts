@@ -1,0 +1,178 @@
+// The spectral radius against NumPy, and what each method answers for.
+import { describe, expect, it } from "vitest";
+import { Matrix, SpectralRadiusError, spectralRadius, toSparse } from "../../src/numerics/index.js";
+import { matrixOf, reference, referenceMatrix, ring, ringWithChord } from "./spectrum-matrices.js";
+
+describe("the spectral radius of random matrices", () => {
+  it("is tried on twenty matrices of 50 to 2000 rows, most with a complex dominant pair", () => {
+    expect(reference.radii).toHaveLength(20);
+    expect(reference.radii.filter((r) => r.dominant === "complex").length).toBeGreaterThanOrEqual(10);
+    expect(reference.radii.filter((r) => r.dominant === "real").length).toBeGreaterThanOrEqual(5);
+  });
+
+  for (const expected of reference.radii) {
+    const { size, density, kind, dominant, radius } = expected;
+    it(`agrees with NumPy to 1e-9: ${size} rows, density ${density}, ${kind}, dominant ${dominant}`, () => {
+      const matrix = referenceMatrix(expected);
+      expect(toSparse(matrix).values.length).toBe(expected.count);
+      expect(matrix.data.reduce((sum, x) => sum + x, 0)).toBe(expected.sum);
+      const found = spectralRadius(density < 1 ? toSparse(matrix) : matrix);
+      expect(found.method).toBe(size <= 300 ? "dense" : "krylov");
+      expect(Math.abs(found.radius / radius - 1)).toBeLessThan(1e-9);
+    });
+  }
+
+  it("is the same number whether the matrix is dense or sparse", () => {
+    for (const size of [120, 400]) {
+      const matrix = referenceMatrix({ size, density: 0.1, kind: "uniform", seed: 31 });
+      expect(spectralRadius(toSparse(matrix))).toEqual(spectralRadius(matrix));
+    }
+  });
+
+  it("has pinned bits, one matrix for each method", () => {
+    // Recorded from this implementation: any change of the order of operations changes them.
+    const small = referenceMatrix({ size: 120, density: 0.1, kind: "uniform", seed: 31 });
+    const large = toSparse(referenceMatrix({ size: 400, density: 0.1, kind: "uniform", seed: 31 }));
+    const thin = toSparse(referenceMatrix({ size: 2100, density: 0.003, kind: "uniform", seed: 31 }));
+    expect([small, large, thin].map((matrix) => spectralRadius(matrix))).toEqual([
+      { radius: 2.3530650733261127, method: "dense" },
+      { radius: 3.7243015304293943, method: "krylov" },
+      { radius: 1.4774579015124396, method: "krylov" },
+    ]);
+  });
+
+  it("does not depend on the precision of the container", () => {
+    const matrix = referenceMatrix({ size: 60, density: 0.2, kind: "bernoulli", seed: 5 });
+    expect(spectralRadius(Matrix.from(matrix, "float32"))).toEqual(spectralRadius(matrix));
+  });
+
+  it("scales with the matrix, far from 1 too", () => {
+    const matrix = referenceMatrix({ size: 80, density: 1, kind: "uniform", seed: 6 });
+    const { radius } = spectralRadius(matrix);
+    for (const exponent of [-900, 900]) {
+      const factor = 2 ** exponent;
+      expect(
+        spectralRadius(
+          new Matrix(
+            80,
+            80,
+            matrix.data.map((x) => x * factor),
+          ),
+        ).radius,
+      ).toBe(radius * factor);
+    }
+  });
+});
+
+describe("the methods", () => {
+  const matrix = toSparse(referenceMatrix({ size: 200, density: 0.1, kind: "uniform", seed: 40 }));
+
+  it("dense and krylov agree to 1e-9", () => {
+    const dense = spectralRadius(matrix, { method: "dense" });
+    const krylov = spectralRadius(matrix, { method: "krylov" });
+    expect([dense.method, krylov.method]).toEqual(["dense", "krylov"]);
+    expect(Math.abs(krylov.radius / dense.radius - 1)).toBeLessThan(1e-9);
+  });
+
+  it("krylov is right on matrices smaller than its basis, and on one of rank one", () => {
+    // All ones: rank one, eigenvalue N.
+    expect(spectralRadius(new Matrix(50, 50, new Float64Array(2500).fill(1)), { method: "krylov" }).radius).toBeCloseTo(50, 11);
+    // [1 -2; 2 1]: 1 +- 2i.
+    expect(
+      spectralRadius(
+        Matrix.from([
+          [1, -2],
+          [2, 1],
+        ]),
+        { method: "krylov" },
+      ).radius,
+    ).toBeCloseTo(Math.sqrt(5), 14);
+  });
+
+  it("circularLaw gives sqrt(N p var) within the fluctuations of a random matrix", () => {
+    const { radius, method } = spectralRadius(matrix, { method: "circularLaw" });
+    expect(method).toBe("circularLaw");
+    let squares = 0;
+    for (const w of matrix.values) squares += w * w;
+    // sqrt(N p var) from the stored values; their mean is some 1e-3 here, and counts for 1e-5 of it.
+    expect(radius).toBeCloseTo(Math.sqrt(squares / 200), 4);
+    expect(Math.abs(radius / spectralRadius(matrix).radius - 1)).toBeLessThan(0.1);
+  });
+
+  it("circularLaw finds the outlier N mean(w) of a positive matrix", () => {
+    const positive = new Matrix(200, 200, referenceMatrix({ size: 200, density: 1, kind: "uniform", seed: 41 }).data.map(Math.abs));
+    const exact = spectralRadius(positive).radius;
+    expect(Math.abs(spectralRadius(positive, { method: "circularLaw" }).radius / exact - 1)).toBeLessThan(0.01);
+  });
+
+  it("krylov alone refuses what does not converge, with the size and the residual", () => {
+    const matrix = ringWithChord(900, 0.5);
+    let error: unknown;
+    try {
+      spectralRadius(matrix, { method: "krylov" });
+    } catch (e) {
+      error = e;
+    }
+    expect(error).toBeInstanceOf(SpectralRadiusError);
+    const { size, residual, restarts, message } = error as SpectralRadiusError;
+    expect(size).toBe(900);
+    expect(residual).toBeGreaterThan(1e-10);
+    expect(restarts).toBeGreaterThan(0);
+    expect(message).toContain("900 rows");
+    expect(message).toContain(String(residual));
+  });
+
+  it("auto goes to the dense method where the iteration does not converge", () => {
+    const { radius, method } = spectralRadius(ringWithChord(600, 0.5));
+    expect(method).toBe("dense");
+    expect(radius).toBeCloseTo(chordRadius(600, 0.5), 12);
+  });
+
+  /** The largest root of x^N = 1 + w x^(N - L): the ring has N edges, and the cycle through the chord L. */
+  function chordRadius(n: number, w: number): number {
+    const length = n - 25;
+    let low = 1;
+    let high = 2;
+    for (let i = 0; i < 60; i++) {
+      const x = (low + high) / 2;
+      if (x ** n > 1 + w * x ** (n - length)) high = x;
+      else low = x;
+    }
+    return low;
+  }
+});
+
+describe("bad input", () => {
+  it("a matrix that is not square", () => {
+    expect(() => spectralRadius(Matrix.zeros(2, 3))).toThrow("the matrix is 2 x 3; eigenvalues take a square matrix");
+  });
+
+  it("a NaN or an infinity, by row and column", () => {
+    expect(() =>
+      spectralRadius(
+        Matrix.from([
+          [1, 0],
+          [Number.NaN, 1],
+        ]),
+      ),
+    ).toThrow("the matrix is NaN at row 1, column 0; eigenvalues take finite elements");
+    const sparse = toSparse(
+      matrixOf(4, [
+        [0, 1, 1],
+        [2, 3, Number.NEGATIVE_INFINITY],
+      ]),
+    );
+    expect(() => spectralRadius(sparse)).toThrow("the matrix is -Infinity at row 2, column 3");
+  });
+
+  it("a CSR matrix whose columns do not rise", () => {
+    const sparse = { ...toSparse(ring(3, () => 1)), columns: Uint32Array.of(2, 0, 7) };
+    expect(() => spectralRadius(sparse)).toThrow("the matrix: row 2 has column 7; it takes columns below 3");
+  });
+
+  it("a method that does not exist", () => {
+    expect(() => spectralRadius(Matrix.zeros(1, 1), { method: "power" as "auto" })).toThrow(
+      'method is "power"; it takes "auto", "dense", "krylov" or "circularLaw"',
+    );
+  });
+});
