@@ -1,5 +1,5 @@
 // What a Classifier is told and what it is given: options, sequences and labels, and their checks. It runs nothing.
-import { describe, type Matrix, type MatrixLike, type Seed } from "../numerics/index.js";
+import { describe, Matrix, type MatrixLike, type Seed } from "../numerics/index.js";
 import type { RidgeOptions, SoftmaxOptions } from "../readout/index.js";
 import { DataError, type ReservoirOptions } from "../reservoir/index.js";
 import { checkedSeries } from "./forecaster-options.js";
@@ -60,7 +60,10 @@ export function memberSeeds({ members }: ClassifierSettings, reservoir: Reservoi
 
 /** Checks T x C sequences of any lengths. @throws DataError naming the sequence, and what it should have */
 export function checkedSequences(sequences: readonly MatrixLike[], settings: ClassifierSettings, channels?: number): Matrix[] {
-  if (!Array.isArray(sequences)) throw new DataError(`sequences is ${describe(sequences)}; it takes a list of series, one a case`);
+  if (!Array.isArray(sequences)) {
+    const got = (sequences as unknown) instanceof Matrix ? "one matrix" : describe(sequences);
+    throw new DataError(`sequences is ${got}; it takes a list of series, one a case`);
+  }
   if (sequences.length === 0) throw new DataError("sequences is empty; it takes at least one");
   const least = settings.washout + (settings.representation === "output" ? 2 : 1);
   const checked = sequences.map((sequence, b) => checkedSeries(sequence, `sequences[${b}]`));

@@ -53,7 +53,8 @@ export class Classifier implements AsyncDisposable {
 
   /** Checks the options; the reservoirs are made when it is trained. @throws ConfigError, and what the readout's trainer throws */
   static async create(options: ClassifierOptions): Promise<Classifier> {
-    const { parseClassifierSettings } = await import("./schemas.js");
+    const { parseClassifierSettings, requireReservoir } = await import("./schemas.js");
+    requireReservoir(options.reservoir);
     const { reservoir, engine, threads, ...rest } = options;
     const settings = parseClassifierSettings(rest);
     classTrainer(settings.readout);

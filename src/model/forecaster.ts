@@ -96,7 +96,8 @@ export class Forecaster implements AsyncDisposable {
 
   /** Checks the options; the reservoir is made when it is trained. @throws ConfigError, and what `ridge` throws */
   static async create(options: ForecasterOptions): Promise<Forecaster> {
-    const { parseForecasterSettings } = await import("./schemas.js");
+    const { parseForecasterSettings, requireReservoir } = await import("./schemas.js");
+    requireReservoir(options.reservoir);
     const { reservoir, matrices, engine, threads, ...rest } = options;
     const settings = parseForecasterSettings(rest);
     ridge(settings.readout);

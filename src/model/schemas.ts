@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { ReadoutTraining } from "../readout/index.js";
 import type { FeatureSpec, RadiusMethod, ReservoirOptions } from "../reservoir/index.js";
-import { parseOrThrow } from "../reservoir/index.js";
+import { ConfigError, parseOrThrow } from "../reservoir/index.js";
 import type { ClassifierSettings } from "./classifier-options.js";
 import type { ForecasterSettings } from "./forecaster-options.js";
 
@@ -16,6 +16,8 @@ const flag = z.boolean({ error: "true or false" });
 const seed = z.union([z.string(), number("")], { error: "text or a finite number" });
 /** Options of a trainer; the trainer itself checks them. */
 const trainerOptions = z.record(z.string(), z.unknown(), { error: "an object of readout options" });
+
+const memberTakes = "a whole number of at least 1, or a list of one seed a member";
 
 const forecasterFields = {
   washout: wholeFrom(0).default(100),
@@ -37,10 +39,18 @@ const classifierFields = {
     )
     .default({ type: "ridge" }),
   members: z
-    .union([wholeFrom(1), z.array(seed).min(1).readonly()], { error: "a whole number of at least 1, or one seed a member" })
+    .union([z.number(), z.array(seed).readonly()], { error: memberTakes })
+    .refine((value) => (typeof value === "number" ? Number.isSafeInteger(value) && value >= 1 : value.length >= 1), { error: memberTakes })
     .default(1),
   vote: oneOf(["majority", "mean"]).default("majority"),
 };
+
+/** @throws ConfigError where there is no description of a reservoir; what stands in it is checked when the reservoir is made */
+export function requireReservoir(value: unknown): void {
+  if (typeof value !== "object" || value === null) {
+    throw new ConfigError("reservoir", value, "an object that describes a reservoir, at least {size}");
+  }
+}
 
 const forecasterSchema = z.strictObject(forecasterFields, { error: "an object of forecaster options" });
 const classifierSchema = z.strictObject(classifierFields, { error: "an object of classifier options" });
@@ -118,7 +128,9 @@ export function parseStateNote(value: unknown): { readonly step: number } {
   return parseOrThrow(stateNote, value, "state", () => ["step"]);
 }
 
-const classesNote = z.union([z.array(z.string()).min(2), z.array(number("")).min(2)], { error: "at least two texts or numbers" });
+const twoTexts = "a list of at least two different texts, or numbers";
+const isList = (labels: readonly unknown[]): boolean => labels.length >= 2 && new Set(labels).size === labels.length;
+const classesNote = z.union([z.array(z.string()), z.array(number(""))], { error: twoTexts }).refine(isList, { error: twoTexts });
 
 /** @throws ConfigError */
 export function parseClasses(value: unknown): readonly (string | number)[] {
