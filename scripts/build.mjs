@@ -7,4 +7,6 @@ await import("./build-wasm.mjs");
 const { status } = spawnSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.json"], { stdio: "inherit" });
 if (status !== 0) process.exit(status ?? 1);
 cpSync("src/numerics/wasm", "dist/numerics/wasm", { recursive: true, filter: (path) => !path.endsWith(".ts") });
+for (const name of ["mackey-glass", "narma10", "co2"]) cpSync(`examples/experiments/${name}.yaml`, `dist/cli/demo/${name}.yaml`);
+await import("./export-schema.mjs");
 chmodSync("dist/cli/main.js", 0o755);

@@ -7,7 +7,7 @@ interface RunFlags {
   readonly out: string;
   readonly engine: string;
   readonly threads: number;
-  readonly set: readonly string[];
+  readonly set?: readonly string[];
   readonly json?: boolean;
   readonly quiet?: boolean;
 }
@@ -37,7 +37,7 @@ export function createProgram(signal: AbortSignal): (args: readonly string[]) =>
     .addOption(outOption())
     .addOption(engineOption())
     .addOption(threadsOption())
-    .option("--set <field=value>", "change a field of the experiment; may be given several times", collect, [])
+    .option("--set <field=value>", "change a field of the experiment; may be given several times", collect)
     .option("--json", "print the results as JSON, and nothing else, on standard output")
     .option("--quiet", "no progress on standard error")
     .addHelpText(
@@ -147,6 +147,6 @@ function threadsOption(): Option {
   });
 }
 
-function collect(value: string, previous: readonly string[]): readonly string[] {
+function collect(value: string, previous: readonly string[] = []): readonly string[] {
   return [...previous, value];
 }

@@ -1,15 +1,10 @@
 // Figures as data (plotly JSON), and the page they are put on. Nothing here computes a score.
 export { plotConfusion } from "./confusion.js";
 export { type Decimated, decimate } from "./decimate.js";
+export { type ErrorPlotOptions, plotError } from "./error.js";
 export { type EncodedArray, encodeArray, type Figure } from "./figure.js";
+export type { SeriesPlotOptions } from "./line.js";
 export { plotlySource } from "./plotly-source.js";
 export { type ReportOptions, type ReportScore, type ReportSection, reportHtml } from "./report.js";
-export {
-  type ErrorPlotOptions,
-  type ForecastPlotOptions,
-  plotError,
-  plotForecast,
-  plotSeries,
-  type SeriesPlotOptions,
-} from "./series.js";
+export { type ForecastPlotOptions, plotForecast, plotSeries } from "./series.js";
 export { plotStateHeatmap, plotTrajectories, type StateHeatmapOptions, type TrajectoryOptions } from "./states.js";

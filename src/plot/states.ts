@@ -1,28 +1,31 @@
 // Figures of a reservoir's states: all neurons as a heat map, a few as lines.
-import { asMatrix, type MatrixLike } from "../numerics/index.js";
+import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
 import { thin } from "./decimate.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { divergingScale, seriesColour } from "./palette.js";
-import { line, type SeriesPlotOptions } from "./series.js";
+import { line, type SeriesPlotOptions } from "./line.js";
 
 export interface StateHeatmapOptions extends SeriesPlotOptions {
   /** Most steps and neurons that are drawn; default 300 and 200. Every k-th is kept. */
   readonly maximalSteps?: number | undefined;
   readonly maximalNeurons?: number | undefined;
+  /** Draw what is above and below each neuron's mean over these steps, where biases would hide what moves. Default false. */
+  readonly centred?: boolean | undefined;
   /** Between which values the colours run; default from -m to m, m being the largest size that occurs. */
   readonly range?: readonly [number, number] | undefined;
 }
 
 /** A heat map of T x N states, time to the right, one line a neuron. */
 export function plotStateHeatmap(states: MatrixLike, options: StateHeatmapOptions = {}): Figure {
-  const { start = 0, timeLabel = "step", maximalSteps = 300, maximalNeurons = 200 } = options;
+  const { start = 0, timeLabel = "step", maximalSteps = 300, maximalNeurons = 200, centred = false } = options;
   const whole = asMatrix(states, "states");
+  const means = centred ? columnMeans(whole) : new Float64Array(whole.cols);
   const { matrix, everyRow, everyColumn } = thin(whole, maximalSteps, maximalNeurons);
   const z = new Float32Array(matrix.data.length);
   let largest = 0;
   for (let t = 0; t < matrix.rows; t++) {
     for (let i = 0; i < matrix.cols; i++) {
-      const value = matrix.data[t * matrix.cols + i]!;
+      const value = matrix.data[t * matrix.cols + i]! - means[i * everyColumn]!;
       z[i * matrix.rows + t] = value;
       largest = Math.max(largest, Math.abs(value));
     }
@@ -32,7 +35,7 @@ export function plotStateHeatmap(states: MatrixLike, options: StateHeatmapOption
   const drawn = every.filter(Boolean).join(" and ");
   return {
     title: options.title ?? "States of the reservoir",
-    description: `The states of ${whole.cols} neurons over ${whole.rows} steps as colours${drawn ? `; ${drawn} is drawn` : ""}.`,
+    description: `The states of ${whole.cols} neurons over ${whole.rows} steps as colours${centred ? ", less each neuron's mean" : ""}${drawn ? `; ${drawn} is drawn` : ""}.`,
     data: [
       {
         type: "heatmap",
@@ -44,7 +47,7 @@ export function plotStateHeatmap(states: MatrixLike, options: StateHeatmapOption
         zmin,
         zmax,
         colorscale: divergingScale,
-        colorbar: { title: { text: "x" }, thickness: 12, len: 0.9, outlinewidth: 0 },
+        colorbar: { title: { text: centred ? "x - mean" : "x" }, thickness: 12, len: 0.9, outlinewidth: 0 },
         hovertemplate: "step %{x}, neuron %{y}: %{z:.3f}<extra></extra>",
       },
     ],
@@ -71,7 +74,13 @@ export function plotTrajectories(states: MatrixLike, options: TrajectoryOptions 
     title: options.title ?? "Trajectories of a few neurons",
     description: `The states of neurons ${neurons.join(", ")} over ${matrix.rows} steps.`,
     data: neurons.map((neuron, k) =>
-      line(`neuron ${neuron}`, matrix.column(neuron), start, { color: seriesColour(k), width: 1.5 }, {}, maximalPoints),
+      line({
+        name: `neuron ${neuron}`,
+        values: matrix.column(neuron),
+        start,
+        style: { color: seriesColour(k), width: 1.5 },
+        maximalPoints,
+      }),
     ),
     layout: {
       height: 320,
@@ -79,6 +88,12 @@ export function plotTrajectories(states: MatrixLike, options: TrajectoryOptions 
       yaxis: { title: { text: "state" }, automargin: true },
     },
   };
+}
+
+function columnMeans(matrix: Matrix): Float64Array {
+  const means = new Float64Array(matrix.cols);
+  for (let i = 0; i < matrix.data.length; i++) means[i % matrix.cols] = means[i % matrix.cols]! + matrix.data[i]! / matrix.rows;
+  return means;
 }
 
 function ordinal(n: number): string {

@@ -138,7 +138,7 @@ async function figures(
       counts.map((row) => [...row]),
       classes,
     ),
-    plotStateHeatmap(states, { title: `States over ${which}` }),
+    plotStateHeatmap(states, { title: `States over ${which}`, centred: true }),
     plotTrajectories(states, { title: `A few neurons over ${which}` }),
   ];
 }

@@ -146,15 +146,17 @@ async function figures(
   const { task, baselines } = experiment;
   const { whole, at } = starts[0]!;
   const first = outcomes[0]!;
-  const timeOf = (row: number) => (whole === prepared.whole ? data.times?.[row + whole.lost] : undefined);
-  const when = timeOf(at);
+  const from = Math.max(0, at - Math.min(shownBefore, task.warmup));
+  const times = whole === prepared.whole ? data.times?.slice(from + whole.lost, at + whole.lost + task.horizon) : undefined;
+  const when = times?.[at - from];
   const baseline = baselines.find((each) => each !== "mean");
   const finite = outcomes.filter(({ prediction }) => prediction.data.every(Number.isFinite));
   return [
     plotForecast(first.prediction, first.target, {
       title: `Forecast from ${when ?? (starts.length > 1 ? "the first start" : "the end of the training part")}`,
       names: data.names,
-      before: whole.original.subarray(Math.max(0, at - Math.min(shownBefore, task.warmup)), at),
+      before: whole.original.subarray(from, at),
+      times,
       ...(baseline
         ? { baseline: forecastBaseline(baseline, whole.original, at, task.horizon, reference), baselineName: baselineName(baseline) }
         : {}),

@@ -166,7 +166,7 @@ function wholeDrive({ train: training, test, isSeparate }: Rows, hasFeedback: bo
 }
 
 /** Steps of the test part that are drawn: the first ones, where single steps can still be told apart. */
-const drawnSteps = 500;
+const drawnSteps = 300;
 
 function predictionFigures(prediction: Matrix, target: Matrix, names: readonly string[]) {
   const drawn = Math.min(target.rows, drawnSteps);

@@ -47,7 +47,7 @@ export function reportSection(result: ExperimentResult, figures: readonly Figure
     lead: result.description,
     warnings: warningsOf(result),
     facts: [
-      ...(engine ? [["engine", `${engine.name}: ${engine.reason}`] as const, ["plan", engine.plan.summary] as const] : []),
+      ...(engine ? [["engine", `${engine.name} (${engine.reason})`] as const, ["plan", engine.plan.summary] as const] : []),
       ["reservoir", describeReservoir(result)],
       ...(first ? [["readout", describeReadout(first.readout)] as const] : []),
       ["data", String(result.data["summary"] ?? "")],

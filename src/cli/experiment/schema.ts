@@ -189,9 +189,12 @@ export const experimentSchema = z.strictObject({
   ...common,
   data: z.union([generated, fromFile]).describe("Where the series comes from."),
   readout: z
-    .discriminatedUnion("type", [readouts.ridge, readouts.softmax, readouts.rls, readouts.lms])
+    .union([
+      oneOf(["ridge", "softmax", "rls", "lms"]),
+      z.discriminatedUnion("type", [readouts.ridge, readouts.softmax, readouts.rls, readouts.lms]),
+    ])
     .optional()
-    .describe("Default ridge."),
+    .describe("How outputs are learnt; default ridge."),
   task: z
     .union([
       oneOf(["predict", "classify"]),

@@ -45,7 +45,7 @@ export async function stateFigures(computer: ReservoirComputer, drive: Drive, fi
   const states = await computer.run(after.inputs, { teacher: after.teacher, signal });
   const start = firstStep + rows - shown;
   return [
-    plotStateHeatmap(states, { title: "States, driven by the data", start }),
+    plotStateHeatmap(states, { title: "States around their means, driven by the data", start, centred: true }),
     plotTrajectories(states, { title: "A few neurons, driven by the data", start }),
   ];
 }
