@@ -1,11 +1,10 @@
 // Eigenvalues, and on request the real Schur form, of an upper Hessenberg matrix by the implicit double-shift QR algorithm.
 import { at } from "./address";
+import { reflect2, reflectColumns3, reflectRows3 } from "./reflections";
+import { applyRotation, im1, im2, re1, re2, sa, sb, sc, sd, standardize } from "./standard-block";
 
 const ulp: f64 = 2.220446049250313e-16;
 const smallest: f64 = 2.2250738585072014e-308;
-
-// What standardize() found: the 2 x 2 block, its rotation, its two eigenvalues.
-let sa: f64, sb: f64, sc: f64, sd: f64, cosine: f64, sine: f64, re1: f64, im1: f64, re2: f64, im2: f64;
 
 /**
  * The eigenvalues of the upper Hessenberg matrix H (n x n, leading dimension ld) into re and im, conjugate pairs next to each other and
@@ -117,9 +116,9 @@ export function francisQr(n: i32, h: usize, ld: i32, z: usize, re: usize, im: us
       store<f64>(re + ((<usize>i) << 3), re2);
       store<f64>(im + ((<usize>i) << 3), im2);
       if (z != 0) {
-        if (i < n - 1) rotate(at(h, ld, i - 1, i + 1), at(h, ld, i, i + 1), 8, n - 1 - i);
-        rotate(at(h, ld, 0, i - 1), at(h, ld, 0, i), line, i - 1);
-        rotate(at(z, ld, 0, i - 1), at(z, ld, 0, i), line, n);
+        if (i < n - 1) applyRotation(at(h, ld, i - 1, i + 1), at(h, ld, i, i + 1), 8, n - 1 - i);
+        applyRotation(at(h, ld, 0, i - 1), at(h, ld, 0, i), line, i - 1);
+        applyRotation(at(z, ld, 0, i - 1), at(z, ld, 0, i), line, n);
       }
     }
     stalled = 0;
@@ -216,185 +215,4 @@ function sweep(
       if (z != 0) reflect2(at(z, ld, 0, k), at(z, ld, 0, k + 1), line, n, tau, t1, v1);
     }
   }
-}
-
-/** A reflection of three rows, `count` columns. */
-function reflectRows3(p: usize, line: usize, count: i32, t0: f64, t1: f64, t2: f64, v1: f64, v2: f64): void {
-  const q = p + line;
-  const r = q + line;
-  const tt0 = f64x2.splat(t0);
-  const tt1 = f64x2.splat(t1);
-  const tt2 = f64x2.splat(t2);
-  const vv1 = f64x2.splat(v1);
-  const vv2 = f64x2.splat(v2);
-  const end = (<usize>count) << 3;
-  let c: usize = 0;
-  for (; c + 16 <= end; c += 16) {
-    const x = v128.load(p + c);
-    const y = v128.load(q + c);
-    const w = v128.load(r + c);
-    const sum = f64x2.add(f64x2.add(x, f64x2.mul(vv1, y)), f64x2.mul(vv2, w));
-    v128.store(p + c, f64x2.sub(x, f64x2.mul(sum, tt0)));
-    v128.store(q + c, f64x2.sub(y, f64x2.mul(sum, tt1)));
-    v128.store(r + c, f64x2.sub(w, f64x2.mul(sum, tt2)));
-  }
-  if (c < end) {
-    const x = load<f64>(p + c);
-    const y = load<f64>(q + c);
-    const w = load<f64>(r + c);
-    const sum = x + v1 * y + v2 * w;
-    store<f64>(p + c, x - sum * t0);
-    store<f64>(q + c, y - sum * t1);
-    store<f64>(r + c, w - sum * t2);
-  }
-}
-
-/** A reflection of three columns, `count` rows, two rows at a time. */
-function reflectColumns3(p: usize, line: usize, count: i32, t0: f64, t1: f64, t2: f64, v1: f64, v2: f64): void {
-  const tt0 = f64x2.splat(t0);
-  const tt1 = f64x2.splat(t1);
-  const tt2 = f64x2.splat(t2);
-  const vv1 = f64x2.splat(v1);
-  const vv2 = f64x2.splat(v2);
-  let r = 0;
-  for (; r + 2 <= count; r += 2) {
-    const q = p + line;
-    const a = v128.load(p);
-    const b = v128.load(q);
-    const x = v128.shuffle<f64>(a, b, 0, 2);
-    const y = v128.shuffle<f64>(a, b, 1, 3);
-    const w = v128.load64_lane(q, v128.load64_zero(p, 16), 1, 16);
-    const sum = f64x2.add(f64x2.add(x, f64x2.mul(vv1, y)), f64x2.mul(vv2, w));
-    const x1 = f64x2.sub(x, f64x2.mul(sum, tt0));
-    const y1 = f64x2.sub(y, f64x2.mul(sum, tt1));
-    const w1 = f64x2.sub(w, f64x2.mul(sum, tt2));
-    v128.store(p, v128.shuffle<f64>(x1, y1, 0, 2));
-    v128.store(q, v128.shuffle<f64>(x1, y1, 1, 3));
-    v128.store64_lane(p, w1, 0, 16);
-    v128.store64_lane(q, w1, 1, 16);
-    p = q + line;
-  }
-  if (r < count) {
-    const x = load<f64>(p);
-    const y = load<f64>(p, 8);
-    const w = load<f64>(p, 16);
-    const sum = x + v1 * y + v2 * w;
-    store<f64>(p, x - sum * t0);
-    store<f64>(p, y - sum * t1, 8);
-    store<f64>(p, w - sum * t2, 16);
-  }
-}
-
-/** A reflection of two rows or columns whose elements are `stride` bytes apart. */
-function reflect2(p: usize, q: usize, stride: usize, count: i32, t0: f64, t1: f64, v1: f64): void {
-  for (let r = 0; r < count; r++, p += stride, q += stride) {
-    const x = load<f64>(p);
-    const y = load<f64>(q);
-    const sum = x + v1 * y;
-    store<f64>(p, x - sum * t0);
-    store<f64>(q, y - sum * t1);
-  }
-}
-
-/** The rotation that standardize() found, on two rows or columns whose elements are `stride` bytes apart. */
-function rotate(p: usize, q: usize, stride: usize, count: i32): void {
-  for (let r = 0; r < count; r++, p += stride, q += stride) {
-    const x = load<f64>(p);
-    const y = load<f64>(q);
-    store<f64>(p, cosine * x + sine * y);
-    store<f64>(q, cosine * y - sine * x);
-  }
-}
-
-/**
- * Rotates the block [a b; c d] into standard form: c = 0 (real eigenvalues a and d), or a = d and b c < 0 (eigenvalues
- * a +- i sqrt(-b c)). LAPACK's dlanv2; the scaling loop against overflow is left out, as the caller scaled the matrix to 1.
- */
-function standardize(a: f64, b: f64, c: f64, d: f64): void {
-  cosine = 1;
-  sine = 0;
-  if (c == 0) {
-  } else if (b == 0) {
-    cosine = 0;
-    sine = 1;
-    const t = d;
-    d = a;
-    a = t;
-    b = -c;
-    c = 0;
-  } else if (!(a - d == 0 && copysign(1.0, b) != copysign(1.0, c))) {
-    const t = a - d;
-    let p = 0.5 * t;
-    const larger = max(abs(b), abs(c));
-    const lesser = min(abs(b), abs(c)) * copysign(1.0, b) * copysign(1.0, c);
-    const scale = max(abs(p), larger);
-    let w = (p / scale) * p + (larger / scale) * lesser;
-    if (w >= 4 * ulp) {
-      // Real and well apart.
-      w = p + copysign(sqrt(scale) * sqrt(w), p);
-      a = d + w;
-      d -= (larger / w) * lesser;
-      const norm = norm2(c, w);
-      cosine = w / norm;
-      sine = c / norm;
-      b -= c;
-      c = 0;
-    } else {
-      // Complex, or real and nearly equal: make the diagonal equal.
-      const sigma = b + c;
-      const norm = norm2(sigma, t);
-      cosine = sqrt(0.5 * (1 + abs(sigma) / norm));
-      sine = -(p / (norm * cosine)) * copysign(1.0, sigma);
-      const aa = a * cosine + b * sine;
-      const bb = b * cosine - a * sine;
-      const cc = c * cosine + d * sine;
-      const dd = d * cosine - c * sine;
-      a = aa * cosine + cc * sine;
-      b = bb * cosine + dd * sine;
-      c = cc * cosine - aa * sine;
-      d = dd * cosine - bb * sine;
-      const middle = 0.5 * (a + d);
-      a = middle;
-      d = middle;
-      if (c != 0) {
-        if (b == 0) {
-          b = -c;
-          c = 0;
-          const was = cosine;
-          cosine = -sine;
-          sine = was;
-        } else if (copysign(1.0, b) == copysign(1.0, c)) {
-          // Real after all: make it triangular.
-          const rootB = sqrt(abs(b));
-          const rootC = sqrt(abs(c));
-          p = copysign(rootB * rootC, c);
-          const inverse = 1 / sqrt(abs(b + c));
-          a = middle + p;
-          d = middle - p;
-          b -= c;
-          c = 0;
-          const cosine1 = rootB * inverse;
-          const sine1 = rootC * inverse;
-          const was = cosine;
-          cosine = was * cosine1 - sine * sine1;
-          sine = was * sine1 + sine * cosine1;
-        }
-      }
-    }
-  }
-  sa = a;
-  sb = b;
-  sc = c;
-  sd = d;
-  re1 = a;
-  re2 = d;
-  im1 = c == 0 ? 0 : sqrt(abs(b)) * sqrt(abs(c));
-  im2 = c == 0 ? 0 : -im1;
-}
-
-/** sqrt(x^2 + y^2), free of overflow and underflow; x and y are not both 0. */
-function norm2(x: f64, y: f64): f64 {
-  const larger = max(abs(x), abs(y));
-  const ratio = min(abs(x), abs(y)) / larger;
-  return larger * sqrt(1 + ratio * ratio);
 }
