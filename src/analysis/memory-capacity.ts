@@ -17,7 +17,7 @@ export interface MemoryCapacityOptions extends AnalysisOptions {
   readonly washout?: number | undefined;
   /** The input is independent and uniform in [-amplitude, amplitude). Default 0.8. */
   readonly amplitude?: number | undefined;
-  /** Ridge penalty of the readouts. Default 1e-12 (float32) or 1e-18 (float64). */
+  /** Ridge penalty of the readouts. Default 1e-12 (float32) or 1e-24 (float64). */
   readonly lambda?: number | undefined;
   /** "qr" (default) resolves small directions of state that normal equations lose; "cholesky" is faster for large N. */
   readonly solver?: "qr" | "cholesky" | undefined;
@@ -56,7 +56,7 @@ export async function memoryCapacity(source: ReservoirSource, options: MemoryCap
     const heldOut = whole("heldOut", options.heldOut ?? 4000, 2);
     const amplitude = positive("amplitude", options.amplitude ?? 0.8);
     const inputs = uniformInputs(seed, "inputs", 0, washout + length + heldOut, 1, amplitude);
-    const trainer = ridge({ lambda: options.lambda ?? (precision === "float32" ? 1e-12 : 1e-18), solver: options.solver ?? "qr" });
+    const trainer = ridge({ lambda: options.lambda ?? (precision === "float32" ? 1e-12 : 1e-24), solver: options.solver ?? "qr" });
     const sink = trainer.accumulator({ stateSize: size, inputSize: 1, outputSize: maxDelay + 1 });
     try {
       await computer.run(inputs.subarray(0, washout), { signal, every: washout });
