@@ -64,6 +64,8 @@ export class TrainedReadout implements LinearReadout {
    * `precision`, by default the precision of the states: the same bits as an engine's closed loop.
    * @throws RangeError where the columns are not those it was trained on, TypeError where inputs are missing
    */
+  predict(states: MatrixLike, inputs: MatrixLike | undefined, options: { readonly precision: "float64" }): Matrix<Float64Array>;
+  predict(states: MatrixLike, inputs?: MatrixLike, options?: { readonly precision?: Precision | undefined }): Matrix;
   predict(states: MatrixLike, inputs?: MatrixLike, options: { readonly precision?: Precision | undefined } = {}): Matrix {
     const x = asMatrix(states, "states");
     if (x.cols !== this.stateSize) {
