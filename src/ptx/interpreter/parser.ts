@@ -1,0 +1,295 @@
+// Reads a PTX text into a module with every name resolved. It checks the grammar; what instructions mean is settled when they are compiled.
+import { Cursor } from "./cursor.js";
+import { isStateSpace, parseScalarType, parseVariables, parseVectorLength } from "./parse-declarations.js";
+import { OperandParser, Scope } from "./parse-operand.js";
+import type { PtxFunction, PtxInstruction, PtxModule, PtxRegister, PtxVariable, SourceLocation, StateSpace } from "./types.js";
+
+/**
+ * Reads PTX as nvcc, NVRTC or a text builder writes it.
+ * Throws PtxSyntaxError, with line, column and the offending text.
+ */
+export function parsePtx(source: string): PtxModule {
+  return new Parser(source).module();
+}
+
+const linkages: readonly string[] = ["visible", "extern", "weak", "common"];
+
+class Parser {
+  private readonly cursor: Cursor;
+  private readonly operands: OperandParser;
+  private readonly parsed: PtxModule = {
+    version: [0, 0],
+    target: [],
+    addressSize: 64,
+    variables: new Map(),
+    functions: new Map(),
+    files: new Map(),
+  };
+  private readonly functionNames = new Set<string>();
+  private location: SourceLocation | undefined;
+  private scopes = 0;
+
+  constructor(source: string) {
+    this.cursor = new Cursor(source);
+    this.operands = new OperandParser(this.cursor);
+  }
+
+  module(): PtxModule {
+    const { cursor, parsed } = this;
+    // A function may be called, or its address taken, before it is declared.
+    for (const match of cursor.lexer.source.matchAll(/\.(?:func|entry)\b\s*(?:\.noreturn\s*)?(?:\([^)]*\)\s*)?([\w$]+)/g))
+      this.functionNames.add(match[1]!);
+    if (!cursor.isDotted("version")) throw cursor.fail("a PTX module starts with .version");
+    while (cursor.token.kind !== "end") this.topLevel();
+    return parsed;
+  }
+
+  private topLevel(): void {
+    const { cursor, parsed } = this;
+    if (cursor.accept(";")) return;
+    if (cursor.token.kind !== "dotted") throw cursor.fail("expected a directive");
+    if (cursor.acceptDotted("version")) {
+      const [major, minor] = cursor.advance().text.split(".").map(Number);
+      if (!Number.isInteger(major) || !Number.isInteger(minor)) throw cursor.fail("expected a version, as 9.0");
+      parsed.version = [major!, minor!];
+    } else if (cursor.acceptDotted("target")) {
+      do parsed.target.push(cursor.name("a target, as sm_75"));
+      while (cursor.accept(","));
+    } else if (cursor.acceptDotted("address_size")) {
+      const size = cursor.count("32 or 64");
+      if (size !== 32 && size !== 64) throw cursor.fail("address_size is 32 or 64");
+      parsed.addressSize = size;
+    } else if (!this.debugDirective()) this.declaration();
+  }
+
+  /** `.file`, `.loc`, `.section`, `.pragma`, `.alias`; true if one was read. */
+  private debugDirective(): boolean {
+    const { cursor, parsed } = this;
+    if (cursor.acceptDotted("file")) {
+      const index = cursor.count("a file number");
+      parsed.files.set(index, cursor.advance().text.replace(/^"|"$/g, ""));
+      while (cursor.accept(",")) cursor.count("a time or size");
+    } else if (cursor.acceptDotted("loc")) {
+      this.location = { file: cursor.count("a file number"), line: cursor.count("a line") };
+      cursor.count("a column");
+      while (cursor.accept(",")) {
+        const word = cursor.name("function_name or inlined_at");
+        if (word === "inlined_at") for (let k = 0; k < 3; k++) cursor.count("a number");
+        else {
+          cursor.name("a label");
+          if (cursor.accept("+")) cursor.count("an offset");
+        }
+      }
+    } else if (cursor.acceptDotted("section")) {
+      cursor.advance();
+      for (let depth = 0; ; ) {
+        if (cursor.token.kind === "end") throw cursor.fail("a section is not closed");
+        if (cursor.is("{")) depth++;
+        if (cursor.is("}")) depth--;
+        cursor.advance();
+        if (depth === 0) break;
+      }
+    } else if (cursor.acceptDotted("pragma")) {
+      while (!cursor.accept(";")) cursor.advance();
+    } else return false;
+    return true;
+  }
+
+  private declaration(): void {
+    const { cursor, parsed } = this;
+    let external = false;
+    while (cursor.token.kind === "dotted" && linkages.includes(cursor.token.text))
+      external = cursor.advance().text === "extern" || external;
+    if (cursor.isDotted("entry") || cursor.isDotted("func")) {
+      this.function();
+      return;
+    }
+    const space = cursor.token.text;
+    if (cursor.token.kind !== "dotted" || !isStateSpace(space)) throw cursor.fail("expected a variable or a function");
+    cursor.advance();
+    for (const variable of parseVariables(cursor, space, external, false)) {
+      const known = parsed.variables.get(variable.name);
+      if (known === undefined || known.external) parsed.variables.set(variable.name, variable);
+      else throw cursor.fail(`"${variable.name}" is declared twice`);
+    }
+    cursor.expect(";");
+  }
+
+  private function(): void {
+    const { cursor, parsed } = this;
+    const { line } = cursor.lexer.place(cursor.token.start);
+    const kind = cursor.advance().text as "entry" | "func";
+    if (kind === "func") cursor.acceptDotted("noreturn");
+    const scope = new Scope(undefined, "");
+    const returns = kind === "func" && cursor.is("(") ? this.parameters(scope) : [];
+    const name = cursor.name("the name of a function");
+    const parameters = cursor.is("(") ? this.parameters(scope) : [];
+    const fn: PtxFunction = {
+      name,
+      kind,
+      parameters,
+      returns,
+      registers: [],
+      variables: [],
+      statements: [],
+      branchTargets: new Map(),
+      directives: new Map(),
+      defined: false,
+      line,
+    };
+    while (cursor.token.kind === "dotted") {
+      if (this.debugDirective()) continue;
+      const directive = cursor.advance().text;
+      const values: number[] = [];
+      if (cursor.atNumber())
+        do values.push(cursor.count("a number"));
+        while (cursor.accept(","));
+      fn.directives.set(directive, values);
+    }
+    const known = parsed.functions.get(name);
+    if (known?.defined && cursor.is("{")) throw cursor.fail(`"${name}" is defined twice`);
+    if (known === undefined || cursor.is("{")) parsed.functions.set(name, fn);
+    if (cursor.accept(";")) return;
+    fn.defined = true;
+    this.body(fn, scope);
+    this.operands.settle(parsed.variables, this.functionNames);
+  }
+
+  private parameters(scope: Scope): PtxVariable[] {
+    const { cursor } = this;
+    const variables: PtxVariable[] = [];
+    cursor.expect("(");
+    while (!cursor.is(")")) {
+      if (!cursor.acceptDotted("param")) throw cursor.fail("parameters are in the param space");
+      variables.push(...parseVariables(cursor, "param", false, true));
+      if (!cursor.accept(",")) break;
+    }
+    cursor.expect(")");
+    for (const variable of variables) scope.variables.set(variable.name, variable);
+    return variables;
+  }
+
+  /** Statements between braces; the names of labels are gathered first, so that a branch may go forward. */
+  private body(fn: PtxFunction, scope: Scope): void {
+    const { cursor } = this;
+    const open = cursor.expect("{");
+    while (!cursor.is("}")) {
+      if (cursor.token.kind === "end") throw cursor.fail("a brace is not closed", open);
+      this.statement(fn, scope);
+    }
+    cursor.advance();
+  }
+
+  private statement(fn: PtxFunction, scope: Scope): void {
+    const { cursor } = this;
+    if (cursor.accept(";")) return;
+    if (cursor.is("{")) {
+      this.body(fn, new Scope(scope, `${++this.scopes}:`));
+      return;
+    }
+    if (cursor.token.kind === "dotted") {
+      if (!this.debugDirective()) this.localDeclaration(fn, scope);
+      return;
+    }
+    if (cursor.token.kind === "name" && cursor.peek().text === ":") {
+      const label = cursor.advance().text;
+      cursor.advance();
+      if (cursor.acceptDotted("branchtargets") || cursor.acceptDotted("calltargets")) this.targets(fn, scope, label);
+      else if (cursor.acceptDotted("callprototype")) {
+        while (!cursor.accept(";")) cursor.advance();
+        scope.labels.add(label);
+      } else {
+        if (scope.labels.has(label)) throw cursor.fail(`label "${label}" is there twice`);
+        scope.labels.add(label);
+        fn.statements.push({ label: scope.identity + label });
+      }
+      return;
+    }
+    fn.statements.push(this.instruction(scope));
+  }
+
+  private targets(fn: PtxFunction, scope: Scope, label: string): void {
+    const { cursor } = this;
+    const names: string[] = [];
+    do names.push(scope.identity + cursor.name("a label"));
+    while (cursor.accept(","));
+    cursor.expect(";");
+    scope.labels.add(label);
+    fn.branchTargets.set(scope.identity + label, names);
+  }
+
+  private localDeclaration(fn: PtxFunction, scope: Scope): void {
+    const { cursor } = this;
+    if (cursor.acceptDotted("reg")) {
+      this.registers(fn, scope);
+      cursor.expect(";");
+      return;
+    }
+    const external = cursor.acceptDotted("extern");
+    const space = cursor.token.text;
+    if (cursor.token.kind !== "dotted" || !isStateSpace(space)) throw cursor.fail("expected a declaration or an instruction");
+    cursor.advance();
+    for (const variable of parseVariables(cursor, space as StateSpace, external, false)) {
+      scope.variables.set(variable.name, variable);
+      fn.variables.push(variable);
+    }
+    cursor.expect(";");
+  }
+
+  private registers(fn: PtxFunction, scope: Scope): void {
+    const { cursor } = this;
+    const vector = parseVectorLength(cursor);
+    const type = parseScalarType(cursor);
+    const add = (name: string): PtxRegister => {
+      const register: PtxRegister = { name, type, index: fn.registers.length };
+      fn.registers.push(register);
+      scope.registers.set(name, register);
+      return register;
+    };
+    do {
+      const name = cursor.name("the name of a register");
+      const names = [name];
+      if (cursor.accept("<")) {
+        names.pop();
+        const count = cursor.count("a number of registers");
+        for (let k = 0; k < count; k++) names.push(name + k);
+        cursor.expect(">");
+      }
+      for (const each of names) {
+        if (vector === 1) add(each);
+        else
+          scope.vectors.set(
+            each,
+            [..."xyzw"].slice(0, vector).map((axis) => add(`${each}.${axis}`)),
+          );
+      }
+    } while (cursor.accept(","));
+  }
+
+  private instruction(scope: Scope): PtxInstruction {
+    const { cursor } = this;
+    const start = cursor.token.start;
+    const { line, column } = cursor.lexer.place(start);
+    let guard: PtxInstruction["guard"];
+    if (cursor.accept("@")) {
+      const negated = cursor.accept("!");
+      const token = cursor.token;
+      const register = scope.find((each) => each.registers.get(token.text));
+      if (register?.type !== "pred") throw cursor.fail("a guard is a predicate register");
+      cursor.advance();
+      guard = { register, negated };
+    }
+    const opcode = cursor.name("an instruction");
+    const modifiers: string[] = [];
+    while (cursor.token.kind === "dotted") modifiers.push(cursor.advance().text);
+    const operands: PtxInstruction["operands"] = [];
+    while (!cursor.is(";")) {
+      operands.push(this.operands.parse(scope));
+      if (!cursor.accept(",")) break;
+    }
+    const end = cursor.expect(";").start;
+    const text = cursor.lexer.source.slice(start, end).replace(/\s+/g, " ").trim();
+    const location = this.location;
+    return { opcode, modifiers, operands, line, column, text, ...(guard && { guard }), ...(location && { location }) };
+  }
+}

@@ -1,0 +1,159 @@
+// The scalar types of PTX and what a module is once it has been read: plain data, with names resolved. Nothing here runs.
+
+/** A PTX scalar type without its dot. */
+export type ScalarType =
+  | "pred"
+  | "b8"
+  | "u8"
+  | "s8"
+  | "b16"
+  | "u16"
+  | "s16"
+  | "f16"
+  | "bf16"
+  | "b32"
+  | "u32"
+  | "s32"
+  | "f32"
+  | "tf32"
+  | "f16x2"
+  | "bf16x2"
+  | "u16x2"
+  | "s16x2"
+  | "b64"
+  | "u64"
+  | "s64"
+  | "f64"
+  | "b128";
+
+/** Bytes of each scalar type; a predicate has none in memory. */
+export const scalarBytes: Readonly<Record<ScalarType, number>> = {
+  pred: 0,
+  b8: 1,
+  u8: 1,
+  s8: 1,
+  b16: 2,
+  u16: 2,
+  s16: 2,
+  f16: 2,
+  bf16: 2,
+  b32: 4,
+  u32: 4,
+  s32: 4,
+  f32: 4,
+  tf32: 4,
+  f16x2: 4,
+  bf16x2: 4,
+  u16x2: 4,
+  s16x2: 4,
+  b64: 8,
+  u64: 8,
+  s64: 8,
+  f64: 8,
+  b128: 16,
+};
+
+export function isScalarType(name: string): name is ScalarType {
+  return Object.hasOwn(scalarBytes, name);
+}
+
+export type StateSpace = "global" | "const" | "shared" | "local" | "param";
+
+/** A virtual register of one function. `index` is its place among that function's registers. */
+export interface PtxRegister {
+  name: string;
+  type: ScalarType;
+  index: number;
+}
+
+/** One value of an initialiser: a number's bits, or the address of a symbol (plus bytes), in the generic space or its own. */
+export type PtxInitialValue =
+  | { kind: "bits"; value: bigint }
+  | { kind: "float"; value: number }
+  | { kind: "symbol"; name: string; offset: number; generic: boolean };
+
+/** A variable with storage: global, constant, shared, local, or a parameter. */
+export interface PtxVariable {
+  name: string;
+  space: StateSpace;
+  type: ScalarType;
+  /** Bytes of one element: those of `type` times the vector length. */
+  elementBytes: number;
+  /** All bytes; 0 for an `extern` array of unknown length, as dynamic shared memory is. */
+  bytes: number;
+  alignment: number;
+  external: boolean;
+  initial: readonly PtxInitialValue[];
+  line: number;
+}
+
+export type PtxOperand =
+  | { kind: "register"; register: PtxRegister }
+  | { kind: "integer"; value: bigint }
+  | { kind: "float"; value: number; bits: bigint; double: boolean }
+  | { kind: "special"; name: string }
+  | { kind: "variable"; variable: PtxVariable; offset: number }
+  | { kind: "function"; name: string }
+  | { kind: "label"; label: string }
+  | { kind: "address"; base: PtxOperand; offset: number }
+  | { kind: "vector"; elements: PtxOperand[] }
+  | { kind: "list"; elements: PtxOperand[] }
+  | { kind: "pair"; first: PtxOperand; second: PtxOperand }
+  | { kind: "not"; operand: PtxOperand }
+  | { kind: "sink" };
+
+/** Where a piece of PTX came from in the CUDA source, by `.loc`. */
+export interface SourceLocation {
+  file: number;
+  line: number;
+}
+
+export interface PtxInstruction {
+  /** First word, as `ld`. */
+  opcode: string;
+  /** The words after it, without dots: `["global", "v4", "f32"]`. */
+  modifiers: readonly string[];
+  guard?: { register: PtxRegister; negated: boolean };
+  operands: PtxOperand[];
+  line: number;
+  column: number;
+  text: string;
+  location?: SourceLocation;
+}
+
+/** A label, by a name that is unique in its function. */
+export interface PtxLabel {
+  label: string;
+}
+
+export type PtxStatement = PtxInstruction | PtxLabel;
+
+export interface PtxFunction {
+  name: string;
+  kind: "entry" | "func";
+  parameters: PtxVariable[];
+  returns: PtxVariable[];
+  registers: PtxRegister[];
+  /** Shared, local and param variables declared in the body. */
+  variables: PtxVariable[];
+  statements: PtxStatement[];
+  /** `.branchtargets` lists by label. */
+  branchTargets: Map<string, string[]>;
+  /** Performance directives as numbers: `maxntid`, `reqntid`, `minnctapersm`, `reqnctapercluster`, ... */
+  directives: Map<string, number[]>;
+  /** False for a declaration, as of `vprintf`. */
+  defined: boolean;
+  line: number;
+}
+
+export interface PtxModule {
+  /** `.version`, as `[9, 0]`. */
+  version: [number, number];
+  /** `.target` and its options, as `["sm_75"]`. */
+  target: string[];
+  addressSize: 32 | 64;
+  variables: Map<string, PtxVariable>;
+  functions: Map<string, PtxFunction>;
+  /** `.file` numbers and names. */
+  files: Map<number, string>;
+}
