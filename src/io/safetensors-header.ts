@@ -132,7 +132,7 @@ function repeatedKey(text: string): string | undefined {
     else if (character === "}" || character === "]") objects.pop();
     if (character !== '"') continue;
     const start = i++;
-    while (text[i] !== '"') i += text[i] === "\\" ? 2 : 1;
+    while (i < text.length && text[i] !== '"') i += text[i] === "\\" ? 2 : 1;
     const end = i + 1;
     while (blank(text[i + 1])) i++;
     if (text[i + 1] !== ":") continue;

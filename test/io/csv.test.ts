@@ -52,8 +52,14 @@ describe("the delimiter of a CSV", () => {
   });
 
   it("is not looked for in quotes", async () => {
-    const { matrix, text } = await parseCsv('name,x\n"a;b;c",1\n"d;e;f",2\n', { text: ["name"] });
-    expect(text["name"]).toEqual(["a;b;c", "d;e;f"]);
+    const { matrix, text } = await parseCsv('"na;me",x\n"a;b",1\n"c;d",2\n', { text: ["na;me"] });
+    expect(text["na;me"]).toEqual(["a;b", "c;d"]);
+    expect(matrix.data).toEqual(Float64Array.of(1, 2));
+  });
+
+  it("may have blanks around it", async () => {
+    const { matrix, text } = await parseCsv('d, x\nMon , 1\n" Tue" , "2"\n', { text: ["d"] });
+    expect(text["d"]).toEqual(["Mon", " Tue"]);
     expect(matrix.data).toEqual(Float64Array.of(1, 2));
   });
 
@@ -116,6 +122,7 @@ describe("a cell that is no number", () => {
     ["comment lines", "# about\na,b\n# more\n1,2\n3,x\n", 5],
     ["blank lines", "a,b\n\n1,2\n\n\n3,x\n", 6],
     ["a quoted cell of two lines", 'a,b,c\n1,2,"two\nlines"\n3,x,"y"\n', 4],
+    ["a line break within its own row", 'a,b,c\n1,2,"one"\n3,x,"two\nlines"\n', 3],
     ["Windows line ends", 'a,b,c\r\n1,2,"two\r\nlines"\r\n\r\n3,x,"y"\r\n', 5],
     ["old Macintosh line ends", "a,b\r1,2\r3,x\r", 3],
     ["a byte order mark", "\uFEFFa,b\n1,x\n", 2],
@@ -143,6 +150,14 @@ describe("a cell that is no number", () => {
 
   it("is refused in time that grows with its length alone", async () => {
     await expect(parseCsv(`a,b\n${"1".repeat(1_000_000)}x,1\n`)).rejects.toThrow("is not a number");
+  });
+});
+
+describe("a comment", () => {
+  it("begins a line, and not the middle of one", async () => {
+    const { matrix, text } = await parseCsv("# source: x\nd,x\nno # 1,1\n#no 2,2\nno 3,3\n", { text: ["d"], comment: "#" });
+    expect(text["d"]).toEqual(["no # 1", "no 3"]);
+    expect(matrix.data).toEqual(Float64Array.of(1, 3));
   });
 });
 
@@ -218,7 +233,7 @@ describe("a missing value", () => {
   });
 
   it("is a blank line in the middle of a file of one column, and none at its end", async () => {
-    expect((await parseCsv("x\n1\n\n3\n\n\n", { missing: "interpolate" })).matrix.data).toEqual(Float64Array.of(1, 2, 3));
+    expect((await parseCsv("x\n1\n\n3\n4\n\n\n", { missing: "interpolate" })).matrix.data).toEqual(Float64Array.of(1, 2, 3, 4));
   });
 
   it("does not leave a table without rows", async () => {
@@ -295,6 +310,11 @@ describe("a CSV that was written", () => {
         },
       ),
     );
+  });
+
+  it("keeps the blanks of its texts", async () => {
+    const text = formatCsv([[1]], { columns: ["x"], text: { d: [" a "] } });
+    expect((await parseCsv(text, { text: ["d"] })).text["d"]).toEqual([" a "]);
   });
 
   it("is a file of the same text, in pieces where it is long", async () => {

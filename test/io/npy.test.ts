@@ -124,6 +124,11 @@ describe("an array that is not read", () => {
     );
   });
 
+  it("is not refused for immense lengths beside one of 0, which hold nothing", () => {
+    const { data } = decodeNpy(withHeader("{'descr': '<f8', 'fortran_order': True, 'shape': (9007199254740991, 9007199254740991, 0), }"));
+    expect(data.length).toBe(0);
+  });
+
   it("is not refused for the long integers of Python 2 or for double quotes", () => {
     expect(decodeNpy(withHeader('{"shape": (0L, 2L), "fortran_order": False, "descr": "|u1"}')).shape).toEqual([0, 2]);
   });

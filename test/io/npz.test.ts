@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { decodeNpz, encodeNpz, FormatError, type NpyArray, readNpz, writeNpz } from "../../src/io/index.js";
 import { failure, fixture, temporaryFolder } from "./help.js";
 
@@ -38,6 +38,14 @@ describe("a .npz file", () => {
       }),
       { numRuns: 50 },
     );
+  });
+
+  it("does not depend on the day it was written", async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: new Date(2026, 0, 1) });
+    onTestFinished(() => void vi.useRealTimers());
+    const bytes = await encodeNpz(arrays);
+    vi.setSystemTime(new Date(2031, 6, 7));
+    expect(await encodeNpz(arrays)).toEqual(bytes);
   });
 
   it("is smaller where it is packed", async () => {

@@ -127,6 +127,11 @@ describe("a safetensors file that is written", () => {
     expect(decodeSafetensors(encodeSafetensors({}))).toEqual({ tensors: {}, metadata: {} });
   });
 
+  it("may hold metadata that look like a header themselves", () => {
+    const metadata = { config: 'x":"y', twice: '{"a":1,"a":2}', end: "\\" };
+    expect(decodeSafetensors(encodeSafetensors({}, metadata)).metadata).toEqual(metadata);
+  });
+
   it("may hold metadata of many megabytes with many quotes", () => {
     const config = JSON.stringify(Array.from({ length: 1_000_000 }, (_, i) => `a"${i}`));
     expect(decodeSafetensors(encodeSafetensors({}, { config })).metadata["config"]).toBe(config);
