@@ -15,15 +15,21 @@ import type { CommandOutcome } from "./run.js";
 
 const names = ["mackey-glass", "narma10", "co2"] as const;
 
+export interface DemoOptions extends RunOptions {
+  readonly json?: boolean | undefined;
+  /** Changes to every experiment, as `--set` of `spillway run` takes them. */
+  readonly set?: readonly string[] | undefined;
+}
+
 /** Runs the demo into `out`/demo/. An experiment whose data is not installed is skipped, and the text says why. */
-export async function demo(options: RunOptions & { readonly json?: boolean | undefined }): Promise<CommandOutcome> {
+export async function demo(options: DemoOptions): Promise<CommandOutcome> {
   const out = join(options.out, "demo");
   await ensureFolder(out);
   const runs: FinishedRun[] = [];
   const skipped: string[] = [];
   for (const name of names) {
     if (options.signal.aborted) break;
-    const loaded = await loadExperiment(experimentFile(name));
+    const loaded = await loadExperiment(experimentFile(name), options.set);
     const { data } = loaded.experiment;
     try {
       if ("file" in data) resolveDataPath(data.file, loaded.path);
@@ -37,7 +43,8 @@ export async function demo(options: RunOptions & { readonly json?: boolean | und
   const results = runs.map(({ result }) => result);
   const interrupted =
     options.signal.aborted && (runs.length + skipped.length < names.length || results.some((result) => result.interrupted));
-  const page = join(out, "report.html");
+  const isFirst = !existsSync(join(out, "report.html"));
+  const page = join(out, interrupted && !isFirst ? "report.interrupted.html" : "report.html");
   if (results.length > 0) {
     const html = await reportHtml({
       title: "Spillway demo",
@@ -51,7 +58,8 @@ export async function demo(options: RunOptions & { readonly json?: boolean | und
   const parts = runs.map(({ result }) =>
     [headline(result), result.description ?? "", "", scoreTable(result)].filter((line, k) => k !== 1 || line).join("\n"),
   );
-  return { text: [...parts, ...skipped, `report to open in a browser: ${page}`].join("\n\n"), interrupted };
+  const end = results.length > 0 ? `report to open in a browser: ${page}` : "nothing was run";
+  return { text: [...parts, ...skipped, end].join("\n\n"), interrupted };
 }
 
 /** Where an experiment of the demo stands: beside the built command, or in the examples of a checkout. */

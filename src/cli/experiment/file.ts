@@ -53,14 +53,16 @@ export function parseExperimentText(text: string, path: string, overrides: reado
     );
   }
   const source = document.toJS() as unknown;
-  const isOverride = (field: string) => overrides.some((override) => override.split("=")[0]!.trim() === field);
+  const set = overrides.map((override) => override.split("=")[0]!.trim());
+  const isOverride = (field: string) =>
+    set.some((other) => field === other || field.startsWith(`${other}.`) || field.startsWith(`${other}[`));
   const line = (field: string) => (isOverride(field) ? undefined : lineOf(document, lines, field));
   try {
     return { path, experiment: parseExperiment(applyOverrides(source, overrides)), lineOf: line };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const { field, message } = error;
-    throw new ExperimentError(path, `${isOverride(field) ? "--set " : ""}${message}`, { line: line(field), field }, error);
+    throw new ExperimentError(path, `${isOverride(field) ? "with --set, " : ""}${message}`, { line: line(field), field }, error);
   }
 }
 

@@ -59,7 +59,7 @@ function set(root: unknown, field: string, value: unknown): void {
       throw new ConfigError(
         field,
         value,
-        `fields only below an object, and ${path.slice(0, depth).join(".") || "the experiment"} is ${JSON.stringify(here)}`,
+        `an object above it, and ${path.slice(0, depth).join(".") || "the experiment"} is ${JSON.stringify(here)}`,
       );
     }
     const object = here as Record<string, unknown>;

@@ -22,9 +22,7 @@ export function resolveDataPath(
       const name = braced ?? plain!;
       const value = environment[name] || fallback;
       if (value !== undefined) return value;
-      throw new UsageError(
-        `${experimentPath}: ${text} needs the environment variable ${name}, which is not set; set it to the folder that holds the data`,
-      );
+      throw new UsageError(`${text} needs the environment variable ${name}, which is not set; set it to the folder that holds the data`);
     },
   );
   const folder = dirname(resolve(experimentPath));
@@ -41,5 +39,5 @@ export function resolveDataPath(
     .split("/")
     .slice(0, inPackage.startsWith("@") ? 2 : 1)
     .join("/");
-  throw new UsageError(`${experimentPath}: ${inPackage} was found in no node_modules folder; install it with npm install ${name}`);
+  throw new UsageError(`${inPackage} was found in no node_modules folder; install it with npm install ${name}`);
 }

@@ -39,6 +39,11 @@ export interface ScoreSummary {
   readonly published?: { readonly value: number; readonly source: string } | undefined;
 }
 
+/** An experiment whose reservoir has every default filled in, once a seed has been run. The seeds stand beside it. */
+export type ResolvedExperiment = Omit<Experiment, "reservoir"> & {
+  readonly reservoir: Omit<ReservoirConfig, "seed"> | Experiment["reservoir"];
+};
+
 /** result.json. */
 export interface ExperimentResult {
   readonly format: "spillway-result";
@@ -52,8 +57,8 @@ export interface ExperimentResult {
   readonly seeds: readonly SeedResult[];
   readonly engine: { readonly name: string; readonly reason: string; readonly plan: EnginePlan } | undefined;
   readonly data: Readonly<Record<string, unknown>>;
-  /** The experiment with every default filled in; `reservoir` is that of the first seed. */
-  readonly config: Omit<Experiment, "reservoir"> & { readonly reservoir: ReservoirConfig | Experiment["reservoir"] };
+  /** The experiment with every default filled in: an experiment file that gives this result again. */
+  readonly config: ResolvedExperiment;
   /** Seconds of all seeds by phase, and in all. */
   readonly timing: Readonly<Record<string, number>>;
   readonly versions: Readonly<Record<string, string>>;
@@ -90,6 +95,30 @@ export function summarise(
       published: published && { value: published.value, source: published.source },
     };
   });
+}
+
+/** An experiment in the order in which people write one. */
+export function resolveExperiment(experiment: Experiment, resolved: ReservoirConfig | undefined): ResolvedExperiment {
+  const { name, description, data, transforms, readout, task, washout, split, seeds, metrics, scoring, baselines, published, outputs } =
+    experiment;
+  const { seed: _, ...reservoir } = { seed: undefined, ...(resolved ?? experiment.reservoir) };
+  return {
+    name,
+    description,
+    data,
+    transforms,
+    reservoir,
+    readout,
+    task,
+    washout,
+    split,
+    seeds,
+    metrics,
+    scoring,
+    baselines,
+    published,
+    outputs,
+  };
 }
 
 /** The seconds of all seeds, by phase. */

@@ -3,8 +3,11 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import { writeFileAtomic } from "../../io/index.js";
 import { type Figure, type ReportSection, reportHtml } from "../../plot/index.js";
-import { ConfigError } from "../../reservoir/index.js";
+import { MetricError } from "../../metrics/index.js";
+import { ConfigError, DataError } from "../../reservoir/index.js";
+import { TaskOptionError } from "../../tasks/index.js";
 import { describeMachine, versions } from "../commands/info.js";
+import { UsageError } from "../exit.js";
 import type { Progress } from "../progress.js";
 import { runClassification } from "./classify.js";
 import { type ExperimentData, loadData } from "./data.js";
@@ -15,7 +18,7 @@ import { checkReadout, type EngineChoiceOptions } from "./learner.js";
 import { OutputFolder } from "./output-folder.js";
 import { runPrediction } from "./predict.js";
 import { reportSection } from "./present.js";
-import { type ExperimentResult, formatResult, type SeedResult, summarise, totalTiming } from "./result.js";
+import { type ExperimentResult, formatResult, resolveExperiment, type SeedResult, summarise, totalTiming } from "./result.js";
 import type { Trial, TrialOptions } from "./trial.js";
 
 export interface RunOptions extends EngineChoiceOptions {
@@ -57,9 +60,7 @@ export async function runExperiment({ experiment, path, lineOf }: LoadedExperime
   } catch (error) {
     if (!isStop(error, signal)) {
       await folder.discard();
-      if (!(error instanceof ConfigError)) throw error;
-      const field = fieldOf(error);
-      throw new ExperimentError(path, error.message.replace(error.field, field), { line: lineOf(field), field }, error);
+      throw placed(error, path, lineOf);
     }
   } finally {
     options.progress.end();
@@ -120,15 +121,15 @@ class Run {
     const { outputs } = this.#experiment;
     try {
       const { scores, baselines, readout, measuredRadius, radiusMethod, timing } = trial;
-      if (!this.#first) {
-        this.#first = trial;
-        this.#figures = trial.figures;
+      if (this.#seeds.length === 0) {
         const files =
           outputs.states === "npy" ? [...(await trial.saveStates(this.#folder.working, outputs.every, this.#options.signal))] : [];
         if (outputs.model) {
           await trial.save(this.#folder.path("model.safetensors"));
           files.push("model.safetensors");
         }
+        this.#first = trial;
+        this.#figures = trial.figures;
         this.#files = files;
       }
       this.#seeds.push({ seed, scores, baselines, readout, measuredRadius, radiusMethod, timing });
@@ -168,7 +169,7 @@ class Run {
       seeds: this.#seeds,
       engine: first?.engine,
       data: { summary: data?.summary, task: first?.summary },
-      config: { ...experiment, reservoir: first?.reservoir ?? experiment.reservoir },
+      config: resolveExperiment(experiment, first?.reservoir),
       timing: { data: this.#loading, ...totalTiming(this.#seeds), total: (performance.now() - this.#begun) / 1000 },
       versions: versions(),
       machine: describeMachine(),
@@ -201,9 +202,16 @@ function isStop(error: unknown, signal: AbortSignal): boolean {
   return signal.aborted && error instanceof Error && error.name === "AbortError";
 }
 
-/** Errors about a reservoir name its own fields; in an experiment they stand under `reservoir`. */
-function fieldOf({ field }: ConfigError): string {
-  return reservoirOnly.has(field.split(/[.[]/)[0]!) ? `reservoir.${field}` : field;
+/** An error with the experiment file it came from, where it does not name a file already. */
+function placed(error: unknown, path: string, lineOf: LoadedExperiment["lineOf"]): unknown {
+  if (error instanceof ConfigError) {
+    const field = reservoirOnly.has(error.field.split(/[.[]/)[0]!) ? `reservoir.${error.field}` : error.field;
+    return new ExperimentError(path, error.message.replace(error.field, field), { line: lineOf(field), field }, error);
+  }
+  const isPlaceless =
+    error instanceof UsageError || error instanceof DataError || error instanceof TaskOptionError || error instanceof MetricError;
+  return isPlaceless ? new ExperimentError(path, error.message, {}, error) : error;
 }
 
+/** Fields that only reservoirs have: their errors name them without the `reservoir.` that stands before them in an experiment. */
 const reservoirOnly = new Set(["size", "inputSize", "outputSize", "leakRate", "inputScaling", "initialState", "topology", "feedback"]);

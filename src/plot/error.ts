@@ -1,0 +1,88 @@
+// Figures of errors by step.
+import type { Matrix, MatrixLike } from "../numerics/index.js";
+import type { Figure } from "./figure.js";
+import { formatNumber } from "./format.js";
+import { line, type SeriesPlotOptions, sameShape } from "./line.js";
+import { baselineColour, predictionColour } from "./palette.js";
+
+export interface ErrorPlotOptions extends SeriesPlotOptions {
+  /** Whether the error axis is logarithmic. Left out, it is where the (median) error spans more than a power of ten. */
+  readonly logarithmic?: boolean | undefined;
+}
+
+/**
+ * The error of one or several predictions by step: for each the root of the mean square over the D columns; with several (one a start or trial), a
+ * thin line each and the median of them as a thick one.
+ * @throws RangeError where the shapes differ.
+ */
+export function plotError(predictions: readonly MatrixLike[], targets: readonly MatrixLike[], options: ErrorPlotOptions = {}): Figure {
+  const { start = 0, maximalPoints = 2000, timeLabel = "step" } = options;
+  if (predictions.length === 0 || predictions.length !== targets.length) {
+    throw new RangeError(
+      `there are ${predictions.length} predictions and ${targets.length} targets; it takes as many of both, at least one`,
+    );
+  }
+  const errors = predictions.map((prediction, k) => errorByStep(...sameShape(prediction, targets[k]!)));
+  const many = errors.length > 1;
+  const style = { color: many ? baselineColour : predictionColour, width: many ? 0.75 : 1.5 };
+  const each = {
+    name: many ? "one start" : "error",
+    start,
+    style,
+    maximalPoints: many ? Math.max(100, Math.floor((maximalPoints * 4) / errors.length)) : maximalPoints,
+  };
+  const data = errors.map((values, k) => line({ ...each, values }, { showlegend: k === 0, opacity: many ? 0.55 : 1, legendgroup: "each" }));
+  const middle = many ? medianByStep(errors) : errors[0]!;
+  if (many) data.push(line({ name: "median", values: middle, start, style: { color: predictionColour, width: 2.5 }, maximalPoints }));
+  const logarithmic = options.logarithmic ?? decadesOf([middle]) > 1;
+  const whose = many ? `, of ${errors.length} starts and their median` : "";
+  return {
+    title: options.title ?? "Error",
+    description: `The size of the error by step${whose}: ${formatNumber(middle[0]!)} at the first step, ${formatNumber(middle[middle.length - 1]!)} at the last.`,
+    data,
+    layout: {
+      height: 300,
+      xaxis: { title: { text: timeLabel }, automargin: true },
+      yaxis: { title: { text: "error" }, ...(logarithmic ? logarithmicAxis(errors) : {}), automargin: true },
+    },
+  };
+}
+
+/** Ticks at whole powers of ten where there are several; plotly's own choice writes every digit between them. */
+function logarithmicAxis(errors: readonly Float64Array[]): Record<string, unknown> {
+  const decades = decadesOf(errors);
+  return { type: "log", exponentformat: "power", ...(decades >= 2 ? { dtick: Math.max(1, Math.round(decades / 6)) } : {}) };
+}
+
+/** How many powers of ten lie between the least and the greatest error above 0. */
+function decadesOf(errors: readonly Float64Array[]): number {
+  let least = Infinity;
+  let greatest = 0;
+  for (const error of errors) {
+    for (const value of error) {
+      if (value > 0 && value < least) least = value;
+      if (value < Infinity && value > greatest) greatest = value;
+    }
+  }
+  return greatest > 0 ? Math.log10(greatest / least) : 0;
+}
+
+function errorByStep(prediction: Matrix, target: Matrix): Float64Array {
+  const { rows, cols } = target;
+  const out = new Float64Array(rows);
+  for (let t = 0; t < rows; t++) {
+    let sum = 0;
+    for (let i = t * cols; i < (t + 1) * cols; i++) sum += (prediction.data[i]! - target.data[i]!) ** 2;
+    out[t] = Math.sqrt(sum / cols);
+  }
+  return out;
+}
+
+function medianByStep(errors: readonly Float64Array[]): Float64Array {
+  const length = Math.min(...errors.map((error) => error.length));
+  return Float64Array.from({ length }, (_, t) => {
+    const sorted = errors.map((error) => error[t]!).sort((a, b) => a - b);
+    const half = sorted.length >> 1;
+    return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
+  });
+}

@@ -1,0 +1,54 @@
+// What figures of series share: one decimated line, and the checks of their shapes.
+import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
+import { decimate } from "./decimate.js";
+import { encodeArray } from "./figure.js";
+
+/** How the axes of a series are called. */
+export interface SeriesPlotOptions {
+  readonly title?: string | undefined;
+  /** What a step is; default "step". */
+  readonly timeLabel?: string | undefined;
+  /** What is measured, one name a column. */
+  readonly names?: readonly string[] | undefined;
+  /** The number of the first row on the time axis; default 0. */
+  readonly start?: number | undefined;
+  /** Most points a line keeps; default 2000. */
+  readonly maximalPoints?: number | undefined;
+}
+
+/** One line of a plot. */
+export interface LineOptions {
+  readonly name: string;
+  readonly values: ArrayLike<number>;
+  /** The number of its first value on the time axis. */
+  readonly start: number;
+  /** A label a value, in place of numbers. */
+  readonly times?: readonly string[] | undefined;
+  readonly style: Readonly<Record<string, unknown>>;
+  readonly maximalPoints: number;
+}
+
+/** A line as a plotly trace, decimated; `more` is added to it. */
+export function line(
+  { name, values, start, times, style, maximalPoints }: LineOptions,
+  more: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
+  const kept = decimate(values, maximalPoints);
+  const x = times ? Array.from(kept.index, (i) => times[i]) : encodeArray(kept.index.map((i) => i + start));
+  return { type: "scatter", mode: "lines", name, x, y: encodeArray(kept.values), line: style, ...more };
+}
+
+/** @throws RangeError where the two differ in shape */
+export function sameShape(prediction: MatrixLike, target: MatrixLike, name = "prediction"): [Matrix, Matrix] {
+  const a = asMatrix(prediction, name);
+  const b = asMatrix(target, "target");
+  if (a.rows !== b.rows || a.cols !== b.cols) {
+    throw new RangeError(`${name} is ${a.rows} x ${a.cols} and target is ${b.rows} x ${b.cols}; they take the same shape`);
+  }
+  return [a, b];
+}
+
+/** A name for every column. */
+export function namesOf(names: readonly string[] | undefined, cols: number): string[] {
+  return Array.from({ length: cols }, (_, c) => names?.[c] ?? (cols === 1 ? "value" : `column ${c}`));
+}

@@ -1,0 +1,189 @@
+import { describe, expect, it } from "vitest";
+import { Matrix } from "../../src/numerics/index.js";
+import {
+  type EncodedArray,
+  encodeArray,
+  plotConfusion,
+  plotError,
+  plotForecast,
+  plotSeries,
+  plotStateHeatmap,
+  plotTrajectories,
+} from "../../src/plot/index.js";
+
+/** What plotly makes of an encoded array. */
+function decoded(array: unknown): number[] {
+  const { dtype, bdata } = array as EncodedArray;
+  const bytes = Uint8Array.from(Buffer.from(bdata, "base64"));
+  return Array.from(
+    { f4: Float32Array, f8: Float64Array, i4: Int32Array, u1: Uint8Array }[dtype].from(
+      new { f4: Float32Array, f8: Float64Array, i4: Int32Array, u1: Uint8Array }[dtype](bytes.buffer),
+    ),
+  );
+}
+
+describe("encodeArray", () => {
+  it("writes typed arrays as plotly's base64 form, with the shape of a matrix", () => {
+    // 1.5 is 3ff8000000000000 in binary64; little-endian in base64 that is AAAAAAAA+D8=.
+    expect(encodeArray(Float64Array.of(1.5))).toEqual({ dtype: "f8", bdata: "AAAAAAAA+D8=" });
+    expect(encodeArray(new Float32Array(6), [2, 3])).toMatchObject({ dtype: "f4", shape: "2, 3" });
+    expect(encodeArray(Int32Array.of(-1))).toEqual({ dtype: "i4", bdata: "/////w==" });
+  });
+
+  it("encodes only the part of the buffer that an array shows", () => {
+    expect(decoded(encodeArray(Float64Array.of(1, 2, 3, 4).subarray(1, 3)))).toEqual([2, 3]);
+  });
+});
+
+describe("plotForecast", () => {
+  const target = [[1], [2], [3]];
+  const prediction = [[1], [2.5], [4]];
+
+  it("draws the rows before, the target after them, the baseline and the prediction on one time axis", () => {
+    const figure = plotForecast(prediction, target, {
+      before: [[-1], [0]],
+      baseline: [[0], [0], [0]],
+      baselineName: "persistence",
+      start: 10,
+    });
+    expect(figure.data.map(({ name }) => name)).toEqual(["target", "persistence", "prediction"]);
+    expect(decoded(figure.data[0]!["x"])).toEqual([8, 9, 10, 11, 12]);
+    expect(decoded(figure.data[0]!["y"])).toEqual([-1, 0, 1, 2, 3]);
+    expect(decoded(figure.data[2]!["x"])).toEqual([10, 11, 12]);
+    expect(decoded(figure.data[2]!["y"])).toEqual([1, 2.5, 4]);
+    expect(figure.layout["shapes"]).toMatchObject([{ x0: 10, x1: 10 }]);
+  });
+
+  it("says in words what it shows", () => {
+    expect(plotForecast(prediction, target, { names: ["CO2"] }).description).toBe("The target and the prediction of CO2 over 3 steps.");
+  });
+
+  it("gives each column a panel, and says where it leaves columns out", () => {
+    const figure = plotForecast([[1, 2, 3, 4]], [[1, 2, 3, 4]], { maximalColumns: 2 });
+    expect(figure.data.map(({ yaxis }) => yaxis)).toEqual(["y", "y", "y2", "y2"]);
+    expect(figure.description).toContain("The first 2 of 4 columns are drawn.");
+  });
+
+  it("takes labels for the time axis, one a row", () => {
+    const times = ["2015-01-01", "2015-02-01", "2015-03-01", "2015-04-01"];
+    const figure = plotForecast(prediction, target, { before: [[0]], times });
+    expect(figure.data[0]!["x"]).toEqual(times);
+    expect(figure.data[1]!["x"]).toEqual(times.slice(1));
+    expect(() => plotForecast(prediction, target, { times })).toThrow("times holds 4 labels; 0 rows before and 3 of the forecast take 3");
+  });
+
+  it("refuses another shape than the target's", () => {
+    expect(() => plotForecast([[1]], target)).toThrow("prediction is 1 x 1 and target is 3 x 1; they take the same shape");
+  });
+});
+
+describe("plotError", () => {
+  it("draws the root mean square over the columns", () => {
+    const figure = plotError([[[3, 4]]], [[[0, 0]]]);
+    // sqrt((9 + 16) / 2)
+    expect(decoded(figure.data[0]!["y"])[0]).toBeCloseTo(Math.sqrt(12.5), 12);
+  });
+
+  it("draws the median of several starts above them", () => {
+    const figure = plotError(
+      [
+        [[1], [2]],
+        [[3], [2]],
+        [[8], [2]],
+      ],
+      [
+        [[0], [0]],
+        [[0], [0]],
+        [[0], [0]],
+      ],
+    );
+    expect(figure.data.map(({ name }) => name)).toEqual(["one start", "one start", "one start", "median"]);
+    expect(decoded(figure.data[3]!["y"])).toEqual([3, 2]);
+  });
+
+  it("takes a logarithmic axis where the error spans more than a power of ten", () => {
+    const axis = (errors: number[][]) => (plotError([errors], [errors.map(() => [0])]).layout["yaxis"] as { type?: string }).type;
+    expect(axis([[1], [11]])).toBe("log");
+    expect(axis([[1], [9]])).toBeUndefined();
+    expect(axis([[0], [0]])).toBeUndefined();
+  });
+
+  it("refuses nothing to draw, and predictions without targets", () => {
+    expect(() => plotError([], [])).toThrow("there are 0 predictions and 0 targets");
+    expect(() => plotError([[[1]]], [])).toThrow("there are 1 predictions and 0 targets");
+  });
+});
+
+describe("plotSeries", () => {
+  it("draws one line a column", () => {
+    const figure = plotSeries([
+      [1, 10],
+      [2, 20],
+    ]);
+    expect(figure.data.map(({ y }) => decoded(y))).toEqual([
+      [1, 2],
+      [10, 20],
+    ]);
+  });
+});
+
+describe("plotStateHeatmap", () => {
+  const states = new Matrix(
+    3,
+    2,
+    Float64Array.of(
+      1,
+      10, //
+      2,
+      20,
+      3,
+      30,
+    ),
+  );
+
+  it("puts time to the right and a neuron on each line", () => {
+    const { data } = plotStateHeatmap(states, { start: 5 });
+    expect(data[0]).toMatchObject({ z: { shape: "2, 3" }, x0: 5, dx: 1, dy: 1, zmin: -30, zmax: 30 });
+    expect(decoded(data[0]!["z"])).toEqual([1, 2, 3, 10, 20, 30]);
+  });
+
+  it("can draw what is left when each neuron's mean is taken off", () => {
+    expect(decoded(plotStateHeatmap(states, { centred: true }).data[0]!["z"])).toEqual([-1, 0, 1, -10, 0, 10]);
+  });
+
+  it("thins out what is more than it can show, and says so", () => {
+    const { data, description } = plotStateHeatmap(Matrix.zeros(700, 3), { maximalSteps: 300 });
+    expect(data[0]).toMatchObject({ dx: 3, z: { shape: "3, 234" } });
+    expect(description).toContain("every 3rd step is drawn");
+  });
+});
+
+describe("plotTrajectories", () => {
+  it("draws the neurons asked for, or six at equal distances", () => {
+    const states = Matrix.zeros(4, 60);
+    expect(plotTrajectories(states, { neurons: [7] }).data.map(({ name }) => name)).toEqual(["neuron 7"]);
+    expect(plotTrajectories(states).data.map(({ name }) => name)).toEqual([0, 10, 20, 30, 40, 50].map((neuron) => `neuron ${neuron}`));
+  });
+
+  it("refuses a neuron that there is not", () => {
+    expect(() => plotTrajectories(Matrix.zeros(4, 3), { neurons: [3] })).toThrow("column 3 is outside a 4 x 3 matrix");
+  });
+});
+
+describe("plotConfusion", () => {
+  const counts = [
+    [3, 1],
+    [0, 4],
+  ];
+
+  it("colours the share of each true class and writes the counts", () => {
+    const { data, layout, description } = plotConfusion(counts, ["a", "b"]);
+    expect(decoded(data[0]!["z"])).toEqual([0.75, 0.25, 0, 1]);
+    expect((layout["annotations"] as { text: string }[]).map(({ text }) => text)).toEqual(["3", "1", "4"]);
+    expect(description).toBe("7 of 8 cases are classified rightly; 1 are not. Rows are the true classes, columns the predicted ones.");
+  });
+
+  it("refuses another number of classes", () => {
+    expect(() => plotConfusion(counts, ["a"])).toThrow("counts is 2 x 2; 1 classes take 1 x 1");
+  });
+});
