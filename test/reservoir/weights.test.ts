@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { type FloatArray, isSparse, type Matrix, type SparseMatrix, spectralRadius, toDense } from "../../src/numerics/index.js";
+import { type FloatArray, isSparse, Matrix, type SparseMatrix, spectralRadius, toDense } from "../../src/numerics/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
 import { buildModel, type ReservoirMatrices } from "../../src/reservoir/weights.js";
 
 const build = (options: ReservoirOptions, own?: ReservoirMatrices): ReservoirModel => buildModel(resolveConfig(options), own);
-const dense = (of: ReservoirModel): Matrix => (isSparse(of.weights) ? toDense(of.weights) : of.weights);
+const dense = (of: ReservoirModel) => Matrix.from(isSparse(of.weights) ? toDense(of.weights) : of.weights);
 const nonzeros = (values: FloatArray) => values.filter((value) => value !== 0).length;
 
 describe("weights", () => {
