@@ -18,7 +18,7 @@ export const cpuEngine: Engine = {
       await loadWasm();
       return { available: true, reason: "WebAssembly SIMD compiles here", device: deviceName() };
     } catch (error) {
-      return { available: false, reason: `WebAssembly SIMD does not compile here: ${(error as Error).message}` };
+      return { available: false, reason: `its WebAssembly module does not load here: ${(error as Error).message}` };
     }
   },
 
