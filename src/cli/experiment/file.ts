@@ -1,5 +1,5 @@
 // Reads an experiment file, YAML or JSON, and says where in it something is wrong. What the fields take is checked in parse.ts.
-import { type Document, isCollection, isMap, isSeq, LineCounter, parseDocument } from "yaml";
+import { type Document, isMap, isSeq, LineCounter, parseDocument } from "yaml";
 import { readText } from "../../io/index.js";
 import { ConfigError } from "../../reservoir/index.js";
 import type { Experiment } from "./description.js";
@@ -54,8 +54,8 @@ export function parseExperimentText(text: string, path: string, overrides: reado
   }
   const source = document.toJS() as unknown;
   const set = overrides.map((override) => override.split("=")[0]!.trim());
-  const isOverride = (field: string) =>
-    set.some((other) => field === other || field.startsWith(`${other}.`) || field.startsWith(`${other}[`));
+  const isWithin = (inner: string, outer: string) => inner === outer || inner.startsWith(`${outer}.`) || inner.startsWith(`${outer}[`);
+  const isOverride = (field: string) => set.some((other) => isWithin(field, other) || isWithin(other, field));
   const line = (field: string) => (isOverride(field) ? undefined : lineOf(document, lines, field));
   try {
     return { path, experiment: parseExperiment(applyOverrides(source, overrides)), lineOf: line };
@@ -69,7 +69,7 @@ export function parseExperimentText(text: string, path: string, overrides: reado
 /** The line of a field, or of the nearest thing above it that stands in the file. */
 function lineOf(document: Document, lines: LineCounter, field: string): number | undefined {
   let here: unknown = document.contents;
-  let offset = isCollection(here) ? undefined : 0;
+  let offset: number | undefined;
   for (const part of field.split(/[.[\]]/).filter(Boolean)) {
     if (isMap(here)) {
       const pair = here.items.find(({ key }) => String((key as { value?: unknown })?.value ?? key) === part);

@@ -20,6 +20,7 @@ export interface TransformedSeries {
 
 interface Stage {
   readonly output: Matrix<Float64Array>;
+  /** Row t of the output is the time of row t + lag of the input. */
   readonly lag: number;
   undo(prediction: Matrix<Float64Array>, start: number, closedLoop: boolean): Matrix<Float64Array>;
 }
@@ -41,7 +42,11 @@ export function transformSeries(data: Matrix<Float64Array>, transforms: readonly
     lost,
     undo(prediction, start, closedLoop) {
       let out = Matrix.from(prediction, "float64");
-      for (const stage of stages.toReversed()) out = stage.undo(out, start, closedLoop);
+      let at = start;
+      for (const stage of stages.toReversed()) {
+        out = stage.undo(out, at, closedLoop);
+        at += stage.lag;
+      }
       return out;
     },
   };

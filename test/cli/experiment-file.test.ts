@@ -1,0 +1,213 @@
+import { mkdtemp, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { ExperimentError, loadExperiment, parseExperimentText } from "../../src/cli/experiment/file.js";
+
+const least = `name: least
+data: { task: narma, length: 500 }
+reservoir: { size: 50 }
+task: predict
+`;
+const parse = (text: string, overrides: readonly string[] = []) => parseExperimentText(text, "x.yaml", overrides).experiment;
+const failure = (text: string, overrides: readonly string[] = []): string => {
+  try {
+    parse(text, overrides);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return "nothing";
+};
+
+describe("an experiment file", () => {
+  it("fills in every default", () => {
+    expect(parse(least)).toEqual({
+      name: "least",
+      data: { task: "narma", length: 500, options: {}, redraw: false },
+      transforms: [],
+      reservoir: { size: 50 },
+      readout: { type: "ridge" },
+      task: { type: "predict", ahead: 1 },
+      washout: 100,
+      split: {},
+      seeds: ["spillway"],
+      metrics: ["nrmse", "rmse", "mae", "r2"],
+      scoring: { norm: "std", threshold: 0.4, statistic: "median" },
+      baselines: [],
+      published: [],
+      outputs: { states: "none", every: 1, report: true, model: true },
+    });
+  });
+
+  it("may be JSON, which is YAML", () => {
+    const json = JSON.stringify({ name: "least", data: { task: "narma", length: 500 }, reservoir: { size: 50 }, task: "predict" });
+    expect(parse(json)).toEqual(parse(least));
+  });
+
+  it.each([
+    ["seeds: 3", [0, 1, 2]],
+    ["seeds: [7, eight]", [7, "eight"]],
+    ["seed: 5", [5]],
+  ])("takes %s", (line, seeds) => {
+    expect(parse(least + line).seeds).toEqual(seeds);
+  });
+
+  it("takes the seed of the reservoir where no other is given, and refuses two", () => {
+    const withSeed = least.replace("size: 50", "size: 50, seed: 9");
+    expect(parse(withSeed).seeds).toEqual([9]);
+    expect(failure(`${withSeed}seed: 5\n`)).toBe(
+      "x.yaml:3: reservoir.seed is 9; it takes nothing where seed or seeds is given at the top of the file",
+    );
+  });
+
+  it.each([
+    ["an unknown field, with the nearest one", `${least}washuot: 5\n`, 'x.yaml:5: unknown field "washuot": did you mean "washout"?'],
+    [
+      "an unknown field of the reservoir",
+      least.replace("size: 50", "size: 50, leakrate: 1"),
+      'x.yaml:3: unknown field "reservoir.leakrate": did you mean "leakRate"?',
+    ],
+    [
+      "an unknown field of the topology",
+      least.replace("size: 50", "size: 50, topology: {type: ring, wieght: 1}"),
+      'x.yaml:3: unknown field "reservoir.topology.wieght": did you mean "weight"?',
+    ],
+    [
+      "an unknown field of the readout",
+      `${least}readout: { type: ridge, lamda: 1 }\n`,
+      'x.yaml:5: unknown field "readout.lamda": did you mean "lambda"?',
+    ],
+    [
+      "an unknown option of the generator",
+      least.replace("length: 500", "length: 500, options: {ordr: 5}"),
+      'x.yaml:2: unknown field "data.options.ordr": did you mean "order"?',
+    ],
+    [
+      "a value that a field does not take",
+      least.replace("size: 50", "size: many"),
+      'x.yaml:3: reservoir.size is "many"; it takes a whole number of at least 1',
+    ],
+    [
+      "a value in a list",
+      `${least}transforms: [standardise, sqash]\n`,
+      'x.yaml:5: transforms[1] is "sqash"; it takes "standardise", "squash" or {difference: lag}',
+    ],
+    ["no size", least.replace("{ size: 50 }", "{}"), "x.yaml:3: reservoir.size is missing; it takes a whole number of at least 1"],
+    ["no data", least.replace(/data: .*\n/, ""), "x.yaml: data is missing; it takes an object with task (a generated series) or file"],
+    [
+      "data of two kinds",
+      least.replace("task: narma", "task: narma, file: a.csv"),
+      'x.yaml:2: data is {"task":"narma","file":"a.csv","length":500}; it takes an object with task (a generated series) or file',
+    ],
+    [
+      "an unknown task",
+      least.replace("task: predict", "task: forcast"),
+      'x.yaml:4: task.type is "forcast"; it takes predict, forecast, classify (did you mean forecast?)',
+    ],
+    [
+      "a forecast without a horizon",
+      least.replace("task: predict", "task: {type: forecast}"),
+      "x.yaml:4: task.horizon is missing; it takes a whole number of at least 1",
+    ],
+    [
+      "a metric of another task",
+      `${least}metrics: [accuracy]\n`,
+      'x.yaml:5: metrics is "accuracy"; it takes for predict nrmse, rmse, mse, mae, r2',
+    ],
+    [
+      "a readout of another task",
+      `${least}readout: softmax\n`,
+      'x.yaml:5: readout.type is "softmax"; it takes "ridge", "rls" or "lms" for predict; softmax is for classify',
+    ],
+    [
+      "lambda and lambdas",
+      `${least}readout: { type: ridge, lambda: 1, lambdas: [1] }\n`,
+      "x.yaml:5: readout.lambdas is an array of 1; it takes nothing where lambda is given: one of the two",
+    ],
+    ["a seed given twice", `${least}seeds: [1, "1"]\n`, 'x.yaml:5: seeds is "1"; it takes each seed once'],
+    [
+      "a name that is no folder's",
+      least.replace("name: least", "name: ../least"),
+      'x.yaml:1: name is "../least"; it takes letters, digits, points, dashes and underscores, beginning with a letter or a digit',
+    ],
+    [
+      "standardising before another transform",
+      `${least}transforms: [standardise, squash]\n`,
+      "x.yaml:5: transforms is an array of 2; it takes standardise at most once, as the last of the list",
+    ],
+    [
+      "something that is no object",
+      "- 1\n- 2\n",
+      "x.yaml: the experiment is an array of 2; it takes an object with name, data, reservoir and task",
+    ],
+    ["an empty file", "", "x.yaml: the experiment is null; it takes an object with name, data, reservoir and task"],
+  ])("refuses %s, naming the line and what it takes", (_, text, sentence) => {
+    expect(failure(text)).toBe(sentence);
+  });
+
+  it("names the line where the text is not YAML", () => {
+    expect(failure("name: x\ndata: [1, 2\ntask: predict\n")).toMatch(/^x\.yaml:3: this is not YAML: /);
+    expect(failure("name: x\nname: y\n")).toBe("x.yaml:2: this is not YAML: Map keys must be unique");
+  });
+
+  it("carries line and field in its error", () => {
+    try {
+      parse(least.replace("size: 50", "size: 0"));
+      expect.unreachable();
+    } catch (error) {
+      expect(error).toBeInstanceOf(ExperimentError);
+      expect(error).toMatchObject({ path: "x.yaml", line: 3, field: "reservoir.size" });
+    }
+  });
+
+  it("that is missing is an error with near names", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "spillway-"));
+    await writeFile(join(folder, "narma10.yaml"), least);
+    await expect(loadExperiment(join(folder, "narma.yaml"))).rejects.toThrow(`no such file in ${folder}; did you mean narma10.yaml?`);
+  });
+});
+
+describe("--set", () => {
+  it("changes a field, reading the value as YAML", () => {
+    expect(parse(least, ["reservoir.size=80"]).reservoir).toEqual({ size: 80 });
+    expect(parse(least, ["reservoir.topology={type: ring}"]).reservoir.topology).toEqual({ type: "ring" });
+    expect(parse(least, ["seeds=[1, two]"]).seeds).toEqual([1, "two"]);
+    expect(parse(least, ["readout.type=ridge", "readout.lambda=1e-3"]).readout).toEqual({ type: "ridge", lambda: 0.001 });
+  });
+
+  it("changes an item of a list by its position, and adds one at the end", () => {
+    const text = `${least}seeds: [1, 2]\n`;
+    expect(parse(text, ["seeds.0=5"]).seeds).toEqual([5, 2]);
+    expect(parse(text, ["seeds.2=3"]).seeds).toEqual([1, 2, 3]);
+    expect(failure(text, ["seeds.4=3"])).toBe(
+      'x.yaml: with --set, seeds.4 is 3; it takes a position from 0 to 2 in place of "4", since seeds is a list',
+    );
+  });
+
+  it("takes the place of the other of two fields of which there is one", () => {
+    expect(parse(`${least}seeds: [1, 2]\n`, ["seed=7"]).seeds).toEqual([7]);
+    expect(parse(`${least}readout: {type: ridge, lambda: 1}\n`, ["readout.lambdas=[1, 2]"]).readout).toEqual({
+      type: "ridge",
+      lambdas: [1, 2],
+    });
+  });
+
+  it.each([
+    ["an unknown field", "reservoir.sice=80", 'x.yaml: with --set, unknown field "reservoir.sice": did you mean "size"?'],
+    [
+      "a value that the field does not take",
+      "reservoir.size=-1",
+      "x.yaml: with --set, reservoir.size is -1; it takes a whole number of at least 1",
+    ],
+    ["a field below a value", "name.first=x", 'x.yaml: with --set, name.first is "x"; it takes an object above it, and name is "least"'],
+    ["no value", "reservoir.size", 'x.yaml: --set is "reservoir.size"; it takes field=value, such as reservoir.size=500'],
+    [
+      "a value that is not YAML",
+      "name=[1",
+      'x.yaml: with --set, name is "[1"; it takes a value that YAML reads; quote it if it holds : { [ or #',
+    ],
+    ["the prototype of objects", "__proto__.size=1", 'x.yaml: with --set, unknown field "__proto__"'],
+  ])("refuses %s", (_, override, sentence) => {
+    expect(failure(least, [override])).toContain(sentence);
+  });
+});
