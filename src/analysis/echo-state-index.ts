@@ -29,7 +29,8 @@ export interface EchoStateIndex {
 }
 
 /**
- * Runs the reservoir from its own initial state and from P random ones under the same input (and the same noise). With d_p(t) the Euclidean distance of run p from the first,
+ * Runs the reservoir from its own initial state and from P random ones under the same input (and the same noise). With d_p(t) the
+ * Euclidean distance of run p from the first,
  *
  *     index = mean over p and over t > transient of d_p(t).
  *

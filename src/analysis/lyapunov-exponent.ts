@@ -19,17 +19,17 @@ export interface LyapunovExponentOptions extends AnalysisOptions {
 const chunk = 256;
 
 /**
- * The largest conditional Lyapunov exponent per step, the mean of ln |v(t+1)| / |v(t)| for a small difference v of two states under the same
- * input. v follows the Jacobian of the step at the state the reservoir is in:
+ * The largest conditional Lyapunov exponent per step, the mean of ln |v(t+1)| / |v(t)| for a small difference v of two states under the
+ * same input. v follows the Jacobian of the step at the state the reservoir is in:
  *
  *     v(t+1) = (1 - a) v(t) + a f'(z(t+1)) (W v(t))
  *
- * in binary64, rescaled to length 1 after every step. Below 0 the reservoir forgets where it started (the echo state property under this input), above 0 it is
- * chaotic; -Infinity where every difference is gone after finitely many steps (a nilpotent W without leak). Output feedback, where there is any, is
- * that of a reservoir without a readout: constant, so it does not count.
+ * in binary64, rescaled to length 1 after every step. Below 0 the reservoir forgets where it started (the echo state property under this
+ * input), above 0 it is chaotic; -Infinity where every difference is gone after finitely many steps (a nilpotent W without leak). Output
+ * feedback, where there is any, is that of a reservoir without a readout: constant, so it does not count.
  *
- * Source: G. Benettin et al. 1980, "Lyapunov characteristic exponents for smooth dynamical systems", Meccanica 15 (rescaling); for driven reservoirs D. Verstraeten et al. 2007,
- * "An experimental unification of reservoir computing methods", Neural Networks 20.
+ * Source: G. Benettin et al. 1980, "Lyapunov characteristic exponents for smooth dynamical systems", Meccanica 15 (rescaling); for driven
+ * reservoirs D. Verstraeten et al. 2007, "An experimental unification of reservoir computing methods", Neural Networks 20.
  */
 export async function lyapunovExponent(source: ReservoirSource, options: LyapunovExponentOptions = {}): Promise<number> {
   const length = whole("length", options.length ?? 2000, 1);

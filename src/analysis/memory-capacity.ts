@@ -34,14 +34,15 @@ export interface MemoryCapacity {
 const chunk = 512;
 
 /**
- * MC = sum over k of r^2(u(t - k), y_k(t)), the squared correlation of the input k steps ago with the output of a linear readout trained to give it
- * back, for independent uniform input. MC is at most N. The present input takes one of those N where it is counted (`firstDelay: 0`) and where it
- * is not: a line of d neurons that holds u(t), ..., u(t - d + 1) has capacity d from delay 0 and d - 1 from delay 1.
+ * MC = sum over k of r^2(u(t - k), y_k(t)), the squared correlation of the input k steps ago with the output of a linear readout trained
+ * to give it back, for independent uniform input. MC is at most N. The present input takes one of those N where it is counted
+ * (`firstDelay: 0`) and where it is not: a line of d neurons that holds u(t), ..., u(t - d + 1) has capacity d from delay 0 and d - 1
+ * from delay 1.
  *
- * All readouts are trained at once from one factorisation. The correlation is taken on rows that were not trained on: in sample it is too high
- * by about K N / T. Held out, each delay out of reach still adds about 1 / heldOut by chance.
+ * All readouts are trained at once from one factorisation. The correlation is taken on rows that were not trained on: in sample it is too
+ * high by about K N / T. Held out, each delay out of reach still adds about 1 / heldOut by chance.
  *
- * Source: H. Jaeger 2001, "Short term memory in echo state networks", GMD report 152, section 2 (definition) and 3 (bound).
+ * Source: H. Jaeger 2001, "Short term memory in echo state networks", GMD report 152 (definition and bound).
  * @throws ConfigError for a reservoir with more inputs than one, and for options
  */
 export async function memoryCapacity(source: ReservoirSource, options: MemoryCapacityOptions = {}): Promise<MemoryCapacity> {

@@ -29,22 +29,25 @@ export interface RankResult {
 }
 
 /**
- * Kernel rank (kernel quality): the rank of the N x M matrix whose columns are the states after M independent random input streams, each run from the initial
- * state. Higher is better: N streams with rank N can be given any N target values by a linear readout.
+ * Kernel rank (kernel quality): the rank of the N x M matrix whose columns are the states after M independent random input streams, each
+ * run from the initial state. Higher is better: N streams with rank N can be given any N target values by a linear readout.
  *
- * Source: R. Legenstein and W. Maass 2007, "Edge of chaos and prediction of computational performance for neural circuit models", Neural Networks 20, section 5.
  * The rank is numerical: singular values above `tolerance` times the largest.
+ *
+ * Source: R. Legenstein and W. Maass 2007, "Edge of chaos and prediction of computational performance for neural circuit models", Neural
+ * Networks 20.
  */
 export async function kernelRank(source: ReservoirSource, options: RankOptions = {}): Promise<RankResult> {
   return rankOfStates(source, options, 0);
 }
 
 /**
- * Generalisation rank: the same rank for M streams that differ at first and share their last `shared` steps. Lower is better: what the reservoir still
- * tells apart then is the old difference, which is noise to a task about the recent past. Kernel rank less generalisation rank predicts performance.
+ * Generalisation rank: the same rank for M streams that differ at first and share their last `shared` steps. Lower is better: what the
+ * reservoir still tells apart then is the old difference, which is noise to a task about the recent past. Kernel rank less generalisation
+ * rank predicts performance.
  *
- * Source: R. Legenstein and W. Maass 2007, section 5; with streams that share their last three steps, L. Buesing, B. Schrauwen and R. Legenstein 2010,
- * "Connectivity, dynamics, and memory in reservoir computing with binary and analog neurons", Neural Computation 22, section 5.
+ * Source: R. Legenstein and W. Maass 2007, as for `kernelRank`; for analog reservoirs L. Buesing, B. Schrauwen and R. Legenstein 2010,
+ * "Connectivity, dynamics, and memory in reservoir computing with binary and analog neurons", Neural Computation 22.
  */
 export async function generalisationRank(source: ReservoirSource, options: GeneralisationRankOptions = {}): Promise<RankResult> {
   return rankOfStates(source, options, whole("shared", options.shared ?? 3, 1));

@@ -3,9 +3,9 @@ import { ConfigError } from "../reservoir/index.js";
 import { firstNonFinite, type Matrix } from "../numerics/index.js";
 
 /**
- * The singular values of A, falling; min(rows, cols) of them. Householder bidiagonalisation (Golub and Kahan 1965), then bisection with Sturm
- * counts on the tridiagonal matrix whose eigenvalues are plus and minus the singular values. The error is of the order of
- * 2^-52 times the largest one, as in LAPACK. Cost: about 8/3 n^3 operations.
+ * The singular values of A, falling; min(rows, cols) of them. Householder bidiagonalisation (Golub and Kahan 1965), then bisection with
+ * Sturm counts on the tridiagonal matrix whose eigenvalues are plus and minus the singular values. The error is of the order of 2^-52
+ * times the largest one, as in LAPACK. Cost: about 8/3 n^3 operations.
  * @throws ConfigError for a value that is not finite.
  */
 export function singularValues(matrix: Matrix): Float64Array {
@@ -28,6 +28,9 @@ export function singularValues(matrix: Matrix): Float64Array {
   for (let k = 0; k < n; k++) out[k] = largest * bisect(squares, n, k, bound);
   return out;
 }
+
+/** What stands for a pivot of 0; a square over it is still finite. */
+const smallestPivot = 2 ** -1000;
 
 /** How many singular values exceed `tolerance` times the largest. */
 export function numericalRank(values: Float64Array, tolerance: number): number {
@@ -69,16 +72,22 @@ function bidiagonalise(a: Float64Array, m: number, n: number): Float64Array {
 
 /** Turns v[from..to) into u with H = I - u uT and H v = (result, 0, 0, ...); u is zero where v is. */
 function reflector(v: Float64Array, from: number, to: number): number {
+  let largest = 0;
+  for (let i = from; i < to; i++) largest = Math.max(largest, Math.abs(v[i]!));
+  if (largest === 0) return 0;
+  // Squares of tiny values would lose their digits, and H would not be orthogonal.
   let sum = 0;
-  for (let i = from; i < to; i++) sum += v[i]! * v[i]!;
-  if (sum === 0) return 0;
+  for (let i = from; i < to; i++) {
+    v[i] = v[i]! / largest;
+    sum += v[i]! * v[i]!;
+  }
   const norm = Math.sqrt(sum);
   const first = v[from]!;
   const result = first > 0 ? -norm : norm;
   v[from] = first - result;
   const scale = Math.sqrt(norm * (norm + Math.abs(first)));
   for (let i = from; i < to; i++) v[i] = v[i]! / scale;
-  return result;
+  return result * largest;
 }
 
 /** The k-th largest eigenvalue of the symmetric tridiagonal matrix with zero diagonal and these squared off-diagonals. */
@@ -93,13 +102,14 @@ function bisect(squares: Float64Array, n: number, k: number, bound: number): num
   return high > bound * 2 ** -60 ? (low + high) / 2 : 0;
 }
 
-/** How many of the 2n eigenvalues are x or more, by the signs of the pivots of T - xI (x > 0). */
+/** How many of the 2n eigenvalues are x or more, by the signs of the pivots of T - xI (x > 0). A pivot of 0 counts as a small negative one. */
 function countAtLeast(squares: Float64Array, n: number, x: number): number {
   let below = 0;
   let pivot = -x;
   for (let i = 0; ; i++) {
+    if (Math.abs(pivot) < smallestPivot) pivot = -smallestPivot;
     if (pivot < 0) below++;
     if (i === squares.length) return 2 * n - below;
-    pivot = -x - squares[i]! / (Math.abs(pivot) < Number.MIN_VALUE * 2 ** 60 ? -Number.MIN_VALUE * 2 ** 60 : pivot);
+    pivot = -x - squares[i]! / pivot;
   }
 }

@@ -48,8 +48,9 @@ export function classTrainer(readout: ClassifierReadout): { fit(states: Matrix, 
 }
 
 /**
- * B x K shares that sum to 1 in each row. Of a softmax readout, its probabilities. Of a ridge readout, its outputs with what is below 0 taken as 0, divided by their
- * sum (1 for the largest output where none is above 0): they order the classes as the outputs do, and are no calibrated probabilities.
+ * B x K shares that sum to 1 in each row. Of a softmax readout, its probabilities. Of a ridge readout, its outputs with what is below 0
+ * taken as 0, divided by their sum (1 for the largest output where none is above 0): they order the classes as the outputs do, and are no
+ * calibrated probabilities.
  */
 export function classShares(readout: TrainedReadout, features: Matrix<Float64Array>): Matrix<Float64Array> {
   if (readout instanceof SoftmaxReadout) return readout.predictProba(features);

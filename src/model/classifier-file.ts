@@ -17,7 +17,10 @@ export interface ClassifierParts {
   readonly members: readonly { readonly model: ReservoirModel; readonly readout: TrainedReadout }[];
 }
 
-/** Reservoir and readout of member m under the prefix `member.m.`; tensors `inputs.mean` and `inputs.deviation` (C), notes `classifier` and `classes`. */
+/**
+ * Reservoir and readout of member m under the prefix `member.m.`; tensors `inputs.mean` and `inputs.deviation` (C), notes `classifier`
+ * and `classes`.
+ */
 export async function encodeClassifier(parts: ClassifierParts): Promise<Uint8Array> {
   const content = emptyContent();
   parts.members.forEach(({ model, readout }, m) => {

@@ -11,8 +11,8 @@ export type Label = string | number;
 export type Representation = "last" | "mean" | "last+mean" | "output";
 
 /**
- * "ridge": one output a class, trained on 1 for the class and 0 for the others; the largest wins. Without `lambda` or `lambdas`, lambda is chosen by leave-one-out from
- * 1e-4, 1e-3, ..., 1e3. "softmax": multinomial logistic regression.
+ * "ridge": one output a class, trained on 1 for the class and 0 for the others; the largest wins. Without `lambda` or `lambdas`, lambda
+ * is chosen by leave-one-out from 1e-4, 1e-3, ..., 1e3. "softmax": multinomial logistic regression.
  */
 export type ClassifierReadout = ({ readonly type?: "ridge" | undefined } & RidgeOptions) | ({ readonly type: "softmax" } & SoftmaxOptions);
 
@@ -22,10 +22,14 @@ export interface ClassifierSettings {
    * - "last": the state after the last row;
    * - "mean": the mean of the states;
    * - "last+mean" (default): both;
-   * - "output": the weights of a ridge readout, trained on this sequence alone, that predicts the next row from the state (Bianchi et al. 2021).
+   * - "output": the weights of a ridge readout, trained on this sequence alone, that predicts the next row from the state (Bianchi et al.
+   *   2021).
    */
   readonly representation: Representation;
-  /** Joins the same statistics of the inputs: last row, mean, or both; with "output", the input is a feature of the sequence's readout. Default false. */
+  /**
+   * Joins the same statistics of the inputs: last row, mean, or both; with "output", the input is a feature of the sequence's readout.
+   * Default false.
+   */
   readonly input: boolean;
   /** Turn every channel into z-scores by the training sequences. Default true. */
   readonly standardise: boolean;
@@ -38,7 +42,10 @@ export interface ClassifierSettings {
   readonly readout: ClassifierReadout;
   /** How many reservoirs vote, or their seeds. Member 0 has the seed of the description, member m the seed "SEED/m". Default 1. */
   readonly members: number | readonly Seed[];
-  /** "majority" (default): the class that most members predict, of equals the one with the larger mean score. "mean": the largest mean score. */
+  /**
+   * "majority" (default): the class that most members predict, of equals the one with the larger mean score. "mean": the largest mean
+   * score.
+   */
   readonly vote: "majority" | "mean";
 }
 
@@ -91,6 +98,9 @@ export function classesOf(labels: ArrayLike<Label>, cases: number): Label[] {
 
 /** @throws DataError for another number of labels than cases, or a label that is no class */
 export function checkLabels(labels: ArrayLike<Label>, cases: number, classes?: readonly Label[]): void {
+  if (typeof labels !== "object" || labels === null) {
+    throw new DataError(`labels is ${describe(labels)}; it takes a list of classes, one a case`);
+  }
   if (labels.length !== cases)
     throw new DataError(`labels holds ${labels.length} classes and sequences ${cases} cases; they take the same number`);
   for (let b = 0; b < labels.length; b++) {

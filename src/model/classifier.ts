@@ -30,11 +30,11 @@ interface Fitted {
 }
 
 /**
- * Runs each sequence (T x C, any length) through a reservoir from its initial state, makes one vector of features of the run (`representation`), and
- * has a readout name the class; several members with seeds of their own may vote.
+ * Runs each sequence (T x C, any length) through a reservoir from its initial state, makes one vector of features of the run
+ * (`representation`), and has a readout name the class; several members with seeds of their own may vote.
  *
- * Sources: H. Jaeger et al. 2007, "Optimization and applications of echo state networks with leaky-integrator neurons", Neural Networks 20, section 6 (votes, Japanese Vowels);
- * F. M. Bianchi et al. 2021, IEEE TNNLS 32 (representations).
+ * Sources: H. Jaeger et al. 2007, "Optimization and applications of echo state networks with leaky-integrator neurons", Neural Networks
+ * 20 (votes, Japanese Vowels); F. M. Bianchi et al. 2021, IEEE TNNLS 32 (representations).
  *
  * @example
  * await using classifier = await Classifier.fit(sequences, labels, { reservoir: { size: 200 }, members: 10 });

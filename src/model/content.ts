@@ -22,8 +22,9 @@ export function floats(data: FloatArray, shape: readonly number[] = [data.length
 }
 
 /**
- * Tensors `${prefix}weights` (N x N; or `weights.values`, `weights.columns` and `weights.rowOffsets` of its CSR form), `inputWeights` (N x I), `bias`, `initialState` (N), and
- * `feedbackWeights` (N x O) where there is feedback; note `${prefix}reservoir` with the configuration and how its radius was measured. Leak rates and noise follow from the configuration.
+ * Tensors `${prefix}weights` (N x N; or `weights.values`, `weights.columns` and `weights.rowOffsets` of its CSR form), `inputWeights` (N
+ * x I), `bias`, `initialState` (N), and `feedbackWeights` (N x O) where there is feedback; note `${prefix}reservoir` with the
+ * configuration and how its radius was measured. Leak rates and noise follow from the configuration.
  */
 export function putReservoir(content: MutableContent, prefix: string, model: ReservoirModel): void {
   const { weights, inputWeights, feedbackWeights, config, measuredRadius, radiusMethod, size } = model;
@@ -75,7 +76,10 @@ export async function getReservoir(reader: TensorReader, prefix: string): Promis
   });
 }
 
-/** Tensors `${prefix}readout.weights` (O x F) and `readout.intercept` (O), note `${prefix}readout` with the features and how it was trained. */
+/**
+ * Tensors `${prefix}readout.weights` (O x F) and `readout.intercept` (O), note `${prefix}readout` with the features and how it was
+ * trained.
+ */
 export function putReadout(content: MutableContent, prefix: string, readout: LinearReadout): void {
   const { weights, intercept, features, stateSize, inputSize } = readout;
   content.tensors[`${prefix}readout.weights`] = floats(weights.data, [weights.rows, weights.cols]);

@@ -18,7 +18,10 @@ export interface ForecasterParts {
   readonly targetScale: Standardisation;
 }
 
-/** Beside reservoir, readout and state: tensors `inputs.mean`, `inputs.deviation` (I), `targets.mean`, `targets.deviation` (O), note `forecaster`. */
+/**
+ * Beside reservoir, readout and state: tensors `inputs.mean`, `inputs.deviation` (I), `targets.mean`, `targets.deviation` (O), note
+ * `forecaster`.
+ */
 export async function encodeForecaster(parts: ForecasterParts): Promise<Uint8Array> {
   const content = emptyContent();
   putReservoir(content, "", parts.model);

@@ -8,8 +8,8 @@ export interface ForecasterSettings {
   /** Rows at the start of every training series that train nothing. Default 100. */
   readonly washout: number;
   /**
-   * Turn inputs and targets (or only one of them) into z-scores by the training data; outputs are turned back. Default false. A column that never
-   * changes is left as it is.
+   * Turn inputs and targets (or only one of them) into z-scores by the training data; outputs are turned back. Default false. A column
+   * that never changes is left as it is.
    */
   readonly standardise: boolean | "inputs" | "targets";
   /** Options of `ridge`. */
@@ -48,7 +48,8 @@ export interface TrainingRows {
 }
 
 /**
- * Without feedback, a series becomes inputs (rows 0 to T - 2) and targets (rows 1 to T - 1); with feedback, targets that are forced and no inputs.
+ * Without feedback, a series becomes inputs (rows 0 to T - 2) and targets (rows 1 to T - 1); with feedback, targets that are forced and
+ * no inputs.
  * @throws DataError naming what is empty, too short, of another length, or not finite (row and column)
  */
 export function trainingRows(data: ForecasterData, feedback: boolean, name = ""): TrainingRows {

@@ -1,4 +1,5 @@
-// How a Forecaster's readout is trained: rows stream from the reservoir into the trainer, or are kept where the trainer goes over them again.
+// How a Forecaster's readout is trained: rows stream from the reservoir into the trainer, or are kept where the trainer goes over them
+// again.
 import { Matrix } from "../numerics/index.js";
 import { type RidgeOptions, ridge, type TrainedReadout } from "../readout/index.js";
 import { checkFinite, DataError, type ReservoirComputer, type WorkOptions } from "../reservoir/index.js";

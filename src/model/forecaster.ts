@@ -68,16 +68,16 @@ interface Fitted {
 const chunk = 1024;
 
 /**
- * A reservoir x(t+1) = (1 - a) x(t) + a f(W x(t) + W_in u(t+1) + b + W_fb y(t)) and a readout y = W_out [features of x] + c by ridge regression
- * (Jaeger 2001, GMD report 148; Lukoševičius 2012, "A practical guide to applying echo state networks").
+ * A reservoir x(t+1) = (1 - a) x(t) + a f(W x(t) + W_in u(t+1) + b + W_fb y(t)) and a readout y = W_out [features of x] + c by ridge
+ * regression (Jaeger 2001, GMD report 148; Lukoševičius 2012, "A practical guide to applying echo state networks").
  *
  * - Trained on a series (T x D) without feedback, it predicts the next row: u(t) is row t and y(t) is row t + 1.
  * - Trained on inputs (T x I) and targets (T x O), y(t) is target t.
  * - With feedback (`reservoir.feedback`), targets are fed back as y(t) while it trains (teacher forcing), and its own outputs when it
  *   forecasts.
  *
- * It has a state. `fit` leaves it at the end of the training data, so that the rows after those can follow; `predict` moves it on; `forecast`
- * and `score` put it back.
+ * It has a state. `fit` leaves it at the end of the training data, so that the rows after those can follow; `predict` moves it on;
+ * `forecast` and `score` put it back.
  *
  * @example
  * await using forecaster = await Forecaster.fit(series.subarray(0, 3000), { reservoir: { size: 300 } });
@@ -122,7 +122,7 @@ export class Forecaster implements AsyncDisposable {
    * @throws DataError for data that does not fit together, ConfigError for the reservoir, and what `ridge` throws
    */
   async fit(data: ForecasterData | ForecasterSequences, work: WorkOptions = {}): Promise<this> {
-    const several = typeof data === "object" && "sequences" in data;
+    const several = typeof data === "object" && data !== null && "sequences" in data;
     const rows = several
       ? data.sequences.map((one, s) => trainingRows(one, this.#feedback, `sequences[${s}]: `))
       : [trainingRows(data, this.#feedback)];
@@ -165,7 +165,10 @@ export class Forecaster implements AsyncDisposable {
    */
   async predict(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions = {}): Promise<Matrix<Float64Array>> {
     const { computer, readout, inputScale, targetScale } = this.#fitted();
-    const given = typeof inputs === "object" && "steps" in inputs ? noInputs(checkSteps(inputs.steps)) : checkedSeries(inputs, "inputs");
+    const given =
+      typeof inputs === "object" && inputs !== null && "steps" in inputs
+        ? noInputs(checkSteps(inputs.steps))
+        : checkedSeries(inputs, "inputs");
     checkColumns(given, "inputs", computer.model.inputSize);
     const teacher = this.#teacher(options.teacher, given.rows);
     await this.#start(options);
@@ -216,8 +219,8 @@ export class Forecaster implements AsyncDisposable {
   }
 
   /**
-   * The score of one-step predictions on data of the kind it was trained on; where there is feedback, the true outputs are fed back. The state
-   * is put back afterwards.
+   * The score of one-step predictions on data of the kind it was trained on; where there is feedback, the true outputs are fed back. The
+   * state is put back afterwards.
    * @throws DataError, NotFittedError, and what the metric throws
    */
   async score(data: ForecasterData, options: ScoreOptions = {}): Promise<number> {
@@ -356,7 +359,8 @@ function sameShape(rows: readonly TrainingRows[]): TrainingRows {
   rows.forEach(({ inputs, targets }, s) => {
     if (inputs.cols === first.inputs.cols && targets.cols === first.targets.cols) return;
     throw new DataError(
-      `sequences[${s}] has ${inputs.cols} inputs and ${targets.cols} targets, and sequences[0] has ${first.inputs.cols} and ${first.targets.cols}; they take the same`,
+      `sequences[${s}] has ${inputs.cols} inputs and ${targets.cols} targets, and sequences[0] has ${first.inputs.cols} and ` +
+        `${first.targets.cols}; they take the same`,
     );
   });
   return first;

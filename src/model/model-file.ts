@@ -79,10 +79,9 @@ export async function decodeModelFile(bytes: Uint8Array, source: string, expecte
   if (!/^[1-9][0-9]{0,8}$/.test(version))
     throw new ModelFileError(source, `its format version is ${JSON.stringify(version.slice(0, 60))}; it takes a number`);
   if (Number(version) > formatVersion) {
-    throw new ModelFileError(
-      source,
-      `it was written in format version ${version}, by ${formatName} ${metadata["packageVersion"] ?? "of an unknown version"}; this is ${formatName} ${packageVersion}, which reads up to version ${formatVersion}: update ${formatName}`,
-    );
+    const writer = `${formatName} ${metadata["packageVersion"]?.slice(0, 60) ?? "of an unknown version"}`;
+    const reader = `${formatName} ${packageVersion}, which reads up to version ${formatVersion}`;
+    throw new ModelFileError(source, `it was written in format version ${version}, by ${writer}; this is ${reader}: update ${formatName}`);
   }
   await checkDigest(bytes, note("sha256"), source);
   const kind = note("kind");

@@ -8,8 +8,9 @@ import type { ClassifierSettings } from "./classifier-options.js";
 const groupValues = 2 ** 23;
 
 /**
- * B x F features of B sequences (T x C, any lengths), each run from the initial state. F is N for "last" and "mean", 2N for "last+mean", C more of each kind with
- * `input`; for "output" it is C (N + 1), or C (N + C + 1) with `input`: weights channel by channel, then the intercepts. Sums of a mean are taken in binary64 in rising order.
+ * B x F features of B sequences (T x C, any lengths), each run from the initial state. F is N for "last" and "mean", 2N for "last+mean",
+ * C more of each kind with `input`; for "output" it is C (N + 1), or C (N + C + 1) with `input`: weights channel by channel, then the
+ * intercepts. Sums of a mean are taken in binary64 in rising order.
  *
  * A reservoir with noise draws it by a sequence's place in its group.
  */
@@ -72,8 +73,8 @@ function columnMeans(series: Matrix, washout: number): Float64Array {
 }
 
 /**
- * The output space (F. M. Bianchi et al. 2021, "Reservoir computing approaches for representation and classification of multivariate time series", IEEE TNNLS 32, section III):
- * the weights and intercepts of the ridge readout u(t+1) = W [x(t), u(t)] + c of this sequence.
+ * The output space (F. M. Bianchi et al. 2021, "Reservoir computing approaches for representation and classification of multivariate time
+ * series", IEEE TNNLS 32): the weights and intercepts of the ridge readout u(t+1) = W [x(t), u(t)] + c of this sequence.
  */
 function outputSpace(states: Matrix, inputs: Matrix, { washout, sequenceLambda, input }: ClassifierSettings): Float64Array {
   const { weights, intercept } = ridge({ lambda: sequenceLambda, solver: "auto", input }).fit(states.subarray(0, -1), inputs.subarray(1), {

@@ -14,7 +14,8 @@ export interface LoadedReservoir {
 }
 
 /**
- * A reservoir and, if given, a readout of it, as the bytes of one safetensors file. The state is part of it, so that a run goes on exactly where it stood.
+ * A reservoir and, if given, a readout of it, as the bytes of one safetensors file. The state is part of it, so that a run goes on
+ * exactly where it stood.
  * @throws DataError for a readout of another reservoir
  */
 export async function encodeReservoir(computer: ReservoirComputer, readout?: LinearReadout): Promise<Uint8Array> {

@@ -14,8 +14,8 @@ export function noStandardisation(cols: number): Standardisation {
 }
 
 /**
- * Mean and standard deviation (over T, not T - 1) of each column over all rows of all series. A column that never changes, such as a constant
- * input, is left as it is: mean 0, deviation 1.
+ * Mean and standard deviation (over T, not T - 1) of each column over all rows of all series. A column that never changes, such as a
+ * constant input, is left as it is: mean 0, deviation 1.
  */
 export function fitStandardisation(series: readonly Matrix[]): Standardisation {
   const cols = series[0]!.cols;

@@ -15,6 +15,7 @@ describe("a forecaster says what is wrong with", () => {
   const train = (data: Parameters<typeof Forecaster.fit>[0], options: object = {}) => Forecaster.fit(data, { reservoir, ...options });
 
   it.each([
+    ["no data", () => train(null as unknown as number[]), "series is null; it takes a Matrix"],
     ["an empty series", () => train([]), "series is empty; it takes at least one row"],
     ["a series of one row", () => train([1]), "series has 1 row; a series takes at least two, of which one is to be predicted"],
     ["a value that is not a number", () => train(withHole), "series is NaN at row 211, column 0; it takes finite numbers"],
@@ -152,6 +153,7 @@ describe("a classifier says what is wrong with", () => {
       () => train([wave(20), wave(1), wave(2), wave(2)], labels, { representation: "output" }),
       'sequences[1] has 1 rows; representation "output" with washout 0 takes at least 2',
     ],
+    ["no labels", () => train(cases, undefined), "labels is missing; it takes a list of classes, one a case"],
     ["another number of labels", () => train(cases, ["a", "b"]), "labels holds 2 classes and sequences 4 cases; they take the same number"],
     ["one class only", () => train(cases, ["a", "a", "a", "a"]), 'labels names one class only, "a"; a classifier takes at least two'],
     ["mixed labels", () => train(cases, ["a", "b", 1, "b"]), 'labels[2] is 1 and labels[0] is "a"; classes are all texts or all numbers'],

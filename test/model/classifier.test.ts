@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { Classifier, Matrix, NotFittedError, ReservoirComputer, ridge, softmaxRegression } from "../../src/index.js";
+import { Classifier, Matrix, NotFittedError, ReservoirComputer, ridge, softmaxRegression, TrainedReadout } from "../../src/index.js";
+import { classShares } from "../../src/model/class-readout.js";
 import { RandomStream, seedKeys } from "../../src/numerics/index.js";
 
 const draws = new RandomStream(seedKeys("sequences").weights, 90);
@@ -171,6 +172,21 @@ describe("scores", () => {
       expect(Array.from(shares.row(b))).toEqual(positive.map((value) => value / sum));
       expect(labels[b]).toBe(classifier.classes[shares.row(b).indexOf(Math.max(...shares.row(b)))]);
     }
+  });
+
+  it("of a ridge readout none of whose outputs is above 0 are 1 for the largest", () => {
+    const features = { state: "plain", input: false, squares: false } as const;
+    const readout = new TrainedReadout({
+      features,
+      stateSize: 1,
+      inputSize: 0,
+      weights: new Matrix(3, 1, Float64Array.of(0.5, -1, 0)),
+      intercept: Float64Array.of(-3, -3, -3),
+    });
+    expect(classShares(readout, new Matrix(2, 1, Float64Array.of(2, -2))).toArrays()).toEqual([
+      [1, 0, 0],
+      [0, 1, 0],
+    ]);
   });
 
   it("of a softmax readout are its probabilities", async () => {

@@ -36,12 +36,15 @@ describe("a forecaster of a series", () => {
     expect(onward).toEqual(again);
   });
 
-  it("forecasts as its first row what it predicts from the last row it has seen", async () => {
-    await using forecaster = await Forecaster.fit(series.subarray(0, 500), { reservoir });
-    const predicted = await forecaster.predict(series.subarray(500, 510));
-    const forecast = await forecaster.forecast(3);
-    expect(forecast.at(0, 0)).toBe(predicted.at(9, 0));
-  });
+  it.each([false, true])(
+    "forecasts as its first row what it predicts from the last row it has seen (readout sees the input: %s)",
+    async (input) => {
+      await using forecaster = await Forecaster.fit(series.subarray(0, 500), { reservoir, standardise: true, readout: { input } });
+      const predicted = await forecaster.predict(series.subarray(500, 510));
+      const forecast = await forecaster.forecast(3);
+      expect(forecast.at(0, 0)).toBe(predicted.at(9, 0));
+    },
+  );
 
   it("forecasts after a prefix of its own, and puts its state back", async () => {
     await using forecaster = await Forecaster.fit(series.subarray(0, 500), { reservoir });
@@ -115,12 +118,14 @@ describe("standardisation", () => {
   );
   const options = { reservoir: { ...reservoir, precision: "float64" }, readout: { lambda: 1e-4 } } as const;
 
-  it("makes units irrelevant: a shifted and scaled series gives the shifted and scaled forecast", async () => {
+  it("makes units irrelevant: a shifted and scaled series gives shifted and scaled outputs", async () => {
     await using near = await Forecaster.fit(series.subarray(0, 600), { ...options, standardise: true });
     await using scaled = await Forecaster.fit(far.subarray(0, 600), { ...options, standardise: true });
     const expected = await near.forecast(20);
     const forecast = await scaled.forecast(20);
     for (let t = 0; t < 20; t++) expect(forecast.at(t, 0)).toBeCloseTo(3e4 + 500 * expected.at(t, 0), 4);
+    const [first] = (await near.predict(series.subarray(600, 601))).data;
+    expect((await scaled.predict(far.subarray(600, 601))).at(0, 0)).toBeCloseTo(3e4 + 500 * first!, 4);
   });
 
   it("closes the loop in the units of the inputs where only one side is standardised", async () => {

@@ -23,6 +23,7 @@ import {
 } from "../../src/index.js";
 import { decodeSafetensors, encodeSafetensors, FileError, type SafetensorsTensor } from "../../src/io/index.js";
 import { toSparse } from "../../src/numerics/index.js";
+import { stableJson } from "../../src/model/stable-json.js";
 import { mackeyGlass } from "../../src/tasks/index.js";
 
 const series = mackeyGlass(400);
@@ -102,7 +103,7 @@ describe.each(["forecaster", "classifier", "reservoir"] as const)("the file of a
         damaged[at] = damaged[at]! ^ (1 << bit);
         await expect(open(damaged)).rejects.toThrow(FileError);
       }),
-      { numRuns: 200 },
+      { numRuns: 100 },
     );
   });
 
@@ -311,6 +312,19 @@ describe("a model that was loaded", () => {
     await loaded.dispose();
   });
 
+  it("gives the probabilities of a softmax readout", async () => {
+    const options = { reservoir: { size: 8 }, readout: { type: "softmax" }, vote: "mean", scaleFeatures: true } as const;
+    await using made = await Classifier.fit(
+      cases,
+      cases.map((_, b) => b % 3),
+      options,
+    );
+    await using loaded = await Classifier.fromBytes(await made.toBytes());
+    expect(loaded.classes).toEqual([0, 1, 2]);
+    expect(await loaded.predictProba(cases)).toEqual(await made.predictProba(cases));
+    expect(await loaded.predict(cases)).toEqual(await made.predict(cases));
+  });
+
   it("goes on where its run stood, steps of noise included", async () => {
     await using noisy = await ReservoirComputer.create({ size: 12, noiseLevel: 0.1, feedback: { size: 2 } });
     await noisy.run(series.subarray(0, 30), { teacher: new Matrix(30, 2, series.data.subarray(0, 60)) });
@@ -325,6 +339,19 @@ describe("a model that was loaded", () => {
 
   it("is missing: the error names the path", async () => {
     await expect(loadModel(join(folder, "nothing.safetensors"))).rejects.toThrow(/nothing\.safetensors: .*no such file/);
+  });
+});
+
+describe("the notes of a file", () => {
+  it("are JSON with sorted fields, whatever the order they were set in", () => {
+    const one = { b: [1, { d: "x", c: -1e-7 }], a: null, e: undefined };
+    expect(stableJson(one)).toBe('{"a":null,"b":[1,{"c":-1e-7,"d":"x"}]}');
+    expect(stableJson({ e: undefined, a: null, b: [1, { c: -1e-7, d: "x" }] })).toBe(stableJson(one));
+  });
+
+  it("keep infinite scores, which JSON has no word for", () => {
+    expect(JSON.parse(stableJson([1 / 0, -1 / 0, 2]))).toEqual([1 / 0, -1 / 0, 2]);
+    expect(() => stableJson({ score: Number.NaN })).toThrow("NaN has no JSON");
   });
 });
 
