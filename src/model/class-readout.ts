@@ -1,6 +1,6 @@
 // From features of cases to scores of classes: trains the readout of a Classifier's member and turns its outputs into shares.
 import { Matrix } from "../numerics/index.js";
-import { type RidgeOptions, ridge, SoftmaxReadout, type SoftmaxOptions, softmaxRegression, TrainedReadout } from "../readout/index.js";
+import { type RidgeOptions, ridge, type SoftmaxOptions, SoftmaxReadout, softmaxRegression, TrainedReadout } from "../readout/index.js";
 import type { ClassifierReadout, ClassifierSettings } from "./classifier-options.js";
 import { fitStandardisation, standardised } from "./standardisation.js";
 

@@ -9,10 +9,10 @@ import { DataError, ReservoirComputer, type WorkOptions } from "../reservoir/ind
 import { classShares, classTrainer, largest, trainClassReadout } from "./class-readout.js";
 import { decodeClassifier, encodeClassifier } from "./classifier-file.js";
 import {
-  checkedSequences,
-  checkLabels,
   type ClassifierOptions,
   type ClassifierSettings,
+  checkedSequences,
+  checkLabels,
   classesOf,
   type Label,
   memberSeeds,

@@ -1,7 +1,7 @@
 // What a Forecaster is told and what it is given: options, data, and their checks. It runs nothing.
 import { asMatrix, Matrix, type MatrixLike } from "../numerics/index.js";
 import type { RidgeOptions } from "../readout/index.js";
-import { checkFinite, DataError, type ReservoirMatrices, type ReservoirOptions } from "../reservoir/index.js";
+import { checkFinite, DataError, type ReservoirMatrices, type ReservoirOptions, type WorkOptions } from "../reservoir/index.js";
 
 /** What a Forecaster keeps beside its reservoir. */
 export interface ForecasterSettings {
@@ -37,6 +37,29 @@ export interface ForecasterSequences {
 
 /** What the reservoir has seen before: a series, or inputs, with the targets where there is feedback to force. */
 export type ForecasterPrefix = MatrixLike | { readonly inputs?: MatrixLike | undefined; readonly targets?: MatrixLike | undefined };
+
+/** Where a prediction starts. */
+export interface StartOptions extends WorkOptions {
+  /** Start from the initial state and run this first. Left out, go on from the present state: after `fit`, the end of the training data. */
+  readonly warmup?: ForecasterPrefix | undefined;
+}
+
+export interface PredictOptions extends StartOptions {
+  /** With feedback: the true outputs (T x O) to feed back in place of the predicted ones. Row t reaches the prediction of row t + 1. */
+  readonly teacher?: MatrixLike | undefined;
+}
+
+export interface ForecastOptions extends StartOptions {
+  /** Inputs from outside, one row a step: with feedback all I of them, else those after the first O, which are the forecast itself. */
+  readonly inputs?: MatrixLike | undefined;
+}
+
+export interface ScoreOptions extends StartOptions {
+  /** A function of target and prediction (T x O). Default `nrmse`. */
+  readonly metric?: ((target: Matrix, prediction: Matrix) => number) | undefined;
+  /** Rows left out at the start. Default 0. */
+  readonly washout?: number | undefined;
+}
 
 /** Rows that train: inputs T x I, targets T x O, and the last row of a series, which is an input whose target is not known. */
 export interface TrainingRows {
@@ -101,6 +124,31 @@ export function checkedSeries(source: MatrixLike, name: string): Matrix {
 /** T rows of no inputs. */
 export function noInputs(rows: number): Matrix {
   return new Matrix(rows, 0, new Float64Array(0));
+}
+
+/** The first of several, of which all take its shape. @throws DataError */
+export function sameShape(rows: readonly TrainingRows[]): TrainingRows {
+  const first = rows[0];
+  if (!first) throw new DataError("sequences is empty; it takes at least one");
+  rows.forEach(({ inputs, targets }, s) => {
+    if (inputs.cols === first.inputs.cols && targets.cols === first.targets.cols) return;
+    throw new DataError(
+      `sequences[${s}] has ${inputs.cols} inputs and ${targets.cols} targets, and sequences[0] has ${first.inputs.cols} and ` +
+        `${first.targets.cols}; they take the same`,
+    );
+  });
+  return first;
+}
+
+/** @throws DataError */
+export function checkColumns(matrix: Matrix, name: string, cols: number): void {
+  if (matrix.cols !== cols) throw new DataError(`${name} has ${matrix.cols} columns; this forecaster takes ${cols}`);
+}
+
+/** @throws DataError */
+export function checkSteps(steps: number): number {
+  if (!Number.isSafeInteger(steps) || steps < 1) throw new DataError(`steps is ${steps}; it takes a whole number of at least 1`);
+  return steps;
 }
 
 function isPair<Data extends ForecasterData | ForecasterPrefix>(data: Data): data is Exclude<Data, MatrixLike> {

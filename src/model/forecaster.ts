@@ -9,15 +9,21 @@ import { DataError, ReservoirComputer, type ReservoirOptions, type WorkOptions }
 import { NotFittedError } from "./errors.js";
 import { decodeForecaster, encodeForecaster } from "./forecaster-file.js";
 import {
+  checkColumns,
   checkedSeries,
+  checkSteps,
   type ForecasterData,
   type ForecasterOptions,
   type ForecasterPrefix,
   type ForecasterSequences,
   type ForecasterSettings,
+  type ForecastOptions,
   noInputs,
+  type PredictOptions,
   prefixRows,
-  type TrainingRows,
+  type ScoreOptions,
+  type StartOptions,
+  sameShape,
   trainingRows,
 } from "./forecaster-options.js";
 import { roundedInputs, trainReadout } from "./forecaster-training.js";
@@ -32,29 +38,6 @@ import {
   sameStandardisation,
   standardised,
 } from "./standardisation.js";
-
-/** Where a prediction starts. */
-export interface StartOptions extends WorkOptions {
-  /** Start from the initial state and run this first. Left out, go on from the present state: after `fit`, the end of the training data. */
-  readonly warmup?: ForecasterPrefix | undefined;
-}
-
-export interface PredictOptions extends StartOptions {
-  /** With feedback: the true outputs (T x O) to feed back in place of the predicted ones. Row t reaches the prediction of row t + 1. */
-  readonly teacher?: MatrixLike | undefined;
-}
-
-export interface ForecastOptions extends StartOptions {
-  /** Inputs from outside, one row a step: with feedback all I of them, else those after the first O, which are the forecast itself. */
-  readonly inputs?: MatrixLike | undefined;
-}
-
-export interface ScoreOptions extends StartOptions {
-  /** A function of target and prediction (T x O). Default `nrmse`. */
-  readonly metric?: ((target: Matrix, prediction: Matrix) => number) | undefined;
-  /** Rows left out at the start. Default 0. */
-  readonly washout?: number | undefined;
-}
 
 /** What training gives. */
 interface Fitted {
@@ -351,26 +334,4 @@ export class Forecaster implements AsyncDisposable {
       computer.state = state;
     }
   }
-}
-
-function sameShape(rows: readonly TrainingRows[]): TrainingRows {
-  const first = rows[0];
-  if (!first) throw new DataError("sequences is empty; it takes at least one");
-  rows.forEach(({ inputs, targets }, s) => {
-    if (inputs.cols === first.inputs.cols && targets.cols === first.targets.cols) return;
-    throw new DataError(
-      `sequences[${s}] has ${inputs.cols} inputs and ${targets.cols} targets, and sequences[0] has ${first.inputs.cols} and ` +
-        `${first.targets.cols}; they take the same`,
-    );
-  });
-  return first;
-}
-
-function checkColumns(matrix: Matrix, name: string, cols: number): void {
-  if (matrix.cols !== cols) throw new DataError(`${name} has ${matrix.cols} columns; this forecaster takes ${cols}`);
-}
-
-function checkSteps(steps: number): number {
-  if (!Number.isSafeInteger(steps) || steps < 1) throw new DataError(`steps is ${steps}; it takes a whole number of at least 1`);
-  return steps;
 }

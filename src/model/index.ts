@@ -2,13 +2,17 @@
 export { Classifier } from "./classifier.js";
 export type { ClassifierOptions, ClassifierReadout, ClassifierSettings, Label, Representation } from "./classifier-options.js";
 export { NotFittedError } from "./errors.js";
-export { Forecaster, type ForecastOptions, type PredictOptions, type ScoreOptions, type StartOptions } from "./forecaster.js";
+export { Forecaster } from "./forecaster.js";
 export type {
   ForecasterData,
   ForecasterOptions,
   ForecasterPrefix,
   ForecasterSequences,
   ForecasterSettings,
+  ForecastOptions,
+  PredictOptions,
+  ScoreOptions,
+  StartOptions,
 } from "./forecaster-options.js";
 export { type LoadedModel, loadModel } from "./load-model.js";
 export { type LoadOptions, ModelFileError, type ModelKind } from "./model-file.js";
