@@ -64,7 +64,9 @@ for line in sys.stdin:
             current = {"key": key, "w": w, "win": win}
         steps = request["steps"]
         inputs = np.random.default_rng(2).uniform(-1, 1, (steps, 3)).astype(np.float32)
-        states = np.empty((steps, key[0]), np.float32)
+        if current.get("states") is None or len(current["states"]) != steps:
+            current["states"] = np.ones((steps, key[0]), np.float32)
+        states = current["states"]
         start = time.process_time()
         run(current["w"], current["win"], inputs, states, 0.3)
         answer = {"seconds": (time.process_time() - start) / steps}
