@@ -14,7 +14,6 @@ import {
   checkSteps,
   type ForecasterData,
   type ForecasterOptions,
-  type ForecasterPrefix,
   type ForecasterSequences,
   type ForecasterSettings,
   type ForecastOptions,
