@@ -5,14 +5,14 @@ import { readUea } from "spillway/io";
 
 const folder = process.env.SPILLWAY_DATA ?? "../shared/data";
 const problems = JSON.parse(readFileSync(new URL("classification.json", import.meta.url), "utf8"));
-for (const [name, { reservoir, readout, bars }] of Object.entries(problems)) {
+for (const [name, { reservoir, input = false, readout, bars }] of Object.entries(problems)) {
   const train = await readUea(`${folder}/uea/${name}_TRAIN.ts`);
   const test = await readUea(`${folder}/uea/${name}_TEST.ts`);
   const errors = [];
   const votes = test.sequences.map(() => new Map());
   const started = performance.now();
   for (let seed = 0; seed < 10; seed++) {
-    const classifier = await Classifier.create({ reservoir: { ...reservoir, seed }, representation: "last+mean", readout });
+    const classifier = await Classifier.create({ reservoir: { ...reservoir, seed }, representation: "last+mean", input, readout });
     await classifier.fit(train.sequences, train.labels);
     const predicted = await classifier.predict(test.sequences);
     errors.push(predicted.filter((label, i) => label !== test.labels[i]).length);
@@ -24,7 +24,7 @@ for (const [name, { reservoir, readout, bars }] of Object.entries(problems)) {
   const cases = test.labels.length;
   const mean = errors.reduce((sum, value) => sum + value, 0) / 10;
   const voted = votes.filter((vote, i) => [...vote].toSorted((a, b) => b[1] - a[1])[0][0] !== test.labels[i]).length;
-  console.log(`${name}: last+mean, ${JSON.stringify(reservoir)}, lambda ${readout.lambda}`);
+  console.log(`${name}: last+mean${input ? " of states and inputs" : ""}, ${JSON.stringify(reservoir)}, lambda ${readout.lambda}`);
   console.log(`  errors of ${cases} for seeds 0-9: ${errors.join(" ")}`);
   console.log(
     `  mean ${mean.toFixed(1)}, most ${Math.max(...errors)}, vote of the ten ${voted}; mean accuracy ${(1 - mean / cases).toFixed(4)} (${bars})`,
