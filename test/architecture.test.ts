@@ -15,6 +15,9 @@ const allowed: Record<string, readonly string[]> = {
   analysis: ["numerics", "reservoir", "readout", "metrics"],
   plot: ["numerics", "reservoir", "metrics", "analysis"],
   engine: ["numerics", "reservoir"],
+  ptx: [],
+  gpu: [],
+  sim: ["gpu", "ptx"],
   cli: ["numerics", "reservoir", "readout", "tasks", "metrics", "io", "model", "analysis", "plot", "engine", "index"],
 };
 
