@@ -29,7 +29,7 @@ interface Measurement {
 const sizes = [100, 300, 1000] as const;
 const repetitions = 7;
 /** Milliseconds that one repetition aims at. */
-const patience = 60;
+const patience = 30;
 
 /** Measures and gives the text (or JSON). States of every step are kept, as in training. */
 export async function bench(options: BenchOptions, progress: Progress): Promise<string> {

@@ -25,8 +25,8 @@ export class ExperimentError extends Error {
 export interface LoadedExperiment {
   readonly path: string;
   readonly experiment: Experiment;
-  /** The line of a field in the file, or of the nearest thing above it; undefined for one that was set from outside. */
-  readonly lineOf: (field: string) => number | undefined;
+  /** An error about a field, with its line in the file, or word that `--set` gave it. */
+  readonly errorOf: (error: ConfigError, field?: string) => ExperimentError;
 }
 
 /**
@@ -56,13 +56,15 @@ export function parseExperimentText(text: string, path: string, overrides: reado
   const set = overrides.map((override) => override.split("=")[0]!.trim());
   const isWithin = (inner: string, outer: string) => inner === outer || inner.startsWith(`${outer}.`) || inner.startsWith(`${outer}[`);
   const isOverride = (field: string) => set.some((other) => isWithin(field, other) || isWithin(other, field));
-  const line = (field: string) => (isOverride(field) ? undefined : lineOf(document, lines, field));
+  const errorOf = (error: ConfigError, field = error.field) => {
+    const message = error.message.replace(error.field, field);
+    if (isOverride(field)) return new ExperimentError(path, `with --set, ${message}`, { field }, error);
+    return new ExperimentError(path, message, { line: lineOf(document, lines, field), field }, error);
+  };
   try {
-    return { path, experiment: parseExperiment(applyOverrides(source, overrides)), lineOf: line };
+    return { path, experiment: parseExperiment(applyOverrides(source, overrides)), errorOf };
   } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    const { field, message } = error;
-    throw new ExperimentError(path, `${isOverride(field) ? "with --set, " : ""}${message}`, { line: line(field), field }, error);
+    throw error instanceof ConfigError ? errorOf(error) : error;
   }
 }
 

@@ -79,7 +79,8 @@ function complete({ seed, seeds, washout, metrics, ...rest }: Parsed, source: Re
     throw new ConfigError("reservoir.seed", reservoir.seed, "nothing where seed or seeds is given at the top of the file");
   }
   const list = typeof seeds === "number" ? Array.from({ length: seeds }, (_, k) => k) : (seeds ?? [seed ?? reservoir.seed ?? "spillway"]);
-  const twice = list.find((each, k) => list.findIndex((other) => String(other) === String(each)) < k);
+  const seen = new Set<string>();
+  const twice = list.find((each) => seen.has(String(each)) || !seen.add(String(each)));
   if (twice !== undefined) throw new ConfigError("seeds", twice, "each seed once");
   return {
     ...rest,

@@ -43,7 +43,8 @@ export interface FinishedRun {
  * Runs every seed. Stopped by its signal, it keeps the seeds that are finished.
  * @throws ExperimentError and others for what the user got wrong; then nothing is left behind, and an earlier run stands as it was.
  */
-export async function runExperiment({ experiment, path, lineOf }: LoadedExperiment, options: RunOptions): Promise<FinishedRun> {
+export async function runExperiment(loaded: LoadedExperiment, options: RunOptions): Promise<FinishedRun> {
+  const { experiment, path } = loaded;
   const { signal } = options;
   const folder = await OutputFolder.create(join(options.out, experiment.name));
   const run = new Run(experiment, folder, options);
@@ -60,7 +61,7 @@ export async function runExperiment({ experiment, path, lineOf }: LoadedExperime
   } catch (error) {
     if (!isStop(error, signal)) {
       await folder.discard();
-      throw placed(error, path, lineOf);
+      throw placed(error, loaded);
     }
   } finally {
     options.progress.end();
@@ -203,10 +204,10 @@ function isStop(error: unknown, signal: AbortSignal): boolean {
 }
 
 /** An error with the experiment file it came from, where it does not name a file already. */
-function placed(error: unknown, path: string, lineOf: LoadedExperiment["lineOf"]): unknown {
+function placed(error: unknown, { path, errorOf }: LoadedExperiment): unknown {
   if (error instanceof ConfigError) {
-    const field = reservoirOnly.has(error.field.split(/[.[]/)[0]!) ? `reservoir.${error.field}` : error.field;
-    return new ExperimentError(path, error.message.replace(error.field, field), { line: lineOf(field), field }, error);
+    const { field } = error;
+    return errorOf(error, reservoirOnly.has(field.split(/[.[]/)[0]!) ? `reservoir.${field}` : field);
   }
   const isPlaceless =
     error instanceof UsageError || error instanceof DataError || error instanceof TaskOptionError || error instanceof MetricError;

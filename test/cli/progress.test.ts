@@ -1,0 +1,78 @@
+import { describe, expect, it } from "vitest";
+import { createProgress, LineProgress } from "../../src/cli/progress.js";
+import { formatTable, wrap } from "../../src/cli/table.js";
+import { exitCodeOf, sentenceOf, UsageError } from "../../src/cli/exit.js";
+import { ConfigError, WorkInterruptedError } from "../../src/reservoir/index.js";
+import { FileError, FormatError } from "../../src/io/index.js";
+
+function collecting() {
+  const lines: string[] = [];
+  return { lines, stream: { isTTY: false, write: (text: string) => lines.push(text) } };
+}
+
+describe("progress where there is no terminal", () => {
+  it("is plain lines, at most one a second", () => {
+    const { lines, stream } = collecting();
+    let now = 0;
+    const progress = new LineProgress(stream, () => now);
+    progress.begin("work", 200);
+    now = 500;
+    progress.update(50);
+    now = 1000;
+    progress.update(101);
+    now = 1900;
+    progress.begin("more", 10);
+    now = 2000;
+    progress.update(1);
+    progress.end();
+    expect(lines).toEqual(["work: 0%\n", "work: 50%\n", "more: 10%\n"]);
+  });
+
+  it("is nothing where quiet is asked for", async () => {
+    const { lines, stream } = collecting();
+    const progress = await createProgress(true, stream as never);
+    progress.begin("work", 2);
+    progress.update(1);
+    progress.note("a line");
+    expect(lines).toEqual([]);
+  });
+});
+
+describe("tables", () => {
+  it("align texts to the left and numbers to the right", () => {
+    expect(
+      formatTable(
+        ["name", "n"],
+        [
+          ["a", "1"],
+          ["long name", "100"],
+        ],
+        [1],
+      ),
+    ).toBe("name          n\na             1\nlong name   100");
+  });
+
+  it("wrap at blanks", () => {
+    expect(wrap("one two three", 7, "  ")).toBe("one two\n  three");
+  });
+});
+
+describe("what an error means to a shell", () => {
+  it.each([
+    ["what the user gave", new UsageError("x"), 2],
+    ["a field", new ConfigError("size", 0, "more"), 2],
+    ["a missing file", new FileError("x", "no such file", "missing"), 2],
+    ["a file's content", new FormatError("CSV", "x", "bad"), 2],
+    ["a full disk", new FileError("x", "full", "full"), 1],
+    ["a defect", new Error("x"), 1],
+    ["a stop", new WorkInterruptedError(1, 2, undefined), 130],
+  ])("%s", (_, error, code) => {
+    expect(exitCodeOf(error)).toBe(code);
+  });
+
+  it("a person reads a sentence; a defect comes with its place", () => {
+    expect(sentenceOf(new UsageError("say it"))).toBe("say it");
+    expect(sentenceOf(new TypeError("solver is 3; it takes a name"))).toBe("solver is 3; it takes a name");
+    expect(sentenceOf(new TypeError("Cannot read properties of undefined"))).toMatch(/\n {4}at /);
+  });
+});

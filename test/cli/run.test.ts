@@ -1,0 +1,303 @@
+import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { beforeEach, describe, expect, it } from "vitest";
+import { type RunCommandOptions, run } from "../../src/cli/commands/run.js";
+import type { ExperimentResult } from "../../src/cli/experiment/result.js";
+import { silent } from "../../src/cli/progress.js";
+import { readNpy } from "../../src/io/index.js";
+import { Classifier, Forecaster, loadReservoir } from "../../src/model/index.js";
+import { mackeyGlass, narma } from "../../src/tasks/index.js";
+
+const predict = `name: small
+data: { task: narma, length: 700, options: { seed: 3 } }
+reservoir: { size: 40, leakRate: 1, inputScaling: 0.1, bias: 0.2 }
+readout: { type: ridge, lambda: 1.0e-8 }
+task: predict
+split: { train: 500, test: 200 }
+seeds: [1, 2]
+outputs: { report: false }
+`;
+const forecast = `name: small
+data: { task: mackeyGlass }
+reservoir: { size: 60, leakRate: 0.5 }
+readout: { type: ridge, lambda: 1.0e-6 }
+task: { type: forecast, horizon: 20, starts: 3, warmup: 100 }
+split: { train: 600, test: 200 }
+seed: 1
+baselines: [persistence, mean]
+outputs: { report: false }
+`;
+
+let out: string;
+beforeEach(async () => {
+  out = await mkdtemp(join(tmpdir(), "spillway-"));
+});
+
+/** Runs the text of an experiment file; gives result.json and the command's text. */
+async function runText(
+  text: string,
+  more: Partial<RunCommandOptions> = {},
+): Promise<{ result: ExperimentResult; text: string; folder: string }> {
+  const file = join(out, "small.yaml");
+  await writeFile(file, text);
+  const outcome = await run([file], { out, signal: new AbortController().signal, progress: silent, ...more });
+  const folder = join(out, "small");
+  return { result: JSON.parse(await readFile(join(folder, "result.json"), "utf8")) as ExperimentResult, text: outcome.text, folder };
+}
+const scoresOf = (result: ExperimentResult) => result.seeds.map(({ scores }) => scores);
+
+describe("a run", () => {
+  it("writes scores of every seed and over the seeds, config, engine and why, data, timing and versions", async () => {
+    const { result, folder } = await runText(predict);
+    expect((await readdir(folder)).sort()).toEqual(["model.safetensors", "result.json"]);
+    expect(result).toMatchObject({
+      format: "spillway-result",
+      name: "small",
+      interrupted: false,
+      engine: { name: "cpu", reason: expect.stringContaining("auto"), plan: { engine: "cpu" } },
+      data: {
+        summary: "narma, 700 rows",
+        task: "prediction of targets from inputs; trained on 500 rows (100 of them washout), tested on 200",
+      },
+      config: { name: "small", reservoir: { size: 40, spectralRadius: 0.95, activation: "tanh" }, seeds: [1, 2] },
+      versions: { node: process.versions.node },
+    });
+    const [first, second] = scoresOf(result).map((scores) => scores["nrmse"]!);
+    expect(result.scores[0]).toMatchObject({ metric: "nrmse", seeds: 2, mean: (first! + second!) / 2 });
+    expect(first).toBeLessThan(0.6);
+    expect(Object.keys(result.timing).sort()).toEqual(["data", "test", "total", "train"]);
+  });
+
+  it("gives the same scores again, on every engine, and from the config in its own result", async () => {
+    const { result } = await runText(predict);
+    expect(scoresOf((await runText(predict)).result)).toEqual(scoresOf(result));
+    expect(scoresOf((await runText(predict, { engine: "reference" })).result)).toEqual(scoresOf(result));
+    expect(scoresOf((await runText(JSON.stringify(result.config))).result)).toEqual(scoresOf(result));
+  });
+
+  it("a forecast's config gives its scores again too, with feedback", async () => {
+    const text = forecast.replace("leakRate: 0.5", "leakRate: 0.5, feedback: { scaling: 0.5 }, bias: 0.1");
+    const { result } = await runText(text);
+    expect(result.config.reservoir).toMatchObject({ inputSize: 0, outputSize: 1 });
+    expect(scoresOf((await runText(JSON.stringify(result.config))).result)).toEqual(scoresOf(result));
+  });
+
+  it("prints a table of scores and where the files are", async () => {
+    const { text, folder } = await runText(predict);
+    expect(text).toMatch(
+      /^small: cpu engine \(auto: .*\), \d+\.\d\d s\n\nscore +value +over seeds\nnrmse +0\.\d+ +median of 2 seeds, sd 0\.\d+\n/,
+    );
+    expect(text).toContain(`results: ${join(folder, "result.json")}`);
+  });
+
+  it("prints result.json and nothing else with --json", async () => {
+    const { text, result } = await runText(predict, { json: true });
+    expect(JSON.parse(text)).toEqual(result);
+  });
+
+  it("writes a report that opens without a network", async () => {
+    const { folder } = await runText(predict, { set: ["outputs.report=true", "seed=1"] });
+    const html = await readFile(join(folder, "report.html"), "utf8");
+    expect(html).toContain("Prediction against target");
+    expect(html).toContain("States around their means, driven by the data");
+    expect(html).not.toMatch(/<(script|link|img)[^>]*(src|href)=/);
+    expect(html.length).toBeLessThan(6_000_000);
+  });
+
+  it("replaces an earlier run and says so", async () => {
+    const notes: string[] = [];
+    const progress = { ...silent, note: (line: string) => notes.push(line) };
+    await runText(predict, { progress });
+    expect(notes).toEqual([]);
+    const { folder } = await runText(predict, { progress });
+    expect(notes).toEqual([`${folder}: the run that was there is replaced`]);
+  });
+
+  it("leaves nothing behind where the experiment cannot run", async () => {
+    await expect(runText(predict, { set: ["washout=500"] })).rejects.toThrow(
+      "small.yaml: with --set, washout is 500; it takes fewer than the 500 rows of the training part",
+    );
+    await expect(runText(predict, { set: ["reservoir.inputSize=2"] })).rejects.toThrow(/small\.yaml.*inputSize/);
+    await expect(runText(predict, { set: ["readout.solver=dual", "readout.lambdas=[1, 2]"] })).rejects.toThrow(/small\.yaml: readout: /);
+    expect(await readdir(out)).toEqual(["small.yaml"]);
+  });
+
+  it("checks every file before it runs the first", async () => {
+    const good = join(out, "good.yaml");
+    const bad = join(out, "bad.yaml");
+    await writeFile(good, predict);
+    await writeFile(bad, predict.replace("size: 40", "sice: 40").replace("name: small", "name: other"));
+    const options = { out, signal: new AbortController().signal, progress: silent };
+    await expect(run([good, bad], options)).rejects.toThrow("bad.yaml:3: reservoir.size is missing");
+    await writeFile(bad, predict);
+    await expect(run([good, bad], options)).rejects.toThrow('its name is "small", as that of');
+    expect((await readdir(out)).sort()).toEqual(["bad.yaml", "good.yaml"]);
+  });
+
+  it("stopped in the middle, keeps the seeds that are finished", async () => {
+    const stop = new AbortController();
+    const progress = { ...silent, begin: (label: string) => void (label.startsWith("small, seed 2") && stop.abort()) };
+    const { result, text } = await runText(predict, { set: ["seeds=[0, 1, 2, 3]"], signal: stop.signal, progress });
+    expect(result).toMatchObject({ interrupted: true, seeds: [{ seed: 0 }, { seed: 1 }], scores: [{ seeds: 2 }, {}, {}, {}] });
+    expect(text).toContain("interrupted");
+  });
+
+  it("stopped before a seed is finished, leaves an earlier run as it was", async () => {
+    await runText(predict);
+    const stop = new AbortController();
+    const progress = { ...silent, begin: () => stop.abort() };
+    const { result } = await runText(predict, { signal: stop.signal, progress });
+    expect(result.interrupted).toBe(false);
+    expect((await readdir(out)).sort()).toEqual(["small", "small.interrupted", "small.yaml"]);
+  });
+});
+
+describe("what a run leaves behind", () => {
+  it("the model of the first seed predicts what the run scored", async () => {
+    const { folder, result } = await runText(predict);
+    const { inputs, targets } = narma(700, { seed: 3 });
+    await using forecaster = await Forecaster.load(join(folder, "model.safetensors"));
+    const prediction = await forecaster.predict(inputs.subarray(500));
+    const errors = prediction.data.map((value, t) => (value - targets.data[500 + t]!) ** 2);
+    const rmse = Math.sqrt(errors.reduce((sum, value) => sum + value, 0) / 200);
+    expect(rmse).toBeCloseTo(result.seeds[0]!.scores["rmse"]!, 12);
+  });
+
+  it("the model of a forecast goes on from the end of the training part", async () => {
+    const { folder } = await runText(forecast);
+    const series = mackeyGlass(800);
+    await using forecaster = await Forecaster.load(join(folder, "model.safetensors"));
+    const next = await forecaster.forecast(5);
+    next.data.forEach((value, k) => {
+      expect(value).toBeCloseTo(series.data[600 + k]!, 1);
+    });
+  });
+
+  it("the model of a readout that learns row by row is a reservoir and its readout", async () => {
+    for (const readout of ["{ type: rls, alpha: 1.0e-6 }", "{ type: lms, normalised: true }"]) {
+      const { folder } = await runText(predict.replace("{ type: ridge, lambda: 1.0e-8 }", readout));
+      const { readout: loaded, computer } = await loadReservoir(join(folder, "model.safetensors"));
+      expect(loaded?.training?.rows).toBe(400);
+      await computer.dispose();
+    }
+  });
+
+  it("recursive least squares without forgetting agrees with ridge regression", async () => {
+    const scoreOf = async (readout: string) =>
+      scoresOf((await runText(predict.replace("{ type: ridge, lambda: 1.0e-8 }", readout))).result)[0]!["nrmse"]!;
+    expect(await scoreOf("{ type: rls, alpha: 1.0e-4, intercept: false }")).toBeCloseTo(
+      await scoreOf("{ type: ridge, lambda: 1.0e-4, intercept: false }"),
+      4,
+    );
+  });
+
+  it("the states are an NPY file of every k-th row", async () => {
+    const { folder } = await runText(predict, { set: ["outputs.states=npy", "outputs.every=10", "seed=1"] });
+    expect(await readNpy(join(folder, "states.npy"))).toMatchObject({ shape: [70, 40], dtype: "float32" });
+  });
+});
+
+describe("a forecast", () => {
+  it("is better than its baselines, and says from where it started", async () => {
+    const { result } = await runText(forecast);
+    const [nrmse] = result.scores;
+    expect(nrmse!.metric).toBe("nrmse");
+    for (const { value } of nrmse!.baselines) expect(nrmse!.value).toBeLessThan(value / 4);
+    expect(nrmse!.baselines.map(({ name }) => name)).toEqual(["persistence", "mean"]);
+    expect(result.data["task"]).toBe(
+      "closed-loop forecast of 20 steps from 3 starts, each after 100 rows; trained on 600 rows (100 of them washout)",
+    );
+  });
+
+  it("may start on series of their own, drawn from the seed of the data", async () => {
+    const text = forecast.replace("starts: 3", "starts: 3, independent: true").replace("{ train: 600, test: 200 }", "{ train: 600 }");
+    const { result } = await runText(text);
+    expect(result.scores[0]!.value).toBeLessThan(0.3);
+    expect(scoresOf((await runText(text)).result)).toEqual(scoresOf(result));
+    await expect(runText(text.replace("mackeyGlass", "lorenz"))).rejects.toThrow(
+      "small.yaml:5: task.independent is true; it takes false for lorenz, which draws nothing",
+    );
+  });
+
+  it("of transformed data is scored in the units of the data", async () => {
+    const transformed = (await runText(forecast.replace("task: {", "transforms: [squash, { difference: 1 }, standardise]\ntask: {")))
+      .result;
+    // The persistence baseline does not know of transforms: one row fewer to train on changes nothing but its starts.
+    const plain = (await runText(forecast)).result;
+    const persistence = (result: ExperimentResult) => result.scores[0]!.baselines[0]!.value;
+    expect(persistence(transformed)).toBeCloseTo(persistence(plain), 1);
+    expect(transformed.scores[0]!.value).toBeLessThan(0.5);
+  });
+
+  it("that leaves for infinity is scored as worst, and said to have done so", async () => {
+    // A linear reservoir learns the growth of 1.1^t and carries on with it: 1.1^1000 is 2e41, beyond binary32.
+    const rows = Array.from({ length: 1400 }, (_, t) => (t < 300 ? 1.1 ** t : 0));
+    await writeFile(join(out, "growth.csv"), `${rows.join("\n")}\n`);
+    const text = forecast
+      .replace("{ task: mackeyGlass }", "{ file: growth.csv, header: false }")
+      .replace("leakRate: 0.5", "leakRate: 1, activation: identity")
+      .replace("lambda: 1.0e-6", "solver: qr, lambda: 1.0e-6")
+      .replace("horizon: 20, starts: 3", "horizon: 1000, starts: 1")
+      .replace("{ train: 600, test: 200 }", "{ train: 300 }");
+    const { result, text: printed } = await runText(text, { set: ["outputs.report=true"] });
+    expect(result.scores[0]).toMatchObject({ metric: "nrmse", value: null });
+    expect(printed).toContain("infinite");
+    expect(await readFile(join(out, "small", "report.html"), "utf8")).toContain("Of 1 of 1 seeds a prediction left for infinity");
+  });
+
+  it("whose training states leave for infinity is an error that names step and neuron", async () => {
+    const text = forecast.replace("leakRate: 0.5", "leakRate: 1, activation: identity, spectralRadius: 8");
+    await expect(runText(text)).rejects.toThrow(/the state is not finite after step \d+ at neuron \d+/);
+    expect(await readdir(out)).toEqual(["small.yaml"]);
+  });
+});
+
+describe("classification", () => {
+  const cases = (shift: number) => {
+    const lines = Array.from({ length: 12 }, (_, k) => {
+      const values = Array.from({ length: 15 + (k % 3) }, (_, t) => (Math.sin(t + k + shift) + (k % 2 === 0 ? 1 : -1)).toFixed(4));
+      return `${values.join(",")}:${k % 2 === 0 ? "high" : "low"}`;
+    });
+    return `@problemName waves\n@univariate true\n@equalLength false\n@classLabel true high low\n@data\n${lines.join("\n")}\n`;
+  };
+  const classify = `name: small
+data: { file: train.ts, test: test.ts }
+transforms: [standardise]
+reservoir: { size: 30 }
+task: { type: classify, representation: mean }
+baselines: [majority]
+seed: 4
+outputs: { states: npy }
+`;
+
+  it("scores errors and accuracy, and writes model, states and a confusion matrix", async () => {
+    await writeFile(join(out, "train.ts"), cases(0));
+    await writeFile(join(out, "test.ts"), cases(0.5));
+    const { result, folder } = await runText(classify);
+    expect(result.seeds[0]!.scores).toEqual({ accuracy: 1, errors: 0 });
+    expect(result.seeds[0]!.baselines).toEqual({ majority: { accuracy: 0.5, errors: 6 } });
+    expect((await readdir(folder)).sort()).toEqual(["lengths.npy", "model.safetensors", "report.html", "result.json", "states.npy"]);
+    expect((await readNpy(join(folder, "lengths.npy"))).data).toEqual(Int32Array.from({ length: 12 }, (_, k) => 15 + (k % 3)));
+    expect((await readNpy(join(folder, "states.npy"))).shape).toEqual([12 * 16, 30]);
+    expect(await readFile(join(folder, "report.html"), "utf8")).toContain("12 of 12 cases are classified rightly");
+    await using classifier = await Classifier.load(join(folder, "model.safetensors"));
+    expect(classifier.classes).toEqual(["high", "low"]);
+  });
+
+  it("may split one file, by class and by seed", async () => {
+    await writeFile(join(out, "train.ts"), cases(0));
+    const text = classify.replace(", test: test.ts", "").replace("seed: 4", "seed: 4\nsplit: { train: 0.5 }");
+    const { result } = await runText(text);
+    expect(result.data["task"]).toContain("classification of 6 sequences, trained on 6");
+    expect(result.seeds[0]!.baselines["majority"]).toEqual({ accuracy: 0.5, errors: 3 });
+  });
+
+  it("lets several reservoirs vote", async () => {
+    await writeFile(join(out, "train.ts"), cases(0));
+    await writeFile(join(out, "test.ts"), cases(0.5));
+    const { result } = await runText(classify, { set: ["task.members=3", "readout=softmax"] });
+    expect(result.data["task"]).toContain("vote of 3 reservoirs");
+    expect(result.seeds[0]!.scores["accuracy"]).toBe(1);
+  });
+});

@@ -1,0 +1,82 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { experimentJsonSchema } from "../../src/cli/commands/schema.js";
+import { parseExperimentText } from "../../src/cli/experiment/file.js";
+import { reservoirFieldDescriptions } from "../../src/cli/experiment/reservoir-fields.js";
+import { knownReservoirFields } from "../../src/reservoir/config-schema.js";
+import { tasks } from "../../src/tasks/index.js";
+
+interface Node {
+  readonly type?: string;
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly Node[];
+  readonly oneOf?: readonly Node[];
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: unknown;
+  readonly items?: Node;
+}
+
+const schema = experimentJsonSchema() as Node;
+const examples = fileURLToPath(new URL("../../examples/experiments/", import.meta.url));
+
+/** Whether a value fits a node, as far as an editor cares: fields, choices and kinds. */
+function fits(node: Node, value: unknown): boolean {
+  const branches = node.anyOf ?? node.oneOf;
+  if (branches) return branches.some((branch) => fits(branch, value));
+  if (node.enum) return node.enum.includes(value);
+  if (node.const !== undefined) return node.const === value;
+  if (node.type === "array") return Array.isArray(value) && value.every((item) => fits(node.items!, item));
+  if (node.type === "null") return value === null;
+  if (node.type === "object") {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+    if (!node.properties) return true;
+    const fields = value as Record<string, unknown>;
+    return (
+      (node.required ?? []).every((field) => field in fields) &&
+      Object.entries(fields).every(([field, each]) => node.properties![field] !== undefined && fits(node.properties![field], each))
+    );
+  }
+  return node.type === undefined || typeof value === node.type;
+}
+
+describe("the JSON Schema of experiment files", () => {
+  it("describes every field of a reservoir", () => {
+    expect(Object.keys(reservoirFieldDescriptions).sort()).toEqual([...knownReservoirFields([])].sort());
+    for (const [field, node] of Object.entries(schema.properties!["reservoir"]!.properties!))
+      expect(node.description, field).toContain(reservoirFieldDescriptions[field]);
+  });
+
+  it("says what a field takes, in the words of the error", () => {
+    expect(schema.properties!["reservoir"]!.properties!["size"]!.description).toBe(
+      "N, the number of neurons. Takes a whole number of at least 1.",
+    );
+  });
+
+  it("names every task, and takes a topology by name alone", () => {
+    const generated = schema.properties!["data"]!.anyOf![0]!;
+    expect(generated.properties!["task"]!.enum).toEqual(tasks.map(({ name }) => name));
+    expect(fits(schema.properties!["reservoir"]!, { size: 5, topology: "ring" })).toBe(true);
+    expect(fits(schema.properties!["reservoir"]!, { size: 5, topology: "rnig" })).toBe(false);
+  });
+
+  it("asks for the fields that have no default", () => {
+    expect([...schema.required!].sort()).toEqual(["data", "name", "reservoir", "task"]);
+  });
+
+  it("can be told from a misspelt field", () => {
+    const example = parse(readFileSync(join(examples, "narma10.yaml"), "utf8")) as Record<string, unknown>;
+    expect(fits(schema, { ...example, washuot: 5 })).toBe(false);
+  });
+
+  it.each(readdirSync(examples).filter((name) => name.endsWith(".yaml")))("takes the example %s, as does the check itself", (name) => {
+    const text = readFileSync(join(examples, name), "utf8");
+    expect(fits(schema, parse(text))).toBe(true);
+    expect(parseExperimentText(text, name).experiment.name).toBe(name.replace(".yaml", ""));
+  });
+});
