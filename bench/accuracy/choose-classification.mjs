@@ -91,8 +91,9 @@ const results = [];
 for (const reservoir of combinations(Object.keys(grid))) {
   const found = new Map();
   for (const seed of seeds) {
-    await using computer = await ReservoirComputer.create({ size, inputSize: channels, ...reservoir, seed });
+    const computer = await ReservoirComputer.create({ size, inputSize: channels, ...reservoir, seed });
     const plain = statistics(await computer.batch(scaled));
+    await computer.dispose();
     for (const input of [false, true]) {
       const features = input ? beside(plain, inputStatistics) : plain;
       for (let fold = 0; fold < folds; fold++) {

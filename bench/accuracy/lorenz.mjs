@@ -26,7 +26,7 @@ const all = [];
 for (const precision of ["float32", "float64"]) {
   const times = [];
   for (let seed = 0; seed < 3; seed++) {
-    await using computer = await ReservoirComputer.create({
+    const computer = await ReservoirComputer.create({
       size: 300,
       inputSize: 3,
       spectralRadius: 0.6,
@@ -51,6 +51,7 @@ for (const precision of ["float32", "float64"]) {
       });
       times.push(result.lyapunovTimes);
     }
+    await computer.dispose();
   }
   const sorted = times.toSorted((a, b) => a - b);
   const median = (sorted[(sorted.length - 1) >> 1] + sorted[sorted.length >> 1]) / 2;

@@ -45,7 +45,7 @@ const original = (value) => Math.atanh(Math.max(-1 + 1e-15, Math.min(1 - 1e-15, 
 async function score(protocol, seed) {
   const options = { method: "euler", step: 0.1, dt: 1, squash: true, discard: 1000 };
   const train = mackeyGlass(trainLength, { ...options, seed: `train ${seed}` });
-  await using computer = await ReservoirComputer.create({
+  const computer = await ReservoirComputer.create({
     ...protocol.reservoir,
     inputSize: 1,
     inputDistribution: "bernoulli",
@@ -78,6 +78,7 @@ async function score(protocol, seed) {
       count++;
     }
   }
+  await computer.dispose();
   mean /= count;
   return Math.sqrt(squares / trials / (square / count - mean * mean));
 }

@@ -11,7 +11,7 @@ for (const { size, bar, inputScaling, bias, lambda } of cases) {
   const scores = [];
   for (let seed = 0; seed < 10; seed++) {
     const { inputs, targets } = narma(4200, { seed });
-    await using computer = await ReservoirComputer.create({
+    const computer = await ReservoirComputer.create({
       size,
       spectralRadius: 0.95,
       connectionProbability: 0.1,
@@ -25,6 +25,7 @@ for (const { size, bar, inputScaling, bias, lambda } of cases) {
       washout: 200,
       inputs: inputs.slice(0, 2200),
     });
+    await computer.dispose();
     scores.push(nrmse(targets.slice(2200), readout.predict(states.subarray(2200), inputs.slice(2200))));
   }
   const mean = scores.reduce((sum, value) => sum + value, 0) / scores.length;
