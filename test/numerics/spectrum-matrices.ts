@@ -54,10 +54,10 @@ export function ring(size: number, weight: (row: number) => number): Matrix<Floa
   );
 }
 
-/** A ring of `size` rows with one chord: its eigenvalues crowd on a circle, and no iteration tells them apart. */
-export function ringWithChord(size: number, weight: number): SparseMatrix {
+/** A ring of `size` rows with one chord into row 5: its eigenvalues crowd on a circle, and no iteration tells them apart. */
+export function ringWithChord(size: number, weight: number, from = size - 21): SparseMatrix {
   const matrix = ring(size, () => 1);
-  matrix.data[5 * size + size - 21] = weight;
+  matrix.data[5 * size + from] = weight;
   return toSparse(matrix);
 }
 

@@ -122,6 +122,11 @@ describe("the methods", () => {
     expect(message).toContain(String(residual));
   });
 
+  it("krylov refuses a converged leader that another Ritz value could still pass", () => {
+    // It would be 9e-9 below the radius 1.0053130488691773 = max |x|, x^1300 = 1 + 2 x^1169.
+    expect(() => spectralRadius(ringWithChord(1300, 2, 135), { method: "krylov" })).toThrow(SpectralRadiusError);
+  });
+
   it("auto goes to the dense method where the iteration does not converge", () => {
     const { radius, method } = spectralRadius(ringWithChord(600, 0.5));
     expect(method).toBe("dense");

@@ -205,6 +205,27 @@ describe("matrices that are hard for an iteration", () => {
     expect(spectralRadius(toSparse(matrixOf(size, entries))).radius).toBeCloseTo(4, 10);
   });
 
+  it("a ring with jumps, and the same with one row and its column scaled against each other", () => {
+    const size = 2100;
+    const build = (scale: number): SparseMatrix => {
+      const matrix = ring(size, () => 1);
+      for (let i = 0; i + 7 < size; i += 7) {
+        matrix.data[(i + 7) * size + i] = 0.4;
+        matrix.data[i * size + i + 7] = 0.4;
+      }
+      for (let i = 0; i < size; i++) {
+        matrix.data[70 * size + i]! *= scale;
+        matrix.data[i * size + 70]! /= scale;
+      }
+      return toSparse(matrix);
+    };
+    const { radius, method } = spectralRadius(build(1));
+    expect(method).toBe("krylov");
+    // NumPy: 1.1760812189137573 (eigvals of the dense matrix).
+    expect(radius).toBeCloseTo(1.1760812189137573, 9);
+    expect(spectralRadius(build(2 ** 17)).radius).toBeCloseTo(radius, 8);
+  });
+
   it("weights of very different size, balanced before anything else", () => {
     // x^3 = 1e200 + ...: the cycle 0 -> 1 -> 2 -> 0 rules, its cube root is 4.641588833612779e66.
     const wild = Matrix.from([
