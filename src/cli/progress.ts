@@ -5,8 +5,8 @@ import type { SingleBar } from "cli-progress";
 export interface Progress {
   /** Begins a piece of work of `total` steps. */
   begin(label: string, total: number): void;
-  /** Steps done of the piece that was begun. */
-  update(done: number): void;
+  /** Steps done of the piece that was begun, and what is being done now. */
+  update(done: number, label?: string): void;
   /** Ends the piece. */
   end(): void;
   /** A line that stays. */
@@ -57,8 +57,8 @@ class BarProgress implements Progress {
     this.#running = true;
   }
 
-  update(done: number): void {
-    if (this.#running) this.#bar.update(done);
+  update(done: number, label?: string): void {
+    if (this.#running) this.#bar.update(done, label === undefined ? {} : { label });
   }
 
   end(): void {
@@ -91,7 +91,8 @@ export class LineProgress implements Progress {
     this.update(0);
   }
 
-  update(done: number): void {
+  update(done: number, label = this.#label): void {
+    this.#label = label;
     const now = this.#clock();
     if (now - this.#last < 1000) return;
     this.#last = now;

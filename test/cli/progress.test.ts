@@ -1,3 +1,4 @@
+import { Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { createProgress, LineProgress } from "../../src/cli/progress.js";
 import { formatTable, wrap } from "../../src/cli/table.js";
@@ -24,8 +25,27 @@ describe("progress where there is no terminal", () => {
     progress.begin("more", 10);
     now = 2000;
     progress.update(1);
+    now = 3000;
+    progress.update(2, "more, second part");
     progress.end();
-    expect(lines).toEqual(["work: 0%\n", "work: 50%\n", "more: 10%\n"]);
+    expect(lines).toEqual(["work: 0%\n", "work: 50%\n", "more: 10%\n", "more, second part: 20%\n"]);
+  });
+
+  it("is a bar on a terminal, with what is being done", async () => {
+    const written: string[] = [];
+    const terminal = new Writable({
+      write: (chunk, _, done) => {
+        written.push(String(chunk));
+        done();
+      },
+    });
+    const progress = await createProgress(false, Object.assign(terminal, { isTTY: true }));
+    progress.begin("work", 4);
+    progress.update(1, "second part");
+    progress.end();
+    const text = written.join("");
+    expect(text).toContain("work [                            ] 0%");
+    expect(text).toContain("second part [=======                     ] 25%");
   });
 
   it("is nothing where quiet is asked for", async () => {

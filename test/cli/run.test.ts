@@ -137,7 +137,7 @@ describe("a run", () => {
 
   it("stopped in the middle, keeps the seeds that are finished", async () => {
     const stop = new AbortController();
-    const progress = { ...silent, begin: (label: string) => void (label.startsWith("small, seed 2") && stop.abort()) };
+    const progress = { ...silent, update: (_: number, label = "") => void (label.startsWith("small, seed 2") && stop.abort()) };
     const { result, text } = await runText(predict, { set: ["seeds=[0, 1, 2, 3]"], signal: stop.signal, progress });
     expect(result).toMatchObject({ interrupted: true, seeds: [{ seed: 0 }, { seed: 1 }], scores: [{ seeds: 2 }, {}, {}, {}] });
     expect(text).toContain("interrupted");
@@ -195,6 +195,39 @@ describe("what a run leaves behind", () => {
   it("the states are an NPY file of every k-th row", async () => {
     const { folder } = await runText(predict, { set: ["outputs.states=npy", "outputs.every=10", "seed=1"] });
     expect(await readNpy(join(folder, "states.npy"))).toMatchObject({ shape: [70, 40], dtype: "float32" });
+  });
+});
+
+describe("the states that are written", () => {
+  /** The last row of states.npy. */
+  async function lastState(folder: string): Promise<number[]> {
+    const { data, shape } = await readNpy(join(folder, "states.npy"));
+    return Array.from(data as Float32Array).slice((shape[0]! - 1) * shape[1]!);
+  }
+  const set = ["outputs.states=npy", "transforms=[standardise]", "seed=1"];
+
+  it("of a prediction are those the model has when it has seen training and test part", async () => {
+    const { folder } = await runText(predict, { set });
+    await using forecaster = await Forecaster.load(join(folder, "model.safetensors"));
+    forecaster.reset();
+    await forecaster.predict(narma(700, { seed: 3 }).inputs);
+    expect(await lastState(folder)).toEqual(Array.from(forecaster.computer.state.values));
+  });
+
+  it("of a forecast are those the model has when it has seen the whole series", async () => {
+    const { folder } = await runText(forecast, { set });
+    await using forecaster = await Forecaster.load(join(folder, "model.safetensors"));
+    forecaster.reset();
+    await forecaster.predict(mackeyGlass(800));
+    expect(await lastState(folder)).toEqual(Array.from(forecaster.computer.state.values));
+  });
+
+  it("with feedback are those of the true series, forced", async () => {
+    const { folder } = await runText(forecast.replace("leakRate: 0.5", "leakRate: 0.5, bias: 0.1, feedback: {}"), { set });
+    await using forecaster = await Forecaster.load(join(folder, "model.safetensors"));
+    forecaster.reset();
+    await forecaster.predict({ steps: 800 }, { teacher: mackeyGlass(800) });
+    expect(await lastState(folder)).toEqual(Array.from(forecaster.computer.state.values));
   });
 });
 

@@ -46,7 +46,7 @@ export async function bench(options: BenchOptions, progress: Progress): Promise<
       { ...config, spectralRadius: null },
       { engine: options.engine, threads: options.threads },
     );
-    engine = `${computer.engine.name}: ${computer.engine.reason}`;
+    engine = `${computer.engine.name} engine (${computer.engine.reason})`;
     measurements.push({ size, kind, precision, ...(await measure(computer, options.signal)) });
     progress.update(k + 1);
   }

@@ -105,8 +105,8 @@ class Run {
     const { engine, threads, signal, progress } = this.#options;
     const { name, seeds } = this.#experiment;
     const label = seeds.length > 1 ? `${name}, seed ${seeds[k]} (${k + 1} of ${seeds.length})` : name;
-    progress.begin(label, 1000);
-    const onProgress = (share: number) => progress.update(Math.round(share * 1000));
+    if (k === 0) progress.begin(label, seeds.length * 1000);
+    const onProgress = (share: number) => progress.update(k * 1000 + Math.round(share * 1000), label);
     return runTask(this.#experiment, data, {
       seed: seeds[k]!,
       withFigures: k === 0 && this.#experiment.outputs.report,
