@@ -1,0 +1,89 @@
+// What a compilation is asked for, and the compiler's options that follow from it.
+
+/** How CUDA C++ is compiled. */
+export interface CompileOptions {
+  /** The source's name in messages; default "kernel.cu". */
+  readonly name?: string;
+  /** "sm_90" for machine code, "compute_75" for PTX; default the device's, or 75 where no device is meant. */
+  readonly architecture?: string;
+  /** Default "cubin" for an architecture sm_, "ptx" for compute_. */
+  readonly output?: "ptx" | "cubin";
+  /** The C++ standard; default "c++17". */
+  readonly std?: string;
+  /** Faster and less exact arithmetic (--use_fast_math); default false. */
+  readonly fastMath?: boolean;
+  /** Whether a * b + c may be fused; default the compiler's, true. */
+  readonly fuseMultiplyAdd?: boolean;
+  /** Line numbers for profilers and checkers; default false. */
+  readonly lineInfo?: boolean;
+  readonly maxRegisters?: number;
+  /** Macros by name. */
+  readonly defines?: Readonly<Record<string, string | number | boolean>>;
+  /** Headers by the name that they are included by. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Folders that `#include` looks in. What it finds there is part of the cache's key. */
+  readonly includePaths?: readonly string[];
+  /** Names such as "gemv<float>", which `Module.kernel` and `Module.global` then take. */
+  readonly nameExpressions?: readonly string[];
+  /** Further options, as NVRTC takes them. */
+  readonly options?: readonly string[];
+  /** Whether the disk cache is read and written; default true. */
+  readonly cache?: boolean;
+}
+
+/** A compilation, complete. */
+export interface CompileRequest {
+  readonly source: string;
+  readonly name: string;
+  readonly options: readonly string[];
+  readonly headers: Readonly<Record<string, string>>;
+  readonly nameExpressions: readonly string[];
+  readonly output: "ptx" | "cubin";
+}
+
+/**
+ * The architecture to compile for, of those that the compiler has: the device's own, or else PTX for the newest before it, which the
+ * driver finishes.
+ *
+ * @throws RangeError where the compiler has none that old.
+ */
+export function chooseArchitecture(wanted: string | undefined, available: readonly number[], compiler: string): string {
+  const match = /^sm_(\d+)$/.exec(wanted ?? `compute_${Math.min(...available)}`);
+  if (!match) return wanted ?? `compute_${Math.min(...available)}`;
+  const number = Number(match[1]);
+  if (available.includes(number)) return `sm_${number}`;
+  const before = available.filter((each) => each < number);
+  if (before.length === 0)
+    throw new RangeError(
+      `${compiler} compiles for compute capability ${(Math.min(...available) / 10).toFixed(1)} and later; this device has ${(number / 10).toFixed(1)}: use an older NVRTC, or PTX made beforehand`,
+    );
+  return `compute_${Math.max(...before)}`;
+}
+
+const macroName = /^[A-Za-z_]\w*$/;
+
+/** The request that options stand for. @throws RangeError, TypeError where one makes no sense. */
+export function compileRequest(source: string, options: CompileOptions, architecture: string): CompileRequest {
+  const output = options.output ?? (architecture.startsWith("sm_") ? "cubin" : "ptx");
+  if (output === "cubin" && !architecture.startsWith("sm_"))
+    throw new RangeError(`machine code needs an architecture such as "sm_90"; got ${JSON.stringify(architecture)}`);
+  const out = [`--gpu-architecture=${architecture}`, `--std=${options.std ?? "c++17"}`];
+  if (options.fastMath) out.push("--use_fast_math");
+  if (options.fuseMultiplyAdd !== undefined) out.push(`--fmad=${options.fuseMultiplyAdd}`);
+  if (options.lineInfo) out.push("--generate-line-info");
+  if (options.maxRegisters !== undefined) out.push(`--maxrregcount=${options.maxRegisters}`);
+  for (const [name, value] of Object.entries(options.defines ?? {})) {
+    if (!macroName.test(name)) throw new TypeError(`a macro's name is letters, digits and underscores; got ${JSON.stringify(name)}`);
+    out.push(`--define-macro=${name}=${typeof value === "boolean" ? Number(value) : value}`);
+  }
+  for (const path of options.includePaths ?? []) out.push(`--include-path=${path}`);
+  out.push(...(options.options ?? []));
+  return {
+    source,
+    name: options.name ?? "kernel.cu",
+    options: out,
+    headers: options.headers ?? {},
+    nameExpressions: options.nameExpressions ?? [],
+    output,
+  };
+}

@@ -1,0 +1,265 @@
+// A device that was opened: the primary context, retained, and everything that is made in it.
+import { DeviceBuffer } from "./buffer.js";
+import { ContextCore, type CoreOptions } from "./context-core.js";
+import type { DeviceInfo } from "./device-info.js";
+import type { Driver } from "./driver.js";
+import { type ArrayOf, arrayOf, bytesOf, type Dtype, type DtypeOf, dtypeOf, type HostArray, holds } from "./dtypes.js";
+import type { CudaFailure } from "./errors.js";
+import { DeviceEvent } from "./event.js";
+import { Holding, type Leak } from "./ledger.js";
+import { MemoryPool, type PoolStatistics } from "./memory-pool.js";
+import { Module } from "./module.js";
+import type { CompileOptions } from "./compile-options.js";
+import type { Compiled, Nvrtc } from "./nvrtc.js";
+import { PinnedBuffer } from "./pinned.js";
+import { DeviceSlice, type ReadonlyDeviceSlice, usable } from "./slice.js";
+import { Staging } from "./staging.js";
+import { status } from "./status.js";
+import { Stream } from "./stream.js";
+
+/** Free and total memory of a device, in bytes, of all processes. */
+export interface MemoryInfo {
+  readonly free: number;
+  readonly total: number;
+}
+
+/** Something that is held, as `Context.held` lists it. */
+export type Held = Leak;
+
+/** @internal What a context is opened with. */
+export interface ContextOptions extends CoreOptions {
+  /** The compiler for `compile`, found when it is first needed. */
+  readonly nvrtc: () => Nvrtc;
+}
+
+/** A device that was opened. */
+export class Context implements Disposable {
+  /** The device. */
+  readonly info: DeviceInfo;
+  /** @internal */
+  readonly core: ContextCore;
+  readonly #options: ContextOptions;
+  readonly #staging: Staging;
+
+  /** @internal Takes over a retained primary context. */
+  constructor(driver: Driver, info: DeviceInfo, handle: bigint, options: ContextOptions) {
+    this.info = info;
+    this.#options = options;
+    const core = new ContextCore(driver, info.ordinal, handle, options);
+    this.core = core;
+    this.#staging = new Staging(core);
+    try {
+      const service = new BigUint64Array(1);
+      core.call("cuStreamCreateWithPriority", service, 1, 0);
+      core.service = service[0]!;
+      const release = () => core.call("cuStreamDestroy", service[0]!);
+      core.ledger.enter(new Holding("stream", "service", 0, release, true));
+      const pool = MemoryPool.create(core, info.attributes.memoryPools !== 0);
+      core.pool = pool;
+      core.ledger.enter(new Holding("memory pool", "memory pool", 0, () => pool.destroy(), true));
+      core.ledger.enter(new Holding("context", `device ${info.ordinal}`, 0, () => undefined), this);
+    } catch (error) {
+      try {
+        core.dispose();
+      } catch {
+        // The error under way says why the device did not open.
+      }
+      throw error;
+    }
+  }
+
+  /** A stream. `priority` is from `priorities.least` to `priorities.greatest`, which is the lower number; default 0. @throws CudaError. */
+  stream(options: { priority?: number; label?: string } = {}): Stream {
+    return Stream.create(this.core, this.#staging, options.priority ?? 0, options.label);
+  }
+
+  /** The stream priorities that the device knows. @throws CudaError. */
+  get priorities(): { readonly least: number; readonly greatest: number } {
+    const least = new Int32Array(1);
+    const greatest = new Int32Array(1);
+    this.core.call("cuCtxGetStreamPriorityRange", least, greatest);
+    return { least: least[0]!, greatest: greatest[0]! };
+  }
+
+  /** An event; `timing: false` makes it cheaper and without a time. @throws CudaError. */
+  event(options: { timing?: boolean; label?: string } = {}): DeviceEvent {
+    return DeviceEvent.create(this.core, options.timing ?? true, options.label);
+  }
+
+  /**
+   * Device memory of `length` elements, whose contents are undefined. With `stream` it is allocated in that stream's order, and is
+   * good in others after an event of it; without, it is good everywhere.
+   *
+   * @throws OutOfMemoryError with what was asked, free and held; RangeError; CudaError.
+   */
+  alloc<T extends Dtype>(dtype: T, length: number, options: { label?: string; stream?: Stream } = {}): DeviceBuffer<T> {
+    options.stream?.use();
+    if (options.stream?.capturing) throw new Error(`${options.stream.label} is being captured into a graph: allocate before`);
+    return DeviceBuffer.allocate(this.core, dtype, length, options.label, options.stream?.handle);
+  }
+
+  /** Device memory of zeros, good everywhere. @throws as `alloc`. */
+  zeros<T extends Dtype>(dtype: T, length: number, options: { label?: string } = {}): DeviceBuffer<T> {
+    return this.#filled(this.alloc(dtype, length, options), (address, bytes, stream) =>
+      this.core.call("cuMemsetD8Async", address, 0, bytes, stream),
+    );
+  }
+
+  /**
+   * Device memory with a copy of an array, good everywhere. The type is the array's unless `dtype` names another of the same array
+   * (f16 of a Uint16Array).
+   *
+   * @throws as `alloc`; TypeError where the array cannot hold the type.
+   */
+  upload<A extends HostArray, T extends Dtype = DtypeOf<A>>(array: A, options: { dtype?: T; label?: string } = {}): DeviceBuffer<T> {
+    const dtype = options.dtype ?? (dtypeOf(array) as Dtype as T);
+    if (!holds(dtype, array)) throw new TypeError(`an array of ${dtypeOf(array)} cannot be uploaded as ${dtype}`);
+    return this.#filled(this.alloc(dtype, array.length, options), (address, bytes, stream) =>
+      this.core.call("cuMemcpyHtoDAsync", address, array, bytes, stream),
+    );
+  }
+
+  #filled<T extends Dtype>(buffer: DeviceBuffer<T>, fill: (address: bigint, bytes: number, stream: bigint) => void): DeviceBuffer<T> {
+    if (buffer.byteLength === 0) return buffer;
+    try {
+      fill(buffer.address, buffer.byteLength, this.core.service);
+      this.core.call("cuStreamSynchronize", this.core.service);
+      return buffer;
+    } catch (error) {
+      buffer.discard();
+      throw error;
+    }
+  }
+
+  /** A copy of device memory after all work of all streams, for which it waits, holding up the event loop. @throws CudaError. */
+  read<T extends Dtype>(slice: ReadonlyDeviceSlice<T>): ArrayOf<T> {
+    const source = usable(this.core, slice, false);
+    this.sync();
+    const result = arrayOf(source.dtype, source.length);
+    if (source.byteLength === 0) return result;
+    this.core.call("cuMemcpyDtoHAsync", result, source.address, source.byteLength, this.core.service);
+    this.core.call("cuStreamSynchronize", this.core.service);
+    return result;
+  }
+
+  /** Page-locked host memory of `length` elements, zeros. @throws RangeError, CudaError. */
+  pinned<T extends Dtype>(dtype: T, length: number, options: { label?: string } = {}): PinnedBuffer<T> {
+    return PinnedBuffer.lock(this.core, dtype, length, options.label);
+  }
+
+  /**
+   * Device memory at an address that this context did not allocate: another thread's, which shares the primary context, or another
+   * library's. The caller sees to it that it is there while it is used.
+   */
+  borrow<T extends Dtype>(dtype: T, address: bigint, length: number): DeviceSlice<T> {
+    if (address < 0n || address % BigInt(bytesOf(dtype)) !== 0n)
+      throw new RangeError(`0x${address.toString(16)} is no address of ${dtype}`);
+    return new DeviceSlice({ core: this.core, holding: undefined, stream: undefined, shared: false }, dtype, address, length);
+  }
+
+  /** Loads PTX (text), a cubin or a fatbin. @throws ModuleLoadError with the driver's log. */
+  load(image: string | Uint8Array, options: { label?: string } = {}): Module {
+    return Module.load(this.core, this.info, image, options.label);
+  }
+
+  /**
+   * Compiles CUDA C++ by NVRTC for this device and loads it. Results are kept on disk.
+   *
+   * @throws CompileError with the compiler's log; LibraryError where there is no NVRTC; ModuleLoadError.
+   */
+  compile(source: string, options: CompileOptions = {}): Module {
+    const compiled = this.#options.nvrtc().compile(source, this.#forThis(options));
+    return this.#loadCompiled(compiled, options);
+  }
+
+  /** As `compile`, on another thread: the event loop goes on. */
+  async compileAsync(source: string, options: CompileOptions = {}): Promise<Module> {
+    const compiled = await this.#options.nvrtc().compileAsync(source, this.#forThis(options));
+    return this.#loadCompiled(compiled, options);
+  }
+
+  #loadCompiled({ image, ptx, loweredNames }: Compiled, options: CompileOptions): Module {
+    return Module.load(this.core, this.info, image, options.name ?? "compiled", { ptx, loweredNames });
+  }
+
+  #forThis(options: CompileOptions): CompileOptions {
+    const [major, minor] = this.info.computeCapability;
+    return { ...options, architecture: options.architecture ?? `sm_${major}${minor}` };
+  }
+
+  /** Waits for all work of all streams, holding up the event loop. @throws CudaError, also of that work. */
+  sync(): void {
+    this.core.call("cuCtxSynchronize");
+  }
+
+  /** Free and total memory of the device. @throws CudaError. */
+  memoryInfo(): MemoryInfo {
+    const free = new BigUint64Array(1);
+    const total = new BigUint64Array(1);
+    this.core.call("cuMemGetInfo", free, total);
+    return { free: Number(free[0]), total: Number(total[0]) };
+  }
+
+  /** What the context's memory pool holds. @throws CudaError. */
+  poolStatistics(): PoolStatistics {
+    return this.core.pool.statistics();
+  }
+
+  /** Gives memory that is kept for reuse back to the device, down to `keepBytes`. @throws CudaError. */
+  trimPool(keepBytes = 0): void {
+    this.core.call("cuCtxSynchronize");
+    this.core.pool.trim(keepBytes);
+  }
+
+  /** What was made here and not yet disposed, oldest first, with where it was made. */
+  held(): readonly Held[] {
+    return this.core.ledger
+      .list()
+      .filter(({ kind, internal }) => !internal && kind !== "context")
+      .map(({ kind, label, bytes, site }) => ({ kind, label, bytes, site }));
+  }
+
+  /** Whether kernels here can reach memory of another device. @throws CudaError. */
+  canAccess(other: Context): boolean {
+    const answer = new Int32Array(1);
+    this.core.call("cuDeviceCanAccessPeer", answer, this.info.ordinal, other.info.ordinal);
+    return answer[0] !== 0;
+  }
+
+  /** Lets kernels and copies here reach memory of another device's context. A second call does nothing. @throws CudaError. */
+  enableAccess(other: Context): void {
+    if (other.info.ordinal === this.info.ordinal) return;
+    this.core.enter("cuCtxEnablePeerAccess");
+    const code = this.core.function("cuCtxEnablePeerAccess")(other.core.handle, 0);
+    if (code !== status.success && code !== status.peerAccessAlreadyEnabled) throw this.core.failure(code, "cuCtxEnablePeerAccess");
+    other.core.pool.allowAccess(this.info.ordinal);
+  }
+
+  /** Ends `enableAccess` for memory that no pool gave. @throws CudaError. */
+  disableAccess(other: Context): void {
+    if (other.info.ordinal !== this.info.ordinal) this.core.call("cuCtxDisablePeerAccess", other.core.handle);
+  }
+
+  /** The error that made the context unusable, if one did. */
+  get loss(): CudaFailure | undefined {
+    return this.core.loss;
+  }
+
+  get disposed(): boolean {
+    return this.core.disposed;
+  }
+
+  /**
+   * Waits for the device's work, gives back everything made here, and releases the context. A second call does nothing, and a lost
+   * context is released without an error.
+   *
+   * @throws CudaError, or AggregateError, where the driver refused something; all the rest was given back.
+   */
+  dispose(): void {
+    this.core.dispose();
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}

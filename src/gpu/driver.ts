@@ -1,0 +1,42 @@
+// The interface that all of the CUDA layer stands on: the driver's functions by name. A library reached by FFI or a simulated device
+// implements it. It checks nothing and owns nothing; `ContextCore` checks, and the owned objects own.
+import type { DriverArguments, DriverCall, DriverFunction } from "./driver-calls.js";
+
+/** A CUDA driver, real or simulated. */
+export interface Driver {
+  /** What it is: the path of the library that was loaded, or the simulated device's name. */
+  readonly library: string;
+
+  /** Whether it has this function: an older library lacks some. */
+  has(name: DriverCall): boolean;
+
+  /** The function of that name. @throws MissingCallError where the library lacks it. */
+  resolve<Name extends DriverCall>(name: Name): DriverFunction<Name>;
+
+  /** Calls the function away from the event loop and gives its status. @throws MissingCallError where the library lacks it. */
+  callAsync<Name extends DriverCall>(name: Name, ...values: DriverArguments<Name>): Promise<number>;
+
+  /**
+   * The host address of a view's first byte. It holds for as long as the view's ArrayBuffer lives, which is the caller's business.
+   * The driver may read and write there whatever it is told to.
+   */
+  addressOf(view: ArrayBufferView): bigint;
+
+  /** The NUL-terminated string at an address that the driver gave. */
+  textAt(address: bigint): string;
+}
+
+/** The library was loaded and lacks a function: it is too old. */
+export class MissingCallError extends Error {
+  override readonly name = "MissingCallError";
+  /** The function. */
+  readonly call: string;
+  /** The library that lacks it. */
+  readonly library: string;
+
+  constructor(call: string, library: string) {
+    super(`${library} has no ${call}: the library is older than that function; install a newer one`);
+    this.call = call;
+    this.library = library;
+  }
+}

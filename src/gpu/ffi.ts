@@ -1,0 +1,121 @@
+// C libraries called through koffi, which is loaded when the first library is. Nothing here knows what a library is for.
+import { createRequire } from "node:module";
+import type koffi from "koffi";
+import type { ArgumentKind, CallSignature } from "./driver-calls.js";
+import { MissingCallError } from "./driver.js";
+import { LibraryError } from "./library-search.js";
+
+type Koffi = typeof koffi;
+type NativeFunction = ReturnType<ReturnType<Koffi["load"]>["func"]>;
+
+/**
+ * koffi's type of each kind. Handles and addresses pass as `void*`, which takes a bigint faster than an integer type does; the widths
+ * are the same on the 64-bit platforms that CUDA has.
+ */
+const koffiTypes: Record<ArgumentKind, string> = {
+  i32: "int32_t",
+  u32: "uint32_t",
+  u16: "uint16_t",
+  u8: "uint8_t",
+  u64: "uint64_t",
+  size: "size_t",
+  handle: "void *",
+  address: "void *",
+  pointer: "void *",
+  out: "void *",
+  text: "str",
+};
+
+/**
+ * NVRTC recurses deeply on nested source: koffi's own stacks for asynchronous calls are 128 KiB, on which it crashed. They can be set
+ * only before koffi loads its first library, which another part of the program may have done already.
+ */
+const stackBytes = 8 << 20;
+
+let loaded: Koffi | undefined;
+
+function loadKoffi(): Koffi {
+  if (loaded) return loaded;
+  try {
+    loaded = createRequire(import.meta.url)("koffi") as Koffi;
+  } catch (error) {
+    throw new LibraryError("koffi, the package that calls C libraries,", [{ path: "koffi", reason: firstLine(error) }]);
+  }
+  try {
+    loaded.config({ async_stack_size: stackBytes });
+  } catch {
+    // Too late: `deepAsyncStacks` says so.
+  }
+  return loaded;
+}
+
+/** The first line of an error's message. */
+export function firstLine(error: unknown): string {
+  return (error instanceof Error ? error.message : String(error)).split("\n")[0]!;
+}
+
+/** A C library whose functions return a 32-bit status. */
+export class ForeignLibrary {
+  readonly path: string;
+  readonly #koffi: Koffi;
+  readonly #library: ReturnType<Koffi["load"]>;
+  readonly #functions = new Map<string, NativeFunction | undefined>();
+
+  constructor(path: string) {
+    this.#koffi = loadKoffi();
+    this.#library = this.#koffi.load(path);
+    this.path = path;
+  }
+
+  /** The function, declared on first use; undefined where the library has none of its symbols. */
+  #find(name: string, signature: CallSignature): NativeFunction | undefined {
+    if (this.#functions.has(name)) return this.#functions.get(name);
+    let found: NativeFunction | undefined;
+    for (const symbol of signature.symbols) {
+      try {
+        found = this.#library.func(
+          symbol,
+          "int32_t",
+          signature.arguments.map((kind) => koffiTypes[kind]),
+        );
+        break;
+      } catch {
+        // An older library has an older version of the symbol, or none.
+      }
+    }
+    this.#functions.set(name, found);
+    return found;
+  }
+
+  has(name: string, signature: CallSignature): boolean {
+    return this.#find(name, signature) !== undefined;
+  }
+
+  /** @throws MissingCallError where the library has none of the symbols. */
+  resolve(name: string, signature: CallSignature): NativeFunction {
+    const found = this.#find(name, signature);
+    if (!found) throw new MissingCallError(name, this.path);
+    return found;
+  }
+
+  /** Whether `callAsync` runs on a stack that deep recursion does not overflow. */
+  get deepAsyncStacks(): boolean {
+    return (this.#koffi.config().async_stack_size ?? 0) >= stackBytes;
+  }
+
+  /** Calls the function on a thread of Node's pool. */
+  callAsync(name: string, signature: CallSignature, values: readonly unknown[]): Promise<number> {
+    const native = this.resolve(name, signature);
+    return new Promise((resolve, reject) => {
+      native.async(...values, (error: unknown, status: number) => (error ? reject(error) : resolve(status)));
+    });
+  }
+
+  addressOf(view: ArrayBufferView): bigint {
+    return BigInt(this.#koffi.address(view));
+  }
+
+  textAt(address: bigint): string {
+    return this.#koffi.decode.string(address);
+  }
+}

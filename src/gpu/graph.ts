@@ -1,0 +1,142 @@
+// A graph: work that was captured from a stream and is launched as one.
+import type { ContextCore } from "./context-core.js";
+import { CudaError } from "./errors.js";
+import { Holding } from "./ledger.js";
+import { Owned } from "./owned.js";
+import type { PinnedBuffer } from "./pinned.js";
+import { DeviceSlice } from "./slice.js";
+import { status } from "./status.js";
+import type { Stream } from "./stream.js";
+
+/** What captured work uses, which must be there when it runs. */
+export class GraphRecording {
+  readonly holdings = new Set<Holding>();
+  readonly pinned = new Set<PinnedBuffer>();
+
+  noteSlice(slice: DeviceSlice): void {
+    // The graph may be launched in any stream, so the memory is given back after all of them.
+    slice.memory.shared = true;
+    if (slice.memory.holding) this.holdings.add(slice.memory.holding);
+  }
+
+  noteLaunch(module: Holding, values: readonly unknown[]): void {
+    this.holdings.add(module);
+    for (const value of values) if (value instanceof DeviceSlice) this.noteSlice(value);
+  }
+
+  notePinned(buffer: PinnedBuffer): void {
+    this.pinned.add(buffer);
+    this.holdings.add(buffer.holding);
+  }
+}
+
+/** CUgraphExecUpdateResult, cuda.h. */
+const updateResults = [
+  "the update succeeded",
+  "the update failed for a reason of the driver's",
+  "the number or the order of its parts changed",
+  "a part changed its kind",
+  "a kernel changed",
+  "parameters changed in a way that cannot be updated",
+  "a part cannot be updated",
+  "a kernel changed in a way that cannot be updated",
+  "the attributes of a part changed",
+];
+
+interface GraphState {
+  graph: bigint;
+  executable: bigint;
+}
+
+/** Captured work, ready to be launched. */
+export class Graph extends Owned {
+  readonly #state: GraphState;
+  #recording: GraphRecording;
+
+  private constructor(core: ContextCore, state: GraphState, recording: GraphRecording, label: string) {
+    const release = () => {
+      try {
+        core.call("cuGraphExecDestroy", state.executable);
+      } finally {
+        if (!core.loss) core.call("cuGraphDestroy", state.graph);
+      }
+    };
+    super(core, new Holding("graph", label, 0, release));
+    this.#state = state;
+    this.#recording = recording;
+  }
+
+  /** @internal */
+  static recording(): GraphRecording {
+    return new GraphRecording();
+  }
+
+  /** @internal Makes captured work launchable. */
+  static create(core: ContextCore, graph: bigint, recording: GraphRecording, label = core.nextName("graph")): Graph {
+    const executable = new BigUint64Array(1);
+    try {
+      core.call("cuGraphInstantiate", executable, graph, 0);
+    } catch (error) {
+      core.function("cuGraphDestroy")(graph);
+      throw error;
+    }
+    return new Graph(core, { graph, executable: executable[0]! }, recording, label);
+  }
+
+  /** Kernels, copies and other parts. @throws CudaError. */
+  get size(): number {
+    this.use();
+    const count = new BigUint64Array(1);
+    this.core.call("cuGraphGetNodes", this.#state.graph, 0n, count);
+    return Number(count[0]);
+  }
+
+  /** Sends the graph to the device, so that the first launch costs no more than the next. @throws CudaError. */
+  upload(stream: Stream): void {
+    this.#ready(stream);
+    this.core.callOn(stream.history, "cuGraphUpload", this.#state.executable, stream.handle);
+  }
+
+  /** Launches all of it, in the order of the stream. @throws CudaError; DisposedError where memory that it uses was disposed. */
+  launch(stream: Stream): void {
+    this.#ready(stream);
+    for (const pinned of this.#recording.pinned) pinned.noteUse(stream.handle);
+    this.core.enter("cuGraphLaunch");
+    const code = this.core.function("cuGraphLaunch")(this.#state.executable, stream.handle);
+    if (code !== status.success) throw this.core.failure(code, "cuGraphLaunch", stream.history);
+    if (this.core.debug) this.core.callOn(stream.history, "cuStreamSynchronize", stream.handle);
+  }
+
+  #ready(stream: Stream): void {
+    this.use();
+    stream.use();
+    for (const holding of this.#recording.holdings) if (holding.disposed) holding.use();
+  }
+
+  /**
+   * Captures anew and puts the result in place of what is launched, which costs less than a new graph. The parts must be the same in
+   * number, order and kind; sizes and arguments may differ.
+   *
+   * @throws CudaError with the reason where the new work is too different; the graph is then as before.
+   */
+  update<S extends Stream>(stream: S, work: (stream: S) => void): void {
+    this.use();
+    const { handle, recording } = stream.captureWork(work);
+    const core = this.core;
+    // CUgraphExecUpdateResultInfo: the result, padding, and two nodes; 24 bytes.
+    const result = new Uint32Array(6);
+    core.enter("cuGraphExecUpdate");
+    const code = core.function("cuGraphExecUpdate")(this.#state.executable, handle, result);
+    const spent = code === status.success ? this.#state.graph : handle;
+    if (code === status.success) {
+      this.#state.graph = handle;
+      this.#recording = recording;
+    }
+    const freed = core.function("cuGraphDestroy")(spent);
+    if (code !== status.success) {
+      const failure = core.describe(code, "cuGraphExecUpdate");
+      throw new CudaError(failure, updateResults[result[0]!] ?? `result ${result[0]}`, false);
+    }
+    if (freed !== status.success) throw core.failure(freed, "cuGraphDestroy");
+  }
+}

@@ -1,0 +1,43 @@
+// CUDA for Node: devices, streams, memory, modules, typed launches, graphs and NVRTC. It knows nothing of what is computed.
+export { DeviceBuffer } from "./buffer.js";
+export { CompileCache, defaultCacheFolder } from "./compile-cache.js";
+export type { CompileOptions, CompileRequest } from "./compile-options.js";
+export { Context, type Held, type MemoryInfo } from "./context.js";
+export type { Rectangle } from "./copies.js";
+export { type DeviceAttribute, deviceAttribute, type DeviceInfo } from "./device-info.js";
+export { MissingCallError, type Driver } from "./driver.js";
+export { type DriverArguments, type DriverCall, driverCalls, type DriverFunction } from "./driver-calls.js";
+export { type ArrayOf, bytesOf, type Dtype, type DtypeOf, type HostArray } from "./dtypes.js";
+export {
+  CompileError,
+  ContextLostError,
+  CudaError,
+  type CudaFailure,
+  DisposedError,
+  LaunchError,
+  type MemoryHolder,
+  ModuleLoadError,
+  OutOfMemoryError,
+} from "./errors.js";
+export { DeviceEvent } from "./event.js";
+export { type Fault, FaultyDriver } from "./fault-injection.js";
+export { Graph } from "./graph.js";
+export { bfloat16Bits, halfBits } from "./half.js";
+export { Kernel, type KernelOptions, type KernelResources, type SignatureSource } from "./kernel.js";
+export { type Dimensions, type LaunchConfig, launchAttribute, launchConfigBytes, launchConfigLayout } from "./launch-config.js";
+export { describeLaunch, type LaunchRecord } from "./launch-history.js";
+export type { Leak } from "./ledger.js";
+export { LibraryError, type TriedPath } from "./library-search.js";
+export type { PoolStatistics } from "./memory-pool.js";
+export { type ImageKind, imageKind, Module } from "./module.js";
+export { loadDriver } from "./native-driver.js";
+export { type Compiled, loadNvrtc, Nvrtc, type NvrtcOptions } from "./nvrtc.js";
+export type { CompileOutcome, CompilerLibrary } from "./nvrtc-library.js";
+export { leakSentence, listDevices, openDevice, type OpenOptions, registerDriver } from "./open-device.js";
+export type { ArgumentFor, ArgumentsFor, Parameter } from "./parameters.js";
+export { PinnedBuffer } from "./pinned.js";
+export { type GpuProbe, type NvrtcProbe, probe, type ProbedDevice, type ProbeOptions } from "./probe.js";
+export { driverForPtx, type EntryParameter, ptxEntries, ptxTarget, ptxVersion } from "./ptx-entry.js";
+export { DeviceSlice, type ReadonlyDeviceSlice } from "./slice.js";
+export { losesContext, statusCodes, statusName } from "./status.js";
+export { Stream } from "./stream.js";

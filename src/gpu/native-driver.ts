@@ -1,0 +1,56 @@
+// The CUDA driver of this machine as a `Driver`, through koffi.
+import { type DriverArguments, type DriverCall, type DriverFunction, driverCalls } from "./driver-calls.js";
+import type { Driver } from "./driver.js";
+import { ForeignLibrary } from "./ffi.js";
+import { driverCandidates, loadFirst, thisPlace } from "./library-search.js";
+
+class NativeDriver implements Driver {
+  readonly library: string;
+  readonly #foreign: ForeignLibrary;
+
+  constructor(path: string) {
+    this.#foreign = new ForeignLibrary(path);
+    this.library = path;
+  }
+
+  has(name: DriverCall): boolean {
+    return this.#foreign.has(name, driverCalls[name]);
+  }
+
+  resolve<Name extends DriverCall>(name: Name): DriverFunction<Name> {
+    return this.#foreign.resolve(name, driverCalls[name]) as unknown as DriverFunction<Name>;
+  }
+
+  callAsync<Name extends DriverCall>(name: Name, ...values: DriverArguments<Name>): Promise<number> {
+    return this.#foreign.callAsync(name, driverCalls[name], values);
+  }
+
+  addressOf(view: ArrayBufferView): bigint {
+    return this.#foreign.addressOf(view);
+  }
+
+  textAt(address: bigint): string {
+    return this.#foreign.textAt(address);
+  }
+}
+
+/** One driver object for a library and thread, because the current context belongs to both. */
+const drivers = new Map<string, Driver>();
+
+/**
+ * Loads the CUDA driver's library: `library` where given, else the one that SPILLWAY_CUDA_LIBRARY names, else the first that loads of
+ * the usual places. Nothing is initialised.
+ *
+ * @throws LibraryError naming every path that was tried.
+ */
+export function loadDriver(library?: string): Driver {
+  const candidates = driverCandidates(thisPlace(), library);
+  for (const path of candidates) {
+    const known = drivers.get(path);
+    if (known) return known;
+  }
+  const advice = "Install NVIDIA's driver, or name its library by the option `library` or the variable SPILLWAY_CUDA_LIBRARY.";
+  const driver = loadFirst("The CUDA driver (libcuda)", candidates, (path) => new NativeDriver(path), advice);
+  drivers.set(driver.library, driver);
+  return driver;
+}

@@ -1,0 +1,91 @@
+// CUDA C++ to PTX or machine code at run time, with results kept on disk. It needs no device.
+import { CompileCache, cacheKey, defaultCacheFolder } from "./compile-cache.js";
+import { type CompileOptions, type CompileRequest, chooseArchitecture, compileRequest } from "./compile-options.js";
+import { CompileError } from "./errors.js";
+import { includedFiles } from "./includes.js";
+import { type CompileOutcome, type CompilerLibrary, loadNvrtcLibrary } from "./nvrtc-library.js";
+
+/** A compiled source. */
+export interface Compiled {
+  /** PTX text or machine code, for `Context.load`. */
+  readonly image: Uint8Array;
+  readonly output: "ptx" | "cubin";
+  /** The PTX: the image as text, or what machine code was made from. */
+  readonly ptx: string | undefined;
+  /** The symbols of the name expressions. */
+  readonly loweredNames: Readonly<Record<string, string>>;
+  /** What the compiler said: warnings, as there was no error. */
+  readonly log: string;
+  readonly options: readonly string[];
+  /** Whether it came from the cache, was compiled and kept there, or was compiled and could not be kept ("unwritable"). */
+  readonly cache: "hit" | "stored" | "off" | "unwritable";
+}
+
+/** How NVRTC is loaded. */
+export interface NvrtcOptions {
+  /** The library's path; default SPILLWAY_NVRTC_LIBRARY, or the first that loads of the usual places. */
+  readonly library?: string;
+  /** The cache's folder, or false for none; default SPILLWAY_CACHE, or the platform's folder for caches. */
+  readonly cache?: string | false;
+}
+
+/** A compiler with a cache. */
+export class Nvrtc {
+  readonly library: string;
+  readonly version: readonly [major: number, minor: number];
+  /** Compute capabilities that it compiles for, such as 75 for 7.5, ascending. */
+  readonly architectures: readonly number[];
+  readonly #compiler: CompilerLibrary;
+  readonly #cache: CompileCache | undefined;
+
+  /** A loaded compiler and the folder of its cache; `loadNvrtc` finds both. */
+  constructor(compiler: CompilerLibrary, cache: string | false) {
+    this.#compiler = compiler;
+    this.#cache = cache === false ? undefined : new CompileCache(cache);
+    this.library = compiler.library;
+    this.version = compiler.version;
+    this.architectures = compiler.architectures;
+  }
+
+  #prepare(source: string, options: CompileOptions): { request: CompileRequest; key: string | undefined } {
+    const compiler = `NVRTC ${this.version.join(".")}`;
+    const request = compileRequest(source, options, chooseArchitecture(options.architecture, this.architectures, compiler));
+    if (!this.#cache || options.cache === false) return { request, key: undefined };
+    const folders = [...(options.includePaths ?? []), ...request.options.flatMap((option) => /^-I(.+)$/.exec(option)?.[1] ?? [])];
+    return { request, key: cacheKey(request, this.version, includedFiles(source, request.headers, folders)) };
+  }
+
+  #kept(request: CompileRequest, key: string | undefined): Compiled | undefined {
+    const outcome = key === undefined ? undefined : this.#cache?.read(key);
+    return outcome && this.#compiled(request, outcome, "hit");
+  }
+
+  #finish(request: CompileRequest, key: string | undefined, outcome: CompileOutcome): Compiled {
+    if (outcome.status !== "NVRTC_SUCCESS") throw new CompileError(request.name, outcome.status, request.options, outcome.log);
+    if (key === undefined || !this.#cache) return this.#compiled(request, outcome, "off");
+    return this.#compiled(request, outcome, this.#cache.write(key, outcome) === undefined ? "stored" : "unwritable");
+  }
+
+  #compiled(request: CompileRequest, outcome: CompileOutcome, cache: Compiled["cache"]): Compiled {
+    const { image, loweredNames, log } = outcome;
+    const ptx = request.output === "ptx" ? new TextDecoder().decode(image) : outcome.ptx;
+    return { image, output: request.output, ptx, loweredNames, log, options: request.options, cache };
+  }
+
+  /** Compiles, or takes the result from the cache. @throws CompileError with the log; RangeError, TypeError for options. */
+  compile(source: string, options: CompileOptions = {}): Compiled {
+    const { request, key } = this.#prepare(source, options);
+    return this.#kept(request, key) ?? this.#finish(request, key, this.#compiler.compile(request));
+  }
+
+  /** As `compile`, on another thread: the event loop goes on. */
+  async compileAsync(source: string, options: CompileOptions = {}): Promise<Compiled> {
+    const { request, key } = this.#prepare(source, options);
+    return this.#kept(request, key) ?? this.#finish(request, key, await this.#compiler.compileAsync(request));
+  }
+}
+
+/** Loads NVRTC. @throws LibraryError naming every path that was tried. */
+export function loadNvrtc(options: NvrtcOptions = {}): Nvrtc {
+  return new Nvrtc(loadNvrtcLibrary(options.library), options.cache ?? defaultCacheFolder());
+}

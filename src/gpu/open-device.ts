@@ -1,0 +1,92 @@
+// Opening a device: the driver that is meant, its initialisation, and the primary context.
+import { Context } from "./context.js";
+import { checkedCall } from "./context-core.js";
+import { deviceCount, type DeviceInfo, deviceInfo } from "./device-info.js";
+import type { Driver } from "./driver.js";
+import type { Leak } from "./ledger.js";
+import { loadDriver } from "./native-driver.js";
+import { loadNvrtc, type Nvrtc } from "./nvrtc.js";
+
+/** How a device is opened. */
+export interface OpenOptions {
+  /** Its number among the devices that CUDA shows, or the name of a registered driver such as "sim"; default 0. */
+  readonly device?: number | string;
+  /** The driver; default the machine's, or the one registered under the name of `device`. */
+  readonly driver?: Driver;
+  /** The path of the CUDA driver's library, which is searched for otherwise. */
+  readonly library?: string;
+  /** The compiler of `Context.compile`; default NVRTC as it is found when first needed. */
+  readonly nvrtc?: Nvrtc;
+  /**
+   * Waits after each launch and notes its line, so that an error names the launch that caused it; default false. It is slow.
+   */
+  readonly debug?: boolean;
+  /** Is told of what was collected without `dispose`; default a warning of the process, `SpillwayLeakWarning`. */
+  readonly onLeak?: (leak: Leak) => void;
+}
+
+const registered = new Map<string, () => Driver>();
+
+/** Makes `openDevice({ device: name })` use a driver of one's own, such as a simulated device. */
+export function registerDriver(name: string, driver: () => Driver): void {
+  registered.set(name, driver);
+}
+
+/** The sentence about something that was collected without `dispose`. */
+export function leakSentence({ kind, label, bytes, site }: Leak): string {
+  return `${kind} ${JSON.stringify(label)}${bytes > 0 ? ` of ${bytes} bytes` : ""}, made at ${site}, was never disposed`;
+}
+
+function warnOfLeak(leak: Leak): void {
+  process.emitWarning(leakSentence(leak), "SpillwayLeakWarning");
+}
+
+function driverFor(options: OpenOptions): Driver {
+  if (options.driver) return options.driver;
+  if (typeof options.device !== "string") return loadDriver(options.library);
+  const make = registered.get(options.device);
+  if (!make) {
+    const names = [...registered.keys()].map((name) => JSON.stringify(name)).join(", ");
+    throw new RangeError(`there is no device ${JSON.stringify(options.device)}; a device is a number${names && `, or ${names}`}`);
+  }
+  return make();
+}
+
+/** Initialises a driver; a second time costs nothing. @throws CudaError, such as CUDA_ERROR_NO_DEVICE. */
+export function initialise(driver: Driver): void {
+  checkedCall(driver, "cuInit", 0);
+}
+
+/** The devices that CUDA shows, without opening any. @throws LibraryError, CudaError. */
+export function listDevices(options: Pick<OpenOptions, "driver" | "library"> = {}): readonly DeviceInfo[] {
+  const driver = options.driver ?? loadDriver(options.library);
+  initialise(driver);
+  return Array.from({ length: deviceCount(driver) }, (_, ordinal) => deviceInfo(driver, ordinal));
+}
+
+/**
+ * Opens a device by its primary context, which is shared by all threads of the process and by other libraries.
+ *
+ * @throws LibraryError naming every path tried where there is no driver; CudaError where CUDA refuses; RangeError for no such device.
+ */
+export function openDevice(device: number | string | OpenOptions = 0): Context {
+  const options = typeof device === "object" ? device : { device };
+  const driver = driverFor(options);
+  initialise(driver);
+  const ordinal = typeof options.device === "number" ? options.device : 0;
+  const count = deviceCount(driver);
+  if (!Number.isInteger(ordinal) || ordinal < 0 || ordinal >= count)
+    throw new RangeError(`there is no device ${ordinal}: CUDA shows ${count} device${count === 1 ? "" : "s"}, numbered from 0`);
+  const info = deviceInfo(driver, ordinal);
+  const handle = new BigUint64Array(1);
+  checkedCall(driver, "cuDevicePrimaryCtxRetain", handle, ordinal);
+  let nvrtc = options.nvrtc;
+  return new Context(driver, info, handle[0]!, {
+    debug: options.debug ?? false,
+    onLeak: options.onLeak ?? warnOfLeak,
+    nvrtc: () => {
+      nvrtc ??= loadNvrtc();
+      return nvrtc;
+    },
+  });
+}

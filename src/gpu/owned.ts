@@ -1,0 +1,48 @@
+// The base of everything that is made on a device and must be given back: `dispose()` or `using`, as often as one likes.
+import type { ContextCore } from "./context-core.js";
+import { DisposedError } from "./errors.js";
+import type { Holding } from "./ledger.js";
+
+/** An object that holds something of the driver's. */
+export abstract class Owned implements Disposable {
+  /** @internal */
+  readonly core: ContextCore;
+  /** @internal */
+  readonly holding: Holding;
+
+  /** @internal */
+  protected constructor(core: ContextCore, holding: Holding) {
+    this.core = core;
+    this.holding = holding;
+    core.ledger.enter(holding, this);
+  }
+
+  /** The name given at its making, or a running one. */
+  get label(): string {
+    return this.holding.label;
+  }
+
+  /** Whether it was disposed, by itself or with its context. */
+  get disposed(): boolean {
+    return this.holding.disposed;
+  }
+
+  /**
+   * Gives it back. A second call does nothing, and neither does a call on a lost context, where nothing is left to give back.
+   *
+   * @throws CudaError where the driver refuses; the object counts as disposed all the same.
+   */
+  dispose(): void {
+    this.core.release(this.holding);
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  /** @internal @throws DisposedError */
+  use(): void {
+    this.holding.use();
+    if (this.core.disposed) throw new DisposedError(`the context of the ${this.holding.describe()}`);
+  }
+}

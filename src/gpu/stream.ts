@@ -1,0 +1,316 @@
+// A stream: work for the device in order. Nothing here waits but `sync`, and what resolves does so without holding up the event loop.
+import { callSite } from "./call-site.js";
+import type { ContextCore } from "./context-core.js";
+import { checkRectangle, describeCopy2D, hostSide, type Rectangle } from "./copies.js";
+import { type ArrayOf, bytesOf, type Dtype, type HostArray, holds } from "./dtypes.js";
+import { LaunchError } from "./errors.js";
+import type { DeviceEvent } from "./event.js";
+import { Graph, type GraphRecording } from "./graph.js";
+import type { Kernel } from "./kernel.js";
+import type { LaunchConfig } from "./launch-config.js";
+import { LaunchHistory } from "./launch-history.js";
+import { Holding } from "./ledger.js";
+import { Owned } from "./owned.js";
+import type { ArgumentsFor, Parameter } from "./parameters.js";
+import { PinnedBuffer } from "./pinned.js";
+import { DeviceSlice, noteUse, type ReadonlyDeviceSlice, usable } from "./slice.js";
+import type { Staging } from "./staging.js";
+import { status } from "./status.js";
+
+/** CU_STREAM_NON_BLOCKING: no order with the default stream, which is not used here. */
+const nonBlocking = 1;
+
+/** CU_STREAM_CAPTURE_MODE_RELAXED: other work may go on during a capture, such as the loading of a kernel by its first launch. */
+const relaxed = 2;
+
+function destroy(core: ContextCore, handle: bigint, history: LaunchHistory): void {
+  try {
+    // Memory that this stream used is given back in the order of another once it is gone.
+    core.streams.delete(handle);
+    core.histories.delete(history);
+    const event = new BigUint64Array(1);
+    core.call("cuEventCreate", event, 2);
+    try {
+      core.call("cuEventRecord", event[0]!, handle);
+      core.call("cuStreamWaitEvent", core.service, event[0]!, 0);
+    } finally {
+      core.call("cuEventDestroy", event[0]!);
+    }
+  } finally {
+    if (!core.loss) core.call("cuStreamDestroy", handle);
+  }
+}
+
+/** Work for the device in order. */
+export class Stream extends Owned {
+  /** @internal */
+  readonly handle: bigint;
+  /** @internal */
+  readonly history: LaunchHistory;
+  readonly #staging: Staging;
+  #recording: GraphRecording | undefined;
+
+  private constructor(core: ContextCore, handle: bigint, history: LaunchHistory, staging: Staging, label: string) {
+    super(core, new Holding("stream", label, 0, () => destroy(core, handle, history)));
+    this.handle = handle;
+    this.history = history;
+    this.#staging = staging;
+    core.streams.add(handle);
+    core.histories.add(history);
+  }
+
+  /** @internal */
+  static create(core: ContextCore, staging: Staging, priority: number, label = core.nextName("stream")): Stream {
+    const handle = new BigUint64Array(1);
+    core.call("cuStreamCreateWithPriority", handle, nonBlocking, priority);
+    return new Stream(core, handle[0]!, new LaunchHistory(label), staging, label);
+  }
+
+  /** Whether what is given now goes into a graph. */
+  get capturing(): boolean {
+    return this.#recording !== undefined;
+  }
+
+  /** @throws Error where the stream is being captured: the call would have no meaning, or spoil the graph. */
+  #notCapturing(what: string): void {
+    if (this.#recording) throw new Error(`${this.label} is being captured into a graph, and ${what} cannot be: do it before or after`);
+  }
+
+  /**
+   * Launches a kernel. The arguments are checked and copied before this returns.
+   *
+   * @throws LaunchError where the kernel does not take an argument or the device not the shape; CudaError of the launch, or with
+   * `debug: true` of the kernel's run.
+   */
+  launch<const Parameters extends readonly Parameter[]>(
+    kernel: Kernel<Parameters>,
+    config: LaunchConfig,
+    ...values: ArgumentsFor<Parameters>
+  ): void {
+    const core = this.core;
+    this.use();
+    kernel.use();
+    if (kernel.core !== core)
+      throw new LaunchError(
+        kernel.name,
+        `it belongs to a context of device ${kernel.core.device} and the stream to another, of device ${core.device}`,
+      );
+    const block = kernel.block;
+    const count = (values as readonly unknown[]).length;
+    if (count !== block.count) block.checkCount(count);
+    for (let i = 0; i < count; i++) block.write(i, (values as readonly unknown[])[i], core, this.handle);
+    if (kernel.checksLengths) block.checkLengths(values as readonly unknown[]);
+    core.enter("cuLaunchKernelEx");
+    kernel.prepare(config, this.handle);
+    this.history.note(kernel.name, kernel.sizes, core.debug ? callSite() : undefined);
+    const code = kernel.launch(this.handle, config);
+    if (code !== status.success) throw kernel.failure(code, core.failure(code, "cuLaunchKernelEx", this.history));
+    if (this.#recording) this.#recording.noteLaunch(kernel.module, values as readonly unknown[]);
+    else if (core.debug) core.callOn(this.history, "cuStreamSynchronize", this.handle);
+  }
+
+  #use<T extends Dtype>(slice: ReadonlyDeviceSlice<T>, toWrite: boolean): DeviceSlice<T> {
+    const inner = usable(this.core, slice, toWrite);
+    noteUse(inner.memory, this.handle);
+    this.#recording?.noteSlice(inner);
+    return inner;
+  }
+
+  /** Host memory for a copy. A graph runs later and again, so only page-locked memory, which it keeps, may go into one. */
+  #host(array: HostArray | PinnedBuffer): HostArray {
+    if (array instanceof PinnedBuffer) {
+      array.use();
+      array.noteUse(this.handle);
+      this.#recording?.notePinned(array);
+      return array.array;
+    }
+    this.#notCapturing("a copy of memory that is not page-locked");
+    return array;
+  }
+
+  #checkCopy(dtype: Dtype, length: number, array: HostArray): void {
+    if (!holds(dtype, array))
+      throw new TypeError(`a copy of ${dtype} needs an array of that type on the host; got ${array.constructor.name}`);
+    if (array.length !== length)
+      throw new RangeError(`a copy is between equal lengths; got ${length} elements on the device and ${array.length} on the host`);
+  }
+
+  /**
+   * Copies host memory to the device, in order. From a pinned buffer the copy goes on while this returns; an ordinary array is read
+   * before this returns.
+   *
+   * @throws TypeError, RangeError where types or lengths differ; CudaError.
+   */
+  upload<T extends Dtype>(destination: DeviceSlice<T>, source: ArrayOf<T> | PinnedBuffer<T>): void {
+    this.use();
+    const target = this.#use(destination, true);
+    const array = this.#host(source as HostArray | PinnedBuffer);
+    this.#checkCopy(target.dtype, target.length, array);
+    if (target.byteLength > 0) this.core.callOn(this.history, "cuMemcpyHtoDAsync", target.address, array, target.byteLength, this.handle);
+  }
+
+  /** Copies device memory into a pinned buffer, in order; what it holds is there once `done` resolves. @throws as `upload`. */
+  read<T extends Dtype>(source: ReadonlyDeviceSlice<T>, destination: PinnedBuffer<T>): void {
+    this.use();
+    const from = this.#use(source, false);
+    const array = this.#host(destination as PinnedBuffer);
+    this.#checkCopy(from.dtype, from.length, array);
+    if (from.byteLength > 0) this.core.callOn(this.history, "cuMemcpyDtoHAsync", array, from.address, from.byteLength, this.handle);
+  }
+
+  /** A copy of device memory as it is after all that was given to the stream before. @throws CudaError, also of that work. */
+  async download<T extends Dtype>(source: ReadonlyDeviceSlice<T>): Promise<ArrayOf<T>> {
+    this.use();
+    this.#notCapturing("a download");
+    return this.#staging.download(this.#use(source, false), this.handle, this.history);
+  }
+
+  /**
+   * Copies device memory to device memory, in order; from another device also, where the source belongs to another context.
+   *
+   * @throws TypeError, RangeError where types or lengths differ; CudaError.
+   */
+  copy<T extends Dtype>(destination: DeviceSlice<T>, source: ReadonlyDeviceSlice<T>): void {
+    this.use();
+    const target = this.#use(destination, true);
+    if (target.dtype !== source.dtype || target.length !== source.length)
+      throw new RangeError(`a copy is between equals; got ${source.length} of ${source.dtype} onto ${target.length} of ${target.dtype}`);
+    if (target.byteLength === 0) return;
+    const there = source instanceof DeviceSlice ? source.memory.core : this.core;
+    if (there === this.core) {
+      const from = this.#use(source, false);
+      this.core.callOn(this.history, "cuMemcpyDtoDAsync", target.address, from.address, target.byteLength, this.handle);
+      return;
+    }
+    const from = usable(there, source, false);
+    from.memory.shared = true;
+    const bytes = target.byteLength;
+    this.core.callOn(this.history, "cuMemcpyPeerAsync", target.address, this.core.handle, from.address, there.handle, bytes, this.handle);
+  }
+
+  /**
+   * Copies a rectangle, in order. One side at least is device memory; the other may be a pinned buffer or an array.
+   *
+   * @throws TypeError, RangeError where types differ or a side is too short; CudaError.
+   */
+  copy2D<T extends Dtype>(
+    destination: DeviceSlice<T> | ArrayOf<T> | PinnedBuffer<T>,
+    source: ReadonlyDeviceSlice<T> | ArrayOf<T> | PinnedBuffer<T>,
+    rectangle: Rectangle,
+  ): void {
+    this.use();
+    const { columns, rows, sourcePitch = columns, destinationPitch = columns } = rectangle;
+    const device = [destination, source].find((side) => side instanceof DeviceSlice);
+    if (!device) throw new TypeError("a 2-D copy has device memory on one side at least");
+    const dtype = device.dtype;
+    const width = bytesOf(dtype);
+    const side = (name: string, memory: unknown, pitch: number, toWrite: boolean) => {
+      if (memory instanceof DeviceSlice) {
+        const slice = this.#use(memory, toWrite);
+        if (slice.dtype !== dtype) throw new TypeError(`a 2-D copy is between equal types; got ${slice.dtype} and ${dtype}`);
+        checkRectangle(name, columns, rows, pitch, slice.length);
+        return { host: false, address: slice.address, pitchBytes: pitch * width };
+      }
+      const array = this.#host(memory as HostArray | PinnedBuffer);
+      if (!holds(dtype, array))
+        throw new TypeError(`a 2-D copy of ${dtype} needs an array of that type on the host; got ${array.constructor.name}`);
+      checkRectangle(name, columns, rows, pitch, array.length);
+      return hostSide(this.core.driver, array, pitch * width);
+    };
+    const from = side("source", source, sourcePitch, false);
+    const to = side("destination", destination, destinationPitch, true);
+    this.core.callOn(this.history, "cuMemcpy2DAsync", describeCopy2D(from, to, columns * width, rows), this.handle);
+  }
+
+  /**
+   * Fills device memory with one element's bits, in order: 0 for zeros, else a number whose element is of 1, 2 or 4 bytes and is given
+   * as those bits.
+   *
+   * @throws RangeError where the bits do not fit or the element has 8 bytes; CudaError.
+   */
+  fill(destination: DeviceSlice, bits = 0): void {
+    this.use();
+    const { address, byteLength, dtype, length } = this.#use(destination, true);
+    if (byteLength === 0) return;
+    const width = bytesOf(dtype);
+    if (bits === 0 || width === 1) {
+      if (bits >>> 0 !== bits || bits > 255) throw new RangeError(`the bits of an element of ${dtype} are from 0 to 255; got ${bits}`);
+      this.core.callOn(this.history, "cuMemsetD8Async", address, bits, byteLength, this.handle);
+      return;
+    }
+    const most = width === 2 ? 65535 : 4294967295;
+    if (width === 8) throw new RangeError(`elements of ${dtype} are filled with zeros only; got ${bits}`);
+    if (bits >>> 0 !== bits || bits > most) throw new RangeError(`the bits of an element of ${dtype} are from 0 to ${most}; got ${bits}`);
+    this.core.callOn(this.history, width === 2 ? "cuMemsetD16Async" : "cuMemsetD32Async", address, bits, length, this.handle);
+  }
+
+  /** Puts an event after all that was given so far. @throws CudaError. */
+  record(event: DeviceEvent): void {
+    event.record(this);
+  }
+
+  /** Lets what is given from now on wait for an event, which may be another stream's. @throws CudaError. */
+  wait(event: DeviceEvent): void {
+    this.use();
+    event.use();
+    this.core.callOn(this.history, "cuStreamWaitEvent", this.handle, event.awaited.handle, 0);
+  }
+
+  /** Whether all that was given is done. @throws CudaError, also of that work. */
+  get ready(): boolean {
+    this.use();
+    this.#notCapturing("a look whether it is done");
+    return this.core.ready("cuStreamQuery", this.handle, this.history);
+  }
+
+  /** Waits until all that was given is done, holding up the event loop. @throws CudaError, also of that work. */
+  sync(): void {
+    this.use();
+    this.#notCapturing("a wait");
+    this.core.callOn(this.history, "cuStreamSynchronize", this.handle);
+  }
+
+  /** Resolves when all that was given before is done. The event loop goes on. @throws CudaError, also of that work. */
+  async done(): Promise<void> {
+    this.use();
+    this.#notCapturing("a wait");
+    await this.#staging.whenDone(this.handle, this.history);
+  }
+
+  /**
+   * A graph of what `work` gives to this stream; nothing of it runs now. Memory that it uses must outlive the graph.
+   *
+   * @throws CudaError; what `work` throws, after which the stream is as before.
+   */
+  capture(work: (stream: this) => void, options: { label?: string } = {}): Graph {
+    const { handle, recording } = this.captureWork(work);
+    return Graph.create(this.core, handle, recording, options.label);
+  }
+
+  /** @internal What `work` gives, as a CUgraph. */
+  captureWork(work: (stream: this) => void): { handle: bigint; recording: GraphRecording } {
+    this.use();
+    this.#notCapturing("another capture");
+    const core = this.core;
+    const recording = Graph.recording();
+    core.callOn(this.history, "cuStreamBeginCapture", this.handle, relaxed);
+    core.streams.delete(this.handle);
+    this.#recording = recording;
+    const graph = new BigUint64Array(1);
+    const end = (): number => {
+      this.#recording = undefined;
+      core.streams.add(this.handle);
+      return core.loss || core.disposed ? status.success : core.function("cuStreamEndCapture")(this.handle, graph);
+    };
+    try {
+      work(this);
+    } catch (error) {
+      end();
+      if (graph[0] !== 0n) core.function("cuGraphDestroy")(graph[0]!);
+      throw error;
+    }
+    const code = end();
+    if (code !== status.success) throw core.failure(code, "cuStreamEndCapture", this.history);
+    return { handle: graph[0]!, recording };
+  }
+}
