@@ -1,4 +1,6 @@
 // Mackey-Glass, tau = 17, closed loop over 84 steps after the protocol of Jaeger 2001 (GMD report 148, section 6), and of Jaeger and Haas 2004 for N = 1000.
+// One training series and twenty trial series serve all seeds, which draw the networks. The figure depends on them: with a training series and trial series
+// of its own for each of 60 seeds, the median at N = 400 in float64 is 3.2e-4; with one training series and trials of their own 2.7e-4.
 // Usage: node bench/accuracy/mackey-glass.mjs [n400 | n400-float32 | n1000 ...] (all without arguments).
 import { mackeyGlass, Matrix, ReservoirComputer, ridge } from "spillway";
 
@@ -44,7 +46,7 @@ const original = (value) => Math.atanh(Math.max(-1 + 1e-15, Math.min(1 - 1e-15, 
 
 async function score(protocol, seed) {
   const options = { method: "euler", step: 0.1, dt: 1, squash: true, discard: 1000 };
-  const train = mackeyGlass(trainLength, { ...options, seed: `train ${seed}` });
+  const train = mackeyGlass(trainLength, { ...options, seed: "train" });
   const computer = await ReservoirComputer.create({
     ...protocol.reservoir,
     inputSize: 1,
@@ -65,7 +67,7 @@ async function score(protocol, seed) {
   let square = 0;
   let count = 0;
   for (let trial = 0; trial < trials; trial++) {
-    const test = mackeyGlass(teacherForced + horizon, { ...options, seed: `test ${seed} ${trial}` });
+    const test = mackeyGlass(teacherForced + horizon, { ...options, seed: `test ${trial}` });
     computer.reset();
     await computer.run(constant(teacherForced), { teacher: test.slice(0, teacherForced) });
     const forecast = await computer.generate(horizon, readout, { inputs: constant(horizon) });
