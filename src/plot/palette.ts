@@ -3,7 +3,8 @@
 /** One colour a series, in the order they are handed out. */
 export const seriesColours = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"] as const;
 
-export const targetColour = seriesColours[0];
+/** Between blue and sky blue: 3 : 1 or more against white and against the dark page. */
+export const targetColour = "#3A93C8";
 export const predictionColour = seriesColours[1];
 export const baselineColour = "#8A8A8A";
 

@@ -41,12 +41,7 @@ export function plotForecast(prediction: MatrixLike, target: MatrixLike, options
     const place = (legendgroup: string) => ({ yaxis: `y${axis}`, showlegend: c === 0, legendgroup });
     const whole = Float64Array.from([...(before ? before.column(c) : []), ...actual.column(c)]);
     const targetStyle = { color: targetColour, width: 4 };
-    data.push(
-      line(
-        { name: "target", values: whole, start: start - lead, times, style: targetStyle, maximalPoints },
-        { ...place("target"), opacity: 0.5 },
-      ),
-    );
+    data.push(line({ name: "target", values: whole, start: start - lead, times, style: targetStyle, maximalPoints }, place("target")));
     if (baseline) {
       const style = { color: baselineColour, width: 1.5, dash: "dash" };
       data.push(line({ name: baselineName, values: baseline.column(c), style, ...ahead }, place("baseline")));

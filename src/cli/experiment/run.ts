@@ -147,7 +147,7 @@ class Run {
     const section = reportSection(result, this.#figures, configAsYaml(result));
     await writeFileAtomic(this.#folder.path("result.json"), `${formatResult(result)}\n`);
     if (outputs.report) {
-      const html = await reportHtml({ title: result.name, lead: result.description, sections: [section], footer: footerOf(result) });
+      const html = await reportHtml({ title: result.name, sections: [section], footer: footerOf(result) });
       await writeFileAtomic(this.#folder.path("report.html"), html);
     }
     if (interrupted) return { result, section, folder: await this.#folder.keepInterrupted(), replaced: false };
