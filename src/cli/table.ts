@@ -10,17 +10,3 @@ export function formatTable(heads: readonly string[], lines: readonly (readonly 
       .trimEnd();
   return [row(heads), ...lines.map(row)].join("\n");
 }
-
-/** Lines of at most `width` characters, broken at blanks, every one but the first indented. */
-export function wrap(text: string, width: number, indent = ""): string {
-  const lines: string[] = [];
-  let line = "";
-  for (const word of text.split(" ")) {
-    if (line !== "" && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = indent + word;
-    } else line = line === "" ? word : `${line} ${word}`;
-  }
-  lines.push(line);
-  return lines.join("\n");
-}

@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { createProgress, LineProgress } from "../../src/cli/progress.js";
-import { formatTable, wrap } from "../../src/cli/table.js";
+import { formatTable } from "../../src/cli/table.js";
 import { exitCodeOf, sentenceOf, UsageError } from "../../src/cli/exit.js";
 import { ConfigError, WorkInterruptedError } from "../../src/reservoir/index.js";
 import { FileError, FormatError } from "../../src/io/index.js";
@@ -70,10 +70,6 @@ describe("tables", () => {
         [1],
       ),
     ).toBe("name          n\na             1\nlong name   100");
-  });
-
-  it("wrap at blanks", () => {
-    expect(wrap("one two three", 7, "  ")).toBe("one two\n  three");
   });
 });
 
