@@ -182,6 +182,12 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
     return this.#config.sizes;
   }
 
+  /** @internal The function that `launch` calls. */
+  launchCall(config: LaunchConfig): "cuLaunchKernelEx" | "cuLaunchKernel" | "cuLaunchCooperativeKernel" {
+    if (this.#launchEx !== undefined) return "cuLaunchKernelEx";
+    return config.cooperative === true ? "cuLaunchCooperativeKernel" : "cuLaunchKernel";
+  }
+
   /** @internal The launch itself: CUDA's status. */
   launch(stream: bigint, config: LaunchConfig): number {
     if (this.#launchEx !== undefined) return this.#launchEx(this.#config.address, this.handle, this.block.address, 0n);

@@ -104,7 +104,7 @@ export class Stream extends Owned {
     kernel.prepare(config, this.handle);
     this.history.note(kernel.name, kernel.sizes, core.debug ? callSite() : undefined);
     const code = kernel.launch(this.handle, config);
-    if (code !== status.success) throw kernel.failure(code, core.failure(code, "cuLaunchKernelEx", this.history));
+    if (code !== status.success) throw kernel.failure(code, core.failure(code, kernel.launchCall(config), this.history));
     if (this.#recording) this.#recording.noteLaunch(kernel.module, values as readonly unknown[]);
     else if (core.debug) core.callOn(this.history, "cuStreamSynchronize", this.handle);
   }
