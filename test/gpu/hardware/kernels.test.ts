@@ -1,0 +1,225 @@
+// Launches on a real GPU: arguments, shapes, errors, graphs and waiting.
+import { execFileSync } from "node:child_process";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Context, Module, Stream } from "../../../src/gpu/index.js";
+import { fixture, openHardware } from "./device.js";
+
+let context: Context;
+let module: Module;
+let stream: Stream;
+
+beforeAll(() => {
+  context = openHardware();
+  module = context.load(fixture("kernels.ptx"), { label: "kernels" });
+  stream = context.stream();
+});
+
+afterAll(() => context?.dispose());
+
+describe("a launch", () => {
+  it("adds 1024 ones and twos in 4 blocks of 256 to threes, from PTX of .version 6.3 and .target sm_70", () => {
+    const add = module.kernel("vector_add", ["const f32*", "const f32*", "f32*", "i32"], { lengths: [[3], [3], [3]] });
+    using a = context.upload(new Float32Array(1024).fill(1));
+    using b = context.upload(new Float32Array(1024).fill(2));
+    using c = context.zeros("f32", 1024);
+    stream.launch(add, { grid: 4, block: 256 }, a, b, c, 1024);
+    expect(context.read(c)).toEqual(new Float32Array(1024).fill(3));
+  });
+
+  it("carries a pointer, i32, u32, i64, u64, f32 and f64 bit for bit", async () => {
+    const echo = module.kernel("echo", ["const f32*", "i32", "u32", "i64", "u64", "f32", "f64", "u64*"]);
+    using p = context.alloc("f32", 8);
+    using out = context.zeros("u64", 7);
+    for (const [a, b, c, d, e, f] of [
+      [-7, 4_000_000_000, -(2n ** 40n), 2n ** 63n + 1n, 0.1, 1 / 3],
+      [2 ** 31 - 1, 0, -(2n ** 63n), 2n ** 64n - 1n, Number.NEGATIVE_INFINITY, 5e-324],
+      [-(2 ** 31), 1, 2n ** 63n - 1n, 0n, 1.401298464324817e-45, -0],
+    ] as const) {
+      stream.launch(echo, { grid: 1, block: 1 }, p.slice(3), a, b, c, d, e, f, out);
+      const bits = new DataView(new ArrayBuffer(16));
+      bits.setFloat32(0, e);
+      bits.setFloat64(8, f);
+      const expected = [p.address + 12n, BigInt.asUintN(64, BigInt(a)), BigInt(b), BigInt.asUintN(64, c), d];
+      expect([...(await stream.download(out))]).toEqual([...expected, BigInt(bits.getUint32(0)), bits.getBigUint64(8)]);
+    }
+  });
+
+  it("refuses a grid of zero or too many blocks by name", () => {
+    const empty = module.kernel("empty", []);
+    expect(() => stream.launch(empty, { grid: 0, block: 32 })).toThrow(
+      "kernel empty: grid.x is 0; it takes a whole number from 1 to 2147483647",
+    );
+    expect(() => stream.launch(empty, { grid: [1, 65536], block: 32 })).toThrow("kernel empty: grid.y is 65536");
+    expect(() => stream.launch(empty, { grid: 1, block: 1025 })).toThrow("kernel empty: block.x is 1025");
+  });
+
+  it("has dynamic shared memory beyond 48 KiB without being asked twice", () => {
+    const kernel = module.kernel("shared_last", ["f32*", "i32"]);
+    using out = context.zeros("f32", 2);
+    const floats = 40_000;
+    stream.launch(kernel, { grid: 2, block: 256, shared: floats * 4 }, out, floats);
+    expect([...context.read(out)]).toEqual([floats - 1, floats - 1]);
+  });
+
+  it("runs all blocks of a cooperative launch at once, and says how many fit where they do not", () => {
+    const kernel = module.kernel("all_together", ["u32*", "u32*"]);
+    const blocks = context.info.attributes.multiprocessors;
+    using arrived = context.zeros("u32", 1);
+    using seen = context.zeros("u32", blocks);
+    stream.launch(kernel, { grid: blocks, block: 256, cooperative: true }, arrived, seen);
+    expect([...context.read(seen)]).toEqual(Array(blocks).fill(blocks));
+    const most = kernel.maxCooperativeBlocks(256);
+    expect(most).toBeGreaterThanOrEqual(blocks);
+    expect(() => stream.launch(kernel, { grid: most + 1, block: 256, cooperative: true }, arrived, seen)).toThrow(
+      `at most ${most} blocks of 256 threads run at once here`,
+    );
+  });
+
+  it("has clusters of 8 and of 16 blocks", (test) => {
+    if (context.info.attributes.clusterLaunch === 0) return test.skip("this device has no clusters");
+    using clusters = context.load(fixture("cluster.ptx"));
+    const kernel = clusters.kernel("cluster_rank", ["u32*"]);
+    using out = context.zeros("u32", 32);
+    for (const cluster of [8, 16]) {
+      stream.launch(kernel, { grid: 32, block: 32, cluster }, out);
+      expect([...context.read(out)]).toEqual(Array.from({ length: 32 }, (_, block) => cluster * 100 + (block % cluster)));
+    }
+  });
+
+  it("reads and writes globals and constants", () => {
+    stream.upload(module.global("factors", "f32"), Float32Array.of(3, 5, 0, 0));
+    const kernel = module.kernel("scale_by_constant", ["f32*", "i32"]);
+    using x = context.upload(Float32Array.of(1, 2, 3));
+    stream.launch(kernel, { grid: 1, block: 32 }, x, 3);
+    expect([...context.read(x)]).toEqual([3, 6, 9]);
+    expect([...context.read(module.global("table", "f32"))]).toEqual(Array(16).fill(5));
+  });
+
+  it("knows its kernels' resources and occupancy", () => {
+    const kernel = module.kernel("vector_add", ["const f32*", "const f32*", "f32*", "i32"]);
+    expect(kernel.checkedBy).toBe("ptx");
+    const { registers, maxThreadsPerBlock, binaryVersion } = kernel.resources();
+    const [major, minor] = context.info.computeCapability;
+    expect(registers).toBeGreaterThan(0);
+    expect(maxThreadsPerBlock).toBe(1024);
+    expect(binaryVersion).toBe(10 * major + minor);
+    expect(kernel.occupancy(256)).toBe(context.info.attributes.threadsPerMultiprocessor / 256);
+  });
+});
+
+describe("a graph", () => {
+  it("runs 1000 captured launches, is updated, and refuses memory that is gone", async () => {
+    const addOne = module.kernel("add_one", ["u32*"]);
+    const counter = context.zeros("u32", 1);
+    using graph = stream.capture((s) => {
+      for (let i = 0; i < 1000; i++) s.launch(addOne, { grid: 1, block: 1 }, counter);
+    });
+    expect(graph.size).toBe(1000);
+    graph.upload(stream);
+    graph.launch(stream);
+    graph.launch(stream);
+    expect([...(await stream.download(counter))]).toEqual([2000]);
+    graph.update(stream, (s) => {
+      for (let i = 0; i < 1000; i++) s.launch(addOne, { grid: 2, block: 1 }, counter);
+    });
+    graph.launch(stream);
+    expect([...(await stream.download(counter))]).toEqual([4000]);
+    expect(() => graph.update(stream, (s) => s.launch(addOne, { grid: 1, block: 1 }, counter))).toThrow(/\(910\) from cuGraphExecUpdate/);
+    counter.dispose();
+    expect(() => graph.launch(stream)).toThrow(/buffer "u32\[1\]" of 4 bytes made at .* was disposed/);
+  });
+});
+
+describe("waiting", () => {
+  it("leaves the event loop free while 300 ms of work run", async () => {
+    const wait = module.kernel("wait", ["u64"]);
+    let ticks = 0;
+    const timer = setInterval(() => ticks++, 10);
+    const start = performance.now();
+    stream.launch(wait, { grid: 1, block: 1 }, 300_000_000);
+    await stream.done();
+    clearInterval(timer);
+    expect(performance.now() - start).toBeGreaterThan(290);
+    expect(ticks).toBeGreaterThan(15);
+  });
+
+  it("does so for six streams at once, with files still read", async () => {
+    const wait = module.kernel("wait", ["u64"]);
+    const streams = Array.from({ length: 6 }, () => context.stream());
+    for (const each of streams) each.launch(wait, { grid: 1, block: 1 }, 200_000_000);
+    const { readFile } = await import("node:fs/promises");
+    const all = Promise.all(streams.map((each) => each.done()));
+    expect((await readFile("package.json")).length).toBeGreaterThan(0);
+    expect(streams[0]!.ready).toBe(false);
+    await all;
+    for (const each of streams) each.dispose();
+  });
+
+  it("times by events what a stream did", async () => {
+    const wait = module.kernel("wait", ["u64"]);
+    using start = context.event();
+    using end = context.event();
+    start.record(stream);
+    stream.launch(wait, { grid: 1, block: 1 }, 20_000_000);
+    end.record(stream);
+    await end.done();
+    expect(end.elapsedSince(start)).toBeGreaterThan(19.9);
+    expect(end.elapsedSince(start)).toBeLessThan(100);
+  });
+
+  it("orders streams by events", async () => {
+    const wait = module.kernel("wait", ["u64"]);
+    const add = module.kernel("add_one", ["u32*"]);
+    using second = context.stream();
+    using counter = context.zeros("u32", 1);
+    using event = context.event({ timing: false });
+    stream.launch(wait, { grid: 1, block: 1 }, 50_000_000);
+    stream.launch(add, { grid: 5, block: 1 }, counter);
+    event.record(stream);
+    second.wait(event);
+    expect([...(await second.download(counter))]).toEqual([5]);
+  });
+});
+
+describe("a kernel's fault", () => {
+  // A fault leaves a process without CUDA, so each has one of its own, of the built package.
+  const child = (debug: boolean): string =>
+    execFileSync(
+      process.execPath,
+      [
+        "--input-type=module",
+        "-e",
+        `import { openDevice } from ${JSON.stringify(new URL("../../../dist/gpu/index.js", import.meta.url).href)};
+         const context = openDevice({ debug: ${debug} });
+         const module = context.load(${JSON.stringify(fixture("kernels.ptx"))});
+         const stream = context.stream();
+         const write = module.kernel("write_to", ["f32*"]);
+         const empty = module.kernel("empty", []);
+         const tell = (work) => { try { work(); console.log("nothing"); } catch (error) { console.log(error.name + ": " + error.message); } };
+         tell(() => { stream.launch(empty, { grid: 2, block: 64 }); stream.launch(write, { grid: 1, block: 32 }, context.borrow("f32", 64n, 1)); stream.sync(); });
+         tell(() => stream.launch(empty, { grid: 1, block: 1 }));
+         context.dispose();
+         console.log("disposed");
+         tell(() => openDevice().dispose());`,
+      ],
+      { encoding: "utf8" },
+    );
+
+  it("is told with the last launches, loses the context, and lets it be disposed", () => {
+    const [fault, later, disposed, again] = child(false).trim().split("\n");
+    expect(fault).toMatch(
+      /^CudaError: CUDA_ERROR_ILLEGAL_ADDRESS \(700\) from cuStreamSynchronize: .*; last launches on stream #\d+: empty<<<2, 64>>>, write_to<<<1, 32>>>/,
+    );
+    expect(later).toMatch(
+      /^ContextLostError: CUDA_ERROR_ILLEGAL_ADDRESS \(700\) .*the context was lost to it and cuLaunchKernelEx was not called/,
+    );
+    expect(disposed).toBe("disposed");
+    // CUDA may or may not give a new context to a process that had a fault; it is one or the other, in a sentence.
+    expect(again).toMatch(/^(nothing|CudaError: CUDA_ERROR_\w+ \(\d+\) from cu\w+: .*)$/);
+  });
+
+  it("is told at the launch and its line in debug mode", () => {
+    const [fault] = child(true).trim().split("\n");
+    expect(fault).toMatch(/from cuStreamSynchronize: .*write_to<<<1, 32>>> at .*\[eval1\]:\d+:\d+/);
+  });
+});

@@ -1,0 +1,73 @@
+// NVRTC on a real GPU: what it compiles runs, and is kept.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CompileError, type Context, loadNvrtc, type Nvrtc } from "../../../src/gpu/index.js";
+import { openHardware } from "./device.js";
+
+const source = `#include "step.h"
+template <typename T> __global__ void add_step(T* x, int n) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] += STEP;
+}`;
+const options = {
+  name: "add_step.cu",
+  headers: { "step.h": "#define STEP 2\n" },
+  nameExpressions: ["add_step<float>", "add_step<double>"],
+};
+
+let context: Context;
+let nvrtc: Nvrtc;
+let cache: string;
+
+beforeAll(() => {
+  cache = mkdtempSync(join(tmpdir(), "spillway-nvrtc-"));
+  nvrtc = loadNvrtc({ cache });
+  context = openHardware({ nvrtc });
+});
+
+afterAll(() => {
+  context?.dispose();
+  if (cache) rmSync(cache, { recursive: true, force: true });
+});
+
+describe("run-time compilation", () => {
+  it("runs templates by their name expressions, with a header in memory", () => {
+    using module = context.compile(source, options);
+    expect(module.kind).toBe("cubin");
+    const kernel = module.kernel("add_step<double>", ["f64*", "i32"]);
+    expect(kernel.checkedBy).toBe("ptx");
+    using stream = context.stream();
+    using x = context.upload(Float64Array.of(1, 2, 3));
+    stream.launch(kernel, { grid: 1, block: 32 }, x, 3);
+    expect([...context.read(x)]).toEqual([3, 4, 5]);
+  });
+
+  it("gives the same from the cache, and PTX that runs as well", () => {
+    const [major, minor] = context.info.computeCapability;
+    const again = nvrtc.compile(source, { ...options, architecture: `sm_${major}${minor}` });
+    expect(again.cache).toBe("hit");
+    using module = context.compile(source, { ...options, architecture: "compute_75" });
+    expect(module.kind).toBe("ptx");
+    expect(() => module.kernel("add_step<float>", ["f64*", "f32"])).toThrow("parameter 1 is .u32 of 4 bytes in the PTX");
+  });
+
+  it("compiles on another thread", async () => {
+    using module = await context.compileAsync('extern "C" __global__ void nothing() {}', { cache: false });
+    using stream = context.stream();
+    stream.launch(module.kernel("nothing", []), { grid: 1, block: 1 });
+    await stream.done();
+  });
+
+  it("says what is wrong with a source", () => {
+    let thrown: unknown;
+    try {
+      context.compile('extern "C" __global__ void k(float* p) { p[0] = undefined_fn(1); }', { name: "bad.cu" });
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(CompileError);
+    expect((thrown as CompileError).log).toContain('bad.cu(1): error: identifier "undefined_fn" is undefined');
+  });
+});
