@@ -1,12 +1,51 @@
-// Builds dist/: the WebAssembly modules, the JavaScript and its declarations.
+// Builds dist/: the WebAssembly modules, the declarations by tsc, and the JavaScript in a few files by esbuild, since a hundred small modules and all of zod
+// take longer to load than a small reservoir to run. Chunks lie in dist/ itself, where `import.meta.url` finds the assets beside them.
 import { spawnSync } from "node:child_process";
-import { chmodSync, cpSync, rmSync } from "node:fs";
+import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { build } from "esbuild";
+
+const bundled = ["zod", "seedrandom"];
+
+/** Runs a Node script and returns what it printed; ends this build where it fails. */
+function node(...args) {
+  const { status, stdout } = spawnSync(process.execPath, args, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+  if (status !== 0) {
+    process.stdout.write(stdout);
+    process.exit(status ?? 1);
+  }
+  return stdout;
+}
 
 rmSync("dist", { recursive: true, force: true });
 await import("./build-wasm.mjs");
-const { status } = spawnSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.json"], { stdio: "inherit" });
-if (status !== 0) process.exit(status ?? 1);
-cpSync("src/numerics/wasm", "dist/numerics/wasm", { recursive: true, filter: (path) => !path.endsWith(".ts") });
+node("node_modules/typescript/bin/tsc", "-p", "tsconfig.json", "--emitDeclarationOnly");
+
+const rooms = readdirSync("src", { withFileTypes: true }).filter((entry) => entry.isDirectory());
+const { dependencies, exports } = JSON.parse(readFileSync("package.json", "utf8"));
+const entries = rooms.map(({ name }) => `src/${name}/index.ts`).filter((path) => exports[`./${path.split("/")[1]}`]);
+await build({
+  entryPoints: ["src/index.ts", "src/cli/main.ts", ...entries],
+  outbase: "src",
+  outdir: "dist",
+  chunkNames: "[name]-[hash]",
+  bundle: true,
+  splitting: true,
+  format: "esm",
+  platform: "node",
+  target: "node20.19",
+  sourcemap: true,
+  external: Object.keys(dependencies).filter((name) => !bundled.includes(name)),
+  legalComments: "none",
+  logLevel: "warning",
+});
+
+for (const name of ["spillway.wasm", "spillway-threads.wasm"]) cpSync(`src/numerics/wasm/${name}`, `dist/${name}`);
+cpSync("src/engine/cpu/worker.mjs", "dist/worker.mjs");
 for (const name of ["mackey-glass", "narma10", "co2"]) cpSync(`examples/experiments/${name}.yaml`, `dist/cli/demo/${name}.yaml`);
-await import("./export-schema.mjs");
+const notices = bundled.map((name) => {
+  const file = readdirSync(`node_modules/${name}`).find((entry) => /^licen[cs]e/i.test(entry)) ?? "README.md";
+  return `${name}\n\n${readFileSync(`node_modules/${name}/${file}`, "utf8").replace(/^[\s\S]*?(?=## LICENSE|LICENSE \(MIT\)|MIT License)/, "")}`;
+});
+writeFileSync("dist/THIRD-PARTY-NOTICES.txt", `The JavaScript in this folder contains these packages.\n\n${notices.join("\n\n")}`);
+writeFileSync("dist/cli/experiment.schema.json", node("dist/cli/main.js", "schema"));
 chmodSync("dist/cli/main.js", 0o755);

@@ -1,7 +1,7 @@
 // The commands, their options and their help. What a command does is loaded when it is called, so that --version and --help are quick.
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { exitCodes } from "./exit.js";
-import { packageVersion } from "./version.js";
+import { packageVersion } from "../model/version.js";
 
 interface RunFlags {
   readonly out: string;
@@ -20,7 +20,7 @@ export function createProgram(signal: AbortSignal): (args: readonly string[]) =>
   };
   const program = new Command("spillway")
     .description("Reservoir computing: experiments from a file to scores, a model and a report.")
-    .version(packageVersion(), "-V, --version", "print the version")
+    .version(packageVersion, "-V, --version", "print the version")
     .helpCommand(false)
     .showHelpAfterError("(spillway --help, or spillway COMMAND --help, says more)")
     .exitOverride()

@@ -1,5 +1,5 @@
 // What the options of models and the notes of model files take. Loaded when the first model is made or read, since zod is heavy to import.
-import { z } from "zod";
+import * as z from "zod";
 import type { ReadoutTraining } from "../readout/index.js";
 import type { FeatureSpec, RadiusMethod, ReservoirOptions } from "../reservoir/index.js";
 import { ConfigError, parseOrThrow } from "../reservoir/index.js";

@@ -1,5 +1,5 @@
 // What the fields of a reservoir's description take. Loaded when the first reservoir is made, since zod is heavy to import.
-import { z } from "zod";
+import * as z from "zod";
 import type { ReservoirConfig, ReservoirOptions } from "./config.js";
 import type { TopologyConfig } from "./topologies/topology.js";
 import { ConfigError, parseOrThrow } from "./validate.js";

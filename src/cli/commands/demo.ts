@@ -62,9 +62,9 @@ export async function demo(options: DemoOptions): Promise<CommandOutcome> {
   return { text: [...parts, ...skipped, end].join("\n\n"), interrupted };
 }
 
-/** Where an experiment of the demo stands: beside the built command, or in the examples of a checkout. */
+/** Where an experiment of the demo stands: in the built package, whose code lies in dist/ itself, or in the examples of a checkout. */
 function experimentFile(name: string): string {
-  const places = [`../demo/${name}.yaml`, `../../../examples/experiments/${name}.yaml`].map((place) =>
+  const places = [`./cli/demo/${name}.yaml`, `../../../examples/experiments/${name}.yaml`].map((place) =>
     fileURLToPath(new URL(place, import.meta.url)),
   );
   const found = places.find((place) => existsSync(place));

@@ -2,7 +2,7 @@
 import { arch, cpus, release, totalmem, type } from "node:os";
 import "../../index.js";
 import { formatBytes, probeEngines } from "../../reservoir/index.js";
-import { packageVersion } from "../version.js";
+import { packageVersion } from "../../model/version.js";
 
 /** What this machine is, for people and for result files. */
 export interface Machine {
@@ -26,7 +26,7 @@ export function describeMachine(): Machine {
 
 /** Versions of the package and of what runs it. */
 export function versions(): Readonly<Record<string, string>> {
-  return { spillway: packageVersion(), node: process.versions.node, v8: process.versions.v8 };
+  return { spillway: packageVersion, node: process.versions.node, v8: process.versions.v8 };
 }
 
 /** The text (or JSON) of `spillway info`. */
@@ -39,7 +39,7 @@ export async function info(options: { readonly json?: boolean | undefined }): Pr
     return `  ${name.padEnd(10)} ${status.available ? "available" : "not available"}: ${status.reason}${device}`;
   });
   return [
-    `spillway ${packageVersion()} on Node.js ${process.versions.node}`,
+    `spillway ${packageVersion} on Node.js ${process.versions.node}`,
     `${machine.processor}, ${machine.processors} logical processors, ${formatBytes(machine.memoryBytes)}, ${machine.system} ${machine.architecture}`,
     "",
     "engines",

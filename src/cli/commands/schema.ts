@@ -1,5 +1,5 @@
 // `spillway schema`: the JSON Schema of experiment files, for editors. The checks themselves are the zod schema's, which says more than JSON Schema can.
-import { z } from "zod";
+import * as z from "zod";
 import { topologyNames } from "../../reservoir/config-schema.js";
 import { experimentSchema } from "../experiment/schema.js";
 import { reservoirFieldDescriptions } from "../experiment/reservoir-fields.js";

@@ -1,5 +1,5 @@
 // Turns what stands in an experiment file into an experiment: every field checked, every default filled in. It reads no file.
-import { z } from "zod";
+import * as z from "zod";
 import { knownReservoirFields } from "../../reservoir/config-schema.js";
 import { ConfigError, nearest, parseOrThrow, type ReservoirOptions, UnknownFieldError } from "../../reservoir/index.js";
 import { tasks } from "../../tasks/index.js";

@@ -1,5 +1,5 @@
 // What the fields of an experiment file take, one by one. How they go together is checked in parse.ts.
-import { z } from "zod";
+import * as z from "zod";
 import { flag, number, oneOf, reservoirSchema, whole } from "../../reservoir/config-schema.js";
 import { tasks } from "../../tasks/index.js";
 import type { MetricName, TaskDescription } from "./description.js";
