@@ -91,7 +91,11 @@ export class CompileCache {
       renameSync(temporary, path);
       return undefined;
     } catch (error) {
-      rmSync(temporary, { force: true });
+      try {
+        rmSync(temporary, { force: true });
+      } catch {
+        // What could not be written need not be removed.
+      }
       return error instanceof Error ? error : new Error(String(error));
     }
   }

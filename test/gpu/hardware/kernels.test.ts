@@ -215,6 +215,7 @@ describe("a kernel's fault", () => {
     );
     expect(disposed).toBe("disposed");
     // CUDA may or may not give a new context to a process that had a fault; it is one or the other, in a sentence.
+    console.log(`a new context after a fault: ${again}`);
     expect(again).toMatch(/^(nothing|CudaError: CUDA_ERROR_\w+ \(\d+\) from cu\w+: .*)$/);
   });
 
