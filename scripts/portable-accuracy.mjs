@@ -1,17 +1,17 @@
-// Measures the portable elementary functions of the built package against the C library's long double:
-//   node scripts/portable-accuracy.mjs tanh 100000000
+// Measures the portable elementary functions against the C library's long double:
+//   node --import tsx scripts/portable-accuracy.mjs tanh 100000000
 // Prints one line of JSON: samples; maxUlp, the largest error in units in the last place, and where; the share that is correctly
 // rounded; how often a value is below that of the smaller argument before it (for the rising functions: exp, log, tanh); how often a
-// value passes 1. Needs gcc, and `npm run build` before.
+// value passes 1. Needs gcc, and the WebAssembly module (`npm run build:wasm`).
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { portableCos, portableExp, portableLog, portablePow, portableSin } from "../dist/numerics/portable.js";
-import { RandomStream, seedKeys } from "../dist/numerics/random.js";
-import { wasmInstance, wasmReserved } from "../dist/numerics/wasm/index.js";
+import { portableCos, portableExp, portableLog, portablePow, portableSin } from "../src/numerics/index.ts";
+import { RandomStream, seedKeys } from "../src/numerics/random.ts";
+import { wasmInstance, wasmReserved } from "../src/numerics/wasm/index.ts";
 
 const blockSize = 65536;
 /** Neighbouring arguments that follow each draw, so that a fall from one to the next is seen. */

@@ -10,7 +10,9 @@ interface Accuracy {
 }
 
 function accuracyOf(name: string): Accuracy {
-  return JSON.parse(execFileSync(process.execPath, ["scripts/portable-accuracy.mjs", name, "2000000"], { encoding: "utf8" })) as Accuracy;
+  return JSON.parse(
+    execFileSync(process.execPath, ["--import", "tsx", "scripts/portable-accuracy.mjs", name, "2000000"], { encoding: "utf8" }),
+  ) as Accuracy;
 }
 
 describe("two million samples against the C library's long double", () => {
