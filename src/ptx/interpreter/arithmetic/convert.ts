@@ -21,7 +21,7 @@ export function roundToWhole(x: number, mode: IntegerRounding): number {
 /** Whole number to an integer type of at most 32 bits, clamped to its range; `notANumber` for NaN. */
 export function clampToInteger(x: number, least: number, most: number, notANumber: number): number {
   if (Number.isNaN(x)) return notANumber;
-  return (x < least ? least : x > most ? most : x) | 0;
+  return (x < least ? least : Math.min(x, most)) | 0;
 }
 
 /** Whole number to a 64-bit integer, clamped; NaN gives 2^63. Low half returned, high half in `wide.high`. */
@@ -69,7 +69,7 @@ export function narrowToSingle(x: number, mode: Rounding): number {
 
 /** Saturating conversion between integers, the value given as a number or (64-bit source) as halves. */
 export function saturateInteger(value: number, least: number, most: number): number {
-  return (value < least ? least : value > most ? most : value) | 0;
+  return (value < least ? least : Math.min(value, most)) | 0;
 }
 
 /** 64-bit integer clamped to a range of at most 32 bits. */

@@ -65,7 +65,7 @@ export function flush32(x: number): number {
 
 /** To [0, 1]; NaN to +0. */
 export function saturate(x: number): number {
-  return x > 0 ? (x < 1 ? x : 1) : 0;
+  return x > 0 ? Math.min(x, 1) : 0;
 }
 
 /** The smaller; of a number and a NaN the number; -0 below +0. */

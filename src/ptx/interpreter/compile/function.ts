@@ -1,0 +1,313 @@
+// Compiles the functions that a kernel reaches: lays out registers, shared and local variables, and turns every segment into a JavaScript
+// function of a warp and a mask of lanes. Running them is the scheduler's work.
+import { UnsupportedPtxError } from "../errors.js";
+import { isStateSpace } from "../parse-declarations.js";
+import type { PtxFunction, PtxInstruction, PtxModule, PtxOperand, PtxRegister, PtxVariable } from "../types.js";
+import { type Collective, compileCollective } from "./collective.js";
+import { type CompileContext, Emitter } from "./emitter.js";
+import { handlerOf } from "./handlers.js";
+import { allInstructions, floatOnly, layOut, liveAtEnd, type RegisterFile, touched } from "./registers.js";
+import { cutIntoSegments, type Segment, type SegmentEnd } from "./segments.js";
+import type { Support } from "./support.js";
+import type { Warp } from "../run/warp.js";
+
+/** Runs a segment for the lanes of a mask; gives the lanes whose guard lets them take the segment's branch or leave. */
+export type RunSegment = (warp: Warp, mask: number) => number;
+
+export interface CompiledSegment {
+  run: RunSegment | undefined;
+  end: SegmentEnd;
+  guarded: boolean;
+  collective: Collective | undefined;
+  /** Lanes that went through, for the counters. */
+  lanes: number;
+  /** All of its instructions, the last one included. */
+  instructions: readonly PtxInstruction[];
+}
+
+export interface CompiledFunction {
+  name: string;
+  source: PtxFunction;
+  segments: CompiledSegment[];
+  registerBytes: number;
+  /** Local bytes of one activation. */
+  frameBytes: number;
+  /** Local places of call arguments and results, by variable. */
+  places: ReadonlyMap<PtxVariable, number>;
+  /** First word of a 64-bit register's lanes in the register file; undefined for any other. */
+  lanesOf(register: PtxRegister): number | undefined;
+}
+
+export interface CompiledKernel {
+  name: string;
+  entry: CompiledFunction;
+  functions: ReadonlyMap<string, CompiledFunction>;
+  /** Instructions by the numbers that compiled code calls them. */
+  sites: PtxInstruction[];
+  /** Bytes of statically declared shared memory, and where dynamic shared memory begins. */
+  staticSharedBytes: number;
+  /** Byte offsets of the parameters, and their bytes together. */
+  parameterOffsets: number[];
+  parameterBytes: number;
+  /** Local bytes of a thread for the deepest chain of calls; undefined if recursion or a pointer leaves it open. */
+  localBytes: number | undefined;
+}
+
+/** Places of a module's variables and functions in the 64-bit address space. */
+export interface Linkage {
+  module: PtxModule;
+  /** Heap place of a module variable. */
+  placeOf(variable: PtxVariable): number;
+  /** Number of a function, for calls through pointers. */
+  functionNumber(name: string): number;
+}
+
+const alignUp = (value: number, to: number): number => Math.ceil(value / Math.max(to, 1)) * Math.max(to, 1);
+
+/** Byte offsets of parameters, each at its alignment. */
+export function parameterLayout(parameters: readonly PtxVariable[]): { offsets: number[]; bytes: number } {
+  let bytes = 0;
+  const offsets = parameters.map((parameter) => {
+    const offset = alignUp(bytes, parameter.alignment);
+    bytes = offset + parameter.bytes;
+    return offset;
+  });
+  return { offsets, bytes };
+}
+
+/** Device functions that a function calls; undefined among them for a call through a pointer. */
+export function callees(fn: PtxFunction): (string | undefined)[] {
+  const found: (string | undefined)[] = [];
+  for (const statement of fn.statements) {
+    if ("label" in statement || statement.opcode !== "call") continue;
+    const target = statement.operands.find((operand) => operand.kind === "function" || operand.kind === "register");
+    found.push(target?.kind === "function" ? target.name : undefined);
+  }
+  return found;
+}
+
+export class KernelCompiler {
+  private readonly linkage: Linkage;
+  private readonly support: Support;
+  private readonly races: boolean;
+  private readonly sites: PtxInstruction[] = [];
+  private readonly siteNumbers = new Map<PtxInstruction, number>();
+  private readonly sharedPlaces = new Map<PtxVariable, number>();
+  private sharedBytes = 0;
+  private readonly dynamicShared: PtxVariable[] = [];
+
+  constructor(linkage: Linkage, support: Support, races: boolean) {
+    this.linkage = linkage;
+    this.support = support;
+    this.races = races;
+  }
+
+  compile(entry: PtxFunction): CompiledKernel {
+    const reached = this.reach(entry);
+    for (const fn of reached.functions) this.placeShared(fn);
+    this.sharedBytes = alignUp(this.sharedBytes, Math.max(16, ...this.dynamicShared.map(({ alignment }) => alignment)));
+    for (const variable of this.dynamicShared) this.sharedPlaces.set(variable, this.sharedBytes);
+    const { offsets, bytes } = parameterLayout(entry.parameters);
+    const functions = new Map<string, CompiledFunction>();
+    for (const fn of reached.functions) functions.set(fn.name, this.function(fn, offsets));
+    const compiled = functions.get(entry.name)!;
+    return {
+      name: entry.name,
+      entry: compiled,
+      functions,
+      sites: this.sites,
+      staticSharedBytes: this.sharedBytes,
+      parameterOffsets: offsets,
+      parameterBytes: bytes,
+      localBytes: reached.open ? undefined : deepest(entry.name, functions),
+    };
+  }
+
+  /** Every function that can run; all of the module's where a call goes through a pointer. */
+  private reach(entry: PtxFunction): { functions: PtxFunction[]; open: boolean } {
+    const { module } = this.linkage;
+    const functions = [entry];
+    const names = new Set([entry.name]);
+    let open = false;
+    const add = (name: string): void => {
+      const fn = module.functions.get(name);
+      if (fn === undefined || !fn.defined || names.has(name)) return;
+      names.add(name);
+      functions.push(fn);
+    };
+    for (const fn of functions) {
+      for (const name of callees(fn)) {
+        if (name !== undefined) {
+          if (name === entry.name) open = true;
+          add(name);
+        } else {
+          open = true;
+          for (const other of module.functions.values()) if (other.kind === "func") add(other.name);
+        }
+      }
+    }
+    return { functions, open: open || recursive(entry.name, module) };
+  }
+
+  private placeShared(fn: PtxFunction): void {
+    const used = new Set<PtxVariable>(fn.variables.filter(({ space }) => space === "shared"));
+    const look = (operand: PtxOperand): void => {
+      if (operand.kind === "variable" && operand.variable.space === "shared") used.add(operand.variable);
+      else if (operand.kind === "address") look(operand.base);
+      else if (operand.kind === "vector") operand.elements.forEach(look);
+    };
+    for (const statement of fn.statements) if (!("label" in statement)) statement.operands.forEach(look);
+    for (const variable of used) {
+      if (this.sharedPlaces.has(variable) || this.dynamicShared.includes(variable)) continue;
+      if (variable.bytes === 0) {
+        this.dynamicShared.push(variable);
+        continue;
+      }
+      const place = alignUp(this.sharedBytes, variable.alignment);
+      this.sharedPlaces.set(variable, place);
+      this.sharedBytes = place + variable.bytes;
+    }
+  }
+
+  private site(instruction: PtxInstruction): number {
+    let number = this.siteNumbers.get(instruction);
+    if (number === undefined) {
+      number = this.sites.length;
+      this.sites.push(instruction);
+      this.siteNumbers.set(instruction, number);
+    }
+    return number;
+  }
+
+  private function(fn: PtxFunction, entryOffsets: readonly number[]): CompiledFunction {
+    const places = new Map<PtxVariable, number>();
+    let frameBytes = 0;
+    for (const variable of fn.variables) {
+      if (variable.space !== "local" && variable.space !== "param") continue;
+      const place = alignUp(frameBytes, variable.alignment);
+      places.set(variable, place);
+      frameBytes = place + variable.bytes;
+    }
+    frameBytes = alignUp(frameBytes, 16);
+    const segments = cutIntoSegments(fn);
+    const usesCarry = fn.statements.some(
+      (each) => !("label" in each) && (each.modifiers.includes("cc") || /^(addc|subc|madc)$/.test(each.opcode)),
+    );
+    const carry = usesCarry ? { name: "%carry", type: "pred" as const, index: fn.registers.length } : undefined;
+    if (carry !== undefined) fn.registers.push(carry);
+    const alive = liveAtEnd(fn, segments);
+    const kept = new Set<number>(carry === undefined ? [] : [carry.index]);
+    for (const [k, segment] of segments.entries()) {
+      if (carry !== undefined) alive[k]!.add(carry.index);
+      if (segment.end.kind === "collective" || segment.end.kind === "call") {
+        const { reads, writes } = touched(segment.end.instruction);
+        for (const { index } of reads) alive[k]!.add(index);
+        for (const { index } of writes) kept.add(index);
+      }
+      for (const index of alive[k]!) kept.add(index);
+    }
+    const file = layOut(fn, kept);
+    const formal = [...fn.returns, ...fn.parameters];
+    const context: CompileContext = {
+      address: (operand) => this.address(fn, operand.variable, operand.offset, places, formal, entryOffsets),
+      functionAddress: (name) => ({ low: String(16 * (this.linkage.functionNumber(name) + 1)), high: "3" }),
+      isLocal: (variable) => places.has(variable) || (fn.kind === "func" && formal.includes(variable)),
+      entryParameter: (variable) => (fn.kind === "entry" ? entryOffsets[fn.parameters.indexOf(variable)] : undefined),
+      site: (instruction) => this.site(instruction),
+      file,
+      floatOnly: floatOnly(fn, segments),
+      checks: { races: this.races },
+      ...(carry && { carry: { kind: "register" as const, register: carry } }),
+    };
+    const sources = segments.map((segment, k) => this.source(segment, alive[k]!, context));
+    const names = Object.keys(this.support).join(",");
+    // One compilation for all segments: what they call is bound once.
+    const make = new Function("support", `"use strict";const {${names}}=support;return [${sources.join(",\n")}];`);
+    const runs = make(this.support) as (RunSegment | undefined)[];
+    return {
+      name: fn.name,
+      source: fn,
+      segments: segments.map((segment, k) => this.segment(segment, runs[k], file)),
+      registerBytes: file.bytes,
+      frameBytes,
+      places,
+      lanesOf: ({ index }) => {
+        const place = file.places.get(index);
+        return place?.kind === "double" ? place.word : undefined;
+      },
+    };
+  }
+
+  private segment(segment: Segment, run: RunSegment | undefined, file: RegisterFile): CompiledSegment {
+    const { end } = segment;
+    if (end.kind !== "next" && end.instruction !== undefined) this.site(end.instruction);
+    return {
+      run,
+      end,
+      guarded: segment.guard !== undefined,
+      collective: end.kind === "collective" ? compileCollective(end.instruction, file, this.support) : undefined,
+      lanes: 0,
+      instructions: allInstructions(segment),
+    };
+  }
+
+  private source(segment: Segment, alive: ReadonlySet<number>, context: CompileContext): string {
+    const emitter = new Emitter(context);
+    for (const instruction of segment.instructions) emitter.emit(instruction, handlerOf(emitter, instruction));
+    let finish = "";
+    if (segment.guard !== undefined) {
+      const condition = emitter.predicate({ kind: "register", register: segment.guard.register });
+      finish = `if(${segment.guard.negated ? `!${condition}` : condition})taken|=1<<l;`;
+    } else if (segment.end.kind === "switch") {
+      emitter.instruction = segment.end.instruction;
+      finish = `w.switchTo[l]=${emitter.word(segment.end.instruction.operands[0]!)};`;
+    } else if (segment.instructions.length === 0) return "undefined";
+    return emitter.source(alive, finish, "taken");
+  }
+
+  /** A variable's address in its own space, as expressions of the two halves. */
+  private address(
+    fn: PtxFunction,
+    variable: PtxVariable,
+    offset: number,
+    places: ReadonlyMap<PtxVariable, number>,
+    formal: readonly PtxVariable[],
+    entryOffsets: readonly number[],
+  ): { low: string; high: string } {
+    if (!isStateSpace(variable.space)) throw new UnsupportedPtxError(`"${variable.name}" has no address`, variable.line);
+    const shared = this.sharedPlaces.get(variable);
+    if (shared !== undefined) return { low: String(shared + offset), high: "0" };
+    const local = places.get(variable);
+    if (local !== undefined) return { low: `(w.frameBase+${local + offset})`, high: "0" };
+    const place = formal.indexOf(variable);
+    if (place >= 0) {
+      if (fn.kind === "entry") return { low: `(w.paramBase+${entryOffsets[place]! + offset})`, high: "7" };
+      return { low: `(w.parameters[${place}]+${offset})`, high: "0" };
+    }
+    return { low: String(this.linkage.placeOf(variable) + offset), high: "7" };
+  }
+}
+
+function recursive(entry: string, module: PtxModule): boolean {
+  const path = new Set<string>();
+  const done = new Set<string>();
+  const visit = (name: string): boolean => {
+    if (path.has(name)) return true;
+    const fn = module.functions.get(name);
+    if (fn === undefined || done.has(name)) return false;
+    path.add(name);
+    const found = callees(fn).some((next) => next !== undefined && visit(next));
+    path.delete(name);
+    done.add(name);
+    return found;
+  };
+  return visit(entry);
+}
+
+/** Local bytes of the deepest chain of calls. */
+function deepest(name: string, functions: ReadonlyMap<string, CompiledFunction>): number {
+  const compiled = functions.get(name);
+  if (compiled === undefined) return 0;
+  const next = callees(compiled.source).map((callee) => (callee === undefined ? 0 : deepest(callee, functions)));
+  return compiled.frameBytes + Math.max(0, ...next);
+}

@@ -1,0 +1,316 @@
+// Matrix instructions of a warp: mma.sync, wmma, ldmatrix, stmatrix, movmatrix. Products and sums are done in double and rounded once to the
+// accumulator's type; a tensor core adds in another order and keeps fewer bits, so a GPU may differ in the last bits of a sum.
+import { doubleFromBits, doubleHigh, doubleLow, singleBits, singleFromBits } from "../arithmetic/bits.js";
+import { fromNumber, type HalfKind, toNumber } from "../arithmetic/half.js";
+import type { Resolve } from "../run/access.js";
+import type { Warp } from "../run/warp.js";
+import type { PtxOperand } from "../types.js";
+import type { Collective } from "./collective.js";
+import type { LaneAccess } from "./lane-access.js";
+import type { Support } from "./support.js";
+
+type ElementType = "f16" | "bf16" | "tf32" | "f32" | "f64" | "s32";
+
+interface Shape {
+  m: number;
+  n: number;
+  k: number;
+}
+
+/** Where register r, part p of lane l lies in a matrix: row and column. */
+type Layout = (lane: number, register: number, part: number) => [row: number, column: number];
+
+const parts = (type: ElementType): number => (type === "f16" || type === "bf16" ? 2 : 1);
+
+/** Reads and writes the elements of a fragment. */
+class Fragment {
+  readonly count: number;
+  private readonly reads: ((warp: Warp, lane: number) => number)[][];
+  private readonly writes: ((warp: Warp, lane: number, value: number) => void)[][];
+  private readonly type: ElementType;
+
+  constructor(access: LaneAccess, operand: PtxOperand, type: ElementType, writable: boolean) {
+    const elements = access.list(operand);
+    this.type = type;
+    this.count = elements.length;
+    const words = type === "f64" ? [0, 1] : [0];
+    this.reads = writable ? [] : elements.map((element) => words.map((part) => access.read(element, part)));
+    this.writes = writable ? elements.map((element) => words.map((part) => access.write(element, part))) : [];
+  }
+
+  get(warp: Warp, lane: number, register: number, part: number): number {
+    const read = this.reads[register]!;
+    const word = read[0]!(warp, lane);
+    if (this.type === "f64") return doubleFromBits(word, read[1]!(warp, lane));
+    if (this.type === "s32") return word;
+    if (this.type === "f32") return singleFromBits(word);
+    // The tensor core looks at the upper 19 bits of a tf32 operand only.
+    if (this.type === "tf32") return singleFromBits(word & 0xffffe000);
+    return toNumber(this.type, (word >>> (16 * part)) & 0xffff);
+  }
+
+  set(warp: Warp, lane: number, register: number, values: readonly number[]): void {
+    const write = this.writes[register]!;
+    if (this.type === "f64") {
+      write[0]!(warp, lane, doubleLow(values[0]!));
+      write[1]!(warp, lane, doubleHigh(values[0]!));
+    } else if (this.type === "f16" || this.type === "bf16") {
+      write[0]!(warp, lane, fromNumber(this.type, values[0]!) | (fromNumber(this.type, values[1]!) << 16));
+    } else write[0]!(warp, lane, this.type === "s32" ? values[0]! | 0 : singleBits(Math.fround(values[0]!)));
+  }
+}
+
+function shapeOf(access: LaneAccess): Shape {
+  for (const word of access.instruction.modifiers) {
+    const found = /^m(\d+)n(\d+)k(\d+)$/.exec(word);
+    if (found !== null) return { m: Number(found[1]), n: Number(found[2]), k: Number(found[3]) };
+  }
+  throw access.unsupported("which shape?");
+}
+
+function readMatrix(warp: Warp, fragment: Fragment, type: ElementType, layout: Layout, rows: number, columns: number): Float64Array {
+  const matrix = new Float64Array(rows * columns);
+  for (let lane = 0; lane < 32; lane++) {
+    for (let register = 0; register < fragment.count; register++) {
+      for (let part = 0; part < parts(type); part++) {
+        const [row, column] = layout(lane, register, part);
+        if (row < rows && column < columns) matrix[row * columns + column] = fragment.get(warp, lane, register, part);
+      }
+    }
+  }
+  return matrix;
+}
+
+function writeMatrix(warp: Warp, fragment: Fragment, type: ElementType, layout: Layout, matrix: Float64Array, columns: number): void {
+  for (let lane = 0; lane < 32; lane++) {
+    for (let register = 0; register < fragment.count; register++) {
+      const values: number[] = [];
+      for (let part = 0; part < parts(type); part++) {
+        const [row, column] = layout(lane, register, part);
+        values.push(matrix[row * columns + column] ?? 0);
+      }
+      fragment.set(warp, lane, register, values);
+    }
+  }
+}
+
+function multiply(a: Float64Array, b: Float64Array, c: Float64Array, { m, n, k }: Shape): Float64Array {
+  const d = new Float64Array(m * n);
+  for (let row = 0; row < m; row++) {
+    for (let column = 0; column < n; column++) {
+      let sum = c[row * n + column]!;
+      for (let j = 0; j < k; j++) sum += a[row * k + j]! * b[j * n + column]!;
+      d[row * n + column] = sum;
+    }
+  }
+  return d;
+}
+
+function everyLane(warp: Warp, access: LaneAccess, mask: number): void {
+  if (mask !== -1)
+    throw warp.launch.error(
+      "warpDivergence",
+      "a matrix instruction takes all 32 lanes",
+      warp,
+      31 - Math.clz32(mask & -mask),
+      access.instruction,
+    );
+}
+
+/** mma.sync: the fragment layouts of the PTX ISA, 9.7.14.5. */
+function mma(access: LaneAccess): Collective {
+  const shape = shapeOf(access);
+  const types = access.instruction.modifiers.filter((word) => /^(f16|bf16|tf32|f32|f64)$/.test(word)) as ElementType[];
+  const [dType, aType, bType, cType] = types;
+  const supported = ["m16n8k4", "m16n8k8", "m16n8k16", "m8n8k4"].includes(`m${shape.m}n${shape.n}k${shape.k}`);
+  const tall = shape.m === (aType === "f64" ? 8 : 16);
+  if (types.length !== 4 || !supported || !tall || dType === undefined)
+    throw access.unsupported("mma is modelled for m16n8k4 and m16n8k8 tf32, m16n8k8 and m16n8k16 f16 and bf16, and m8n8k4 f64");
+  const half = parts(aType!) === 2;
+  const width = half ? 2 : 1;
+  const a: Layout = (lane, r, p) => [
+    (lane >> 2) + 8 * (shape.m === 16 ? r & 1 : 0),
+    width * (lane & 3) + p + 4 * width * (shape.m === 16 ? r >> 1 : r),
+  ];
+  const b: Layout = (lane, r, p) => [width * (lane & 3) + p + 4 * width * r, lane >> 2];
+  const accumulator = (type: ElementType): Layout =>
+    parts(type) === 2
+      ? (lane, r, p) => [(lane >> 2) + 8 * r, 2 * (lane & 3) + p]
+      : (lane, r) => [(lane >> 2) + 8 * (r >> 1), 2 * (lane & 3) + (r & 1)];
+  const fragments = [aType!, bType!, cType!].map((type, k) => new Fragment(access, access.operand(k + 1), type, false));
+  const result = new Fragment(access, access.operand(0), dType, true);
+  const run = (warp: Warp, mask: number): void => {
+    everyLane(warp, access, mask);
+    const left = readMatrix(warp, fragments[0]!, aType!, a, shape.m, shape.k);
+    const right = readMatrix(warp, fragments[1]!, bType!, b, shape.k, shape.n);
+    const sum = readMatrix(warp, fragments[2]!, cType!, accumulator(cType!), shape.m, shape.n);
+    writeMatrix(warp, result, dType, accumulator(dType), multiply(left, right, sum, shape), shape.n);
+  };
+  return { kind: "lanes", members: () => -1, run };
+}
+
+interface Heap {
+  G16: Uint16Array;
+  G32: Int32Array;
+  GD: Float64Array;
+  resolve: Resolve;
+}
+
+function spaceCode(access: LaneAccess): number {
+  const word = access.instruction.modifiers.find((each) => /^(shared|global)/.test(each));
+  return word === undefined ? 0 : word.startsWith("shared") ? 2 : 1;
+}
+
+/**
+ * wmma fragments have no layout that a program may know; here element e of a matrix, counted row by row, is element e mod q of lane e / q,
+ * where q is a lane's share.
+ */
+function opaqueLayout(elements: number, columns: number, perRegister: number): Layout {
+  const share = elements / 32;
+  return (lane, register, part) => {
+    const within = register * perRegister + part;
+    if (within >= share) return [Infinity, Infinity];
+    const element = lane * share + within;
+    return [Math.floor(element / columns), element % columns];
+  };
+}
+
+function wmmaSize(which: string, { m, n, k }: Shape): [rows: number, columns: number] {
+  return which === "a" ? [m, k] : which === "b" ? [k, n] : [m, n];
+}
+
+function wmmaMove(access: LaneAccess, heap: Heap, stores: boolean): Collective {
+  const { modifiers, operands } = access.instruction;
+  const which = modifiers[1]!;
+  const shape = shapeOf(access);
+  const type = modifiers.find((word) => /^(f16|bf16|tf32|f32|f64|s32)$/.test(word)) as ElementType | undefined;
+  if (type === undefined) throw access.unsupported("this element type is not modelled");
+  const [rows, columns] = wmmaSize(which, shape);
+  const byRow = modifiers.includes("row");
+  const { low, high, offset } = access.address(access.operand(stores ? 0 : 1));
+  const fragment = new Fragment(access, access.operand(stores ? 1 : 0), type, !stores);
+  const stride = operands[2] === undefined ? () => (byRow ? columns : rows) : access.read(operands[2]);
+  const bytes = type === "f64" ? 8 : parts(type) === 2 ? 2 : 4;
+  const layout = opaqueLayout(rows * columns, columns, parts(type));
+  const space = spaceCode(access);
+  const site = (warp: Warp): number => warp.launch.kernel.sites.indexOf(access.instruction);
+  const place = (warp: Warp, row: number, column: number, at: number): number => {
+    const element = byRow ? row * stride(warp, 0) + column : column * stride(warp, 0) + row;
+    return heap.resolve(warp, 0, at, space, high(warp, 0), low(warp, 0), offset + element * bytes, bytes, stores ? 1 : 0);
+  };
+  const run = (warp: Warp, mask: number): void => {
+    everyLane(warp, access, mask);
+    const at = site(warp);
+    const matrix = stores ? readMatrix(warp, fragment, type, layout, rows, columns) : new Float64Array(rows * columns);
+    for (let row = 0; row < rows; row++) {
+      for (let column = 0; column < columns; column++) {
+        const index = place(warp, row, column, at);
+        const element = row * columns + column;
+        if (stores) store(heap, index, matrix[element]!, type);
+        else matrix[element] = load(heap, index, type);
+      }
+    }
+    if (!stores) writeMatrix(warp, fragment, type, layout, matrix, columns);
+    else warp.launch.progress++;
+  };
+  return { kind: "lanes", members: () => -1, run };
+}
+
+function load(heap: Heap, index: number, type: ElementType): number {
+  if (type === "f64") return heap.GD[index >> 3]!;
+  if (type === "f16" || type === "bf16") return toNumber(type, heap.G16[index >> 1]!);
+  const word = heap.G32[index >> 2]!;
+  return type === "s32" ? word : singleFromBits(word);
+}
+
+function store(heap: Heap, index: number, value: number, type: ElementType): void {
+  if (type === "f64") heap.GD[index >> 3] = value;
+  else if (type === "f16" || type === "bf16") heap.G16[index >> 1] = fromNumber(type as HalfKind, value);
+  else heap.G32[index >> 2] = type === "s32" ? value | 0 : singleBits(Math.fround(value));
+}
+
+function wmmaMultiply(access: LaneAccess): Collective {
+  const shape = shapeOf(access);
+  const types = access.instruction.modifiers.filter((word) => /^(f16|bf16|tf32|f32|f64)$/.test(word)) as ElementType[];
+  const [dType, aType, bType, cType] = types.length === 2 ? [types[0]!, "f16" as const, "f16" as const, types[1]!] : types;
+  if (dType === undefined || aType === undefined || bType === undefined || cType === undefined)
+    throw access.unsupported("these element types are not modelled");
+  const layout = (which: string, type: ElementType): Layout => {
+    const [rows, columns] = wmmaSize(which, shape);
+    return opaqueLayout(rows * columns, columns, parts(type));
+  };
+  const [a, b, c] = [aType, bType, cType].map((type, k) => new Fragment(access, access.operand(k + 1), type, false));
+  const d = new Fragment(access, access.operand(0), dType, true);
+  const run = (warp: Warp, mask: number): void => {
+    everyLane(warp, access, mask);
+    const left = readMatrix(warp, a!, aType, layout("a", aType), shape.m, shape.k);
+    const right = readMatrix(warp, b!, bType, layout("b", bType), shape.k, shape.n);
+    const sum = readMatrix(warp, c!, cType, layout("c", cType), shape.m, shape.n);
+    writeMatrix(warp, d, dType, layout("d", dType), multiply(left, right, sum, shape), shape.n);
+  };
+  return { kind: "lanes", members: () => -1, run };
+}
+
+/** ldmatrix and stmatrix: 8 x 8 matrices of 16 bits; lane 8 i + r gives the address of row r of matrix i. */
+function rowMatrices(access: LaneAccess, heap: Heap, stores: boolean): Collective {
+  const { modifiers } = access.instruction;
+  if (!modifiers.includes("m8n8") || !modifiers.includes("b16")) throw access.unsupported("only 8 x 8 matrices of b16 are modelled");
+  const count = Number(modifiers.find((word) => /^x[124]$/.test(word))?.slice(1) ?? 1);
+  const transposed = modifiers.includes("trans");
+  const { low, high, offset } = access.address(access.operand(stores ? 0 : 1));
+  const registers = access.list(access.operand(stores ? 1 : 0));
+  const reads = stores ? registers.map((each) => access.read(each)) : [];
+  const writes = stores ? [] : registers.map((each) => access.write(each));
+  const space = spaceCode(access);
+  const run = (warp: Warp, mask: number): void => {
+    everyLane(warp, access, mask);
+    const site = warp.launch.kernel.sites.indexOf(access.instruction);
+    for (let i = 0; i < count; i++) {
+      const rows: number[] = [];
+      for (let r = 0; r < 8; r++) {
+        const lane = 8 * i + r;
+        rows.push(heap.resolve(warp, lane, site, space, high(warp, lane), low(warp, lane), offset, 16, stores ? 1 : 0));
+      }
+      for (let lane = 0; lane < 32; lane++) {
+        const [row, column] = [lane >> 2, 2 * (lane & 3)];
+        const at = (k: number): number => (transposed ? (rows[column + k]! >> 1) + row : (rows[row]! >> 1) + column + k);
+        if (stores) {
+          const word = reads[i]!(warp, lane);
+          heap.G16[at(0)] = word;
+          heap.G16[at(1)] = word >>> 16;
+        } else writes[i]!(warp, lane, heap.G16[at(0)]! | (heap.G16[at(1)]! << 16));
+      }
+    }
+    if (stores) warp.launch.progress++;
+  };
+  return { kind: "lanes", members: () => -1, run };
+}
+
+/** movmatrix.trans: an 8 x 8 matrix of 16 bits held by the warp, transposed. */
+function transposeMatrix(access: LaneAccess): Collective {
+  const read = access.read(access.operand(1));
+  const write = access.write(access.operand(0));
+  const run = (warp: Warp, mask: number): void => {
+    everyLane(warp, access, mask);
+    const element = (row: number, column: number): number => (read(warp, 4 * row + (column >> 1)) >>> (16 * (column & 1))) & 0xffff;
+    const words = Array.from(
+      { length: 32 },
+      (_, lane) => element(2 * (lane & 3), lane >> 2) | (element(2 * (lane & 3) + 1, lane >> 2) << 16),
+    );
+    for (let lane = 0; lane < 32; lane++) write(warp, lane, words[lane]!);
+  };
+  return { kind: "lanes", members: () => -1, run };
+}
+
+export function compileMatrix(access: LaneAccess, support: Support): Collective {
+  const heap = support as unknown as Heap;
+  const { opcode, modifiers } = access.instruction;
+  if (opcode === "mma") return mma(access);
+  if (opcode === "ldmatrix" || opcode === "stmatrix") return rowMatrices(access, heap, opcode === "stmatrix");
+  if (opcode === "movmatrix") return transposeMatrix(access);
+  if (opcode === "wmma") {
+    if (modifiers[0] === "load" || modifiers[0] === "store") return wmmaMove(access, heap, modifiers[0] === "store");
+    return wmmaMultiply(access);
+  }
+  throw access.unsupported("this instruction is not modelled");
+}

@@ -1,0 +1,105 @@
+// Cuts a function into segments: straight runs of instructions that one compiled loop over lanes can do, each ending where control or the
+// other lanes come in. It decides nothing about arithmetic or memory.
+import { UnsupportedPtxError } from "../errors.js";
+import type { PtxFunction, PtxInstruction, PtxRegister } from "../types.js";
+
+export type SegmentEnd =
+  | { kind: "next" }
+  | { kind: "branch"; target: number; instruction: PtxInstruction }
+  | { kind: "leave"; how: "exit" | "ret"; instruction: PtxInstruction | undefined }
+  | { kind: "switch"; targets: number[]; instruction: PtxInstruction }
+  | { kind: "collective"; instruction: PtxInstruction }
+  | { kind: "call"; instruction: PtxInstruction };
+
+export interface Segment {
+  instructions: PtxInstruction[];
+  /** Guard of a branch or leave; absent where it is taken by all. */
+  guard: { register: PtxRegister; negated: boolean } | undefined;
+  end: SegmentEnd;
+}
+
+/** V8 leaves functions above 60 kB of bytecode unoptimised; a segment of this many instructions stays well below. */
+const longest = 300;
+
+const collectiveOpcodes = new Set([
+  "shfl",
+  "vote",
+  "match",
+  "redux",
+  "bar",
+  "barrier",
+  "elect",
+  "mma",
+  "wmma",
+  "ldmatrix",
+  "stmatrix",
+  "movmatrix",
+  "nanosleep",
+]);
+
+/** True for an instruction that the lanes of a warp do together. */
+export function isCollective(instruction: PtxInstruction): boolean {
+  return collectiveOpcodes.has(instruction.opcode);
+}
+
+export function cutIntoSegments(fn: PtxFunction): Segment[] {
+  const segments: Segment[] = [];
+  const labels = new Map<string, number>();
+  const branches: { segment: Segment; label: string }[] = [];
+  const switches: { segment: Segment; labels: string[] }[] = [];
+  let current: PtxInstruction[] = [];
+  const close = (end: SegmentEnd, guard?: Segment["guard"]): Segment => {
+    const segment: Segment = { instructions: current, guard, end };
+    segments.push(segment);
+    current = [];
+    return segment;
+  };
+  const skipGuarded = (instruction: PtxInstruction): void => {
+    if (instruction.guard === undefined) return;
+    const { register, negated } = instruction.guard;
+    const target = segments.length + 2;
+    close({ kind: "branch", target, instruction }, { register, negated: !negated });
+  };
+  for (const statement of fn.statements) {
+    if ("label" in statement) {
+      if (current.length > 0) close({ kind: "next" });
+      labels.set(statement.label, segments.length);
+      continue;
+    }
+    const instruction = statement;
+    const { opcode, operands, guard } = instruction;
+    if (opcode === "bra") {
+      const target = operands[0];
+      if (target?.kind !== "label") throw new UnsupportedPtxError("bra takes a label", instruction.line);
+      branches.push({ segment: close({ kind: "branch", target: -1, instruction }, guard), label: target.label });
+    } else if (opcode === "brx") {
+      const list = operands[1];
+      const names = list?.kind === "label" ? fn.branchTargets.get(list.label) : undefined;
+      if (names === undefined) throw new UnsupportedPtxError("brx.idx takes a .branchtargets label", instruction.line);
+      skipGuarded(instruction);
+      switches.push({ segment: close({ kind: "switch", targets: [], instruction }), labels: names });
+    } else if (opcode === "ret" || opcode === "exit") {
+      close({ kind: "leave", how: opcode, instruction }, guard);
+    } else if (opcode === "call") {
+      skipGuarded(instruction);
+      close({ kind: "call", instruction });
+    } else if (isCollective(instruction)) {
+      skipGuarded(instruction);
+      // Lanes that wait here must not have done anything else of the segment, for others to join them.
+      if (current.length > 0) close({ kind: "next" });
+      close({ kind: "collective", instruction });
+    } else {
+      current.push(instruction);
+      if (current.length >= longest) close({ kind: "next" });
+    }
+  }
+  close({ kind: "leave", how: "ret", instruction: undefined });
+  const place = (label: string): number => {
+    const index = labels.get(label);
+    if (index === undefined) throw new UnsupportedPtxError(`label "${label}" is not in ${fn.name}`, fn.line);
+    return index;
+  };
+  for (const { segment, label } of branches) if (segment.end.kind === "branch") segment.end.target = place(label);
+  for (const { segment, labels: names } of switches) if (segment.end.kind === "switch") segment.end.targets = names.map(place);
+  return segments;
+}

@@ -1,0 +1,68 @@
+// Special registers: where compiled code finds thread and block indices, clocks and masks. Values come from the warp and its block.
+import type { Emitter } from "./emitter.js";
+
+const blockFields: Readonly<Record<string, string>> = {
+  "ntid.x": "blockSize.x",
+  "ntid.y": "blockSize.y",
+  "ntid.z": "blockSize.z",
+  "ctaid.x": "index.x",
+  "ctaid.y": "index.y",
+  "ctaid.z": "index.z",
+  "nctaid.x": "gridSize.x",
+  "nctaid.y": "gridSize.y",
+  "nctaid.z": "gridSize.z",
+  "cluster_ctaid.x": "inCluster.x",
+  "cluster_ctaid.y": "inCluster.y",
+  "cluster_ctaid.z": "inCluster.z",
+  "cluster_nctaid.x": "clusterSize.x",
+  "cluster_nctaid.y": "clusterSize.y",
+  "cluster_nctaid.z": "clusterSize.z",
+  "clusterid.x": "clusterIndex.x",
+  "clusterid.y": "clusterIndex.y",
+  "clusterid.z": "clusterIndex.z",
+  "nclusterid.x": "clusterCount.x",
+  "nclusterid.y": "clusterCount.y",
+  "nclusterid.z": "clusterCount.z",
+  cluster_ctarank: "clusterRank",
+  cluster_nctarank: "clusterBlocks",
+  is_explicit_cluster: "explicitCluster",
+  nwarpid: "warpCount",
+  smid: "slot",
+  nsmid: "slots",
+  gridid: "gridId",
+  dynamic_smem_size: "dynamicSharedBytes",
+  total_smem_size: "sharedBytes",
+  aggr_smem_size: "sharedBytes",
+};
+
+const laneMasks: Readonly<Record<string, string>> = {
+  laneid: "l",
+  lanemask_eq: "(1<<l)",
+  lanemask_lt: "((1<<l)-1)",
+  lanemask_le: "(l===31?-1:(1<<(l+1))-1)",
+  lanemask_gt: "(l===31?0:-1<<(l+1))",
+  lanemask_ge: "(-1<<l)",
+};
+
+/** Expressions for the two halves of a special register. */
+export function specialRegister(emitter: Emitter, name: string): { low: string; high: string } {
+  const word = (low: string) => ({ low, high: "0" });
+  const axis = /^tid\.([xyz])$/.exec(name)?.[1];
+  if (axis !== undefined) {
+    const lanes = emitter.uniform(`tid_${axis}`, `w.thread.${axis}`);
+    return word(`${lanes}[l]`);
+  }
+  const field = blockFields[name];
+  if (field !== undefined) return word(emitter.uniform(`s_${name.replace(".", "_")}`, `w.block.${field}`));
+  const mask = laneMasks[name];
+  if (mask !== undefined) return word(mask);
+  if (name === "warpid") return word("w.index");
+  if (name === "clock" || name === "clock_lo") return word("(w.clock()|0)");
+  if (name === "clock_hi") return word("(w.clock()/4294967296|0)");
+  if (name === "clock64") return { low: "(w.clock()|0)", high: "(w.clock()/4294967296|0)" };
+  if (name === "globaltimer_lo") return word("(w.nanoseconds()|0)");
+  if (name === "globaltimer_hi") return word("(w.nanoseconds()/4294967296|0)");
+  if (name === "globaltimer") return { low: "(w.nanoseconds()|0)", high: "(w.nanoseconds()/4294967296|0)" };
+  if (/^(envreg\d+|pm\d+(_64)?|current_graph_exec|reserved_smem_offset_(begin|end|cap|0|1))$/.test(name)) return word("0");
+  throw emitter.unsupported(`special register %${name} is not modelled`);
+}

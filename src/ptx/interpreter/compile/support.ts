@@ -1,0 +1,46 @@
+// Everything compiled code calls by name: arithmetic, the heap's views, and the runtime's slow paths. One object, made once a device.
+import * as approximate from "../arithmetic/approximate.js";
+import * as bits from "../arithmetic/bits.js";
+import * as convert from "../arithmetic/convert.js";
+import * as exact from "../arithmetic/exact.js";
+import * as float from "../arithmetic/float.js";
+import * as half from "../arithmetic/half.js";
+import * as integer from "../arithmetic/integer.js";
+import * as integer64 from "../arithmetic/integer64.js";
+import type { Access } from "../run/access.js";
+import type { BarrierObjects } from "../run/barrier-object.js";
+import { type DeviceMemory, shadow } from "../run/memory.js";
+import type { Warp } from "../run/warp.js";
+
+export type Support = Readonly<Record<string, unknown>>;
+
+export function makeSupport(memory: DeviceMemory, access: Access, objects: BarrierObjects): Support {
+  const eight = (mark: number): number => new Float64Array(new Uint8Array(8).fill(mark).buffer)[0]!;
+  return {
+    ...approximate,
+    ...bits,
+    ...convert,
+    ...exact,
+    ...float,
+    ...half,
+    ...integer,
+    ...integer64,
+    ...memory.views,
+    written8: eight(shadow.written),
+    constant8: eight(shadow.constant),
+    resolve: access.resolve,
+    copyBytes: access.copy,
+    isReadOnly: (place: number): boolean => memory.shadowBytes[place] === shadow.constant,
+    raceRead: (warp: Warp, lane: number, site: number, word: number): void => warp.launch.races.read(warp, lane, site, word),
+    raceWrite: (warp: Warp, lane: number, site: number, word: number): void => warp.launch.races.write(warp, lane, site, word),
+    raceBytes: (warp: Warp, lane: number, site: number, address: number, bytes: number, mode: number): void =>
+      warp.launch.races.narrow(warp, lane, site, address, bytes, mode !== 0),
+    mbarrierInit: objects.init,
+    mbarrierInvalidate: objects.invalidate,
+    mbarrierArrive: objects.arrive,
+    mbarrierExpect: objects.expect,
+    mbarrierComplete: objects.complete,
+    mbarrierParity: objects.parityOf,
+    mbarrierDone: objects.done,
+  };
+}

@@ -1,0 +1,130 @@
+// The simulated device: memory that a host may allocate, copy and free, and programs of PTX to launch on it. It knows no driver API.
+import type { Dimensions, KernelArgument } from "./arguments.js";
+import { LaunchError } from "./errors.js";
+import { makeSupport, type Support } from "./compile/support.js";
+import { parsePtx } from "./parser.js";
+import { PtxProgram } from "./program.js";
+import { Access } from "./run/access.js";
+import { BarrierObjects } from "./run/barrier-object.js";
+import { type Allocation, DeviceMemory, globalHigh, shadow } from "./run/memory.js";
+import { allChecks, type Checks, defaultLimits, type Limits } from "./run/options.js";
+
+export interface MachineOptions {
+  /** Bytes that programs may allocate. Default 256 MiB; below 2 GiB with `launchBytes`. */
+  memoryBytes?: number;
+  /** Bytes for the shared, local and parameter memory of running kernels. Default 128 MiB. */
+  launchBytes?: number;
+  /** Shared memory a block may have. Default 232,448, as on compute capability 9.0. */
+  sharedBytesPerBlock?: number;
+  /** Blocks of an ordinary grid that are on the device at once; a cooperative grid is all there. Default 8. */
+  residentBlocks?: number;
+  checks?: Partial<Checks>;
+  limits?: Partial<Limits>;
+}
+
+export interface LaunchOptions {
+  entry: string;
+  grid: Dimensions;
+  block: Dimensions;
+  dynamicSharedBytes?: number;
+  /** Blocks of a cluster; taken from the kernel's `.reqnctapercluster` where it has one. */
+  cluster?: Dimensions;
+  /** All blocks are on the device at once and may wait for one another. */
+  cooperative?: boolean;
+  args: Uint8Array | readonly KernelArgument[];
+  checks?: Partial<Omit<Checks, "initialised">>;
+  limits?: Partial<Limits>;
+}
+
+const globalBase = BigInt(globalHigh) << 32n;
+
+export class PtxMachine {
+  /** @internal */
+  readonly memory: DeviceMemory;
+  /** @internal */
+  readonly access: Access;
+  /** @internal */
+  readonly support: Support;
+  readonly checks: Checks;
+  readonly limits: Limits;
+  readonly sharedBytesPerBlock: number;
+  readonly residentBlocks: number;
+  private launches = 0;
+
+  constructor(options: MachineOptions = {}) {
+    this.checks = { ...allChecks, ...options.checks };
+    this.limits = { ...defaultLimits, ...options.limits };
+    this.sharedBytesPerBlock = options.sharedBytesPerBlock ?? 232_448;
+    this.residentBlocks = options.residentBlocks ?? 8;
+    this.memory = new DeviceMemory(options.memoryBytes ?? 2 ** 28, options.launchBytes ?? 2 ** 27, this.checks.initialised);
+    this.access = new Access(this.memory);
+    this.support = makeSupport(this.memory, this.access, new BarrierObjects(this.memory.views.G32 as Int32Array));
+  }
+
+  /** Bytes that are allocated, and those that may be. */
+  get memoryInfo(): { used: number; free: number; total: number; allocations: number } {
+    const { usedBytes, capacity, allocationCount } = this.memory;
+    return { used: usedBytes, free: capacity - usedBytes, total: capacity, allocations: allocationCount };
+  }
+
+  /** Reserves bytes, 256-byte aligned and with contents that count as unwritten; gives their device address. Throws LaunchError. */
+  allocate(bytes: number, name = "an allocation"): bigint {
+    return globalBase + BigInt(this.memory.allocate(bytes, "global", name).base);
+  }
+
+  free(address: bigint): void {
+    const allocation = this.memory.allocationAt(Number(address - globalBase));
+    if (allocation === undefined || allocation.kind !== "global")
+      throw new LaunchError(`0x${address.toString(16)} is not the start of an allocation`);
+    this.memory.free(allocation);
+  }
+
+  private range(address: bigint, bytes: number): { place: number; allocation: Allocation } {
+    const place = Number(address - globalBase);
+    const allocation = this.memory.liveAround(place);
+    if (allocation === undefined || place + bytes > allocation.base + allocation.bytes) {
+      const { words } = this.memory.describe(allocation === undefined ? place : place + bytes - 1);
+      throw new LaunchError(`a copy of ${bytes} bytes at 0x${address.toString(16)} leaves what is allocated: ${words}`);
+    }
+    return { place, allocation };
+  }
+
+  /** Copies host bytes to the device. */
+  write(address: bigint, from: ArrayBufferView): void {
+    const bytes = new Uint8Array(from.buffer, from.byteOffset, from.byteLength);
+    if (bytes.length === 0) return;
+    const { place, allocation } = this.range(address, bytes.length);
+    this.memory.write(place, bytes, allocation.kind === "constant" ? shadow.constant : shadow.written);
+  }
+
+  /** Copies device bytes to the host, written or not. */
+  read(address: bigint, bytes: number): Uint8Array {
+    if (bytes === 0) return new Uint8Array(0);
+    const { place } = this.range(address, bytes);
+    return this.memory.bytes.slice(place, place + bytes);
+  }
+
+  /** Sets bytes to a value. */
+  fill(address: bigint, value: number, bytes: number): void {
+    this.write(address, new Uint8Array(bytes).fill(value));
+  }
+
+  /** Copies within the device; bytes that nothing wrote stay so. */
+  copy(to: bigint, from: bigint, bytes: number): void {
+    if (bytes === 0) return;
+    const source = this.range(from, bytes).place;
+    const target = this.range(to, bytes).place;
+    this.memory.bytes.copyWithin(target, source, source + bytes);
+    this.memory.shadowBytes.copyWithin(target, source, source + bytes);
+  }
+
+  /** Reads PTX and puts its variables on the device. Throws PtxSyntaxError, UnsupportedPtxError. */
+  load(ptx: string): PtxProgram {
+    return new PtxProgram(this, parsePtx(ptx));
+  }
+
+  /** @internal */
+  nextGridId(): number {
+    return ++this.launches;
+  }
+}

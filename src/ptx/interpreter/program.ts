@@ -1,0 +1,216 @@
+// A loaded PTX module: its variables on the device, its kernels compiled on first use, and launches of them.
+import { checkBlock, dimensions, packArguments } from "./arguments.js";
+import { type CompiledKernel, KernelCompiler, parameterLayout } from "./compile/function.js";
+import { LaunchError, UnsupportedPtxError } from "./errors.js";
+import type { LaunchOptions, PtxMachine } from "./machine.js";
+import { collectCounters, type LaunchCounters } from "./run/counters.js";
+import { GridRun, type GridShape, type Slot } from "./run/grid.js";
+import { LaunchState } from "./run/launch-state.js";
+import { type Allocation, globalHigh, shadow } from "./run/memory.js";
+import { type PtxFunction, type PtxInitialValue, type PtxModule, type PtxVariable, scalarBytes } from "./types.js";
+
+export interface LaunchResult {
+  counters: LaunchCounters;
+  /** What the kernel printed, one entry a call. */
+  printed: string[];
+}
+
+/** What a host may ask of a kernel before launching it. */
+export interface KernelInfo {
+  name: string;
+  parameters: { name: string; type: string; bytes: number; offset: number }[];
+  staticSharedBytes: number;
+  localBytes: number | undefined;
+  directives: ReadonlyMap<string, readonly number[]>;
+}
+
+const alignUp = (value: number, to: number): number => Math.ceil(value / to) * to;
+const initialView = new DataView(new ArrayBuffer(16));
+
+export class PtxProgram {
+  readonly module: PtxModule;
+  private readonly machine: PtxMachine;
+  private readonly allocations = new Map<PtxVariable, Allocation>();
+  private readonly kernels = new Map<string, CompiledKernel>();
+  private readonly functionNames: string[];
+  private unloaded = false;
+
+  constructor(machine: PtxMachine, module: PtxModule) {
+    this.machine = machine;
+    this.module = module;
+    this.functionNames = [...module.functions.keys()];
+    const placed = [...module.variables.values()].filter(({ space }) => space === "global" || space === "const");
+    for (const variable of placed) {
+      if (variable.external) throw new UnsupportedPtxError(`"${variable.name}" is extern and nothing defines it`, variable.line);
+      const kind = variable.space === "const" ? "constant" : "global";
+      this.allocations.set(variable, machine.memory.allocate(variable.bytes, kind, `variable ${variable.name}`));
+    }
+    for (const variable of placed) this.initialise(variable);
+  }
+
+  get entries(): string[] {
+    return [...this.module.functions.values()].filter(({ kind }) => kind === "entry").map(({ name }) => name);
+  }
+
+  /** Address and size of a module variable, as cuModuleGetGlobal gives them. */
+  global(name: string): { address: bigint; bytes: number } {
+    const variable = this.module.variables.get(name);
+    const allocation = variable && this.allocations.get(variable);
+    if (allocation === undefined)
+      throw new LaunchError(`the module has no variable "${name}": it has ${[...this.module.variables.keys()].join(", ") || "none"}`);
+    return { address: (BigInt(globalHigh) << 32n) + BigInt(allocation.base), bytes: allocation.bytes };
+  }
+
+  info(entry: string): KernelInfo {
+    const fn = this.entry(entry);
+    const { offsets } = parameterLayout(fn.parameters);
+    const { staticSharedBytes, localBytes } = this.kernel(fn, this.machine.checks.races);
+    const parameters = fn.parameters.map(({ name, type, bytes }, k) => ({ name, type, bytes, offset: offsets[k]! }));
+    return { name: entry, parameters, staticSharedBytes, localBytes, directives: fn.directives };
+  }
+
+  /** Gives the variables' memory back; the program cannot be launched afterwards. */
+  unload(): void {
+    if (this.unloaded) return;
+    this.unloaded = true;
+    for (const allocation of this.allocations.values()) this.machine.memory.free(allocation);
+  }
+
+  private initialise(variable: PtxVariable): void {
+    const allocation = this.allocations.get(variable)!;
+    const bytes = new Uint8Array(allocation.bytes);
+    const size = scalarBytes[variable.type];
+    for (const [k, value] of variable.initial.entries()) {
+      this.initialBytes(value, variable);
+      bytes.set(new Uint8Array(initialView.buffer, 0, size), k * size);
+    }
+    this.machine.memory.write(allocation.base, bytes, variable.space === "const" ? shadow.constant : shadow.written);
+  }
+
+  private initialBytes(value: PtxInitialValue, variable: PtxVariable): void {
+    if (value.kind === "float") {
+      if (variable.type === "f32") initialView.setFloat32(0, value.value, true);
+      else initialView.setFloat64(0, value.value, true);
+      return;
+    }
+    if (value.kind === "bits") {
+      initialView.setBigUint64(0, BigInt.asUintN(64, value.value), true);
+      return;
+    }
+    const target = this.module.variables.get(value.name);
+    const allocation = target && this.allocations.get(target);
+    const fn = this.functionNames.indexOf(value.name);
+    if (allocation === undefined && fn < 0)
+      throw new UnsupportedPtxError(`the initial value of "${variable.name}" names "${value.name}"`, variable.line);
+    const address =
+      allocation === undefined ? (3n << 32n) + BigInt(16 * (fn + 1)) : (BigInt(globalHigh) << 32n) + BigInt(allocation.base + value.offset);
+    initialView.setBigUint64(0, address, true);
+  }
+
+  private entry(name: string): PtxFunction {
+    const fn = this.module.functions.get(name);
+    if (fn?.kind !== "entry" || !fn.defined)
+      throw new LaunchError(`the module has no kernel "${name}": it has ${this.entries.join(", ") || "none"}`);
+    return fn;
+  }
+
+  private kernel(fn: PtxFunction, races: boolean): CompiledKernel {
+    const key = `${fn.name}/${races}`;
+    let kernel = this.kernels.get(key);
+    if (kernel === undefined) {
+      const linkage = {
+        module: this.module,
+        placeOf: (variable: PtxVariable) => {
+          const allocation = this.allocations.get(variable);
+          if (allocation === undefined) throw new UnsupportedPtxError(`"${variable.name}" has no place in memory`, variable.line);
+          return allocation.base;
+        },
+        functionNumber: (name: string) => this.functionNames.indexOf(name),
+      };
+      kernel = new KernelCompiler(linkage, this.machine.support, races).compile(fn);
+      this.kernels.set(key, kernel);
+    }
+    return kernel;
+  }
+
+  private shape(fn: PtxFunction, kernel: CompiledKernel, options: LaunchOptions): GridShape {
+    const grid = dimensions(options.grid, "grid", { x: 2 ** 31 - 1, y: 65535, z: 65535 });
+    const block = dimensions(options.block, "block", { x: 1024, y: 1024, z: 64 });
+    checkBlock(fn, block);
+    const declared = fn.directives.get("reqnctapercluster") as [number, number, number] | undefined;
+    const clusterOption = options.cluster ?? declared;
+    const cluster = dimensions(clusterOption ?? 1, "cluster", { x: 16, y: 16, z: 16 });
+    if (cluster.x * cluster.y * cluster.z > 16)
+      throw new LaunchError(`a cluster of ${cluster.x * cluster.y * cluster.z} blocks: it takes at most 16`);
+    for (const axis of ["x", "y", "z"] as const)
+      if (grid[axis] % cluster[axis] !== 0)
+        throw new LaunchError(`grid.${axis} ${grid[axis]} is no multiple of cluster.${axis} ${cluster[axis]}`);
+    const dynamicSharedBytes = options.dynamicSharedBytes ?? 0;
+    if (!Number.isInteger(dynamicSharedBytes) || dynamicSharedBytes < 0)
+      throw new LaunchError(`dynamicSharedBytes is ${dynamicSharedBytes}: it takes a whole number from 0`);
+    const sharedBytes = kernel.staticSharedBytes + dynamicSharedBytes;
+    const most = this.machine.sharedBytesPerBlock;
+    if (sharedBytes > most) throw new LaunchError(`${fn.name} would have ${sharedBytes} bytes of shared memory a block: there are ${most}`);
+    return { grid, block, cluster, explicitCluster: clusterOption !== undefined, sharedBytes, dynamicSharedBytes };
+  }
+
+  /**
+   * Runs a kernel to its end. Throws LaunchError for a launch that cannot be, UnsupportedPtxError for PTX that is not modelled, and
+   * SimulationError for what the kernel does wrong; memory then holds what was written so far.
+   */
+  launch(options: LaunchOptions): LaunchResult {
+    if (this.unloaded) throw new LaunchError("the program was unloaded");
+    const { machine } = this;
+    const { memory } = machine;
+    const fn = this.entry(options.entry);
+    const checks = { ...machine.checks, ...options.checks, initialised: machine.checks.initialised };
+    const limits = { ...machine.limits, ...options.limits };
+    const kernel = this.kernel(fn, checks.races);
+    const shape = this.shape(fn, kernel, options);
+    const packed = packArguments(fn, options.args);
+    const blocks = shape.grid.x * shape.grid.y * shape.grid.z;
+    const clusterBlocks = shape.cluster.x * shape.cluster.y * shape.cluster.z;
+    const resident = options.cooperative
+      ? blocks
+      : Math.min(blocks, Math.max(1, Math.floor(machine.residentBlocks / clusterBlocks)) * clusterBlocks);
+    const localBytes = alignUp(kernel.localBytes ?? limits.stackBytes, 16);
+    const lanes = 32 * Math.ceil((shape.block.x * shape.block.y * shape.block.z) / 32);
+    const taken: Allocation[] = [];
+    const take = (bytes: number, kind: "shared" | "local" | "parameter", name: string): number => {
+      const allocation = memory.allocate(bytes, kind, name);
+      taken.push(allocation);
+      return allocation.base;
+    };
+    try {
+      const paramBase = take(packed.length, "parameter", "the kernel's parameters");
+      memory.write(paramBase, packed, shadow.constant);
+      const slots: Slot[] = [];
+      for (let k = 0; k < resident; k++) {
+        slots.push({
+          sharedBase: take(shape.sharedBytes, "shared", "shared memory"),
+          localBase: take(lanes * localBytes, "local", "local memory"),
+        });
+      }
+      const launch = new LaunchState({
+        kernel,
+        checks,
+        limits,
+        gridId: machine.nextGridId(),
+        localBytes,
+        paramBase,
+        tagWords: resident * ((shape.sharedBytes + 3) >> 2),
+        access: machine.access,
+        heap: memory.bytes,
+        functionNames: this.functionNames,
+        fileNames: this.module.files,
+      });
+      new GridRun(launch, shape, slots, memory).run();
+      collectCounters(kernel, launch.counters);
+      launch.counters.steps = launch.steps;
+      return { counters: launch.counters, printed: launch.printed };
+    } finally {
+      for (const allocation of taken) memory.free(allocation);
+      for (const each of kernel.functions.values()) for (const segment of each.segments) segment.lanes = 0;
+    }
+  }
+}

@@ -1,0 +1,175 @@
+// The slow way of an access: taken when the shadow says that something may be wrong, on first writes, and for addresses whose space is known
+// only now. It finds the place in the heap or says exactly what is wrong.
+import { type DeviceMemory, globalHigh, shadow } from "./memory.js";
+import type { Warp } from "./warp.js";
+
+const spaceNames = ["generic", "global", "shared", "local", "const", "param"];
+const [generic, , sharedSpace, localSpace] = [0, 1, 2, 3];
+const sharedHigh = 1;
+const localHigh = 2;
+/** Modes, as emit-memory.ts numbers them. */
+const write = 1;
+const both = 2;
+const strong = 4;
+
+export type Resolve = (
+  warp: Warp,
+  lane: number,
+  site: number,
+  space: number,
+  high: number,
+  low: number,
+  offset: number,
+  bytes: number,
+  mode: number,
+) => number;
+
+function hexadecimal(high: number, low: number): string {
+  return `0x${(BigInt(high >>> 0) * 4294967296n + BigInt(low >>> 0)).toString(16)}`;
+}
+
+export class Access {
+  private readonly memory: DeviceMemory;
+
+  constructor(memory: DeviceMemory) {
+    this.memory = memory;
+  }
+
+  readonly resolve: Resolve = (warp, lane, site, space, high, low, offset, bytes, mode) => {
+    const sum = (high >>> 0) * 4294967296 + (low >>> 0) + offset;
+    const top = Math.floor(sum / 4294967296) | 0;
+    const bottom = sum | 0;
+    const kind = mode & 3;
+    const verb = kind === write ? "stores" : kind === both ? "updates" : "loads";
+    const { launch } = warp;
+    const describe = (): string =>
+      `${verb} ${bytes} bytes at ${spaceNames[space]} address ${hexadecimal(space === sharedSpace ? 0 : top, bottom)}`;
+    let place: number;
+    let shared = -1;
+    if (space === sharedSpace || (space === generic && top === sharedHigh)) {
+      const rank = bottom >>> 24;
+      const target = rank === 0 ? warp.block : warp.block.cluster.blocks[rank - 1];
+      const within = rank === 0 ? bottom : bottom & 0xffffff;
+      if (target === undefined || within >>> 0 >= target.sharedBytes || (within >>> 0) + bytes > target.sharedBytes) {
+        if (!launch.checks.bounds) return this.nowhere(bytes);
+        throw launch.error(
+          "outOfBounds",
+          `${describe()}; the block has ${warp.block.sharedBytes} bytes of shared memory`,
+          warp,
+          lane,
+          site,
+        );
+      }
+      if (target.running === 0 && target !== warp.block)
+        throw launch.error(
+          "useAfterFree",
+          `${describe()}; block of rank ${target.clusterRank} of the cluster has exited`,
+          warp,
+          lane,
+          site,
+        );
+      place = target.sharedBase + within;
+      if (target === warp.block) shared = within;
+    } else if (space === localSpace || (space === generic && top === localHigh)) {
+      if (bottom >>> 0 >= warp.localBytes || (bottom >>> 0) + bytes > warp.localBytes) {
+        if (!launch.checks.bounds) return this.nowhere(bytes);
+        throw launch.error("outOfBounds", `${describe()}; a thread has ${warp.localBytes} bytes of local memory`, warp, lane, site);
+      }
+      place = warp.localBase + lane * warp.localBytes + bottom;
+    } else {
+      if (top !== globalHigh || bottom < 0 || bottom + bytes > this.memory.bytes.length) {
+        if (!launch.checks.bounds) return this.nowhere(bytes);
+        throw launch.error(
+          "outOfBounds",
+          `${describe()}, which is ${sum === 0 ? "the null pointer" : "in no allocation"}`,
+          warp,
+          lane,
+          site,
+        );
+      }
+      place = bottom;
+    }
+    if (place % bytes !== 0) {
+      if (launch.checks.alignment) throw launch.error("misaligned", `${describe()}, which is no multiple of ${bytes}`, warp, lane, site);
+      place -= place % bytes;
+    }
+    const wrong = this.check(place, bytes, kind, warp, lane, site, describe);
+    if (wrong) return this.nowhere(bytes);
+    if (shared >= 0 && (mode & strong) === 0) this.race(warp, lane, site, shared, bytes, kind);
+    return place;
+  };
+
+  /** Looks at every byte's shadow; true where the access must go nowhere because that check is off. */
+  private check(place: number, bytes: number, kind: number, warp: Warp, lane: number, site: number, describe: () => string): boolean {
+    const { shadowBytes } = this.memory;
+    const { launch } = warp;
+    for (let k = 0; k < bytes; k++) {
+      const mark = shadowBytes[place + k]!;
+      if (mark === shadow.none) {
+        if (!launch.checks.bounds) return true;
+        const { freed, words } = this.memory.describe(place + k);
+        throw launch.error(freed ? "useAfterFree" : "outOfBounds", `${describe()}, ${words}`, warp, lane, site);
+      }
+      if (kind !== 0 && mark === shadow.constant)
+        throw launch.error("readOnly", `${describe()}, which is constant memory`, warp, lane, site);
+      if (kind !== write && mark === shadow.unwritten)
+        throw launch.error(
+          "uninitialised",
+          `${describe()}, which nothing wrote (${this.memory.describe(place + k).words})`,
+          warp,
+          lane,
+          site,
+        );
+    }
+    if (kind !== 0) for (let k = 0; k < bytes; k++) shadowBytes[place + k] = shadow.written;
+    return false;
+  }
+
+  private race(warp: Warp, lane: number, site: number, address: number, bytes: number, kind: number): void {
+    const { launch } = warp;
+    if (!launch.checks.races) return;
+    if (bytes < 4) {
+      launch.races.narrow(warp, lane, site, address, bytes, kind !== 0);
+      return;
+    }
+    for (let k = 0; k < bytes; k += 4) {
+      const word = ((address + k) >>> 2) + warp.tagBase;
+      if (kind === 0) launch.races.read(warp, lane, site, word);
+      else launch.races.write(warp, lane, site, word);
+    }
+  }
+
+  /** Zeros that belong to nobody, at the start of the heap, for accesses that a switched-off check lets pass. */
+  private nowhere(bytes: number): number {
+    this.memory.bytes.fill(0, 0, bytes);
+    return 0;
+  }
+
+  /** cp.async: `used` bytes from one place to another, zeros up to `bytes`. */
+  readonly copy = (
+    warp: Warp,
+    lane: number,
+    site: number,
+    toSpace: number,
+    toHigh: number,
+    toLow: number,
+    fromSpace: number,
+    fromHigh: number,
+    fromLow: number,
+    bytes: number,
+    used: number,
+  ): void => {
+    const unit = bytes % 16 === 0 ? 16 : bytes % 8 === 0 ? 8 : 4;
+    const { bytes: heap } = this.memory;
+    for (let k = 0; k < bytes; k += unit) {
+      const to = this.resolve(warp, lane, site, toSpace, toHigh, toLow, k, unit, write);
+      const count = Math.max(0, Math.min(unit, used - k));
+      if (count > 0) {
+        const from = this.resolve(warp, lane, site, fromSpace, fromHigh, fromLow, k, unit, 0);
+        heap.copyWithin(to, from, from + count);
+      }
+      heap.fill(0, to + count, to + unit);
+    }
+    warp.launch.progress++;
+  };
+}

@@ -1,0 +1,182 @@
+// Barriers of a block (bar, barrier.cta, sixteen of them) and of a cluster: who has arrived, who waits, and what it means that a thread has
+// exited. A warp arrives when all its lanes that have not exited are there.
+import type { Collective } from "../compile/collective.js";
+import { forEachLane } from "../compile/collective.js";
+import type { PtxInstruction } from "../types.js";
+import type { BlockState, Cluster, NamedBarrier } from "./block.js";
+import type { Group, Warp } from "./warp.js";
+
+type BarrierOperation = Collective & { kind: "barrier" };
+
+const firstLane = (mask: number): number => 31 - Math.clz32(mask & -mask);
+
+/** Groups of a warp that wait at a barrier and have not been counted yet. */
+function uncounted(warp: Warp, id: number): Group[] {
+  return warp.groups.filter(({ wait }) => wait?.kind === "barrier" && wait.id === id && !wait.arrived);
+}
+
+/** A group comes to a barrier. True if it goes on at once. */
+export function arriveAtBarrier(warp: Warp, group: Group, operation: BarrierOperation, instruction: PtxInstruction): boolean {
+  const lane = firstLane(group.mask);
+  const id = operation.id(warp, lane);
+  if (id >>> 0 > 15) throw warp.launch.error("illegalInstruction", `barrier ${id}: a block has barriers 0 to 15`, warp, lane, instruction);
+  const threads = operation.threads?.(warp, lane) ?? 0;
+  if (operation.threads !== undefined && (threads <= 0 || threads % 32 !== 0))
+    throw warp.launch.error(
+      "illegalInstruction",
+      `a barrier of ${threads} threads: it takes a positive multiple of 32`,
+      warp,
+      lane,
+      instruction,
+    );
+  group.wait = { kind: "barrier", instruction, id, arrived: false, operation, threads };
+  countWarp(warp, id);
+  return group.wait === undefined;
+}
+
+/** Counts a warp as arrived once all its live lanes are at the barrier. */
+function countWarp(warp: Warp, id: number): void {
+  const groups = uncounted(warp, id);
+  if (groups.length === 0 || groups.reduce((mask, group) => mask | group.mask, 0) !== warp.live) return;
+  const { block } = warp;
+  const barrier = block.barriers[id]!;
+  const { operation, threads, instruction } = groups[0]!.wait as Group["wait"] & { kind: "barrier" };
+  if (barrier.arrived > 0 && barrier.expected !== threads)
+    throw warp.launch.error(
+      "barrierDivergence",
+      `barrier ${id} is entered for ${threads || "all"} threads by this warp and for ${barrier.expected || "all"} by another`,
+      warp,
+      firstLane(groups[0]!.mask),
+      instruction,
+    );
+  barrier.expected = threads;
+  barrier.arrived++;
+  warp.launch.races.contribute(warp, barrier.known);
+  warp.launch.progress++;
+  for (const group of groups) {
+    warp.enter(group.frame);
+    if (operation.predicate !== undefined) {
+      forEachLane(group.mask, (lane) => {
+        const value = operation.predicate!(warp, lane) !== 0;
+        barrier.all &&= value;
+        barrier.any ||= value;
+        if (value) barrier.count++;
+      });
+    }
+    if (operation.how === "arrive") pass(group);
+    else if (group.wait?.kind === "barrier") group.wait.arrived = true;
+  }
+  if (operation.how !== "arrive") barrier.waiting.push({ warp, groups });
+  completeIfReady(block, id, warp);
+}
+
+function pass(group: Group): void {
+  group.wait = undefined;
+  group.segment++;
+}
+
+function completeIfReady(block: BlockState, id: number, by: Warp): void {
+  const barrier = block.barriers[id]!;
+  if (barrier.arrived === 0) return;
+  if (barrier.expected > 0) {
+    if (barrier.arrived * 32 < barrier.expected) return;
+  } else {
+    if (barrier.arrived < block.running) return;
+    refuseExited(block, id, by);
+  }
+  complete(block, id, barrier);
+}
+
+/** A barrier of the whole block counts on every thread; one that has exited never comes. */
+function refuseExited(block: BlockState, id: number, by: Warp): void {
+  const gone = block.warps.find((warp) => warp.live !== warp.lanes);
+  const waiting = block.barriers[id]!.waiting[0];
+  if (gone === undefined || !by.launch.checks.barriers) return;
+  const lane = firstLane(gone.lanes & ~gone.live);
+  const group = waiting?.groups[0];
+  const instruction = group?.wait?.instruction;
+  if (waiting === undefined || group === undefined || instruction === undefined) return;
+  throw by.launch.error(
+    "barrierDivergence",
+    `this thread waits at barrier ${id} for all threads of the block, but thread ${block.threadName(32 * gone.index + lane)} has exited`,
+    waiting.warp,
+    firstLane(group.mask),
+    instruction,
+  );
+}
+
+function complete(block: BlockState, id: number, barrier: NamedBarrier): void {
+  const warps = barrier.waiting.map(({ warp }) => warp);
+  const { launch } = block.warps[0]!;
+  launch.races.join(warps, barrier.known);
+  launch.counters.barriers++;
+  launch.progress++;
+  for (const { warp, groups } of barrier.waiting) {
+    for (const group of groups) {
+      const { operation } = group.wait as Group["wait"] & { kind: "barrier" };
+      if (operation.deliver !== undefined) {
+        const value = operation.reduction === "popc" ? barrier.count : Number(operation.reduction === "and" ? barrier.all : barrier.any);
+        warp.enter(group.frame);
+        forEachLane(group.mask, (lane) => operation.deliver!(warp, lane, value));
+      }
+      pass(group);
+    }
+  }
+  block.barriers[id] = block.emptyBarrier();
+}
+
+function advanceIfReady(cluster: Cluster): void {
+  const running = cluster.blocks.reduce((sum, block) => sum + block.running, 0);
+  if (cluster.arrived === 0 || cluster.arrived < running) return;
+  cluster.phase++;
+  cluster.arrived = 0;
+  const { launch } = cluster.blocks[0]!.warps[0]!;
+  launch.progress++;
+  launch.counters.clusterBarriers++;
+}
+
+/** True if the phase of the cluster barrier that a warp arrived at is over. */
+export function clusterPassed(warp: Warp): boolean {
+  return warp.block.cluster.phase >= warp.clusterPhase;
+}
+
+export function arriveAtCluster(warp: Warp, group: Group, how: "arrive" | "wait", instruction: PtxInstruction): boolean {
+  const { cluster } = warp.block;
+  if (group.mask !== warp.live) {
+    group.wait = { kind: "lanes", instruction, members: warp.live };
+    return false;
+  }
+  if (how === "wait") {
+    if (!clusterPassed(warp)) {
+      group.wait = { kind: "cluster", instruction };
+      return false;
+    }
+    warp.launch.races.acquire(warp);
+  } else {
+    if (!clusterPassed(warp))
+      throw warp.launch.error(
+        "barrierDivergence",
+        "barrier.cluster.arrive twice without a wait between",
+        warp,
+        firstLane(group.mask),
+        instruction,
+      );
+    warp.launch.races.release(warp);
+    warp.clusterPhase = cluster.phase + 1;
+    cluster.arrived++;
+    advanceIfReady(cluster);
+  }
+  pass(group);
+  return true;
+}
+
+/** Looks again at everything that waits, after lanes of a warp have exited. */
+export function recheckAfterExit(warp: Warp): void {
+  const { block } = warp;
+  for (const group of warp.groups) if (group.wait?.kind === "lanes") group.wait = undefined;
+  for (let id = 0; id < 16; id++) {
+    if (!warp.finished) countWarp(warp, id);
+    if (block.running > 0) completeIfReady(block, id, warp);
+  }
+  if (warp.finished) advanceIfReady(block.cluster);
+}

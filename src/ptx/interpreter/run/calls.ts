@@ -1,0 +1,110 @@
+// Calls of device functions: frames, arguments, calls through pointers, and the few functions that the system provides.
+import { forEachLane } from "../compile/collective.js";
+import type { CompiledFunction } from "../compile/function.js";
+import type { PtxInstruction, PtxOperand } from "../types.js";
+import { assertFailed, printFormatted } from "./system-calls.js";
+import { Frame, type Group, type Warp } from "./warp.js";
+
+const firstLane = (mask: number): number => 31 - Math.clz32(mask & -mask);
+const functionHigh = 3;
+
+interface CallShape {
+  target: PtxOperand;
+  /** Results first, then arguments. */
+  variables: PtxOperand[];
+  results: number;
+}
+
+/** The operands of a call: an optional list of results, the target, an optional list of arguments, an optional prototype. */
+function shapeOf(instruction: PtxInstruction): CallShape {
+  const { operands } = instruction;
+  const at = operands.findIndex((operand) => operand.kind === "function" || operand.kind === "register");
+  const list = (operand: PtxOperand | undefined): PtxOperand[] => (operand?.kind === "list" ? operand.elements : []);
+  const results = at > 0 ? list(operands[0]) : [];
+  return { target: operands[at]!, variables: [...results, ...list(operands[at + 1])], results: results.length };
+}
+
+/** Local places of a call's results and arguments in the caller's frame. */
+function places(warp: Warp, group: Group, shape: CallShape, instruction: PtxInstruction): number[] {
+  return shape.variables.map((operand) => {
+    if (operand.kind === "variable") {
+      const own = group.frame.fn.places.get(operand.variable);
+      if (own !== undefined) return group.frame.base + own;
+      const { returns, parameters } = group.frame.fn.source;
+      const formal = [...returns, ...parameters].indexOf(operand.variable);
+      if (formal >= 0 && group.frame.parent !== undefined) return group.frame.parameters[formal]!;
+    }
+    throw warp.launch.error("illegalInstruction", "call arguments must be .param variables", warp, firstLane(group.mask), instruction);
+  });
+}
+
+/** Enters a function with the group's lanes; where a pointer leads them to different ones, each goes its way. Always goes on. */
+export function callFunction(warp: Warp, group: Group, instruction: PtxInstruction): boolean {
+  const shape = shapeOf(instruction);
+  const { target } = shape;
+  if (target.kind === "function") {
+    enter(warp, group, target.name, shape, instruction);
+    return true;
+  }
+  const place = target.kind === "register" ? group.frame.fn.lanesOf(target.register) : undefined;
+  if (place === undefined)
+    throw warp.launch.error("illegalInstruction", "call takes a function or a pointer", warp, firstLane(group.mask), instruction);
+  const byName = new Map<string, number>();
+  forEachLane(group.mask, (lane) => {
+    const low = group.frame.words[place + 2 * lane]!;
+    const high = group.frame.words[place + 1 + 2 * lane]!;
+    const name = high === functionHigh && low % 16 === 0 ? warp.launch.functionNames[low / 16 - 1] : undefined;
+    if (name === undefined)
+      throw warp.launch.error("illegalInstruction", "call through a pointer that is no function", warp, lane, instruction);
+    byName.set(name, (byName.get(name) ?? 0) | (1 << lane));
+  });
+  const whole = group.mask;
+  for (const [name, mask] of byName) {
+    let caller = group;
+    if (mask !== whole && mask !== group.mask) {
+      group.mask &= ~mask;
+      caller = { frame: group.frame, segment: group.segment, mask, wait: undefined };
+      warp.groups.push(caller);
+    }
+    enter(warp, caller, name, shape, instruction);
+  }
+  return true;
+}
+
+function enter(warp: Warp, group: Group, name: string, shape: CallShape, instruction: PtxInstruction): void {
+  const found: CompiledFunction | undefined = warp.launch.kernel.functions.get(name);
+  const { frame } = group;
+  const passed = places(warp, group, shape, instruction);
+  if (found === undefined) {
+    const system = { vprintf: printFormatted, __assertfail: assertFailed }[name];
+    if (system === undefined)
+      throw warp.launch.error(
+        "illegalInstruction",
+        `"${name}" is declared but not defined in the module`,
+        warp,
+        firstLane(group.mask),
+        instruction,
+      );
+    forEachLane(group.mask, (lane) => system(warp, lane, passed.slice(0, shape.results), passed.slice(shape.results), instruction));
+    group.segment++;
+    return;
+  }
+  const base = frame.base + frame.fn.frameBytes;
+  if (base + found.frameBytes > warp.localBytes)
+    throw warp.launch.error(
+      "stackOverflow",
+      `calling ${name} takes ${base + found.frameBytes} bytes of local memory of ${warp.localBytes}; limits.stackBytes sets how many there are`,
+      warp,
+      firstLane(group.mask),
+      instruction,
+    );
+  group.frame = new Frame(found, frame, group.segment + 1, base, passed);
+  group.segment = 0;
+}
+
+/** Takes a group back to its caller. */
+export function leaveFrame(group: Group): void {
+  const { frame } = group;
+  group.segment = frame.returnTo;
+  group.frame = frame.parent!;
+}

@@ -1,0 +1,148 @@
+// Runs a grid: puts clusters of blocks on the device as there is room, gives every warp its slices in turn, and tells a deadlock from waiting.
+import type { Index3, SimulationError, SimulationErrorKind } from "../errors.js";
+import { BlockState, type Cluster } from "./block.js";
+import type { LaunchState } from "./launch-state.js";
+import type { DeviceMemory } from "./memory.js";
+import { runWarp } from "./scheduler.js";
+import type { Group, Warp } from "./warp.js";
+
+export interface GridShape {
+  grid: Index3;
+  block: Index3;
+  cluster: Index3;
+  explicitCluster: boolean;
+  sharedBytes: number;
+  dynamicSharedBytes: number;
+}
+
+/** Room for one block. */
+export interface Slot {
+  sharedBase: number;
+  localBase: number;
+}
+
+const volume = ({ x, y, z }: Index3): number => x * y * z;
+const unfold = (linear: number, { x, y }: Index3): Index3 => ({
+  x: linear % x,
+  y: Math.floor(linear / x) % y,
+  z: Math.floor(linear / (x * y)),
+});
+
+export class GridRun {
+  private readonly launch: LaunchState;
+  private readonly shape: GridShape;
+  private readonly slots: readonly Slot[];
+  private readonly memory: DeviceMemory;
+  private readonly clusterCount: Index3;
+  private readonly free: number[];
+  private resident: Cluster[] = [];
+  private next = 0;
+
+  constructor(launch: LaunchState, shape: GridShape, slots: readonly Slot[], memory: DeviceMemory) {
+    this.launch = launch;
+    this.shape = shape;
+    this.slots = slots;
+    this.memory = memory;
+    const { grid, cluster } = shape;
+    this.clusterCount = { x: grid.x / cluster.x, y: grid.y / cluster.y, z: grid.z / cluster.z };
+    this.free = slots.map((_, k) => k).reverse();
+  }
+
+  run(): void {
+    const clusters = volume(this.clusterCount);
+    const size = volume(this.shape.cluster);
+    for (;;) {
+      while (this.next < clusters && this.free.length >= size) this.resident.push(this.start(this.next++));
+      if (this.resident.length === 0) return;
+      let ran = false;
+      let ended = false;
+      for (const { blocks } of this.resident) {
+        for (const block of blocks) for (const warp of block.warps) if (!warp.finished && runWarp(warp)) ran = true;
+        if (blocks.every(({ running }) => running === 0)) ended = true;
+      }
+      if (ended) {
+        for (const cluster of this.resident) if (cluster.blocks.every(({ running }) => running === 0)) this.end(cluster);
+        this.resident = this.resident.filter(({ blocks }) => blocks.some(({ running }) => running > 0));
+      } else if (!ran) throw this.deadlock();
+    }
+  }
+
+  private start(number: number): Cluster {
+    const { shape, launch, slots } = this;
+    const clusterIndex = unfold(number, this.clusterCount);
+    const cluster: Cluster = { blocks: [], phase: 0, arrived: 0 };
+    const clusterBlocks = volume(shape.cluster);
+    const words = (shape.sharedBytes + 3) >> 2;
+    for (let rank = 0; rank < clusterBlocks; rank++) {
+      const inCluster = unfold(rank, shape.cluster);
+      const index = {
+        x: clusterIndex.x * shape.cluster.x + inCluster.x,
+        y: clusterIndex.y * shape.cluster.y + inCluster.y,
+        z: clusterIndex.z * shape.cluster.z + inCluster.z,
+      };
+      const slot = this.free.pop()!;
+      const { sharedBase, localBase } = slots[slot]!;
+      this.memory.forget(sharedBase, shape.sharedBytes);
+      this.memory.forget(localBase, launch.localBytes * 32 * Math.ceil(volume(shape.block) / 32));
+      const tagBase = slot * words;
+      launch.races.forget(tagBase, words);
+      cluster.blocks.push(
+        new BlockState(
+          index,
+          {
+            blockSize: shape.block,
+            gridSize: shape.grid,
+            clusterSize: shape.cluster,
+            clusterIndex,
+            clusterCount: this.clusterCount,
+            inCluster,
+            clusterRank: rank,
+            clusterBlocks,
+            explicitCluster: shape.explicitCluster ? 1 : 0,
+          },
+          {
+            slot,
+            slots: slots.length,
+            sharedBase,
+            sharedBytes: shape.sharedBytes,
+            dynamicSharedBytes: shape.dynamicSharedBytes,
+            localBase,
+            tagBase,
+          },
+          cluster,
+          launch,
+          launch.kernel.entry,
+        ),
+      );
+    }
+    return cluster;
+  }
+
+  private end(cluster: Cluster): void {
+    for (const { slot } of cluster.blocks) this.free.push(slot);
+  }
+
+  /** Every lane waits and none can go on: says for what the first of them waits, and who is not there. */
+  private deadlock(): SimulationError {
+    const waiting: { warp: Warp; group: Group }[] = [];
+    for (const { blocks } of this.resident)
+      for (const block of blocks)
+        for (const warp of block.warps) for (const group of warp.groups) if (group.wait !== undefined) waiting.push({ warp, group });
+    const first = waiting[0]!;
+    const wait = first.group.wait!;
+    const lane = 31 - Math.clz32(first.group.mask & -first.group.mask);
+    const kind: SimulationErrorKind = wait.kind === "lanes" ? "warpDivergence" : "barrierDivergence";
+    const other = waiting.find(({ group }) => group.wait!.instruction !== wait.instruction);
+    const elsewhere =
+      other === undefined ? "" : `; others wait at PTX line ${other.group.wait!.instruction.line} "${other.group.wait!.instruction.text}"`;
+    const gone = first.warp.block.warps.filter(({ finished }) => finished).length;
+    const exited = gone === 0 ? "" : `; ${gone} of ${first.warp.block.warpCount} warps of the block have exited`;
+    const what =
+      wait.kind === "lanes"
+        ? `lanes 0x${(first.group.mask >>> 0).toString(16)} wait for lanes 0x${((wait.members & ~first.group.mask) >>> 0).toString(16)}, which never come`
+        : wait.kind === "barrier"
+          ? `waits for ever at barrier ${wait.id}`
+          : "waits for ever at the barrier of its cluster";
+    return this.launch.error(kind, what + elsewhere + exited, first.warp, lane, wait.instruction);
+  }
+}

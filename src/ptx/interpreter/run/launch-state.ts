@@ -1,0 +1,75 @@
+// What all blocks of one launch share: the kernel, its counters, its clock, and how an error gets its place. It schedules nothing.
+import { type Index3, SimulationError, type SimulationErrorKind } from "../errors.js";
+import type { CompiledKernel } from "../compile/function.js";
+import type { PtxInstruction } from "../types.js";
+import type { Access } from "./access.js";
+import { emptyCounters, type LaunchCounters } from "./counters.js";
+import type { Checks, Limits } from "./options.js";
+import { Races } from "./races.js";
+import type { Warp } from "./warp.js";
+
+export interface LaunchSetting {
+  kernel: CompiledKernel;
+  checks: Checks;
+  limits: Limits;
+  gridId: number;
+  localBytes: number;
+  paramBase: number;
+  /** Shared words of all blocks that are on the device at once. */
+  tagWords: number;
+  access: Access;
+  heap: Uint8Array;
+  functionNames: readonly string[];
+  fileNames: ReadonlyMap<number, string>;
+}
+
+export class LaunchState {
+  readonly kernel: CompiledKernel;
+  readonly checks: Checks;
+  readonly limits: Limits;
+  readonly gridId: number;
+  readonly localBytes: number;
+  readonly paramBase: number;
+  readonly races: Races;
+  /** Segments run so far by all warps: the simulated clock. */
+  steps = 0;
+  /** Grows whenever a thread changes something another could be waiting for. */
+  progress = 0;
+  readonly printed: string[] = [];
+  readonly counters: LaunchCounters = emptyCounters();
+  readonly access: Access;
+  /** The heap, for what is neither a load nor a store. */
+  readonly view: DataView;
+  /** Functions by the numbers that pointers to them hold. */
+  readonly functionNames: readonly string[];
+  private readonly fileNames: ReadonlyMap<number, string>;
+
+  constructor(setting: LaunchSetting) {
+    this.kernel = setting.kernel;
+    this.checks = setting.checks;
+    this.limits = setting.limits;
+    this.gridId = setting.gridId;
+    this.localBytes = setting.localBytes;
+    this.paramBase = setting.paramBase;
+    this.access = setting.access;
+    this.view = new DataView(setting.heap.buffer);
+    this.functionNames = setting.functionNames;
+    this.fileNames = setting.fileNames;
+    this.races = new Races(setting.tagWords, setting.checks.races, this);
+  }
+
+  error(kind: SimulationErrorKind, what: string, warp: Warp, lane: number, at: number | PtxInstruction): SimulationError {
+    const instruction = typeof at === "number" ? this.kernel.sites[at]! : at;
+    const { location } = instruction;
+    const file = location === undefined ? undefined : this.fileNames.get(location.file);
+    const thread: Index3 = { x: warp.thread.x[lane]!, y: warp.thread.y[lane]!, z: warp.thread.z[lane]! };
+    return new SimulationError(kind, what, {
+      kernel: this.kernel.name,
+      line: instruction.line,
+      instruction: instruction.text,
+      ...(location !== undefined && { source: `${file ?? `file ${location.file}`}:${location.line}` }),
+      block: { ...warp.block.index },
+      thread,
+    });
+  }
+}

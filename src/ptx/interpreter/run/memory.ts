@@ -1,0 +1,176 @@
+// The memory of the simulated device: one heap for global, constant, parameter, shared and local bytes, each byte with a shadow that says
+// whether it may be touched. It hands out addresses and keeps what was freed by name; it knows no threads.
+import { LaunchError } from "../errors.js";
+
+/** Shadow values: no live allocation; allocated and never written; written; written and constant. */
+export const shadow = { none: 0, unwritten: 1, written: 2, constant: 3 } as const;
+
+/** High word of every global address; the low word is the place in the heap. */
+export const globalHigh = 7;
+
+/** Bytes around every allocation that belong to none, so that running over an end is seen. */
+const guardBytes = 256;
+
+export type AllocationKind = "global" | "constant" | "parameter" | "shared" | "local";
+
+export interface Allocation {
+  /** First byte in the heap. */
+  base: number;
+  bytes: number;
+  kind: AllocationKind;
+  /** What it is for, in messages. */
+  name: string;
+}
+
+interface Gap {
+  start: number;
+  end: number;
+}
+
+export class DeviceMemory {
+  readonly bytes: Uint8Array;
+  readonly shadowBytes: Uint8Array;
+  /** Bytes that allocations of the program (not of launches) may take. */
+  readonly capacity: number;
+  readonly views: Record<"G8" | "GI8" | "G16" | "GI16" | "G32" | "GF" | "GD" | "S8" | "S16" | "S32" | "SD", ArrayLike<number>>;
+  private readonly gaps: Gap[];
+  private cursor = 0;
+  private readonly live = new Map<number, Allocation>();
+  private readonly freed: Allocation[] = [];
+  private used = 0;
+  private readonly tracksWrites: boolean;
+
+  /** `capacity` bytes for allocations and as much again as `reserve` for shared, local and parameter memory of running kernels. */
+  constructor(capacity: number, reserve: number, tracksWrites: boolean) {
+    const total = Math.ceil((capacity + reserve) / 65536) * 65536;
+    if (!(capacity > 0) || total >= 2 ** 31)
+      throw new LaunchError(`device memory of ${capacity} bytes: it takes 1 byte to just below 2 GiB`);
+    this.capacity = capacity;
+    this.tracksWrites = tracksWrites;
+    const heap = new ArrayBuffer(total);
+    const marks = new ArrayBuffer(total);
+    this.bytes = new Uint8Array(heap);
+    this.shadowBytes = new Uint8Array(marks);
+    this.views = {
+      G8: this.bytes,
+      GI8: new Int8Array(heap),
+      G16: new Uint16Array(heap),
+      GI16: new Int16Array(heap),
+      G32: new Int32Array(heap),
+      GF: new Float32Array(heap),
+      GD: new Float64Array(heap),
+      S8: this.shadowBytes,
+      S16: new Uint16Array(marks),
+      S32: new Int32Array(marks),
+      SD: new Float64Array(marks),
+    };
+    this.gaps = [{ start: guardBytes, end: total }];
+  }
+
+  get usedBytes(): number {
+    return this.used;
+  }
+
+  get allocationCount(): number {
+    return this.live.size;
+  }
+
+  /** Finds room from where the last search ended, so that freed memory is used again as late as can be. */
+  private reserve(bytes: number): number {
+    const wanted = Math.ceil(Math.max(bytes, 1) / 256) * 256 + guardBytes;
+    for (let tried = 0; tried < this.gaps.length; tried++) {
+      const k = (this.cursor + tried) % this.gaps.length;
+      const gap = this.gaps[k]!;
+      if (gap.end - gap.start < wanted) continue;
+      const base = gap.start;
+      gap.start += wanted;
+      this.cursor = k;
+      if (gap.start === gap.end) this.gaps.splice(k, 1);
+      return base;
+    }
+    return -1;
+  }
+
+  allocate(bytes: number, kind: AllocationKind, name: string): Allocation {
+    if (!Number.isInteger(bytes) || bytes < 0) throw new LaunchError(`an allocation of ${bytes} bytes: it takes a whole number from 0`);
+    if (kind === "global" && this.used + bytes > this.capacity)
+      throw new LaunchError(`out of device memory: ${bytes} bytes asked, ${this.capacity - this.used} of ${this.capacity} free`);
+    const base = this.reserve(bytes);
+    if (base < 0)
+      throw new LaunchError(`out of device memory: no ${bytes} bytes in one piece for ${name}; give the device more memoryBytes`);
+    const allocation: Allocation = { base, bytes, kind, name };
+    this.live.set(base, allocation);
+    if (kind === "global") this.used += bytes;
+    this.shadowBytes.fill(this.tracksWrites ? shadow.unwritten : shadow.written, base, base + bytes);
+    return allocation;
+  }
+
+  free(allocation: Allocation): void {
+    if (this.live.get(allocation.base) !== allocation) throw new LaunchError(`${allocation.name} is not allocated, or was freed already`);
+    this.live.delete(allocation.base);
+    if (allocation.kind === "global") this.used -= allocation.bytes;
+    this.shadowBytes.fill(shadow.none, allocation.base, allocation.base + allocation.bytes);
+    this.freed.push(allocation);
+    if (this.freed.length > 1000) this.freed.splice(0, 500);
+    this.giveBack(allocation.base, allocation.base + Math.ceil(Math.max(allocation.bytes, 1) / 256) * 256 + guardBytes);
+  }
+
+  private giveBack(start: number, end: number): void {
+    const at = this.gaps.findIndex((gap) => gap.start > start);
+    const place = at < 0 ? this.gaps.length : at;
+    const before = this.gaps[place - 1];
+    const after = this.gaps[place];
+    const joinsBefore = before !== undefined && before.end === start;
+    const joinsAfter = after !== undefined && after.start === end;
+    if (joinsBefore && joinsAfter) {
+      before.end = after.end;
+      this.gaps.splice(place, 1);
+      if (this.cursor >= place) this.cursor = Math.max(0, this.cursor - 1);
+    } else if (joinsBefore) before.end = end;
+    else if (joinsAfter) after.start = start;
+    else {
+      this.gaps.splice(place, 0, { start, end });
+      if (this.cursor >= place && this.gaps.length > 1) this.cursor = Math.min(this.cursor + 1, this.gaps.length - 1);
+    }
+  }
+
+  /** The live allocation that begins at a place; undefined where none does. */
+  allocationAt(base: number): Allocation | undefined {
+    return this.live.get(base);
+  }
+
+  /** The live allocation that a byte lies in. */
+  liveAround(place: number): Allocation | undefined {
+    for (const each of this.live.values()) if (place >= each.base && place < each.base + each.bytes) return each;
+    return undefined;
+  }
+
+  /** Where a byte lies, in words: inside or near which allocation, or in one that was freed. */
+  describe(place: number): { freed: boolean; words: string } {
+    const inside = this.liveAround(place);
+    if (inside !== undefined) return { freed: false, words: `byte ${place - inside.base} of ${inside.name} (${inside.bytes} bytes)` };
+    for (let k = this.freed.length - 1; k >= 0; k--) {
+      const each = this.freed[k]!;
+      if (place >= each.base && place < each.base + each.bytes)
+        return { freed: true, words: `byte ${place - each.base} of ${each.name} (${each.bytes} bytes), which was freed` };
+    }
+    let nearest: Allocation | undefined;
+    for (const each of this.live.values()) {
+      if (each.base + each.bytes <= place && (nearest === undefined || each.base > nearest.base)) nearest = each;
+    }
+    if (nearest === undefined) return { freed: false, words: "in no allocation" };
+    const past = place - (nearest.base + nearest.bytes);
+    return { freed: false, words: `${past} bytes past the end of ${nearest.name} (${nearest.bytes} bytes)` };
+  }
+
+  /** Copies from the host. */
+  write(place: number, from: Uint8Array, mark: number = shadow.written): void {
+    this.bytes.set(from, place);
+    this.shadowBytes.fill(mark, place, place + from.length);
+  }
+
+  /** Forgets what was written, as at the start of a block that takes over shared or local memory of another. */
+  forget(place: number, bytes: number): void {
+    this.shadowBytes.fill(this.tracksWrites ? shadow.unwritten : shadow.written, place, place + bytes);
+  }
+}

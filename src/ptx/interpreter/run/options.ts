@@ -1,0 +1,40 @@
+// What a launch may be told: which checks run and where simulated limits lie. Defaults are the strict ones.
+
+/** Each check can be switched off; all are on by default. */
+export interface Checks {
+  /** Accesses outside live allocations. Off: such a load gives zeros and such a store goes nowhere. */
+  bounds: boolean;
+  /** Addresses that are no multiple of the access size. Off: the address is rounded down. */
+  alignment: boolean;
+  /** Reads of bytes that nothing wrote. Fixed when the device is made. */
+  initialised: boolean;
+  /** Shared-memory races between threads of a block. */
+  races: boolean;
+  /** Threads that exit before a barrier which others wait at. Off: they count as arrived. A deadlock is an error in any case. */
+  barriers: boolean;
+  /** Shuffles from lanes that take no part, and lanes that are not in their own member mask. Off: such a lane reads its own value. */
+  shuffles: boolean;
+  /** Polling that nothing can end. Off: it runs until `limits.instructions`. */
+  spins: boolean;
+}
+
+export const allChecks: Checks = {
+  bounds: true,
+  alignment: true,
+  initialised: true,
+  races: true,
+  barriers: true,
+  shuffles: true,
+  spins: true,
+};
+
+export interface Limits {
+  /** Polls of one warp during which nothing in the launch changes, before that is an error. Default 20,000. */
+  idlePolls: number;
+  /** Warp instructions of one launch; Infinity by default. */
+  instructions: number;
+  /** Bytes of local memory for the calls of a thread where recursion or calls through pointers leave the depth open. Default 8192. */
+  stackBytes: number;
+}
+
+export const defaultLimits: Limits = { idlePolls: 20_000, instructions: Infinity, stackBytes: 8192 };

@@ -1,0 +1,234 @@
+// Runs a block's warps. The lanes of a warp go in lock step; where they part, each group of lanes at one place runs in turn, the deepest call
+// and the earliest place first, so that they meet again where the paths join, and in rotation once one of them polls or goes on for long, so
+// that every thread gets on. Barriers of the block and the cluster are kept here.
+import type { CompiledSegment } from "../compile/function.js";
+import { forEachLane } from "../compile/collective.js";
+import { callFunction, leaveFrame } from "./calls.js";
+import { arriveAtBarrier, arriveAtCluster, clusterPassed, recheckAfterExit } from "./barriers.js";
+import type { PtxInstruction } from "../types.js";
+import type { Group, Warp } from "./warp.js";
+
+/** Segments a warp runs before another gets its turn. */
+const slice = 512;
+/** Segments a group of lanes runs while others of its warp could, before they do. */
+const patience = 2048;
+/** Polls after which a group of lanes lets the others go first. */
+const pollPatience = 4;
+/** What a poll takes from a warp's slice, so that the one it waits for gets on. */
+const pollCost = 64;
+
+const firstLane = (mask: number): number => 31 - Math.clz32(mask & -mask);
+
+const canRun = (warp: Warp, group: Group): boolean => group.wait === undefined || (group.wait.kind === "cluster" && clusterPassed(warp));
+
+/** The group to run next: the one whose turn it is, or the deepest and earliest. */
+function choose(warp: Warp): Group | undefined {
+  const { turn } = warp;
+  if (warp.turnLeft > 0 && turn !== undefined && canRun(warp, turn) && warp.groups.includes(turn)) {
+    warp.turnLeft--;
+    return turn;
+  }
+  let best: Group | undefined;
+  for (const group of warp.groups) {
+    if (!canRun(warp, group)) continue;
+    const depth = best === undefined ? 1 : group.frame.depth - best.frame.depth;
+    if (best === undefined || depth > 0 || (depth === 0 && group.segment < best.segment)) best = group;
+  }
+  return best;
+}
+
+/** Gives the turn to the next group that can run. */
+function rotate(warp: Warp, group: Group): void {
+  const at = warp.groups.indexOf(group);
+  for (let k = 1; k < warp.groups.length; k++) {
+    const other = warp.groups[(at + k) % warp.groups.length]!;
+    if (!canRun(warp, other)) continue;
+    warp.turn = other;
+    warp.turnLeft = patience;
+    return;
+  }
+}
+
+/** Joins a group with one that is at the same place; gives the group that goes on. */
+function merge(warp: Warp, group: Group): Group {
+  for (const other of warp.groups) {
+    if (other === group || other.segment !== group.segment || other.frame !== group.frame) continue;
+    if (other.wait !== undefined && other.wait.kind !== "lanes") continue;
+    other.mask |= group.mask;
+    other.wait = undefined;
+    warp.groups.splice(warp.groups.indexOf(group), 1);
+    warp.streak = 0;
+    if (warp.turn === group) warp.turn = other;
+    return other;
+  }
+  return group;
+}
+
+/** Splits lanes off a group; the new group takes `mask`. */
+export function splitOff(warp: Warp, group: Group, mask: number, segment: number): Group {
+  group.mask &= ~mask;
+  const other: Group = { frame: group.frame, segment, mask, wait: undefined };
+  warp.groups.push(other);
+  return other;
+}
+
+/** Runs a warp for a slice, or until all its lanes wait or have exited. True if anything ran. */
+export function runWarp(warp: Warp): boolean {
+  const { launch } = warp;
+  let budget = slice;
+  let group = choose(warp);
+  const ran = group !== undefined;
+  warp.polled = 0;
+  while (group !== undefined && budget > 0) {
+    if (warp.groups.length > 1) group = merge(warp, group);
+    budget--;
+    launch.steps++;
+    const segment = group.frame.fn.segments[group.segment]!;
+    warp.enter(group.frame);
+    segment.lanes += laneCount(group.mask);
+    const taken = segment.run === undefined ? 0 : segment.run(warp, group.mask);
+    const goesOn = finishSegment(warp, group, segment, taken);
+    if (warp.polled !== 0) {
+      warp.polled = 0;
+      budget -= pollCost;
+      warp.streak += patience / pollPatience;
+      if (launch.progress !== warp.lastProgress) {
+        warp.lastProgress = launch.progress;
+        warp.idlePolls = 0;
+      } else if (++warp.idlePolls > launch.limits.idlePolls && launch.checks.spins) throw stuck(warp, group, segment);
+    }
+    if (launch.steps > launch.limits.instructions) throw tooLong(warp, segment);
+    if (goesOn && warp.groups.length === 1) continue;
+    if (warp.streak++ >= patience) {
+      warp.streak = 0;
+      rotate(warp, group);
+    }
+    group = choose(warp);
+  }
+  return ran;
+}
+
+function tooLong(warp: Warp, segment: CompiledSegment): Error {
+  const { instructions } = warp.launch.limits;
+  return warp.launch.error(
+    "spin",
+    `the launch went past its limit of ${instructions} steps`,
+    warp,
+    firstLane(warp.lanes),
+    segment.instructions[0]!,
+  );
+}
+
+function laneCount(mask: number): number {
+  if (mask === -1) return 32;
+  let count = 0;
+  for (let rest = mask; rest !== 0; rest &= rest - 1) count++;
+  return count;
+}
+
+function stuck(warp: Warp, group: Group, segment: CompiledSegment): Error {
+  const polled = segment.instructions.findLast((each) => /^(ld|atom|red|mbarrier)$/.test(each.opcode)) ?? segment.instructions.at(-1)!;
+  return warp.launch.error(
+    "spin",
+    `polled ${warp.idlePolls} times while no thread of the launch changed anything: nothing can end this loop`,
+    warp,
+    firstLane(group.mask),
+    polled,
+  );
+}
+
+/** Does what a segment ends with. True if the group can go on at once. */
+function finishSegment(warp: Warp, group: Group, segment: CompiledSegment, taken: number): boolean {
+  const { end } = segment;
+  switch (end.kind) {
+    case "next":
+      group.segment++;
+      return true;
+    case "branch": {
+      const mask = segment.guarded ? taken : group.mask;
+      if (mask === group.mask) group.segment = end.target;
+      else {
+        if (mask !== 0) splitOff(warp, group, mask, end.target);
+        group.segment++;
+      }
+      return true;
+    }
+    case "switch":
+      return branchByIndex(warp, group, end.targets, end.instruction);
+    case "leave": {
+      const mask = segment.guarded ? taken : group.mask;
+      if (mask === 0) {
+        group.segment++;
+        return true;
+      }
+      const leaving = mask === group.mask ? group : splitOff(warp, group, mask, group.segment);
+      if (leaving !== group) group.segment++;
+      return leave(warp, leaving, end.how) || leaving !== group;
+    }
+    case "call":
+      return callFunction(warp, group, end.instruction);
+    default:
+      return collective(warp, group, segment);
+  }
+}
+
+function branchByIndex(warp: Warp, group: Group, targets: readonly number[], instruction: PtxInstruction): boolean {
+  const byTarget = new Map<number, number>();
+  forEachLane(group.mask, (lane) => {
+    const index = warp.switchTo[lane]! >>> 0;
+    const target = targets[index];
+    if (target === undefined) {
+      throw warp.launch.error("illegalInstruction", `brx.idx with index ${index} of ${targets.length} targets`, warp, lane, instruction);
+    }
+    byTarget.set(target, (byTarget.get(target) ?? 0) | (1 << lane));
+  });
+  let first = true;
+  for (const [target, mask] of byTarget) {
+    if (first) group.segment = target;
+    else splitOff(warp, group, mask, target);
+    first = false;
+  }
+  return true;
+}
+
+/** Ends lanes, or takes them back to the caller. True if they go on. */
+function leave(warp: Warp, group: Group, how: "exit" | "ret"): boolean {
+  if (how === "ret" && group.frame.parent !== undefined) {
+    leaveFrame(group);
+    return true;
+  }
+  warp.live &= ~group.mask;
+  warp.groups.splice(warp.groups.indexOf(group), 1);
+  warp.launch.progress++;
+  if (warp.live === 0) {
+    warp.finished = true;
+    warp.block.running--;
+  }
+  recheckAfterExit(warp);
+  return false;
+}
+
+function collective(warp: Warp, group: Group, segment: CompiledSegment): boolean {
+  const operation = segment.collective!;
+  const instruction = segment.instructions.at(-1)!;
+  switch (operation.kind) {
+    case "yield":
+      warp.polled = 1;
+      group.segment++;
+      return true;
+    case "lanes": {
+      const members = operation.members(warp, group.mask) & warp.live;
+      if ((group.mask & members) === members) {
+        operation.run(warp, group.mask);
+        group.segment++;
+        return true;
+      }
+      group.wait = { kind: "lanes", instruction, members };
+      return false;
+    }
+    case "barrier":
+      return arriveAtBarrier(warp, group, operation, instruction);
+    default:
+      return arriveAtCluster(warp, group, operation.how, instruction);
+  }
+}

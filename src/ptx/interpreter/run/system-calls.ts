@@ -1,0 +1,115 @@
+// vprintf and __assertfail, which nvcc leaves as calls of functions that the driver provides. Output is collected with the launch's results.
+import type { PtxInstruction } from "../types.js";
+import type { Warp } from "./warp.js";
+
+/** Reads and writes thread-local and generic memory by the rules of any access. */
+function place(warp: Warp, lane: number, instruction: PtxInstruction, high: number, low: number, bytes: number, mode: number): number {
+  const site = warp.launch.kernel.sites.indexOf(instruction);
+  return warp.launch.access.resolve(warp, lane, site, 0, high, low, 0, bytes, mode);
+}
+
+const localHigh = 2;
+
+/** A 64-bit value in local memory, as halves. */
+function pointer(warp: Warp, lane: number, instruction: PtxInstruction, at: number): [low: number, high: number] {
+  const index = place(warp, lane, instruction, localHigh, at, 8, 0);
+  const { view } = warp.launch;
+  return [view.getInt32(index, true), view.getInt32(index + 4, true)];
+}
+
+function text(warp: Warp, lane: number, instruction: PtxInstruction, low: number, high: number): string {
+  const bytes: number[] = [];
+  for (let k = 0; ; k++) {
+    const byte = warp.launch.view.getUint8(place(warp, lane, instruction, high, low + k, 1, 0));
+    if (byte === 0) break;
+    bytes.push(byte);
+  }
+  return new TextDecoder().decode(Uint8Array.from(bytes));
+}
+
+/** vprintf(format, arguments): the conversions d i u x X o c s p e f g a, with flags, width, precision and length. */
+export function printFormatted(
+  warp: Warp,
+  lane: number,
+  results: readonly number[],
+  args: readonly number[],
+  instruction: PtxInstruction,
+): void {
+  const { view } = warp.launch;
+  const format = text(warp, lane, instruction, ...pointer(warp, lane, instruction, args[0]!));
+  const [low, high] = pointer(warp, lane, instruction, args[1]!);
+  let at = 0;
+  const next = (bytes: 4 | 8): number => {
+    at = Math.ceil(at / bytes) * bytes;
+    const index = place(warp, lane, instruction, high, low + at, bytes, 0);
+    at += bytes;
+    return index;
+  };
+  const line = format.replace(
+    /%([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+))?(hh|h|ll|l|z|t|j)?([diuxXocspeEfFgGaA%])/g,
+    (_, flags: string, width: string | undefined, precision: string | undefined, length: string | undefined, kind: string) => {
+      if (kind === "%") return "%";
+      const columns = width === "*" ? view.getInt32(next(4), true) : Number(width ?? 0);
+      const digits = precision === "*" ? view.getInt32(next(4), true) : precision === undefined ? undefined : Number(precision);
+      const long = /^(l|ll|z|t|j)$/.test(length ?? "");
+      let body: string;
+      if (/[eEfFgGaA]/.test(kind)) body = formatFloat(view.getFloat64(next(8), true), kind, digits ?? 6);
+      else if (kind === "c") body = String.fromCharCode(view.getUint8(next(4)));
+      else if (kind === "s" || kind === "p") {
+        const index = next(8);
+        body =
+          kind === "p"
+            ? `0x${view.getBigUint64(index, true).toString(16)}`
+            : text(warp, lane, instruction, view.getInt32(index, true), view.getInt32(index + 4, true)).slice(0, digits);
+      } else {
+        const signed = kind === "d" || kind === "i";
+        const index = next(long ? 8 : 4);
+        const value = long
+          ? signed
+            ? view.getBigInt64(index, true)
+            : view.getBigUint64(index, true)
+          : BigInt(signed ? view.getInt32(index, true) : view.getUint32(index, true));
+        const base = kind === "x" || kind === "X" ? 16 : kind === "o" ? 8 : 10;
+        body = value.toString(base);
+        if (digits !== undefined) body = body.replace(/\d.*|[a-f].*/, (run) => run.padStart(digits, "0"));
+        if (kind === "X") body = body.toUpperCase();
+        if (signed && value >= 0n && flags.includes("+")) body = `+${body}`;
+      }
+      if (flags.includes("-")) return body.padEnd(columns);
+      if (flags.includes("0") && !/^[cs]$/.test(kind)) {
+        const sign = /^[-+]/.exec(body)?.[0] ?? "";
+        return sign + body.slice(sign.length).padStart(columns - sign.length, "0");
+      }
+      return body.padStart(columns);
+    },
+  );
+  warp.launch.printed.push(line);
+  const result = results[0];
+  if (result !== undefined) view.setInt32(place(warp, lane, instruction, localHigh, result, 4, 1), line.length, true);
+}
+
+function formatFloat(value: number, kind: string, digits: number): string {
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? "nan" : value < 0 ? "-inf" : "inf";
+  const exponent = (written: string): string => written.replace(/e([+-])(\d)$/, "e$10$2");
+  const lower = kind.toLowerCase();
+  const written =
+    lower === "f"
+      ? value.toFixed(digits)
+      : lower === "e"
+        ? exponent(value.toExponential(digits))
+        : exponent(String(Number(value.toPrecision(Math.max(1, digits)))));
+  return kind === lower ? written : written.toUpperCase();
+}
+
+/** __assertfail(message, file, line, function, bytes of a character). */
+export function assertFailed(
+  warp: Warp,
+  lane: number,
+  _results: readonly number[],
+  args: readonly number[],
+  instruction: PtxInstruction,
+): void {
+  const word = (k: number): string => text(warp, lane, instruction, ...pointer(warp, lane, instruction, args[k]!));
+  const line = warp.launch.view.getInt32(place(warp, lane, instruction, localHigh, args[2]!, 4, 0), true);
+  throw warp.launch.error("assertion", `assertion "${word(0)}" failed at ${word(1)}:${line}, ${word(3)}`, warp, lane, instruction);
+}

@@ -1,0 +1,180 @@
+// What compiled code sees of a warp: register views, thread indices, memory windows, race tags. Control flow is kept as groups of lanes that
+// are at one place; the scheduler moves them.
+import type { PtxInstruction } from "../types.js";
+import type { Collective } from "../compile/collective.js";
+import type { CompiledFunction } from "../compile/function.js";
+import type { BlockState } from "./block.js";
+import type { LaunchState } from "./launch-state.js";
+
+/** One activation of a function by some lanes of a warp: its registers and its place on the stack. */
+export class Frame {
+  readonly fn: CompiledFunction;
+  readonly words: Int32Array;
+  readonly singles: Float32Array;
+  readonly doubles: Float64Array;
+  readonly parent: Frame | undefined;
+  /** Segment of the parent to go on with. */
+  readonly returnTo: number;
+  /** First local byte of this frame; the same for every lane. */
+  readonly base: number;
+  /** Local places of the parameters, results first. */
+  readonly parameters: readonly number[];
+  readonly depth: number;
+
+  constructor(fn: CompiledFunction, parent: Frame | undefined, returnTo: number, base: number, parameters: readonly number[]) {
+    const buffer = new ArrayBuffer(fn.registerBytes);
+    this.fn = fn;
+    this.words = new Int32Array(buffer);
+    this.singles = new Float32Array(buffer);
+    this.doubles = new Float64Array(buffer, 0, fn.registerBytes >> 3);
+    this.parent = parent;
+    this.returnTo = returnTo;
+    this.base = base;
+    this.parameters = parameters;
+    this.depth = parent === undefined ? 0 : parent.depth + 1;
+  }
+}
+
+/** What a group of lanes waits for. */
+export type Wait =
+  | { kind: "lanes"; instruction: PtxInstruction; members: number }
+  | {
+      kind: "barrier";
+      instruction: PtxInstruction;
+      id: number;
+      arrived: boolean;
+      operation: Collective & { kind: "barrier" };
+      threads: number;
+    }
+  | { kind: "cluster"; instruction: PtxInstruction };
+
+/** Lanes of a warp that are at the same place. */
+export interface Group {
+  frame: Frame;
+  segment: number;
+  mask: number;
+  wait: Wait | undefined;
+}
+
+export class Warp {
+  readonly index: number;
+  readonly block: BlockState;
+  readonly launch: LaunchState;
+  readonly thread: { x: Int32Array; y: Int32Array; z: Int32Array };
+  readonly sharedBase: number;
+  readonly sharedBytes: number;
+  readonly localBase: number;
+  readonly localBytes: number;
+  readonly paramBase: number;
+  readonly writers: Int32Array;
+  readonly readers: Int32Array;
+  readonly tagBase: number;
+  /** All lanes that the warp began with, and those that have not exited. */
+  readonly lanes: number;
+  live: number;
+  words!: Int32Array;
+  singles!: Float32Array;
+  doubles!: Float64Array;
+  frameBase = 0;
+  parameters: readonly number[] = [];
+  groups: Group[];
+  /** Set by compiled code that looked at memory another thread may change. */
+  polled = 0;
+  /** Polls since anything in the launch last changed. */
+  idlePolls = 0;
+  lastProgress = -1;
+  /** Where lanes of a switch go. */
+  readonly switchTo = new Int32Array(32);
+  /** Time of the warp's accesses, what it knows of the other warps' times, and the tags made of them: see races.ts. */
+  time = 1;
+  readonly seen: Int32Array;
+  releasesSeen = 0;
+  tag: number;
+  ordered = 0;
+  /** Phase of the cluster barrier that the warp has arrived at and may wait for. */
+  clusterPhase = 0;
+  finished = false;
+  /** Group that goes before the others for `turnLeft` segments more, and segments run since groups last met. */
+  turn: Group | undefined;
+  turnLeft = 0;
+  streak = 0;
+
+  constructor(index: number, block: BlockState, launch: LaunchState, entry: CompiledFunction) {
+    this.index = index;
+    this.block = block;
+    this.launch = launch;
+    const { x, y, z } = block.blockSize;
+    const count = Math.min(32, x * y * z - 32 * index);
+    const tid = (axis: (linear: number) => number): Int32Array => Int32Array.from({ length: 32 }, (_, l) => axis(32 * index + l));
+    this.thread = { x: tid((t) => t % x), y: tid((t) => Math.floor(t / x) % y), z: tid((t) => Math.floor(t / (x * y))) };
+    this.lanes = count === 32 ? -1 : (1 << count) - 1;
+    this.live = this.lanes;
+    this.sharedBase = block.sharedBase;
+    this.sharedBytes = block.sharedBytes;
+    this.localBytes = launch.localBytes;
+    this.localBase = block.localBase + 32 * index * launch.localBytes;
+    this.paramBase = launch.paramBase;
+    this.writers = launch.races.writers;
+    this.readers = launch.races.readers;
+    this.tagBase = block.tagBase;
+    this.seen = new Int32Array(block.warpCount);
+    this.tag = (this.time << 11) | (32 * index);
+    const frame = new Frame(entry, undefined, -1, 0, []);
+    this.groups = [{ frame, segment: 0, mask: this.lanes, wait: undefined }];
+    this.enter(frame);
+  }
+
+  /** Makes a frame's registers the ones compiled code works on. */
+  enter(frame: Frame): void {
+    this.words = frame.words;
+    this.singles = frame.singles;
+    this.doubles = frame.doubles;
+    this.frameBase = frame.base;
+    this.parameters = frame.parameters;
+  }
+
+  clock(): number {
+    return this.launch.steps;
+  }
+
+  nanoseconds(): number {
+    return this.launch.steps;
+  }
+
+  /** After a strong read: what others published is now known here. */
+  observe(): void {
+    this.polled = 1;
+    this.launch.races.acquire(this);
+  }
+
+  /** At a strong write: what this warp did so far is now known to whoever reads strongly. */
+  publish(): void {
+    this.launch.races.release(this);
+  }
+
+  synchronise(): void {
+    this.launch.races.acquire(this);
+  }
+
+  fence(): void {
+    this.launch.races.release(this);
+    this.launch.races.acquire(this);
+  }
+
+  /** True for a shared address of this block, by its low word. */
+  ownShared(low: number): boolean {
+    const rank = low >>> 24;
+    return rank === 0 || rank === this.block.clusterRank + 1;
+  }
+
+  mapShared(low: number, rank: number, lane: number, site: number): number {
+    if (rank >>> 0 >= this.block.clusterBlocks)
+      throw this.launch.error("illegalInstruction", `mapa to block ${rank} of a cluster of ${this.block.clusterBlocks}`, this, lane, site);
+    return (low & 0xffffff) | ((rank + 1) << 24);
+  }
+
+  rankOfShared(low: number): number {
+    const rank = low >>> 24;
+    return rank === 0 ? this.block.clusterRank : rank - 1;
+  }
+}
