@@ -1,6 +1,6 @@
 // Checks what npm would publish: its contents, its manifest, its types as other tools resolve them, and that an older TypeScript can read them.
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync, mkdirSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
@@ -27,7 +27,9 @@ try {
     "dist/index.js",
     "dist/index.d.ts",
     "dist/cli/main.js",
-    "dist/numerics/wasm/spillway.wasm",
+    "dist/spillway.wasm",
+    "dist/spillway-threads.wasm",
+    "dist/worker.mjs",
     "README.md",
     "LICENSE",
   ]) {
@@ -67,6 +69,30 @@ export { score };
     );
   run(process.execPath, [join(compiler, "node_modules/typescript/bin/tsc"), ...flags, "use.ts"], { cwd: consumer });
   console.log("TypeScript 5.4 reads the declarations");
+
+  // The package itself must run from where npm puts it: assets beside the code, from its index and from a part of it alone, with threads.
+  for (const name of Object.keys(JSON.parse(readFileSync("package.json", "utf8")).dependencies)) {
+    const link = join(consumer, "node_modules", name);
+    if (!existsSync(link)) symlinkSync(resolve(root, "node_modules", name), link);
+  }
+  writeFileSync(
+    join(consumer, "use.mjs"),
+    `import { ReservoirComputer } from "spillway";
+for (const threads of [1, 2]) {
+  const computer = await ReservoirComputer.create({ size: 50 }, { threads });
+  console.log((await computer.run([1, 2, 3])).rows);
+  await computer.dispose();
+}`,
+  );
+  writeFileSync(
+    join(consumer, "part.mjs"),
+    `import { ridge } from "spillway/readout";
+console.log(ridge({ lambda: 1 }).fit([[1], [2], [3]], [2, 4, 6]).weights.rows);`,
+  );
+  const printed = ["use.mjs", "part.mjs"].map((file) => run(process.execPath, [file], { cwd: consumer }).trim());
+  if (printed.join() !== "3\n3,1") throw new Error(`the packed package printed ${JSON.stringify(printed)}`);
+  run(process.execPath, [join(consumer, "node_modules/spillway/dist/cli/main.js"), "info"], { cwd: consumer });
+  console.log("the packed package runs");
   if (readdirSync(root).some((name) => name.endsWith(".tgz"))) throw new Error("a packed file was left in the project");
 } finally {
   rmSync(work, { recursive: true, force: true });
