@@ -1,11 +1,13 @@
 // Opening a device: the driver that is meant, its initialisation, and the primary context.
 import { Context } from "./context.js";
-import { checkedCall } from "./context-core.js";
+import { checkedCall, describeStatus } from "./context-core.js";
 import { deviceCount, type DeviceInfo, deviceInfo } from "./device-info.js";
 import type { Driver } from "./driver.js";
+import { CudaError } from "./errors.js";
 import type { Leak } from "./ledger.js";
 import { loadDriver } from "./native-driver.js";
 import { loadNvrtc, type Nvrtc } from "./nvrtc.js";
+import { losesContext, status } from "./status.js";
 
 /** How a device is opened. */
 export interface OpenOptions {
@@ -79,7 +81,11 @@ export function openDevice(device: number | string | OpenOptions = 0): Context {
     throw new RangeError(`there is no device ${ordinal}: CUDA shows ${count} device${count === 1 ? "" : "s"}, numbered from 0`);
   const info = deviceInfo(driver, ordinal);
   const handle = new BigUint64Array(1);
-  checkedCall(driver, "cuDevicePrimaryCtxRetain", handle, ordinal);
+  const code = driver.resolve("cuDevicePrimaryCtxRetain")(handle, ordinal);
+  if (code !== status.success) {
+    const failure = { code, ...describeStatus(driver, code), call: "cuDevicePrimaryCtxRetain", launches: [] };
+    throw new CudaError(failure, losesContext(code) ? "an earlier fault left this process without CUDA: go on in a new process" : "");
+  }
   let nvrtc = options.nvrtc;
   return new Context(driver, info, handle[0]!, {
     debug: options.debug ?? false,

@@ -114,6 +114,9 @@ describe("the sweep", () => {
         for (let use = 1; use <= Math.min(count, alike.includes(call) ? 3 : count); use++) {
           const inner = new FakeDriver(options);
           const driver = new FaultyDriver(inner, [{ call, use, code }]);
+          // Where everything can be given back, a second holder keeps the context, so that none of it goes with the context.
+          const strict = code === 400 && !givesBack(call);
+          if (strict) for (const device of [0, 1]) inner.resolve("cuDevicePrimaryCtxRetain")(new BigUint64Array(1), device);
           const where = `${call}, use ${use}`;
           let thrown: unknown;
           await everything(driver, inner).catch((error: unknown) => {
@@ -130,6 +133,10 @@ describe("the sweep", () => {
               where,
             ).toContain(`${statusName(code)} from ${call}`);
           expect(inner.violations, where).toEqual([]);
+          if (strict) {
+            expect(inner.outstanding(), where).toEqual({ retained: 2 });
+            for (const device of [0, 1]) inner.resolve("cuDevicePrimaryCtxRelease")(device);
+          }
           // What a context that would not be released holds, nobody can give back.
           if (call !== "cuDevicePrimaryCtxRelease") expect(inner.outstanding(), where).toEqual({});
           const next = new FaultyDriver(inner);

@@ -214,9 +214,8 @@ describe("a kernel's fault", () => {
       /^ContextLostError: CUDA_ERROR_ILLEGAL_ADDRESS \(700\) .*the context was lost to it and cuLaunchKernelEx was not called/,
     );
     expect(disposed).toBe("disposed");
-    // CUDA may or may not give a new context to a process that had a fault; it is one or the other, in a sentence.
-    console.log(`a new context after a fault: ${again}`);
-    expect(again).toMatch(/^(nothing|CudaError: CUDA_ERROR_\w+ \(\d+\) from cu\w+: .*)$/);
+    // Seen on an H200 with driver 580: CUDA gives a process that had a fault no new context. Another driver may.
+    expect(again).toMatch(/^(nothing|CudaError: CUDA_ERROR_\w+ \(\d+\) from cuDevicePrimaryCtxRetain: .*: go on in a new process)$/);
   });
 
   it("is told at the launch and its line in debug mode", () => {

@@ -81,20 +81,24 @@ describe("copies", () => {
 
 describe("memory", () => {
   it("of 10,000 buffers comes back, on the device and here", () => {
-    for (let i = 0; i < 200; i++) context.alloc("f32", 1 << 18).dispose();
+    const cycle = () => {
+      for (let i = 0; i < 10_000; i++) {
+        const buffer = context.alloc("f32", 1 << 18);
+        if (i % 10 === 0) stream.fill(buffer);
+        buffer.dispose();
+      }
+    };
+    // The first cycle sizes the heap of JavaScript, which keeps its room.
+    cycle();
     context.trimPool();
     globalThis.gc?.();
     const before = context.memoryInfo().free;
     const resident = process.memoryUsage().rss;
-    for (let i = 0; i < 10_000; i++) {
-      const buffer = context.alloc("f32", 1 << 18);
-      if (i % 10 === 0) stream.fill(buffer);
-      buffer.dispose();
-    }
+    cycle();
     context.trimPool();
     globalThis.gc?.();
     expect(context.memoryInfo().free).toBe(before);
-    expect(process.memoryUsage().rss - resident).toBeLessThan(32 << 20);
+    expect(process.memoryUsage().rss - resident).toBeLessThan(16 << 20);
     expect(context.poolStatistics().used).toBe(0);
   });
 
@@ -104,14 +108,14 @@ describe("memory", () => {
       using module = context.load(ptx);
       module.kernel("empty", []);
     };
-    for (let i = 0; i < 20; i++) cycle();
+    for (let i = 0; i < 300; i++) cycle();
     globalThis.gc?.();
     const before = context.memoryInfo().free;
     const resident = process.memoryUsage().rss;
     for (let i = 0; i < 1000; i++) cycle();
     globalThis.gc?.();
     expect(context.memoryInfo().free).toBe(before);
-    expect(process.memoryUsage().rss - resident).toBeLessThan(32 << 20);
+    expect(process.memoryUsage().rss - resident).toBeLessThan(16 << 20);
   });
 
   it("of a disposed buffer cannot be used", () => {
