@@ -15,7 +15,7 @@ function free(memory: Memory, address: bigint, bytes: number): void {
   const core = memory.core;
   const last = memory.stream;
   const stream = last !== undefined && core.streams.has(last) ? last : core.service;
-  if (memory.shared && bytes > 0) core.joinStreams(stream);
+  if (memory.shared && bytes > 0) core.orderAfter(stream, [core.service, ...core.streams]);
   core.pool.free(address, bytes, stream);
 }
 
@@ -76,12 +76,8 @@ export class DeviceBuffer<T extends Dtype = Dtype> extends DeviceSlice<T> implem
     this.dispose();
   }
 
-  /** @internal Disposes on the way of another error, which matters more than one of this. */
+  /** @internal Disposes on the way of another error. */
   discard(): void {
-    try {
-      this.dispose();
-    } catch {
-      // The error under way says what happened.
-    }
+    this.memory.core.abandon(this.#holding);
   }
 }

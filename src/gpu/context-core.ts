@@ -53,6 +53,8 @@ export class ContextCore {
   readonly streams = new Set<bigint>();
   /** A stream of the context's own, for allocation and for copies that wait. */
   service = 0n;
+  /** Whether a stream was destroyed: its work goes on, and a new stream, which may get its handle, comes after it. */
+  streamsRetired = false;
   /** Waits on other threads that have not ended: the context outlives them. */
   waits = 0;
   #pool: MemoryPool | undefined;
@@ -156,13 +158,13 @@ export class ContextCore {
     close?.();
   }
 
-  /** Makes what a stream does next come after all that was given to the other streams. @throws CudaError. */
-  joinStreams(stream: bigint): void {
+  /** Makes what a stream does next come after all that was given to others. @throws CudaError. */
+  orderAfter(stream: bigint, others: Iterable<bigint>): void {
     const event = new BigUint64Array(1);
     this.call("cuEventCreate", event, eventFlags.disableTiming);
     try {
-      for (const other of [this.service, ...this.streams]) {
-        if (other === stream || other === 0n) continue;
+      for (const other of others) {
+        if (other === stream) continue;
         this.call("cuEventRecord", event[0]!, other);
         this.call("cuStreamWaitEvent", stream, event[0]!, 0);
       }
@@ -180,6 +182,15 @@ export class ContextCore {
       holding.release();
     } catch (error) {
       if (!this.#loss) throw error;
+    }
+  }
+
+  /** Gives a holding back on the way of another error, which matters more than one of this. */
+  abandon(holding: Holding): void {
+    try {
+      this.release(holding);
+    } catch {
+      // The error under way says what happened.
     }
   }
 

@@ -25,7 +25,8 @@ interface PinnedState {
 }
 
 function unlock({ core, streams, bytes }: PinnedState): void {
-  for (const stream of streams) if (core.streams.has(stream)) core.call("cuStreamSynchronize", stream);
+  // The service stream comes after all that streams which are gone were given.
+  for (const stream of streams) core.call("cuStreamSynchronize", core.streams.has(stream) ? stream : core.service);
   core.call("cuMemHostUnregister", bytes);
   // A transfer detaches the memory: its views become empty instead of dangling.
   structuredClone(bytes.buffer, { transfer: [bytes.buffer as ArrayBuffer] });

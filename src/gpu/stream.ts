@@ -28,14 +28,8 @@ function destroy(core: ContextCore, handle: bigint, history: LaunchHistory): voi
     // Memory that this stream used is given back in the order of another once it is gone.
     core.streams.delete(handle);
     core.histories.delete(history);
-    const event = new BigUint64Array(1);
-    core.call("cuEventCreate", event, 2);
-    try {
-      core.call("cuEventRecord", event[0]!, handle);
-      core.call("cuStreamWaitEvent", core.service, event[0]!, 0);
-    } finally {
-      core.call("cuEventDestroy", event[0]!);
-    }
+    core.streamsRetired = true;
+    core.orderAfter(core.service, [handle]);
   } finally {
     if (!core.loss) core.call("cuStreamDestroy", handle);
   }
@@ -63,7 +57,15 @@ export class Stream extends Owned {
   static create(core: ContextCore, staging: Staging, priority: number, label = core.nextName("stream")): Stream {
     const handle = new BigUint64Array(1);
     core.call("cuStreamCreateWithPriority", handle, nonBlocking, priority);
-    return new Stream(core, handle[0]!, new LaunchHistory(label), staging, label);
+    const stream = new Stream(core, handle[0]!, new LaunchHistory(label), staging, label);
+    if (!core.streamsRetired) return stream;
+    try {
+      core.orderAfter(stream.handle, [core.service]);
+      return stream;
+    } catch (error) {
+      core.abandon(stream.holding);
+      throw error;
+    }
   }
 
   /** Whether what is given now goes into a graph. */

@@ -81,6 +81,20 @@ describe("disposal", () => {
     expect(driver.calls).toEqual(["cuEventCreate", ...join, ...join, "cuEventDestroy", "cuMemFreeAsync"]);
   });
 
+  it("of a stream leaves its work before what comes later, also in a new stream of the same handle", () => {
+    const { driver, context } = opened();
+    context.stream().dispose();
+    expect(driver.calls.slice(-5)).toEqual(["cuEventCreate", "cuEventRecord", "cuStreamWaitEvent", "cuEventDestroy", "cuStreamDestroy"]);
+    context.stream();
+    expect(driver.calls.slice(-5)).toEqual([
+      "cuStreamCreateWithPriority",
+      "cuEventCreate",
+      "cuEventRecord",
+      "cuStreamWaitEvent",
+      "cuEventDestroy",
+    ]);
+  });
+
   it("empties the array of pinned memory instead of leaving it dangling", () => {
     const { context } = opened();
     const pinned = context.pinned("f32", 100);

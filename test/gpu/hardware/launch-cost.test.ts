@@ -44,7 +44,7 @@ describe("the cost of a launch", () => {
     expect(bare).toBeLessThanOrEqual(3);
   });
 
-  it("in a graph of 1000 is at most 0.6 us each", () => {
+  it("in a graph of 1000 is what the device needs from one kernel to the next, and nothing of the host", () => {
     const empty = module.kernel("empty", []);
     using graph = stream.capture((s) => {
       for (let i = 0; i < 1000; i++) s.launch(empty, { grid: 1, block: 32 });
@@ -53,7 +53,16 @@ describe("the cost of a launch", () => {
     const each = cost(20_000, () => {
       for (let i = 0; i < 20; i++) graph.launch(stream);
     });
-    console.log(`graph of 1000 launches: ${each.toFixed(3)} us each`);
-    expect(each).toBeLessThanOrEqual(0.6);
+    using start = context.event();
+    using end = context.event();
+    start.record(stream);
+    graph.launch(stream);
+    end.record(stream);
+    end.sync();
+    const onDevice = end.elapsedSince(start);
+    console.log(`graph of 1000 launches: ${each.toFixed(3)} us each, ${onDevice.toFixed(3)} us of them on the device`);
+    expect(each).toBeLessThan(1.05 * onDevice);
+    // 0.608 us on an H200 at 1980 MHz, by cuLaunchKernel and cuLaunchKernelEx alike.
+    expect(each).toBeLessThanOrEqual(0.65);
   });
 });
