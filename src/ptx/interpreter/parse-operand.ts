@@ -1,5 +1,6 @@
 // Reads the operands of an instruction and finds what their names mean. Names that are not known yet (labels, later symbols) are settled
 // when the function has been read.
+import { isSpecialRegister } from "./compile/special.js";
 import type { Cursor } from "./cursor.js";
 import type { Token } from "./lexer.js";
 import type { PtxOperand, PtxRegister, PtxVariable } from "./types.js";
@@ -113,8 +114,7 @@ export class OperandParser {
     if (vector !== undefined) return { kind: "vector", elements: vector.map((element) => ({ kind: "register", register: element })) };
     if (name.startsWith("%")) {
       if (suffixed) cursor.advance();
-      if (!/^%(tid|ntid|ctaid|nctaid|cluster_ctaid|cluster_nctaid|clusterid|nclusterid)\.[xyz]$|^%[a-z_]+[0-9]*$/.test(full))
-        throw cursor.fail("no such register is declared here", token);
+      if (!isSpecialRegister(full.slice(1))) throw cursor.fail("no such register is declared here", token);
       return { kind: "special", name: full.slice(1) };
     }
     let offset = 0;

@@ -283,7 +283,7 @@ class Parser {
     const modifiers: string[] = [];
     while (cursor.token.kind === "dotted") modifiers.push(cursor.advance().text);
     const operands: PtxInstruction["operands"] = [];
-    while (!cursor.is(";")) {
+    while (!cursor.is(";") && !cursor.is("}")) {
       operands.push(this.operands.parse(scope));
       if (!cursor.accept(",")) break;
     }

@@ -44,6 +44,14 @@ const laneMasks: Readonly<Record<string, string>> = {
   lanemask_ge: "(-1<<l)",
 };
 
+const others =
+  /^(tid\.[xyz]|warpid|clock(_lo|_hi|64)?|globaltimer(_lo|_hi)?|envreg\d+|pm\d+(_64)?|current_graph_exec|reserved_smem_offset_(begin|end|cap|0|1))$/;
+
+/** True for the name, without its %, of a special register that is modelled. */
+export function isSpecialRegister(name: string): boolean {
+  return Object.hasOwn(blockFields, name) || Object.hasOwn(laneMasks, name) || others.test(name);
+}
+
 /** Expressions for the two halves of a special register. */
 export function specialRegister(emitter: Emitter, name: string): { low: string; high: string } {
   const word = (low: string) => ({ low, high: "0" });
@@ -63,6 +71,7 @@ export function specialRegister(emitter: Emitter, name: string): { low: string; 
   if (name === "globaltimer_lo") return word("(w.nanoseconds()|0)");
   if (name === "globaltimer_hi") return word("(w.nanoseconds()/4294967296|0)");
   if (name === "globaltimer") return { low: "(w.nanoseconds()|0)", high: "(w.nanoseconds()/4294967296|0)" };
-  if (/^(envreg\d+|pm\d+(_64)?|current_graph_exec|reserved_smem_offset_(begin|end|cap|0|1))$/.test(name)) return word("0");
+  // Environment and performance registers hold nothing here.
+  if (isSpecialRegister(name)) return word("0");
   throw emitter.unsupported(`special register %${name} is not modelled`);
 }

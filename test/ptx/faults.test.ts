@@ -1,0 +1,234 @@
+// Every check of the simulated device: a kernel that trips it and the same kernel put right (fixtures/faults.cu).
+import { describe, expect, it } from "vitest";
+import { LaunchError, PtxMachine, PtxSyntaxError, parsePtx } from "../../src/ptx/interpreter/index.js";
+import { Bench, fixture, input, output, simulationError } from "./device.js";
+
+const bench = new Bench(fixture("faults"));
+const line = (text: string): number =>
+  fixture("faults")
+    .split("\n")
+    .findIndex((each) => each.includes(text)) + 1;
+const numbers = new Float32Array(64).fill(2);
+
+describe("memory checks", () => {
+  it("finds a store past the end, and says where", () => {
+    const launch = (wrong: number) => bench.run("past_the_end", { grid: 1, block: 64 }, [output(new Float32Array(64)), 64, wrong]);
+    launch(0);
+    const error = simulationError(() => launch(1));
+    expect(error.kind).toBe("outOfBounds");
+    expect(error.message).toMatch(
+      /stores 4 bytes at global address 0x7[0-9a-f]{8}, 0 bytes past the end of the output \(256 bytes\); in past_the_end, PTX line \d+ "st\.global\.[a-z0-9]+ .*", block \(0,0,0\), thread \(0,0,0\)/,
+    );
+    expect(fixture("faults").split("\n")[error.site.line - 1]).toContain("st.global");
+  });
+
+  it("finds the null pointer", () => {
+    const launch = (x: Parameters<Bench["run"]>[2][number]) =>
+      bench.run("null_pointer", { grid: 1, block: 32 }, [x, output(new Float32Array(32))]);
+    launch(input(numbers));
+    expect(simulationError(() => launch(0n))).toMatchObject({ kind: "outOfBounds", message: expect.stringContaining("the null pointer") });
+  });
+
+  it("finds a misaligned load", () => {
+    const launch = (wrong: number) =>
+      bench.run("misaligned", { grid: 1, block: 32 }, [input(numbers), output(new Float32Array(32)), wrong]);
+    launch(0);
+    expect(simulationError(() => launch(1))).toMatchObject({ kind: "misaligned", message: expect.stringContaining("no multiple of 4") });
+  });
+
+  it("finds a load of what nothing wrote, byte by byte", () => {
+    const machine = bench.machine;
+    const [x, y] = [machine.allocate(128), machine.allocate(128)];
+    const launch = () => bench.program.launch({ entry: "unwritten", grid: 1, block: 32, args: [x, y] });
+    expect(simulationError(launch)).toMatchObject({ kind: "uninitialised", site: { thread: { x: 0 } } });
+    machine.fill(x, 1, 127);
+    expect(simulationError(launch)).toMatchObject({ kind: "uninitialised", site: { thread: { x: 31 } } });
+    machine.fill(x + 127n, 1, 1);
+    launch();
+  });
+
+  it("finds unwritten shared memory", () => {
+    const launch = (wrong: number) => bench.run("unwritten_shared", { grid: 1, block: 64 }, [output(new Float32Array(64)), wrong]);
+    launch(0);
+    expect(simulationError(() => launch(1))).toMatchObject({ kind: "uninitialised", site: { thread: { x: 0 } } });
+  });
+
+  it("knows memory that was freed", () => {
+    const machine = bench.machine;
+    const [x, y] = [machine.allocate(128, "the table"), machine.allocate(128)];
+    machine.fill(x, 0, 128);
+    const launch = () => bench.program.launch({ entry: "unwritten", grid: 1, block: 32, args: [x, y] });
+    launch();
+    machine.free(x);
+    expect(simulationError(launch)).toMatchObject({
+      kind: "useAfterFree",
+      message: expect.stringContaining("byte 0 of the table (128 bytes), which was freed"),
+    });
+  });
+
+  it("refuses stores to constant memory", () => {
+    const launch = (wrong: number) => bench.run("write_constant", { grid: 1, block: 4 }, [output(new Int32Array(4)), wrong]);
+    launch(0);
+    expect(simulationError(() => launch(1)).kind).toBe("readOnly");
+  });
+});
+
+describe("race checks", () => {
+  it.each([
+    ["race", 64, /this thread (reads what thread \(\d+,0,0\) wrote|writes what other warps read)/],
+    ["overwrite", 64, /this thread (writes what thread \(\d+,0,0\) read|reads what thread \(\d+,0,0\) wrote)/],
+    ["warp_race", 32, /this thread reads what thread \(\d+,0,0\) wrote/],
+  ])("%s", (entry, block, message) => {
+    const launch = (wrong: number) => bench.run(entry, { grid: 2, block }, [output(new Float32Array(block)), wrong]);
+    launch(0);
+    const error = simulationError(() => launch(1));
+    expect(error.kind).toBe("race");
+    expect(error.message).toMatch(message);
+  });
+
+  it("tells neighbouring bytes from the same byte", () => {
+    const launch = (wrong: number) => bench.run("byte_race", { grid: 1, block: 128 }, [output(new Uint8Array(128)), wrong]);
+    launch(0);
+    expect(simulationError(() => launch(1))).toMatchObject({ kind: "race", message: expect.stringContaining("shared byte 64") });
+  });
+});
+
+describe("convergence checks", () => {
+  it("refuses a barrier that an exited thread can never reach", () => {
+    const launch = (wrong: number) => bench.run("early_exit", { grid: 1, block: 64 }, [output(new Float32Array(64)), wrong]);
+    launch(0);
+    expect(simulationError(() => launch(1))).toMatchObject({
+      kind: "barrierDivergence",
+      message: expect.stringContaining("thread (32,0,0) has exited"),
+    });
+  });
+
+  it("finds warps that wait at different barriers for ever", () => {
+    const launch = (wrong: number) => bench.run("two_barriers", { grid: 1, block: 64 }, [output(new Int32Array(64)), wrong]);
+    launch(0);
+    const error = simulationError(() => launch(1));
+    expect(error.kind).toBe("barrierDivergence");
+    expect(error.message).toContain(`others wait at PTX line ${line("bar.sync 2, 64")}`);
+  });
+
+  it("finds lanes that a member mask names and that never come", () => {
+    const launch = (wrong: number) => bench.run("missing_lanes", { grid: 1, block: 32 }, [output(new Int32Array(32)), wrong]);
+    launch(0);
+    const error = simulationError(() => launch(1));
+    expect(error.kind).toBe("warpDivergence");
+    expect(error.message).toMatch(
+      /lanes 0xffff wait for lanes 0xffff0000, which never come|lanes 0xffff0000 wait for lanes 0xffff, which never come/,
+    );
+  });
+
+  it("refuses a shuffle from a lane that takes no part", () => {
+    const launch = (wrong: number) => bench.run("inactive_lane", { grid: 1, block: 32 }, [output(new Int32Array(32)), wrong]);
+    launch(0);
+    expect(simulationError(() => launch(1))).toMatchObject({ kind: "inactiveLane", message: expect.stringContaining("reads lane 20") });
+  });
+
+  it("finds a polling loop that nothing can end", () => {
+    const launch = (wrong: number) =>
+      bench.run(
+        "wait_for_ever",
+        { grid: 1, block: 64, limits: { idlePolls: 500 } },
+        [output(new Int32Array(1)), output(new Int32Array(64)), wrong],
+        true,
+      );
+    launch(0);
+    expect(simulationError(() => launch(1))).toMatchObject({ kind: "spin", site: { kernel: "wait_for_ever", thread: { x: 32 } } });
+  });
+
+  it("stops at a trap", () => {
+    const launch = (wrong: number) => bench.run("deep", { grid: 1, block: 32 }, [output(new Int32Array(32)), wrong]);
+    launch(0);
+    expect(simulationError(() => launch(1)).kind).toBe("trap");
+  });
+
+  it("finds recursion that leaves its stack, whose size can be set", () => {
+    const launch = (levels: number, stackBytes: number) =>
+      bench.run("recursion", { grid: 1, block: 32, limits: { stackBytes } }, [output(new Int32Array(32)), levels]);
+    launch(10, 8192);
+    expect(simulationError(() => launch(10, 64)).kind).toBe("stackOverflow");
+  });
+});
+
+describe("checks that are switched off", () => {
+  it("lets a wild store go nowhere and a wild load give zero", () => {
+    const y = new Float32Array(32).fill(1);
+    bench.run("null_pointer", { grid: 1, block: 32, checks: { bounds: false } }, [0n, output(y)]);
+    expect(y).toEqual(new Float32Array(32));
+    bench.run("past_the_end", { grid: 1, block: 64, checks: { bounds: false } }, [output(new Float32Array(64)), 64, 1]);
+  });
+
+  it("rounds a misaligned address down", () => {
+    bench.run("misaligned", { grid: 1, block: 32, checks: { alignment: false } }, [input(numbers), output(new Float32Array(32)), 1]);
+  });
+
+  it("lets races, exited threads and absent lanes pass", () => {
+    bench.run("race", { grid: 1, block: 64, checks: { races: false, initialised: true } as object }, [output(new Float32Array(64)), 0]);
+    const relaxed = new Bench(fixture("faults"), { checks: { races: false, initialised: false } });
+    relaxed.run("race", { grid: 1, block: 64 }, [output(new Float32Array(64)), 1]);
+    relaxed.run("unwritten_shared", { grid: 1, block: 64 }, [output(new Float32Array(64)), 1]);
+    bench.run("early_exit", { grid: 1, block: 64, checks: { barriers: false } }, [output(new Float32Array(64)), 1]);
+    const y = new Int32Array(32);
+    bench.run("inactive_lane", { grid: 1, block: 32, checks: { shuffles: false } }, [output(y), 1]);
+    expect([...y]).toEqual(Array.from({ length: 32 }, (_, l) => l));
+  });
+});
+
+describe("launches and texts that cannot be", () => {
+  it.each([
+    [{ grid: 0, block: 32 }, /grid\.x is 0: it takes 1 to 2147483647/],
+    [{ grid: [1, 70000] as const, block: 32 }, /grid\.y is 70000/],
+    [{ grid: 1, block: 1025 }, /block\.x is 1025/],
+    [{ grid: 1, block: [32, 64] as const }, /a block of 2048 threads/],
+    [{ grid: 3, block: 32, cluster: 2 }, /grid\.x 3 is no multiple of cluster\.x 2/],
+    [{ grid: 1, block: 32, dynamicSharedBytes: 300_000 }, /300000 bytes of shared memory a block: there are 232448/],
+  ])("refuses %j", (shape, message) => {
+    expect(() => bench.run("deep", shape, [output(new Int32Array(32)), 0])).toThrow(message);
+  });
+
+  it("refuses arguments by number, type and range", () => {
+    const launch = (args: (number | bigint)[]) => () => bench.program.launch({ entry: "deep", grid: 1, block: 1, args });
+    expect(launch([0n])).toThrow(/deep takes 2 arguments, got 1/);
+    expect(launch([0n, 1.5])).toThrow(/argument 2 of deep \(\.[a-z0-9]+\) got 1\.5: it takes a whole number/);
+    expect(launch([0n, 2 ** 32])).toThrow(/it takes 32 bits/);
+    expect(() => bench.program.launch({ entry: "absent", grid: 1, block: 1, args: [] })).toThrow(LaunchError);
+  });
+
+  it("gives memory back whatever happens, and says when there is none", () => {
+    const machine = new PtxMachine({ memoryBytes: 1 << 20, launchBytes: 1 << 20 });
+    const { allocations } = machine.memoryInfo;
+    const program = machine.load(fixture("faults"));
+    const y = machine.allocate(4, "y");
+    expect(() => program.launch({ entry: "deep", grid: 1, block: 32, args: [y, 1] })).toThrow(/trap/);
+    machine.free(y);
+    program.unload();
+    expect(machine.memoryInfo.allocations).toBe(allocations);
+    expect(() => machine.allocate(2 ** 21)).toThrow(/out of device memory: 2097152 bytes asked, 1048576 of 1048576 free/);
+    expect(() => machine.free(y)).toThrow(/not the start of an allocation/);
+  });
+
+  it("names line, column and text of what is no PTX", () => {
+    const text = ".version 8.0\n.target sm_75\n.address_size 64\n.entry k()\n{\n  add.s32 %r1, %r2, 3;\n}\n";
+    expect(() => parsePtx(text)).toThrow(PtxSyntaxError);
+    try {
+      parsePtx(text.replace("%r1, %r2", "nothing, 1"));
+    } catch (error) {
+      expect(error).toMatchObject({ line: 6, column: 11, offending: "nothing" });
+    }
+    expect(() => parsePtx(".target sm_75")).toThrow("PTX line 1, column 1: a PTX module starts with .version");
+    expect(() => parsePtx(".version 8.0\n.entry k() { ret }")).toThrow('line 2, column 18: expected ";", at "}"');
+  });
+
+  it("names an instruction it does not model", () => {
+    const machine = new PtxMachine({ memoryBytes: 4096, launchBytes: 4096 });
+    const program = machine.load(
+      ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\n  .reg .b32 %r<3>;\n  vadd.s32.s32.s32 %r0, %r1, %r2;\n}\n",
+    );
+    expect(() => program.launch({ entry: "k", grid: 1, block: 1, args: [] })).toThrow(
+      'PTX line 7: "vadd.s32.s32.s32 %r0, %r1, %r2": this instruction is not modelled',
+    );
+  });
+});
