@@ -139,6 +139,19 @@ describe("convergence checks", () => {
     expect(simulationError(() => launch(1))).toMatchObject({ kind: "spin", site: { kernel: "wait_for_ever", thread: { x: 32 } } });
   });
 
+  it("finds a loop that polls nothing and never ends", () => {
+    const text =
+      ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\n  .reg .b32 %r;\nagain:\n  add.u32 %r, %r, 1;\n  bra again;\n}\n";
+    const loop = new Bench(text);
+    expect(simulationError(() => loop.run("k", { grid: 1, block: 32, limits: { idleSteps: 10_000 } }, []))).toMatchObject({
+      kind: "spin",
+      site: { line: 8 },
+    });
+    expect(
+      simulationError(() => loop.run("k", { grid: 1, block: 32, checks: { spins: false }, limits: { steps: 10_000 } }, [])),
+    ).toMatchObject({ kind: "spin", message: expect.stringContaining("limit of 10000 steps") });
+  });
+
   it("stops at a trap", () => {
     const launch = (wrong: number) => bench.run("deep", { grid: 1, block: 32 }, [output(new Int32Array(32)), wrong]);
     launch(0);

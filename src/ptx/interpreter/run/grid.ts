@@ -3,7 +3,7 @@ import type { Index3, SimulationError, SimulationErrorKind } from "../errors.js"
 import { BlockState, type Cluster } from "./block.js";
 import type { LaunchState } from "./launch-state.js";
 import type { DeviceMemory } from "./memory.js";
-import { runWarp } from "./scheduler.js";
+import { idle, runWarp } from "./scheduler.js";
 import type { Group, Warp } from "./warp.js";
 
 export interface GridShape {
@@ -37,6 +37,8 @@ export class GridRun {
   private readonly free: number[];
   private resident: Cluster[] = [];
   private next = 0;
+  private lastProgress = 0;
+  private lastSteps = 0;
 
   constructor(launch: LaunchState, shape: GridShape, slots: readonly Slot[], memory: DeviceMemory) {
     this.launch = launch;
@@ -64,6 +66,7 @@ export class GridRun {
         for (const cluster of this.resident) if (cluster.blocks.every(({ running }) => running === 0)) this.end(cluster);
         this.resident = this.resident.filter(({ blocks }) => blocks.some(({ running }) => running > 0));
       } else if (!ran) throw this.deadlock();
+      this.refuseIdling();
     }
   }
 
@@ -116,6 +119,18 @@ export class GridRun {
       );
     }
     return cluster;
+  }
+
+  private refuseIdling(): void {
+    const { launch } = this;
+    if (launch.progress !== this.lastProgress) {
+      this.lastProgress = launch.progress;
+      this.lastSteps = launch.steps;
+    } else if (launch.checks.spins && launch.steps - this.lastSteps > launch.limits.idleSteps) {
+      const warps = this.resident.flatMap(({ blocks }) => blocks.flatMap((block) => block.warps));
+      const running = warps.find((warp) => !warp.finished);
+      if (running !== undefined) throw idle(running);
+    }
   }
 
   private end(cluster: Cluster): void {

@@ -14,7 +14,7 @@ export interface Checks {
   barriers: boolean;
   /** Shuffles from lanes that take no part, and lanes that are not in their own member mask. Off: such a lane reads its own value. */
   shuffles: boolean;
-  /** Polling that nothing can end. Off: it runs until `limits.instructions`. */
+  /** Loops that nothing can end. Off: it runs until `limits.steps`. */
   spins: boolean;
 }
 
@@ -31,10 +31,12 @@ export const allChecks: Checks = {
 export interface Limits {
   /** Polls of one warp during which nothing in the launch changes, before that is an error. Default 20,000. */
   idlePolls: number;
-  /** Warp instructions of one launch; Infinity by default. */
-  instructions: number;
+  /** Steps (straight pieces of code, run by a warp) during which nothing in the launch changes. Default 50 million, some ten seconds. */
+  idleSteps: number;
+  /** Steps of one launch; Infinity by default. */
+  steps: number;
   /** Bytes of local memory for the calls of a thread where recursion or calls through pointers leave the depth open. Default 8192. */
   stackBytes: number;
 }
 
-export const defaultLimits: Limits = { idlePolls: 20_000, instructions: Infinity, stackBytes: 8192 };
+export const defaultLimits: Limits = { idlePolls: 20_000, idleSteps: 50_000_000, steps: Infinity, stackBytes: 8192 };

@@ -97,7 +97,7 @@ export function runWarp(warp: Warp): boolean {
         warp.idlePolls = 0;
       } else if (++warp.idlePolls > launch.limits.idlePolls && launch.checks.spins) throw stuck(warp, group, segment);
     }
-    if (launch.steps > launch.limits.instructions) throw tooLong(warp, segment);
+    if (launch.steps > launch.limits.steps) throw tooLong(warp, segment);
     if (goesOn && warp.groups.length === 1) continue;
     if (warp.streak++ >= patience) {
       warp.streak = 0;
@@ -109,14 +109,16 @@ export function runWarp(warp: Warp): boolean {
 }
 
 function tooLong(warp: Warp, segment: CompiledSegment): Error {
-  const { instructions } = warp.launch.limits;
-  return warp.launch.error(
-    "spin",
-    `the launch went past its limit of ${instructions} steps`,
-    warp,
-    firstLane(warp.lanes),
-    segment.instructions[0]!,
-  );
+  const what = `the launch went past its limit of ${warp.launch.limits.steps} steps`;
+  return warp.launch.error("spin", what, warp, firstLane(warp.lanes), segment.instructions[0]!);
+}
+
+/** The error for a launch in which nothing has changed for too long, told of a warp that still runs. */
+export function idle(warp: Warp): Error {
+  const group = warp.groups.find((each) => each.wait === undefined) ?? warp.groups[0]!;
+  const [instruction] = group.frame.fn.segments[group.segment]!.instructions;
+  const what = `${warp.launch.limits.idleSteps} steps in which no thread of the launch changed anything: this loop does not end`;
+  return warp.launch.error("spin", what, warp, firstLane(group.mask), instruction ?? warp.launch.kernel.sites[0]!);
 }
 
 function laneCount(mask: number): number {
