@@ -1,0 +1,54 @@
+// What launches, graphs and copies cost from TypeScript on a GPU, beside PyTorch's in the same run (where python3 has torch). Usage: npm run bench:gpu
+import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { openDevice } from "spillway/gpu";
+
+const context = openDevice(0);
+const module = context.load(readFileSync(new URL("../../test/gpu/fixtures/kernels.ptx", import.meta.url), "utf8"));
+const stream = context.stream();
+const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
+
+/** Median microseconds of one of `count` pieces of work over a second of rounds, the wait for all of them included. */
+function cost(count, work) {
+  const rounds = [];
+  for (const begin = performance.now(); performance.now() - begin < 1000; ) {
+    const start = performance.now();
+    work();
+    stream.sync();
+    rounds.push(((performance.now() - start) * 1000) / count);
+  }
+  return median(rounds);
+}
+
+const empty = module.kernel("empty", []);
+const config = { grid: 1, block: 32 };
+const bare = cost(20_000, () => {
+  for (let i = 0; i < 20_000; i++) stream.launch(empty, config);
+});
+const add = module.kernel("vector_add", ["const f32*", "const f32*", "f32*", "i32"]);
+const x = context.zeros("f32", 32);
+const full = cost(20_000, () => {
+  for (let i = 0; i < 20_000; i++) stream.launch(add, config, x, x, x, 32);
+});
+const graph = stream.capture((s) => {
+  for (let i = 0; i < 1000; i++) s.launch(empty, config);
+});
+const captured = cost(20_000, () => {
+  for (let i = 0; i < 20; i++) graph.launch(stream);
+});
+const bytes = 256 * 2 ** 20;
+const pinned = context.pinned("u8", bytes);
+const target = context.alloc("u8", bytes);
+const copy = cost(1, () => {
+  stream.upload(target, pinned);
+});
+
+console.log(
+  `launch of an empty kernel: ${bare.toFixed(2)} us, ${Math.round(1e6 / bare).toLocaleString("en")} a second; of vector_add with 4 arguments: ${full.toFixed(2)} us`,
+);
+console.log(`one of 1000 launches in a graph: ${captured.toFixed(3)} us`);
+console.log(`256 MiB from pinned memory: ${(bytes / copy / 1000).toFixed(1)} GB/s`);
+for (const owned of [graph, x, target, pinned, stream, module, context]) owned.dispose();
+
+const { stdout, status } = spawnSync("python3", [new URL("launch.py", import.meta.url).pathname], { encoding: "utf8" });
+console.log(status === 0 ? stdout.trim() : "no PyTorch beside it: python3 has no torch here");
