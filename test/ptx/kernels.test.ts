@@ -147,6 +147,22 @@ describe("kernels", () => {
     expect([...out]).toEqual([...Array.from({ length: 64 }, (_, k) => 2 * (63 - k)), 64]);
   });
 
+  it("runs CUDA's mathematics library to the errors its manual states (2 ulp for these)", () => {
+    const x = Float64Array.from({ length: 64 }, (_, i) => (i - 31.5) * 0.37);
+    const single = Float32Array.from(x);
+    const [o, p] = [new Float64Array(6 * 64), new Float32Array(6 * 64)];
+    compute.run("library", { grid: 1, block: 64 }, [input(x), output(o), input(single), output(p)]);
+    for (let i = 0; i < 64; i++) {
+      const [v, w] = [x[i]!, single[i]!];
+      const wide = [Math.exp(v), Math.log(Math.abs(v)), Math.sin(v), Math.abs(v) ** 1.7, Math.tanh(v), Math.atan2(v, 2)];
+      const narrow = [Math.exp(w), Math.log(Math.abs(w)), Math.sin(f(w * 1e6)), Math.abs(w) ** 1.7, Math.tanh(w), Math.cos(w)];
+      for (let k = 0; k < 6; k++) {
+        expect(Math.abs(o[6 * i + k]! / wide[k]! - 1)).toBeLessThan(2 * 2 ** -52);
+        expect(Math.abs(p[6 * i + k]! / narrow[k]! - 1)).toBeLessThan(2 * 2 ** -23);
+      }
+    }
+  });
+
   it("prints", () => {
     const { printed } = compute.run("print_line", { grid: 1, block: 32 }, [42]);
     expect(printed).toEqual(["42 of  2.50 and text 123456789abc|7   |\n"]);
@@ -212,6 +228,16 @@ describe("portable arithmetic", () => {
     ]);
     expect(bits(states)).toEqual(bits(expected));
     expect(result.counters.clusterBarriers).toBe(2);
+  });
+});
+
+describe("cooperative groups", () => {
+  it("synchronise a grid whose blocks are all on the device", () => {
+    const n = 500;
+    const x = Float32Array.from({ length: n }, (_, i) => i);
+    const [part, out] = [new Float32Array(512), new Float32Array(n)];
+    portable.run("grid_reverse", { grid: 4, block: 128, cooperative: true }, [input(x), output(part), output(out), n]);
+    expect(out).toEqual(x.map((_, i) => 2 * (n - 1 - i)));
   });
 });
 

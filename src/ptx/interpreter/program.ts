@@ -25,6 +25,8 @@ export interface KernelInfo {
 }
 
 const alignUp = (value: number, to: number): number => Math.ceil(value / to) * to;
+/** Workspace of a cooperative grid: its size, the barrier word, and room. */
+const workspaceBytes = 16;
 const initialView = new DataView(new ArrayBuffer(16));
 
 export class PtxProgram {
@@ -184,6 +186,12 @@ export class PtxProgram {
     try {
       const paramBase = take(packed.length, "parameter", "the kernel's parameters");
       memory.write(paramBase, packed, shadow.constant);
+      const workspace = { low: 0, high: 0 };
+      if (options.cooperative) {
+        workspace.low = take(workspaceBytes, "parameter", "the grid's workspace");
+        workspace.high = globalHigh;
+        memory.write(workspace.low, new Uint8Array(new Int32Array([workspaceBytes, 0, 0, 0]).buffer));
+      }
       const slots: Slot[] = [];
       for (let k = 0; k < resident; k++) {
         slots.push({
@@ -202,6 +210,7 @@ export class PtxProgram {
         access: machine.access,
         heap: memory.bytes,
         functionNames: this.functionNames,
+        workspace,
         fileNames: this.module.files,
       });
       new GridRun(launch, shape, slots, memory).run();

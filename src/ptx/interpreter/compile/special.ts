@@ -71,7 +71,10 @@ export function specialRegister(emitter: Emitter, name: string): { low: string; 
   if (name === "globaltimer_lo") return word("(w.nanoseconds()|0)");
   if (name === "globaltimer_hi") return word("(w.nanoseconds()/4294967296|0)");
   if (name === "globaltimer") return { low: "(w.nanoseconds()|0)", high: "(w.nanoseconds()/4294967296|0)" };
-  // Environment and performance registers hold nothing here.
+  // Where cooperative groups look for the workspace of the grid that the driver provides: two words, the barrier's in the second.
+  if (name === "envreg1") return word("w.launch.workspace.high");
+  if (name === "envreg2") return word("w.launch.workspace.low");
+  // Other environment and performance registers hold nothing here.
   if (isSpecialRegister(name)) return word("0");
   throw emitter.unsupported(`special register %${name} is not modelled`);
 }

@@ -20,6 +20,7 @@ export interface LaunchSetting {
   access: Access;
   heap: Uint8Array;
   functionNames: readonly string[];
+  workspace: { low: number; high: number };
   fileNames: ReadonlyMap<number, string>;
 }
 
@@ -42,6 +43,8 @@ export class LaunchState {
   readonly view: DataView;
   /** Functions by the numbers that pointers to them hold. */
   readonly functionNames: readonly string[];
+  /** Address of the grid's workspace as halves; null where the launch is not cooperative. */
+  readonly workspace: { low: number; high: number };
   private readonly fileNames: ReadonlyMap<number, string>;
 
   constructor(setting: LaunchSetting) {
@@ -54,6 +57,7 @@ export class LaunchState {
     this.access = setting.access;
     this.view = new DataView(setting.heap.buffer);
     this.functionNames = setting.functionNames;
+    this.workspace = setting.workspace;
     this.fileNames = setting.fileNames;
     this.races = new Races(setting.tagWords, setting.checks.races, this);
   }
