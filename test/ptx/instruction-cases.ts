@@ -645,6 +645,41 @@ export const instructionCases: readonly InstructionCase[] = [
   { code: "cvt.rn.f16x2.f32 %d, %a, %b;", widths: [32, 32, 32], rows: [[0x3f800000, 0xc0000000, 0x3c00c000]] },
   { code: "cvt.rn.relu.bf16x2.f32 %d, %a, %b;", widths: [32, 32, 32], rows: [[0x3f808000, 0xc0000000, 0x3f800000]] },
   { code: "cvt.pack.sat.s16.s32 %d, %a, %b;", widths: [32, 32, 32], rows: [[40000, 0xffff0000, 0x7fff8000]] },
+  // Rounding this to a double first would lose its last bit, and with it the way to round.
+  {
+    code: "cvt.rn.f32.s64 %d, %a;",
+    widths: [32, 64],
+    rows: [
+      [0x1000001000000001n, 0x5d800001],
+      [0xefffffefffffffffn, 0xdd800001],
+    ],
+  },
+  { code: "cvt.rn.f32.u64 %d, %a;", widths: [32, 64], rows: [[0x8000008000000001n, 0x5f000001]] },
+  // 9.3 guards: a lane whose guard is false keeps what it had
+  {
+    code: "mov.b32 %d, %b; setp.gt.u32 %p, %a, 5; @%p add.u32 %d, %d, 1; @!%p mul.lo.u32 %d, %d, 3;",
+    widths: [32, 32, 32],
+    rows: [
+      [9, 10, 11],
+      [1, 10, 30],
+    ],
+  },
+  {
+    code: "mov.b32 %d, %b; bra.uni next; next: setp.gt.u32 %p, %a, 5; @%p mov.b32 %d, 7;",
+    widths: [32, 32, 32],
+    rows: [
+      [9, 10, 7],
+      [1, 10, 10],
+    ],
+  },
+  {
+    code: "mov.b32 %d, %b; bra.uni next; next: setp.gt.u32 %p, %a, 5; @%p add.f32 %d, %d, 0f3F800000;",
+    widths: [32, 32, 32],
+    rows: [
+      [9, 0x40000000, 0x40400000],
+      [1, 0x40000001, 0x40000001],
+    ],
+  },
   // 9.7.4 half precision
   { code: "fma.rn.f16x2 %d, %a, %b, %c;", widths: [32, 32, 32, 32], rows: [[0x3c004000, 0x40004000, 0x3c003c00, 0x42004500]] },
   {

@@ -109,6 +109,17 @@ describe("a launch", () => {
     expect([...out]).toEqual([16, 64, 1]);
   });
 
+  it("lets the lane that holds a lock go on while the others of its warp spin at an earlier place", () => {
+    const bench = new Bench(`${header}.visible .entry k(.param .u64 lock, .param .u64 count)
+{ .reg .pred %p; .reg .b32 %old, %c; .reg .b64 %l, %n; ld.param.u64 %l, [lock]; ld.param.u64 %n, [count];
+take: atom.global.cas.b32 %old, [%l], 0, 1; setp.ne.u32 %p, %old, 0; @%p bra take;
+  ld.volatile.global.u32 %c, [%n]; add.u32 %c, %c, 1; st.volatile.global.u32 [%n], %c;
+  membar.gl; atom.global.exch.b32 %old, [%l], 0; ret; }`);
+    const [lock, count] = [new Int32Array(1), new Int32Array(1)];
+    bench.run("k", { grid: 1, block: 64 }, [output(lock), output(count)], true);
+    expect([lock[0], count[0]]).toEqual([0, 64]);
+  });
+
   it("gives the same bits and counts every time", () => {
     const bench = new Bench(fixture("compute"));
     const once = () => {
