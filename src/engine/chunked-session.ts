@@ -47,6 +47,8 @@ export class ChunkedSession implements EngineSession {
   #step = 0;
   #input: FloatArray;
   #output: FloatArray;
+  /** x before the chunk. */
+  readonly #before: FloatArray;
   #disposed = false;
 
   constructor(model: ReservoirModel, plan: EnginePlan, stepper: Stepper) {
@@ -55,6 +57,7 @@ export class ChunkedSession implements EngineSession {
     this.#stepper = stepper;
     this.#input = allocate(model.precision, model.inputSize);
     this.#output = allocate(model.precision, model.outputSize);
+    this.#before = allocate(model.precision, model.size);
     stepper.setValues(model.initialState);
   }
 
@@ -97,7 +100,7 @@ export class ChunkedSession implements EngineSession {
         results.push(out);
       }
     } finally {
-      this.setState(saved);
+      if (!this.#disposed) this.setState(saved);
     }
     pacer.finish();
     return results;
@@ -131,7 +134,10 @@ export class ChunkedSession implements EngineSession {
         this.step(input);
       }
       states?.row(t).set(this.#stepper.getValues());
-      if (pacer.due()) await pacer.pause(t + 1);
+      if (pacer.due()) {
+        await pacer.pause(t + 1);
+        this.#alive();
+      }
     }
     pacer.finish();
     return result;
@@ -190,12 +196,19 @@ export class ChunkedSession implements EngineSession {
       stepper.inputs.set(inputs.data.subarray(from * inputSize, to * inputSize));
       this.#feedBack(teacher, from, to);
       const finite = this.#tryAdvance(to - from, index);
+      const last = from + finite;
+      if (finite > 0) {
+        this.#input.set(inputs.data.subarray((last - 1) * inputSize, last * inputSize));
+        if (teacher) this.#output.set(teacher.data.subarray((last - 1) * outputSize, last * outputSize));
+      }
+      const failure = last < to ? this.#notFinite(finite) : undefined;
       seen(new Matrix(finite, size, stepper.states.subarray(0, finite * size)), from);
-      if (finite < to - from) throw this.#notFinite(finite);
-      this.#input.set(inputs.data.subarray((to - 1) * inputSize, to * inputSize));
-      if (teacher) this.#output.set(teacher.data.subarray((to - 1) * outputSize, to * outputSize));
+      if (failure) throw failure;
       from = to;
-      if (pacer.due()) await pacer.pause(done + from);
+      if (pacer.due()) {
+        await pacer.pause(done + from);
+        this.#alive();
+      }
     }
   }
 
@@ -216,17 +229,21 @@ export class ChunkedSession implements EngineSession {
   }
 
   #tryAdvance(steps: number, sequence: number): number {
-    if (this.#step + steps > lastStep) {
+    if (this.model.noiseLevel !== 0 && this.#step + steps > lastStep) {
       throw new RangeError(`step ${this.#step + steps} is beyond the noise counter, which ends at ${lastStep}; reset() starts a new count`);
     }
+    this.#before.set(this.#stepper.getValues());
     const finite = this.#stepper.advance(steps, this.#step, sequence);
     this.#step += finite;
     return finite;
   }
 
+  /** The error for row `row` of the chunk. The state goes back to the last finite one, so that the session can go on. */
   #notFinite(row: number): NonFiniteStateError {
     const { size } = this.model;
-    const state = this.#stepper.states.subarray(row * size, (row + 1) * size);
+    const { states } = this.#stepper;
+    const state = states.subarray(row * size, (row + 1) * size);
+    this.#stepper.setValues(row > 0 ? states.subarray((row - 1) * size, row * size) : this.#before);
     return new NonFiniteStateError(
       this.#step,
       state.findIndex((value) => !Number.isFinite(value)),

@@ -216,9 +216,10 @@ export class ReservoirComputer implements AsyncDisposable {
     const every = options.every ?? 1;
     if (!Number.isSafeInteger(every) || every < 1) throw new DataError(`every is ${every}; it takes a whole number of at least 1`);
     let seen = 0;
+    let index = 0;
     let buffer: Matrix | undefined;
     for await (const chunk of chunks) {
-      const sequence = this.#sequence(chunk, undefined, "chunk");
+      const sequence = this.#sequence(chunk, undefined, `chunk ${index++}`);
       const { rows } = sequence.inputs;
       if (buffer?.rows !== rows) buffer = Matrix.zeros(rows, this.model.size, this.model.precision);
       const states = buffer;
@@ -236,6 +237,7 @@ export class ReservoirComputer implements AsyncDisposable {
 
   set state(state: SessionState) {
     const { model } = this;
+    if (this.#busy) throw busyError();
     if (!Number.isSafeInteger(state.step) || state.step < 0)
       throw new DataError(`state.step is ${state.step}; it takes a whole number of at least 0`);
     this.#session.setState({
@@ -246,8 +248,9 @@ export class ReservoirComputer implements AsyncDisposable {
     });
   }
 
-  /** Back to the initial state, step 0. */
+  /** Back to the initial state, step 0. @throws Error while another call is running */
   reset(): void {
+    if (this.#busy) throw busyError();
     this.#session.reset();
   }
 

@@ -153,7 +153,7 @@ export class EngineCapacityError extends Error {
   readonly needed: number;
   readonly limit: number;
   constructor(what: string, needed: number, limit: number, advice: string) {
-    super(`${what} takes ${formatBytes(needed)} and the limit is ${formatBytes(limit)}: ${advice}`);
+    super(`${what} would take ${formatBytes(needed)} and the limit is ${formatBytes(limit)}: ${advice}`);
     this.needed = needed;
     this.limit = limit;
   }

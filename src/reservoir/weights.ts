@@ -90,8 +90,9 @@ export function buildModel(config: ReservoirConfig, own: ReservoirMatrices = {})
 export function expectedWeightBytes(config: ReservoirConfig): number {
   const { size, inputSize, outputSize, connectionProbability, topology } = config;
   const elementBytes = config.precision === "float32" ? 4 : 8;
+  const given = topology.type === "fixedInDegree" ? topology.degree : topology.type === "smallWorld" ? topology.neighbours : undefined;
   const share = { ring: 0, delayLine: 0, cycleWithJumps: 0, custom: 0, orthogonal: 1 }[topology.type as string] ?? connectionProbability;
-  const nonzeros = share * size * size * (topology.type === "blockDiagonal" ? 1 / topology.blocks : 1);
+  const nonzeros = (given ?? share * size) * size * (topology.type === "blockDiagonal" ? 1 / topology.blocks : 1);
   const storage = config.storage === "auto" ? storageFor(size, nonzeros) : config.storage;
   const recurrent = storage === "dense" ? size * size * elementBytes : nonzeros * (elementBytes + (size * elementBytes > 65536 ? 4 : 2));
   return recurrent + size * (inputSize + outputSize) * elementBytes;

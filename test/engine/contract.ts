@@ -231,6 +231,44 @@ export function engineContract(name: string, engine: Engine, options: EngineOpti
       await session.dispose();
     });
 
+    it.each(["dense", "sparse"] as const)(
+      "is left at the last finite state by such an error, and can go on from there (%s)",
+      async (storage) => {
+        const of = model({ size: 40, activation: "identity", leakRate: 1, spectralRadius: 1e10, storage });
+        const session = await engine.open(of, options);
+        const fresh = Matrix.zeros(3, 40, "float32");
+        const inputs = Matrix.from(new Float32Array(40).fill(1), "float32");
+        await session.run({ inputs: inputs.subarray(0, 3) }, { states: fresh });
+        await expect(session.run({ inputs }, {})).rejects.toThrow(/not finite/);
+        const { values, step, input } = session.getState();
+        expect(values.every(Number.isFinite)).toBe(true);
+        expect([step, input[0]]).toEqual([expect.any(Number), 1]);
+        await expect(session.run({ inputs }, {})).rejects.toThrow(/neuron \d/);
+        session.reset();
+        const again = Matrix.zeros(3, 40, "float32");
+        await session.run({ inputs: inputs.subarray(0, 3) }, { states: again });
+        expect(bits(again.data)).toEqual(bits(fresh.data));
+        await session.dispose();
+      },
+    );
+
+    it("ends a run, a batch and a closed loop when it is disposed meanwhile", async () => {
+      const of = model({ size: 300, seed: 1 });
+      const sequence = { inputs: Matrix.zeros(200_000, 1, "float32") };
+      for (const work of ["run", "batch", "generate"] as const) {
+        const session = await engine.open(of, options);
+        const disposed = new Promise<void>((resolve, reject) => setTimeout(() => session.dispose().then(resolve, reject), 5));
+        const running =
+          work === "run"
+            ? session.run(sequence, {})
+            : work === "batch"
+              ? session.batch([sequence, sequence], { keep: "last" })
+              : session.generate({ readout: randomReadout(of, 1), steps: 200_000 });
+        await expect(running).rejects.toThrow(/was disposed/);
+        await disposed;
+      }
+    });
+
     it("reports progress, and stops when asked with its state at the last finished step", async () => {
       const of = model({ size: 400, seed: 1 });
       const steps = 3_000_000 / 400;

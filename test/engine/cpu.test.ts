@@ -1,5 +1,24 @@
+import { describe, expect, it } from "vitest";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
-import { engineContract } from "./contract.js";
+import { Matrix } from "../../src/numerics/index.js";
+import { bits, engineContract, model, randomMatrix } from "./contract.js";
 
 engineContract("cpu", cpuEngine, {}, 300);
 engineContract("cpu with three threads", cpuEngine, { threads: 3 }, 20);
+
+describe("threads", () => {
+  it("stay together over thousands of barriers, also where they have to sleep in them", async () => {
+    const of = model({ size: 40, storage: "dense", seed: 1 });
+    const inputs = randomMatrix(8_000, 1, "float32", 2);
+    const [alone, together] = [1, 3].map(() => Matrix.zeros(8_000, 40, "float32")) as [Matrix<Float32Array>, Matrix<Float32Array>];
+    for (const [threads, states] of [
+      [1, alone],
+      [3, together],
+    ] as const) {
+      const session = await cpuEngine.open(of, { threads });
+      await session.run({ inputs }, { states });
+      await session.dispose();
+    }
+    expect(bits(together.data)).toEqual(bits(alone.data));
+  });
+});

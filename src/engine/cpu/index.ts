@@ -40,8 +40,8 @@ export const cpuEngine: Engine = {
     }
     const module = wasmModule("threads");
     const memory = new WebAssembly.Memory({ initial: Math.ceil(map.totalBytes / 65536), maximum: 65536, shared: true });
-    const instance = new WebAssembly.Instance(module, { env: { memory } });
     const team = await WorkerTeam.create(threads, module, memory, model.precision);
+    const instance = new WebAssembly.Instance(module, { env: { memory, ...team.barrierImports(memory) } });
     return new ChunkedSession(model, plan, new WasmStepper(model, map, memory, instance.exports as unknown as WasmExports, team));
   },
 

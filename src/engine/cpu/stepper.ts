@@ -1,6 +1,6 @@
 // One reservoir in a WebAssembly instance: fills its memory from the model and runs chunks of steps, alone or with worker threads.
 import { type FloatArray, isSparse } from "../../numerics/index.js";
-import type { WasmExports } from "../../numerics/wasm/index.js";
+import type { WasmExports, WasmInstance } from "../../numerics/wasm/index.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { Stepper } from "../chunked-session.js";
 import { asColumn, packColumns, packPanels, packSlices } from "./layout.js";
@@ -39,7 +39,7 @@ export class WasmStepper implements Stepper {
   readonly #badStep: Int32Array;
   readonly #run: (steps: number, firstPart: number, lastPart: number, firstRow: number, lastRow: number) => number;
 
-  constructor(model: ReservoirModel, map: MemoryMap, memory: WebAssembly.Memory, exports: WasmExports, team?: WorkerTeam) {
+  constructor(model: ReservoirModel, map: MemoryMap, memory: WasmInstance["memory"], exports: WasmExports, team?: WorkerTeam) {
     const view = (region: Region, length: number): FloatArray =>
       model.precision === "float32"
         ? new Float32Array(memory.buffer, region.address, length)
@@ -79,9 +79,14 @@ export class WasmStepper implements Stepper {
       this.#badStep[0] = 0x7fffffff;
       this.#team.advance(steps, step, sequence, this.#shares);
     }
-    const finite = this.#run(steps, share.firstPart, share.lastPart, share.firstRow, share.lastRow);
-    this.#team?.join();
-    return finite;
+    try {
+      const finite = this.#run(steps, share.firstPart, share.lastPart, share.firstRow, share.lastRow);
+      this.#team?.join();
+      return finite;
+    } catch (error) {
+      this.#team?.fail();
+      throw error;
+    }
   }
 
   async dispose(): Promise<void> {
@@ -92,7 +97,7 @@ export class WasmStepper implements Stepper {
 function fill(
   model: ReservoirModel,
   map: MemoryMap,
-  memory: WebAssembly.Memory,
+  memory: WasmInstance["memory"],
   view: (region: Region, length: number) => FloatArray,
 ): void {
   const { regions, paddedSize } = map;

@@ -3,7 +3,19 @@
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 
 const { module, memory, precision, thread, commands, shares } = workerData;
-const { exports } = new WebAssembly.Instance(module, { env: { memory } });
+const memoryWords = new Int32Array(memory.buffer);
+const { exports } = new WebAssembly.Instance(module, {
+  env: {
+    memory,
+    sleep(address, round) {
+      if (Atomics.load(commands, 0) !== 0) throw new Error("another thread of this reservoir has ended");
+      Atomics.wait(memoryWords, address >>> 2, round, 1);
+    },
+    wake(address) {
+      Atomics.notify(memoryWords, address >>> 2);
+    },
+  },
+});
 const run = precision === "float32" ? exports.run32 : exports.run64;
 const at = thread * 4;
 const idle = 0;
@@ -30,7 +42,13 @@ for (;;) {
   const [steps, step, sequence, firstPart, lastPart, firstRow, lastRow] = shares.subarray(thread * 8, thread * 8 + 7);
   exports.noiseStep.value = step;
   exports.noiseSequence.value = sequence;
-  run(steps, firstPart, lastPart, firstRow, lastRow);
+  try {
+    run(steps, firstPart, lastPart, firstRow, lastRow);
+  } catch (error) {
+    // The threads that wait for this one in the barrier look at this word.
+    Atomics.store(commands, 0, 1);
+    throw error;
+  }
   Atomics.store(commands, at, idle);
   Atomics.notify(commands, at);
 }
