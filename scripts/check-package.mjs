@@ -64,7 +64,7 @@ export { score };
   writeFileSync(join(compiler, "package.json"), "{}");
   run("npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts", "typescript@5.4"], { cwd: compiler });
   const flags =
-    "--strict --noEmit --target es2022 --module nodenext --moduleResolution nodenext --lib es2023,esnext.disposable,dom --types node".split(
+    "--strict --noEmit --target es2022 --module nodenext --moduleResolution nodenext --lib es2023,esnext.disposable --types node".split(
       " ",
     );
   run(process.execPath, [join(compiler, "node_modules/typescript/bin/tsc"), ...flags, "use.ts"], { cwd: consumer });

@@ -96,8 +96,8 @@ export interface SpectrumExports {
 
 /** assembly/reservoir.ts. The globals that describe a reservoir are set by name, see engine/cpu/stepper.ts. */
 export interface ReservoirExports {
-  readonly noiseStep: WebAssembly.Global;
-  readonly noiseSequence: WebAssembly.Global;
+  readonly noiseStep: { value: number | bigint };
+  readonly noiseSequence: { value: number | bigint };
   run32(steps: number, firstPart: number, lastPart: number, firstRow: number, lastRow: number): number;
   run64(steps: number, firstPart: number, lastPart: number, firstRow: number, lastRow: number): number;
   /** Call it after writing to the state; `precision` is 32 or 64. */

@@ -3,10 +3,13 @@ import type { WasmExports } from "./exports.js";
 
 export type { WasmExports } from "./exports.js";
 
+/** A compiled module. Declared without lib.dom's WebAssembly, so that the declarations can be read where that library is not loaded. */
+export type WasmModule = object;
+
 /** A module with its memory. */
 export interface WasmInstance {
   readonly exports: WasmExports;
-  readonly memory: WebAssembly.Memory;
+  readonly memory: { readonly buffer: ArrayBuffer };
 }
 
 /** Bytes of a WebAssembly page. */
@@ -20,10 +23,10 @@ export const wasmReserved = 65536;
 
 type ModuleKind = "plain" | "threads";
 
-const modules = new Map<ModuleKind, WebAssembly.Module>();
+const modules = new Map<ModuleKind, WasmModule>();
 
 /** The compiled module. In Node it is compiled at first use; a browser must `await loadWasm()` before. */
-export function wasmModule(kind: ModuleKind = "plain"): WebAssembly.Module {
+export function wasmModule(kind: ModuleKind = "plain"): WasmModule {
   let module = modules.get(kind);
   if (!module) {
     const fs = globalThis.process?.getBuiltinModule?.("node:fs");
@@ -35,7 +38,7 @@ export function wasmModule(kind: ModuleKind = "plain"): WebAssembly.Module {
 }
 
 /** Loads and compiles the module: from its file in Node, by fetch in a browser. Idempotent. */
-export async function loadWasm(kind: ModuleKind = "plain"): Promise<WebAssembly.Module> {
+export async function loadWasm(kind: ModuleKind = "plain"): Promise<WasmModule> {
   const known = modules.get(kind);
   if (known) return known;
   if (globalThis.process?.versions?.node) return wasmModule(kind);
