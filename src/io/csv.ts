@@ -156,7 +156,7 @@ class TableReader {
       kept,
       missing,
     } = fillMissing(matrix, policy, (r, c, reason) => {
-      const advice = policy === "error" ? `; say what to do about missing values ("interpolate", "previous", "drop" or "nan")` : "";
+      const advice = policy === "error" ? `; set \`missing\` to "interpolate", "previous", "drop" or "nan"` : "";
       return this.#failCell(this.#lines[r]!, this.#numeric[c]!, `${reason}${advice}`);
     });
     if (whole.rows === 0) throw this.#fail("every row has a missing value, so that none is left", {});
@@ -181,7 +181,9 @@ class TableReader {
         throw this.#failCell(
           line,
           column,
-          `${quoted(cell)} is not a number; list the column under \`text\`, or leave it out of \`columns\``,
+          this.#options.decimal !== "," && /^[+-]?\d+,\d+$/.test(cell)
+            ? `${quoted(cell)} is not a number; set \`decimal\` to "," where a comma is the decimal mark`
+            : `${quoted(cell)} is not a number; list the column under \`text\`, or leave it out of \`columns\``,
         );
       }
       this.#values[this.#filled++] = value;

@@ -71,14 +71,35 @@ export function decodeText(bytes: Uint8Array, source: string, format: FileFormat
 
 /** Makes a folder and those above it, where they are not there yet. @throws FileError. */
 export async function ensureFolder(path: string): Promise<void> {
-  const fs = nodeFs(path);
   try {
-    await fs.promises.mkdir(path, { recursive: true });
+    await makeFolder(path);
   } catch (error) {
     const code = codeOf(error);
     if (code === "EEXIST")
       throw new FileError(path, "a file of that name is there already; a folder cannot take its place", "notWritable", error);
     throw writeError(path, error, "the folder cannot be made");
+  }
+}
+
+/** mkdir with `recursive` never returns where the system says that a folder above is missing though it is there, as /proc does. */
+async function makeFolder(path: string): Promise<void> {
+  const { mkdir, stat } = nodeFs(path).promises;
+  const full = nodePath(path).resolve(path);
+  const above = nodePath(path).dirname(full);
+  const isFolder = async (name: string) => (await stat(name).catch(() => undefined))?.isDirectory() ?? false;
+  try {
+    return await mkdir(full);
+  } catch (error) {
+    if (await isFolder(full)) return;
+    if (codeOf(error) !== "ENOENT" || above === full) throw error;
+  }
+  if (!(await isFolder(above))) await makeFolder(above);
+  try {
+    await mkdir(full);
+  } catch (error) {
+    if (await isFolder(full)) return;
+    if (codeOf(error) !== "ENOENT") throw error;
+    throw new FileError(path, `the folder cannot be made: the system takes no folder in ${above}; choose another`, "notWritable", error);
   }
 }
 

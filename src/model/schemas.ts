@@ -57,12 +57,23 @@ const classifierSchema = z.strictObject(classifierFields, { error: "an object of
 
 /** @throws ConfigError */
 export function parseForecasterSettings(value: unknown): ForecasterSettings {
-  return parseOrThrow(forecasterSchema as unknown as z.ZodType<ForecasterSettings>, value, "options", () => Object.keys(forecasterFields));
+  return parseOrThrow(forecasterSchema as unknown as z.ZodType<ForecasterSettings>, value, "options", () => [
+    "reservoir",
+    "matrices",
+    "engine",
+    "threads",
+    ...Object.keys(forecasterFields),
+  ]);
 }
 
 /** @throws ConfigError */
 export function parseClassifierSettings(value: unknown): ClassifierSettings {
-  return parseOrThrow(classifierSchema as unknown as z.ZodType<ClassifierSettings>, value, "options", () => Object.keys(classifierFields));
+  return parseOrThrow(classifierSchema as unknown as z.ZodType<ClassifierSettings>, value, "options", () => [
+    "reservoir",
+    "engine",
+    "threads",
+    ...Object.keys(classifierFields),
+  ]);
 }
 
 const radiusMethods = ["analytic", "structure", "dense", "krylov", "circularLaw", "unscaled"] as const satisfies readonly RadiusMethod[];

@@ -71,7 +71,7 @@ describe("data from files", () => {
   it.each<[string, string, string | RegExp]>([
     ["a missing file, with a near name", "{ file: seris.csv }", /no such file in .*; did you mean series\.csv\?/],
     ["a text cell, by row and column", "{ file: word.csv }", 'row 3, column "b": "four" is not a number'],
-    ["a missing value, saying what can be done", "{ file: gap.csv }", /row 3.*say what to do about missing values/],
+    ["a missing value, saying what can be done", "{ file: gap.csv }", /row 3.*set `missing` to/],
     ["NaN, by row and column", "{ file: nan.npy }", "nan.npy: the value is NaN at row 1, column 1; a series takes finite numbers"],
     ["a truncated NPY", "{ file: cut.npy }", "truncated"],
     ["a test file with other columns", "{ file: series.csv, text: [day], columns: [a], test: other.csv, header: true }", "text asks for"],

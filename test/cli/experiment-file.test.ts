@@ -97,7 +97,7 @@ describe("an experiment file", () => {
     [
       "data of two kinds",
       least.replace("task: narma", "task: narma, file: a.csv"),
-      'x.yaml:2: data is {"task":"narma","file":"a.csv","length":500}; it takes an object with task (a generated series) or file',
+      'x.yaml:2: data is {"task":"narma","file":"a.csv","length":500}; it takes task (a generated series) or file, not both',
     ],
     [
       "an unknown task",

@@ -147,7 +147,8 @@ describe("a run", () => {
     await runText(predict);
     const stop = new AbortController();
     const progress = { ...silent, begin: () => stop.abort() };
-    const { result } = await runText(predict, { signal: stop.signal, progress });
+    const { result, text } = await runText(predict, { signal: stop.signal, progress });
+    expect(text).toContain("No seed was finished, so there are no scores.");
     expect(result.interrupted).toBe(false);
     expect((await readdir(out)).sort()).toEqual(["small", "small.interrupted", "small.yaml"]);
   });

@@ -118,6 +118,12 @@ describe("a cell that is no number", () => {
     expect(error).toMatchObject({ format: "CSV", path, place: { row: 3, column: "temperature" } });
   });
 
+  it("is answered with the decimal mark, where a comma looks like one", async () => {
+    await expect(parseCsv("a;b\n1,5;2\n", { delimiter: ";" })).rejects.toThrow(
+      'row 2, column "a": "1,5" is not a number; set `decimal` to "," where a comma is the decimal mark',
+    );
+  });
+
   it.each([
     ["comment lines", "# about\na,b\n# more\n1,2\n3,x\n", 5],
     ["blank lines", "a,b\n\n1,2\n\n\n3,x\n", 6],
@@ -191,9 +197,7 @@ describe("a missing value", () => {
 
   it("is an error that names the cell and the policies, unless a policy is chosen", async () => {
     const error = await failure(() => parseCsv(gaps), FormatError);
-    expect(error.reason).toBe(
-      'row 3, column "x": the value is missing; say what to do about missing values ("interpolate", "previous", "drop" or "nan")',
-    );
+    expect(error.reason).toBe('row 3, column "x": the value is missing; set `missing` to "interpolate", "previous", "drop" or "nan"');
   });
 
   it.each([

@@ -203,6 +203,15 @@ describe("a folder", () => {
     await expect(ensureFolder(join(path, "a"))).rejects.toThrow(FileError);
   });
 
+  it.runIf(process.platform === "linux")(
+    "in a file system that takes none, such as /proc, is refused, and not tried for ever",
+    async () => {
+      const expected = { problem: "notWritable", reason: expect.stringContaining("the system takes no folder in /proc") };
+      await expect(ensureFolder("/proc/spillway")).rejects.toMatchObject(expected);
+      await expect(ensureFolder("/proc/spillway/a")).rejects.toMatchObject(expected);
+    },
+  );
+
   it("that cannot be made for want of permission says so", async () => {
     const folder = temporaryFolder();
     chmodSync(folder, 0o555);

@@ -142,7 +142,7 @@ describe("a missing value of a .ts case", () => {
   const gaps = `${header("@missing true", "@univariate false", "@dimensions 2", "@classLabel false")}1,?,3:4,5,NaN\n`;
 
   it("is an error that names it, unless a policy is chosen", () => {
-    expect(() => parseUea(gaps)).toThrow("line 9, case 1: channel 1, value 2: the value is missing; say what to do about missing values");
+    expect(() => parseUea(gaps)).toThrow("line 9, case 1: channel 1, value 2: the value is missing; set `missing` to");
   });
 
   it("is filled or dropped with its frame", () => {

@@ -74,6 +74,11 @@ describe("a forecaster says what is wrong with", () => {
     ],
     ["an unknown option", () => train(wave(300), { washuot: 3 }), 'unknown field "washuot": did you mean "washout"?'],
     [
+      "an unknown option that resembles none",
+      () => train(wave(300), { lambda: 3 }),
+      'unknown field "lambda"; known fields are reservoir, matrices, engine, threads, washout, standardise, readout',
+    ],
+    [
       "an option it does not take",
       () => train(wave(300), { standardise: "both" }),
       'standardise is "both"; it takes true, false, "inputs" or "targets"',

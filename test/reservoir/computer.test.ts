@@ -50,6 +50,14 @@ describe("ReservoirComputer", () => {
     expect(rows).toEqual(whole.toArrays().filter((_, t) => (t + 1) % 3 === 0));
   });
 
+  it("says which chunk of a stream is wrong, and where in it", async () => {
+    const computer = await create({ size: 5 });
+    const reading = async () => {
+      for await (const _ of computer.stream([[1, 2], [3], [4, Number.NaN]]));
+    };
+    await expect(reading()).rejects.toThrow("chunk 2 is NaN at row 1, column 0; it takes finite numbers");
+  });
+
   it("writes into a caller's matrix", async () => {
     const computer = await create({ size: 10 });
     const into = Matrix.zeros(25, 10, "float32");
@@ -100,6 +108,10 @@ describe("ReservoirComputer", () => {
     const computer = await create({ size: 300 });
     const first = computer.run(Matrix.zeros(20000, 1, "float32"));
     await expect(computer.run(wave)).rejects.toThrow("still running another call");
+    expect(() => computer.reset()).toThrow("still running another call");
+    expect(() => {
+      computer.state = computer.state;
+    }).toThrow("still running another call");
     await first;
   });
 
@@ -123,10 +135,35 @@ describe("ReservoirComputer", () => {
     );
     await expect(create({ size: 5 }, { threads: 0 })).rejects.toThrow("threads is 0; it takes a whole number from 1 to 64");
     await expect(create({ size: 40_000, connectionProbability: 1 })).rejects.toThrow(
-      /takes 5\.96 GiB and the limit is 4\.00 GiB: take fewer neurons/,
+      /would take 5\.96 GiB and the limit is 4\.00 GiB: take fewer neurons/,
     );
     await expect(create({ size: 40_000, inputSize: 30_000, connectionProbability: 0 })).rejects.toThrow(
-      /takes 4\.47 GiB and the limit is 4\.00 GiB/,
+      /would take 4\.47 GiB and the limit is 4\.00 GiB/,
+    );
+  });
+
+  it("counts the connections a topology is told, not a density, when it asks whether a reservoir fits", async () => {
+    const options = { size: 100_000, spectralRadius: null } as const;
+    for (const topology of [
+      { type: "smallWorld", neighbours: 2 },
+      { type: "fixedInDegree", degree: 2 },
+    ] as const) {
+      const computer = await create({ ...options, topology });
+      expect(computer.engine.plan.bytes).toBeLessThan(2 ** 26);
+      await computer.dispose();
+    }
+  });
+
+  it("refuses ensemble targets that are not finite or do not go with every member's series", async () => {
+    const sink = { features: { state: "plain", input: false, squares: false }, add: () => {} } as const;
+    const training = (targets: Float64Array) => ({ training: { targets, sinks: [sink, sink] } });
+    const configs = [{ size: 4 }, { size: 6 }];
+    const each = [new Float64Array(50), new Float64Array(20)];
+    await expect(runEnsemble(configs, { each }, training(new Float64Array(50)))).rejects.toThrow(
+      "training.targets has 50 rows and inputs has 20; they take the same number",
+    );
+    await expect(runEnsemble(configs, each[0]!, training(new Float64Array(50).fill(Number.NaN)))).rejects.toThrow(
+      "training.targets is NaN at row 0, column 0",
     );
   });
 

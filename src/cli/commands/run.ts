@@ -48,7 +48,6 @@ export async function run(paths: readonly string[], options: RunCommandOptions):
 /** A run in a terminal: what ran, its scores, where its files are. */
 export function describeRun({ result, folder }: FinishedRun): string {
   const report = result.files.includes("report.html") ? join(folder, "report.html") : undefined;
-  return [headline(result), "", scoreTable(result), "", report ? `report: ${report}` : `results: ${join(folder, "result.json")}`].join(
-    "\n",
-  );
+  const scores = result.seeds.length > 0 ? scoreTable(result) : "No seed was finished, so there are no scores.";
+  return [headline(result), "", scores, "", report ? `report: ${report}` : `results: ${join(folder, "result.json")}`].join("\n");
 }

@@ -160,8 +160,9 @@ async function loadTable(data: FileData, path: string, format: "csv" | "npy" | "
   const bad = firstNonFinite(table.matrix.data);
   if (bad >= 0) {
     const { cols } = table.matrix;
+    const counted = format === "csv" ? " (counted from 0, without the header)" : "";
     throw new UsageError(
-      `${path}: the value is ${table.matrix.data[bad]} at row ${Math.floor(bad / cols)}, ${table.names[bad % cols]}; a series takes finite numbers`,
+      `${path}: the value is ${table.matrix.data[bad]} at row ${Math.floor(bad / cols)}${counted}, ${table.names[bad % cols]}; a series takes finite numbers`,
     );
   }
   return cutRows(table, data, path);

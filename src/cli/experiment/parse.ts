@@ -98,7 +98,8 @@ function defaultMetrics(task: TaskDescription): readonly MetricName[] {
 
 function dataSchema(data: unknown): z.ZodType {
   if (!isObject(data) || ("task" in data && "file" in data) || (!("task" in data) && !("file" in data))) {
-    throw new ConfigError("data", data, dataTakes);
+    const both = isObject(data) && "task" in data && "file" in data;
+    throw new ConfigError("data", data, both ? "task (a generated series) or file, not both" : dataTakes);
   }
   return "task" in data ? generated : fromFile;
 }

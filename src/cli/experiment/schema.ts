@@ -151,7 +151,7 @@ export const common = {
   split: z
     .strictObject(
       { train: positive("rows, or a share below 1").optional(), test: positive("rows, or a share below 1").optional() },
-      { error: "an object with train, test or both" },
+      { error: "an object with train, test or both, such as {train: 0.8}" },
     )
     .default({})
     .describe("Rows (or shares below 1) for training and test; default 0.8 and the rest."),
