@@ -1,5 +1,5 @@
 // Ensembles: many independent reservoirs, each with weights and settings of its own, in one call.
-import { Matrix, type MatrixLike } from "../numerics/index.js";
+import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
 import type { ReservoirOptions } from "./config.js";
 import type { SequenceInput, TrainingSink, WorkOptions } from "./engine.js";
 import { chooseEngine } from "./engines.js";
@@ -55,9 +55,11 @@ function checkTraining(training: NonNullable<EnsembleRunOptions["training"]>, se
   const { sinks } = training;
   if (sinks.length !== sequences.length)
     throw new DataError(`training.sinks holds ${sinks.length}; ${count(sequences.length, "reservoir")} take as many`);
-  const targets = Matrix.from(training.targets, "float64", "training.targets");
-  const rows = sequences[0]!.inputs.rows;
-  if (targets.rows !== rows)
-    throw new DataError(`training.targets has ${count(targets.rows, "row")} and inputs has ${rows}; they take the same number`);
+  const targets = series(training.targets, "training.targets", asMatrix(training.targets, "training.targets").cols, "targets", "float64");
+  for (const { inputs } of sequences) {
+    if (targets.rows !== inputs.rows)
+      throw new DataError(`training.targets has ${count(targets.rows, "row")} and inputs has ${inputs.rows}; they take the same number`);
+  }
+  const { rows } = targets;
   return { targets, sinks, washout: checkWashout(training.washout ?? 0, rows) };
 }

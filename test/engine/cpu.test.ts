@@ -1,3 +1,4 @@
+import type { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { Matrix } from "../../src/numerics/index.js";
@@ -20,5 +21,16 @@ describe("threads", () => {
       await session.dispose();
     }
     expect(bits(together.data)).toEqual(bits(alone.data));
+  });
+
+  it("say so, and do not wait for ever, when one of them has ended", async () => {
+    const workers: Worker[] = [];
+    const seen = (worker: Worker) => workers.push(worker);
+    process.on("worker", seen);
+    const session = await cpuEngine.open(model({ size: 40, storage: "dense" }), { threads: 2 });
+    process.off("worker", seen);
+    await workers.at(-1)!.terminate();
+    expect(() => session.step(Float32Array.of(0))).toThrow(/a worker thread of this reservoir has ended/);
+    await session.dispose();
   });
 });
