@@ -1,18 +1,10 @@
 // ReservoirComputer: a reservoir that runs. It checks what comes in, keeps the engine out of sight, and owns the session.
 import { type FloatArray, Matrix, type MatrixLike } from "../numerics/index.js";
 import type { ReservoirConfig, ReservoirOptions } from "./config.js";
-import {
-  EngineCapacityError,
-  type EnginePlan,
-  type EngineSession,
-  type SequenceInput,
-  type SessionState,
-  type TrainingSink,
-  type WorkOptions,
-} from "./engine.js";
+import type { EnginePlan, EngineSession, SequenceInput, SessionState, TrainingSink, WorkOptions } from "./engine.js";
 import { chooseEngine } from "./engines.js";
 import { featureCount, type LinearReadout } from "./features.js";
-import { count, DataError, series } from "./inputs.js";
+import { anySeries, count, DataError, series } from "./inputs.js";
 import type { ReservoirModel } from "./model.js";
 import type { ReservoirMatrices } from "./weights.js";
 
@@ -85,22 +77,13 @@ export class ReservoirComputer implements AsyncDisposable {
    * @throws EngineUnavailableError, EngineCapacityError
    */
   static async create(config: ReservoirOptions, options: CreateOptions = {}): Promise<ReservoirComputer> {
-    const [{ resolveConfig }, { buildModel, expectedWeightBytes }, { engine, reason }] = await Promise.all([
+    const [{ resolveConfig }, { buildModel, refuseOversized }, { engine, reason }] = await Promise.all([
       import("./config-schema.js"),
       import("./weights.js"),
       chooseEngine(options.engine),
     ]);
     const resolved = resolveConfig(config);
-    const bytes = expectedWeightBytes(resolved);
-    if (bytes > engine.weightLimit) {
-      const advice = "take fewer neurons or inputs, a smaller connectionProbability, or precision float32";
-      throw new EngineCapacityError(
-        `the weights of ${resolved.size} neurons for the ${engine.name} engine`,
-        bytes,
-        engine.weightLimit,
-        advice,
-      );
-    }
+    refuseOversized(resolved, engine);
     const model = buildModel(resolved, options.matrices);
     return ReservoirComputer.#open(model, engine, reason, options);
   }
@@ -199,7 +182,7 @@ export class ReservoirComputer implements AsyncDisposable {
   async train(inputs: MatrixLike, targets: MatrixLike, sink: TrainingSink, options: TrainOptions = {}): Promise<void> {
     const sequence = this.#sequence(inputs, options.teacher);
     const { rows } = sequence.inputs;
-    const wanted = series(targets, "targets", Matrix.from(targets, "float64", "targets").cols, "targets", "float64");
+    const wanted = anySeries(targets, "targets", "float64");
     if (wanted.rows !== rows)
       throw new DataError(`targets has ${count(wanted.rows, "row")} and inputs has ${rows}; they take the same number`);
     const washout = checkWashout(options.washout ?? 0, rows);

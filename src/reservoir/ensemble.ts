@@ -27,12 +27,17 @@ export async function runEnsemble(
   options: EnsembleRunOptions = {},
 ): Promise<Matrix[]> {
   if (configs.length === 0) throw new DataError("configs is empty; an ensemble takes at least one reservoir");
-  const [{ resolveConfig }, { buildModel }, { engine }] = await Promise.all([
+  const [{ resolveConfig }, { buildModel, refuseOversized }, { engine }] = await Promise.all([
     import("./config-schema.js"),
     import("./weights.js"),
     chooseEngine(options.engine),
   ]);
-  const models = configs.map((config) => ("measuredRadius" in config ? config : buildModel(resolveConfig(config))));
+  const models = configs.map((config) => {
+    if ("measuredRadius" in config) return config;
+    const resolved = resolveConfig(config);
+    refuseOversized(resolved, engine);
+    return buildModel(resolved);
+  });
   const each = typeof inputs === "object" && "each" in inputs ? inputs.each : undefined;
   if (each && each.length !== models.length)
     throw new DataError(`inputs.each holds ${each.length} series; ${count(models.length, "reservoir")} take as many`);

@@ -6,8 +6,19 @@ export class DataError extends Error {
   override readonly name = "DataError";
 }
 
-/** Checks and converts a T x `cols` series. A model without inputs takes a T x 0 matrix, or a number of steps as `{ steps }`. @throws DataError */
+/** Checks and converts a T x `cols` series; `what` says whose number `cols` is. @throws DataError */
 export function series(source: MatrixLike, name: string, cols: number, what: string, precision: Precision): Matrix {
+  const matrix = filled(source, name);
+  if (matrix.cols !== cols) throw new DataError(`${name} has ${count(matrix.cols, "column")}; this reservoir takes ${cols} (${what})`);
+  return finite(matrix, name, precision);
+}
+
+/** The same for a series of any width. @throws DataError */
+export function anySeries(source: MatrixLike, name: string, precision: Precision): Matrix {
+  return finite(filled(source, name), name, precision);
+}
+
+function filled(source: MatrixLike, name: string): Matrix {
   let matrix: Matrix;
   try {
     matrix = asMatrix(source, name);
@@ -15,7 +26,10 @@ export function series(source: MatrixLike, name: string, cols: number, what: str
     throw new DataError((error as Error).message);
   }
   if (matrix.rows === 0) throw new DataError(`${name} is empty; it takes at least one row`);
-  if (matrix.cols !== cols) throw new DataError(`${name} has ${count(matrix.cols, "column")}; this reservoir takes ${cols} (${what})`);
+  return matrix;
+}
+
+function finite(matrix: Matrix, name: string, precision: Precision): Matrix {
   checkFinite(matrix, name);
   const converted = inPrecision(matrix, precision);
   if (converted !== matrix) checkFinite(converted, name, " (beyond float32; scale the data or take precision float64)");

@@ -19,6 +19,7 @@ import {
   toSparse,
 } from "../numerics/index.js";
 import type { ReservoirConfig, WeightDistribution } from "./config.js";
+import { type Engine, EngineCapacityError } from "./engine.js";
 import type { RadiusMethod, ReservoirModel } from "./model.js";
 import { buildTopology, drawDense, type TopologyMatrix } from "./topologies/index.js";
 import { ConfigError } from "./validate.js";
@@ -87,7 +88,7 @@ export function buildModel(config: ReservoirConfig, own: ReservoirMatrices = {})
 }
 
 /** Bytes that the matrices of a description will take, near enough to refuse what cannot fit before anything is drawn. */
-export function expectedWeightBytes(config: ReservoirConfig): number {
+function expectedWeightBytes(config: ReservoirConfig): number {
   const { size, inputSize, outputSize, connectionProbability, topology } = config;
   const elementBytes = config.precision === "float32" ? 4 : 8;
   const given = topology.type === "fixedInDegree" ? topology.degree : topology.type === "smallWorld" ? topology.neighbours : undefined;
@@ -96,6 +97,14 @@ export function expectedWeightBytes(config: ReservoirConfig): number {
   const storage = config.storage === "auto" ? storageFor(size, nonzeros) : config.storage;
   const recurrent = storage === "dense" ? size * size * elementBytes : nonzeros * (elementBytes + (size * elementBytes > 65536 ? 4 : 2));
   return recurrent + size * (inputSize + outputSize) * elementBytes;
+}
+
+/** @throws EngineCapacityError where a description's matrices cannot fit an engine, before any is drawn */
+export function refuseOversized(config: ReservoirConfig, engine: Engine): void {
+  const bytes = expectedWeightBytes(config);
+  if (bytes <= engine.weightLimit) return;
+  const advice = "take fewer neurons or inputs, a smaller connectionProbability, or precision float32";
+  throw new EngineCapacityError(`the weights of ${config.size} neurons for the ${engine.name} engine`, bytes, engine.weightLimit, advice);
 }
 
 /** Whether W is kept in CSR form (numerics rule 2). */
@@ -149,6 +158,13 @@ function stored(matrix: Matrix | SparseMatrix, factor: number, config: Reservoir
   const values = allocate(config.precision, source.length);
   for (let i = 0; i < source.length; i++) values[i] = source[i]! * factor;
   if (config.weightPrecision === "bfloat16") roundToBfloat16(values);
+  const beyond = firstNonFinite(values);
+  if (beyond >= 0)
+    throw new ConfigError(
+      "weights",
+      source[beyond]! * factor,
+      `values that ${config.precision} can hold; scale W, or take precision float64`,
+    );
   const rounded = isSparse(matrix) ? { ...matrix, values } : new Matrix(matrix.rows, matrix.cols, values);
   const storage =
     config.storage === "auto" ? storageFor(config.size, isSparse(matrix) ? storedValues(matrix) : countNonzeros(source)) : config.storage;

@@ -1,7 +1,7 @@
 // Long work that stays polite: it lets the event loop run, reports progress and can be stopped.
 import type { WorkOptions } from "./engine.js";
 
-/** Work was stopped by its AbortSignal. What was done until then is kept. */
+/** Work was stopped by its AbortSignal. A run keeps its state and the states made so far; a batch or a closed loop returns nothing. */
 export class WorkInterruptedError extends Error {
   override readonly name = "AbortError";
   readonly done: number;

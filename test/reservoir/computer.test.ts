@@ -168,6 +168,26 @@ describe("ReservoirComputer", () => {
     );
   });
 
+  it("refuses an ensemble that does not fit, matrices beyond the precision, and ragged targets, by name", async () => {
+    await expect(runEnsemble([{ size: 40_000, connectionProbability: 1 }], wave)).rejects.toThrow(/5\.96 GiB and the limit is 4\.00 GiB/);
+    await expect(
+      create(
+        { size: 2 },
+        {
+          matrices: {
+            weights: [
+              [0, 1e300],
+              [0, 0],
+            ],
+          },
+        },
+      ),
+    ).rejects.toThrow("weights is 1e+300; it takes values that float32 can hold");
+    const computer = await create({ size: 4 });
+    const sink = { features: { state: "plain", input: false, squares: false } as const, add: () => {} };
+    await expect(computer.train(wave, [[1], [2, 3]], sink)).rejects.toThrow(expect.objectContaining({ name: "DataError" }));
+  });
+
   it("runs an ensemble over one series or one each", async () => {
     const configs = [
       { size: 4, seed: 1 },
