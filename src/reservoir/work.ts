@@ -16,11 +16,13 @@ export class WorkInterruptedError extends Error {
 /** Milliseconds of work between two visits to the event loop. */
 const patience = 15;
 
+/** When the event loop last had its turn. Shared by all work, so that many short pieces in a row let signals and timers through too. */
+let lastTurn = performance.now();
+
 /** Called between pieces of work. */
 export class WorkPacer {
   readonly #options: WorkOptions;
   readonly #total: number;
-  #last = performance.now();
 
   constructor(options: WorkOptions, total: number) {
     this.#options = options;
@@ -35,14 +37,14 @@ export class WorkPacer {
 
   /** Whether it is time to call `pause`. */
   due(): boolean {
-    return performance.now() - this.#last > patience;
+    return performance.now() - lastTurn > patience;
   }
 
   /** Reports progress, lets the event loop run, and then looks whether the work was stopped. */
   async pause(done: number): Promise<void> {
     this.#options.onProgress?.(done, this.#total);
     await new Promise<void>((resume) => (typeof setImmediate === "function" ? setImmediate(resume) : setTimeout(resume, 0)));
-    this.#last = performance.now();
+    lastTurn = performance.now();
     this.check(done);
   }
 

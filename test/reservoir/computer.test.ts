@@ -204,3 +204,15 @@ describe("ReservoirComputer", () => {
     await expect(runEnsemble([], wave)).rejects.toThrow("configs is empty");
   });
 });
+
+describe("many short runs in a row", () => {
+  it("let the event loop have its turn", async () => {
+    const computer = await create({ size: 20 });
+    let turns = 0;
+    const timer = setInterval(() => turns++, 1);
+    const begin = performance.now();
+    while (performance.now() - begin < 200) await computer.run(wave);
+    clearInterval(timer);
+    expect(turns).toBeGreaterThan(3);
+  });
+});
