@@ -1,0 +1,3 @@
+// Spikes: patterns of them, encoders and decoders, plasticity, detection, spiking neurons and liquids.
+export { SpikeError } from "./errors.js";
+export * from "./pattern/index.js";

@@ -1,0 +1,8 @@
+export {
+  type Spike,
+  type SpikeColumns,
+  type SpikeMetadata,
+  type SpikeMetadataValue,
+  SpikePattern,
+  type SpikePatternOptions,
+} from "./pattern.js";
