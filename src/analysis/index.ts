@@ -1,4 +1,13 @@
 // Measures of a reservoir itself, before any task: each file one measure, with its definition and source.
+export {
+  compare,
+  type ComparedRun,
+  type CompareOptions,
+  type Comparison,
+  type FirstDifference,
+  type TrajectoryDifference,
+  type UlpBin,
+} from "./compare/index.js";
 export { type EchoStateIndex, type EchoStateIndexOptions, echoStateIndex } from "./echo-state-index.js";
 export { type LyapunovExponentOptions, lyapunovExponent } from "./lyapunov-exponent.js";
 export { type MemoryCapacity, type MemoryCapacityOptions, memoryCapacity } from "./memory-capacity.js";

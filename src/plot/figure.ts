@@ -10,22 +10,34 @@ export interface Figure {
   readonly data: readonly Readonly<Record<string, unknown>>[];
   /** Plotly layout; colours of paper, text and grid are left to the page. */
   readonly layout: Readonly<Record<string, unknown>>;
+  /** A trace of single points that a page draws in place of an image as soon as a zoom leaves at most `maximalPoints` of them in view. */
+  readonly detail?: Readonly<Record<string, unknown>> & { readonly maximalPoints: number };
 }
+
+/** Arrays that plotly can read without a list of numbers. */
+export type EncodableArray = FloatArray | Int32Array | Uint16Array | Uint8Array;
 
 /** A typed array as plotly reads it from JSON: little-endian bytes in base64. `shape` ("rows, cols") makes it a matrix. */
 export interface EncodedArray {
-  readonly dtype: "f4" | "f8" | "i4" | "u1";
+  readonly dtype: "f4" | "f8" | "i4" | "u2" | "u1";
   readonly bdata: string;
   readonly shape?: string;
 }
 
 /** Encodes numbers for plotly without writing them out as text. */
-export function encodeArray(data: FloatArray | Int32Array | Uint8Array, shape?: readonly [number, number]): EncodedArray {
-  const dtype = data instanceof Float32Array ? "f4" : data instanceof Float64Array ? "f8" : data instanceof Int32Array ? "i4" : "u1";
+export function encodeArray(data: EncodableArray, shape?: readonly [number, number]): EncodedArray {
+  const dtype = dtypeOf(data);
   return { dtype, bdata: base64(littleEndian(data)), ...(shape ? { shape: `${shape[0]}, ${shape[1]}` } : {}) };
 }
 
-function littleEndian(data: FloatArray | Int32Array | Uint8Array): Uint8Array {
+function dtypeOf(data: EncodableArray): EncodedArray["dtype"] {
+  if (data instanceof Float32Array) return "f4";
+  if (data instanceof Float64Array) return "f8";
+  if (data instanceof Int32Array) return "i4";
+  return data instanceof Uint16Array ? "u2" : "u1";
+}
+
+function littleEndian(data: EncodableArray): Uint8Array {
   const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength).slice();
   const width = data.BYTES_PER_ELEMENT;
   if (width === 1 || new Uint8Array(new Uint16Array([1]).buffer)[0] === 1) return bytes;

@@ -1,10 +1,15 @@
 // Figures as data (plotly JSON), and the page they are put on. Nothing here computes a score.
+export { plotComparison } from "./comparison.js";
 export { plotConfusion } from "./confusion.js";
 export { type Decimated, decimate } from "./decimate.js";
 export { type ErrorPlotOptions, plotError } from "./error.js";
-export { type EncodedArray, encodeArray, type Figure } from "./figure.js";
+export { type EncodableArray, type EncodedArray, encodeArray, type Figure } from "./figure.js";
 export type { SeriesPlotOptions } from "./line.js";
+export { type MemoryCurve, plotMemoryCapacity } from "./memory-capacity.js";
+export { type PhaseSpaceOptions, plotPhaseSpace } from "./phase-space.js";
 export { plotlySource } from "./plotly-source.js";
 export { type ReportOptions, type ReportScore, type ReportSection, reportHtml } from "./report.js";
 export { type ForecastPlotOptions, plotForecast, plotSeries } from "./series.js";
+export { type Eigenvalues, plotSpectrum } from "./spectrum.js";
+export { plotSpikeRaster, type RasterOptions, type RasterSpikes } from "./spike-raster.js";
 export { plotStateHeatmap, plotTrajectories, type StateHeatmapOptions, type TrajectoryOptions } from "./states.js";

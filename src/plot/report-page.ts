@@ -65,6 +65,10 @@ export const reportScript = `
       modebar: { bgcolor: "rgba(0,0,0,0)", color: colour("--soft"), activecolor: colour("--accent") },
       hoverlabel: { bgcolor: colour("--panel"), bordercolor: rule, font: { color: ink } },
     };
+    if (layout.scene) {
+      out.scene = { ...layout.scene };
+      for (const name of ["xaxis", "yaxis", "zaxis"]) out.scene[name] = { gridcolor: rule, color: ink, backgroundcolor: "rgba(0,0,0,0)", ...layout.scene[name] };
+    }
     for (const name of Object.keys(layout)) {
       if (/^[xy]axis/.test(name)) out[name] = { gridcolor: rule, zerolinecolor: rule, linecolor: rule, tickcolor: rule, ...layout[name] };
     }
@@ -75,7 +79,32 @@ export const reportScript = `
     Plotly.react(place, figure.data, themed(figure.layout), { responsive: true, displaylogo: false, displayModeBar: pointer.matches ? "hover" : false,
       modeBarButtonsToRemove: ["zoomIn2d", "zoomOut2d", "autoScale2d", "select2d", "lasso2d"] });
   };
+  const numbers = ({ dtype, bdata }) => {
+    const bytes = Uint8Array.from(atob(bdata), (sign) => sign.charCodeAt(0));
+    return new ({ f4: Float32Array, f8: Float64Array, i4: Int32Array, u2: Uint16Array, u1: Uint8Array })[dtype](bytes.buffer);
+  };
+  // An image with single points behind it: they are drawn while few enough of them are in view.
+  const zoomable = (figure, k) => {
+    const { maximalPoints, ...trace } = figure.detail;
+    const place = document.getElementById("figure-" + k);
+    let xs, ys;
+    place.on("plotly_relayout", () => {
+      xs ??= numbers(trace.x);
+      ys ??= numbers(trace.y);
+      const { xaxis: { range: [x0, x1] }, yaxis: { range: [y0, y1] } } = place._fullLayout;
+      const x = [], y = [];
+      for (let i = 0; i < xs.length && x.length <= maximalPoints; i++) {
+        if (xs[i] >= x0 && xs[i] <= x1 && ys[i] >= y0 && ys[i] <= y1) { x.push(xs[i]); y.push(ys[i]); }
+      }
+      const few = x.length <= maximalPoints;
+      const shown = place.data.length > figure.data.length;
+      if (!few && !shown) return;
+      const data = few ? [...figure.data.map((image) => ({ ...image, opacity: 0.35 })), { ...trace, x, y }] : figure.data;
+      Plotly.react(place, data, place.layout, { responsive: true });
+    });
+  };
   figures.forEach(draw);
+  figures.forEach((figure, k) => figure.detail && zoomable(figure, k));
   dark.addEventListener("change", () => figures.forEach(draw));
 })();
 `;

@@ -16,8 +16,8 @@ function decoded(array: unknown): number[] {
   const { dtype, bdata } = array as EncodedArray;
   const bytes = Uint8Array.from(Buffer.from(bdata, "base64"));
   return Array.from(
-    { f4: Float32Array, f8: Float64Array, i4: Int32Array, u1: Uint8Array }[dtype].from(
-      new { f4: Float32Array, f8: Float64Array, i4: Int32Array, u1: Uint8Array }[dtype](bytes.buffer),
+    { f4: Float32Array, f8: Float64Array, i4: Int32Array, u2: Uint16Array, u1: Uint8Array }[dtype].from(
+      new { f4: Float32Array, f8: Float64Array, i4: Int32Array, u2: Uint16Array, u1: Uint8Array }[dtype](bytes.buffer),
     ),
   );
 }

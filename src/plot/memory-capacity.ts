@@ -1,0 +1,45 @@
+// The memory curve of a reservoir: how much of the input k steps ago can still be read out. It is measured by `analysis`.
+import { encodeArray, type Figure } from "./figure.js";
+import { formatNumber } from "./format.js";
+import { seriesColour } from "./palette.js";
+
+/** One measured memory: `memoryCapacity()` gives these. */
+export interface MemoryCurve {
+  readonly total: number;
+  /** Squared correlation by delay, `curve[k]` for delay k. */
+  readonly curve: ArrayLike<number>;
+}
+
+/** Memory curves of one or several reservoirs, by delay. @throws RangeError where there is none. */
+export function plotMemoryCapacity(
+  memories: MemoryCurve | Readonly<Record<string, MemoryCurve>>,
+  options: { readonly title?: string | undefined } = {},
+): Figure {
+  const named = isOne(memories) ? { reservoir: memories } : memories;
+  const entries = Object.entries(named);
+  if (entries.length === 0) throw new RangeError("there is no memory curve to draw; it takes at least one");
+  return {
+    title: options.title ?? "Memory capacity",
+    description: `Squared correlation of the input k steps ago with what is read out: ${entries.map(([name, { total }]) => `${name} holds ${formatNumber(total)} steps in all`).join("; ")}.`,
+    data: entries.map(([name, { total, curve }], k) => ({
+      type: "scatter",
+      mode: "lines",
+      name: `${name}: ${formatNumber(total)}`,
+      x: encodeArray(Float64Array.from({ length: curve.length }, (_, delay) => delay)),
+      y: encodeArray(Float64Array.from(curve)),
+      line: { color: seriesColour(k), width: 2 },
+      ...(entries.length === 1 ? { fill: "tozeroy", fillcolor: `${seriesColour(k)}33` } : {}),
+      hovertemplate: "delay %{x}: r² %{y:.3f}<extra></extra>",
+    })),
+    layout: {
+      height: 320,
+      showlegend: entries.length > 1,
+      xaxis: { title: { text: "delay (steps)" }, automargin: true },
+      yaxis: { title: { text: "r²" }, range: [0, 1.02], automargin: true },
+    },
+  };
+}
+
+function isOne(memories: MemoryCurve | Readonly<Record<string, MemoryCurve>>): memories is MemoryCurve {
+  return typeof (memories as MemoryCurve).total === "number";
+}

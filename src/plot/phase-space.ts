@@ -1,0 +1,110 @@
+// States against each other: a few neurons, or the directions in which all of them move most.
+import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
+import { encodeArray, type Figure } from "./figure.js";
+import { baselineColour, predictionColour, sequentialScale, seriesColour } from "./palette.js";
+import { principalComponents } from "./principal-components.js";
+
+export interface PhaseSpaceOptions {
+  readonly title?: string | undefined;
+  /** 2 or 3; default 2. Three are drawn in a turnable view, which needs WebGL. */
+  readonly dimensions?: 2 | 3 | undefined;
+  /** Columns to draw against each other, as many as dimensions. Left out: the columns themselves where there are just that many, else principal components. */
+  readonly columns?: readonly number[] | undefined;
+  /** A name for each axis. */
+  readonly names?: readonly string[] | undefined;
+  /** A second trajectory over the same columns, T' x N, such as a free-running forecast beside the truth. */
+  readonly beside?: MatrixLike | undefined;
+  readonly besideName?: string | undefined;
+  readonly name?: string | undefined;
+  /** Most points a trajectory keeps, at equal distances; default 5000. */
+  readonly maximalPoints?: number | undefined;
+}
+
+/**
+ * A trajectory in phase space, T x N: two or three of its columns, or its leading principal components, whose share of the variance stands on the axes.
+ * @throws RangeError for columns that there are not, or fewer columns than dimensions.
+ */
+export function plotPhaseSpace(states: MatrixLike, options: PhaseSpaceOptions = {}): Figure {
+  const { dimensions = 2, maximalPoints = 5000, name = "trajectory", besideName = "beside" } = options;
+  const matrix = asMatrix(states, "states");
+  const beside = options.beside === undefined ? undefined : asMatrix(options.beside, "beside");
+  if (dimensions !== 2 && dimensions !== 3) throw new RangeError(`dimensions is ${dimensions}; it takes 2 or 3`);
+  if (matrix.cols < dimensions)
+    throw new RangeError(`states has ${matrix.cols} columns; ${dimensions} dimensions take at least ${dimensions}`);
+  if (beside && beside.cols !== matrix.cols)
+    throw new RangeError(`beside has ${beside.cols} columns and states has ${matrix.cols}; they take the same`);
+  const view = viewOf(matrix, beside, options, dimensions);
+  const both = [{ part: view.first, label: name, colour: seriesColour(0) }];
+  if (view.second) both.push({ part: view.second, label: besideName, colour: predictionColour });
+  const data = both.map(({ part, label, colour }, k) => {
+    const kept = strided(part, maximalPoints);
+    const axis = (c: number) => encodeArray(kept.column(c));
+    const single = both.length === 1;
+    const steps = Float64Array.from({ length: kept.rows }, (_, i) => i * Math.ceil(part.rows / Math.max(1, kept.rows)));
+    const marks = single
+      ? {
+          color: encodeArray(steps),
+          colorscale: sequentialScale,
+          size: dimensions === 3 ? 2 : 4,
+          cmin: -steps.length * 0.4,
+          showscale: false,
+        }
+      : { color: colour, size: dimensions === 3 ? 2 : 3 };
+    const common = { name: label, x: axis(0), y: axis(1), line: { color: single ? baselineColour : colour, width: 1 }, marker: marks };
+    const opacity = k === 0 ? 0.9 : 0.75;
+    return dimensions === 3
+      ? { type: "scatter3d", mode: "lines", z: axis(2), ...common, line: { color: colour, width: 2 }, opacity }
+      : { type: "scatter", mode: "lines+markers", ...common, opacity };
+  });
+  const titles = view.names.map((text) => ({ title: { text } }));
+  return {
+    title: options.title ?? "Phase space",
+    description: `${matrix.rows} states seen along ${view.names.join(", ")}${beside ? `, and ${besideName} over ${beside.rows} steps in the same view` : ""}.`,
+    data,
+    layout:
+      dimensions === 3
+        ? { height: 480, scene: { xaxis: titles[0], yaxis: titles[1], zaxis: titles[2], aspectmode: "cube" } }
+        : { height: 420, xaxis: { ...titles[0], automargin: true }, yaxis: { ...titles[1], automargin: true } },
+  };
+}
+
+interface View {
+  readonly first: Matrix;
+  readonly second: Matrix | undefined;
+  readonly names: readonly string[];
+}
+
+function viewOf(matrix: Matrix, beside: Matrix | undefined, options: PhaseSpaceOptions, dimensions: number): View {
+  const { columns = matrix.cols === dimensions ? Array.from({ length: dimensions }, (_, c) => c) : undefined } = options;
+  if (columns) {
+    if (columns.length !== dimensions)
+      throw new RangeError(`columns names ${columns.length} columns; ${dimensions} dimensions take ${dimensions}`);
+    const wrong = columns.find((c) => !Number.isInteger(c) || c < 0 || c >= matrix.cols);
+    if (wrong !== undefined) throw new RangeError(`columns holds ${wrong}; states has columns 0 to ${matrix.cols - 1}`);
+    const names = options.names ?? columns.map((c) => `column ${c}`);
+    return { first: chosen(matrix, columns), second: beside && chosen(beside, columns), names };
+  }
+  // One view for both: the directions are those of all rows together.
+  const together = beside ? stacked(matrix, beside) : matrix;
+  const { coordinates, explained } = principalComponents(together, dimensions);
+  const names = options.names ?? Array.from(explained, (share, k) => `component ${k + 1} (${(100 * share).toFixed(0)} %)`);
+  return {
+    first: coordinates.subarray(0, matrix.rows),
+    second: beside && coordinates.subarray(matrix.rows),
+    names,
+  };
+}
+
+function chosen(matrix: Matrix, columns: readonly number[]): Matrix {
+  return asMatrix(Array.from({ length: matrix.rows }, (_, t) => columns.map((c) => matrix.at(t, c))));
+}
+
+function stacked(a: Matrix, b: Matrix): Matrix {
+  return asMatrix([...a.toArrays(), ...b.toArrays()]);
+}
+
+function strided(matrix: Matrix, maximal: number): Matrix {
+  const every = Math.max(1, Math.ceil(matrix.rows / maximal));
+  if (every === 1) return matrix;
+  return asMatrix(Array.from({ length: Math.ceil(matrix.rows / every) }, (_, k) => Array.from(matrix.row(k * every))));
+}

@@ -1,0 +1,56 @@
+// Eigenvalues in the complex plane with the unit circle; they are computed by `analysis`.
+import { encodeArray, type Figure } from "./figure.js";
+import { formatNumber } from "./format.js";
+import { baselineColour, seriesColour } from "./palette.js";
+
+/** Eigenvalues re[i] + i im[i]. */
+export interface Eigenvalues {
+  readonly re: ArrayLike<number>;
+  readonly im: ArrayLike<number>;
+}
+
+/**
+ * The eigenvalues of one or two matrices (such as `weights` and `effective` of `spectrum()`), with the unit circle, on axes of one scale.
+ * @throws RangeError where real and imaginary parts differ in number, or there are none.
+ */
+export function plotSpectrum(
+  spectra: Readonly<Record<string, Eigenvalues>> | Eigenvalues,
+  options: { readonly title?: string | undefined } = {},
+): Figure {
+  const named: Record<string, Eigenvalues> = isOne(spectra) ? { W: spectra } : { ...spectra };
+  const entries = Object.entries(named);
+  if (entries.length === 0) throw new RangeError("there are no eigenvalues to draw; it takes at least one spectrum");
+  const radii = entries.map(([name, { re, im }]) => {
+    if (re.length !== im.length)
+      throw new RangeError(`${name} has ${re.length} real and ${im.length} imaginary parts; it takes as many of both`);
+    let radius = 0;
+    for (let i = 0; i < re.length; i++) radius = Math.max(radius, Math.hypot(re[i]!, im[i]!));
+    return radius;
+  });
+  const reach = 1.08 * Math.max(1, ...radii);
+  return {
+    title: options.title ?? "Eigenvalues",
+    description: `Eigenvalues in the complex plane with the unit circle: ${entries.map(([name, { re }], k) => `${re.length} of ${name}, the largest of modulus ${formatNumber(radii[k]!)}`).join("; ")}.`,
+    data: entries.map(([name, { re, im }], k) => ({
+      type: "scatter",
+      mode: "markers",
+      name,
+      x: encodeArray(Float64Array.from(re)),
+      y: encodeArray(Float64Array.from(im)),
+      marker: { color: seriesColour(k), size: 5, symbol: k === 0 ? "circle" : "circle-open", opacity: 0.8 },
+      hovertemplate: "%{x:.4f} + %{y:.4f}i<extra></extra>",
+    })),
+    layout: {
+      height: 460,
+      shapes: [
+        { type: "circle", xref: "x", yref: "y", x0: -1, y0: -1, x1: 1, y1: 1, line: { color: baselineColour, width: 1, dash: "dash" } },
+      ],
+      xaxis: { title: { text: "real part" }, range: [-reach, reach], automargin: true },
+      yaxis: { title: { text: "imaginary part" }, range: [-reach, reach], scaleanchor: "x", automargin: true },
+    },
+  };
+}
+
+function isOne(spectra: Readonly<Record<string, Eigenvalues>> | Eigenvalues): spectra is Eigenvalues {
+  return "re" in spectra && "im" in spectra && typeof (spectra.re as ArrayLike<number>).length === "number";
+}

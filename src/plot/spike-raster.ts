@@ -1,0 +1,120 @@
+// Spikes as points, neuron against time, or as a rate image where there are too many to tell apart.
+import { encodeArray, type Figure } from "./figure.js";
+import { sequentialScale, seriesColour } from "./palette.js";
+
+/** What a raster is drawn from: any spike pattern has these columns. */
+export interface RasterSpikes {
+  /** Spike times in ms. */
+  readonly times: ArrayLike<number>;
+  /** The neuron of each, from 0. */
+  readonly neurons: ArrayLike<number>;
+  readonly durationMs: number;
+  readonly neuronCount: number;
+}
+
+export interface RasterOptions {
+  readonly title?: string | undefined;
+  /** Above so many spikes a rate image is drawn in place of points; default 50,000. */
+  readonly maximalPoints?: number | undefined;
+  /** Most columns and rows of the rate image; default 600 and 200. */
+  readonly bins?: readonly [time: number, neuron: number] | undefined;
+  /** Let a zoom into the image bring the points back: it carries them along, 6 bytes a spike, up to 600,000 of them. Default true. */
+  readonly zoomToPoints?: boolean | undefined;
+}
+
+/** Spikes that a page carries for zooming at most. */
+const maximalCarried = 600_000;
+
+/**
+ * A spike raster: time in ms to the right, neurons upwards. More than `maximalPoints` spikes are drawn as their rate in Hz by bins of time and
+ * neurons; on a report page a zoom into it shows the points again as soon as few enough are in view.
+ * @throws RangeError where the columns differ in length or lie outside duration and neuron count.
+ */
+export function plotSpikeRaster(spikes: RasterSpikes, options: RasterOptions = {}): Figure {
+  const { maximalPoints = 50_000, zoomToPoints = true } = options;
+  const { times, durationMs, neuronCount } = spikes;
+  check(spikes);
+  const count = times.length;
+  const rate = durationMs > 0 && neuronCount > 0 ? (1000 * count) / (durationMs * neuronCount) : 0;
+  const words = `${count} spikes of ${neuronCount} neurons over ${durationMs} ms, ${rate.toFixed(1)} Hz a neuron`;
+  const layout = {
+    height: 380,
+    xaxis: { title: { text: "time (ms)" }, range: [0, durationMs], automargin: true },
+    yaxis: { title: { text: "neuron" }, range: [-0.5, neuronCount - 0.5], automargin: true },
+  };
+  const title = options.title ?? "Spikes";
+  const points = {
+    type: "scatter",
+    mode: "markers",
+    name: "spikes",
+    marker: { color: seriesColour(0), size: 3, symbol: "line-ns-open" },
+    hovertemplate: "neuron %{y}, %{x:.2f} ms<extra></extra>",
+  };
+  if (count <= maximalPoints) {
+    const x = encodeArray(Float32Array.from(times));
+    return { title, description: `${words}, one mark each.`, data: [{ ...points, x, y: encodeArray(neuronNumbers(spikes)) }], layout };
+  }
+  const image = rateImage(spikes, options.bins ?? [600, 200]);
+  const carried = zoomToPoints && count <= maximalCarried;
+  return {
+    title,
+    description: `${words}, as rates by bins of ${image.binMs.toFixed(2)} ms and ${image.binNeurons} neurons${carried ? "; a zoom shows single spikes" : ""}.`,
+    data: [
+      {
+        type: "heatmap",
+        z: encodeArray(image.rates, [image.rows, image.cols]),
+        x0: image.binMs / 2,
+        dx: image.binMs,
+        y0: (image.binNeurons - 1) / 2,
+        dy: image.binNeurons,
+        zmin: 0,
+        colorscale: sequentialScale,
+        colorbar: { title: { text: "Hz" }, thickness: 12, len: 0.9, outlinewidth: 0 },
+        hovertemplate: "%{x:.1f} ms, neurons around %{y:.0f}: %{z:.1f} Hz<extra></extra>",
+      },
+    ],
+    layout,
+    ...(carried
+      ? {
+          detail: {
+            ...points,
+            x: encodeArray(Float32Array.from(times)),
+            y: encodeArray(neuronNumbers(spikes)),
+            maximalPoints,
+          },
+        }
+      : {}),
+  };
+}
+
+function check({ times, neurons, durationMs, neuronCount }: RasterSpikes): void {
+  if (times.length !== neurons.length)
+    throw new RangeError(`there are ${times.length} spike times and ${neurons.length} neurons; it takes as many of both`);
+  for (let i = 0; i < times.length; i++) {
+    if (!(times[i]! >= 0 && times[i]! <= durationMs))
+      throw new RangeError(`spike ${i} is at ${times[i]} ms; the pattern lasts from 0 to ${durationMs} ms`);
+    if (!(neurons[i]! >= 0 && neurons[i]! < neuronCount))
+      throw new RangeError(`spike ${i} is of neuron ${neurons[i]}; there are neurons 0 to ${neuronCount - 1}`);
+  }
+}
+
+function neuronNumbers({ neurons, neuronCount }: RasterSpikes): Uint16Array | Int32Array {
+  return neuronCount <= 65_536 ? Uint16Array.from(neurons) : Int32Array.from(neurons);
+}
+
+function rateImage({ times, neurons, durationMs, neuronCount }: RasterSpikes, [maximalCols, maximalRows]: readonly [number, number]) {
+  const binNeurons = Math.ceil(neuronCount / maximalRows);
+  const rows = Math.ceil(neuronCount / binNeurons);
+  const cols = maximalCols;
+  const binMs = durationMs / cols;
+  const rates = new Float32Array(rows * cols);
+  for (let i = 0; i < times.length; i++) {
+    const cell = Math.floor(neurons[i]! / binNeurons) * cols + Math.min(cols - 1, Math.floor(times[i]! / binMs));
+    rates[cell] = rates[cell]! + 1;
+  }
+  for (let r = 0; r < rows; r++) {
+    const inRow = Math.min(binNeurons, neuronCount - r * binNeurons);
+    for (let c = 0; c < cols; c++) rates[r * cols + c] = (1000 * rates[r * cols + c]!) / (binMs * inRow);
+  }
+  return { rates, rows, cols, binMs, binNeurons };
+}
