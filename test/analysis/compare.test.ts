@@ -5,7 +5,7 @@ import "../../src/index.js";
 import { Matrix } from "../../src/numerics/index.js";
 import { chooseEngine, type Engine, type EngineSession, registerEngine } from "../../src/reservoir/index.js";
 
-const config = { size: 20, inputSize: 1, spectralRadius: 1.5, leakRate: 1, seed: 4 };
+const config = { size: 20, inputSize: 1, connectionProbability: 0.5, spectralRadius: 1.5, leakRate: 1, seed: 4 };
 const inputs = Matrix.zeros(60, 1);
 for (let t = 0; t < 60; t++) inputs.data[t] = Math.sin(t / 3);
 
