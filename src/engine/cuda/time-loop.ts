@@ -1,6 +1,9 @@
-// What every way of running the time loop on a device offers to the session: chunks of steps, enqueued on a stream. It is not where the input
-// drive is computed, states are copied to the host or memory is planned.
-import type { DeviceSlice, Stream } from "../../gpu/index.js";
+// What every way of running the time loop on a device offers to the session: what it would take and cost, known before anything is allocated, and
+// chunks of steps, enqueued on a stream. It is not where the input drive is computed, states are copied to the host or memory is planned.
+import type { Context, DeviceInfo, DeviceSlice, Stream } from "../../gpu/index.js";
+import type { FeatureSpec } from "../../reservoir/features.js";
+import type { ReservoirModel } from "../../reservoir/model.js";
+import type { ModelShape } from "./shape.js";
 
 /** A slice of device memory in the model's precision. */
 export type RealSlice = DeviceSlice<"f32"> | DeviceSlice<"f64">;
@@ -18,8 +21,45 @@ export interface TimeLoopRun {
   readonly feedback?: RealSlice | undefined;
   /** N values: x before the chunk, and x after it once the stream has come this far. */
   readonly state: RealSlice;
-  /** steps x N, where the states go; left out, only `state` is written. */
+  /** steps x N, where the states go; left out, only `state` is written. States that are not finite are looked for in them, by the session. */
   readonly states?: RealSlice | undefined;
+}
+
+/** A linear readout on the device. */
+export interface DeviceReadout {
+  readonly features: FeatureSpec;
+  /** O. */
+  readonly outputs: number;
+  /** F. */
+  readonly featureCount: number;
+  /** O x F. */
+  readonly weights: DeviceSlice<"f64">;
+  /** O values. */
+  readonly intercept: DeviceSlice<"f64">;
+}
+
+/**
+ * One chunk of a closed loop (docs/numerics.md, rule 10). Without feedback weights each step is y = readout(x, u before), then a step whose
+ * input row is y and behind it the inputs from outside; with them it is a step with u from outside that feeds back the y before, then y = readout(x, u).
+ */
+export interface ClosedLoopRun {
+  readonly steps: number;
+  readonly firstStep: number;
+  readonly sequence: number;
+  readonly readout: DeviceReadout;
+  /** I x N: W_in, input by input. */
+  readonly inputWeights: RealSlice;
+  /** N values. */
+  readonly bias: RealSlice;
+  /** O x N: W_fb, output by output, where the model has it. */
+  readonly feedbackWeights?: RealSlice | undefined;
+  /** (steps + 1) x I: row 0 is the u before the chunk, row t + 1 that of step t. Without feedback weights the loop writes y to the first O of rows 1 and on. */
+  readonly inputs: RealSlice;
+  /** (steps + 1) x O: row 0 is the y before the chunk, row t + 1 the y that step t makes. The loop writes rows 1 and on. */
+  readonly outputs: RealSlice;
+  readonly state: RealSlice;
+  /** steps x N. */
+  readonly states: RealSlice;
 }
 
 /** A loop made for one model on one device: its weights are loaded, its kernels chosen. */
@@ -32,9 +72,38 @@ export interface TimeLoop {
   readonly bytes: number;
   /** Enqueues a chunk; returns at once. */
   enqueue(stream: Stream, run: TimeLoopRun): void;
+  /** Enqueues a chunk of a closed loop; left out by loops that have none, and false where the readout is not for this one. */
+  enqueueClosed?(stream: Stream, run: ClosedLoopRun): boolean;
   /** After the stream has drained: throws StallError if a bounded wait expired in any chunk since the last check. */
   check(): void;
   dispose(): void;
+}
+
+/** What one choice of loop would be for a model on a device: arithmetic over its shape, nothing is allocated. */
+export interface TimeLoopPlan {
+  /** As `TimeLoop.name`. */
+  readonly name: string;
+  readonly details: Readonly<Record<string, string | number | boolean>>;
+  /** Device memory that it would hold, weights included. */
+  readonly bytes: number;
+  /** Modelled from measurements; the session takes the least. */
+  readonly microsecondsPerStep: number;
+  /** Loads weights and kernels; undefined where the device turns out not to take it (co-residency), and the next plan is tried. */
+  open(context: Context, model: ReservoirModel, options: TimeLoopOptions): TimeLoop | undefined | Promise<TimeLoop | undefined>;
+}
+
+/** What a user may ask of the loops. */
+export interface TimeLoopOptions {
+  /** Clock ticks after which a wait between blocks is an error; default the family's. */
+  readonly spinLimit?: number | undefined;
+}
+
+/** What each folder of loops exports, and plan.ts lists. */
+export interface TimeLoopFamily {
+  /** The plans it has, by name: what the engine option `plan` takes. */
+  readonly names: readonly string[];
+  /** Plans that fit this shape and device, any number of them. */
+  plans(shape: ModelShape, device: DeviceInfo, options: TimeLoopOptions): readonly TimeLoopPlan[];
 }
 
 /** A wait between blocks of a persistent kernel went past its limit: a block did not run, or died. */

@@ -1,0 +1,56 @@
+// What the session and the engine ask of the folders for batches, ensembles and training. Each may decline a piece of work, which is then done one
+// reservoir or one chunk at a time.
+import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";
+import type { Matrix } from "../../numerics/index.js";
+import type { BatchOptions, EnsembleOptions, SequenceInput, TrainingSink } from "../../reservoir/engine.js";
+import type { ReservoirModel } from "../../reservoir/model.js";
+import type { RealSlice } from "./time-loop.js";
+
+/** Rows to learn from, on the device. */
+export interface TrainingRows {
+  readonly rows: number;
+  /** rows x N. */
+  readonly states: RealSlice;
+  /** rows x I. */
+  readonly inputs: RealSlice;
+  /** rows x O. */
+  readonly targets: DeviceSlice<"f64">;
+}
+
+/** Sums for one training sink on the device. */
+export interface DeviceTrainer {
+  /** Device memory that it holds. */
+  readonly bytes: number;
+  /** Enqueues rows in rising order; the memory may be written again by what the stream is given after this. */
+  add(stream: Stream, rows: TrainingRows): void;
+  /** After the last row: hands what was summed to the sink. */
+  finish(stream: Stream): Promise<void>;
+  dispose(): void;
+}
+
+/** Opens a trainer for a sink, or undefined where the sink is of a kind that takes its rows on the host. */
+export type OpenTrainer = (
+  context: Context,
+  model: ReservoirModel,
+  sink: TrainingSink,
+  targets: number,
+  stream: Stream,
+) => DeviceTrainer | undefined;
+
+/** A batch through one W, kept open with the session: `undefined` declines these sequences. */
+export interface DeviceBatch {
+  readonly details: Readonly<Record<string, string | number | boolean>>;
+  run(sequences: readonly SequenceInput[], options: BatchOptions): Promise<Matrix[]> | undefined;
+  dispose(): void;
+}
+
+/** Opens what runs batches of a model; its memory is taken when a batch is first run. */
+export type OpenBatch = (context: Context, model: ReservoirModel) => DeviceBatch | undefined;
+
+/** Runs an ensemble, or declines it. The order and the meaning are those of `Engine.ensemble`. */
+export type RunEnsemble = (
+  context: Context,
+  models: readonly ReservoirModel[],
+  sequences: SequenceInput | readonly SequenceInput[],
+  options: EnsembleOptions,
+) => Promise<Matrix[]> | undefined;
