@@ -12,6 +12,15 @@ interface RunFlags {
   readonly quiet?: boolean;
 }
 
+interface CompareFlags {
+  readonly engines: readonly string[];
+  readonly steps?: number;
+  readonly set?: readonly string[];
+  readonly out?: string;
+  readonly json?: boolean;
+  readonly quiet?: boolean;
+}
+
 /** The command line as a function of its arguments; it gives the exit code. @throws what a command throws. */
 export function createProgram(signal: AbortSignal): (args: readonly string[]) => Promise<number> {
   let exitCode: number = exitCodes.success;
@@ -76,6 +85,28 @@ A run that is there already is replaced when the new one has finished. Stopped w
       const outcome = await demo({ ...flags, signal, progress: await createProgress(flags.quiet ?? false) });
       print(outcome.text);
       exitCode = outcome.interrupted ? exitCodes.interrupted : exitCodes.success;
+    });
+
+  program
+    .command("compare")
+    .description("one reservoir on several engines, step for step: are the states the same bits, and how fast is each")
+    .argument("<file>", "an experiment file, for its reservoir and its data")
+    .option("--engines <names>", "engines, the reference first", (text) => text.split(",").map((name) => name.trim()), ["reference", "cpu"])
+    .option("--steps <n>", "at most so many steps of the data", wholeNumber)
+    .option("--set <field=value>", "change a field of the experiment; may be given several times", collect)
+    .option("-o, --out <dir>", "write compare.json and compare.html there")
+    .option("--json", "as JSON")
+    .option("--quiet", "no progress on standard error")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ spillway compare narma10.yaml --engines cpu,cuda\n  $ spillway compare narma10.yaml --engines reference,cpu --out compared\n\nThe exit code is 1 where an engine gives other bits than the first.",
+    )
+    .action(async (file: string, flags: CompareFlags) => {
+      const { compareEngines } = await import("./commands/compare.js");
+      const { createProgress } = await import("./progress.js");
+      const outcome = await compareEngines(file, { ...flags, signal }, await createProgress(flags.quiet ?? false));
+      print(outcome.text);
+      exitCode = outcome.equal ? exitCodes.success : exitCodes.failure;
     });
 
   program
@@ -145,6 +176,12 @@ function threadsOption(): Option {
       throw new InvalidArgumentError("It takes a whole number from 1 to 64.");
     return threads;
   });
+}
+
+function wholeNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError("It takes a whole number of at least 1.");
+  return value;
 }
 
 function collect(value: string, previous: readonly string[] = []): readonly string[] {

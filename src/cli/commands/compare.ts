@@ -1,0 +1,142 @@
+// `spillway compare`: one reservoir of an experiment on several engines, all states held against those of the first.
+import "../../index.js";
+import { join } from "node:path";
+import { compare, type Comparison } from "../../analysis/index.js";
+import { ensureFolder, writeFileAtomic } from "../../io/index.js";
+import { fitStandardisation, standardised } from "../../model/standardisation.js";
+import type { Matrix } from "../../numerics/index.js";
+import { plotComparison, type ReportSection, reportHtml } from "../../plot/index.js";
+import { formatNumber } from "../../plot/format.js";
+import { probeEngines } from "../../reservoir/index.js";
+import { type ExperimentData, loadData } from "../experiment/data.js";
+import type { Experiment } from "../experiment/description.js";
+import { loadExperiment } from "../experiment/file.js";
+import { prepareSeries } from "../experiment/prepare.js";
+import { stackRows } from "../experiment/rows.js";
+import { UsageError } from "../exit.js";
+import type { Progress } from "../progress.js";
+import { formatTable } from "../table.js";
+import { describeMachine, versions } from "./info.js";
+
+export interface CompareCommandOptions {
+  /** Names of engines, the reference first. */
+  readonly engines: readonly string[];
+  /** At most so many steps. */
+  readonly steps?: number | undefined;
+  readonly set?: readonly string[] | undefined;
+  readonly json?: boolean | undefined;
+  /** The folder that receives compare.json and compare.html; left out, nothing is written. */
+  readonly out?: string | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Compares and gives the text (or JSON), and whether every engine gave the same bits. */
+export async function compareEngines(
+  path: string,
+  options: CompareCommandOptions,
+  progress: Progress,
+): Promise<{ readonly text: string; readonly equal: boolean }> {
+  if (options.engines.length < 2) {
+    throw new UsageError(`--engines is ${JSON.stringify(options.engines.join(","))}; it takes at least two names, such as cpu,cuda`);
+  }
+  const loaded = await loadExperiment(path, options.set);
+  const { experiment } = loaded;
+  const seed = experiment.seeds[0]!;
+  const inputs = inputsOf(experiment, await loadData(experiment, loaded.path, seed));
+  const steps = Math.min(inputs.rows, options.steps ?? inputs.rows);
+  const reservoir = { ...experiment.reservoir, seed, inputSize: inputs.cols };
+  progress.begin(`compare ${options.engines.join(", ")}`, steps * options.engines.length);
+  let comparison: Comparison;
+  try {
+    comparison = await compare(reservoir, inputs.subarray(0, steps), options.engines, {
+      signal: options.signal,
+      onProgress: (done) => progress.update(done),
+    });
+  } finally {
+    progress.end();
+  }
+  const engines = await probeEngines();
+  const machine = describeMachine();
+  const devices = Object.fromEntries(engines.map(({ name, status }) => [name, status.device ?? status.reason]));
+  const json = JSON.stringify(
+    { experiment: experiment.name, versions: versions(), machine, devices, comparison },
+    (_, value: unknown) => (value instanceof Float64Array ? Array.from(value) : value),
+    2,
+  );
+  if (options.out !== undefined) {
+    await ensureFolder(options.out);
+    await writeFileAtomic(join(options.out, "compare.json"), json);
+    const page = await reportHtml({
+      title: `${experiment.name}: ${options.engines.join(" against ")}`,
+      sections: [sectionOf(experiment, comparison)],
+    });
+    await writeFileAtomic(join(options.out, "compare.html"), page);
+  }
+  const written = options.out === undefined ? [] : ["", `report: ${join(options.out, "compare.html")}`];
+  const text = options.json
+    ? json
+    : [headline(experiment, comparison), "", tableOf(comparison), ...verdicts(comparison), ...written].join("\n");
+  return { text, equal: comparison.equal };
+}
+
+/** What the experiment would drive its reservoir with, test part included. */
+function inputsOf(experiment: Experiment, data: ExperimentData): Matrix {
+  const raw =
+    data.kind === "series"
+      ? prepareSeries(experiment, data).whole.series
+      : data.kind === "driven"
+        ? data.inputs
+        : stackRows(data.train.sequences.slice());
+  return experiment.transforms.includes("standardise") ? standardised(fitStandardisation([raw]), raw) : raw;
+}
+
+function headline(experiment: Experiment, { size, steps, precision }: Comparison): string {
+  return `${experiment.name}: ${size} neurons, ${precision}, ${steps} steps`;
+}
+
+function tableOf({ reference, others }: Comparison): string {
+  const lines = [reference, ...others].map((run) => {
+    const difference = "difference" in run ? (run as Comparison["others"][number]).difference : undefined;
+    return [
+      run.engine,
+      difference ? (difference.equal ? "equal" : `${difference.differing} of ${difference.compared} states differ`) : "reference",
+      difference?.first ? `step ${difference.first.step}, neuron ${difference.first.neuron}` : "",
+      difference ? String(difference.maximalUlps) : "",
+      formatNumber(run.stepsPerSecond),
+      formatNumber(1e6 / run.stepsPerSecond),
+      run.plan.summary,
+    ];
+  });
+  return formatTable(["engine", "bits", "first difference", "most ulp", "steps/s", "us/step", "plan"], lines);
+}
+
+function verdicts({ others, reference }: Comparison): string[] {
+  return others
+    .filter(({ difference }) => !difference.equal)
+    .flatMap(({ engine, difference }) => [
+      "",
+      `${engine} against ${reference.engine}, distance in units in the last place:`,
+      formatTable(
+        ["ulp", "states"],
+        difference.histogram.map(({ label, count }) => [label, String(count)]),
+      ),
+      ...(difference.rate === undefined
+        ? []
+        : [`the difference ${difference.rate > 0 ? "grows" : "shrinks"} by a factor of ${formatNumber(Math.exp(difference.rate))} a step`]),
+    ]);
+}
+
+function sectionOf(experiment: Experiment, comparison: Comparison): ReportSection {
+  const { reference, others, size, steps, precision, equal } = comparison;
+  return {
+    title: experiment.name,
+    lead: equal ? "Every engine gives the same bits." : "The engines differ.",
+    facts: [
+      ["reservoir", `${size} neurons, ${precision}`],
+      ["steps", String(steps)],
+      ...[reference, ...others].map((run) => [run.engine, `${run.plan.summary}; ${formatNumber(run.stepsPerSecond)} steps/s`] as const),
+    ],
+    scores: [],
+    figures: [plotComparison(comparison)],
+  };
+}

@@ -1,0 +1,56 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { compareEngines } from "../../src/cli/commands/compare.js";
+import { silent } from "../../src/cli/progress.js";
+
+const experiment = `
+name: small
+data: { task: narma, length: 200 }
+task: { type: predict }
+reservoir: { size: 20 }
+split: { train: 150, test: 50 }
+washout: 20
+`;
+
+describe("spillway compare", () => {
+  let folder: string;
+  let file: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "spillway-compare-"));
+    file = join(folder, "small.yaml");
+    await writeFile(file, experiment);
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+  const signal = new AbortController().signal;
+
+  it("says that engines give the same bits, and writes a page and the figures as data", async () => {
+    const out = join(folder, "compared");
+    const { text, equal } = await compareEngines(file, { engines: ["reference", "cpu"], steps: 120, out, signal }, silent);
+    expect(equal).toBe(true);
+    expect(text).toMatch(/^small: 20 neurons, float32, 120 steps/);
+    expect(text).toMatch(/cpu\s+equal\s+0/);
+    expect((await readdir(out)).sort()).toEqual(["compare.html", "compare.json"]);
+    const { comparison } = JSON.parse(await readFile(join(out, "compare.json"), "utf8"));
+    expect(comparison).toMatchObject({
+      steps: 120,
+      equal: true,
+      others: [{ engine: "cpu", difference: { differing: 0, compared: 2400 } }],
+    });
+  });
+
+  it("takes changes to the experiment", async () => {
+    const { text } = await compareEngines(file, { engines: ["reference", "cpu"], set: ["reservoir.size=7"], signal, json: true }, silent);
+    expect(JSON.parse(text).comparison).toMatchObject({ size: 7, steps: 200 });
+  });
+
+  it("refuses one engine, and engines that there are not", async () => {
+    await expect(compareEngines(file, { engines: ["cpu"], signal }, silent)).rejects.toThrow(
+      '--engines is "cpu"; it takes at least two names',
+    );
+    await expect(compareEngines(file, { engines: ["cpu", "abacus"], signal }, silent)).rejects.toThrow(
+      'the engine "abacus" is not available',
+    );
+  });
+});
