@@ -1,0 +1,110 @@
+// From spike times to T x N inputs of a reservoir, and back. Sums are of whole numbers, so that no order of the spikes changes a bit.
+import { Matrix } from "../../numerics/index.js";
+import { checkOneOf, checkPositive, checkWhole, SpikeError } from "../errors.js";
+import { SpikePattern } from "./pattern.js";
+
+export interface BinOptions {
+  /** How many bins the duration is cut into: T. Give this or `binMs`. */
+  readonly bins?: number | undefined;
+  /** The width of a bin in ms; the last bin reaches past the end where the duration is no multiple of it. */
+  readonly binMs?: number | undefined;
+  /**
+   * What a spike adds to its bin: "counts" (default) adds 1, "amplitudes" its amplitude.
+   */
+  readonly values?: "counts" | "amplitudes" | undefined;
+  /** Sums neighbouring neurons into so many columns: neuron n goes to column floor(n channels / N). Default one column a neuron. */
+  readonly channels?: number | undefined;
+}
+
+/** Amplitudes are added in units of 2^-24, each rounded to the nearest. */
+const amplitudeUnit = 16777216;
+
+/**
+ * Spikes counted in bins of time and neuron, T x N (or T x channels), in binary32: element (k, n) is the number of spikes of neuron n, or the sum of
+ * their amplitudes, with k = min(floor(t / width), T - 1) and width = durationMs / T, each rounded to binary64. Amplitudes are added as
+ * whole numbers in units of 2^-24 and the sum is rounded once. Where the duration is 0 every spike falls into the first bin.
+ * @throws SpikeError unless exactly one of `bins` and `binMs` is given, and where the amplitudes of one bin reach 2^29.
+ */
+export function binSpikes(pattern: SpikePattern, options: BinOptions): Matrix<Float32Array> {
+  const { channels = pattern.neuronCount, values = "counts" } = options;
+  checkWhole("channels", channels, 1, pattern.neuronCount);
+  checkOneOf("values", values, ["counts", "amplitudes"]);
+  const { bins, width } = binsOf(pattern, options);
+  const sums = new Float64Array(bins * channels);
+  const amplitudes = values === "amplitudes" ? pattern.amplitudes : undefined;
+  for (let i = 0; i < pattern.spikeCount; i++) {
+    const column =
+      channels === pattern.neuronCount ? pattern.neurons[i]! : Math.floor((pattern.neurons[i]! * channels) / pattern.neuronCount);
+    const cell = binOf(pattern.times[i]!, width, bins) * channels + column;
+    const sum = sums[cell]! + (amplitudes ? Math.floor(amplitudes[i]! * amplitudeUnit + 0.5) : 1);
+    if (!(Math.abs(sum) < Number.MAX_SAFE_INTEGER)) {
+      const bin = Math.floor(cell / channels);
+      throw new SpikeError(`the sum of amplitudes in bin ${bin}`, sum / amplitudeUnit, "sums below 2^29: scale the amplitudes down");
+    }
+    sums[cell] = sum;
+  }
+  return new Matrix(bins, channels, Float32Array.from(sums, amplitudes ? (sum) => sum / amplitudeUnit : undefined));
+}
+
+/**
+ * The profile of a whole population over time, 1 x bins in binary64: each spike adds 1, and its amplitude besides where it has one, to bin
+ * min(floor(t / width), bins - 1), whatever its neuron; then all is divided by the total, so that the profile sums to 1. Zeros where there are no
+ * spikes. One pattern is one input of a reservoir with inputSize = bins.
+ * @throws SpikeError where `bins` is not a whole number of at least 1.
+ */
+export function timeProfile(pattern: SpikePattern, bins: number): Matrix<Float64Array> {
+  const { width } = binsOf(pattern, { bins });
+  const sums = new Float64Array(bins);
+  let total = 0;
+  for (let i = 0; i < pattern.spikeCount; i++) {
+    const units = amplitudeUnit + Math.floor((pattern.amplitudes?.[i] ?? 0) * amplitudeUnit + 0.5);
+    const bin = binOf(pattern.times[i]!, width, bins);
+    sums[bin] = sums[bin]! + units;
+    total += units;
+  }
+  return new Matrix(1, bins, total === 0 ? sums : sums.map((sum) => sum / total));
+}
+
+/**
+ * The raster of a pattern: T x N in binary32, 1 where neuron n fires within step k of `stepMs` (once or more) and 0 elsewhere.
+ * @throws SpikeError where `stepMs` is not above 0.
+ */
+export function spikeRaster(pattern: SpikePattern, { stepMs }: { readonly stepMs: number }): Matrix<Float32Array> {
+  const counts = binSpikes(pattern, { binMs: stepMs });
+  return new Matrix(
+    counts.rows,
+    counts.cols,
+    counts.data.map((count) => (count > 0 ? 1 : 0)),
+  );
+}
+
+/**
+ * The pattern of a raster, T x N: a spike at t = k stepMs wherever element (k, n) is not 0; lasting T steps. Rasters of patterns whose spikes lie on the
+ * grid come back as those patterns.
+ * @throws SpikeError where `stepMs` is not above 0 or the raster has no columns.
+ */
+export function patternFromRaster(raster: Matrix, { stepMs }: { readonly stepMs: number }): SpikePattern {
+  checkPositive("stepMs", stepMs, "ms");
+  const times: number[] = [];
+  const neurons: number[] = [];
+  for (let i = 0; i < raster.data.length; i++) {
+    if (raster.data[i] === 0) continue;
+    times.push(Math.floor(i / raster.cols) * stepMs);
+    neurons.push(i % raster.cols);
+  }
+  return new SpikePattern({ times, neurons }, { durationMs: raster.rows * stepMs, neuronCount: raster.cols });
+}
+
+function binsOf(pattern: SpikePattern, { bins, binMs }: BinOptions): { bins: number; width: number } {
+  if ((bins === undefined) === (binMs === undefined)) {
+    throw new SpikeError("the binning", [bins, binMs], "one of bins and binMs", `bins = ${bins}, binMs = ${binMs}`);
+  }
+  if (bins !== undefined) return { bins: checkWhole("bins", bins, 1), width: pattern.durationMs / bins };
+  const width = checkPositive("binMs", binMs!, "ms");
+  // A duration that is a multiple of the width may divide to a hair above the whole number.
+  return { bins: Math.max(1, Math.ceil(pattern.durationMs / width - 1e-9)), width };
+}
+
+function binOf(timeMs: number, width: number, bins: number): number {
+  return width === 0 ? 0 : Math.min(Math.floor(timeMs / width), bins - 1);
+}

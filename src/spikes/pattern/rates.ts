@@ -1,0 +1,113 @@
+// What is counted in a pattern: windows, rates, intervals. Nothing here changes a pattern.
+import { checkWhole, SpikeError } from "../errors.js";
+import { SpikePattern } from "./pattern.js";
+
+/** How many spikes a pattern has. */
+export function spikeCount(pattern: SpikePattern): number {
+  return pattern.spikeCount;
+}
+
+/**
+ * The spikes with startMs <= t <= endMs, both ends included, at the times they have, in a pattern of the same duration.
+ * {@link slicePattern} cuts a window out instead.
+ * @throws SpikeError where a time is not a number or the window ends before it starts.
+ */
+export function spikesInWindow(pattern: SpikePattern, startMs: number, endMs: number): SpikePattern {
+  checkWindow(startMs, endMs);
+  return part(pattern, firstFrom(pattern.times, startMs), firstAfter(pattern.times, endMs), 0, pattern.durationMs);
+}
+
+/**
+ * The window [startMs, endMs) as a pattern of its own that begins at 0 and lasts endMs - startMs; a spike at the very end of the pattern
+ * belongs to the window that ends there, so that the slices of a pattern hold each spike once.
+ * @throws SpikeError where the window is not within the pattern.
+ */
+export function slicePattern(pattern: SpikePattern, startMs: number, endMs: number): SpikePattern {
+  checkWindow(startMs, endMs);
+  if (startMs < 0 || endMs > pattern.durationMs) {
+    const shown = `${startMs} to ${endMs} ms`;
+    throw new SpikeError("the window", [startMs, endMs], `a window within 0 to ${pattern.durationMs} ms`, shown);
+  }
+  const end = endMs === pattern.durationMs ? pattern.spikeCount : firstFrom(pattern.times, endMs);
+  return part(pattern, firstFrom(pattern.times, startMs), end, startMs, endMs - startMs);
+}
+
+/** Spikes a second of the whole population: count / (duration / 1000), in Hz; 0 where the duration is 0. */
+export function spikeRate(pattern: SpikePattern): number {
+  return pattern.durationMs === 0 ? 0 : pattern.spikeCount / (pattern.durationMs / 1000);
+}
+
+/** The spike count of each neuron, N values. */
+export function neuronCounts(pattern: SpikePattern): Uint32Array {
+  const counts = new Uint32Array(pattern.neuronCount);
+  for (const neuron of pattern.neurons) counts[neuron] = counts[neuron]! + 1;
+  return counts;
+}
+
+/** The rate of each neuron in Hz, N values; 0 where the duration is 0. */
+export function neuronRates(pattern: SpikePattern): Float64Array {
+  const seconds = pattern.durationMs / 1000;
+  return Float64Array.from(neuronCounts(pattern), (count) => (seconds === 0 ? 0 : count / seconds));
+}
+
+/** The spike times of each neuron in ms, rising: N arrays. */
+export function spikeTrains(pattern: SpikePattern): Float64Array[] {
+  const trains = Array.from(neuronCounts(pattern), (count) => new Float64Array(count));
+  const next = new Uint32Array(pattern.neuronCount);
+  for (let i = 0; i < pattern.spikeCount; i++) {
+    const neuron = pattern.neurons[i]!;
+    trains[neuron]![next[neuron]!] = pattern.times[i]!;
+    next[neuron] = next[neuron]! + 1;
+  }
+  return trains;
+}
+
+/**
+ * Intervals between successive spikes in ms: of one neuron, or, where none is named, of every neuron one after the other.
+ * @throws SpikeError where there is no such neuron.
+ */
+export function interspikeIntervals(pattern: SpikePattern, neuron?: number): Float64Array {
+  if (neuron !== undefined) checkWhole("neuron", neuron, 0, pattern.neuronCount - 1);
+  const trains = neuron === undefined ? spikeTrains(pattern) : [spikeTrains(pattern)[neuron]!];
+  const intervals: number[] = [];
+  for (const train of trains) for (let i = 1; i < train.length; i++) intervals.push(train[i]! - train[i - 1]!);
+  return Float64Array.from(intervals);
+}
+
+function checkWindow(startMs: number, endMs: number): void {
+  if (!(startMs <= endMs)) {
+    throw new SpikeError("the window", [startMs, endMs], "two times in ms, the first not after the second", `${startMs} to ${endMs} ms`);
+  }
+}
+
+/** Spikes first to last (exclusive), moved earlier by `originMs`. */
+function part(pattern: SpikePattern, first: number, last: number, originMs: number, durationMs: number): SpikePattern {
+  const { neuronCount, metadata, amplitudes } = pattern;
+  return new SpikePattern(
+    {
+      times: pattern.times.slice(first, last).map((time) => Math.min(time - originMs, durationMs)),
+      neurons: pattern.neurons.slice(first, last),
+      amplitudes: amplitudes?.slice(first, last),
+    },
+    { durationMs, neuronCount, metadata },
+  );
+}
+
+/** The position of the first time that is not before `timeMs`. */
+function firstFrom(times: Float64Array, timeMs: number): number {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (times[middle]! < timeMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** The position of the first time after `timeMs`. */
+function firstAfter(times: Float64Array, timeMs: number): number {
+  let at = firstFrom(times, timeMs);
+  while (times[at] === timeMs) at++;
+  return at;
+}

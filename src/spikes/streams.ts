@@ -1,0 +1,17 @@
+// Which random streams spikes draw from. A reservoir's weights take streams 0 to 4 of a seed, tasks 32 and up, analyses 64 and up.
+import { RandomStream, type Seed, seedKeys } from "../numerics/index.js";
+
+const streams = {
+  jitter: 96,
+  thinning: 97,
+  rateEncoder: 98,
+  populationEncoder: 99,
+  phaseEncoder: 100,
+  generators: 101,
+  oscillators: 102,
+} as const;
+
+/** The stream of one use: draws are addressed by (row, index); `purpose` separates draws of one use. */
+export function spikeStream(use: keyof typeof streams, seed: Seed, purpose = 0): RandomStream {
+  return new RandomStream(seedKeys(seed).weights, streams[use], purpose);
+}
