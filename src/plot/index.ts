@@ -6,6 +6,7 @@ export { type ErrorPlotOptions, plotError } from "./error.js";
 export { type EncodableArray, type EncodedArray, encodeArray, type Figure } from "./figure.js";
 export type { SeriesPlotOptions } from "./line.js";
 export { type MemoryCurve, plotMemoryCapacity } from "./memory-capacity.js";
+export { type FigureImage, type HtmlOptions, type ImageOptions, show, toHtml, toImage } from "./output.js";
 export { type PhaseSpaceOptions, plotPhaseSpace } from "./phase-space.js";
 export { plotlySource } from "./plotly-source.js";
 export { type ReportOptions, type ReportScore, type ReportSection, reportHtml } from "./report.js";
@@ -13,3 +14,4 @@ export { type ForecastPlotOptions, plotForecast, plotSeries } from "./series.js"
 export { type Eigenvalues, plotSpectrum } from "./spectrum.js";
 export { plotSpikeRaster, type RasterOptions, type RasterSpikes } from "./spike-raster.js";
 export { plotStateHeatmap, plotTrajectories, type StateHeatmapOptions, type TrajectoryOptions } from "./states.js";
+export { type SvgOptions, toSvg } from "./svg/index.js";

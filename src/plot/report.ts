@@ -43,11 +43,13 @@ export interface ReportOptions {
   readonly footer?: string | undefined;
   /** The source of plotly.js; left out, it is read from the package plotly.js-dist-min. */
   readonly plotly?: string | undefined;
+  /** The address of plotly.js, such as "plotly.min.js" beside the page, in place of its source inside the page. */
+  readonly plotlyScript?: string | undefined;
 }
 
 /** The whole page as HTML. @throws Error where plotly.js cannot be found. */
 export async function reportHtml(options: ReportOptions): Promise<string> {
-  const plotly = options.plotly ?? (await plotlySource());
+  const plotly = options.plotlyScript === undefined ? (options.plotly ?? (await plotlySource())) : "";
   if (/<\/script/i.test(plotly)) throw new Error("the source of plotly.js holds an end of a script element and cannot stand in a page");
   const { sections } = options;
   let figure = 0;
@@ -77,7 +79,7 @@ export async function reportHtml(options: ReportOptions): Promise<string> {
 ${bodies.join("\n")}
 </main>
 <footer>${paragraph(options.footer)}</footer>
-<script>${plotly}</script>
+${options.plotlyScript === undefined ? `<script>${plotly}</script>` : `<script src="${escapeHtml(options.plotlyScript)}"></script>`}
 <script type="application/json" id="figures">${escapeJson(figures)}</script>
 <script>${reportScript}</script>
 </body>

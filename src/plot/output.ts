@@ -1,0 +1,78 @@
+// Figures out of the program: into a page, into an image, onto the screen. What they show is decided elsewhere.
+import { chromiumImage, findChromium } from "./browser.js";
+import type { Figure } from "./figure.js";
+import { reportHtml } from "./report.js";
+import { type SvgOptions, toSvg } from "./svg/index.js";
+
+export interface HtmlOptions {
+  /** The page's heading; default the first figure's title. */
+  readonly title?: string | undefined;
+  /**
+   * "inline" (default): the page holds plotly.js (4.8 MB) and opens anywhere. Else the address of a script that stands beside it,
+   * such as "plotly.min.js", which several pages share (`plotlySource()` is what it holds).
+   */
+  readonly plotly?: string | undefined;
+}
+
+/** One page with the figures on it, which opens without a network. */
+export function toHtml(figures: Figure | readonly Figure[], options: HtmlOptions = {}): Promise<string> {
+  const all = "data" in figures ? [figures] : figures;
+  const title = options.title ?? all[0]?.title ?? "Figures";
+  const shared = options.plotly !== undefined && options.plotly !== "inline" ? { plotlyScript: options.plotly } : {};
+  return reportHtml({ title, sections: [{ title, facts: [], scores: [], figures: all }], ...shared });
+}
+
+export interface ImageOptions extends SvgOptions {
+  /** Default "svg". PNG takes a Chromium. */
+  readonly format?: "svg" | "png" | undefined;
+  /** "auto" (default): Chromium where one is found, else without a browser; "chromium"; "static": without a browser, SVG only. */
+  readonly renderer?: "auto" | "chromium" | "static" | undefined;
+  /** Pixels of a PNG for each pixel of the figure; default 2. */
+  readonly scale?: number | undefined;
+}
+
+/** An image and who drew it. */
+export interface FigureImage {
+  readonly bytes: Uint8Array;
+  readonly format: "svg" | "png";
+  readonly renderer: "chromium" | "static";
+}
+
+/**
+ * A figure as an image. SVG is drawn without a browser unless one is asked for or found; both are fit for a paper, plotly's has its own fonts and
+ * layout. PNG needs a Chromium: SPILLWAY_CHROMIUM names one, else the search path is looked through.
+ * @throws Error where PNG or Chromium is asked for and there is none
+ */
+export async function toImage(figure: Figure, options: ImageOptions = {}): Promise<FigureImage> {
+  const { format = "svg", renderer = "auto", width = 800, scale = 2 } = options;
+  if (format !== "svg" && format !== "png") throw new RangeError(`format is ${JSON.stringify(format)}; it takes "svg" or "png"`);
+  const chromium = renderer === "static" ? undefined : findChromium();
+  if (!chromium && (renderer === "chromium" || format === "png")) {
+    const asked =
+      renderer === "static" ? 'the renderer "static" draws SVG only' : "no Chromium was found on the search path or by SPILLWAY_CHROMIUM";
+    throw new Error(`a ${format} image takes a Chromium and ${asked}; ask for { format: "svg", renderer: "static" }`);
+  }
+  if (!chromium) return { bytes: new TextEncoder().encode(toSvg(figure, options)), format: "svg", renderer: "static" };
+  const height = options.height ?? Number(figure.layout["height"] ?? 320) + 40;
+  return { bytes: await chromiumImage(chromium, figure, { format, width, height, scale }), format, renderer: "chromium" };
+}
+
+/**
+ * Writes the figures into a page in the temporary folder and opens it in the user's browser. Gives the page's path; where no browser can be
+ * opened (no screen), the path is all there is.
+ */
+export async function show(figures: Figure | readonly Figure[], options: HtmlOptions = {}): Promise<string> {
+  const builtin = globalThis.process?.getBuiltinModule;
+  if (!builtin) throw new Error("show opens a browser from Node 20.19 or newer; elsewhere take toHtml");
+  const { promises } = builtin("node:fs");
+  const { tmpdir } = builtin("node:os");
+  const { join } = builtin("node:path");
+  const { spawn } = builtin("node:child_process");
+  const path = join(await promises.mkdtemp(join(tmpdir(), "spillway-figure-")), "figure.html");
+  await promises.writeFile(path, await toHtml(figures, options));
+  const [program, ...before] = { darwin: ["open"], win32: ["cmd", "/c", "start", ""] }[process.platform as string] ?? ["xdg-open"];
+  const opened = spawn(program!, [...before, path], { stdio: "ignore", detached: true });
+  opened.on("error", () => {});
+  opened.unref();
+  return path;
+}

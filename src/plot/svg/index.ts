@@ -1,0 +1,226 @@
+// A figure as a static SVG without a browser: axes, traces, shapes, annotations and a legend. What plotly does beyond these figures is not here.
+import type { Figure } from "../figure.js";
+import { escapeHtml, formatNumber } from "../format.js";
+import { type ColourScale, colourAt } from "./heatmap.js";
+import { flattened } from "./project.js";
+import { type AxisLayout, Scale } from "./scale.js";
+import { dashOf, extentOf, rangeOf, type Trace, traceSvg } from "./traces.js";
+
+export interface SvgOptions {
+  /** Pixels; default 800. */
+  readonly width?: number | undefined;
+  /** Pixels; default the figure's own height. */
+  readonly height?: number | undefined;
+  /** Default "light". */
+  readonly theme?: "light" | "dark" | undefined;
+}
+
+const themes = {
+  light: { paper: "#ffffff", ink: "#14202b", rule: "#d8dfe5" },
+  dark: { paper: "#12181e", ink: "#e6ecf1", rule: "#2d3944" },
+} as const;
+
+interface Box {
+  readonly left: number;
+  readonly right: number;
+  readonly top: number;
+  readonly bottom: number;
+}
+
+/** One panel: a pair of axes and what is drawn on them. */
+interface Panel {
+  readonly xName: string;
+  readonly yName: string;
+  readonly x: Scale;
+  readonly y: Scale;
+  readonly xLayout: AxisLayout & { readonly visible?: boolean };
+  readonly yLayout: AxisLayout & { readonly visible?: boolean };
+  readonly traces: readonly Trace[];
+  readonly box: Box;
+}
+
+/** Draws a figure as SVG text, its description as the text alternative. */
+export function toSvg(source: Figure, options: SvgOptions = {}): string {
+  const figure = flattened(source);
+  const { layout } = figure;
+  const width = options.width ?? 800;
+  const height = options.height ?? Number(layout["height"] ?? 320) + 40;
+  const theme = themes[options.theme ?? "light"];
+  const bar = figure.data.find((trace) => trace["colorbar"]);
+  const inner: Box = { left: 74, right: width - (bar ? 92 : 18), top: 58, bottom: height - 52 };
+  const drawn = panels(figure, inner);
+  const parts = drawn.map((panel, k) => panelSvg(panel, layout, theme, k));
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" font-family="Helvetica, Arial, sans-serif" font-size="12">
+<title>${escapeHtml(figure.title)}</title><desc>${escapeHtml(figure.description)}</desc>
+<rect width="${width}" height="${height}" fill="${theme.paper}"/>
+<text x="${inner.left}" y="22" font-size="15" font-weight="600" fill="${theme.ink}">${escapeHtml(figure.title)}</text>
+${legend(figure.data, inner, theme.ink)}
+${parts.join("\n")}
+${bar ? colourBar(bar, inner, theme.ink) : ""}
+</svg>
+`;
+}
+
+function panels({ data, layout }: Figure, inner: Box): Panel[] {
+  const pairs = new Map<string, Trace[]>();
+  for (const trace of data) {
+    const key = `${String(trace["xaxis"] ?? "x")} ${String(trace["yaxis"] ?? "y")}`;
+    pairs.set(key, [...(pairs.get(key) ?? []), trace]);
+  }
+  return [...pairs].map(([key, traces]) => {
+    const [xName = "x", yName = "y"] = key.split(" ");
+    const xLayout = (layout[`xaxis${xName.slice(1)}`] ?? {}) as Panel["xLayout"];
+    const yLayout = (layout[`yaxis${yName.slice(1)}`] ?? {}) as Panel["yLayout"];
+    const extents = traces.map(extentOf);
+    const x = new Scale(
+      xLayout,
+      extents.map((extent) => extent.x),
+    );
+    const y = new Scale(
+      yLayout,
+      extents.map((extent) => extent.y),
+    );
+    if (traces.some(({ type, fill }) => (type === "bar" && yLayout.type !== "log") || fill === "tozeroy")) y.include(0);
+    if (traces.some(({ type }) => type === "scatter") && !yLayout.range) breathe(y);
+    const box = boxOf(inner, xLayout.domain, yLayout.domain);
+    if (yLayout.scaleanchor) sameUnits(x, y, box);
+    x.place(box.left, box.right);
+    y.place(box.bottom, box.top);
+    return { xName, yName, x, y, xLayout, yLayout, traces, box };
+  });
+}
+
+function boxOf(inner: Box, xDomain: readonly [number, number] = [0, 1], yDomain: readonly [number, number] = [0, 1]): Box {
+  const across = inner.right - inner.left;
+  const up = inner.bottom - inner.top;
+  return {
+    left: inner.left + xDomain[0] * across,
+    right: inner.left + xDomain[1] * across,
+    top: inner.bottom - yDomain[1] * up,
+    bottom: inner.bottom - yDomain[0] * up,
+  };
+}
+
+/** A little room above and below lines. */
+function breathe(scale: Scale): void {
+  const [low, high] = scale.range;
+  scale.range = [low - 0.05 * (high - low), high + 0.05 * (high - low)];
+}
+
+/** A unit is as long on both axes: the one with room to spare is widened. */
+function sameUnits(x: Scale, y: Scale, box: Box): void {
+  const perX = (box.right - box.left) / (x.range[1] - x.range[0]);
+  const perY = (box.bottom - box.top) / (y.range[1] - y.range[0]);
+  const widen = (scale: Scale, factor: number) => {
+    const [low, high] = scale.range;
+    const middle = (low + high) / 2;
+    scale.range = [middle + (low - middle) * factor, middle + (high - middle) * factor];
+  };
+  if (perX > perY) widen(x, perX / perY);
+  else widen(y, perY / perX);
+}
+
+function panelSvg(panel: Panel, layout: Figure["layout"], theme: (typeof themes)["light" | "dark"], k: number): string {
+  const { x, y, box, traces, xLayout, yLayout } = panel;
+  const { ink, rule } = theme;
+  const inside = (at: number, low: number, high: number) => at >= Math.min(low, high) - 0.5 && at <= Math.max(low, high) + 0.5;
+  const parts: string[] = [
+    `<clipPath id="panel-${k}"><rect x="${box.left}" y="${box.top}" width="${box.right - box.left}" height="${box.bottom - box.top}"/></clipPath>`,
+  ];
+  const sharesTime = traces.length > 0 && xLayout.anchor !== undefined && xLayout.anchor !== panel.yName;
+  if (xLayout.visible !== false) {
+    for (const { at, label } of x.ticks()) {
+      const px = x.pixelOf(at);
+      if (!inside(px, box.left, box.right)) continue;
+      parts.push(`<line x1="${fixed(px)}" x2="${fixed(px)}" y1="${fixed(box.top)}" y2="${fixed(box.bottom)}" stroke="${rule}"/>`);
+      if (!sharesTime)
+        parts.push(`<text x="${fixed(px)}" y="${fixed(box.bottom + 16)}" text-anchor="middle" fill="${ink}">${escapeHtml(label)}</text>`);
+    }
+    const title = xLayout.title?.text;
+    if (title && !sharesTime)
+      parts.push(
+        `<text x="${fixed((box.left + box.right) / 2)}" y="${fixed(box.bottom + 36)}" text-anchor="middle" fill="${ink}">${escapeHtml(title)}</text>`,
+      );
+  }
+  if (yLayout.visible !== false) {
+    for (const { at, label } of y.ticks()) {
+      const py = y.pixelOf(at);
+      if (!inside(py, box.top, box.bottom)) continue;
+      parts.push(`<line x1="${fixed(box.left)}" x2="${fixed(box.right)}" y1="${fixed(py)}" y2="${fixed(py)}" stroke="${rule}"/>`);
+      parts.push(`<text x="${fixed(box.left - 6)}" y="${fixed(py + 4)}" text-anchor="end" fill="${ink}">${escapeHtml(label)}</text>`);
+    }
+    const title = yLayout.title?.text;
+    const middle = fixed((box.top + box.bottom) / 2);
+    if (title)
+      parts.push(`<text transform="translate(16 ${middle}) rotate(-90)" text-anchor="middle" fill="${ink}">${escapeHtml(title)}</text>`);
+  }
+  parts.push(`<g clip-path="url(#panel-${k})">${traces.map((trace) => traceSvg(trace, x, y)).join("")}${shapes(panel, layout)}</g>`);
+  parts.push(annotations(panel, layout, ink));
+  return parts.join("\n");
+}
+
+type Item = Readonly<Record<string, unknown>>;
+
+function shapes({ x, y, box, xName, yName }: Panel, layout: Figure["layout"]): string {
+  const list = ((layout["shapes"] ?? []) as readonly Item[]).filter(
+    (shape) => (shape["xref"] ?? "x") === xName && [yName, "paper", undefined].includes(shape["yref"] as string),
+  );
+  return list
+    .map((shape) => {
+      const across = (key: string) => x.pixel(shape[key] as number | string);
+      const up = (key: string) =>
+        shape["yref"] === "paper" ? box.bottom - Number(shape[key]) * (box.bottom - box.top) : y.pixel(shape[key] as number | string);
+      const line = (shape["line"] ?? {}) as Item;
+      const stroke = `stroke="${escapeHtml(String(line["color"] ?? "#8A8A8A"))}" stroke-width="${Number(line["width"] ?? 1)}"${dashOf(line)}`;
+      const [x0, x1, y0, y1] = [across("x0"), across("x1"), up("y0"), up("y1")];
+      if (shape["type"] === "circle")
+        return `<ellipse cx="${fixed((x0 + x1) / 2)}" cy="${fixed((y0 + y1) / 2)}" rx="${fixed(Math.abs(x1 - x0) / 2)}" ry="${fixed(Math.abs(y1 - y0) / 2)}" fill="none" ${stroke}/>`;
+      return `<line x1="${fixed(x0)}" x2="${fixed(x1)}" y1="${fixed(y0)}" y2="${fixed(y1)}" ${stroke}/>`;
+    })
+    .join("");
+}
+
+function annotations({ x, y, xName, yName }: Panel, layout: Figure["layout"], ink: string): string {
+  if (xName !== "x" || yName !== "y") return "";
+  return ((layout["annotations"] ?? []) as readonly Item[])
+    .map((note) => {
+      const font = (note["font"] ?? {}) as Item;
+      return `<text x="${fixed(x.pixel(note["x"] as number))}" y="${fixed(y.pixel(note["y"] as number) + 4)}" text-anchor="middle" font-size="${Number(font["size"] ?? 12)}" fill="${escapeHtml(String(font["color"] ?? ink))}">${escapeHtml(String(note["text"] ?? ""))}</text>`;
+    })
+    .join("");
+}
+
+function legend(data: readonly Trace[], inner: Box, ink: string): string {
+  const named = data.filter((trace) => trace["name"] !== undefined && trace["showlegend"] !== false && trace["type"] !== "heatmap");
+  if (named.length < 2) return "";
+  let at = inner.left;
+  return named
+    .map((trace) => {
+      const colours = [trace["line"], trace["marker"]].map((part) => (part as Item | undefined)?.["color"]);
+      const colour = String(colours.find((value) => typeof value === "string") ?? "#0072B2");
+      const name = String(trace["name"]);
+      const from = at;
+      at += 34 + 7 * name.length;
+      return `<line x1="${from}" x2="${from + 18}" y1="40" y2="40" stroke="${escapeHtml(colour)}" stroke-width="3"/><text x="${from + 23}" y="44" fill="${ink}">${escapeHtml(name)}</text>`;
+    })
+    .join("");
+}
+
+function colourBar(trace: Trace, inner: Box, ink: string): string {
+  const [low, high] = rangeOf(trace);
+  const scale = trace["colorscale"] as ColourScale;
+  const left = inner.right + 16;
+  const tall = inner.bottom - inner.top;
+  const steps = 48;
+  const cells = Array.from({ length: steps }, (_, k) => {
+    const [r, g, b] = colourAt(scale, (k + 0.5) / steps);
+    return `<rect x="${left}" y="${fixed(inner.bottom - ((k + 1) * tall) / steps)}" width="12" height="${fixed(tall / steps + 0.5)}" fill="rgb(${r},${g},${b})"/>`;
+  });
+  const title = ((trace["colorbar"] as Item)["title"] as { readonly text?: string } | undefined)?.text;
+  const label = (value: number, y: number) => `<text x="${left + 16}" y="${fixed(y)}" fill="${ink}">${formatNumber(value)}</text>`;
+  return `${cells.join("")}${label(high, inner.top + 9)}${label((low + high) / 2, (inner.top + inner.bottom) / 2 + 4)}${label(low, inner.bottom)}${title ? `<text x="${left}" y="${inner.top - 8}" fill="${ink}">${escapeHtml(title)}</text>` : ""}`;
+}
+
+function fixed(value: number): string {
+  return String(Number(value.toFixed(2)));
+}

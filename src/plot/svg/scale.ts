@@ -1,0 +1,156 @@
+// One axis of a static figure: from values to pixels, and where its ticks stand. It draws nothing.
+import type { AxisValues } from "./values.js";
+
+export interface Tick {
+  readonly at: number;
+  readonly label: string;
+}
+
+/** What of a plotly axis is honoured. */
+export interface AxisLayout {
+  readonly title?: { readonly text?: string };
+  readonly type?: string;
+  readonly range?: readonly [number, number];
+  readonly domain?: readonly [number, number];
+  readonly anchor?: string;
+  readonly autorange?: string;
+  readonly tickvals?: readonly number[];
+  readonly ticktext?: readonly string[];
+  readonly scaleanchor?: string;
+}
+
+/** From a value on an axis to a pixel. */
+export class Scale {
+  readonly kind: "linear" | "log" | "category" | "date";
+  readonly #categories = new Map<string, number>();
+  #low = Infinity;
+  #high = -Infinity;
+  #from = 0;
+  #to = 1;
+  readonly #layout: AxisLayout;
+
+  constructor(layout: AxisLayout, values: readonly AxisValues[]) {
+    this.#layout = layout;
+    const texts = values.some((list) => typeof list[0] === "string");
+    const first = values.find((list) => typeof list[0] === "string")?.[0];
+    this.kind =
+      layout.type === "log" ? "log" : !texts ? "linear" : layout.type !== "category" && isDate(first as string) ? "date" : "category";
+    for (const list of values) {
+      for (let i = 0; i < list.length; i++) this.#include(this.number(list[i]!));
+    }
+    if (!(this.#low <= this.#high)) [this.#low, this.#high] = [0, 1];
+    if (layout.range) [this.#low, this.#high] = layout.range;
+    else this.#pad();
+  }
+
+  /** Where on the screen the axis runs. */
+  place(from: number, to: number): void {
+    const reversed = this.#layout.autorange === "reversed";
+    this.#from = reversed ? to : from;
+    this.#to = reversed ? from : to;
+  }
+
+  get range(): readonly [number, number] {
+    return [this.#low, this.#high];
+  }
+
+  set range([low, high]: readonly [number, number]) {
+    this.#low = low;
+    this.#high = high;
+  }
+
+  /** Makes sure that a value is in view, as bars need their foot. */
+  include(value: number): void {
+    if (!this.#layout.range) this.#include(value);
+  }
+
+  /** A value as a number on the axis: its logarithm, its place among the names, its time. */
+  number(value: number | string): number {
+    if (this.kind === "log") return Number(value) > 0 ? Math.log10(Number(value)) : Number.NaN;
+    if (typeof value === "number") return value;
+    if (this.kind === "date") return Date.parse(value);
+    if (this.kind === "linear") return Number(value);
+    const known = this.#categories.get(value);
+    if (known !== undefined) return known;
+    this.#categories.set(value, this.#categories.size);
+    return this.#categories.size - 1;
+  }
+
+  pixel(value: number | string): number {
+    return this.pixelOf(this.number(value));
+  }
+
+  pixelOf(number: number): number {
+    return this.#from + ((number - this.#low) / (this.#high - this.#low)) * (this.#to - this.#from);
+  }
+
+  ticks(): readonly Tick[] {
+    const { tickvals, ticktext } = this.#layout;
+    if (tickvals && ticktext) return tickvals.map((at, k) => ({ at, label: ticktext[k] ?? String(at) }));
+    if (this.kind === "category") return [...this.#categories].map(([label, at]) => ({ at, label }));
+    if (this.kind === "date") return dateTicks(this.#low, this.#high);
+    if (this.kind === "log") return logTicks(this.#low, this.#high);
+    return linearTicks(this.#low, this.#high);
+  }
+
+  #include(number: number): void {
+    if (!Number.isFinite(number)) return;
+    this.#low = Math.min(this.#low, number);
+    this.#high = Math.max(this.#high, number);
+  }
+
+  #pad(): void {
+    if (this.kind === "category") {
+      this.#low = -0.5;
+      this.#high = this.#categories.size - 0.5;
+    } else if (this.#low === this.#high) {
+      const half = Math.abs(this.#low) * 0.1 || 0.5;
+      this.#low -= half;
+      this.#high += half;
+    }
+  }
+}
+
+function isDate(text: string | undefined): boolean {
+  return text !== undefined && /^\d{4}-\d\d(-\d\d)?/.test(text) && !Number.isNaN(Date.parse(text));
+}
+
+/** About six ticks at 1, 2 or 5 times a power of ten. */
+function linearTicks(low: number, high: number): Tick[] {
+  const raw = (high - low) / 5;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= raw) ?? 10);
+  const digits = Math.max(0, -Math.floor(Math.log10(step)));
+  const ticks: Tick[] = [];
+  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) {
+    const at = k * step;
+    const large = Math.abs(at) >= 1e5 || (step < 1e-4 && at !== 0);
+    ticks.push({ at, label: large ? at.toExponential(1).replace("+", "").replace(".0e", "e") : at.toFixed(Math.min(digits, 8)) });
+  }
+  return ticks;
+}
+
+function logTicks(low: number, high: number): Tick[] {
+  const every = Math.max(1, Math.round((high - low) / 6));
+  const ticks: Tick[] = [];
+  for (let k = Math.ceil(low - 1e-9); k <= high + 1e-9; k += every)
+    ticks.push({ at: k, label: k >= -2 && k <= 4 ? String(10 ** k) : `1e${k}` });
+  return ticks.length >= 2 ? ticks : linearTicks(low, high).map(({ at }) => ({ at, label: Number((10 ** at).toPrecision(2)).toString() }));
+}
+
+const day = 86_400_000;
+
+function dateTicks(low: number, high: number): Tick[] {
+  const span = high - low;
+  const format = (at: number) => {
+    const text = new Date(at).toISOString();
+    return span > 3 * 365 * day
+      ? text.slice(0, 4)
+      : span > 90 * day
+        ? text.slice(0, 7)
+        : span > 2 * day
+          ? text.slice(0, 10)
+          : text.slice(11, 16);
+  };
+  return Array.from({ length: 6 }, (_, k) => low + ((k + 0.5) * span) / 6).map((at) => ({ at, label: format(at) }));
+}

@@ -1,0 +1,38 @@
+// The numbers and labels of a trace, whatever form they are in: lists, typed arrays in base64, or a start and a step.
+import type { EncodedArray } from "../figure.js";
+
+const types = { f4: Float32Array, f8: Float64Array, i4: Int32Array, u2: Uint16Array, u1: Uint8Array };
+
+/** Values along an axis: numbers, or texts where the axis holds names or dates. */
+export type AxisValues = ArrayLike<number> | readonly string[];
+
+/** A list or an encoded array; undefined where there is none. */
+export function valuesOf(source: unknown): AxisValues | undefined {
+  if (source === undefined || source === null) return undefined;
+  if (typeof source === "object" && "bdata" in source) return decode(source as EncodedArray);
+  if (Array.isArray(source) || ArrayBuffer.isView(source)) return source as unknown as AxisValues;
+  throw new TypeError(`a trace holds ${JSON.stringify(source)?.slice(0, 40)} for its values; it takes a list or an encoded array`);
+}
+
+/** Only the numbers. */
+export function numbersOf(source: unknown): ArrayLike<number> {
+  const values = valuesOf(source) ?? [];
+  return typeof values[0] === "string" ? Array.from(values as readonly string[], Number) : (values as ArrayLike<number>);
+}
+
+/** A matrix in rows. */
+export function matrixOf(source: unknown): { readonly data: ArrayLike<number>; readonly rows: number; readonly cols: number } {
+  if (typeof source === "object" && source !== null && "shape" in source) {
+    const [rows = 0, cols = 0] = String((source as EncodedArray).shape)
+      .split(",")
+      .map(Number);
+    return { data: decode(source as EncodedArray), rows, cols };
+  }
+  const lists = source as readonly (readonly number[])[];
+  return { data: lists.flat(), rows: lists.length, cols: lists[0]?.length ?? 0 };
+}
+
+function decode({ dtype, bdata }: EncodedArray): ArrayLike<number> {
+  const bytes = Uint8Array.from(atob(bdata), (sign) => sign.charCodeAt(0));
+  return new types[dtype](bytes.buffer);
+}

@@ -1,0 +1,148 @@
+import { inflateSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { Matrix } from "../../src/numerics/index.js";
+import {
+  plotConfusion,
+  plotError,
+  plotForecast,
+  plotPhaseSpace,
+  plotSpectrum,
+  plotSpikeRaster,
+  plotStateHeatmap,
+  toHtml,
+  toImage,
+  toSvg,
+} from "../../src/plot/index.js";
+
+const column = (values: readonly number[]) => values.map((value) => [value]);
+
+/** Points of the first path in a text. */
+function pathOf(svg: string, colour: string): [number, number][] {
+  const path = new RegExp(`<path d="([^"]+)" fill="none" stroke="${colour}"`).exec(svg)![1]!;
+  return path
+    .split(/[ML]/)
+    .slice(1)
+    .map((point) => point.split(" ").map(Number) as [number, number]);
+}
+
+describe("toSvg", () => {
+  it("draws a line to scale: time to the right, values upwards", () => {
+    const points = pathOf(toSvg(plotForecast(column([0, 10, 5]), column([0, 0, 0]))), "#D55E00");
+    expect(points).toHaveLength(3);
+    const [a, b, c] = points as [[number, number], [number, number], [number, number]];
+    expect(b[0] - a[0]).toBeCloseTo(c[0] - b[0], 1);
+    expect(b[1]).toBeLessThan(a[1]);
+    expect(c[1]).toBeCloseTo((a[1] + b[1]) / 2, 1);
+  });
+
+  it("interrupts a line where a value is missing", () => {
+    const svg = toSvg(plotForecast(column([1, Number.NaN, 2]), column([1, 1, 1])));
+    expect(/<path d="M[^"L]+M[^"L]+" fill="none" stroke="#D55E00"/.test(svg)).toBe(true);
+  });
+
+  it("carries title and description, escaped, for readers who cannot see it", () => {
+    const svg = toSvg(plotForecast([[1]], [[1]], { title: "a < b" }));
+    expect(svg).toContain("<title>a &#60; b</title>");
+    expect(svg).toContain("<desc>The target and the prediction of value over 1 steps.</desc>");
+    expect(svg).toContain('role="img"');
+  });
+
+  it("draws a heat map as one image with a pixel a cell, the first row at the bottom", () => {
+    const figure = plotStateHeatmap(new Matrix(2, 2, Float64Array.of(1, -1, 0, 1)));
+    const png = Buffer.from(/base64,([^"]+)"/.exec(toSvg(figure))![1]!, "base64");
+    expect(png.subarray(1, 4).toString()).toBe("PNG");
+    const length = png.readUInt32BE(33);
+    const raw = inflateSync(png.subarray(41, 41 + length));
+    // Rows of a filter byte and two pixels; neuron 1 is on top: -1 (deep blue #00436B), then 1 (#8A3A00). 0 falls between two of 256 colours.
+    expect([...raw]).toEqual([0, 0x00, 0x43, 0x6b, 255, 0x8a, 0x3a, 0x00, 255, 0, 0x8a, 0x3a, 0x00, 255, 0xf4, 0xf3, 0xf3, 255]);
+  });
+
+  it("puts ticks at powers of ten on a logarithmic axis", () => {
+    const svg = toSvg(plotError([column([1e-6, 1e-3, 1])], [column([0, 0, 0])]));
+    for (const label of ["1e-6", "1e-4", "0.01", "1"]) expect(svg).toContain(`>${label}</text>`);
+  });
+
+  it("keeps the unit circle round", () => {
+    const [, rx, ry] = /rx="([\d.]+)" ry="([\d.]+)"/.exec(toSvg(plotSpectrum({ re: [0.5], im: [0] })))!;
+    expect(Number(rx)).toBeCloseTo(Number(ry), 0);
+  });
+
+  it("writes the counts of a confusion matrix with the first class on top", () => {
+    const svg = toSvg(
+      plotConfusion(
+        [
+          [3, 0],
+          [1, 4],
+        ],
+        ["first", "second"],
+      ),
+    );
+    const y = (label: string) => Number(new RegExp(`y="([\\d.]+)" text-anchor="end"[^>]*>${label}</text>`).exec(svg)![1]);
+    expect(y("first")).toBeLessThan(y("second"));
+    expect(svg).toContain(">4</text>");
+  });
+
+  it("draws spikes as marks and three dimensions from a fixed place", () => {
+    const raster = toSvg(plotSpikeRaster({ times: [1, 2], neurons: [0, 1], durationMs: 3, neuronCount: 2 }));
+    expect(/<path d="M[\d. ]+v6M[\d. ]+v6"/.test(raster)).toBe(true);
+    const turned = toSvg(
+      plotPhaseSpace(
+        [
+          [0, 0, 0],
+          [1, 1, 1],
+          [0, 1, 0],
+        ],
+        { dimensions: 3 },
+      ),
+    );
+    expect(turned).toContain("column 2");
+    expect(pathOf(turned, "#0072B2")).toHaveLength(3);
+  });
+
+  it("takes a dark theme and another size", () => {
+    const svg = toSvg(plotForecast([[1]], [[1]]), { theme: "dark", width: 500, height: 300 });
+    expect(svg).toContain('viewBox="0 0 500 300"');
+    expect(svg).toContain('fill="#12181e"');
+  });
+});
+
+describe("toHtml", () => {
+  it("holds plotly itself, or shares a script that stands beside the page", async () => {
+    const figure = plotForecast([[1]], [[1]], { title: "One" });
+    const whole = await toHtml(figure);
+    const shared = await toHtml([figure, figure], { title: "Two", plotly: "plotly.min.js" });
+    expect(whole.length).toBeGreaterThan(4e6);
+    expect(shared.length).toBeLessThan(4e4);
+    expect(shared).toContain('<script src="plotly.min.js"></script>');
+    expect(shared.match(/<figure>/g)).toHaveLength(2);
+    expect(whole).toContain("<title>One</title>");
+  });
+});
+
+describe("toImage", () => {
+  const figure = plotForecast(column([1, 2]), column([1, 2]));
+
+  it("gives an SVG without a browser, and says so", async () => {
+    const { bytes, format, renderer } = await toImage(figure, { renderer: "static" });
+    expect({ format, renderer }).toEqual({ format: "svg", renderer: "static" });
+    expect(new TextDecoder().decode(bytes)).toBe(toSvg(figure));
+  });
+
+  it("refuses a PNG without a browser, and says what to ask for", async () => {
+    await expect(toImage(figure, { format: "png", renderer: "static" })).rejects.toThrow(
+      'a png image takes a Chromium and the renderer "static" draws SVG only; ask for { format: "svg", renderer: "static" }',
+    );
+    const before = { path: process.env["PATH"], given: process.env["SPILLWAY_CHROMIUM"] };
+    process.env["PATH"] = "";
+    process.env["SPILLWAY_CHROMIUM"] = "/nowhere/chromium";
+    try {
+      await expect(toImage(figure, { renderer: "chromium" })).rejects.toThrow(
+        "no Chromium was found on the search path or by SPILLWAY_CHROMIUM",
+      );
+    } finally {
+      process.env["PATH"] = before.path;
+      if (before.given === undefined) delete process.env["SPILLWAY_CHROMIUM"];
+      else process.env["SPILLWAY_CHROMIUM"] = before.given;
+    }
+  });
+});
