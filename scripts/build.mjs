@@ -1,4 +1,4 @@
-// Builds dist/: the WebAssembly modules, the declarations by tsc, and the JavaScript in a few files by esbuild, since a hundred small modules and all of zod
+// Builds dist/: the WebAssembly modules, the kernels, the declarations by tsc, and the JavaScript in a few files by esbuild, since a hundred small modules and all of zod
 // take longer to load than a small reservoir to run. Chunks lie in dist/ itself, where `import.meta.url` finds the assets beside them.
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -41,6 +41,7 @@ await build({
 
 for (const name of ["spillway.wasm", "spillway-threads.wasm"]) cpSync(`src/numerics/wasm/${name}`, `dist/${name}`);
 cpSync("src/engine/cpu/worker.mjs", "dist/worker.mjs");
+cpSync("kernels", "dist/kernels", { recursive: true, filter: (path) => !path.endsWith(".md") });
 for (const name of ["mackey-glass", "narma10", "co2"]) cpSync(`examples/experiments/${name}.yaml`, `dist/cli/demo/${name}.yaml`);
 const notices = bundled.map((name) => {
   const file = readdirSync(`node_modules/${name}`).find((entry) => /^licen[cs]e/i.test(entry)) ?? "README.md";

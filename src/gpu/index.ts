@@ -8,6 +8,7 @@ export { type DeviceAttribute, deviceAttribute, type DeviceInfo } from "./device
 export { MissingCallError, type Driver } from "./driver.js";
 export { type DriverArguments, type DriverCall, driverCalls, type DriverFunction } from "./driver-calls.js";
 export { type ArrayOf, bytesOf, type Dtype, type DtypeOf, type HostArray } from "./dtypes.js";
+export { entryModule } from "./entry-module.js";
 export {
   CompileError,
   ContextLostError,
@@ -38,6 +39,16 @@ export type { ArgumentFor, ArgumentsFor, Parameter } from "./parameters.js";
 export { PinnedBuffer } from "./pinned.js";
 export { type GpuProbe, type NvrtcProbe, probe, type ProbedDevice, type ProbeOptions } from "./probe.js";
 export { driverForPtx, type EntryParameter, ptxEntries, ptxTarget, ptxVersion } from "./ptx-entry.js";
+export {
+  type ShippedEntry,
+  type ShippedImage,
+  type ShippedKernels,
+  shippedManifest,
+  shippedPtx,
+  type ShippedPtxOptions,
+  type ShippedSource,
+  shippedSource,
+} from "./shipped.js";
 export { DeviceSlice, type ReadonlyDeviceSlice } from "./slice.js";
 export { losesContext, statusCodes, statusName } from "./status.js";
 export { Stream } from "./stream.js";

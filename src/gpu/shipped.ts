@@ -1,0 +1,140 @@
+// The kernels that come with the package: their PTX, sources and descriptions, found beside the code. It knows no kernel by name.
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { entryModule } from "./entry-module.js";
+
+/** A kernel of a shipped PTX file. */
+export interface ShippedEntry {
+  readonly name: string;
+  /** PTX types, "u64" for a pointer, "b8[24]" for a struct. */
+  readonly parameters: readonly string[];
+  /** The most threads of a block; undefined where the device's limit is the only one. */
+  readonly maxThreads?: number;
+  /** Blocks of a multiprocessor that the compiler made room for; undefined where it was told none. */
+  readonly minBlocks?: number;
+  /** Blocks of a cluster that it must be launched with; undefined where it need not be. */
+  readonly clusterBlocks?: number;
+  /** Static shared memory in bytes. */
+  readonly sharedBytes: number;
+  /** Of a thread, by architecture, in the order of `assembledFor`. */
+  readonly registers: readonly number[];
+  /** Bytes of registers that a thread spills, likewise; undefined where none spills anywhere. */
+  readonly spilledBytes?: readonly number[];
+}
+
+/** A shipped PTX file. */
+export interface ShippedImage {
+  /** Its name in the folder of shipped PTX. */
+  readonly file: string;
+  /** `.version`, "6.0". */
+  readonly version: string;
+  /** `.target`, "sm_70". */
+  readonly target: string;
+  readonly sha256: string;
+  /** Whether a kernel of it takes dynamic shared memory. */
+  readonly dynamicShared: boolean;
+  /** The architectures that it was assembled for when it was made. */
+  readonly assembledFor: readonly string[];
+  readonly entries: readonly ShippedEntry[];
+}
+
+/** A shipped source file and what it was compiled to, for the least architecture first. */
+export interface ShippedKernels {
+  /** "executor" of executor.cu. */
+  readonly name: string;
+  readonly source: string;
+  readonly includes: readonly string[];
+  readonly sourceSha256: string;
+  /** "nvcc 13.0.88". */
+  readonly compiler: string;
+  readonly flags: readonly string[];
+  readonly images: readonly ShippedImage[];
+}
+
+/** A shipped source as NVRTC takes it. */
+export interface ShippedSource {
+  readonly source: string;
+  /** For `CompileOptions.headers`. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** For `CompileOptions.options`: as the shipped PTX was compiled. */
+  readonly options: readonly string[];
+}
+
+/** Which PTX of a file is meant. */
+export interface ShippedPtxOptions {
+  /** The device's, such as [9, 0], for a file that has a form for newer devices; default the least that there is a form for. */
+  readonly computeCapability?: readonly [major: number, minor: number];
+  /** These kernels alone, with what they use; default all of the file. */
+  readonly entries?: readonly string[];
+}
+
+let located: string | undefined;
+
+/** Beside a bundle in dist/ or a folder of it, or at the root of the sources. */
+function folder(): string {
+  located ??= ["./kernels/", "../kernels/", "../../kernels/"]
+    .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+    .find((path) => existsSync(`${path}ptx`));
+  if (located === undefined) throw new Error(`the folder of shipped kernels is missing beside ${fileURLToPath(import.meta.url)}`);
+  return located;
+}
+
+const read = (path: string): string => readFileSync(folder() + path, "utf8");
+
+let manifests: ReadonlyMap<string, ShippedKernels> | undefined;
+
+function byName(): ReadonlyMap<string, ShippedKernels> {
+  manifests ??= new Map(
+    readdirSync(`${folder()}ptx`)
+      .filter((file) => file.endsWith(".json"))
+      .map((file) => file.slice(0, -5))
+      .sort()
+      .map((name) => [name, { name, ...(JSON.parse(read(`ptx/${name}.json`)) as Omit<ShippedKernels, "name">) }]),
+  );
+  return manifests;
+}
+
+function described(name: string): ShippedKernels {
+  const found = byName().get(name);
+  if (!found) throw new RangeError(`there is no shipped kernel file ${JSON.stringify(name)}; there are ${[...byName().keys()].join(", ")}`);
+  return found;
+}
+
+/** What is shipped: every file with its entries, parameters, launch bounds, shared memory and registers. */
+export function shippedManifest(): readonly ShippedKernels[] {
+  return [...byName().values()];
+}
+
+const capability = (target: string): number => Number(/\d+/.exec(target)![0]);
+
+function runsOn(target: string, device: number): boolean {
+  return /[af]$/.test(target) ? capability(target) === device : capability(target) <= device;
+}
+
+const texts = new Map<string, string>();
+
+/**
+ * The PTX of a shipped file, such as "executor": the form for the newest devices that the device belongs to.
+ *
+ * @throws RangeError naming what is shipped, where there is no such file or entry, and where the device is too old for every form.
+ */
+export function shippedPtx(name: string, options: ShippedPtxOptions = {}): string {
+  const { images } = described(name);
+  const { computeCapability, entries } = options;
+  const device = computeCapability && computeCapability[0] * 10 + computeCapability[1];
+  const image = device === undefined ? images[0] : images.findLast(({ target }) => runsOn(target, device));
+  if (!image) throw new RangeError(`the kernels of ${name} need a device of ${images[0]!.target} or later; this one is of sm_${device!}`);
+  let text = texts.get(image.file);
+  if (text === undefined) {
+    text = read(`ptx/${image.file}`);
+    texts.set(image.file, text);
+  }
+  return entries ? entryModule(text, entries) : text;
+}
+
+/** The CUDA C++ of a shipped file, to be changed or compiled for one device: `context.compile(source, { headers, options })`. @throws RangeError. */
+export function shippedSource(name: string): ShippedSource {
+  const { source, includes, flags } = described(name);
+  const headers = Object.fromEntries(includes.map((include) => [include, read(`include/${include}`)]));
+  return { source: read(source), headers, options: flags.filter((flag) => /^-(fmad|prec-|ftz)/.test(flag)).map((flag) => `-${flag}`) };
+}

@@ -1,0 +1,36 @@
+// The shipped PTX is what nvcc makes of its source, byte for byte; it assembles for every architecture that ptxas knows from its own up, whole
+// and cut to each of its entries.
+import { execFile, execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { describe, expect, it } from "vitest";
+import { shippedManifest, shippedPtx } from "../../src/gpu/index.js";
+
+describe.each(shippedManifest())("$source", ({ name, images }) => {
+  it("compiles to what is committed, and assembles for every architecture", () => {
+    const printed = execFileSync(process.execPath, ["scripts/build-kernels.mjs", "--check", name], { encoding: "utf8" });
+    expect(printed).toContain(`${name}: ${name}.ptx`);
+    expect(printed).toContain("as before");
+  });
+
+  it.each(images)("gives modules of one entry each that assemble, from $file", async ({ target, entries }) => {
+    const folder = mkdtempSync(join(tmpdir(), "spillway-entries-"));
+    const digits = /(\d+)(\d)/.exec(target)!;
+    const computeCapability = [Number(digits[1]), Number(digits[2])] as const;
+    const waiting = entries.map((entry) => entry.name);
+    const assemble = async () => {
+      for (let entry = waiting.pop(); entry !== undefined; entry = waiting.pop()) {
+        const path = join(folder, `${entry}.ptx`);
+        writeFileSync(path, shippedPtx(name, { entries: [entry], computeCapability }));
+        await promisify(execFile)("ptxas", ["-O0", `-arch=${target === "sm_70" ? "sm_75" : target}`, path, "-o", `${path}.cubin`]);
+      }
+    };
+    try {
+      await Promise.all(Array.from({ length: availableParallelism() }, assemble));
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+});
