@@ -1,0 +1,243 @@
+// Arithmetic of a kernel: each method is one instruction of the table in operations.ts. Multiply and add stay two roundings unless `fma` is asked for.
+import { Emitter, moveType } from "./emitter.js";
+import type { Item } from "./instruction.js";
+import { convertOpcode, type OperationName, operations, type Operation, type TypesOf } from "./operations.js";
+import { bytesOf, type RegisterType } from "./types.js";
+import type { Operand, Value } from "./values.js";
+
+export type Comparison = "eq" | "ne" | "lt" | "le" | "gt" | "ge";
+export type Rounding = "rn" | "rz" | "rm" | "rp" | "rni" | "rzi" | "rmi" | "rpi";
+const wideOf = { u16: "u32", s16: "s32", u32: "u64", s32: "s64" } as const;
+type WideOf<T extends keyof typeof wideOf> = (typeof wideOf)[T];
+type HalfOf<T extends "f16x2" | "bf16x2"> = T extends "f16x2" ? "f16" : "bf16";
+
+export class Arithmetic extends Emitter {
+  private operate<T extends RegisterType, R extends RegisterType>(
+    name: OperationName,
+    type: T,
+    result: R,
+    operands: readonly Operand<RegisterType>[],
+    more: readonly Item[] = [],
+  ): Value<R> {
+    const entry = operations[name] as unknown as Operation;
+    if (!entry.types.includes(type)) throw this.fail(`${name} got a ${type}; it takes ${entry.types.join(", ")}`);
+    const items = operands.map((operand, k) => this.item(type, operand as Operand<T>, `operand ${k + 1} of ${name}`));
+    return this.emitValue(entry.text(type), result, [...items, ...more], this.needs(entry.needs?.(type)));
+  }
+
+  /** a + b, rounded to nearest even for floats. */
+  add<T extends TypesOf<"add">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
+    return this.operate("add", a.type, a.type, [a, b]);
+  }
+
+  sub<T extends TypesOf<"sub">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
+    return this.operate("sub", a.type, a.type, [a, b]);
+  }
+
+  /** a * b: the low half for integers, rounded to nearest even for floats. */
+  mul<T extends TypesOf<"mul">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
+    return this.operate("mul", a.type, a.type, [a, b]);
+  }
+
+  /** The high half of a product of integers. */
+  mulHi<T extends TypesOf<"mulHi">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
+    return this.operate("mulHi", a.type, a.type, [a, b]);
+  }
+
+  /** The whole product of integers, twice as wide. */
+  mulWide<T extends "u16" | "s16" | "u32" | "s32">(a: Value<T>, b: Operand<NoInfer<T>>): Value<WideOf<T>> {
+    const items = [a, this.item(a.type, b as Operand<T>, "operand 2 of mulWide")];
+    return this.emitValue(`mul.wide.${a.type}`, wideOf[a.type], items);
+  }
+
+  /** a * b + c, the product twice as wide as its factors. */
+  madWide<T extends "u16" | "s16" | "u32" | "s32">(a: Value<T>, b: Operand<NoInfer<T>>, c: Operand<WideOf<NoInfer<T>>>): Value<WideOf<T>> {
+    const wide = wideOf[a.type];
+    const items = [a, this.item(a.type, b as Operand<T>, "operand 2 of madWide"), this.item(wide, c as never, "operand 3 of madWide")];
+    return this.emitValue(`mad.wide.${a.type}`, wide, items);
+  }
+
+  /** a * b + c of integers, low half. */
+  mad<T extends TypesOf<"mad">>(a: Value<T>, b: Operand<NoInfer<T>>, c: Operand<NoInfer<T>>): Value<T> {
+    return this.operate("mad", a.type, a.type, [a, b, c]);
+  }
+
+  /** a * b + c of floats, rounded once. */
+  fma<T extends TypesOf<"fma">>(a: Value<T>, b: Operand<NoInfer<T>>, c: Operand<NoInfer<T>>): Value<T> {
+    return this.operate("fma", a.type, a.type, [a, b, c]);
+  }
+
+  /** a / b: towards zero for integers, rounded to nearest even for floats. */
+  div<T extends TypesOf<"div">>(a: Operand<T> & Value<T>, b: Operand<NoInfer<T>>): Value<T> {
+    return this.operate("div", a.type, a.type, [a, b]);
+  }
+
+  rem<T extends TypesOf<"rem">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
+    return this.operate("rem", a.type, a.type, [a, b]);
+  }
+
+  min<T extends TypesOf<"min">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
+    return this.operate("min", a.type, a.type, [a, b]);
+  }
+
+  max<T extends TypesOf<"max">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
+    return this.operate("max", a.type, a.type, [a, b]);
+  }
+
+  neg<T extends TypesOf<"neg">>(a: Value<T>): Value<T> {
+    return this.operate("neg", a.type, a.type, [a]);
+  }
+
+  abs<T extends TypesOf<"abs">>(a: Value<T>): Value<T> {
+    return this.operate("abs", a.type, a.type, [a]);
+  }
+
+  /** The magnitude of `magnitude` with the sign of `sign`. */
+  copysign<T extends TypesOf<"copysign">>(magnitude: Value<T>, sign: Operand<NoInfer<T>>): Value<T> {
+    const item = this.item(magnitude.type, sign as Operand<T>, "the sign of copysign");
+    return this.emitValue(operations.copysign.text(magnitude.type), magnitude.type, [item, magnitude]);
+  }
+
+  and<T extends TypesOf<"and">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
+    return this.operate("and", a.type, a.type, [a, b]);
+  }
+
+  or<T extends TypesOf<"or">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
+    return this.operate("or", a.type, a.type, [a, b]);
+  }
+
+  xor<T extends TypesOf<"xor">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
+    return this.operate("xor", a.type, a.type, [a, b]);
+  }
+
+  not<T extends TypesOf<"not">>(a: Value<T>): Value<T> {
+    return this.operate("not", a.type, a.type, [a]);
+  }
+
+  /** a shifted left by a number of bits. */
+  shl<T extends TypesOf<"shl">>(a: Value<T>, count: Operand<"u32">): Value<T> {
+    return this.operate("shl", a.type, a.type, [a], [this.item("u32", count, "the count of shl")]);
+  }
+
+  /** a shifted right: zeros come in for unsigned types, the sign for signed ones. */
+  shr<T extends TypesOf<"shr">>(a: Value<T>, count: Operand<"u32">): Value<T> {
+    return this.operate("shr", a.type, a.type, [a], [this.item("u32", count, "the count of shr")]);
+  }
+
+  /** Square root, rounded to nearest even. */
+  sqrt<T extends TypesOf<"sqrt">>(a: Value<T>): Value<T> {
+    return this.operate("sqrt", a.type, a.type, [a]);
+  }
+
+  /** 1 / a, rounded to nearest even. */
+  rcp<T extends TypesOf<"rcp">>(a: Value<T>): Value<T> {
+    return this.operate("rcp", a.type, a.type, [a]);
+  }
+
+  /** The fast approximations of the hardware; subnormals count as zero. Errors: PTX ISA 9.0, section 9.7.3. */
+  approximate<T extends RegisterType>(name: "rcp" | "rsqrt" | "ex2" | "lg2" | "sin" | "cos" | "tanh", a: Value<T>): Value<T> {
+    return this.operate(`${name}Approx`, a.type, a.type, [a]);
+  }
+
+  /** a / b within 2 ulp. */
+  divApprox(a: Value<"f32">, b: Operand<"f32">): Value<"f32"> {
+    return this.operate("divApprox", "f32", "f32", [a, b]);
+  }
+
+  /** Bits that are one. */
+  popc(a: Value<"b32"> | Value<"b64">): Value<"u32"> {
+    return this.operate("popc", a.type, "u32", [a]);
+  }
+
+  /** Zero bits above the first one. */
+  clz(a: Value<"b32"> | Value<"b64">): Value<"u32"> {
+    return this.operate("clz", a.type, "u32", [a]);
+  }
+
+  /** The bits in opposite order. */
+  brev<T extends "b32" | "b64">(a: Value<T>): Value<T> {
+    return this.operate("brev", a.type, a.type, [a]);
+  }
+
+  /** `count` bits of a from bit `from` up, sign-extended for signed types. */
+  bitField<T extends TypesOf<"bfe">>(a: Value<T>, from: Operand<"u32">, count: Operand<"u32">): Value<T> {
+    const more = [this.item("u32", from, "the start of bitField"), this.item("u32", count, "the count of bitField")];
+    return this.operate("bfe", a.type, a.type, [a], more);
+  }
+
+  /** Four bytes chosen from the eight of a and b by the nibbles of `choice`. */
+  bytePermute(a: Value<"b32">, b: Operand<"b32">, choice: Operand<"b32">): Value<"b32"> {
+    return this.operate("prmt", "b32", "b32", [a, b, choice]);
+  }
+
+  /** Any bitwise function of three words: bit (4a + 2b + c) of `table` is the result for these bits. */
+  logic(a: Value<"b32">, b: Operand<"b32">, c: Operand<"b32">, table: number): Value<"b32"> {
+    return this.operate("lop3", "b32", "b32", [a, b, c], [String(table & 255)]);
+  }
+
+  /** A predicate from a comparison; one with a NaN is false but for "ne", which is true. */
+  compare<T extends TypesOf<"compare">>(how: Comparison, a: Value<T>, b: Operand<NoInfer<T>>): Value<"pred"> {
+    const float = a.type === "f32" || a.type === "f64";
+    const word = how === "ne" && float ? "neu" : how;
+    const items = [a, this.item(a.type, b as Operand<T>, "operand 2 of compare")];
+    return this.emitValue(`setp.${word}.${a.type}`, "pred", items);
+  }
+
+  /** yes where the predicate holds, else no. */
+  select<T extends TypesOf<"select">>(predicate: Value<"pred">, yes: Value<T>, no: Operand<NoInfer<T>>): Value<T> {
+    return this.operate("select", yes.type, yes.type, [yes, no], [predicate]);
+  }
+
+  /** cvt: to another type, rounded to nearest even between floats and towards zero to integers unless said otherwise. */
+  convert<T extends RegisterType>(to: T, a: Value, rounding?: Rounding): Value<T> {
+    if (to === "f32" && a.type === "bf16") return this.emitValue("mov.b32", to, [{ vector: ["0", a] }]);
+    const { opcode, needs } = convertOpcode(to, a.type, rounding);
+    return this.emitValue(opcode, to, [a], this.needs(needs));
+  }
+
+  /** Two floats rounded to a pair of halves; `low` goes to the lower 16 bits. */
+  convertPair<T extends "f16x2" | "bf16x2">(to: T, low: Value<"f32">, high: Value<"f32">): Value<T> {
+    return this.emitValue(`cvt.rn.${to}.f32`, to, [high, low], { needs: { sm: 80, version: [7, 0] } });
+  }
+
+  /** The same bits as another type of the same size. */
+  reinterpret<T extends RegisterType>(to: T, a: Value): Value<T> {
+    if (bytesOf(to) !== bytesOf(a.type) || to === "pred" || a.type === "pred")
+      throw this.fail(`reinterpret got a ${a.type}; ${to} takes ${bytesOf(to)} bytes`);
+    return this.emitValue(`mov.b${8 * bytesOf(to)}`, to, [a]);
+  }
+
+  /** Two halves in one word, the first in the lower bits. */
+  pack<T extends "f16x2" | "bf16x2">(to: T, low: Value<HalfOf<T>>, high: Value<HalfOf<T>>): Value<T> {
+    return this.emitValue("mov.b32", to, [{ vector: [low as Value, high as Value] }]);
+  }
+
+  /** The halves of a pair, the lower first. */
+  unpack<T extends "f16x2" | "bf16x2">(pair: Value<T>): [low: Value<HalfOf<T>>, high: Value<HalfOf<T>>] {
+    const half = pair.type.slice(0, -2) as HalfOf<T>;
+    const [low, high] = [this.newValue(half), this.newValue(half)];
+    this.emit("mov.b32", { vector: [low as Value, high as Value] }, [pair]);
+    return [low, high];
+  }
+
+  /** 64 bits from two words, the lower first. */
+  join<T extends "b64" | "u64" | "s64" | "f64">(to: T, low: Value, high: Value): Value<T> {
+    if (bytesOf(low.type) !== 4 || bytesOf(high.type) !== 4) throw this.fail(`join got ${low.type} and ${high.type}; it takes two words`);
+    return this.emitValue("mov.b64", to, [{ vector: [low, high] }]);
+  }
+
+  /** The two words of 64 bits, the lower first. */
+  split<T extends "b32" | "u32" | "s32" | "f32">(
+    to: T,
+    a: Value<"b64"> | Value<"u64"> | Value<"s64"> | Value<"f64">,
+  ): [Value<T>, Value<T>] {
+    const [low, high] = [this.newValue(to), this.newValue(to)];
+    this.emit("mov.b64", { vector: [low, high] }, [a]);
+    return [low, high];
+  }
+
+  /** A copy of a register, as of a variable that is about to change. */
+  copy<T extends RegisterType>(a: Value<T>): Value<T> {
+    return this.emitValue(`mov.${moveType(a.type)}`, a.type, [a]);
+  }
+}

@@ -1,0 +1,97 @@
+// The control-flow graph of a kernel: basic blocks, their successors, and which branches decide whether a block runs.
+import type { Instruction, Statement } from "./instruction.js";
+
+export interface BasicBlock {
+  readonly instructions: Instruction[];
+  readonly successors: number[];
+  readonly predecessors: number[];
+  /** The instruction that chooses between two successors. */
+  branch?: Instruction;
+}
+
+/** Blocks in the order of the text; the last one is the end, which every exit leads to. */
+export interface ControlFlow {
+  readonly blocks: readonly BasicBlock[];
+  /** For each block, the blocks whose branch decides whether it runs: its control dependences (Ferrante, Ottenstein and Warren 1987). */
+  readonly deciders: readonly ReadonlySet<number>[];
+}
+
+function splitBlocks(statements: readonly Statement[]): { blocks: BasicBlock[]; labels: Map<string, number> } {
+  const blocks: BasicBlock[] = [];
+  const labels = new Map<string, number>();
+  let current: BasicBlock | undefined;
+  const open = (): BasicBlock => {
+    if (current === undefined) {
+      current = { instructions: [], successors: [], predecessors: [] };
+      blocks.push(current);
+    }
+    return current;
+  };
+  for (const statement of statements) {
+    if (statement.kind === "label") {
+      if (current !== undefined && current.instructions.length > 0) current = undefined;
+      open();
+      labels.set(statement.name, blocks.length - 1);
+    } else {
+      open().instructions.push(statement);
+      if (/^(bra|ret|trap)$/.test(statement.opcode)) current = undefined;
+    }
+  }
+  blocks.push({ instructions: [], successors: [], predecessors: [] });
+  return { blocks, labels };
+}
+
+/** For each block, the blocks on every way from it to the end; bit sets of 32 in a word. */
+function postDominators(blocks: readonly BasicBlock[]): Int32Array[] {
+  const end = blocks.length - 1;
+  const words = (blocks.length + 31) >> 5;
+  const sets = blocks.map((_, k) => new Int32Array(words).fill(k === end ? 0 : -1));
+  sets[end]![end >> 5]! |= 1 << (end & 31);
+  const meet = new Int32Array(words);
+  for (let changed = true; changed; ) {
+    changed = false;
+    for (let k = end - 1; k >= 0; k--) {
+      const { successors } = blocks[k]!;
+      meet.fill(successors.length === 0 ? 0 : -1);
+      for (const next of successors) for (let w = 0; w < words; w++) meet[w]! &= sets[next]![w]!;
+      meet[k >> 5]! |= 1 << (k & 31);
+      const set = sets[k]!;
+      for (let w = 0; w < words; w++) {
+        if (set[w] === meet[w]) continue;
+        set[w] = meet[w]!;
+        changed = true;
+      }
+    }
+  }
+  return sets;
+}
+
+const has = (set: Int32Array, k: number): boolean => ((set[k >> 5]! >>> (k & 31)) & 1) === 1;
+
+export function controlFlow(statements: readonly Statement[]): ControlFlow {
+  const { blocks, labels } = splitBlocks(statements);
+  const end = blocks.length - 1;
+  const link = (from: number, to: number): void => {
+    if (blocks[from]!.successors.includes(to)) return;
+    blocks[from]!.successors.push(to);
+    blocks[to]!.predecessors.push(from);
+  };
+  for (const [k, block] of blocks.entries()) {
+    if (k === end) break;
+    const last = block.instructions.at(-1);
+    const leaves = last !== undefined && /^(bra|ret|trap)$/.test(last.opcode);
+    if (leaves) link(k, last.opcode === "bra" ? labels.get(last.target!)! : end);
+    if (!leaves || last.guard !== undefined) link(k, k + 1);
+    if (leaves && last.guard !== undefined) block.branch = last;
+  }
+  const after = postDominators(blocks);
+  const deciders = blocks.map(() => new Set<number>());
+  for (const [k, { successors }] of blocks.entries()) {
+    if (successors.length < 2) continue;
+    for (let b = 0; b < blocks.length; b++) {
+      const decided = successors.some((next) => has(after[next]!, b)) && !(b !== k && has(after[k]!, b));
+      if (decided) deciders[b]!.add(k);
+    }
+  }
+  return { blocks, deciders };
+}

@@ -1,0 +1,109 @@
+// The base of a kernel under construction: its registers and statements. What operations there are is said by the classes above it.
+import { PtxBuildError } from "./errors.js";
+import type { Instruction, Item, Level, Statement } from "./instruction.js";
+import type { Needs } from "./targets.js";
+import type { RegisterType } from "./types.js";
+import { literal, type Operand, Value, Variable } from "./values.js";
+
+type Rest = Partial<Pick<Instruction, "guard" | "level" | "needs" | "together" | "target">>;
+
+export class Emitter {
+  readonly name: string;
+  /** @internal */
+  readonly statements: Statement[] = [];
+  /** @internal Registers in the order in which they were made. */
+  readonly registers: Value[] = [];
+  /** @internal Registers of each type. */
+  readonly registerCounts = new Map<RegisterType, number>();
+  private labels = 0;
+
+  constructor(name: string) {
+    if (!/^[A-Za-z][\w$]*$/.test(name))
+      throw new PtxBuildError(`a kernel's name is ${JSON.stringify(name)}; it takes letters, digits and _`);
+    this.name = name;
+  }
+
+  /** @internal */
+  fail(message: string): PtxBuildError {
+    return new PtxBuildError(message, this.name);
+  }
+
+  /** @internal */
+  newValue<T extends RegisterType>(type: T): Value<T> {
+    const value = new Value(type, this.registers.length, this.nextIndex(type));
+    this.registers.push(value);
+    return value;
+  }
+
+  private nextIndex(type: RegisterType): number {
+    const index = this.registerCounts.get(type) ?? 0;
+    this.registerCounts.set(type, index + 1);
+    return index;
+  }
+
+  /** @internal */
+  emit(opcode: string, result: Item | undefined, operands: readonly Item[], rest: Rest = {}): void {
+    this.statements.push({ kind: "instruction", opcode, ...(result === undefined ? {} : { result }), operands, ...rest });
+  }
+
+  /** @internal An instruction with one result of a type. */
+  emitValue<T extends RegisterType>(opcode: string, type: T, operands: readonly Item[], rest: Rest = {}): Value<T> {
+    const value = this.newValue(type);
+    this.emit(opcode, value, operands, rest);
+    return value;
+  }
+
+  /** @internal */
+  newLabel(what: string): string {
+    return `$${what}_${this.labels++}`;
+  }
+
+  /** @internal */
+  placeLabel(name: string): void {
+    this.statements.push({ kind: "label", name });
+  }
+
+  /** @internal An operand as it is printed; the check is for callers without TypeScript. */
+  item<T extends RegisterType>(type: T, operand: Operand<T>, what: string): Item {
+    if (operand instanceof Value) {
+      if (operand.type !== type) throw this.fail(`${what} got a ${operand.type}; it takes ${type}`);
+      if (this.registers[operand.id] !== operand) throw this.fail(`${what} got ${operand.name} of another kernel`);
+      return operand;
+    }
+    return literal(type, operand as number | bigint);
+  }
+
+  /** A register that holds a constant. */
+  constant<T extends Exclude<RegisterType, "pred">>(type: T, value: number | bigint): Value<T> {
+    return this.emitValue(`mov.${moveType(type)}`, type, [literal(type, value)]);
+  }
+
+  /** A register that may be assigned again, with a first value or, until it is assigned, none. */
+  variable<T extends RegisterType>(type: T, initial?: Operand<NoInfer<T>>): Variable<T> {
+    const variable = new Variable(type, this.registers.length, this.nextIndex(type));
+    this.registers.push(variable);
+    if (initial !== undefined) this.assign(variable, initial);
+    return variable;
+  }
+
+  assign<T extends RegisterType>(variable: Variable<T>, value: Operand<NoInfer<T>>): void {
+    if (!(variable instanceof Variable)) throw this.fail("assign got a value that is no variable");
+    this.emit(`mov.${moveType(variable.type)}`, variable, [this.item(variable.type, value, "assign")]);
+  }
+
+  /** @internal */
+  needs(needs: Needs | undefined): Rest {
+    return needs === undefined ? {} : { needs };
+  }
+
+  /** @internal */
+  level(level: Level): Rest {
+    return { level };
+  }
+}
+
+/** The type that a mov of a register names. */
+export function moveType(type: RegisterType): string {
+  if (type === "f16" || type === "bf16") return "b16";
+  return type === "f16x2" || type === "bf16x2" || type === "tf32" ? "b32" : type;
+}

@@ -1,0 +1,37 @@
+// A kernel under construction: everything the classes below offer, with the directives of an entry. It becomes text in a PtxModule.
+import { Matrix } from "./matrix.js";
+
+export type Threads = readonly [x: number, y?: number, z?: number];
+
+export interface LaunchBounds {
+  /** The block that a launch must have, in threads. */
+  readonly block?: Threads;
+  /** The most threads that a block may have, where it is not fixed. */
+  readonly maxThreads?: number;
+  /** Blocks that should fit on a multiprocessor at once; the assembler limits registers for it. */
+  readonly minBlocks?: number;
+  /** Blocks of a cluster that a launch must have. */
+  readonly cluster?: number;
+}
+
+/** Where the builder's methods are: arithmetic, control, memory, warp and matrix instructions. */
+export class PtxKernel extends Matrix {
+  readonly bounds: LaunchBounds;
+
+  constructor(name: string, bounds: LaunchBounds = {}) {
+    super(name);
+    this.bounds = bounds;
+    const threads = this.threads;
+    if (threads !== undefined && (!Number.isInteger(threads) || threads < 1 || threads > 1024))
+      throw this.fail(`a block of ${threads} threads; it takes 1 to 1024`);
+    const { cluster = 1, minBlocks = 1 } = bounds;
+    if (!Number.isInteger(cluster) || cluster < 1 || cluster > 16) throw this.fail(`a cluster of ${cluster} blocks; it takes 1 to 16`);
+    if (!Number.isInteger(minBlocks) || minBlocks < 1 || minBlocks > 32) throw this.fail(`minBlocks is ${minBlocks}; it takes 1 to 32`);
+  }
+
+  /** Threads of a block where the bounds say so. */
+  get threads(): number | undefined {
+    const { block, maxThreads } = this.bounds;
+    return block === undefined ? maxThreads : block.reduce<number>((product, size) => product * (size ?? 1), 1);
+  }
+}

@@ -1,0 +1,239 @@
+// Memory of a kernel: parameters, shared memory, loads and stores by space, width, cache and order, atomics, and asynchronous copies.
+import { Control } from "./control.js";
+import { type Item, levels } from "./instruction.js";
+import type { Needs } from "./targets.js";
+import { bytesOf, type Loaded, loadedType, type MemoryType, memoryWord, type RegisterType } from "./types.js";
+import { type AddressType, type Operand, Pointer, type Space, type Value } from "./values.js";
+
+export type Order = "weak" | "volatile" | "relaxed" | "acquire" | "release";
+export type Scope = "cta" | "cluster" | "gpu" | "sys";
+export type AtomicOperation = "add" | "min" | "max" | "and" | "or" | "xor" | "exch" | "inc" | "dec";
+
+export interface AccessOptions {
+  /** Which caches keep the line: all levels, the second only, or as little as may be. */
+  cache?: "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt";
+  /** How the access is ordered with those of other threads. Default "weak": not at all. */
+  order?: Order;
+  /** Whose accesses the order is with; "gpu" where an order is named. */
+  scope?: Scope;
+  /** The access is made only where this holds. */
+  where?: Value<"pred">;
+}
+
+export interface LoadOptions<T extends RegisterType = RegisterType> extends AccessOptions {
+  /** The memory is written by nobody while the kernel runs: it may go through the read-only cache. */
+  readOnly?: boolean;
+  /** What a load that is not made gives; needed with `where`. */
+  otherwise?: Operand<T>;
+}
+
+export interface Parameter {
+  readonly name: string;
+  readonly type: MemoryType;
+  /** For a pointer: what it points to. */
+  readonly element?: MemoryType;
+}
+
+export interface SharedArray {
+  readonly name: string;
+  readonly bytes: number;
+  readonly alignment: number;
+}
+
+const alignUp = (value: number, to: number): number => Math.ceil(value / to) * to;
+
+export class Memory extends Control {
+  /** @internal */
+  readonly parameters: Parameter[] = [];
+  /** @internal */
+  readonly sharedArrays: SharedArray[] = [];
+  private dynamicBytes = 0;
+
+  /** Dynamic shared memory that a launch must give, in bytes. */
+  get dynamicSharedBytes(): number {
+    return this.dynamicBytes;
+  }
+
+  get staticSharedBytes(): number {
+    return this.sharedArrays.reduce((sum, { bytes, alignment }) => alignUp(sum, alignment) + bytes, 0);
+  }
+
+  private addParameter(parameter: Parameter): string {
+    if (!/^[A-Za-z_]\w*$/.test(parameter.name)) throw this.fail(`a parameter's name is ${JSON.stringify(parameter.name)}; it takes a name`);
+    if (this.parameters.some(({ name }) => name === parameter.name)) throw this.fail(`parameter ${parameter.name} is there twice`);
+    this.parameters.push(parameter);
+    return `${this.name}_${parameter.name}`;
+  }
+
+  /** A scalar parameter, in the order of the calls. */
+  parameter<T extends MemoryType>(type: T, name: string): Value<Loaded<T>> {
+    const symbol = this.addParameter({ name, type });
+    const opcode = `ld.param.${memoryWord(type)}`;
+    return this.emitValue(opcode, loadedType(type), [{ address: symbol, bytes: 0 }], { level: levels.block });
+  }
+
+  /** A parameter that points to elements in global memory. */
+  pointer<T extends MemoryType>(element: T, name: string): Pointer<"global", T> {
+    const symbol = this.addParameter({ name, type: "u64", element });
+    const generic = this.emitValue("ld.param.u64", "u64", [{ address: symbol, bytes: 0 }], { level: levels.block });
+    return new Pointer("global", element, this.emitValue("cvta.to.global.u64", "u64", [generic]));
+  }
+
+  /** An array in static shared memory: 48 KiB at most in all. */
+  shared<T extends MemoryType>(element: T, count: number, alignment = 16): Pointer<"shared", T> {
+    const bytes = this.sharedSize(element, count);
+    const name = `shared_${this.sharedArrays.length}`;
+    this.sharedArrays.push({ name, bytes, alignment });
+    return new Pointer("shared", element, this.emitValue("mov.u32", "u32", [`${this.name}_${name}`]));
+  }
+
+  /** An array in dynamic shared memory, whose total `dynamicSharedBytes` a launch must give. */
+  dynamicShared<T extends MemoryType>(element: T, count: number, alignment = 16): Pointer<"shared", T> {
+    const bytes = this.sharedSize(element, count);
+    const at = alignUp(this.dynamicBytes, alignment);
+    this.dynamicBytes = at + bytes;
+    return new Pointer("shared", element, this.emitValue("mov.u32", "u32", [this.dynamicName]), at);
+  }
+
+  /** @internal */
+  get dynamicName(): string {
+    return `${this.name}_dynamic`;
+  }
+
+  private sharedSize(element: MemoryType, count: number): number {
+    if (!Number.isInteger(count) || count < 1) throw this.fail(`shared memory for ${count} elements; it takes a whole number from 1`);
+    return bytesOf(element) * count;
+  }
+
+  /** The pointer `index` elements further. */
+  at<S extends Space, T extends MemoryType>(pointer: Pointer<S, T>, index: Operand<"u32">, stride = 1): Pointer<S, T> {
+    const bytes = bytesOf(pointer.element) * stride;
+    if (typeof index === "number") return pointer.plus(index * stride);
+    const opcode = pointer.space === "shared" ? "mad.lo.u32" : "mad.wide.u32";
+    const base = this.emitValue(opcode, pointer.base.type, [index, String(bytes), pointer.base]) as Value<AddressType<S>>;
+    return new Pointer(pointer.space, pointer.element, base, pointer.bytes);
+  }
+
+  /** The pointer a number of bytes further, given in the address's own width. */
+  atBytes<S extends Space, T extends MemoryType>(pointer: Pointer<S, T>, bytes: Value<AddressType<S>>): Pointer<S, T> {
+    const base = this.emitValue(`add.${pointer.base.type}`, pointer.base.type, [pointer.base, bytes]);
+    return new Pointer(pointer.space, pointer.element, base as Value<AddressType<S>>, pointer.bytes);
+  }
+
+  /** @internal */
+  addressItem(pointer: Pointer): Item {
+    this.item<RegisterType>(pointer.base.type, pointer.base, "an address");
+    return { address: pointer.base, bytes: pointer.bytes };
+  }
+
+  private accessOpcode(name: "ld" | "st", pointer: Pointer, count: number, options: LoadOptions): { opcode: string; needs: Needs } {
+    const { order = "weak", scope, cache, readOnly } = options;
+    if (readOnly && (pointer.space !== "global" || order !== "weak")) throw this.fail("readOnly is for weak loads of global memory");
+    const strong = order === "weak" ? "" : order === "volatile" ? ".volatile" : `.${order}.${scope ?? "gpu"}`;
+    const width = count === 1 ? "" : `.v${count}`;
+    const opcode = `${name}${strong}.${pointer.space}${cache ? `.${cache}` : ""}${readOnly ? ".nc" : ""}${width}.${memoryWord(pointer.element)}`;
+    return { opcode, needs: strong.length > 9 || order === "relaxed" ? { sm: 70, version: [6, 0] } : {} };
+  }
+
+  /** Loads one element. */
+  load<S extends Space, T extends MemoryType>(pointer: Pointer<S, T>, options: LoadOptions<Loaded<NoInfer<T>>> = {}): Value<Loaded<T>> {
+    return this.loadMany(pointer, 1, options)[0]!;
+  }
+
+  /** Loads 2 or 4 elements that lie in one aligned piece of at most 16 bytes, in one instruction. */
+  loadVector<S extends Space, T extends MemoryType>(
+    pointer: Pointer<S, T>,
+    count: 2 | 4,
+    options: LoadOptions<Loaded<NoInfer<T>>> = {},
+  ): Value<Loaded<T>>[] {
+    if (count * bytesOf(pointer.element) > 16) throw this.fail(`a load of ${count} x ${pointer.element}; it takes at most 16 bytes`);
+    return this.loadMany(pointer, count, options);
+  }
+
+  private loadMany<T extends MemoryType>(pointer: Pointer<Space, T>, count: number, options: LoadOptions): Value<Loaded<T>>[] {
+    const { opcode, needs } = this.accessOpcode("ld", pointer, count, options);
+    const type = loadedType(pointer.element);
+    const { where, otherwise } = options;
+    if ((where === undefined) !== (otherwise === undefined)) throw this.fail("a load takes `where` and `otherwise` together");
+    const results = Array.from({ length: count }, () =>
+      where ? this.variable<RegisterType>(type, otherwise as never) : this.newValue(type),
+    );
+    const result: Item = count === 1 ? results[0]! : { vector: results };
+    const strong = options.order !== undefined && options.order !== "weak";
+    this.emit(opcode, result, [this.addressItem(pointer)], {
+      needs,
+      ...(where && { guard: { value: where, negated: false } }),
+      ...(strong && { level: levels.lane }),
+    });
+    return results as Value<Loaded<T>>[];
+  }
+
+  /** Stores one element, or 2 or 4 into one aligned piece of at most 16 bytes. */
+  store<S extends Space, T extends MemoryType>(
+    pointer: Pointer<S, T>,
+    value: Operand<Loaded<NoInfer<T>>> | readonly Operand<Loaded<NoInfer<T>>>[],
+    options: AccessOptions = {},
+  ): void {
+    const values = (Array.isArray(value) ? value : [value]) as Operand<RegisterType>[];
+    const { length } = values;
+    if ((length !== 1 && length !== 2 && length !== 4) || length * bytesOf(pointer.element) > 16)
+      throw this.fail(`a store of ${length} x ${pointer.element}; it takes 1, 2 or 4 values and at most 16 bytes`);
+    const { opcode, needs } = this.accessOpcode("st", pointer, length, options);
+    const type = loadedType(pointer.element) as RegisterType;
+    const items = values.map((each) => this.item(type, each, "the value of a store"));
+    const guard = options.where && { guard: { value: options.where, negated: false } };
+    this.emit(opcode, undefined, [this.addressItem(pointer), length === 1 ? items[0]! : { vector: items }], { needs, ...guard });
+  }
+
+  /** Reads, computes and writes in one piece; gives what was there before. */
+  atomic<S extends "global" | "shared", T extends "u32" | "s32" | "u64" | "b32" | "b64" | "f32" | "f64">(
+    operation: AtomicOperation,
+    pointer: Pointer<S, T>,
+    value: Operand<NoInfer<T>>,
+    order: "relaxed" | "acquire" | "release" | "acq_rel" = "relaxed",
+    scope: Scope = "gpu",
+  ): Value<T> {
+    const items = [this.addressItem(pointer), this.item(pointer.element, value as Operand<T>, "the value of an atomic")];
+    const opcode = `atom.${order}.${scope}.${pointer.space}.${operation}.${pointer.element}`;
+    return this.emitValue(opcode, pointer.element, items, { level: levels.lane });
+  }
+
+  /** Writes `value` where `expected` is; gives what was there before. */
+  compareAndSwap<S extends "global" | "shared", T extends "b32" | "b64">(
+    pointer: Pointer<S, T>,
+    expected: Operand<NoInfer<T>>,
+    value: Operand<NoInfer<T>>,
+    order: "relaxed" | "acquire" | "release" | "acq_rel" = "relaxed",
+    scope: Scope = "gpu",
+  ): Value<T> {
+    const operands = [expected, value].map((each) => this.item(pointer.element, each as Operand<T>, "a value of compareAndSwap"));
+    const opcode = `atom.${order}.${scope}.${pointer.space}.cas.${pointer.element}`;
+    return this.emitValue(opcode, pointer.element, [this.addressItem(pointer), ...operands], { level: levels.lane });
+  }
+
+  /** Orders this thread's accesses before and after it, as others see them. */
+  fence(kind: "acq_rel" | "sc", scope: Scope): void {
+    this.emit(`fence.${kind}.${scope}`, undefined, []);
+  }
+
+  /**
+   * Starts a copy of 4, 8 or 16 bytes from global to shared memory. Where `bytes` is given, only so many are read and zeros follow; a
+   * copy of 16 bytes may pass by the first-level cache.
+   */
+  copyAsync(to: Pointer<"shared">, from: Pointer<"global">, size: 4 | 8 | 16, bytes?: Operand<"u32">): void {
+    const used = bytes === undefined ? [] : [this.item("u32", bytes, "the bytes of copyAsync")];
+    const opcode = `cp.async.${size === 16 ? "cg" : "ca"}.shared.global`;
+    const operands = [this.addressItem(to), this.addressItem(from), String(size), ...used];
+    this.emit(opcode, undefined, operands, { needs: { sm: 80, version: [7, 0] } });
+  }
+
+  /** Closes a group of started copies. */
+  commitCopies(): void {
+    this.emit("cp.async.commit_group", undefined, [], { needs: { sm: 80, version: [7, 0] } });
+  }
+
+  /** Waits until at most so many of this thread's groups are unfinished. */
+  waitCopies(groups: number): void {
+    this.emit("cp.async.wait_group", undefined, [String(groups)], { needs: { sm: 80, version: [7, 0] } });
+  }
+}

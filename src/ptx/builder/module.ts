@@ -1,0 +1,123 @@
+// A PTX module: kernels for one target, checked and printed. The same program gives the same bytes, always.
+import { PtxBuildError } from "./errors.js";
+import { eachRead, eachWrite, type Instruction, type Statement, statementText } from "./instruction.js";
+import { type LaunchBounds, PtxKernel } from "./kernel.js";
+import { laterVersion, type PtxVersion, type Target, targetFacts } from "./targets.js";
+import { bytesOf, type RegisterType, registerTypes } from "./types.js";
+import { type KernelResources, validateKernel } from "./validate.js";
+
+export interface ModuleOptions {
+  /** Default "sm_75". */
+  target?: Target;
+  /** PTX version; by default the least that has everything used. */
+  version?: PtxVersion;
+  /** Bits of an address; only 64 is made. */
+  addressSize?: 64;
+}
+
+export class PtxModule {
+  readonly target: Target;
+  readonly version: PtxVersion | undefined;
+  readonly addressSize = 64;
+  private readonly kernels: PtxKernel[] = [];
+
+  /** @throws PtxBuildError for an unknown target or a PTX version before 6.0. */
+  constructor({ target = "sm_75", version, addressSize = 64 }: ModuleOptions = {}) {
+    targetFacts(target);
+    if (addressSize !== 64) throw new PtxBuildError(`addressSize is ${addressSize}; it takes 64`);
+    if (version !== undefined && !(version[0] >= 6 && Number.isInteger(version[0]) && Number.isInteger(version[1])))
+      throw new PtxBuildError(`version is ${version.join(".")}; it takes 6.0 or later`);
+    this.target = target;
+    this.version = version;
+  }
+
+  /** Makes a kernel by running `body` on its builder. */
+  kernel(name: string, bounds: LaunchBounds, body: (k: PtxKernel) => void): PtxKernel {
+    if (this.kernels.some((each) => each.name === name)) throw new PtxBuildError(`kernel ${name} is there twice`);
+    const kernel = new PtxKernel(name, bounds);
+    body(kernel);
+    kernel.exit();
+    this.kernels.push(kernel);
+    return kernel;
+  }
+
+  /** Checks every kernel and says what each uses. @throws PtxBuildError, PtxTargetError */
+  validate(): Map<string, KernelResources> {
+    const all = new Map(this.kernels.map((kernel) => [kernel.name, validateKernel(kernel, this.target)]));
+    const { version } = this;
+    for (const [name, resources] of version === undefined ? [] : all)
+      if (laterVersion(version!, resources.version) !== version)
+        throw new PtxBuildError(`the module's version is ${version!.join(".")}; it takes ${resources.version.join(".")}`, name);
+    return all;
+  }
+
+  /** The module as PTX. @throws PtxBuildError, PtxTargetError */
+  emit(): string {
+    const resources = [...this.validate().values()].map((each) => each.version);
+    const version = this.version ?? resources.reduce(laterVersion, targetFacts(this.target).version);
+    const head = [`.version ${version.join(".")}`, `.target ${this.target}`, `.address_size ${this.addressSize}`, ""];
+    const dynamic = this.kernels
+      .filter((each) => each.dynamicSharedBytes > 0)
+      .map((each) => `.extern .shared .align 128 .b8 ${each.dynamicName}[];`);
+    return [...head, ...dynamic, ...this.kernels.flatMap(kernelText)].join("\n");
+  }
+}
+
+function kernelText(kernel: PtxKernel): string[] {
+  const { name, bounds, parameters } = kernel;
+  const declared = parameters.map(({ name: parameter, type, element }) => {
+    const pointer = element === undefined ? "" : ` .ptr .global .align ${bytesOf(element)}`;
+    return `\t.param .${scalarText(type)}${pointer} ${name}_${parameter}`;
+  });
+  const head = declared.length === 0 ? [`.visible .entry ${name}()`] : [`.visible .entry ${name}(`, declared.join(",\n"), ")"];
+  const shared = kernel.sharedArrays.map((each) => `\t.shared .align ${each.alignment} .b8 ${name}_${each.name}[${each.bytes}];`);
+  const registers = Object.keys(registerTypes) as RegisterType[];
+  const declarations = registers.flatMap((type) => {
+    const count = kernel.registerCounts.get(type);
+    const { declared: word, prefix } = registerTypes[type];
+    return count === undefined ? [] : [`\t.reg .${word} %${prefix}<${count}>;`];
+  });
+  return ["", ...head, ...directives(bounds), "{", ...declarations, ...shared, ...fuseMoves(kernel.statements).map(statementText), "}", ""];
+}
+
+/** Parameters of halves are declared as bits. */
+function scalarText(type: string): string {
+  return type === "f16" || type === "bf16" ? "b16" : type === "f16x2" || type === "bf16x2" || type === "tf32" ? "b32" : type;
+}
+
+function directives({ block, maxThreads, minBlocks, cluster }: LaunchBounds): string[] {
+  const size = block && [block[0], block[1] ?? 1, block[2] ?? 1].join(", ");
+  return [
+    ...(size === undefined ? [] : [`.reqntid ${size}`]),
+    ...(size === undefined && maxThreads !== undefined ? [`.maxntid ${maxThreads}, 1, 1`] : []),
+    ...(minBlocks === undefined ? [] : [`.minnctapersm ${minBlocks}`]),
+    ...(cluster === undefined ? [] : [".explicitcluster", `.reqnctapercluster ${cluster}, 1, 1`]),
+  ];
+}
+
+/** `op t, ...; mov v, t` with no other use of t becomes `op v, ...`: an assignment costs nothing. */
+function fuseMoves(statements: readonly Statement[]): Statement[] {
+  const uses = new Map<number, number>();
+  const count = ({ id }: { id: number }) => uses.set(id, (uses.get(id) ?? 0) + 1);
+  for (const each of statements) {
+    if (each.kind === "label") continue;
+    eachRead(each, count);
+    eachWrite(each, count);
+  }
+  const result: Statement[] = [];
+  for (const each of statements) {
+    const before = result.at(-1);
+    if (each.kind === "instruction" && /^mov\.\w+$/.test(each.opcode) && before?.kind === "instruction" && fusible(before, each, uses))
+      result[result.length - 1] = { ...before, result: each.result! };
+    else result.push(each);
+  }
+  return result;
+}
+
+function fusible(first: Instruction, move: Instruction, uses: ReadonlyMap<number, number>): boolean {
+  const [source] = move.operands;
+  if (move.guard !== undefined || first.guard !== undefined) return false;
+  if (typeof source !== "object" || !("id" in source) || first.result !== source || uses.get(source.id) !== 2) return false;
+  const { result } = move;
+  return typeof result === "object" && "id" in result && result.type === source.type;
+}

@@ -1,0 +1,117 @@
+// Values, pointers and constants: what operations take and give. A value carries its type in TypeScript, a pointer its state space and element too.
+import { PtxBuildError } from "./errors.js";
+import { bytesOf, type MemoryType, type RegisterType, registerTypes } from "./types.js";
+
+/** A virtual register. `T` is its PTX type, so that operations on other types do not compile. */
+export class Value<T extends RegisterType = RegisterType> {
+  readonly type: T;
+  /** Its number among the registers of its kernel. */
+  readonly id: number;
+  readonly name: string;
+
+  /** @internal Values are made by operations. */
+  constructor(type: T, id: number, index: number) {
+    this.type = type;
+    this.id = id;
+    this.name = `%${registerTypes[type].prefix}${index}`;
+  }
+}
+
+/** A register that may be assigned more than once. */
+export class Variable<T extends RegisterType = RegisterType> extends Value<T> {
+  readonly mutable = true;
+}
+
+type Literal<T extends RegisterType> = T extends "pred" ? never : T extends "u64" | "s64" | "b64" ? number | bigint : number;
+
+/** A value, or a number of its type. */
+export type Operand<T extends RegisterType> = Value<T> | Literal<T>;
+
+export type Space = "global" | "shared" | "local" | "const";
+
+/** The register type of addresses: 64 bits, and 32 in shared memory. */
+export type AddressType<S extends Space> = S extends "shared" ? "u32" : "u64";
+
+/** An address in one state space with the type of what is there; `bytes` is added to it by the instruction itself. */
+export class Pointer<S extends Space = Space, T extends MemoryType = MemoryType> {
+  readonly space: S;
+  readonly element: T;
+  readonly base: Value<AddressType<S>>;
+  readonly bytes: number;
+
+  constructor(space: S, element: T, base: Value<AddressType<S>>, bytes = 0) {
+    this.space = space;
+    this.element = element;
+    this.base = base;
+    this.bytes = bytes;
+  }
+
+  /** The pointer so many elements further, at no cost. */
+  plus(elements: number): Pointer<S, T> {
+    return this.plusBytes(elements * bytesOf(this.element));
+  }
+
+  plusBytes(bytes: number): Pointer<S, T> {
+    if (!Number.isInteger(bytes)) throw new PtxBuildError(`an offset of ${bytes} bytes; it takes a whole number`);
+    return new Pointer(this.space, this.element, this.base, this.bytes + bytes);
+  }
+
+  /** The same address, seen as the address of something else. */
+  as<U extends MemoryType>(element: U): Pointer<S, U> {
+    return new Pointer(this.space, element, this.base, this.bytes);
+  }
+}
+
+const scratch = new DataView(new ArrayBuffer(8));
+
+/** Bits of an f16 or bf16 number, rounded to nearest even. */
+function halfLiteral(value: number, type: "f16" | "bf16"): number {
+  scratch.setFloat32(0, value);
+  const bits = scratch.getUint32(0);
+  if (Number.isNaN(value)) return 0x7fff;
+  if (type === "bf16") return ((bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16) & 0xffff;
+  const sign = (bits >>> 16) & 0x8000;
+  const magnitude = Math.abs(value);
+  if (magnitude >= 65520) return sign | 0x7c00;
+  // 2^-24 is the unit of subnormal halves; above 2^-14 a unit is 2^(exponent - 10).
+  const exponent = Math.max(((bits >>> 23) & 0xff) - 127, -14);
+  const units = magnitude * 2 ** (10 - exponent);
+  const floor = Math.floor(units);
+  const rest = units - floor;
+  const rounded = floor + (rest > 0.5 || (rest === 0.5 && floor % 2 === 1) ? 1 : 0);
+  return sign | (rounded + (exponent + 14) * 1024);
+}
+
+const hex = (bits: number | bigint, digits: number): string => bits.toString(16).toUpperCase().padStart(digits, "0");
+
+/** A constant as PTX text: floats by their bits, so that none is rounded twice. Throws PtxBuildError for a number the type cannot hold. */
+export function literal(type: RegisterType, value: number | bigint): string {
+  switch (type) {
+    case "f32":
+      scratch.setFloat32(0, Number(value));
+      return `0f${hex(scratch.getUint32(0), 8)}`;
+    case "f64":
+      scratch.setFloat64(0, Number(value));
+      return `0d${hex(scratch.getBigUint64(0), 16)}`;
+    case "f16":
+    case "bf16":
+      return `0x${hex(halfLiteral(Number(value), type), 4)}`;
+    case "f16x2":
+    case "bf16x2": {
+      const half = hex(halfLiteral(Number(value), type === "f16x2" ? "f16" : "bf16"), 4);
+      return `0x${half}${half}`;
+    }
+    case "pred":
+      throw new PtxBuildError("a predicate has no constants");
+    default: {
+      const bits = 8 * bytesOf(type);
+      if (typeof value === "number" && !Number.isSafeInteger(value))
+        throw new PtxBuildError(`the constant ${value} for .${type}; it takes a whole number`);
+      const whole = BigInt(value);
+      const least = type.startsWith("u") ? 0n : -(1n << BigInt(bits - 1));
+      const most = type.startsWith("s") ? (1n << BigInt(bits - 1)) - 1n : (1n << BigInt(bits)) - 1n;
+      if (whole < least || whole > most) throw new PtxBuildError(`the constant ${value} for .${type}; it takes ${least} to ${most}`);
+      return whole.toString();
+    }
+  }
+}
