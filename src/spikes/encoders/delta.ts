@@ -1,0 +1,90 @@
+// Delta coding (send on delta, threshold crossing): a channel's two neurons fire when the signal has risen or fallen by a threshold.
+import { asMatrix, Matrix, type MatrixLike } from "../../numerics/index.js";
+import { checkPositive, SpikeError } from "../errors.js";
+import { SpikePattern } from "../pattern/pattern.js";
+import { encoderMetadata } from "./series.js";
+
+export interface DeltaEncoderOptions {
+  /** The time from one row of the series to the next, in ms. */
+  readonly stepMs: number;
+  /** How far a signal moves between two spikes, in its own units. */
+  readonly threshold: number;
+  /** The level that each channel starts from; default its first value. */
+  readonly start?: readonly number[] | undefined;
+}
+
+/**
+ * Up spikes (neuron 2c) and down spikes (neuron 2c + 1) of channel c of a T x F series of any finite numbers: a level starts at the first value and
+ * moves by +-threshold with each spike; a spike falls where the straight line between two samples reaches the level plus or minus the threshold.
+ * Row k is at k stepMs, and the pattern lasts (T - 1) stepMs. {@link deltaDecode} gets the signal back within the threshold at every sample.
+ * Source: Lichtsteiner, Posch, Delbruck 2008 (event cameras); Petro, Kasabov, Kiss 2020, "Selection and optimization of temporal spike encoding methods", "step forward".
+ * @throws SpikeError on a value that is not finite, or a threshold that is not above 0.
+ */
+export function deltaEncode(values: MatrixLike, { stepMs, threshold, start }: DeltaEncoderOptions): SpikePattern {
+  const series = asMatrix(values, "series");
+  checkPositive("stepMs", stepMs, "ms");
+  checkPositive("threshold", threshold);
+  if (series.cols === 0) throw new SpikeError("the number of channels", 0, "at least 1");
+  if (start && start.length !== series.cols)
+    throw new SpikeError("the number of start levels", start.length, `${series.cols}, one a channel`);
+  const bad = series.data.findIndex((value) => !Number.isFinite(value));
+  if (bad >= 0)
+    throw new SpikeError(
+      `the value at row ${Math.floor(bad / series.cols)}, channel ${bad % series.cols}`,
+      series.data[bad],
+      "finite numbers",
+    );
+  const durationMs = Math.max(0, series.rows - 1) * stepMs;
+  const times: number[] = [];
+  const neurons: number[] = [];
+  for (let c = 0; c < series.cols; c++) {
+    const origin = start?.[c] ?? series.data[c] ?? 0;
+    let level = 0;
+    let before = series.data[c]!;
+    for (let row = 0; row < series.rows; row++) {
+      const value = series.data[row * series.cols + c]!;
+      // Levels are counted, not summed, so that a decoder meets the very same numbers.
+      for (const [step, neuron] of [
+        [1, 2 * c],
+        [-1, 2 * c + 1],
+      ] as const) {
+        for (let next = origin + (level + step) * threshold; step > 0 ? value >= next : value <= next; ) {
+          const share = value === before ? 0 : Math.min(1, Math.max(0, (next - before) / (value - before)));
+          times.push(row === 0 ? 0 : Math.min((row - 1 + share) * stepMs, durationMs));
+          neurons.push(neuron);
+          level += step;
+          next = origin + (level + step) * threshold;
+        }
+      }
+      before = value;
+    }
+  }
+  return SpikePattern.from({ times, neurons }, { durationMs, neuronCount: 2 * series.cols, metadata: encoderMetadata("delta", series) });
+}
+
+/**
+ * The signal that up and down spikes stand for, T x F with T = durationMs / stepMs + 1: start + threshold (ups - downs up to row k's time k stepMs).
+ * @throws SpikeError where the number of neurons is odd or `start` does not have one number a channel.
+ */
+export function deltaDecode(
+  pattern: SpikePattern,
+  { stepMs, threshold, start }: DeltaEncoderOptions & { readonly start: readonly number[] },
+): Matrix<Float64Array> {
+  checkPositive("stepMs", stepMs, "ms");
+  checkPositive("threshold", threshold);
+  if (pattern.neuronCount % 2 !== 0) throw new SpikeError("neuronCount", pattern.neuronCount, "an even number: two neurons a channel");
+  const channels = pattern.neuronCount / 2;
+  if (start.length !== channels) throw new SpikeError("the number of start levels", start.length, `${channels}, one a channel`);
+  const rows = Math.round(pattern.durationMs / stepMs) + 1;
+  const out = Matrix.zeros(rows, channels);
+  const levels = new Int32Array(channels);
+  let i = 0;
+  for (let row = 0; row < rows; row++) {
+    for (; i < pattern.spikeCount && pattern.times[i]! <= row * stepMs; i++) {
+      const neuron = pattern.neurons[i]!;
+      levels[neuron >>> 1] = levels[neuron >>> 1]! + ((neuron & 1) === 0 ? 1 : -1);
+    }
+    for (let c = 0; c < channels; c++) out.data[row * channels + c] = start[c]! + levels[c]! * threshold;
+  }
+  return out;
+}

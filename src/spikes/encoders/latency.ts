@@ -1,0 +1,101 @@
+// Latency (temporal) coding: the value of a channel is when in its frame a neuron fires, once.
+import { Matrix, type MatrixLike, portableExp, portableLog } from "../../numerics/index.js";
+import { checkNotNegative, checkOneOf, checkPositive, checkRange, SpikeError } from "../errors.js";
+import { SpikePattern } from "../pattern/pattern.js";
+import { decodedShape } from "./rate.js";
+import { encoderMetadata, type FrameOptions, framesOf } from "./series.js";
+
+export interface LatencyCode {
+  /** The latest spike of a channel's first neuron, in ms after the frame's beginning; default 50. */
+  readonly delayRangeMs?: number | undefined;
+  /** "strongFirst" (default): value 1 fires at 0 and value 0 at delayRangeMs. "weakFirst": the other way round. */
+  readonly order?: "strongFirst" | "weakFirst" | undefined;
+  /**
+   * "linear" (default): d = delayRange s, with s = 1 - f (strongFirst) or f (weakFirst).
+   * "logarithmic": d = -tau ln(1 - s (1 - e^(-delayRange / tau))), as a leaky integrator that charges towards its input.
+   */
+  readonly curve?: "linear" | "logarithmic" | undefined;
+  /** tau of the logarithmic curve, in ms; default delayRangeMs / 3. */
+  readonly timeConstantMs?: number | undefined;
+}
+
+export interface LatencyEncoderOptions extends FrameOptions, LatencyCode {
+  /** Neuron j of a channel fires j times this later than its first, in ms; default 2. */
+  readonly neuronDelayMs?: number | undefined;
+  /** Values below it do not fire; default 0: all do. */
+  readonly threshold?: number | undefined;
+}
+
+/**
+ * One spike a neuron and frame at t = row frameMs + d(f) + j neuronDelayMs, for a T x F series of values f in [0, 1]; a spike that would come after the
+ * end of its frame is left out. First-spike coding: Thorpe, Delorme, van Rullen 2001, "Spike-based strategies for rapid processing", section 3.
+ * @throws SpikeError on a value outside [0, 1] or an option that it does not take.
+ */
+export function latencyEncode(values: MatrixLike, options: LatencyEncoderOptions): SpikePattern {
+  const { neuronDelayMs = 2, threshold = 0 } = options;
+  const delay = delayCurve(options);
+  checkNotNegative("neuronDelayMs", neuronDelayMs, "ms");
+  checkRange("threshold", threshold, 0, 1);
+  const { series, frameMs, group, durationMs, neuronCount } = framesOf(values, options);
+  const times: number[] = [];
+  const neurons: number[] = [];
+  for (let i = 0; i < series.data.length; i++) {
+    const value = series.data[i]!;
+    if (value < threshold) continue;
+    const first = delay.of(value);
+    const origin = Math.floor(i / series.cols) * frameMs;
+    for (let j = 0; j < group; j++) {
+      const after = first + j * neuronDelayMs;
+      if (after >= frameMs) break;
+      times.push(Math.min(origin + after, durationMs));
+      neurons.push((i % series.cols) * group + j);
+    }
+  }
+  return SpikePattern.from({ times, neurons }, { durationMs, neuronCount, metadata: encoderMetadata("latency", series) });
+}
+
+export interface LatencyDecoderOptions extends LatencyCode {
+  readonly frameMs: number;
+  /** Neurons of each channel, as they were encoded; default 1. */
+  readonly neuronsPerChannel?: number | undefined;
+  /** The value of a channel that is silent in a frame; default 0. */
+  readonly silent?: number | undefined;
+}
+
+/**
+ * The values that first spikes stand for, T x F: the inverse of the encoder's curve at the first spike of each channel's first neuron in each frame.
+ * @throws SpikeError where the neurons do not divide into groups.
+ */
+export function latencyDecode(pattern: SpikePattern, options: LatencyDecoderOptions): Matrix<Float64Array> {
+  const { frameMs, neuronsPerChannel = 1, silent = 0 } = options;
+  const delay = delayCurve(options);
+  const { frames, channels } = decodedShape(pattern, frameMs, neuronsPerChannel);
+  const out = new Matrix(frames, channels, new Float64Array(frames * channels).fill(silent));
+  const seen = new Uint8Array(frames * channels);
+  for (let i = 0; i < pattern.spikeCount; i++) {
+    if (pattern.neurons[i]! % neuronsPerChannel !== 0) continue;
+    const frame = Math.min(Math.floor(pattern.times[i]! / frameMs), frames - 1);
+    const cell = frame * channels + pattern.neurons[i]! / neuronsPerChannel;
+    if (seen[cell]) continue;
+    seen[cell] = 1;
+    out.data[cell] = Math.min(1, Math.max(0, delay.inverse(pattern.times[i]! - frame * frameMs)));
+  }
+  return out;
+}
+
+function delayCurve({ delayRangeMs = 50, order = "strongFirst", curve = "linear", timeConstantMs = delayRangeMs / 3 }: LatencyCode) {
+  checkPositive("delayRangeMs", delayRangeMs, "ms");
+  checkPositive("timeConstantMs", timeConstantMs, "ms");
+  checkOneOf("order", order, ["strongFirst", "weakFirst"]);
+  checkOneOf("curve", curve, ["linear", "logarithmic"]);
+  const share = (value: number) => (order === "strongFirst" ? 1 - value : value);
+  if (curve === "linear") {
+    return { of: (value: number) => delayRangeMs * share(value), inverse: (delayMs: number) => share(delayMs / delayRangeMs) };
+  }
+  const full = 1 - portableExp(-delayRangeMs / timeConstantMs);
+  if (!(full < 1)) throw new SpikeError("timeConstantMs", timeConstantMs, `more than a 36th of delayRangeMs, ${delayRangeMs} ms`);
+  return {
+    of: (value: number) => -timeConstantMs * portableLog(1 - share(value) * full),
+    inverse: (delayMs: number) => share((1 - portableExp(-delayMs / timeConstantMs)) / full),
+  };
+}

@@ -1,0 +1,91 @@
+// Population coding: the neurons of a channel have Gaussian receptive fields side by side, and those near the value respond most.
+import { Matrix, type MatrixLike, portableExp, type Seed } from "../../numerics/index.js";
+import { checkOneOf, checkPositive, checkRange, checkWhole, SpikeError } from "../errors.js";
+import { SpikePattern } from "../pattern/pattern.js";
+import { spikeStream } from "../streams.js";
+import { decodedShape } from "./rate.js";
+import { encoderMetadata, type FrameOptions, framesOf } from "./series.js";
+
+export interface PopulationEncoderOptions extends FrameOptions {
+  /** G, at least 2; default 10. */
+  readonly neuronsPerChannel?: number | undefined;
+  /**
+   * "probability" (default): neuron j fires once, with probability peakProbability times its response, at a uniform time of the frame; takes a seed.
+   * "latency": it fires at (1 - response) of the frame, and not at all where the response is below `threshold` (Bohte et al. 2002, section 4.1).
+   */
+  readonly code?: "probability" | "latency" | undefined;
+  /** Standard deviation of a field, in neurons; default G / 6. */
+  readonly fieldWidth?: number | undefined;
+  /** Default 0.8. */
+  readonly peakProbability?: number | undefined;
+  /** The smallest response that fires in the latency code; default 0.1. */
+  readonly threshold?: number | undefined;
+  readonly seed?: Seed | undefined;
+}
+
+/**
+ * Gaussian receptive fields: neuron j of the G of a channel responds to f in [0, 1] with exp(-((j - f (G - 1)) / width)^2 / 2), its centre at f = j / (G - 1).
+ * Source: Bohte, La Poutre, Kok 2002, "Unsupervised clustering with spiking neurons by sparse temporal coding", section 4.
+ * @throws SpikeError on a value outside [0, 1], fewer than 2 neurons a channel, or no seed where one is drawn from.
+ */
+export function populationEncode(values: MatrixLike, options: PopulationEncoderOptions): SpikePattern {
+  const { code = "probability", neuronsPerChannel = 10, peakProbability = 0.8, threshold = 0.1, seed } = options;
+  checkWhole("neuronsPerChannel", neuronsPerChannel, 2);
+  checkOneOf("code", code, ["probability", "latency"]);
+  const width = checkPositive("fieldWidth", options.fieldWidth ?? neuronsPerChannel / 6);
+  checkRange("peakProbability", peakProbability, 0, 1);
+  checkRange("threshold", threshold, 0, 1);
+  if (code === "probability" && seed === undefined) throw new SpikeError("seed", seed, "a number or a text: the spikes are drawn from it");
+  const { series, frameMs, group, durationMs, neuronCount } = framesOf(values, { ...options, neuronsPerChannel });
+  const fires = code === "probability" ? spikeStream("populationEncoder", seed!, 0) : undefined;
+  const when = code === "probability" ? spikeStream("populationEncoder", seed!, 1) : undefined;
+  const times: number[] = [];
+  const neurons: number[] = [];
+  for (let i = 0; i < series.data.length; i++) {
+    const row = Math.floor(i / series.cols);
+    for (let j = 0; j < group; j++) {
+      const neuron = (i % series.cols) * group + j;
+      const distance = (j - series.data[i]! * (group - 1)) / width;
+      const response = portableExp(-0.5 * distance * distance);
+      if (fires ? fires.uniform(neuron, row) >= peakProbability * response : response < threshold) continue;
+      const share = when ? when.uniform(neuron, row) : 1 - response;
+      times.push(Math.min((row + share) * frameMs, durationMs));
+      neurons.push(neuron);
+    }
+  }
+  return SpikePattern.from({ times, neurons }, { durationMs, neuronCount, metadata: encoderMetadata("population", series) });
+}
+
+/**
+ * The values that a population stands for, T x F: the mean centre j / (G - 1) of the spikes of each channel and frame, each weighted alike, or by
+ * 1 - (time within the frame) / frameMs for the latency code. NaN where a channel is silent.
+ * @throws SpikeError where the neurons do not divide into groups of at least 2.
+ */
+export function populationDecode(
+  pattern: SpikePattern,
+  options: {
+    readonly frameMs: number;
+    readonly neuronsPerChannel?: number | undefined;
+    readonly code?: "probability" | "latency" | undefined;
+  },
+): Matrix<Float64Array> {
+  const { frameMs, neuronsPerChannel: group = 10, code = "probability" } = options;
+  checkWhole("neuronsPerChannel", group, 2);
+  checkOneOf("code", code, ["probability", "latency"]);
+  const { frames, channels } = decodedShape(pattern, frameMs, group);
+  const weights = new Float64Array(frames * channels);
+  const centres = new Float64Array(frames * channels);
+  for (let i = 0; i < pattern.spikeCount; i++) {
+    const frame = Math.min(Math.floor(pattern.times[i]! / frameMs), frames - 1);
+    const neuron = pattern.neurons[i]!;
+    const cell = frame * channels + Math.floor(neuron / group);
+    const weight = code === "latency" ? 1 - (pattern.times[i]! - frame * frameMs) / frameMs : 1;
+    weights[cell] = weights[cell]! + weight;
+    centres[cell] = centres[cell]! + (weight * (neuron % group)) / (group - 1);
+  }
+  return new Matrix(
+    frames,
+    channels,
+    centres.map((sum, i) => sum / weights[i]!),
+  );
+}

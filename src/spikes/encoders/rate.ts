@@ -1,0 +1,112 @@
+// Rate coding: the value of a channel is how often its neurons fire. Poisson or regular; the rate may change from frame to frame.
+import { type MatrixLike, Matrix, portableLog, type Seed } from "../../numerics/index.js";
+import { checkNotNegative, checkOneOf, checkPositive, checkWhole, SpikeError } from "../errors.js";
+import { SpikePattern } from "../pattern/pattern.js";
+import { spikeStream } from "../streams.js";
+import { encoderMetadata, type FrameOptions, type Frames, framesOf } from "./series.js";
+
+export interface RateEncoderOptions extends FrameOptions {
+  /** "poisson" (default) takes a seed; "regular" draws nothing. */
+  readonly process?: "poisson" | "regular" | undefined;
+  /** The rate of value 0, in Hz; default 1. */
+  readonly minimumRateHz?: number | undefined;
+  /** The rate of value 1, in Hz; default 100. */
+  readonly maximumRateHz?: number | undefined;
+  /** Draws the intervals of the Poisson process. */
+  readonly seed?: Seed | undefined;
+}
+
+/**
+ * Rates r = minimum + f (maximum - minimum) of a T x F series of values f in [0, 1], held for frameMs each; every neuron of a channel fires at that
+ * rate. A neuron spikes wherever the integral of its rate passes the next of a rising row of levels. Poisson: levels E0, E0 + E1, ..., with
+ * E = -ln(1 - U) drawn by neuron and spike, which is an exact Poisson process for rates that are constant within a frame (time rescaling; Brown et al. 2002,
+ * "The time-rescaling theorem", section 2). Regular: levels p, 1 + p, 2 + p, ... with p = (j + 1/2) / G for neuron j of the channel's G, so that
+ * neurons of one channel take turns.
+ * @throws SpikeError on a value outside [0, 1], a rate below 0, or a Poisson process without a seed.
+ */
+export function rateEncode(values: MatrixLike, options: RateEncoderOptions): SpikePattern {
+  const { process = "poisson", minimumRateHz = 1, maximumRateHz = 100, seed } = options;
+  checkOneOf("process", process, ["poisson", "regular"]);
+  checkNotNegative("minimumRateHz", minimumRateHz, "Hz");
+  checkNotNegative("maximumRateHz", maximumRateHz, "Hz");
+  if (process === "poisson" && seed === undefined)
+    throw new SpikeError("seed", seed, "a number or a text: a Poisson process is drawn from it");
+  const frames = framesOf(values, options);
+  const draws = process === "poisson" ? spikeStream("rateEncoder", seed!) : undefined;
+  const times: number[] = [];
+  const neurons: number[] = [];
+  for (let neuron = 0; neuron < frames.neuronCount; neuron++) {
+    let spikes = 0;
+    const next = draws
+      ? (level: number) => level - portableLog(1 - draws.uniform(neuron, spikes++))
+      : (level: number) => (spikes++ === 0 ? ((neuron % frames.group) + 0.5) / frames.group : level + 1);
+    passLevels(frames, Math.floor(neuron / frames.group), minimumRateHz, maximumRateHz, next, (timeMs) => {
+      times.push(timeMs);
+      neurons.push(neuron);
+    });
+  }
+  const { durationMs, neuronCount } = frames;
+  return SpikePattern.from({ times, neurons }, { durationMs, neuronCount, metadata: encoderMetadata("rate", frames.series) });
+}
+
+/** Calls `spike` at each time where the integral of the channel's rate passes a level. */
+function passLevels(
+  { series, frameMs, durationMs }: Frames,
+  channel: number,
+  minimum: number,
+  maximum: number,
+  next: (level: number) => number,
+  spike: (timeMs: number) => void,
+): void {
+  let passed = 0;
+  let level = next(0);
+  for (let row = 0; row < series.rows; row++) {
+    const rate = (minimum + series.data[row * series.cols + channel]! * (maximum - minimum)) / 1000;
+    const end = passed + rate * frameMs;
+    for (; level < end; level = next(level)) spike(Math.min(row * frameMs + (level - passed) / rate, durationMs));
+    passed = end;
+  }
+}
+
+export interface RateDecoderOptions {
+  /** The width of a frame in ms; the pattern is cut into durationMs / frameMs of them. */
+  readonly frameMs: number;
+  /** Neurons of each channel, as they were encoded; default 1. */
+  readonly neuronsPerChannel?: number | undefined;
+  /** As they were encoded; default 1 and 100. */
+  readonly minimumRateHz?: number | undefined;
+  readonly maximumRateHz?: number | undefined;
+}
+
+/**
+ * The values that rates stand for, T x F: (spikes of the channel in the frame / (G frame in seconds) - minimum) / (maximum - minimum), not clipped, so
+ * that its mean is the value that was encoded. Its standard deviation for a Poisson process is sqrt(r / (G frame)) / (maximum - minimum).
+ * @throws SpikeError where the neurons do not divide into groups, or minimum and maximum are the same.
+ */
+export function rateDecode(pattern: SpikePattern, options: RateDecoderOptions): Matrix<Float64Array> {
+  const { frameMs, neuronsPerChannel = 1, minimumRateHz = 1, maximumRateHz = 100 } = options;
+  const { frames, channels } = decodedShape(pattern, frameMs, neuronsPerChannel);
+  if (!(maximumRateHz !== minimumRateHz)) throw new SpikeError("maximumRateHz", maximumRateHz, "a rate other than minimumRateHz");
+  const counts = Matrix.zeros(frames, channels);
+  for (let i = 0; i < pattern.spikeCount; i++) {
+    const frame = Math.min(Math.floor(pattern.times[i]! / frameMs), frames - 1);
+    const cell = frame * channels + Math.floor(pattern.neurons[i]! / neuronsPerChannel);
+    counts.data[cell] = counts.data[cell]! + 1;
+  }
+  const scale = (neuronsPerChannel * frameMs) / 1000;
+  return new Matrix(
+    frames,
+    channels,
+    counts.data.map((count) => (count / scale - minimumRateHz) / (maximumRateHz - minimumRateHz)),
+  );
+}
+
+/** The T x F shape that a pattern decodes to. @throws SpikeError where neurons or duration do not divide. */
+export function decodedShape(pattern: SpikePattern, frameMs: number, group: number): { frames: number; channels: number } {
+  checkPositive("frameMs", frameMs, "ms");
+  checkWhole("neuronsPerChannel", group, 1);
+  if (pattern.neuronCount % group !== 0) {
+    throw new SpikeError("neuronsPerChannel", group, `a divisor of the pattern's ${pattern.neuronCount} neurons`);
+  }
+  return { frames: Math.max(0, Math.ceil(pattern.durationMs / frameMs - 1e-9)), channels: pattern.neuronCount / group };
+}

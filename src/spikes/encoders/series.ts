@@ -1,0 +1,110 @@
+// What every encoder starts from: a T x F series of values from 0 to 1, each row held for one frame, each channel given a group of neurons.
+import { asMatrix, Matrix, type MatrixLike, portableLog, portableTanh } from "../../numerics/index.js";
+import { checkPositive, checkWhole, SpikeError } from "../errors.js";
+import type { SpikeMetadata } from "../pattern/pattern.js";
+
+/** What all encoders of frames take. */
+export interface FrameOptions {
+  /** How long each row of the series lasts, in ms. A single row is a static input. */
+  readonly frameMs: number;
+  /** Neurons of each channel; channel c has neurons c G to (c + 1) G - 1. Default 1. */
+  readonly neuronsPerChannel?: number | undefined;
+}
+
+/** Frames that were checked: T x F values in [0, 1], G neurons a channel. */
+export interface Frames {
+  readonly series: Matrix;
+  readonly frameMs: number;
+  readonly group: number;
+  readonly durationMs: number;
+  readonly neuronCount: number;
+}
+
+/** Checks a series; a flat array is one channel. @throws SpikeError on a value outside [0, 1] or no channels. */
+export function framesOf(values: MatrixLike, { frameMs, neuronsPerChannel = 1 }: FrameOptions): Frames {
+  const series = asMatrix(values, "series");
+  checkPositive("frameMs", frameMs, "ms");
+  checkWhole("neuronsPerChannel", neuronsPerChannel, 1);
+  if (series.cols === 0) throw new SpikeError("the number of channels", 0, "at least 1");
+  for (let i = 0; i < series.data.length; i++) {
+    if (series.data[i]! >= 0 && series.data[i]! <= 1) continue;
+    const place = `the value at row ${Math.floor(i / series.cols)}, channel ${i % series.cols}`;
+    throw new SpikeError(place, series.data[i], "values from 0 to 1: scaleToUnit or squashToUnit brings a series there");
+  }
+  return {
+    series,
+    frameMs,
+    group: neuronsPerChannel,
+    durationMs: series.rows * frameMs,
+    neuronCount: series.cols * neuronsPerChannel,
+  };
+}
+
+/** What an encoder writes into the metadata of its pattern: `strength` is min(1, twice the standard deviation of all values). */
+export function encoderMetadata(encoder: string, { data }: Matrix): SpikeMetadata {
+  if (data.length === 0) return { source: `${encoder} encoder` };
+  let sum = 0;
+  let minimum = Infinity;
+  let maximum = -Infinity;
+  for (const value of data) {
+    sum += value;
+    minimum = Math.min(minimum, value);
+    maximum = Math.max(maximum, value);
+  }
+  const mean = sum / data.length;
+  let squares = 0;
+  for (const value of data) squares += (value - mean) * (value - mean);
+  const strength = Math.min(1, 2 * Math.sqrt(squares / data.length));
+  return { source: `${encoder} encoder`, strength, featureMean: mean, featureMinimum: minimum, featureMaximum: maximum };
+}
+
+export interface UnitScale {
+  /** The value that becomes 0, of each channel or of all; default the smallest of the channel. */
+  readonly minimum?: number | readonly number[] | undefined;
+  /** The value that becomes 1; default the largest of the channel. */
+  readonly maximum?: number | readonly number[] | undefined;
+}
+
+/**
+ * Each channel of a T x F series mapped linearly onto [0, 1] and clipped there: (x - minimum) / (maximum - minimum). A constant channel
+ * becomes 0.5. Give the training data's extremes to map other data the same way.
+ * @throws SpikeError on a value that is not finite, or a maximum below its minimum.
+ */
+export function scaleToUnit(values: MatrixLike, { minimum, maximum }: UnitScale = {}): Matrix<Float64Array> {
+  const out = matrixCopy(values);
+  for (let c = 0; c < out.cols; c++) {
+    const column = out.column(c);
+    const low = (typeof minimum === "object" ? minimum[c] : minimum) ?? column.reduce((a, b) => Math.min(a, b), Infinity);
+    const high = (typeof maximum === "object" ? maximum[c] : maximum) ?? column.reduce((a, b) => Math.max(a, b), -Infinity);
+    if (out.rows > 0 && !(low <= high))
+      throw new SpikeError(`the maximum of channel ${c}`, high, `a number of at least its minimum ${low}`);
+    for (let r = 0; r < out.rows; r++) {
+      const scaled = low === high ? 0.5 : (column[r]! - low) / (high - low);
+      out.data[r * out.cols + c] = Math.min(1, Math.max(0, scaled));
+    }
+  }
+  return out;
+}
+
+/**
+ * Any numbers brought into (0, 1) without knowing their range: v is compressed to sign(v) (ln |v| + 1) where |v| > 1, then becomes
+ * (tanh(v) + 1) / 2.
+ * @throws SpikeError on a value that is not finite.
+ */
+export function squashToUnit(values: MatrixLike): Matrix<Float64Array> {
+  const out = matrixCopy(values);
+  for (let i = 0; i < out.data.length; i++) {
+    const value = out.data[i]!;
+    const compressed = Math.abs(value) > 1 ? Math.sign(value) * (portableLog(Math.abs(value)) + 1) : value;
+    out.data[i] = (portableTanh(compressed) + 1) / 2;
+  }
+  return out;
+}
+
+function matrixCopy(values: MatrixLike): Matrix<Float64Array> {
+  const out = Matrix.from(values, "float64", "series");
+  const bad = out.data.findIndex((value) => !Number.isFinite(value));
+  if (bad >= 0)
+    throw new SpikeError(`the value at row ${Math.floor(bad / out.cols)}, channel ${bad % out.cols}`, out.data[bad], "finite numbers");
+  return out;
+}
