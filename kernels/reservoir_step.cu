@@ -390,6 +390,16 @@ PACK_ROWS(pack_rows_f64_bf16, double, bfloat16)
 FOR_REAL(f32, float)
 FOR_REAL(f64, double)
 
+/** Says where the next steps read and write; null where there is no such matrix. */
+extern "C" __global__ void set_chunk(Chunk* chunk, const void* drive, const void* feedback, void* states, unsigned step, unsigned sequence) {
+  chunk->drive = (unsigned long long)drive;
+  chunk->feedback = (unsigned long long)feedback;
+  chunk->states = (unsigned long long)states;
+  chunk->row = 0;
+  chunk->step = step;
+  chunk->sequence = sequence;
+}
+
 /** Moves the chunk's place on, so that the next launch of the same graph makes the next steps. */
 extern "C" __global__ void advance_chunk(Chunk* chunk, unsigned steps) {
   chunk->row += steps;

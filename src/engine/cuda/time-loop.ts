@@ -60,6 +60,10 @@ export interface ClosedLoopRun {
   readonly state: RealSlice;
   /** steps x N. */
   readonly states: RealSlice;
+  /** steps x N, for the loop's own use. */
+  readonly drive: RealSlice;
+  /** steps x N, for the loop's own use, where the model has feedback weights. */
+  readonly feedback?: RealSlice | undefined;
 }
 
 /** A loop made for one model on one device: its weights are loaded, its kernels chosen. */

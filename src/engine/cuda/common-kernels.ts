@@ -1,0 +1,73 @@
+// The kernels beside the time loop that every plan uses: input drive, feedback sums, readout, and the look for states that are not finite.
+import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";
+import type { Precision } from "../../numerics/index.js";
+import { type AnyKernel, realKernel, realType } from "./kernels.js";
+import type { DeviceReadout, RealSlice } from "./time-loop.js";
+
+const file = "reservoir_step";
+
+/** Threads of a drive block, and steps that each thread makes (kernels/reservoir_step.cu). */
+const driveThreads = 128;
+const driveSteps = 16;
+
+/** Kernels of one precision on one context. */
+export class CommonKernels {
+  readonly #drive: AnyKernel;
+  readonly #readout: AnyKernel;
+  readonly #firstNonFinite: AnyKernel;
+  readonly #multiprocessors: number;
+
+  constructor(context: Context, precision: Precision) {
+    const real = realType(precision);
+    const kernel = (name: string, parameters: Parameters<typeof realKernel>[4]) =>
+      realKernel(context, file, `${name}_${real}`, precision, parameters);
+    this.#drive = kernel("drive", ["const real*", "const real*", "const real*", "real*", "i32", "i32", "i32"]);
+    this.#readout = kernel("readout", [
+      ...(["const f64*", "const f64*", "const real*", "const real*", "i32", "i32", "i32", "i32", "real*", "real*"] as const),
+    ]);
+    this.#firstNonFinite = kernel("first_non_finite", ["const real*", "u64", "u64*"]);
+    this.#multiprocessors = context.info.attributes.multiprocessors;
+  }
+
+  /**
+   * out[t, r] = ((bias[r] + W[0, r] u[t, 0]) + W[1, r] u[t, 1]) + ..., or from +0 without a bias. docs/numerics.md, rule 3.
+   *
+   * @param weights I x N, input by input; null where I is 0
+   * @param inputs steps x I
+   */
+  drive(
+    stream: Stream,
+    weights: RealSlice | null,
+    bias: RealSlice | null,
+    inputs: RealSlice | null,
+    out: RealSlice,
+    shape: { size: number; inputs: number; steps: number },
+  ): void {
+    const grid = [Math.ceil(shape.size / driveThreads), Math.ceil(shape.steps / driveSteps)] as const;
+    stream.launch(this.#drive, { grid, block: driveThreads }, weights, bias, inputs, out, shape.size, shape.inputs, shape.steps);
+  }
+
+  /** y = readout(x, u), to `out` and, where it is not null, to `also`. docs/numerics.md, rule 10. */
+  readout(
+    stream: Stream,
+    readout: DeviceReadout,
+    x: RealSlice,
+    u: RealSlice | null,
+    size: number,
+    out: RealSlice,
+    also: RealSlice | null,
+  ): void {
+    const { features, weights, intercept, featureCount, outputs } = readout;
+    const inputs = features.input && u ? u.length : 0;
+    const squareHalf = features.state === "squareHalf" ? 1 : 0;
+    const config = { grid: outputs, block: 256 };
+    stream.launch(this.#readout, config, weights, intercept, x, u, size, inputs, squareHalf, featureCount, out, also);
+  }
+
+  /** Puts the index of the first value that is not finite into `first`, 2^64 - 1 where all are. */
+  firstNonFinite(stream: Stream, values: RealSlice, first: DeviceSlice<"u64">): void {
+    stream.fill(first.as("u32"), 0xffffffff);
+    const grid = Math.max(1, Math.min(8 * this.#multiprocessors, Math.ceil(values.length / 1024)));
+    stream.launch(this.#firstNonFinite, { grid, block: 256 }, values, values.length, first);
+  }
+}

@@ -1,0 +1,46 @@
+// Shipped kernels, loaded once a context: the entries that are asked for and no others, so that the driver compiles no more.
+import { type Context, type DeviceBuffer, type Dtype, type Kernel, type Module, type Parameter, shippedPtx } from "../../gpu/index.js";
+import type { Precision } from "../../numerics/index.js";
+
+const loaded = new WeakMap<Context, Map<string, Module>>();
+
+/** The module of some entries of a shipped file. It lives as long as the context. */
+export function loadEntries(context: Context, file: string, entries: readonly string[]): Module {
+  const modules = loaded.get(context) ?? new Map<string, Module>();
+  loaded.set(context, modules);
+  const key = `${file}: ${entries.join(", ")}`;
+  const known = modules.get(key);
+  if (known) return known;
+  const module = context.load(shippedPtx(file, { computeCapability: context.info.computeCapability, entries }), { label: key });
+  modules.set(key, module);
+  return module;
+}
+
+/** The element type of a precision. */
+export const realType = (precision: Precision): "f32" | "f64" => (precision === "float32" ? "f32" : "f64");
+
+/** A parameter of a kernel that exists for both precisions: "real" stands for the precision's element type. */
+export type RealParameter = Parameter | "real" | "real*" | "const real*";
+
+/** A kernel whose arguments are checked when it is launched, not by TypeScript. */
+export type AnyKernel = Kernel<readonly Parameter[]>;
+
+/** A shipped kernel for a precision. */
+export function realKernel(
+  context: Context,
+  file: string,
+  name: string,
+  precision: Precision,
+  parameters: readonly RealParameter[],
+): AnyKernel {
+  const typed = parameters.map((parameter) => parameter.replace("real", realType(precision)) as Parameter);
+  return loadEntries(context, file, [name]).kernel(name, typed);
+}
+
+/** Device memory of some type, as the arguments of an `AnyKernel` have it. */
+export type AnyBuffer = { [T in Dtype]: DeviceBuffer<T> }[Dtype];
+
+/** `Context.alloc` for a type that is chosen at run time. */
+export function allocAny<T extends Dtype>(context: Context, dtype: T, length: number, label: string): { [U in T]: DeviceBuffer<U> }[T] {
+  return context.alloc(dtype, length, { label }) as { [U in T]: DeviceBuffer<U> }[T];
+}

@@ -1,0 +1,106 @@
+// A dense W in device memory, rows packed so that a lane's next columns lie side by side, and its step. docs/numerics.md, rule 1.
+import type { Context, DeviceSlice, Stream } from "../../../gpu/index.js";
+import type { FloatArray, Matrix, Precision } from "../../../numerics/index.js";
+import { allocAny, type AnyBuffer, type AnyKernel, realKernel, realType } from "../kernels.js";
+import { elementBytes } from "../shape.js";
+import type { NeuronArguments, StepArguments, StreamedWeights } from "./weights.js";
+
+/** What a kernel makes of W: columns a lane loads at once, rows of a warp. Lanes and the DENSE_STEP lines of kernels/reservoir_step.cu. */
+const variants = {
+  f32: { lanes: 4, rows: 2, weightBytes: 4 },
+  f64: { lanes: 2, rows: 2, weightBytes: 8 },
+  f32_bf16: { lanes: 8, rows: 4, weightBytes: 2 },
+  f64_bf16: { lanes: 8, rows: 2, weightBytes: 2 },
+} as const;
+
+const threads = 256;
+
+/** Rows of W are sent in pieces of about this many bytes. */
+const pieceBytes = 64 * 2 ** 20;
+
+export interface DenseLayout {
+  readonly variant: keyof typeof variants;
+  readonly lanes: number;
+  readonly rowsPerWarp: number;
+  /** Columns of a packed row. */
+  readonly stride: number;
+  readonly bytes: number;
+}
+
+/** Where a dense W of N rows would stand. */
+export function denseLayout(size: number, precision: Precision, weightPrecision: "full" | "bfloat16"): DenseLayout {
+  const variant = `${realType(precision)}${weightPrecision === "bfloat16" ? "_bf16" : ""}` as keyof typeof variants;
+  const { lanes, rows, weightBytes } = variants[variant];
+  const stride = Math.ceil(size / (32 * lanes)) * 32 * lanes;
+  return { variant, lanes, rowsPerWarp: rows, stride, bytes: size * stride * weightBytes };
+}
+
+const weightType = (layout: DenseLayout): "f32" | "f64" | "u16" =>
+  layout.variant.endsWith("bf16") ? "u16" : (layout.variant as "f32" | "f64");
+
+export class DenseWeights implements StreamedWeights {
+  readonly lanes: number;
+  readonly stateLength: number;
+  readonly bytes: number;
+  readonly details: Readonly<Record<string, string | number | boolean>>;
+  readonly #size: number;
+  readonly #weights: AnyBuffer;
+  readonly #kernel: AnyKernel;
+  readonly #neuron: NeuronArguments;
+  readonly #blocks: number;
+
+  constructor(context: Context, stream: Stream, weights: Matrix, precision: Precision, layout: DenseLayout, neuron: NeuronArguments) {
+    const { variant, lanes, rowsPerWarp, stride } = layout;
+    const type = weightType(layout);
+    this.#size = weights.rows;
+    this.#neuron = neuron;
+    this.lanes = lanes;
+    this.stateLength = stride;
+    this.bytes = layout.bytes;
+    this.#blocks = Math.ceil(weights.rows / ((threads / 32) * rowsPerWarp));
+    this.details = { kernel: `dense_step_${variant}`, blocks: this.#blocks, threads, rowsPerWarp, bytesPerStep: layout.bytes };
+    this.#kernel = realKernel(context, "reservoir_step", `dense_step_${variant}`, precision, [
+      ...([`const ${type}*`, "const real*", "real*", "const u64*", "const real*", "const real*", "i32", "i32"] as const),
+      ...(["i32", "real", "u32", "u32", "i32"] as const),
+    ]);
+    this.#weights = allocAny(context, type, weights.rows * stride, "W");
+    try {
+      pack(context, stream, weights, precision, layout, this.#weights);
+    } catch (error) {
+      this.#weights.dispose();
+      throw error;
+    }
+  }
+
+  step(stream: Stream, { before, after, chunk, leak, keep, step }: StepArguments): void {
+    const config = { grid: this.#blocks, block: threads };
+    const size = this.#size;
+    stream.launch(this.#kernel, config, this.#weights, before, after, chunk, leak, keep, size, this.stateLength, ...this.#neuron, step);
+  }
+
+  dispose(): void {
+    this.#weights.dispose();
+  }
+}
+
+/** Sends rows as they are, in pieces, and lets the device put them in their places. */
+function pack(context: Context, stream: Stream, weights: Matrix, precision: Precision, layout: DenseLayout, target: AnyBuffer): void {
+  const { rows: size, data } = weights;
+  const real = realType(precision);
+  const piece = Math.max(1, Math.min(size, Math.floor(pieceBytes / (size * elementBytes(precision)))));
+  const parameters = ["const real*", `${weightType(layout)}*`, "i32", "i32", "i32"] as const;
+  const kernel = realKernel(context, "reservoir_step", `pack_rows_${layout.variant}`, precision, parameters);
+  const source = allocAny(context, real, piece * size, "rows of W on their way");
+  try {
+    for (let row = 0; row < size; row += piece) {
+      const rows = Math.min(piece, size - row);
+      const values = (data as FloatArray).subarray(row * size, (row + rows) * size) as Float32Array<ArrayBuffer>;
+      stream.upload(source.slice(0, rows * size) as DeviceSlice<"f32">, values);
+      const grid = [Math.ceil(layout.stride / threads), Math.min(rows, 65535)] as const;
+      const packed = target.slice(row * layout.stride, (row + rows) * layout.stride);
+      stream.launch(kernel, { grid, block: threads }, source, packed, rows, size, layout.stride);
+    }
+  } finally {
+    source.dispose();
+  }
+}

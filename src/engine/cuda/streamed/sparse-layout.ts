@@ -1,0 +1,71 @@
+// A CSR matrix as the sparse step reads it: slices of four rows of similar length, eight lanes a row, a lane's next entries side by side. The order of a
+// row's sum is that of docs/numerics.md, rule 2: position m belongs to lane m mod 8.
+import { storedValues, type SparseMatrix } from "../../../numerics/index.js";
+
+const sliceRows = 4;
+const rowLanes = 8;
+
+/** Rows of at least this many entries on average are read four entries at a time. */
+const longRow = 48;
+
+export interface SparseLayout {
+  /** Entries that a lane loads at once. */
+  readonly entries: 1 | 4;
+  readonly slices: number;
+  /** Row of each group of lanes, -1 where there is none: slices x 4. */
+  readonly rows: Int32Array;
+  /** Loads before each slice: slices + 1 values. A load is 32 lanes of `entries` entries. */
+  readonly offsets: Uint32Array;
+  /** Entries with their padding. */
+  readonly padded: number;
+}
+
+export const entriesPerLoad = (size: number, nonzeros: number): 1 | 4 => (nonzeros / size >= longRow ? 4 : 1);
+
+/** Sorts rows by length, longest first, and sizes the slices. */
+export function sparseLayout(weights: SparseMatrix): SparseLayout {
+  const { rows: size, rowOffsets } = weights;
+  const entries = entriesPerLoad(size, storedValues(weights));
+  const slices = Math.ceil(size / sliceRows);
+  const length = (r: number) => rowOffsets[r + 1]! - rowOffsets[r]!;
+  const order = Uint32Array.from({ length: size }, (_, r) => r).sort((a, b) => length(b) - length(a) || a - b);
+  const rows = new Int32Array(slices * sliceRows).fill(-1);
+  rows.set(order);
+  const offsets = new Uint32Array(slices + 1);
+  for (let s = 0; s < slices; s++) offsets[s + 1] = offsets[s]! + Math.ceil(length(order[s * sliceRows]!) / (rowLanes * entries));
+  return { entries, slices, rows, offsets, padded: offsets[slices]! * 32 * entries };
+}
+
+/** Writes values and columns of slices `from` to `to` to their places, counted from the first of them; padding has weight and column 0. */
+export function packSlices(
+  weights: SparseMatrix,
+  layout: SparseLayout,
+  from: number,
+  to: number,
+  values: Float32Array | Float64Array | Uint16Array,
+  columns: Uint16Array | Uint32Array,
+): void {
+  const { entries, rows, offsets } = layout;
+  const { rowOffsets } = weights;
+  const rounded = values instanceof Uint16Array;
+  const float = new Float32Array(1);
+  const word = new Uint32Array(float.buffer);
+  values.fill(0);
+  columns.fill(0);
+  for (let group = from * sliceRows; group < to * sliceRows; group++) {
+    const r = rows[group]!;
+    if (r < 0) continue;
+    const slice = (offsets[group >> 2]! - offsets[from]!) * 32 * entries;
+    const firstLane = (group & 3) * rowLanes;
+    const start = rowOffsets[r]!;
+    for (let p = start; p < rowOffsets[r + 1]!; p++) {
+      const m = p - start;
+      const turn = m >> 3;
+      const load = entries === 1 ? turn : turn >> 2;
+      const at = slice + (load * 32 + firstLane + (m & 7)) * entries + (entries === 1 ? 0 : turn & 3);
+      float[0] = weights.values[p]!;
+      values[at] = rounded ? word[0]! >>> 16 : weights.values[p]!;
+      columns[at] = weights.columns[p]!;
+    }
+  }
+}

@@ -1,0 +1,142 @@
+// A sparse W in device memory, in slices of four rows, and its step. docs/numerics.md, rule 2.
+import type { Context, DeviceInfo, DeviceSlice, Stream } from "../../../gpu/index.js";
+import { allocate, type Precision, type SparseMatrix } from "../../../numerics/index.js";
+import { allocAny, type AnyBuffer, type AnyKernel, realKernel, realType } from "../kernels.js";
+import { elementBytes } from "../shape.js";
+import { entriesPerLoad, packSlices, type SparseLayout, sparseLayout } from "./sparse-layout.js";
+import type { NeuronArguments, StepArguments, StreamedWeights } from "./weights.js";
+
+/** Slices are sent in pieces of about this many entries. */
+const pieceEntries = 2 ** 24;
+
+/** The variant of the kernel, known from sizes alone. */
+export interface SparseVariant {
+  /** "f32_u16_staged" of sparse_step_f32_u16_staged. */
+  readonly name: string;
+  readonly columnType: "u16" | "u32";
+  readonly valueType: "f32" | "f64" | "u16";
+  readonly entryBytes: number;
+  /** Bytes of shared memory that x is copied to; 0 where it is gathered from where it lies. */
+  readonly shared: number;
+  readonly threads: number;
+}
+
+/** Whether rows are long enough to be worth a copy of x in shared memory, and which types stand for values and columns. */
+export function sparseVariant(
+  size: number,
+  nonzeros: number,
+  precision: Precision,
+  weightPrecision: "full" | "bfloat16",
+  device: DeviceInfo,
+): SparseVariant {
+  const real = realType(precision);
+  const rounded = weightPrecision === "bfloat16";
+  const columnType = size <= 65536 ? "u16" : "u32";
+  const long = entriesPerLoad(size, nonzeros) === 4;
+  const stateBytes = size * elementBytes(precision);
+  const staged = long && columnType === "u16" && stateBytes <= device.attributes.sharedBytesPerBlockOptIn;
+  return {
+    name: `${real}${rounded ? "_bf16" : ""}_${columnType}_${staged ? "staged" : long ? "long" : "short"}`,
+    columnType,
+    valueType: rounded ? "u16" : real,
+    entryBytes: (rounded ? 2 : elementBytes(precision)) + (columnType === "u16" ? 2 : 4),
+    shared: staged ? stateBytes : 0,
+    threads: staged ? 1024 : 256,
+  };
+}
+
+export class SparseWeights implements StreamedWeights {
+  readonly lanes = 0;
+  readonly stateLength: number;
+  readonly bytes: number;
+  readonly details: Readonly<Record<string, string | number | boolean>>;
+  readonly #size: number;
+  readonly #kernel: AnyKernel;
+  readonly #neuron: NeuronArguments;
+  readonly #variant: SparseVariant;
+  readonly #blocks: number;
+  readonly #slices: number;
+  readonly #buffers: AnyBuffer[] = [];
+
+  constructor(
+    context: Context,
+    stream: Stream,
+    weights: SparseMatrix,
+    precision: Precision,
+    variant: SparseVariant,
+    neuron: NeuronArguments,
+  ) {
+    const layout = sparseLayout(weights);
+    const { columnType, valueType, name, threads, shared } = variant;
+    this.#size = weights.rows;
+    this.#neuron = neuron;
+    this.#variant = variant;
+    this.#slices = layout.slices;
+    this.stateLength = weights.rows;
+    const blocks = Math.ceil(layout.slices / (threads / 32));
+    this.#blocks = shared > 0 ? Math.min(blocks, context.info.attributes.multiprocessors) : blocks;
+    this.#kernel = realKernel(context, "reservoir_step", `sparse_step_${name}`, precision, [
+      ...([`const ${valueType}*`, `const ${columnType}*`, "const u32*", "const i32*", "i32", "const real*", "real*"] as const),
+      ...(["const u64*", "const real*", "const real*", "i32", "i32", "real", "u32", "u32", "i32"] as const),
+    ]);
+    const keep = <B extends AnyBuffer>(buffer: B): B => {
+      this.#buffers.push(buffer);
+      return buffer;
+    };
+    try {
+      const values = keep(allocAny(context, valueType, Math.max(1, layout.padded), "values of W"));
+      const columns = keep(allocAny(context, columnType, Math.max(1, layout.padded), "columns of W"));
+      keep(context.upload(layout.offsets, { label: "offsets of W" }));
+      keep(context.upload(layout.rows, { label: "rows of W" }));
+      send(stream, weights, layout, variant, values, columns);
+    } catch (error) {
+      this.dispose();
+      throw error;
+    }
+    this.bytes = this.#buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0);
+    const bytesPerStep = layout.padded * variant.entryBytes;
+    this.details = { kernel: `sparse_step_${name}`, blocks: this.#blocks, threads, nonzeros: weights.values.length, bytesPerStep };
+  }
+
+  step(stream: Stream, { before, after, chunk, leak, keep, step }: StepArguments): void {
+    const { threads, shared } = this.#variant;
+    const [values, columns, offsets, rows] = this.#buffers as [AnyBuffer, AnyBuffer, AnyBuffer, AnyBuffer];
+    const config = { grid: this.#blocks, block: threads, shared };
+    stream.launch(
+      this.#kernel,
+      config,
+      ...([values, columns, offsets, rows, this.#slices, before, after, chunk, leak, keep, this.#size, ...this.#neuron, step] as const),
+    );
+  }
+
+  dispose(): void {
+    for (const buffer of this.#buffers) buffer.dispose();
+  }
+}
+
+function send(
+  stream: Stream,
+  weights: SparseMatrix,
+  layout: SparseLayout,
+  variant: SparseVariant,
+  values: AnyBuffer,
+  columns: AnyBuffer,
+): void {
+  const { offsets, slices, entries } = layout;
+  for (let from = 0; from < slices; ) {
+    let to = from + 1;
+    while (to < slices && (offsets[to + 1]! - offsets[from]!) * 32 * entries <= pieceEntries) to++;
+    const [begin, end] = [offsets[from]! * 32 * entries, offsets[to]! * 32 * entries];
+    if (end > begin) {
+      const packedValues =
+        variant.valueType === "u16"
+          ? new Uint16Array(end - begin)
+          : allocate(variant.valueType === "f32" ? "float32" : "float64", end - begin);
+      const packedColumns = variant.columnType === "u16" ? new Uint16Array(end - begin) : new Uint32Array(end - begin);
+      packSlices(weights, layout, from, to, packedValues, packedColumns);
+      stream.upload(values.slice(begin, end) as DeviceSlice<"f32">, packedValues as Float32Array<ArrayBuffer>);
+      stream.upload(columns.slice(begin, end) as DeviceSlice<"u32">, packedColumns as Uint32Array<ArrayBuffer>);
+    }
+    from = to;
+  }
+}

@@ -1,0 +1,30 @@
+// What the streamed loop needs of W: its place in device memory, and a step's launch. Dense and sparse matrices each have a file.
+import type { DeviceSlice, Stream } from "../../../gpu/index.js";
+import type { RealSlice } from "../time-loop.js";
+
+/** What one step reads and writes. */
+export interface StepArguments {
+  readonly before: RealSlice;
+  readonly after: RealSlice;
+  /** The chunk's description (kernels/reservoir_step.cu, Chunk). */
+  readonly chunk: DeviceSlice<"u64">;
+  readonly leak: RealSlice;
+  readonly keep: RealSlice;
+  /** Steps after the one that the chunk's description stands at. */
+  readonly step: number;
+}
+
+/** W on the device, ready for steps. */
+export interface StreamedWeights {
+  /** Columns that a lane loads at once, which decides where values stand in the state; 0 leaves them in their places. */
+  readonly lanes: number;
+  /** Values of the packed state. */
+  readonly stateLength: number;
+  readonly bytes: number;
+  readonly details: Readonly<Record<string, string | number | boolean>>;
+  step(stream: Stream, step: StepArguments): void;
+  dispose(): void;
+}
+
+/** What every step takes after its pointers: activation, noise level and noise key (kernels/reservoir_step.cu). */
+export type NeuronArguments = readonly [activation: number, noiseLevel: number, key0: number, key1: number];
