@@ -1,0 +1,104 @@
+// An ONNX graph in the making: nodes, constants, inputs and outputs as data. It knows nothing of reservoirs, and writes no bytes.
+
+/** Element types, by their numbers in onnx.proto3 (TensorProto.DataType). */
+export const elementType = { float32: 1, int64: 7, text: 8, boolean: 9 } as const;
+export type ElementType = keyof typeof elementType;
+
+/** A dimension: a length, or a name for one that is known when the model runs. */
+export type Dimension = number | string;
+
+export interface ValueInfo {
+  readonly name: string;
+  readonly type: ElementType;
+  readonly shape: readonly Dimension[];
+}
+
+export interface ConstantTensor {
+  readonly name: string;
+  readonly shape: readonly number[];
+  readonly values: Float32Array | BigInt64Array | readonly string[];
+}
+
+/** Attributes of a node: whole numbers, lists of them, numbers, texts, or a graph. */
+export type Attribute =
+  | { readonly int: number }
+  | { readonly ints: readonly number[] }
+  | { readonly float: number }
+  | { readonly graph: Graph };
+
+export interface Node {
+  readonly operator: string;
+  readonly inputs: readonly string[];
+  readonly outputs: readonly string[];
+  readonly attributes: Readonly<Record<string, Attribute>>;
+}
+
+export interface Graph {
+  readonly name: string;
+  readonly inputs: readonly ValueInfo[];
+  readonly outputs: readonly ValueInfo[];
+  readonly constants: readonly ConstantTensor[];
+  readonly nodes: readonly Node[];
+}
+
+/** Names are handed out by one counter for a model, so that a graph inside another never hides a name. */
+export class GraphBuilder {
+  readonly #name: string;
+  readonly #names: { next: number };
+  readonly #inputs: ValueInfo[] = [];
+  readonly #outputs: ValueInfo[] = [];
+  readonly #constants: ConstantTensor[] = [];
+  readonly #nodes: Node[] = [];
+
+  constructor(name: string, parent?: GraphBuilder) {
+    this.#name = name;
+    this.#names = parent ? parent.#names : { next: 0 };
+  }
+
+  input(name: string, type: ElementType, shape: readonly Dimension[]): string {
+    this.#inputs.push({ name, type, shape });
+    return name;
+  }
+
+  /** Declares an output under a name of its own. */
+  output(name: string, from: string, type: ElementType, shape: readonly Dimension[]): void {
+    this.#nodes.push({ operator: "Identity", inputs: [from], outputs: [name], attributes: {} });
+    this.#outputs.push({ name, type, shape });
+  }
+
+  floats(values: ArrayLike<number>, shape: readonly number[], name?: string): string {
+    return this.#constant(Float32Array.from(values), shape, name);
+  }
+
+  whole(values: readonly number[], shape: readonly number[] = [values.length]): string {
+    return this.#constant(BigInt64Array.from(values, BigInt), shape);
+  }
+
+  texts(values: readonly string[]): string {
+    return this.#constant(values, [values.length]);
+  }
+
+  /** Adds a node of one output and gives the output's name. */
+  add(operator: string, inputs: readonly string[], attributes: Readonly<Record<string, Attribute>> = {}): string {
+    return this.addAll(operator, inputs, 1, attributes)[0]!;
+  }
+
+  addAll(operator: string, inputs: readonly string[], outputs: number, attributes: Readonly<Record<string, Attribute>> = {}): string[] {
+    const names = Array.from({ length: outputs }, () => this.name(operator));
+    this.#nodes.push({ operator, inputs, outputs: names, attributes });
+    return names;
+  }
+
+  name(stem: string): string {
+    return `${stem.toLowerCase()}_${this.#names.next++}`;
+  }
+
+  finish(): Graph {
+    return { name: this.#name, inputs: this.#inputs, outputs: this.#outputs, constants: this.#constants, nodes: this.#nodes };
+  }
+
+  #constant(values: ConstantTensor["values"], shape: readonly number[], name = this.name("constant")): string {
+    this.#constants.push({ name, shape, values });
+    return name;
+  }
+}

@@ -1,0 +1,111 @@
+// A reservoir's step and readout as ONNX nodes, in binary32. Loops around them are made by the graphs of the models.
+import { isSparse, type Matrix, toDense } from "../../numerics/index.js";
+import { DataError, type LinearReadout, type ReservoirModel } from "../../reservoir/index.js";
+import type { GraphBuilder } from "./graph.js";
+
+/** The constants of one reservoir, in the outermost graph, where every loop sees them. */
+export interface ReservoirConstants {
+  readonly model: ReservoirModel;
+  readonly weights: string;
+  readonly inputWeights: string;
+  readonly bias: string;
+  readonly leak: string;
+  readonly keep: string;
+  readonly feedbackWeights: string | undefined;
+  readonly initialState: string;
+}
+
+/** A protobuf message holds at most 2 GiB. */
+const maximalBytes = 2 ** 31 - 2 ** 24;
+
+/** @throws DataError for a reservoir that a graph cannot stand for */
+export function reservoirConstants(builder: GraphBuilder, model: ReservoirModel, prefix: string): ReservoirConstants {
+  const { size, inputSize, outputSize } = model;
+  if (model.noiseLevel > 0) {
+    throw new DataError(
+      `noiseLevel is ${model.config.noiseLevel}; an ONNX graph has no noise of the same numbers: set noiseLevel to 0 and train again`,
+    );
+  }
+  if (4 * size * size > maximalBytes) {
+    throw new DataError(`the reservoir has ${size} neurons; its weights would not fit into the 2 GiB that an ONNX file holds`);
+  }
+  const dense: Matrix = isSparse(model.weights) ? toDense(model.weights) : model.weights;
+  return {
+    model,
+    weights: builder.floats(dense.data, [size, size], `${prefix}W`),
+    inputWeights: builder.floats(model.inputWeights.data, [size, inputSize], `${prefix}W_in`),
+    bias: builder.floats(model.bias, [size], `${prefix}b`),
+    leak: builder.floats(model.leakRate, [size], `${prefix}a`),
+    keep: builder.floats(
+      Float32Array.from(model.leakRate, (a) => 1 - a),
+      [size],
+      `${prefix}1_minus_a`,
+    ),
+    feedbackWeights: model.feedbackWeights && builder.floats(model.feedbackWeights.data, [size, outputSize], `${prefix}W_fb`),
+    initialState: builder.floats(model.initialState, [size], `${prefix}x0`),
+  };
+}
+
+/** x' = (1 - a) x + a f(W x + W_in u + b + W_fb y); each argument is a value's name, undefined where the model has none. */
+export function stepNodes(
+  builder: GraphBuilder,
+  constants: ReservoirConstants,
+  x: string,
+  u: string | undefined,
+  y: string | undefined,
+): string {
+  let z = builder.add("Add", [builder.add("MatMul", [constants.weights, x]), constants.bias]);
+  if (u) z = builder.add("Add", [z, builder.add("MatMul", [constants.inputWeights, u])]);
+  if (y && constants.feedbackWeights) z = builder.add("Add", [z, builder.add("MatMul", [constants.feedbackWeights, y])]);
+  const { activation } = constants.model;
+  const operators = { tanh: "Tanh", relu: "Relu", sigmoid: "Sigmoid", identity: "Identity" } as const;
+  const f = builder.add(operators[activation], [z]);
+  return builder.add("Add", [builder.add("Mul", [constants.keep, x]), builder.add("Mul", [constants.leak, f])]);
+}
+
+/** The constants of a linear readout, in the outermost graph. */
+export interface ReadoutConstants {
+  readonly readout: LinearReadout;
+  readonly weights: string;
+  readonly intercept: string;
+  /** 1 where a neuron is squared in place, for `state: "squareHalf"`. */
+  readonly odd: string | undefined;
+}
+
+export function readoutConstants(builder: GraphBuilder, readout: LinearReadout, prefix: string): ReadoutConstants {
+  const { weights, intercept, features, stateSize } = readout;
+  return {
+    readout,
+    weights: builder.floats(weights.data, [weights.rows, weights.cols], `${prefix}W_out`),
+    intercept: builder.floats(intercept, [weights.rows], `${prefix}c`),
+    odd:
+      features.state === "squareHalf"
+        ? builder.floats(
+            Float32Array.from({ length: stateSize }, (_, i) => i & 1),
+            [stateSize],
+            `${prefix}odd`,
+          )
+        : undefined,
+  };
+}
+
+/** y = W_out features(x, u) + c. */
+export function readoutNodes(
+  builder: GraphBuilder,
+  { readout, weights, intercept, odd }: ReadoutConstants,
+  x: string,
+  u: string | undefined,
+): string {
+  const { features } = readout;
+  let state = x;
+  if (odd) {
+    // x + odd (x^2 - x): squared where odd is 1, itself where it is 0.
+    const change = builder.add("Sub", [builder.add("Mul", [x, x]), x]);
+    state = builder.add("Add", [x, builder.add("Mul", [odd, change])]);
+  }
+  const parts = [state];
+  if (features.input && u) parts.push(u);
+  if (features.squares) parts.push(builder.add("Mul", [x, x]));
+  const all = parts.length === 1 ? state : builder.add("Concat", parts, { axis: { int: 0 } });
+  return builder.add("Add", [builder.add("MatMul", [weights, all]), intercept]);
+}

@@ -1,0 +1,148 @@
+import * as onnx from "onnxruntime-web";
+import { afterEach, describe, expect, it } from "vitest";
+import "../../src/index.js";
+import { Classifier, Forecaster, toOnnx } from "../../src/model/index.js";
+import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
+import { readUea } from "../../src/io/index.js";
+import { mackeyGlass } from "../../src/tasks/index.js";
+import { itWithData } from "../data.js";
+
+onnx.env.wasm.numThreads = 1;
+
+const open: { dispose(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const one of open.splice(0)) await one.dispose();
+});
+const kept = <T extends { dispose(): Promise<void> }>(model: T): T => {
+  open.push(model);
+  return model;
+};
+
+const run = async (bytes: Uint8Array, feeds: Record<string, onnx.Tensor>) => {
+  const session = await onnx.InferenceSession.create(bytes);
+  const results = await session.run(feeds);
+  await session.release();
+  return results;
+};
+const matrixTensor = (matrix: Matrix) => new onnx.Tensor("float32", Float32Array.from(matrix.data), [matrix.rows, matrix.cols]);
+const furthest = (a: ArrayLike<number>, b: ArrayLike<number>) => {
+  expect(a.length).toBe(b.length);
+  return Math.max(...Array.from(a, (value, i) => Math.abs(value - b[i]!)));
+};
+
+/** Cases of three classes: two channels that swing at a rate of the class, with noise; 12 to 19 rows. */
+function cases(count: number, seed: number) {
+  const draws = new RandomStream(seedKeys(seed).weights, 40);
+  const labels = Array.from({ length: count }, (_, b) => ["slow", "middle", "quick"][b % 3]!);
+  const sequences = labels.map((_, b) => {
+    const out = Matrix.zeros(12 + (b % 8), 2);
+    for (let t = 0; t < out.rows; t++) {
+      for (let c = 0; c < 2; c++) out.data[2 * t + c] = 3 + 5 * Math.sin((0.3 + 0.25 * (b % 3)) * t + c) + draws.uniform(b, 2 * t + c);
+    }
+    return out;
+  });
+  return { sequences, labels };
+}
+
+describe("toOnnx of a classifier", () => {
+  const train = cases(30, 1);
+  const test = cases(12, 2);
+
+  it.each([
+    { representation: "last+mean", readout: { type: "ridge", lambda: 0.1 }, input: true },
+    { representation: "mean", readout: { type: "softmax", l2: 0.1 }, washout: 3 },
+    { representation: "last", readout: { type: "ridge" }, members: 3, standardise: false, scaleFeatures: true },
+    { representation: "last", readout: { type: "ridge", lambda: 1 }, members: 4, vote: "mean" },
+  ] as const)("gives the same labels and shares: %j", async (settings) => {
+    const reservoir = { size: 30, inputScaling: 0.3, bias: 0.2, seed: 3 };
+    const classifier = kept(await Classifier.fit(train.sequences, train.labels, { reservoir, ...settings }));
+    const bytes = await toOnnx(classifier);
+    const labels = await classifier.predict(test.sequences);
+    const shares = await classifier.predictProba(test.sequences);
+    for (const [b, sequence] of test.sequences.entries()) {
+      const { label, probabilities } = await run(bytes, { sequence: matrixTensor(sequence) });
+      expect(label!.data[0]).toBe(labels[b]);
+      expect(furthest(probabilities!.data as Float32Array, shares.row(b))).toBeLessThan(1e-5);
+    }
+  });
+
+  itWithData("gives the same label for every test case of Japanese Vowels", "JapaneseVowels", async (folder) => {
+    const training = await readUea(`${folder}/uea/JapaneseVowels_TRAIN.ts`);
+    const testing = await readUea(`${folder}/uea/JapaneseVowels_TEST.ts`);
+    const reservoir = { size: 200, spectralRadius: 0.3, leakRate: 0.2, inputScaling: 0.1, bias: 0.8, seed: 0 };
+    const settings = { reservoir, input: true, readout: { lambda: 0.03 }, members: 3 };
+    const classifier = kept(await Classifier.fit(training.sequences, training.labels, settings));
+    const session = await onnx.InferenceSession.create(await toOnnx(classifier));
+    const labels: unknown[] = [];
+    for (const sequence of testing.sequences) labels.push((await session.run({ sequence: matrixTensor(sequence) }))["label"]!.data[0]);
+    await session.release();
+    expect(labels).toHaveLength(370);
+    expect(labels).toEqual(await classifier.predict(testing.sequences));
+  });
+
+  it("keeps numbers as labels", async () => {
+    const numbers = train.labels.map((label) => ({ slow: 10, middle: 20, quick: 30 })[label]!);
+    const classifier = kept(await Classifier.fit(train.sequences, numbers, { reservoir: { size: 20, inputScaling: 0.3 } }));
+    const { label } = await run(await toOnnx(classifier), { sequence: matrixTensor(test.sequences[0]!) });
+    expect(Number(label!.data[0])).toBe((await classifier.predict(test.sequences.slice(0, 1)))[0]);
+  });
+
+  it("refuses what a graph cannot stand for", async () => {
+    const output = kept(await Classifier.fit(train.sequences, train.labels, { reservoir: { size: 10 }, representation: "output" }));
+    await expect(toOnnx(output)).rejects.toThrow('representation is "output", which trains a readout in every sequence');
+    const noisy = kept(await Classifier.fit(train.sequences, train.labels, { reservoir: { size: 10, noiseLevel: 0.1 } }));
+    await expect(toOnnx(noisy)).rejects.toThrow("noiseLevel is 0.1; an ONNX graph has no noise");
+  });
+});
+
+describe("toOnnx of a forecaster", () => {
+  const series = mackeyGlass(1200, { tau: 17 });
+
+  it.each([
+    { leakRate: 0.3, activation: "tanh", readout: { lambda: 1e-4 } },
+    { leakRate: 1, activation: "sigmoid", readout: { lambda: 1e-4, input: true, transform: "squares" } },
+    { leakRate: 0.5, activation: "identity", readout: { lambda: 1e-4, transform: "squareHalf" }, spectralRadius: 0.5 },
+  ] as const)("predicts the same for given inputs, and goes on where it ended: %j", async ({ readout, ...reservoir }) => {
+    const forecaster = kept(
+      await Forecaster.fit(series.subarray(0, 800), { reservoir: { size: 40, bias: 0.1, ...reservoir }, readout, washout: 50 }),
+    );
+    const inputs = series.subarray(800, 1000);
+    const first = await run(await toOnnx(forecaster), { inputs: matrixTensor(inputs.subarray(0, 120)) });
+    const second = await run(await toOnnx(forecaster, { stateful: true }), {
+      inputs: matrixTensor(inputs.subarray(120)),
+      state: first["endState"]!,
+      lastInput: first["endLastInput"]!,
+    });
+    const expected = await forecaster.predict(inputs);
+    expect(
+      furthest([...(first["outputs"]!.data as Float32Array), ...(second["outputs"]!.data as Float32Array)], expected.data),
+    ).toBeLessThan(2e-5);
+  });
+
+  it("runs the same closed loop", async () => {
+    const forecaster = kept(
+      await Forecaster.fit(series.subarray(0, 800), { reservoir: { size: 40, seed: 2 }, readout: { lambda: 1e-3 }, washout: 50 }),
+    );
+    const expected = await forecaster.forecast(20);
+    const { outputs } = await run(await toOnnx(forecaster, { use: "forecast" }), {
+      steps: new onnx.Tensor("int64", BigInt64Array.of(20n), []),
+    });
+    expect(outputs!.dims).toEqual([20, 1]);
+    expect(furthest(outputs!.data as Float32Array, expected.data)).toBeLessThan(1e-4);
+  });
+
+  it("feeds its outputs back through the feedback weights", async () => {
+    const inputs = Matrix.from(Array.from({ length: 400 }, (_, t) => [Math.sin(t / 9)]));
+    const targets = Matrix.from(Array.from({ length: 400 }, (_, t) => [Math.sin(t / 9 + 0.4) ** 3]));
+    const forecaster = kept(
+      await Forecaster.fit(
+        { inputs, targets },
+        { reservoir: { size: 40, feedback: { scaling: 0.3 }, seed: 2 }, readout: { lambda: 1e-2 }, washout: 50 },
+      ),
+    );
+    const bytes = await toOnnx(forecaster);
+    const { outputs } = await run(bytes, { inputs: matrixTensor(inputs.subarray(0, 30)) });
+    const expected = await forecaster.predict(inputs.subarray(0, 30));
+    expect(furthest(outputs!.data as Float32Array, expected.data)).toBeLessThan(1e-4);
+  });
+});
