@@ -11,6 +11,12 @@ const wideOf = { u16: "u32", s16: "s32", u32: "u64", s32: "s64" } as const;
 type WideOf<T extends keyof typeof wideOf> = (typeof wideOf)[T];
 type HalfOf<T extends "f16x2" | "bf16x2"> = T extends "f16x2" ? "f16" : "bf16";
 
+/** k where b is the constant 2^k and the type unsigned, for which an assembler need not know the trick. */
+function powerOfTwo(type: RegisterType, b: unknown): number | undefined {
+  if (typeof b !== "number" || !type.startsWith("u") || !(b >= 1 && b <= 2 ** 31) || (Math.trunc(b) & (b - 1)) !== 0) return undefined;
+  return 31 - Math.clz32(b);
+}
+
 export class Arithmetic extends Emitter {
   private operate<T extends RegisterType, R extends RegisterType>(
     name: OperationName,
@@ -67,12 +73,17 @@ export class Arithmetic extends Emitter {
     return this.operate("fma", a.type, a.type, [a, b, c]);
   }
 
-  /** a / b: towards zero for integers, rounded to nearest even for floats. */
-  div<T extends TypesOf<"div">>(a: Operand<T> & Value<T>, b: Operand<NoInfer<T>>): Value<T> {
+  /** a / b: towards zero for integers, rounded to nearest even for floats. Unsigned by a constant power of two it is a shift. */
+  div<T extends TypesOf<"div">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
+    const power = powerOfTwo(a.type, b);
+    if (power !== undefined) return this.operate("shr", a.type, a.type, [a], [String(power)]);
     return this.operate("div", a.type, a.type, [a, b]);
   }
 
+  /** What a / b leaves; unsigned by a constant power of two it is a mask. */
   rem<T extends TypesOf<"rem">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
+    const power = powerOfTwo(a.type, b);
+    if (power !== undefined) return this.operate("and", a.type, a.type, [a, (2 ** power - 1) as Operand<T>]);
     return this.operate("rem", a.type, a.type, [a, b]);
   }
 

@@ -53,13 +53,18 @@ export class PtxModule {
 
   /** The module as PTX. @throws PtxBuildError, PtxTargetError */
   emit(): string {
-    const resources = [...this.validate().values()].map((each) => each.version);
-    const version = this.version ?? resources.reduce(laterVersion, targetFacts(this.target).version);
+    return this.compile().ptx;
+  }
+
+  /** The module as PTX, and what each kernel uses. @throws PtxBuildError, PtxTargetError */
+  compile(): { ptx: string; resources: Map<string, KernelResources> } {
+    const resources = this.validate();
+    const versions = [...resources.values()].map((each) => each.version);
+    const version = this.version ?? versions.reduce(laterVersion, targetFacts(this.target).version);
     const head = [`.version ${version.join(".")}`, `.target ${this.target}`, `.address_size ${this.addressSize}`, ""];
-    const dynamic = this.kernels
-      .filter((each) => each.dynamicSharedBytes > 0)
-      .map((each) => `.extern .shared .align 128 .b8 ${each.dynamicName}[];`);
-    return [...head, ...dynamic, ...this.kernels.flatMap(kernelText)].join("\n");
+    const dynamic = this.kernels.filter((each) => each.dynamicSharedBytes > 0);
+    const shared = dynamic.map((each) => `.extern .shared .align 128 .b8 ${each.dynamicName}[];`);
+    return { ptx: [...head, ...shared, ...this.kernels.flatMap(kernelText)].join("\n"), resources };
   }
 }
 

@@ -1,0 +1,32 @@
+// C = A B, one thread an element: the plainest product, for small sizes and as a measure of the others.
+import { checkSizes, ceilDiv, generate, type GeneratedKernel, type GeneratorOptions } from "./generated-kernel.js";
+
+export interface GemmShape {
+  readonly m: number;
+  readonly n: number;
+  readonly k: number;
+}
+
+export const gemmNaiveName = "gemm_naive";
+
+/**
+ * C = A B in binary32: A is m x k, B k x n, C m x n, all by rows; products are fused and added in rising k. Arguments: a, b, c.
+ * @throws PtxBuildError
+ */
+export function gemmNaive({ m, n, k: depth }: GemmShape, options: GeneratorOptions = {}): GeneratedKernel {
+  checkSizes(gemmNaiveName, { m, n, k: depth });
+  const shape = { name: gemmNaiveName, grid: [ceilDiv(n, 16), ceilDiv(m, 16)], block: [16, 16] } as const;
+  return generate(shape, options, (k) => {
+    const [a, b, c] = [k.pointer("f32", "a"), k.pointer("f32", "b"), k.pointer("f32", "c")];
+    const column = k.mad(k.special("ctaid", "x"), 16, k.special("tid", "x"));
+    const row = k.mad(k.special("ctaid", "y"), 16, k.special("tid", "y"));
+    k.exit(k.or(k.compare("ge", row, m), k.compare("ge", column, n)));
+    const [aRow, bColumn] = [k.at(a, row, depth), k.at(b, column)];
+    const sum = k.variable("f32", 0);
+    k.for("u32", { from: 0, to: depth, unroll: 4 }, (j) => {
+      const [left, right] = [k.load(k.at(aRow, j), { readOnly: true }), k.load(k.at(bColumn, j, n), { readOnly: true })];
+      k.assign(sum, k.fma(left, right, sum));
+    });
+    k.store(k.at(k.at(c, row, n), column), sum);
+  });
+}

@@ -1,0 +1,78 @@
+// What a generator of kernels gives: PTX with all that a launch needs to know. It launches nothing.
+import {
+  type KernelResources,
+  type LaunchBounds,
+  type Parameter,
+  PtxBuildError,
+  type PtxKernel,
+  PtxModule,
+  type Target,
+} from "../builder/index.js";
+
+export type Size3 = readonly [x: number, y: number, z: number];
+
+export interface GeneratedKernel {
+  /** The `.entry`. */
+  readonly name: string;
+  readonly ptx: string;
+  readonly target: Target;
+  /** In the order of the launch's arguments. A pointer's type is "u64" and names its element; it is aligned to 16 bytes. */
+  readonly parameters: readonly Parameter[];
+  readonly grid: Size3;
+  readonly block: Size3;
+  readonly dynamicSharedBytes: number;
+  /** True where the blocks wait for one another and the launch must be cooperative. */
+  readonly cooperative: boolean;
+  /** Blocks of a cluster; 1 where there is none. */
+  readonly cluster: number;
+  readonly resources: KernelResources;
+}
+
+export interface GeneratorOptions {
+  /** Default "sm_75". */
+  target?: Target;
+}
+
+interface Shape {
+  readonly name: string;
+  readonly grid: readonly [number, number?, number?];
+  readonly block: readonly [number, number?, number?];
+  readonly minBlocks?: number;
+  readonly cluster?: number;
+  readonly cooperative?: boolean;
+}
+
+/** Builds, checks and prints one kernel. @throws PtxBuildError, PtxTargetError */
+export function generate(shape: Shape, { target = "sm_75" }: GeneratorOptions, body: (k: PtxKernel) => void): GeneratedKernel {
+  const { name, grid, block, minBlocks, cluster, cooperative = false } = shape;
+  const module = new PtxModule({ target });
+  const bounds: LaunchBounds = {
+    block,
+    ...(minBlocks === undefined ? {} : { minBlocks }),
+    ...(cluster === undefined ? {} : { cluster }),
+  };
+  const kernel = module.kernel(name, bounds, body);
+  const { ptx, resources } = module.compile();
+  return {
+    name,
+    ptx,
+    target,
+    parameters: kernel.parameters,
+    grid: [grid[0], grid[1] ?? 1, grid[2] ?? 1],
+    block: [block[0], block[1] ?? 1, block[2] ?? 1],
+    dynamicSharedBytes: kernel.dynamicSharedBytes,
+    cooperative,
+    cluster: cluster ?? 1,
+    resources: resources.get(name)!,
+  };
+}
+
+/** Refuses sizes that are no whole numbers within a range. @throws PtxBuildError */
+export function checkSizes(kernel: string, sizes: Readonly<Record<string, number>>, most = 2 ** 30): void {
+  for (const [name, value] of Object.entries(sizes))
+    if (!Number.isInteger(value) || value < 1 || value > most)
+      throw new PtxBuildError(`${name} is ${value}; it takes a whole number from 1 to ${most}`, kernel);
+}
+
+export const ceilDiv = (a: number, b: number): number => Math.ceil(a / b);
+export const range = (count: number): number[] => Array.from({ length: count }, (_, k) => k);
