@@ -42,6 +42,7 @@ export class DeviceBuffer<T extends Dtype = Dtype> extends DeviceSlice<T> implem
     const holding = new Holding("buffer", label ?? `${dtype}[${length}]`, bytes, () => free(memory, address, bytes));
     memory.holding = holding;
     const buffer = new DeviceBuffer(memory, holding, dtype, address, length);
+    if (bytes > 0) core.driver.nameMemory?.(address, holding.label);
     if (stream === undefined && bytes > 0 && core.pool.streamOrdered) {
       try {
         core.call("cuStreamSynchronize", core.service);

@@ -16,13 +16,16 @@ export function forgetCurrent(driver: Driver): void {
 }
 
 /** A driver's own name and sentence for a status, or the known name where it does not give them. */
-export function describeStatus(driver: Driver, code: number): { status: string; description: string } {
+export function describeStatus(driver: Driver, code: number): { status: string; description: string; cause?: Error } {
+  const cause = driver.explain?.(code);
   const text = (call: "cuGetErrorName" | "cuGetErrorString"): string | undefined => {
     if (!driver.has(call)) return undefined;
     const address = new BigUint64Array(1);
     return driver.resolve(call)(code, address) === status.success && address[0] !== 0n ? driver.textAt(address[0]!) : undefined;
   };
-  return { status: text("cuGetErrorName") ?? statusName(code), description: text("cuGetErrorString") ?? "the driver gives no description" };
+  const name = text("cuGetErrorName") ?? statusName(code);
+  const description = text("cuGetErrorString") ?? "the driver gives no description";
+  return { status: name, description, ...(cause && { cause }) };
 }
 
 /** Calls a driver function that needs no context. @throws CudaError where it returns an error. */

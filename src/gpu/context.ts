@@ -184,7 +184,8 @@ export class Context implements Disposable {
 
   #forThis(options: CompileOptions): CompileOptions {
     const [major, minor] = this.info.computeCapability;
-    return { ...options, architecture: options.architecture ?? `sm_${major}${minor}` };
+    const kind = this.core.driver.takesPtxOnly ? "compute" : "sm";
+    return { ...options, architecture: options.architecture ?? `${kind}_${major}${minor}` };
   }
 
   /** Waits for all work of all streams, holding up the event loop. @throws CudaError, also of that work. */

@@ -24,6 +24,15 @@ export interface Driver {
 
   /** The NUL-terminated string at an address that the driver gave. */
   textAt(address: bigint): string;
+
+  /** Whether modules must be PTX, because there is no machine code of the device; a simulated one's. Default false. */
+  readonly takesPtxOnly?: boolean;
+
+  /** What a simulated device knows of a status beyond CUDA's sentence, such as the line and the thread at fault. */
+  explain?(status: number): Error | undefined;
+
+  /** Tells a simulated device what its errors shall call an allocation. */
+  nameMemory?(address: bigint, name: string): void;
 }
 
 /** The library was loaded and lacks a function: it is too old. */

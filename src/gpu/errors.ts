@@ -13,6 +13,8 @@ export interface CudaFailure {
   readonly call: string;
   /** The last launches before it, oldest first: of the call's stream, or of all streams where the call has none. */
   readonly launches: readonly LaunchRecord[];
+  /** What a simulated device says of it: kernel, PTX line, block and thread. */
+  readonly cause?: unknown;
 }
 
 const launchSentence = (launches: readonly LaunchRecord[]): string => {
@@ -36,8 +38,12 @@ export class CudaError extends Error implements CudaFailure {
   readonly launches: readonly LaunchRecord[];
 
   constructor(failure: CudaFailure, more = "", kernels = true) {
-    const { code, status, description, call, launches } = failure;
-    super(`${status} (${code}) from ${call}: ${description}${more && `; ${more}`}${kernels ? launchSentence(launches) : ""}`);
+    const { code, status, description, call, launches, cause } = failure;
+    const told = cause instanceof Error ? `: ${cause.message}` : "";
+    super(
+      `${status} (${code}) from ${call}: ${description}${told}${more && `; ${more}`}${kernels ? launchSentence(launches) : ""}`,
+      cause === undefined ? undefined : { cause },
+    );
     this.code = code;
     this.status = status;
     this.description = description;

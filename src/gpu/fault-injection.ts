@@ -17,6 +17,8 @@ export class FaultyDriver implements Driver {
   readonly #inner: Driver;
   readonly #faults: readonly Fault[];
   readonly #uses = new Map<DriverCall, number>();
+  /** The last status that was made up. */
+  #injected: number | undefined;
 
   constructor(inner: Driver, faults: readonly Fault[] = []) {
     this.#inner = inner;
@@ -33,7 +35,10 @@ export class FaultyDriver implements Driver {
     const use = (this.#uses.get(call) ?? 0) + 1;
     this.#uses.set(call, use);
     for (const fault of this.#faults)
-      if (fault.call === call && (fault.use === use || (fault.lasting === true && use > fault.use))) return fault.code;
+      if (fault.call === call && (fault.use === use || (fault.lasting === true && use > fault.use))) {
+        this.#injected = fault.code;
+        return fault.code;
+      }
     return 0;
   }
 
@@ -56,5 +61,17 @@ export class FaultyDriver implements Driver {
 
   textAt(address: bigint): string {
     return this.#inner.textAt(address);
+  }
+
+  get takesPtxOnly(): boolean {
+    return this.#inner.takesPtxOnly ?? false;
+  }
+
+  explain(status: number): Error | undefined {
+    return this.#injected === status ? undefined : this.#inner.explain?.(status);
+  }
+
+  nameMemory(address: bigint, name: string): void {
+    this.#inner.nameMemory?.(address, name);
   }
 }

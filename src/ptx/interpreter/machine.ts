@@ -34,6 +34,10 @@ export interface LaunchOptions {
   args: Uint8Array | readonly KernelArgument[];
   checks?: Partial<Omit<Checks, "initialised">>;
   limits?: Partial<Limits>;
+  /** Blocks that are on the device at once, where the grid is not cooperative; default that of the machine. */
+  residentBlocks?: number;
+  /** Is given what the kernel prints, as it prints it, also where it ends with an error. */
+  print?: (text: string) => void;
 }
 
 const globalBase = BigInt(globalHigh) << 32n;
@@ -49,6 +53,8 @@ export class PtxMachine {
   readonly limits: Limits;
   readonly sharedBytesPerBlock: number;
   readonly residentBlocks: number;
+  /** Simulated time, which `%globaltimer` tells: a step of a launch takes one nanosecond. */
+  nanoseconds = 0;
   private launches = 0;
 
   constructor(options: MachineOptions = {}) {
@@ -79,14 +85,26 @@ export class PtxMachine {
     this.memory.free(allocation);
   }
 
-  private range(address: bigint, bytes: number): { place: number; allocation: Allocation } {
+  /** What keeps a host from bytes of device memory: undefined where they lie in one allocation. */
+  problemAt(address: bigint, bytes: number): string | undefined {
     const place = Number(address - globalBase);
     const allocation = this.memory.liveAround(place);
-    if (allocation === undefined || place + bytes > allocation.base + allocation.bytes) {
-      const { words } = this.memory.describe(allocation === undefined ? place : place + bytes - 1);
-      throw new LaunchError(`a copy of ${bytes} bytes at 0x${address.toString(16)} leaves what is allocated: ${words}`);
-    }
-    return { place, allocation };
+    if (allocation !== undefined && place + bytes <= allocation.base + allocation.bytes) return undefined;
+    return this.memory.describe(allocation === undefined ? place : place + bytes - 1).words;
+  }
+
+  private range(address: bigint, bytes: number): { place: number; allocation: Allocation } {
+    const problem = this.problemAt(address, bytes);
+    if (problem !== undefined)
+      throw new LaunchError(`a copy of ${bytes} bytes at 0x${address.toString(16)} leaves what is allocated: ${problem}`);
+    const place = Number(address - globalBase);
+    return { place, allocation: this.memory.liveAround(place)! };
+  }
+
+  /** Names an allocation for errors. */
+  rename(address: bigint, name: string): void {
+    const allocation = this.memory.allocationAt(Number(address - globalBase));
+    if (allocation !== undefined) allocation.name = name;
   }
 
   /** Copies host bytes to the device. */

@@ -174,7 +174,7 @@ export class PtxProgram {
     const clusterBlocks = shape.cluster.x * shape.cluster.y * shape.cluster.z;
     const resident = options.cooperative
       ? blocks
-      : Math.min(blocks, Math.max(1, Math.floor(machine.residentBlocks / clusterBlocks)) * clusterBlocks);
+      : Math.min(blocks, Math.max(1, Math.floor((options.residentBlocks ?? machine.residentBlocks) / clusterBlocks)) * clusterBlocks);
     const localBytes = alignUp(kernel.localBytes ?? limits.stackBytes, 16);
     const lanes = 32 * Math.ceil((shape.block.x * shape.block.y * shape.block.z) / 32);
     const taken: Allocation[] = [];
@@ -212,8 +212,14 @@ export class PtxProgram {
         functionNames: this.functionNames,
         workspace,
         fileNames: this.module.files,
+        startNanoseconds: machine.nanoseconds,
+        print: options.print,
       });
-      new GridRun(launch, shape, slots, memory).run();
+      try {
+        new GridRun(launch, shape, slots, memory).run();
+      } finally {
+        machine.nanoseconds += launch.steps;
+      }
       collectCounters(kernel, launch.counters);
       launch.counters.steps = launch.steps;
       return { counters: launch.counters, printed: launch.printed };

@@ -22,6 +22,9 @@ export interface LaunchSetting {
   functionNames: readonly string[];
   workspace: { low: number; high: number };
   fileNames: ReadonlyMap<number, string>;
+  /** Simulated time at its start. */
+  startNanoseconds: number;
+  print: ((text: string) => void) | undefined;
 }
 
 export class LaunchState {
@@ -45,6 +48,8 @@ export class LaunchState {
   readonly functionNames: readonly string[];
   /** Address of the grid's workspace as halves; null where the launch is not cooperative. */
   readonly workspace: { low: number; high: number };
+  readonly startNanoseconds: number;
+  private readonly print: ((text: string) => void) | undefined;
   private readonly fileNames: ReadonlyMap<number, string>;
 
   constructor(setting: LaunchSetting) {
@@ -59,7 +64,14 @@ export class LaunchState {
     this.functionNames = setting.functionNames;
     this.workspace = setting.workspace;
     this.fileNames = setting.fileNames;
+    this.startNanoseconds = setting.startNanoseconds;
+    this.print = setting.print;
     this.races = new Races(setting.tagWords, setting.checks.races, this);
+  }
+
+  tell(text: string): void {
+    this.printed.push(text);
+    this.print?.(text);
   }
 
   error(kind: SimulationErrorKind, what: string, warp: Warp, lane: number, at: number | PtxInstruction): SimulationError {

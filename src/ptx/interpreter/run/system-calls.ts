@@ -83,7 +83,7 @@ export function printFormatted(
       return body.padStart(columns);
     },
   );
-  warp.launch.printed.push(line);
+  warp.launch.tell(line);
   const result = results[0];
   if (result !== undefined) view.setInt32(place(warp, lane, instruction, localHigh, result, 4, 1), line.length, true);
 }

@@ -138,7 +138,7 @@ export class Warp {
   }
 
   nanoseconds(): number {
-    return this.launch.steps;
+    return this.launch.startNanoseconds + this.launch.steps;
   }
 
   /** After a strong read: what others published is now known here. */

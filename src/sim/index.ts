@@ -1,0 +1,24 @@
+// CUDA without a GPU: a driver that runs PTX in JavaScript. Importing this makes it the device "sim" of `openDevice`.
+import { registerDriver } from "../gpu/index.js";
+import { type SimulatedDriver, simulatedDriver } from "./driver.js";
+
+export { SimulatedDriver, simulatedDriver } from "./driver.js";
+export type { LaunchReport, SimulatedDriverOptions } from "./options.js";
+export {
+  type Checks,
+  type LaunchCounters,
+  type Limits,
+  PtxSyntaxError,
+  SimulationError,
+  type SimulationErrorKind,
+  type SimulationSite,
+  UnsupportedPtxError,
+} from "../ptx/interpreter/index.js";
+
+let shared: SimulatedDriver | undefined;
+
+// One for all who open it by name, as the machine has one driver.
+registerDriver("sim", () => {
+  shared ??= simulatedDriver();
+  return shared;
+});

@@ -1,0 +1,84 @@
+// Streams of work that is given now and runs when something waits for it. Work of a stream runs in order; work of two streams runs in the
+// order that a wait asks for, so that an order which the program does not make is not there by luck.
+import type { DeviceContext } from "./device-context.js";
+import type { Capture } from "./graph.js";
+
+/** What kind of part work is in a graph. */
+export type WorkKind = "kernel" | "copy" | "fill" | "free" | "record" | "wait" | "graph";
+
+/** One thing to do. */
+export interface Work {
+  readonly kind: WorkKind;
+  run(): void;
+}
+
+/** A point in a stream's work. */
+export interface Ticket {
+  readonly stream: WorkStream;
+  /** Pieces of work that come before it in its stream. */
+  readonly number: number;
+  /** Simulated time when it was passed, in nanoseconds; undefined until then. */
+  time: number | undefined;
+}
+
+export class WorkStream {
+  readonly context: DeviceContext;
+  /** The graph that work goes into instead of running. */
+  capture: Capture | undefined;
+  /** Pieces of work put into the capture, which tells whether it was joined since. */
+  captured = 0;
+  #queue: Work[] = [];
+  #given = 0;
+  #done = 0;
+
+  constructor(context: DeviceContext) {
+    this.context = context;
+  }
+
+  get idle(): boolean {
+    return this.#queue.length === 0;
+  }
+
+  /** Work given so far. */
+  get given(): number {
+    return this.#given;
+  }
+
+  /** Adds work, here or to the graph that is being captured. */
+  give(work: Work): void {
+    if (this.capture) {
+      this.capture.works.push(work);
+      this.captured++;
+      return;
+    }
+    this.#queue.push(work);
+    this.#given++;
+  }
+
+  /** Runs the next piece of work; what goes wrong with it is the context's fault. */
+  step(): void {
+    const work = this.#queue.shift();
+    if (work === undefined) return;
+    try {
+      work.run();
+    } catch (error) {
+      this.context.fail(error);
+    }
+    this.#done++;
+  }
+
+  /** Runs all work before a point. */
+  drain(upTo: number = this.#given): void {
+    while (this.#done < upTo && this.#queue.length > 0) this.step();
+  }
+
+  /** Whether all work before a point has run. */
+  passed(number: number): boolean {
+    return this.#done >= number;
+  }
+
+  /** Forgets what has not run. */
+  abandon(): void {
+    this.#queue = [];
+  }
+}
