@@ -3,3 +3,4 @@ export * from "./portable";
 export * from "./linear-algebra";
 export * from "./spectrum";
 export * from "./reservoir";
+export { runSpiking32, runSpiking64, deliverSpikes } from "./spiking";

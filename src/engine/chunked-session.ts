@@ -13,8 +13,9 @@ import type {
 } from "../reservoir/engine.js";
 import { DisposedError, NonFiniteStateError } from "../reservoir/engine.js";
 import { evaluateReadout, writeFeatures } from "../reservoir/features.js";
-import type { ReservoirModel } from "../reservoir/model.js";
+import type { EngineModel, NetworkState } from "../reservoir/spiking-model.js";
 import { WorkPacer } from "../reservoir/work.js";
+import { initialNetwork } from "../spikes/liquid/network-state.js";
 
 /** Computes chunks of steps in buffers of its own. Views are live: reading after `advance` sees its results. */
 export interface Stepper {
@@ -29,6 +30,9 @@ export interface Stepper {
   /** x(t), N values. */
   getValues(): FloatArray;
   setValues(values: FloatArray): void;
+  /** What a spiking network carries besides x; its stepper has both. */
+  getNetwork?(): NetworkState;
+  setNetwork?(state: NetworkState): void;
   /** Runs `steps` steps whose noise counters start at `step`; returns how many of them have finite states. */
   advance(steps: number, step: number, sequence: number): number;
   dispose(): Promise<void>;
@@ -41,7 +45,7 @@ type ChunkSeen = (states: Matrix, from: number) => void;
 const lastStep = 2 ** 32;
 
 export class ChunkedSession implements EngineSession {
-  readonly model: ReservoirModel;
+  readonly model: EngineModel;
   readonly plan: EnginePlan;
   readonly #stepper: Stepper;
   #step = 0;
@@ -51,14 +55,14 @@ export class ChunkedSession implements EngineSession {
   readonly #before: FloatArray;
   #disposed = false;
 
-  constructor(model: ReservoirModel, plan: EnginePlan, stepper: Stepper) {
+  constructor(model: EngineModel, plan: EnginePlan, stepper: Stepper) {
     this.model = model;
     this.plan = plan;
     this.#stepper = stepper;
     this.#input = allocate(model.precision, model.inputSize);
     this.#output = allocate(model.precision, model.outputSize);
     this.#before = allocate(model.precision, model.size);
-    stepper.setValues(model.initialState);
+    this.#toInitialState();
   }
 
   async run(sequence: SequenceInput, options: RunOptions): Promise<void> {
@@ -155,12 +159,20 @@ export class ChunkedSession implements EngineSession {
 
   getState(): SessionState {
     this.#alive();
-    return { values: this.#stepper.getValues().slice(), output: this.#output.slice(), input: this.#input.slice(), step: this.#step };
+    const network = this.#stepper.getNetwork?.();
+    return {
+      values: this.#stepper.getValues().slice(),
+      output: this.#output.slice(),
+      input: this.#input.slice(),
+      step: this.#step,
+      ...(network ? { network } : {}),
+    };
   }
 
   setState(state: SessionState): void {
     this.#alive();
     this.#stepper.setValues(state.values);
+    if (state.network) this.#stepper.setNetwork?.(state.network);
     this.#output.set(state.output);
     this.#input.set(state.input);
     this.#step = state.step;
@@ -168,7 +180,7 @@ export class ChunkedSession implements EngineSession {
 
   reset(): void {
     this.#alive();
-    this.#stepper.setValues(this.model.initialState);
+    this.#toInitialState();
     this.#output.fill(0);
     this.#input.fill(0);
     this.#step = 0;
@@ -178,6 +190,12 @@ export class ChunkedSession implements EngineSession {
     if (this.#disposed) return;
     this.#disposed = true;
     await this.#stepper.dispose();
+  }
+
+  #toInitialState(): void {
+    const { model } = this;
+    this.#stepper.setValues(model.initialState);
+    if (model.kind === "spiking") this.#stepper.setNetwork?.(initialNetwork(model));
   }
 
   async #sequence(sequence: SequenceInput, index: number, options: WorkOptions, seen: ChunkSeen): Promise<void> {

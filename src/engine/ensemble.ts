@@ -1,13 +1,13 @@
 // Ensembles for engines that run one reservoir at a time: the members one after the other.
 import { Matrix } from "../numerics/index.js";
 import type { Engine, EnsembleOptions, SequenceInput } from "../reservoir/engine.js";
-import type { ReservoirModel } from "../reservoir/model.js";
+import type { EngineModel } from "../reservoir/spiking-model.js";
 import { WorkPacer } from "../reservoir/work.js";
 
 /** Opens, runs and disposes one session a member. */
 export async function ensembleOneByOne(
   engine: Engine,
-  models: readonly ReservoirModel[],
+  models: readonly EngineModel[],
   sequences: SequenceInput | readonly SequenceInput[],
   options: EnsembleOptions,
 ): Promise<Matrix[]> {

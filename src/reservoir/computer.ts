@@ -1,11 +1,14 @@
 // ReservoirComputer: a reservoir that runs. It checks what comes in, keeps the engine out of sight, and owns the session.
 import { type FloatArray, Matrix, type MatrixLike } from "../numerics/index.js";
-import type { ReservoirConfig, ReservoirOptions } from "./config.js";
+import type { ReservoirOptions } from "./config.js";
 import type { EnginePlan, EngineSession, SequenceInput, SessionState, TrainingSink, WorkOptions } from "./engine.js";
 import { chooseEngine } from "./engines.js";
 import { featureCount, type LinearReadout } from "./features.js";
 import { anySeries, count, DataError, series } from "./inputs.js";
+import { type AnyReservoirOptions, modelOf } from "./kinds.js";
 import type { ReservoirModel } from "./model.js";
+import type { SpikingReservoirOptions } from "./spiking-config.js";
+import type { EngineModel, NetworkState, SpikingModel } from "./spiking-model.js";
 import type { ReservoirMatrices } from "./weights.js";
 
 /** Which engine a reservoir runs on, and the user's own matrices. */
@@ -51,23 +54,23 @@ export interface TrainOptions extends WorkOptions {
 }
 
 /**
- * A reservoir x(t+1) = (1 - a) x(t) + a f(W x(t) + W_in u(t+1) + b + W_fb y(t) + noise) on one engine.
- * Its state carries over from call to call until `reset()`.
+ * A reservoir x(t+1) = (1 - a) x(t) + a f(W x(t) + W_in u(t+1) + b + W_fb y(t) + noise) on one engine, or a spiking one, whose state x
+ * is its filtered spikes. Its state carries over from call to call until `reset()`.
  *
  * @example
  * await using computer = await ReservoirComputer.create({ size: 300, spectralRadius: 0.9, seed: 1 });
  * const states = await computer.run(series); // T x 300
  */
-export class ReservoirComputer implements AsyncDisposable {
+export class ReservoirComputer<Model extends EngineModel = ReservoirModel> implements AsyncDisposable {
   /** The engine, why it was chosen, and how it runs this reservoir. */
   readonly engine: { readonly name: string; readonly reason: string; readonly plan: EnginePlan };
-  readonly model: ReservoirModel;
+  readonly model: Model;
   readonly #session: EngineSession;
   #busy = false;
 
-  private constructor(session: EngineSession, engineName: string, reason: string) {
+  private constructor(model: Model, session: EngineSession, engineName: string, reason: string) {
     this.#session = session;
-    this.model = session.model;
+    this.model = model;
     this.engine = { name: engineName, reason, plan: session.plan };
   }
 
@@ -76,39 +79,39 @@ export class ReservoirComputer implements AsyncDisposable {
    * @throws ConfigError naming the field, the value it got and what it takes
    * @throws EngineUnavailableError, EngineCapacityError
    */
-  static async create(config: ReservoirOptions, options: CreateOptions = {}): Promise<ReservoirComputer> {
-    const [{ resolveConfig }, { buildModel, refuseOversized }, { engine, reason }] = await Promise.all([
-      import("./config-schema.js"),
-      import("./weights.js"),
-      chooseEngine(options.engine),
-    ]);
-    const resolved = resolveConfig(config);
-    refuseOversized(resolved, engine);
-    const model = buildModel(resolved, options.matrices);
+  static create(config: ReservoirOptions, options?: CreateOptions): Promise<ReservoirComputer>;
+  static create(config: SpikingReservoirOptions, options?: CreateOptions): Promise<ReservoirComputer<SpikingModel>>;
+  static create(config: AnyReservoirOptions, options?: CreateOptions): Promise<ReservoirComputer<EngineModel>>;
+  static async create(config: AnyReservoirOptions, options: CreateOptions = {}): Promise<ReservoirComputer<EngineModel>> {
+    const { engine, reason } = await chooseEngine(options.engine);
+    const model = await modelOf(config, engine, options.matrices);
     return ReservoirComputer.#open(model, engine, reason, options);
   }
 
   /** Opens a model that is already made, such as one read from a file. */
-  static async fromModel(model: ReservoirModel, options: Omit<CreateOptions, "matrices"> = {}): Promise<ReservoirComputer> {
+  static async fromModel<Model extends EngineModel>(
+    model: Model,
+    options: Omit<CreateOptions, "matrices"> = {},
+  ): Promise<ReservoirComputer<Model>> {
     const { engine, reason } = await chooseEngine(options.engine);
     return ReservoirComputer.#open(model, engine, reason, options);
   }
 
-  static async #open(
-    model: ReservoirModel,
+  static async #open<Model extends EngineModel>(
+    model: Model,
     engine: Awaited<ReturnType<typeof chooseEngine>>["engine"],
     reason: string,
     options: CreateOptions,
-  ): Promise<ReservoirComputer> {
+  ): Promise<ReservoirComputer<Model>> {
     const threads = options.threads ?? 1;
     if (!Number.isSafeInteger(threads) || threads < 1 || threads > 64) {
       throw new RangeError(`threads is ${threads}; it takes a whole number from 1 to 64`);
     }
-    return new ReservoirComputer(await engine.open(model, { threads }), engine.name, reason);
+    return new ReservoirComputer(model, await engine.open(model, { threads }), engine.name, reason);
   }
 
   /** The description with every default filled in. */
-  get config(): ReservoirConfig {
+  get config(): Model["config"] {
     return this.model.config;
   }
 
@@ -228,6 +231,7 @@ export class ReservoirComputer implements AsyncDisposable {
       input: this.#row(state.input, "state.input", model.inputSize, "inputSize"),
       output: this.#row(state.output, "state.output", model.outputSize, "outputSize"),
       step: state.step,
+      ...(model.kind === "spiking" ? { network: this.#network(state.network, model) } : {}),
     });
   }
 
@@ -257,6 +261,22 @@ export class ReservoirComputer implements AsyncDisposable {
       throw new DataError(`${teacherName} has ${count(forced.rows, "row")} and ${name} has ${checked.rows}; they take the same number`);
     }
     return { inputs: checked, teacher: forced };
+  }
+
+  #network(network: NetworkState | undefined, model: SpikingModel): NetworkState {
+    if (!network) throw new DataError("state.network is missing; a spiking reservoir's state has one");
+    const { size, ringRows, neuron } = model;
+    const recovery = neuron.type === "leakyIntegrateAndFire" ? 0 : size;
+    const lengths = { potential: size, recovery, excitatory: size, inhibitory: size, held: size, pending: ringRows * 2 * size };
+    const checked: Record<string, FloatArray | Int32Array> = {};
+    for (const [name, length] of Object.entries(lengths)) {
+      const values = network[name as keyof NetworkState];
+      checked[name] =
+        values instanceof Int32Array && values.length === length
+          ? values.slice()
+          : this.#row(values, `state.network.${name}`, length, name);
+    }
+    return checked as unknown as NetworkState;
   }
 
   #row(values: ArrayLike<number>, name: string, length: number, what: string): FloatArray {

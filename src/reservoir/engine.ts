@@ -2,7 +2,7 @@
 // configurations are validated, weights are drawn or user input is converted: it gets a finished model and finished arrays.
 import type { FloatArray, Matrix } from "../numerics/index.js";
 import type { FeatureSpec, LinearReadout } from "./features.js";
-import type { ReservoirModel } from "./model.js";
+import type { EngineModel, NetworkState } from "./spiking-model.js";
 
 /** Whether an engine can run here, and why (not). */
 export interface EngineStatus {
@@ -38,6 +38,8 @@ export interface SessionState {
   readonly input: FloatArray;
   /** Steps since reset: the noise counter. */
   readonly step: number;
+  /** What else a spiking network carries. */
+  readonly network?: NetworkState | undefined;
 }
 
 /** Watching and stopping long work. */
@@ -93,7 +95,7 @@ export interface AccumulateOptions extends WorkOptions {
 
 /** One reservoir that is loaded and has a state. Calls may not overlap; every array is in the model's precision. */
 export interface EngineSession {
-  readonly model: ReservoirModel;
+  readonly model: EngineModel;
   readonly plan: EnginePlan;
   /** Runs T steps from the present state. Row t of the states is the state after input t. */
   run(sequence: SequenceInput, options: RunOptions): Promise<void>;
@@ -127,11 +129,11 @@ export interface Engine {
   readonly weightLimit: number;
   probe(): Promise<EngineStatus>;
   /** How it would run this model. @throws EngineCapacityError when it does not fit, before anything is allocated. */
-  plan(model: ReservoirModel, options?: EngineOptions): EnginePlan;
-  open(model: ReservoirModel, options?: EngineOptions): Promise<EngineSession>;
+  plan(model: EngineModel, options?: EngineOptions): EnginePlan;
+  open(model: EngineModel, options?: EngineOptions): Promise<EngineSession>;
   /** Runs R independent reservoirs, over one shared sequence or one each. */
   ensemble(
-    models: readonly ReservoirModel[],
+    models: readonly EngineModel[],
     sequences: SequenceInput | readonly SequenceInput[],
     options: EnsembleOptions,
   ): Promise<Matrix[]>;

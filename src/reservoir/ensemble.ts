@@ -1,11 +1,11 @@
 // Ensembles: many independent reservoirs, each with weights and settings of its own, in one call.
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
-import type { ReservoirOptions } from "./config.js";
 import type { SequenceInput, TrainingSink, WorkOptions } from "./engine.js";
 import { chooseEngine } from "./engines.js";
 import { count, DataError, series } from "./inputs.js";
 import { checkWashout } from "./computer.js";
-import type { ReservoirModel } from "./model.js";
+import { type AnyReservoirOptions, modelOf } from "./kinds.js";
+import type { EngineModel } from "./spiking-model.js";
 
 /** Options of `runEnsemble`. */
 export interface EnsembleRunOptions extends WorkOptions {
@@ -22,22 +22,14 @@ export interface EnsembleRunOptions extends WorkOptions {
  * `keep: "last"`, or none. Members may differ in every field but the number of inputs.
  */
 export async function runEnsemble(
-  configs: readonly (ReservoirOptions | ReservoirModel)[],
+  configs: readonly (AnyReservoirOptions | EngineModel)[],
   inputs: MatrixLike | { readonly each: readonly MatrixLike[] },
   options: EnsembleRunOptions = {},
 ): Promise<Matrix[]> {
   if (configs.length === 0) throw new DataError("configs is empty; an ensemble takes at least one reservoir");
-  const [{ resolveConfig }, { buildModel, refuseOversized }, { engine }] = await Promise.all([
-    import("./config-schema.js"),
-    import("./weights.js"),
-    chooseEngine(options.engine),
-  ]);
-  const models = configs.map((config) => {
-    if ("measuredRadius" in config) return config;
-    const resolved = resolveConfig(config);
-    refuseOversized(resolved, engine);
-    return buildModel(resolved);
-  });
+  const { engine } = await chooseEngine(options.engine);
+  const models: EngineModel[] = [];
+  for (const config of configs) models.push("noiseKey" in config ? config : await modelOf(config, engine));
   const each = typeof inputs === "object" && "each" in inputs ? inputs.each : undefined;
   if (each && each.length !== models.length)
     throw new DataError(`inputs.each holds ${each.length} series; ${count(models.length, "reservoir")} take as many`);

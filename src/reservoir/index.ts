@@ -8,7 +8,10 @@ export { chooseEngine, type EngineChoice, engineNames, probeEngines, registerEng
 export * from "./ensemble.js";
 export * from "./features.js";
 export { checkFinite, DataError } from "./inputs.js";
+export { type AnyReservoirOptions, isSpiking, registerSpikingKind, type SpikingKind } from "./kinds.js";
 export type * from "./model.js";
+export type * from "./spiking-config.js";
+export type * from "./spiking-model.js";
 export { activationOf, reservoirStep } from "./step.js";
 export type { TopologyConfig } from "./topologies/topology.js";
 export { ConfigError, formatPath, nearest, parseOrThrow, UnknownFieldError } from "./validate.js";

@@ -13,6 +13,8 @@ export type RadiusMethod = "analytic" | "structure" | "dense" | "krylov" | "circ
  * x(t+1) = (1 - a) x(t) + a f(W x(t) + W_in u(t+1) + b + W_fb y(t) + noise).
  */
 export interface ReservoirModel {
+  /** A rate reservoir says nothing of its kind; see spiking-model.ts for the other. */
+  readonly kind?: undefined;
   /** The configuration with every default filled in. */
   readonly config: ReservoirConfig;
   readonly precision: Precision;

@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { Matrix, ReservoirComputer, runEnsemble } from "../../src/index.js";
+import { type CreateOptions, Matrix, ReservoirComputer, type ReservoirOptions, runEnsemble } from "../../src/index.js";
 
 const open: ReservoirComputer[] = [];
-async function create(...args: Parameters<typeof ReservoirComputer.create>): Promise<ReservoirComputer> {
-  const computer = await ReservoirComputer.create(...args);
+async function create(config: ReservoirOptions, options?: CreateOptions): Promise<ReservoirComputer> {
+  const computer = await ReservoirComputer.create(config, options);
   open.push(computer);
   return computer;
 }

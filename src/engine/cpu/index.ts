@@ -2,9 +2,12 @@
 import { loadWasm, type WasmExports, wasmInstance, wasmMemoryLimit, wasmModule, wasmReserved } from "../../numerics/wasm/index.js";
 import { type Engine, type EngineOptions, type EnginePlan, EngineUnavailableError, formatBytes } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
+import type { SpikingModel } from "../../reservoir/spiking-model.js";
 import { ChunkedSession } from "../chunked-session.js";
 import { ensembleOneByOne } from "../ensemble.js";
 import { type MemoryMap, planMemory } from "./memory.js";
+import { planSpikingMemory, type SpikingMemoryMap } from "./spiking-memory.js";
+import { WasmSpikingStepper } from "./spiking-stepper.js";
 import { WasmStepper } from "./stepper.js";
 import { WorkerTeam } from "./team.js";
 
@@ -23,10 +26,12 @@ export const cpuEngine: Engine = {
   },
 
   plan(model, options) {
+    if (model.kind === "spiking") return describeSpikingPlan(model, planSpikingMemory(model), options);
     return describePlan(model, planMemory(model), options);
   },
 
   async open(model, options) {
+    if (model.kind === "spiking") return openSpiking(model, options);
     const threads = options?.threads ?? 1;
     const map = planMemory(model);
     const plan = describePlan(model, map, options);
@@ -49,6 +54,28 @@ export const cpuEngine: Engine = {
     return ensembleOneByOne(cpuEngine, models, sequences, options);
   },
 };
+
+async function openSpiking(model: SpikingModel, options: EngineOptions | undefined): Promise<ChunkedSession> {
+  const map = planSpikingMemory(model);
+  const plan = describeSpikingPlan(model, map, options);
+  await loadWasm();
+  const { exports, memory } = wasmInstance(map.totalBytes - wasmReserved);
+  return new ChunkedSession(model, plan, new WasmSpikingStepper(model, map, memory, exports));
+}
+
+/** @throws EngineUnavailableError for more than one thread */
+function describeSpikingPlan(model: SpikingModel, map: SpikingMemoryMap, options: EngineOptions | undefined): EnginePlan {
+  const threads = options?.threads ?? 1;
+  if (threads !== 1)
+    throw new EngineUnavailableError("cpu", `threads is ${threads}; a spiking reservoir runs in one thread, so it takes 1`);
+  const synapses = model.synapses.targets.length;
+  return {
+    engine: "cpu",
+    summary: `WebAssembly SIMD, ${synapses.toLocaleString("en")} synapses by source and delay, ${formatBytes(map.totalBytes)}`,
+    bytes: map.totalBytes,
+    details: { precision: model.precision, neuron: model.neuron.type, synapses, threads, stepsPerChunk: map.capacity },
+  };
+}
 
 function describePlan(model: ReservoirModel, map: MemoryMap, options: EngineOptions | undefined): EnginePlan {
   const threads = options?.threads ?? 1;

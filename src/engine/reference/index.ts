@@ -5,6 +5,7 @@ import type { ReservoirModel } from "../../reservoir/model.js";
 import { reservoirStep } from "../../reservoir/step.js";
 import { ChunkedSession, type Stepper } from "../chunked-session.js";
 import { ensembleOneByOne } from "../ensemble.js";
+import { ReferenceSpikingStepper } from "./spiking.js";
 
 /** The TypeScript reference. */
 export const referenceEngine: Engine = {
@@ -25,7 +26,8 @@ export const referenceEngine: Engine = {
   },
 
   async open(model) {
-    return new ChunkedSession(model, referenceEngine.plan(model), new ReferenceStepper(model));
+    const stepper = model.kind === "spiking" ? new ReferenceSpikingStepper(model) : new ReferenceStepper(model);
+    return new ChunkedSession(model, referenceEngine.plan(model), stepper);
   },
 
   ensemble(models, sequences, options) {

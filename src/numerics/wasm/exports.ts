@@ -1,7 +1,7 @@
 // The exports of assembly/, as TypeScript sees them. Addresses are byte offsets. One interface per file of assembly/.
 
 /** Everything the WebAssembly module exports. */
-export interface WasmExports extends PortableExports, LinearAlgebraExports, SpectrumExports, ReservoirExports {}
+export interface WasmExports extends PortableExports, LinearAlgebraExports, SpectrumExports, ReservoirExports, SpikingExports {}
 
 /** assembly/portable.ts. The hashes are those of docs/numerics.md, rule 4. */
 export interface PortableExports {
@@ -102,4 +102,11 @@ export interface ReservoirExports {
   run64(steps: number, firstPart: number, lastPart: number, firstRow: number, lastRow: number): number;
   /** Call it after writing to the state; `precision` is 32 or 64. */
   stateWritten(precision: number): void;
+}
+
+/** assembly/spiking.ts. `table` is the address of the fields that engine/cpu/spiking-stepper.ts writes. */
+export interface SpikingExports {
+  /** Returns the steps whose potentials are all finite. `row` is the row of the ring of pending input that comes first. */
+  runSpiking32(table: number, steps: number, row: number, firstStep: number, sequence: number): number;
+  runSpiking64(table: number, steps: number, row: number, firstStep: number, sequence: number): number;
 }

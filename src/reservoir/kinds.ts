@@ -1,0 +1,42 @@
+// How descriptions become models, kind by kind. The domain knows rate reservoirs; other kinds make themselves known here.
+import type { ReservoirOptions } from "./config.js";
+import type { Engine } from "./engine.js";
+import type { SpikingReservoirOptions } from "./spiking-config.js";
+import type { EngineModel, SpikingModel } from "./spiking-model.js";
+import { ConfigError } from "./validate.js";
+import type { ReservoirMatrices } from "./weights.js";
+
+/** Any description of a reservoir. Without a `kind` it is a rate reservoir. */
+export type AnyReservoirOptions = ReservoirOptions | SpikingReservoirOptions;
+
+/** Makes models of spiking reservoirs. */
+export interface SpikingKind {
+  /** Checks a description and draws its network. @throws ConfigError, EngineCapacityError where it cannot fit the engine */
+  build(options: SpikingReservoirOptions, engine?: Engine): SpikingModel;
+}
+
+let loadSpiking: (() => Promise<SpikingKind>) | undefined;
+
+/** Makes spiking reservoirs known. Nothing is loaded until one is described. */
+export function registerSpikingKind(load: () => Promise<SpikingKind>): void {
+  loadSpiking = load;
+}
+
+/** Whether a description is one of a spiking reservoir. */
+export function isSpiking(options: AnyReservoirOptions): options is SpikingReservoirOptions {
+  return "kind" in options && options.kind === "spiking";
+}
+
+/** A checked model of a description of any kind. @throws ConfigError, EngineCapacityError */
+export async function modelOf(options: AnyReservoirOptions, engine: Engine, matrices?: ReservoirMatrices): Promise<EngineModel> {
+  if (isSpiking(options)) {
+    if (!loadSpiking) throw new Error('spiking reservoirs are not known here; import "spillway" itself, not only a part of it');
+    if (matrices)
+      throw new ConfigError("matrices", matrices, "nothing for a spiking reservoir; see withSynapses for synapses of one's own");
+    return (await loadSpiking()).build(options, engine);
+  }
+  const [{ resolveConfig }, { buildModel, refuseOversized }] = await Promise.all([import("./config-schema.js"), import("./weights.js")]);
+  const config = resolveConfig(options);
+  refuseOversized(config, engine);
+  return buildModel(config, matrices);
+}

@@ -1,0 +1,109 @@
+// From a description of a spiking reservoir to a model: draws every synapse from the seed. The same description gives the same bits everywhere.
+import { allocate, type FloatArray, RandomStream, seedKeys } from "../../numerics/index.js";
+import { type Engine, EngineCapacityError } from "../../reservoir/engine.js";
+import type { SpikingReservoirConfig, SpikingReservoirOptions } from "../../reservoir/spiking-config.js";
+import type { SpikingModel } from "../../reservoir/spiking-model.js";
+import { neuronConstants } from "../neurons/constants.js";
+import { decay } from "../neurons/leaky-integrate-and-fire.js";
+import { resolveSpikingConfig } from "./schema.js";
+import { streams } from "./streams.js";
+import { checkSums, inputSynapses, inputWeights, inUnits, recurrentSynapses } from "./synapses.js";
+
+/** Checks a description and draws its network. @throws ConfigError, EngineCapacityError where it cannot fit the engine */
+export function build(options: SpikingReservoirOptions, engine?: Engine): SpikingModel {
+  const config = resolveSpikingConfig(options);
+  if (engine) refuseOversized(config, engine);
+  return buildSpikingModel(config);
+}
+
+/** What of a model is drawn; the rest follows from the description. */
+export type DrawnParts = Pick<SpikingModel, "synapses" | "inputSynapses" | "inputWeights" | "initialPotential">;
+
+/** Draws the model of a checked description, or takes parts that were drawn before. */
+export function buildSpikingModel(config: SpikingReservoirConfig, given?: DrawnParts): SpikingModel {
+  const { size, inputSize, precision, timeStep, fractionBits, synapses, input, background, inhibitory } = config;
+  const keys = seedKeys(config.seed);
+  const inhibitoryCount = Math.round(inhibitory.share * size);
+  const excitatory = size - inhibitoryCount;
+  const round = precision === "float32" ? Math.fround : (value: number) => value;
+  const parts = given ?? {
+    synapses: recurrentSynapses(config, excitatory, keys.weights),
+    ...(input.mode === "spikes"
+      ? { inputSynapses: inputSynapses(config, keys.weights) }
+      : { inputWeights: inputWeights(config, keys.weights) }),
+    initialPotential: initialPotential(config, excitatory),
+  };
+  const chance = Math.min(2 ** 32 - 1, Math.round((background.rate * timeStep * 2 ** 32) / 1000));
+  const drawsNoise = background.deviation > 0 || chance > 0;
+  const model: SpikingModel = {
+    kind: "spiking",
+    config,
+    precision,
+    size,
+    inputSize,
+    outputSize: 0,
+    neuron: neuronConstants(
+      [
+        { count: excitatory, neuron: config.neuron },
+        { count: inhibitoryCount, neuron: inhibitory.neuron },
+      ],
+      { timeStep, precision, ...synapses },
+    ),
+    excitatoryKeep: round(decay(synapses.excitatoryTimeConstant, timeStep)),
+    inhibitoryKeep: round(decay(synapses.inhibitoryTimeConstant, timeStep)),
+    fractionBits,
+    ...parts,
+    bias: allocate(precision, size).fill(background.current) as FloatArray,
+    initialState: allocate(precision, size),
+    stateKeep: round(decay(config.stateTimeConstant, timeStep)),
+    noiseLevel: drawsNoise ? 1 : 0,
+    // 21845 is the variance of a sum of four random bytes.
+    noiseScale: round(background.deviation / Math.sqrt(21845)),
+    backgroundChance: chance,
+    backgroundWeight: chance > 0 ? inUnits(background.weight, fractionBits, "background.weight") : 0,
+    noiseKey: keys.noise,
+    ringRows: 1 + longestDelay(parts),
+  };
+  checkSums(model);
+  return model;
+}
+
+function longestDelay({ synapses, inputSynapses: inputs }: DrawnParts): number {
+  let longest = 0;
+  for (const delay of synapses.delays) if (delay > longest) longest = delay;
+  if (inputs) for (const delay of inputs.delays) if (delay > longest) longest = delay;
+  return longest;
+}
+
+function initialPotential(
+  { size, precision, seed, initialPotential: given, neuron, inhibitory }: SpikingReservoirConfig,
+  excitatory: number,
+): FloatArray {
+  const draws = new RandomStream(seedKeys(seed).weights, streams.initialPotential);
+  const out = allocate(precision, size);
+  for (let r = 0; r < size; r++) {
+    const kind = r < excitatory ? neuron : inhibitory.neuron;
+    const zero = kind.type === "izhikevich" ? 0 : kind.restingPotential;
+    if (given === "rest") out[r] = kind.type === "izhikevich" ? kind.c : 0;
+    else out[r] = given.from + (given.to - given.from) * draws.uniform(r, 0) - zero;
+  }
+  return out;
+}
+
+/** @throws EngineCapacityError where a description's synapses cannot fit an engine, before any is drawn */
+function refuseOversized(config: SpikingReservoirConfig, engine: Engine): void {
+  const { size, inputSize, connectivity, input } = config;
+  const { ee, ei, ie, ii } = connectivity.probability;
+  const inhibitory = config.inhibitory.share;
+  const excitatory = 1 - inhibitory;
+  const chance = excitatory * (excitatory * ee + inhibitory * ei) + inhibitory * (excitatory * ie + inhibitory * ii);
+  // Around a neuron in the middle of a large grid, exp(-(D / lambda)^2) adds up to (sqrt(pi) lambda)^3.
+  const reached =
+    connectivity.type === "random"
+      ? size
+      : Math.min(size, 5.568327996831708 * connectivity.lambda * connectivity.lambda * connectivity.lambda);
+  const bytes = 8 * (chance * size * reached + input.connectivity * inputSize * size);
+  if (bytes <= engine.weightLimit) return;
+  const advice = "take fewer neurons or inputs, or a smaller probability of connection";
+  throw new EngineCapacityError(`the synapses of ${size} neurons for the ${engine.name} engine`, bytes, engine.weightLimit, advice);
+}

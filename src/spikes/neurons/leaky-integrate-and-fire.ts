@@ -1,0 +1,112 @@
+// Leaky integrate-and-fire neurons, plain and adaptive: the constants of a step, and the step. Networks of them are in ../liquid.
+import { portableExp } from "../../numerics/index.js";
+import type { AdaptiveIntegrateAndFireConfig, LeakyIntegrateAndFireConfig } from "../../reservoir/spiking-config.js";
+import type { IntegrateAndFireConstants } from "../../reservoir/spiking-model.js";
+
+/** The constants of one neuron in binary64, before they are rounded to a model's precision. */
+export interface IntegrateAndFireNumbers {
+  readonly keep: number;
+  readonly driveGain: number;
+  readonly excitatoryGain: number;
+  readonly inhibitoryGain: number;
+  readonly threshold: number;
+  readonly reset: number;
+  readonly refractorySteps: number;
+  readonly adaptationKeep: number;
+  readonly adaptationStep: number;
+}
+
+/**
+ * Exact integration of tau dV/dt = -(V - V_rest) + e + i + I over one step dt (Rotter and Diesmann 1999, "Exact digital simulation of
+ * time-invariant linear systems with applications to neuronal modeling", Biological Cybernetics 81), where e and i are synaptic currents
+ * that decay with tau_e and tau_i, I is constant over the step, and currents are in mV, times the membrane's resistance:
+ *
+ *     V(t+dt) - V_rest = keep (V(t) - V_rest) + excitatoryGain e(t) + inhibitoryGain i(t) + driveGain I
+ *     keep = exp(-dt/tau)   driveGain = 1 - keep   gain(tau_s) = tau_s/(tau_s - tau) (exp(-dt/tau_s) - exp(-dt/tau))
+ *
+ * A synaptic time constant of 0 stands for the whole charge at once: the potential jumps at the beginning of the step, gain = keep.
+ */
+export function integrateAndFireNumbers(
+  neuron: LeakyIntegrateAndFireConfig | AdaptiveIntegrateAndFireConfig,
+  timeStep: number,
+  excitatoryTimeConstant: number,
+  inhibitoryTimeConstant: number,
+): IntegrateAndFireNumbers {
+  const { membraneTimeConstant: tau, restingPotential: rest } = neuron;
+  const keep = portableExp(-timeStep / tau);
+  const isAdaptive = neuron.type === "adaptiveIntegrateAndFire";
+  return {
+    keep,
+    driveGain: 1 - keep,
+    excitatoryGain: synapticGain(excitatoryTimeConstant, tau, timeStep),
+    inhibitoryGain: synapticGain(inhibitoryTimeConstant, tau, timeStep),
+    threshold: neuron.threshold - rest,
+    reset: neuron.reset === "subtract" ? neuron.threshold - rest : neuron.resetPotential - rest,
+    refractorySteps: Math.round(neuron.refractoryPeriod / timeStep),
+    adaptationKeep: isAdaptive ? decay(neuron.adaptationTimeConstant, timeStep) : 0,
+    adaptationStep: isAdaptive ? neuron.adaptationStep : 0,
+  };
+}
+
+/** exp(-dt / tau); 0 for tau = 0. */
+export function decay(timeConstant: number, timeStep: number): number {
+  return timeConstant === 0 ? 0 : portableExp(-timeStep / timeConstant);
+}
+
+function synapticGain(synaptic: number, membrane: number, timeStep: number): number {
+  const keep = portableExp(-timeStep / membrane);
+  if (synaptic === 0) return keep;
+  // The limit of the quotient where the two time constants meet and it would be 0/0.
+  if (Math.abs(synaptic - membrane) < 1e-6 * membrane) return (timeStep / membrane) * keep;
+  return (synaptic / (synaptic - membrane)) * (portableExp(-timeStep / synaptic) - keep);
+}
+
+/** What one neuron carries from step to step. Potentials are measured from rest, in mV. */
+export interface IntegrateAndFireState {
+  potential: number;
+  /** The rise of an adaptive neuron's threshold, mV. */
+  recovery: number;
+  /** Steps for which the potential is still held. */
+  held: number;
+}
+
+/** The potential after a step in which the neuron integrates: docs/numerics.md, rule 12. */
+export function integrated(
+  constants: IntegrateAndFireConstants,
+  r: number,
+  { potential, held }: IntegrateAndFireState,
+  excitatory: number,
+  inhibitory: number,
+  drive: number,
+  round: (value: number) => number,
+): number {
+  if (held > 0) return potential;
+  const { keep, excitatoryGain, inhibitoryGain, driveGain } = constants;
+  const synaptic = round(
+    round(round(keep[r]! * potential) + round(excitatoryGain[r]! * excitatory)) + round(inhibitoryGain[r]! * inhibitory),
+  );
+  return round(synaptic + round(driveGain[r]! * drive));
+}
+
+/**
+ * Compares with the threshold and resets: writes the state after the step, and says whether the neuron fired. An adaptive neuron's threshold
+ * is `threshold` + recovery (Bellec et al. 2018, "Long short-term memory and learning-to-learn in networks of spiking neurons").
+ */
+export function fired(
+  constants: IntegrateAndFireConstants,
+  r: number,
+  state: IntegrateAndFireState,
+  potential: number,
+  round: (value: number) => number,
+): boolean {
+  const { threshold, reset, subtracts, refractorySteps, adaptationKeep, adaptationStep } = constants;
+  const limit = adaptationKeep ? round(threshold[r]! + state.recovery) : threshold[r]!;
+  const fires = state.held === 0 && potential >= limit;
+  state.potential = fires ? (subtracts ? round(potential - reset[r]!) : reset[r]!) : potential;
+  if (adaptationKeep) {
+    const kept = round(adaptationKeep[r]! * state.recovery);
+    state.recovery = fires ? round(kept + adaptationStep![r]!) : kept;
+  }
+  state.held = fires ? refractorySteps[r]! : Math.max(0, state.held - 1);
+  return fires;
+}
