@@ -1,4 +1,4 @@
-// What launches, graphs and copies cost from TypeScript on a GPU, beside PyTorch's in the same run (where python3 has torch). Usage: npm run bench:gpu
+// What launches and graphs cost from TypeScript on a GPU, beside PyTorch's in the same run (where python3 has torch). Usage: npm run bench:gpu
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { openDevice } from "spillway/gpu";
@@ -36,19 +36,12 @@ const graph = stream.capture((s) => {
 const captured = cost(20_000, () => {
   for (let i = 0; i < 20; i++) graph.launch(stream);
 });
-const bytes = 256 * 2 ** 20;
-const pinned = context.pinned("u8", bytes);
-const target = context.alloc("u8", bytes);
-const copy = cost(1, () => {
-  stream.upload(target, pinned);
-});
 
 console.log(
   `launch of an empty kernel: ${bare.toFixed(2)} us, ${Math.round(1e6 / bare).toLocaleString("en")} a second; of vector_add with 4 arguments: ${full.toFixed(2)} us`,
 );
 console.log(`one of 1000 launches in a graph: ${captured.toFixed(3)} us`);
-console.log(`256 MiB from pinned memory: ${(bytes / copy / 1000).toFixed(1)} GB/s`);
-for (const owned of [graph, x, target, pinned, stream, module, context]) owned.dispose();
+for (const owned of [graph, x, stream, module, context]) owned.dispose();
 
 const { stdout, status } = spawnSync("python3", [new URL("launch.py", import.meta.url).pathname], { encoding: "utf8" });
 console.log(status === 0 ? stdout.trim() : "no PyTorch beside it: python3 has no torch here");

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CompileError, type Context, loadNvrtc, type Nvrtc } from "../../../src/gpu/index.js";
-import { openHardware } from "./device.js";
+import { openHardware } from "../device/device.js";
 
 const source = `#include "step.h"
 template <typename T> __global__ void add_step(T* x, int n) {

@@ -1,13 +1,13 @@
-// Memory on a real GPU: round trips, pinned copies, and that nothing leaks.
+// Memory on the device: round trips, pinned copies, and that nothing leaks.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Context, type CudaError, OutOfMemoryError, type Stream } from "../../../src/gpu/index.js";
-import { fixture, openHardware } from "./device.js";
+import { fixture, onHardware, openTestDevice, size } from "./device.js";
 
 let context: Context;
 let stream: Stream;
 
 beforeAll(() => {
-  context = openHardware();
+  context = openTestDevice();
   stream = context.stream();
 });
 
@@ -25,8 +25,8 @@ function pattern(length: number): Uint32Array {
 }
 
 describe("copies", () => {
-  it("bring 256 MiB to the device and back unchanged, by every way there is", async () => {
-    const words = pattern(64 << 20);
+  it(`bring ${size(256, 4)} MiB to the device and back unchanged, by every way there is`, async () => {
+    const words = pattern(size(64, 1) << 20);
     const equal = (copy: Uint32Array) =>
       Buffer.compare(new Uint8Array(copy.buffer, copy.byteOffset, copy.byteLength), new Uint8Array(words.buffer)) === 0;
     using buffer = context.upload(words);
@@ -61,28 +61,24 @@ describe("copies", () => {
     expect([...back]).toEqual([1, 4, 7, 10]);
   });
 
-  it("from pinned memory are faster than 10 GB/s, and return before they are done", async () => {
-    const bytes = 256 << 20;
-    using buffer = context.alloc("u8", bytes);
-    using pinned = context.pinned("u8", bytes);
-    using start = context.event();
+  it("from pinned memory return before they are done", async () => {
+    const words = pattern(size(64, 1) << 20);
+    using buffer = context.alloc("u32", words.length);
+    using pinned = context.pinned("u32", words.length);
     using end = context.event();
-    stream.upload(buffer, pinned);
-    start.record(stream);
+    pinned.array.set(words);
     stream.upload(buffer, pinned);
     end.record(stream);
     expect(end.ready).toBe(false);
     await end.done();
-    const rate = bytes / end.elapsedSince(start) / 1e6;
-    console.log(`pinned host to device: ${rate.toFixed(1)} GB/s`);
-    expect(rate).toBeGreaterThan(10);
+    expect(Buffer.compare(new Uint8Array(context.read(buffer).buffer), new Uint8Array(words.buffer))).toBe(0);
   });
 });
 
 describe("memory", () => {
-  it("of 10,000 buffers comes back, on the device and here", () => {
+  it(`of ${size(10_000, 200)} buffers comes back, on the device and here`, () => {
     const cycle = () => {
-      for (let i = 0; i < 10_000; i++) {
+      for (let i = 0; i < size(10_000, 200); i++) {
         const buffer = context.alloc("f32", 1 << 18);
         if (i % 10 === 0) stream.fill(buffer);
         buffer.dispose();
@@ -99,24 +95,24 @@ describe("memory", () => {
     context.trimPool();
     globalThis.gc?.();
     expect(context.memoryInfo().free).toBe(before);
-    expect(process.memoryUsage().rss - resident).toBeLessThan(8 << 20);
+    if (onHardware) expect(process.memoryUsage().rss - resident).toBeLessThan(8 << 20);
     expect(context.poolStatistics().used).toBe(0);
   });
 
-  it("of 1000 modules comes back", () => {
+  it(`of ${size(1000, 20)} modules comes back`, () => {
     const ptx = fixture("kernels.ptx");
     const cycle = () => {
       using module = context.load(ptx);
       module.kernel("empty", []);
     };
-    for (let i = 0; i < 300; i++) cycle();
+    for (let i = 0; i < size(300, 5); i++) cycle();
     globalThis.gc?.();
     const before = context.memoryInfo().free;
     const resident = process.memoryUsage().rss;
-    for (let i = 0; i < 1000; i++) cycle();
+    for (let i = 0; i < size(1000, 20); i++) cycle();
     globalThis.gc?.();
     expect(context.memoryInfo().free).toBe(before);
-    expect(process.memoryUsage().rss - resident).toBeLessThan(8 << 20);
+    if (onHardware) expect(process.memoryUsage().rss - resident).toBeLessThan(8 << 20);
   });
 
   it("of a disposed buffer cannot be used", () => {
@@ -127,7 +123,7 @@ describe("memory", () => {
   });
 
   it("that there is too little of is told with what is asked, free and held", () => {
-    using held = context.alloc("u8", 64 << 20, { label: "held" });
+    using held = context.alloc("u8", size(64, 1) << 20, { label: "held" });
     let thrown: unknown;
     try {
       context.alloc("f64", context.info.totalMemory / 8);

@@ -1,15 +1,14 @@
-// Launches on a real GPU: arguments, shapes, errors, graphs and waiting.
-import { execFileSync } from "node:child_process";
+// Launches on the device: arguments, shapes, errors, graphs and waiting.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Context, Module, Stream } from "../../../src/gpu/index.js";
-import { fixture, openHardware } from "./device.js";
+import { fixture, openTestDevice, size } from "./device.js";
 
 let context: Context;
 let module: Module;
 let stream: Stream;
 
 beforeAll(() => {
-  context = openHardware();
+  context = openTestDevice();
   module = context.load(fixture("kernels.ptx"), { label: "kernels" });
   stream = context.stream();
 });
@@ -131,26 +130,14 @@ describe("a graph", () => {
 });
 
 describe("waiting", () => {
-  it("leaves the event loop free while 300 ms of work run", async () => {
-    const wait = module.kernel("wait", ["u64"]);
-    let ticks = 0;
-    const timer = setInterval(() => ticks++, 10);
-    const start = performance.now();
-    stream.launch(wait, { grid: 1, block: 1 }, 300_000_000);
-    await stream.done();
-    clearInterval(timer);
-    expect(performance.now() - start).toBeGreaterThan(290);
-    expect(ticks).toBeGreaterThan(15);
-  });
-
-  it("does so for six streams at once, with files still read", async () => {
+  it("resolves for six streams at once, with files still read meanwhile", async () => {
     const wait = module.kernel("wait", ["u64"]);
     const streams = Array.from({ length: 6 }, () => context.stream());
-    for (const each of streams) each.launch(wait, { grid: 1, block: 1 }, 200_000_000);
+    for (const each of streams) each.launch(wait, { grid: 1, block: 1 }, size(200_000_000, 2000));
     const { readFile } = await import("node:fs/promises");
     const all = Promise.all(streams.map((each) => each.done()));
+    expect(streams[5]!.ready).toBe(false);
     expect((await readFile("package.json")).length).toBeGreaterThan(0);
-    expect(streams[0]!.ready).toBe(false);
     await all;
     for (const each of streams) each.dispose();
   });
@@ -160,11 +147,11 @@ describe("waiting", () => {
     using start = context.event();
     using end = context.event();
     start.record(stream);
-    stream.launch(wait, { grid: 1, block: 1 }, 20_000_000);
+    stream.launch(wait, { grid: 1, block: 1 }, size(20_000_000, 20_000));
     end.record(stream);
     await end.done();
-    expect(end.elapsedSince(start)).toBeGreaterThan(19.9);
-    expect(end.elapsedSince(start)).toBeLessThan(100);
+    expect(end.elapsedSince(start)).toBeGreaterThan(size(19.9, 0.0199));
+    expect(end.elapsedSince(start)).toBeLessThan(size(100, 0.1));
   });
 
   it("orders streams by events", async () => {
@@ -173,53 +160,10 @@ describe("waiting", () => {
     using second = context.stream();
     using counter = context.zeros("u32", 1);
     using event = context.event({ timing: false });
-    stream.launch(wait, { grid: 1, block: 1 }, 50_000_000);
+    stream.launch(wait, { grid: 1, block: 1 }, size(50_000_000, 50_000));
     stream.launch(add, { grid: 5, block: 1 }, counter);
     event.record(stream);
     second.wait(event);
     expect([...(await second.download(counter))]).toEqual([5]);
-  });
-});
-
-describe("a kernel's fault", () => {
-  // A fault leaves a process without CUDA, so each has one of its own, of the built package.
-  const child = (debug: boolean): string =>
-    execFileSync(
-      process.execPath,
-      [
-        "--input-type=module",
-        "-e",
-        `import { openDevice } from ${JSON.stringify(new URL("../../../dist/gpu/index.js", import.meta.url).href)};
-         const context = openDevice({ debug: ${debug} });
-         const module = context.load(${JSON.stringify(fixture("kernels.ptx"))});
-         const stream = context.stream();
-         const write = module.kernel("write_to", ["f32*"]);
-         const empty = module.kernel("empty", []);
-         const tell = (work) => { try { work(); console.log("nothing"); } catch (error) { console.log(error.name + ": " + error.message); } };
-         tell(() => { stream.launch(empty, { grid: 2, block: 64 }); stream.launch(write, { grid: 1, block: 32 }, context.borrow("f32", 64n, 1)); stream.sync(); });
-         tell(() => stream.launch(empty, { grid: 1, block: 1 }));
-         context.dispose();
-         console.log("disposed");
-         tell(() => openDevice().dispose());`,
-      ],
-      { encoding: "utf8" },
-    );
-
-  it("is told with the last launches, loses the context, and lets it be disposed", () => {
-    const [fault, later, disposed, again] = child(false).trim().split("\n");
-    expect(fault).toMatch(
-      /^CudaError: CUDA_ERROR_ILLEGAL_ADDRESS \(700\) from cuStreamSynchronize: .*; last launches on stream #\d+: empty<<<2, 64>>>, write_to<<<1, 32>>>/,
-    );
-    expect(later).toMatch(
-      /^ContextLostError: CUDA_ERROR_ILLEGAL_ADDRESS \(700\) .*the context was lost to it and cuLaunchKernelEx was not called/,
-    );
-    expect(disposed).toBe("disposed");
-    // Seen on an H200 with driver 580: CUDA gives a process that had a fault no new context. Another driver may.
-    expect(again).toMatch(/^(nothing|CudaError: CUDA_ERROR_\w+ \(\d+\) from cuDevicePrimaryCtxRetain: .*: go on in a new process)$/);
-  });
-
-  it("is told at the launch and its line in debug mode", () => {
-    const [fault] = child(true).trim().split("\n");
-    expect(fault).toMatch(/from cuStreamSynchronize: .*write_to<<<1, 32>>> at .*\[eval1\]:\d+:\d+/);
   });
 });

@@ -1,14 +1,14 @@
-// The table of single instructions that the simulated device is held to, on a real GPU: what the simulation promises is what the hardware does.
+// The table of single instructions that the simulated device is held to, through the driver: what the simulation promises is what a GPU does.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Context, Module } from "../../../src/gpu/index.js";
 import { instructionCases, instructionModule } from "../../ptx/instruction-cases.js";
-import { openHardware } from "./device.js";
+import { openTestDevice } from "./device.js";
 
 let context: Context;
 let module: Module;
 
 beforeAll(() => {
-  context = openHardware();
+  context = openTestDevice();
   module = context.load(instructionModule(instructionCases), { label: "instructions" });
 });
 

@@ -1,0 +1,31 @@
+// The device of the tests that run on a GPU as on the simulated device: SPILLWAY_DEVICE is "sim", the default, or a GPU's number. Asking for a
+// GPU forbids skipping: where none opens, every test fails with the reason.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Context, type OpenOptions, openDevice, probe } from "../../../src/gpu/index.js";
+import { simulatedDriver } from "../../../src/sim/index.js";
+
+const device = process.env["SPILLWAY_DEVICE"] || "sim";
+
+/** Whether the device is a GPU, so that sizes may be large and times are of the world. */
+export const onHardware = device !== "sim";
+
+/** A size for a GPU, and one for the simulated device, which is thousands of times slower. */
+export const size = (hardware: number, simulated: number): number => (onHardware ? hardware : simulated);
+
+/** Opens the device of the tests; a simulated one is new each time. @throws Error with what the probe found where there is no such GPU. */
+export function openTestDevice(options: Omit<OpenOptions, "device" | "driver"> = {}): Context {
+  return onHardware ? openHardware(options) : openDevice({ ...options, driver: simulatedDriver() });
+}
+
+/** Opens the GPU. @throws Error with what the probe found where there is none. */
+export function openHardware(options: Omit<OpenOptions, "device" | "driver"> = {}): Context {
+  const found = probe();
+  if (!found.available) throw new Error(`these tests need an NVIDIA GPU: ${found.reason}`);
+  return openDevice({ ...options, device: onHardware ? Number(device) : 0 });
+}
+
+/** A committed PTX file beside its source. */
+export function fixture(name: string): string {
+  return readFileSync(join(import.meta.dirname, "..", "fixtures", name), "utf8");
+}
