@@ -26,6 +26,10 @@ export interface EnginePlan {
 export interface EngineOptions {
   /** Worker threads beside each other on one reservoir (CPU engine, Node only). Default 1. */
   readonly threads?: number;
+  /** How the time loop runs on a device, such as "streamed"; default "auto", the fastest that fits. `EnginePlan.details` names it. */
+  readonly plan?: string | undefined;
+  /** Clock ticks after which a wait between blocks on a device is an error (persistent plans). */
+  readonly spinLimit?: number | undefined;
 }
 
 /** Everything a run depends on that is not in the model. Copying it and setting it back resumes a run exactly. */
