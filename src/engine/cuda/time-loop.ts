@@ -6,7 +6,7 @@ import type { ReservoirModel } from "../../reservoir/model.js";
 import type { ModelShape } from "./shape.js";
 
 /** A slice of device memory in the model's precision. */
-export type RealSlice = DeviceSlice<"f32"> | DeviceSlice<"f64">;
+export type RealSlice<T extends "f32" | "f64" = "f32" | "f64"> = { [U in T]: DeviceSlice<U> }[T];
 
 /** One chunk of steps. Every matrix is row-major with N values a row and lies on the device. */
 export interface TimeLoopRun {

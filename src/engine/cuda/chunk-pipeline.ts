@@ -1,0 +1,160 @@
+// Runs a sequence in chunks, two under way at a time: while one is computed, the states of the one before come over and are handed on.
+import type { Context, Stream } from "../../gpu/index.js";
+import { type FloatArray, Matrix } from "../../numerics/index.js";
+import type { SequenceInput } from "../../reservoir/engine.js";
+import type { ReservoirModel } from "../../reservoir/model.js";
+import type { ChunkBuffers, ChunkSlot } from "./chunk-buffers.js";
+import type { CommonKernels } from "./common-kernels.js";
+import type { DeviceModel } from "./device-model.js";
+import type { RealSlice, TimeLoop } from "./time-loop.js";
+
+/** Where a chunk's states go. */
+export interface ChunkTarget {
+  /** Bring every k-th state of the sequence to the host; 0 brings none. */
+  readonly every: number;
+}
+
+/** A chunk that is done. */
+export interface FinishedChunk {
+  /** Its first step in the sequence, and the one after its last. */
+  readonly from: number;
+  readonly to: number;
+  /** How many of its states are finite: all, or those before the first that is not. */
+  readonly finite: number;
+  /** The neuron of the first that is not finite. */
+  readonly neuron: number;
+  /** Kept states on the host: rows of steps `keptFrom`, `keptFrom + every`, ... of the chunk. It is written again by the chunk after next. */
+  readonly kept: Matrix;
+  readonly keptFrom: number;
+  readonly slot: ChunkSlot;
+}
+
+/** What enqueues chunks: the parts of a session that they need. */
+export interface PipelineParts {
+  readonly context: Context;
+  readonly model: ReservoirModel;
+  readonly device: DeviceModel;
+  readonly loop: TimeLoop;
+  readonly common: CommonKernels;
+  readonly compute: Stream;
+  readonly copies: Stream;
+}
+
+/** Where a sequence starts. */
+export interface PipelineStart {
+  /** The noise counter. */
+  readonly step: number;
+  readonly sequence: number;
+  /** y before the first step. */
+  readonly output: FloatArray;
+}
+
+interface Enqueued {
+  readonly from: number;
+  readonly to: number;
+  readonly slot: ChunkSlot;
+  readonly index: 0 | 1;
+  readonly keptFrom: number;
+  readonly keptRows: number;
+}
+
+export class ChunkPipeline {
+  readonly #parts: PipelineParts;
+  readonly #buffers: ChunkBuffers;
+  readonly #sequence: SequenceInput;
+  readonly #start: PipelineStart;
+  readonly #target: ChunkTarget;
+  readonly #underWay: Enqueued[] = [];
+  #next = 0;
+  #count = 0;
+
+  constructor(parts: PipelineParts, buffers: ChunkBuffers, sequence: SequenceInput, start: PipelineStart, target: ChunkTarget) {
+    this.#parts = parts;
+    this.#buffers = buffers;
+    this.#sequence = sequence;
+    this.#start = start;
+    this.#target = target;
+  }
+
+  /** The next chunk, once it is done; undefined after the last. What the caller enqueues on its states comes before they are written again. */
+  async next(): Promise<FinishedChunk | undefined> {
+    const { rows } = this.#sequence.inputs;
+    while (this.#next < rows && this.#underWay.length < 2) this.#enqueue();
+    const chunk = this.#underWay.shift();
+    if (!chunk) return undefined;
+    await chunk.slot.copied.done();
+    return this.#finished(chunk);
+  }
+
+  /** x before the first chunk that is under way, where there is one. */
+  get stateBeforeRest(): RealSlice | undefined {
+    return this.#underWay[0]?.slot.before;
+  }
+
+  #enqueue(): void {
+    const { model, device, loop, common, compute, copies } = this.#parts;
+    const { size, inputSize, outputSize } = model;
+    const index = (this.#count++ % 2) as 0 | 1;
+    const slot = this.#buffers.slots[index];
+    const from = this.#next;
+    const to = Math.min(this.#sequence.inputs.rows, from + this.#buffers.capacity);
+    this.#next = to;
+    const steps = to - from;
+    const drive = this.#buffers.drive.slice(0, steps * size) as RealSlice;
+    const states = slot.states.slice(0, steps * size) as RealSlice;
+    if (slot.inputs && slot.hostInputs) {
+      slot.hostInputs.array.set(this.#sequence.inputs.data.subarray(from * inputSize, to * inputSize));
+      compute.copy2D(slot.inputs as RealSlice<"f32">, slot.hostInputs as never, { columns: inputSize, rows: steps });
+    }
+    common.drive(compute, device.inputWeights, device.bias, slot.inputs, drive, { size, inputs: inputSize, steps });
+    let feedback: RealSlice | undefined;
+    if (this.#buffers.feedback && slot.outputs && slot.hostOutputs) {
+      this.#feedBack(slot.hostOutputs.array, from, to);
+      compute.copy2D(slot.outputs as RealSlice<"f32">, slot.hostOutputs as never, { columns: outputSize, rows: steps });
+      feedback = this.#buffers.feedback.slice(0, steps * size) as RealSlice;
+      common.drive(compute, device.feedbackWeights, null, slot.outputs, feedback, { size, inputs: outputSize, steps });
+    }
+    compute.copy(slot.before as RealSlice<"f32">, device.state as RealSlice<"f32">);
+    const { step, sequence } = this.#start;
+    loop.enqueue(compute, { steps, firstStep: step + from, sequence, drive, feedback, state: device.state, states });
+    common.firstNonFinite(compute, states, slot.firstNonFinite);
+    slot.computed.record(compute);
+    copies.wait(slot.computed);
+    copies.read(slot.firstNonFinite, slot.hostFirstNonFinite);
+    const { every } = this.#target;
+    const keptFrom = every > 0 ? every - 1 - (from % every) : steps;
+    const keptRows = keptFrom < steps ? Math.floor((steps - 1 - keptFrom) / every) + 1 : 0;
+    if (keptRows > 0) {
+      const rectangle = { columns: size, rows: keptRows, sourcePitch: keptRows > 1 ? every * size : size };
+      const source = states.slice(keptFrom * size) as RealSlice<"f32">;
+      copies.copy2D(this.#buffers.hostStates()[index] as never, source, rectangle);
+    }
+    slot.copied.record(copies);
+    this.#underWay.push({ from, to, slot, index, keptFrom, keptRows });
+  }
+
+  #finished({ from, to, slot, index, keptFrom, keptRows }: Enqueued): FinishedChunk {
+    const { size } = this.#parts.model;
+    const first = slot.hostFirstNonFinite.array[0]!;
+    const steps = to - from;
+    const all = first >= BigInt(steps * size);
+    const at = all ? 0 : Number(first);
+    const data = keptRows > 0 ? this.#buffers.hostStates()[index].array.subarray(0, keptRows * size) : new Float32Array(0);
+    return {
+      ...{ from, to, keptFrom, slot },
+      finite: all ? steps : Math.floor(at / size),
+      neuron: at % size,
+      kept: new Matrix(keptRows, size, data),
+    };
+  }
+
+  /** Step 0 feeds back the session's last output, later ones the teacher's rows, or the same output where there is no teacher. */
+  #feedBack(rows: FloatArray, from: number, to: number): void {
+    const { outputSize } = this.#parts.model;
+    const { teacher } = this.#sequence;
+    for (let t = from; t < to; t++) {
+      const fed = t === 0 || !teacher ? this.#start.output : teacher.data.subarray((t - 1) * outputSize, t * outputSize);
+      rows.set(fed, (t - from) * outputSize);
+    }
+  }
+}

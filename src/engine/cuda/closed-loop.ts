@@ -1,0 +1,132 @@
+// A closed loop in chunks: the readout and the feedback stay on the device, only y comes to the host. docs/numerics.md, rule 10.
+import { allocate, type FloatArray, Matrix } from "../../numerics/index.js";
+import { featureCount, type LinearReadout } from "../../reservoir/features.js";
+import type { ChunkBuffers } from "./chunk-buffers.js";
+import type { PipelineParts } from "./chunk-pipeline.js";
+import { allocAny, type AnyBuffer, realType } from "./kernels.js";
+import type { ClosedLoopRun, DeviceReadout, RealSlice, TimeLoop } from "./time-loop.js";
+
+/** Where a chunk starts. */
+export interface ClosedStart {
+  readonly step: number;
+  readonly input: FloatArray;
+  readonly output: FloatArray;
+}
+
+/** What a chunk made. */
+export interface ClosedChunk {
+  readonly steps: number;
+  /** How many states are finite, and the neuron of the first that is not. */
+  readonly finite: number;
+  readonly neuron: number;
+  /** steps x O. */
+  readonly outputs: Matrix;
+  /** steps x N, where they were asked for. */
+  readonly states: FloatArray;
+  /** u of the last finite step. */
+  readonly input: FloatArray;
+}
+
+export class ClosedLoop {
+  static readonly chunkSteps = 128;
+  readonly #parts: PipelineParts & { readonly openStreamed: () => Promise<TimeLoop> };
+  readonly #buffers: ChunkBuffers;
+  readonly #readout: DeviceReadout;
+  readonly #outside: Matrix | undefined;
+  readonly #steps: number;
+  readonly #inputs: AnyBuffer;
+  readonly #outputs: AnyBuffer;
+  readonly #owned: { dispose(): void }[] = [];
+
+  constructor(
+    parts: PipelineParts & { readonly openStreamed: () => Promise<TimeLoop> },
+    buffers: ChunkBuffers,
+    readout: LinearReadout,
+    outside: Matrix | undefined,
+    steps: number,
+  ) {
+    const { context, model } = parts;
+    this.#parts = parts;
+    this.#buffers = buffers;
+    this.#outside = outside;
+    this.#steps = steps;
+    const own = <B extends { dispose(): void }>(buffer: B): B => {
+      this.#owned.push(buffer);
+      return buffer;
+    };
+    try {
+      this.#readout = {
+        features: readout.features,
+        outputs: readout.weights.rows,
+        featureCount: featureCount(readout.features, model.size, model.inputSize),
+        weights: own(context.upload(readout.weights.data as Float64Array<ArrayBuffer>, { label: "readout" })),
+        intercept: own(context.upload(readout.intercept as Float64Array<ArrayBuffer>, { label: "intercept" })),
+      };
+      const rows = this.#chunkSteps + 1;
+      const real = realType(model.precision);
+      this.#inputs = own(allocAny(context, real, rows * Math.max(1, model.inputSize), "inputs of the closed loop"));
+      this.#outputs = own(allocAny(context, real, rows * this.#readout.outputs, "outputs of the closed loop"));
+    } catch (error) {
+      this.dispose();
+      throw error;
+    }
+  }
+
+  get #chunkSteps(): number {
+    return Math.min(ClosedLoop.chunkSteps, this.#buffers.capacity, this.#steps);
+  }
+
+  /** Runs a chunk from step `from` of the whole; x is then that of the last finite step. */
+  async run(from: number, start: ClosedStart, keepStates: boolean): Promise<ClosedChunk> {
+    const { context, model, device, compute, common, loop } = this.#parts;
+    const { size, inputSize, precision } = model;
+    const { outputs } = this.#readout;
+    const slot = this.#buffers.slots[0];
+    const steps = Math.min(this.#chunkSteps, this.#steps - from);
+    const part = (slice: RealSlice, values: number) => slice.slice(0, values) as RealSlice<"f32">;
+    const inputs = part(this.#inputs as RealSlice, (steps + 1) * inputSize);
+    const answers = part(this.#outputs as RealSlice, (steps + 1) * outputs);
+    const before = device.state as RealSlice<"f32">;
+    if (inputSize > 0) compute.upload(inputs, this.#inputRows(from, steps, start.input) as Float32Array<ArrayBuffer>);
+    if (model.outputSize > 0) compute.upload(part(answers, outputs), start.output as Float32Array<ArrayBuffer>);
+    compute.copy(slot.before as RealSlice<"f32">, before);
+    const states = part(slot.states, steps * size);
+    const run: ClosedLoopRun = {
+      ...{ steps, firstStep: start.step, sequence: 0, readout: this.#readout, inputs, outputs: answers, state: before, states },
+      inputWeights: device.inputWeights ?? device.bias,
+      bias: device.bias,
+      feedbackWeights: device.feedbackWeights ?? undefined,
+      drive: part(this.#buffers.drive, steps * size),
+      feedback: this.#buffers.feedback ? part(this.#buffers.feedback, steps * size) : undefined,
+    };
+    if (!loop.enqueueClosed?.(compute, run)) (await this.#parts.openStreamed()).enqueueClosed!(compute, run);
+    common.firstNonFinite(compute, states, slot.firstNonFinite);
+    const first = (await compute.download(slot.firstNonFinite))[0]!;
+    loop.check();
+    const made = (await compute.download(answers)) as FloatArray;
+    const all = first >= BigInt(steps * size);
+    const finite = all ? steps : Math.floor(Number(first) / size);
+    if (!all) compute.copy(before, (finite > 0 ? states.slice((finite - 1) * size, finite * size) : slot.before) as RealSlice<"f32">);
+    const row = inputSize > 0 ? inputs.slice(finite * inputSize, (finite + 1) * inputSize) : undefined;
+    return {
+      ...{ steps, finite, neuron: all ? 0 : Number(first) % size },
+      outputs: new Matrix(steps, outputs, made.subarray(outputs)),
+      states: keepStates ? ((await compute.download(states)) as FloatArray) : allocate(precision, 0),
+      input: row ? (context.read(row) as FloatArray) : allocate(precision, 0),
+    };
+  }
+
+  dispose(): void {
+    for (const buffer of this.#owned) buffer.dispose();
+  }
+
+  /** The last input, and behind it the rows of the chunk, with what comes from outside in its place: behind y, or all of u where y is fed back by weights. */
+  #inputRows(from: number, steps: number, last: FloatArray): FloatArray {
+    const { inputSize, outputSize, precision } = this.#parts.model;
+    const rows = allocate(precision, (steps + 1) * inputSize);
+    rows.set(last);
+    const first = outputSize > 0 ? 0 : this.#readout.outputs;
+    if (this.#outside) for (let t = 0; t < steps; t++) rows.set(this.#outside.row(from + t), (t + 1) * inputSize + first);
+    return rows;
+  }
+}

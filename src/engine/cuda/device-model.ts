@@ -1,0 +1,47 @@
+// A model's small matrices and its state on the device: all but W, which is the time loop's.
+import type { Context } from "../../gpu/index.js";
+import { allocate, type FloatArray, type Matrix } from "../../numerics/index.js";
+import type { ReservoirModel } from "../../reservoir/model.js";
+import { allocAny, type AnyBuffer, realType } from "./kernels.js";
+import type { RealSlice } from "./time-loop.js";
+
+export class DeviceModel {
+  /** I x N: W_in, input by input; null where I is 0. */
+  readonly inputWeights: RealSlice | null;
+  /** N. */
+  readonly bias: RealSlice;
+  /** O x N: W_fb, output by output; null where the model has no feedback. */
+  readonly feedbackWeights: RealSlice | null;
+  /** N: x. */
+  readonly state: RealSlice;
+  readonly #buffers: AnyBuffer[] = [];
+
+  constructor(context: Context, model: ReservoirModel) {
+    const upload = (values: FloatArray, label: string): RealSlice => {
+      const buffer = context.upload(values as Float32Array<ArrayBuffer>, { label });
+      this.#buffers.push(buffer);
+      return buffer;
+    };
+    try {
+      this.inputWeights = model.inputSize > 0 ? upload(transposed(model.inputWeights), "W_in") : null;
+      this.bias = upload(model.bias, "b");
+      this.feedbackWeights = model.feedbackWeights ? upload(transposed(model.feedbackWeights), "W_fb") : null;
+      const state = allocAny(context, realType(model.precision), model.size, "x");
+      this.#buffers.push(state);
+      this.state = state;
+    } catch (error) {
+      this.dispose();
+      throw error;
+    }
+  }
+
+  dispose(): void {
+    for (const buffer of this.#buffers) buffer.dispose();
+  }
+}
+
+function transposed({ rows, cols, data }: Matrix): FloatArray {
+  const out = allocate(data instanceof Float32Array ? "float32" : "float64", data.length);
+  for (let r = 0; r < rows; r++) for (let c = 0; c < cols; c++) out[c * rows + r] = data[r * cols + c]!;
+  return out;
+}

@@ -1,0 +1,135 @@
+// The CUDA engine: one device, real or simulated, that runs reservoirs by the plan that suits their shape. Which devices there are under which names
+// is said by the package's index.
+import type { Context } from "../../gpu/index.js";
+import { type Engine, type EngineOptions, EngineUnavailableError, formatBytes } from "../../reservoir/engine.js";
+import type { ReservoirModel } from "../../reservoir/model.js";
+import { ensembleOneByOne } from "../ensemble.js";
+import { EngineDevice } from "./device.js";
+import type { OpenBatch, OpenTrainer, RunEnsemble } from "./device-work.js";
+import { usableMemory } from "./memory.js";
+import { type Choice, choices, describeChoice, type Place } from "./plan.js";
+import { DeviceSession } from "./session.js";
+import { type ModelShape, shapeOf } from "./shape.js";
+import { streamedLoops } from "./streamed/index.js";
+import type { TimeLoop } from "./time-loop.js";
+
+/** Which device an engine runs on. */
+export interface DeviceEngineOptions {
+  /** "cuda", "cuda:1", "sim". */
+  readonly name: string;
+  /** Opens the device, when it is first needed. */
+  readonly open: () => Context;
+  /** The most steps of a chunk; default what suits memory and the time of a step. A device that is simulated takes fewer. */
+  readonly stepsPerChunk?: number | undefined;
+}
+
+/** An engine on a device. */
+export interface DeviceEngine extends Engine {
+  /** The device's context, opened where it is not yet. */
+  context(): Context;
+  /** Gives the device back; sessions on it end. The next use opens it again. */
+  close(): void;
+}
+
+const openTrainer: OpenTrainer = () => undefined;
+const openBatch: OpenBatch = () => undefined;
+const runTogether: RunEnsemble = () => undefined;
+
+/** An engine on the device that `open` opens. Nothing is opened before it is asked for something. */
+export function deviceEngine(options: DeviceEngineOptions): DeviceEngine {
+  const { name, stepsPerChunk } = options;
+  const device = new EngineDevice(options.open);
+
+  const place = (memory: number | undefined): Place => {
+    const { info } = device.context();
+    return { engine: name, device: info, memory: Math.min(usableMemory(info), memory ?? Number.POSITIVE_INFINITY), stepsPerChunk };
+  };
+
+  const engine: DeviceEngine = {
+    name,
+
+    get weightLimit() {
+      return usableMemory(device.context().info);
+    },
+
+    async probe() {
+      try {
+        const { info } = device.context();
+        const [major, minor] = info.computeCapability;
+        const reason = `${info.name} opens, compute capability ${major}.${minor}, ${formatBytes(info.totalMemory)}`;
+        return { available: true, reason, device: info.name };
+      } catch (error) {
+        return { available: false, reason: (error as Error).message };
+      }
+    },
+
+    plan(model, engineOptions) {
+      const shape = shapeOf(rateModel(name, model));
+      const here = place(undefined);
+      const found = choices(shape, here, engineOptions);
+      return describeChoice(found[0]!, shape, here, found);
+    },
+
+    async open(model, engineOptions) {
+      const rate = rateModel(name, model);
+      const context = device.context();
+      const shape = shapeOf(rate);
+      const here = place(freeMemory(context));
+      const found = choices(shape, here, engineOptions);
+      const { choice, loop } = await openFirst(name, context, rate, found, engineOptions);
+      try {
+        return new DeviceSession({
+          ...{ context, model: rate, loop, openTrainer, openBatch },
+          plan: describeChoice(choice, shape, here, found, loop.details),
+          capacity: choice.memory.capacity,
+          openStreamed: () => openStreamed(context, rate, shape),
+        });
+      } catch (error) {
+        loop.dispose();
+        throw error;
+      }
+    },
+
+    async ensemble(models, sequences, ensembleOptions) {
+      const rates = models.map((model) => rateModel(name, model));
+      const together = runTogether(device.context(), rates, sequences, ensembleOptions);
+      return together ?? ensembleOneByOne(engine, rates, sequences, ensembleOptions);
+    },
+
+    context: () => device.context(),
+    close: () => device.close(),
+  };
+  return engine;
+}
+
+/** What may still be allocated: free on the device, and held by the pool but not used. */
+function freeMemory(context: Context): number {
+  const { reserved, used } = context.poolStatistics();
+  return context.memoryInfo().free + Math.max(0, reserved - used);
+}
+
+/** Opens the first choice that the device takes. */
+async function openFirst(
+  engine: string,
+  context: Context,
+  model: ReservoirModel,
+  found: readonly Choice[],
+  options: EngineOptions = {},
+): Promise<{ choice: Choice; loop: TimeLoop }> {
+  for (const choice of found) {
+    const loop = await choice.loop.open(context, model, { spinLimit: options.spinLimit });
+    if (loop) return { choice, loop };
+  }
+  const tried = found.map(({ loop }) => `"${loop.name}"`).join(", ");
+  throw new EngineUnavailableError(engine, `${context.info.name} does not take this reservoir by the plan ${tried}; take "auto"`);
+}
+
+async function openStreamed(context: Context, model: ReservoirModel, shape: ModelShape): Promise<TimeLoop> {
+  return (await streamedLoops.plans(shape, context.info, {})[0]!.open(context, model, {}))!;
+}
+
+function rateModel(engine: string, model: { readonly kind?: string | undefined }): ReservoirModel {
+  if (model.kind !== undefined && model.kind !== "rate")
+    throw new EngineUnavailableError(engine, `it runs rate reservoirs, and this one is ${model.kind}; take the engine "cpu"`);
+  return model as ReservoirModel;
+}

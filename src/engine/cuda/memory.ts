@@ -1,0 +1,58 @@
+// How much device memory a model and its chunks take, decided before any is allocated. The loop's own memory is its plan's business.
+import type { DeviceInfo } from "../../gpu/index.js";
+import { EngineCapacityError } from "../../reservoir/engine.js";
+import { elementBytes, type ModelShape } from "./shape.js";
+import type { TimeLoopPlan } from "./time-loop.js";
+
+/** A chunk's states take about this many bytes: enough to copy at full speed, few enough to wait for. */
+const chunkBytes = 32 * 2 ** 20;
+
+/** A chunk is to take no longer than this, so that progress and signals get through. */
+const chunkMicroseconds = 40_000;
+
+/** A launch has at most 65,535 blocks along its second axis, of 16 steps each (kernels/reservoir_step.cu, drive). */
+const mostSteps = 65_535;
+
+/** The share of a device's memory that a model may plan for; the rest is the driver's. */
+const usableShare = 0.95;
+
+/** What a session allocates. */
+export interface MemoryPlan {
+  /** Steps in one chunk. */
+  readonly capacity: number;
+  /** Bytes beside the chunks: weights, vectors, the loop. */
+  readonly fixedBytes: number;
+  readonly bytesPerStep: number;
+  readonly totalBytes: number;
+}
+
+export const usableMemory = (device: DeviceInfo): number => Math.floor(device.totalMemory * usableShare);
+
+/** Input weights, bias, feedback weights, states before chunks: what every session holds beside its loop. */
+export function sessionBytes({ size, inputSize, outputSize, precision }: ModelShape): number {
+  return elementBytes(precision) * size * (inputSize + outputSize + 4);
+}
+
+/**
+ * Sizes the chunks of a session so that all fits into `limit` bytes.
+ * @throws EngineCapacityError where not even one step does
+ */
+export function planMemory(shape: ModelShape, loop: TimeLoopPlan, limit: number, device: string, mostChunkSteps = mostSteps): MemoryPlan {
+  const { size, inputSize, outputSize, precision } = shape;
+  const element = elementBytes(precision);
+  const matrices = 3 + (outputSize > 0 ? 1 : 0);
+  const bytesPerStep = element * (matrices * size + 3 * inputSize + 2 * outputSize);
+  const fixedBytes = loop.bytes + sessionBytes(shape);
+  const wanted = Math.min(mostSteps, mostChunkSteps, chunkBytes / (element * size), chunkMicroseconds / loop.microsecondsPerStep);
+  const fits = Math.floor((limit - fixedBytes) / bytesPerStep);
+  if (fits < 1) {
+    throw new EngineCapacityError(
+      `a reservoir of ${size} neurons with ${shape.nonzeros.toLocaleString("en")} weights on ${device}`,
+      fixedBytes + bytesPerStep,
+      limit,
+      'take fewer neurons, a smaller connectionProbability, weightPrecision "bfloat16", or precision float32',
+    );
+  }
+  const capacity = Math.max(1, Math.min(Math.floor(wanted), fits));
+  return { capacity, fixedBytes, bytesPerStep, totalBytes: fixedBytes + capacity * bytesPerStep };
+}

@@ -1,0 +1,70 @@
+// Hands the chunks of a run to a trainer on the device, with the targets that go with them. It sums nothing itself.
+import type { Context, DeviceBuffer, PinnedBuffer, Stream } from "../../gpu/index.js";
+import type { Matrix } from "../../numerics/index.js";
+import type { ReservoirModel } from "../../reservoir/model.js";
+import type { FinishedChunk } from "./chunk-pipeline.js";
+import type { DeviceTrainer } from "./device-work.js";
+import type { RealSlice } from "./time-loop.js";
+
+export class TrainingRun {
+  readonly #context: Context;
+  readonly #stream: Stream;
+  readonly #trainer: DeviceTrainer;
+  readonly #targets: Matrix;
+  readonly #washout: number;
+  readonly #model: ReservoirModel;
+  #onDevice: readonly [DeviceBuffer<"f64">, DeviceBuffer<"f64">] | undefined;
+  #onHost: readonly [PinnedBuffer<"f64">, PinnedBuffer<"f64">] | undefined;
+  #chunks = 0;
+
+  constructor(context: Context, stream: Stream, trainer: DeviceTrainer, targets: Matrix, washout: number, model: ReservoirModel) {
+    this.#context = context;
+    this.#stream = stream;
+    this.#trainer = trainer;
+    this.#targets = targets;
+    this.#washout = washout;
+    this.#model = model;
+  }
+
+  /** Enqueues the rows of a chunk after the washout. Two chunks may be under way. */
+  add({ from, to, finite, slot }: FinishedChunk): void {
+    const first = Math.max(0, this.#washout - from);
+    if (first >= finite) return;
+    const { size, inputSize } = this.#model;
+    const { cols } = this.#targets;
+    const rows = finite - first;
+    const { device, host } = this.#buffers((to - from) * cols, this.#chunks++ % 2);
+    host.array.set(this.#targets.data.subarray((from + first) * cols, (from + finite) * cols));
+    this.#stream.copy2D(device, host, { columns: cols, rows });
+    this.#trainer.add(this.#stream, {
+      rows,
+      states: slot.states.slice(first * size, finite * size) as RealSlice,
+      inputs: (slot.inputs ?? slot.states).slice(first * inputSize, finite * inputSize) as RealSlice,
+      targets: device.slice(0, rows * cols),
+    });
+  }
+
+  /** After the last chunk. */
+  finish(): Promise<void> {
+    return this.#trainer.finish(this.#stream);
+  }
+
+  dispose(): void {
+    this.#trainer.dispose();
+    this.#release();
+  }
+
+  #buffers(values: number, index: number): { device: DeviceBuffer<"f64">; host: PinnedBuffer<"f64"> } {
+    if (!this.#onDevice || !this.#onHost || this.#onHost[0].length < values) {
+      this.#release();
+      const [context, label] = [this.#context, "targets"];
+      this.#onDevice = [context.alloc("f64", values, { label }), context.alloc("f64", values, { label })];
+      this.#onHost = [context.pinned("f64", values, { label }), context.pinned("f64", values, { label })];
+    }
+    return { device: this.#onDevice[index]!, host: this.#onHost[index]! };
+  }
+
+  #release(): void {
+    for (const buffer of [...(this.#onDevice ?? []), ...(this.#onHost ?? [])]) buffer.dispose();
+  }
+}
