@@ -18,29 +18,6 @@ export function gemmTiledSize({ m, n, tileSize }: GemmTiledShape): number {
   return tileSize ?? [128, 64].find((size) => ceilDiv(m, size) * ceilDiv(n, size) >= 128) ?? 32;
 }
 
-/** How a tile of rows x columns is brought from global memory: `vector` elements at a time, `units` of them a thread. */
-interface TilePlan {
-  readonly rows: number;
-  readonly columns: number;
-  readonly vector: 1 | 2 | 4;
-  readonly units: number;
-}
-
-function tilePlan(rows: number, columns: number, pitch: number): TilePlan {
-  const each = (rows * columns) / threads;
-  const vector = ([4, 2, 1] as const).find((width) => width <= each && columns % width === 0 && pitch % width === 0)!;
-  return { rows, columns, vector, units: each / vector };
-}
-
-/** The part of a tile that one thread brings: its place in the matrix, where it is read, and where it is put. */
-interface TileUnit {
-  readonly row: Value<"u32">;
-  readonly column: Value<"u32">;
-  readonly from: Pointer<"global", "f32">;
-  readonly next: Variable<"u64">;
-  readonly to: Pointer<"shared", "f32">;
-}
-
 /**
  * C = A B in binary32: A is m x k, B k x n, C m x n, all by rows; products are fused and added in rising k. Any sizes; where k or n is no
  * multiple of 4 the loads are narrower. Arguments: a, b, c.
@@ -52,9 +29,19 @@ export function gemmTiled(shape: GemmTiledShape, options: GeneratorOptions = {})
   const tile = gemmTiledSize(shape);
   if (![16, 32, 64, 128].includes(tile)) throw new PtxBuildError(`tileSize is ${tile}; it takes 16, 32, 64 or 128`, gemmTiledName);
   const grid = [ceilDiv(n, tile), ceilDiv(m, tile)] as const;
-  return generate({ name: gemmTiledName, grid, block: [threads], minBlocks: 2 }, options, (k) => {
-    new TiledProduct(k, m, n, depth, tile).build();
-  });
+  return generate({ name: gemmTiledName, grid, block: [threads], minBlocks: 2 }, options, (k) =>
+    new TiledProduct(k, m, n, depth, tile).build(),
+  );
+}
+
+/** A tile of rows x columns on its way from global to shared memory. A thread brings `units` vectors, each `rowStep` rows below the last. */
+interface Tile {
+  readonly vector: 1 | 2 | 4;
+  readonly units: number;
+  readonly rowStep: number;
+  /** This thread's first row and column in the tile. */
+  readonly row: Value<"u32">;
+  readonly column: Value<"u32">;
 }
 
 class TiledProduct {
@@ -81,87 +68,99 @@ class TiledProduct {
   }
 
   build(): void {
-    const { k, tile, depth } = this;
+    const { k, tile, depth, n } = this;
     const [a, b, c] = [k.pointer("f32", "a"), k.pointer("f32", "b"), k.pointer("f32", "c")];
     const [sizeA, sizeB] = [tileDepth * this.pitchA, tileDepth * tile];
     const [sharedA, sharedB] = [k.shared("f32", 2 * sizeA), k.shared("f32", 2 * sizeB)];
     const [firstRow, firstColumn] = [k.mul(k.special("ctaid", "y"), tile), k.mul(k.special("ctaid", "x"), tile)];
-    const [planA, planB] = [tilePlan(tile, tileDepth, depth), tilePlan(tileDepth, tile, this.n)];
-    const unitsA = this.units(planA, a, depth, [firstRow, undefined], (row, column) => k.at(k.at(sharedA, column, this.pitchA), row));
-    const unitsB = this.units(planB, b, this.n, [undefined, firstColumn], (row, column) => k.at(k.at(sharedB, row, tile), column));
+    const [tileA, tileB] = [this.plan(tile, tileDepth, depth), this.plan(tileDepth, tile, n)];
+    const [rowA, columnB] = [k.add(firstRow, tileA.row), k.add(firstColumn, tileB.column)];
+    const fromA = k.variable("u64", k.at(k.at(a, rowA, depth), tileA.column).base);
+    const fromB = k.variable("u64", k.at(k.at(b, tileB.row, n), columnB).base);
+    const putA = k.at(k.at(sharedA, tileA.column, this.pitchA), tileA.row);
+    const putB = k.at(k.at(sharedB, tileB.row, tile), tileB.column);
     const [thread, warp] = [k.threadIndex(), k.warpIndex()];
     const lane = k.and(thread, 31);
     // Warps are 4 x 2, lanes 4 x 8: a warp's vector loads from either tile then touch every bank once.
     const ownRow = k.mad(k.shr(warp, 1), 4 * this.each, k.mul(k.shr(lane, 3), this.group));
     const ownColumn = k.mad(k.and(warp, 1), 8 * this.each, k.mul(k.and(lane, 7), this.group));
     const sums = range(this.each * this.each).map(() => k.variable("f32", 0));
-    const readA = k.at(sharedA, ownRow);
-    const readB = k.at(sharedB, ownColumn);
+    const [readA, readB] = [k.at(sharedA, ownRow), k.at(sharedB, ownColumn)];
     // Offsets of the half of shared memory that is read, and of the one that is written; they change places after each tile.
     const [offsetA, offsetB] = [k.variable("u32", 0), k.variable("u32", 0)];
 
+    // Loads this thread's part of the tiles that begin at depth `at` into registers, zeros where the matrices end.
+    const fetch = (at: Value<"u32">): Value<"f32">[][] => {
+      const inA = this.inDepth(at, tileA.column);
+      const parts = [
+        ...range(tileA.units).map((unit) => {
+          const exists = this.exists(rowA, unit * tileA.rowStep, this.m, tile);
+          return this.fetchUnit(
+            new Pointer("global", "f32", fromA, 4 * unit * tileA.rowStep * depth),
+            tileA.vector,
+            this.both(exists, inA),
+          );
+        }),
+        ...range(tileB.units).map((unit) => {
+          const inB = this.inDepth(at, tileB.row, unit * tileB.rowStep);
+          const from = new Pointer("global", "f32", fromB, 4 * unit * tileB.rowStep * n);
+          return this.fetchUnit(from, tileB.vector, this.both(this.exists(columnB, 0, n, tile), inB));
+        }),
+      ];
+      k.assign(fromA, k.add(fromA, 4 * tileDepth));
+      k.assign(fromB, k.add(fromB, 4 * tileDepth * n));
+      return parts;
+    };
     const put = (fetched: Value<"f32">[][]): void => {
-      for (const [unit, { to }] of unitsA.entries())
-        for (const [v, value] of fetched[unit]!.entries()) k.store(k.atBytes(to, offsetA).plus(v * this.pitchA), value);
-      for (const [unit, { to }] of unitsB.entries()) k.store(k.atBytes(to, offsetB), fetched[unitsA.length + unit]!);
+      const [toA, toB] = [k.atBytes(putA, offsetA), k.atBytes(putB, offsetB)];
+      for (const [unit, values] of fetched.slice(0, tileA.units).entries())
+        for (const [v, value] of values.entries()) k.store(toA.plus(v * this.pitchA + unit * tileA.rowStep), value);
+      for (const [unit, values] of fetched.slice(tileA.units).entries()) k.store(toB.plus(unit * tileB.rowStep * tile), values);
     };
 
-    put(this.fetch(planA, unitsA, planB, unitsB, k.constant("u32", 0)));
+    put(fetch(k.constant("u32", 0)));
     k.barrier();
-    k.for("u32", { from: tileDepth, to: tileDepth * (ceilDiv(depth, tileDepth) - 1) + 1, step: tileDepth }, (at) => {
-      const next = this.fetch(planA, unitsA, planB, unitsB, at);
+    // The last round fetches past the depth, which is zeros, and stores them where nobody reads.
+    k.for("u32", { from: tileDepth, to: depth + tileDepth, step: tileDepth }, (at) => {
+      const next = fetch(at);
       this.multiply(k.atBytes(readA, offsetA), k.atBytes(readB, offsetB), sums);
       k.assign(offsetA, k.sub(k.constant("u32", 4 * sizeA), offsetA));
       k.assign(offsetB, k.sub(k.constant("u32", 4 * sizeB), offsetB));
       put(next);
       k.barrier();
     });
-    this.multiply(k.atBytes(readA, offsetA), k.atBytes(readB, offsetB), sums);
     this.write(c, k.add(firstRow, ownRow), k.add(firstColumn, ownColumn), sums);
   }
 
-  private units(
-    plan: TilePlan,
-    matrix: Pointer<"global", "f32">,
-    pitch: number,
-    [firstRow, firstColumn]: readonly [Value<"u32"> | undefined, Value<"u32"> | undefined],
-    place: (row: Value<"u32">, column: Value<"u32">) => Pointer<"shared", "f32">,
-  ): TileUnit[] {
+  private plan(rows: number, columns: number, pitch: number): Tile {
     const { k } = this;
-    const across = plan.columns / plan.vector;
-    return range(plan.units).map((unit) => {
-      const index = k.add(k.threadIndex(), unit * threads);
-      const [ownRow, ownColumn] = [k.div(index, across), k.mul(k.rem(index, across), plan.vector)];
-      const [row, column] = [firstRow ? k.add(firstRow, ownRow) : ownRow, firstColumn ? k.add(firstColumn, ownColumn) : ownColumn];
-      const next = k.variable("u64", k.at(k.at(matrix, row, pitch), column).base);
-      return { row, column, next, from: new Pointer("global", "f32", next), to: place(ownRow, ownColumn) };
-    });
+    const each = (rows * columns) / threads;
+    const vector = ([4, 2, 1] as const).find((width) => width <= each && pitch % width === 0)!;
+    const across = columns / vector;
+    const [row, column] = [k.div(k.threadIndex(), across), k.mul(k.rem(k.threadIndex(), across), vector)];
+    return { vector, units: each / vector, rowStep: threads / across, row, column };
   }
 
-  /** Loads this thread's part of the tiles that begin at depth `at` into registers, zeros where the matrices end. */
-  private fetch(planA: TilePlan, unitsA: TileUnit[], planB: TilePlan, unitsB: TileUnit[], at: Value<"u32">): Value<"f32">[][] {
-    const { k, m, n, depth } = this;
-    const all = (tests: (Value<"pred"> | undefined)[]): Value<"pred"> | undefined =>
-      tests.reduce((both, test) => (both && test ? k.and(both, test) : (both ?? test)), undefined);
-    const load = (plan: TilePlan, { from, next }: TileUnit, where: Value<"pred"> | undefined, advance: number): Value<"f32">[] => {
-      const access = where === undefined ? { readOnly: true } : { readOnly: true, where, otherwise: 0 };
-      const values = plan.vector === 1 ? [k.load(from, access)] : k.loadVector(from, plan.vector, access);
-      k.assign(next, k.add(next, advance));
-      return values;
-    };
-    const depthEnds = depth % tileDepth !== 0;
-    return [
-      ...unitsA.map((unit) => {
-        const rowExists = m % this.tile === 0 ? undefined : k.compare("lt", unit.row, m);
-        const depthExists = depthEnds ? k.compare("lt", k.add(at, unit.column), depth) : undefined;
-        return load(planA, unit, all([rowExists, depthExists]), 4 * tileDepth);
-      }),
-      ...unitsB.map((unit) => {
-        const columnExists = n % this.tile === 0 ? undefined : k.compare("lt", unit.column, n);
-        const depthExists = depthEnds ? k.compare("lt", k.add(at, unit.row), depth) : undefined;
-        return load(planB, unit, all([columnExists, depthExists]), 4 * tileDepth * n);
-      }),
-    ];
+  private both(a: Value<"pred"> | undefined, b: Value<"pred">): Value<"pred"> {
+    return a === undefined ? b : this.k.and(a, b);
+  }
+
+  /** Whether index + more is below a size; undefined where tiles divide the size, so that it always is. */
+  private exists(index: Value<"u32">, more: number, size: number, tile: number): Value<"pred"> | undefined {
+    const { k } = this;
+    if (size % tile === 0) return undefined;
+    return k.compare("lt", more === 0 ? index : k.add(index, more), size);
+  }
+
+  private inDepth(at: Value<"u32">, index: Value<"u32">, more = 0): Value<"pred"> {
+    const { k, depth } = this;
+    if (depth % tileDepth === 0) return k.compare("lt", at, depth);
+    return k.compare("lt", k.add(k.add(at, index), more), depth);
+  }
+
+  private fetchUnit(from: Pointer<"global", "f32">, vector: 1 | 2 | 4, where: Value<"pred">): Value<"f32">[] {
+    const access = { readOnly: true, where, otherwise: 0 };
+    return vector === 1 ? [this.k.load(from, access)] : this.k.loadVector(from, vector, access);
   }
 
   /** Adds the product of the two tiles to the sums. */
@@ -182,15 +181,15 @@ class TiledProduct {
     const vector = n % group === 0 ? group : 1;
     const place = (index: number, apart: number): number => Math.floor(index / group) * apart + (index % group);
     for (let r = 0; r < each; r++) {
-      const at = k.add(row, place(r, 4 * group));
-      const rowExists = m % tile === 0 ? undefined : k.compare("lt", at, m);
-      const start = k.at(k.at(c, at, n), column);
+      const down = place(r, 4 * group);
+      const rowExists = this.exists(row, down, m, tile);
+      const start = k.at(k.at(c, k.add(row, down), n), column);
       for (let s = 0; s < each; s += vector) {
-        const from = place(s, 8 * group);
-        const columnExists = n % tile === 0 ? undefined : k.compare("lt", k.add(column, from), n);
-        const where = rowExists && columnExists ? k.and(rowExists, columnExists) : (rowExists ?? columnExists);
+        const right = place(s, 8 * group);
+        const columnExists = this.exists(column, right, n, tile);
+        const where = columnExists === undefined ? rowExists : this.both(rowExists, columnExists);
         const values = range(vector).map((v) => sums[r * each + s + v]!);
-        k.store(start.plus(from), values, where === undefined ? {} : { where });
+        k.store(start.plus(right), values, where === undefined ? {} : { where });
       }
     }
   }

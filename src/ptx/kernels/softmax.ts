@@ -1,0 +1,34 @@
+// Softmax of rows, with the largest element subtracted first.
+import { checkSizes, ceilDiv, generate, type GeneratedKernel, type GeneratorOptions } from "./generated-kernel.js";
+import { eachRow, planRow } from "./row.js";
+
+export interface SoftmaxShape {
+  readonly rows: number;
+  /** Length of a row. */
+  readonly dim: number;
+  /** Who shares a row: by default a warp up to 1024 elements, else a block. */
+  readonly form?: "warp" | "block";
+}
+
+export const softmaxName = ({ dim, form }: SoftmaxShape): string => `softmax_${planRow("softmax", dim, form).form}`;
+
+/**
+ * y[r, i] = exp(x[r, i] - max_j x[r, j]) / sum_j exp(x[r, j] - max_j x[r, j]) in binary32 for `rows` x dim; a row whose largest element is
+ * infinite gives NaN. Arguments: x, y, rows (which may differ from the shape's, with a grid to match).
+ * @throws PtxBuildError
+ */
+export function softmax(shape: SoftmaxShape, options: GeneratorOptions = {}): GeneratedKernel {
+  const { rows, dim } = shape;
+  checkSizes("softmax", { rows, dim });
+  const name = softmaxName(shape);
+  const plan = planRow(name, dim, shape.form);
+  return generate({ name, grid: [ceilDiv(rows, plan.rowsPerBlock)], block: [plan.threads] }, options, (k) => {
+    const [x, y, count] = [k.pointer("f32", "x"), k.pointer("f32", "y"), k.parameter("u32", "rows")];
+    eachRow(k, plan, count, x, y, (row, to) => {
+      const largest = row.reduce("max", (value) => value);
+      row.update((value) => k.approximate("ex2", k.mul(k.sub(value, largest), Math.LOG2E)));
+      const scale = k.rcp(row.reduce("sum", (value) => value));
+      row.write(to, (value) => k.mul(value, scale));
+    });
+  });
+}
