@@ -15,6 +15,7 @@ const allowed: Record<string, readonly string[]> = {
   analysis: ["numerics", "reservoir", "readout", "metrics"],
   plot: ["numerics", "reservoir", "metrics", "analysis"],
   spikes: ["numerics", "reservoir", "readout", "metrics", "io"],
+  pipeline: ["numerics", "reservoir", "readout", "metrics", "io", "model", "spikes"],
   engine: ["numerics", "reservoir", "readout", "spikes", "gpu", "ptx"],
   ptx: [],
   gpu: [],

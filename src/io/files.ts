@@ -69,6 +69,26 @@ export function decodeText(bytes: Uint8Array, source: string, format: FileFormat
   }
 }
 
+/** The files in a folder and those beneath it, as sorted paths from it with "/". @throws FileError. */
+export async function listFiles(folder: string): Promise<string[]> {
+  const { readdir } = nodeFs(folder).promises;
+  const { join } = nodePath(folder);
+  const found: string[] = [];
+  const visit = async (beneath: string): Promise<void> => {
+    for (const entry of await readdir(join(folder, beneath), { withFileTypes: true })) {
+      const path = beneath === "" ? entry.name : `${beneath}/${entry.name}`;
+      if (entry.isDirectory()) await visit(path);
+      else found.push(path);
+    }
+  };
+  try {
+    await visit("");
+  } catch (error) {
+    throw await readError(folder, error);
+  }
+  return found.sort();
+}
+
 /** Makes a folder and those above it, where they are not there yet. @throws FileError. */
 export async function ensureFolder(path: string): Promise<void> {
   try {

@@ -4,7 +4,7 @@ export { AtomicFile, writeFileAtomic } from "./atomic.js";
 export { type CsvOptions, type CsvTable, missingMarkers, parseCsv, readCsv } from "./csv.js";
 export { type CsvWriteOptions, formatCsv, writeCsv } from "./csv-writer.js";
 export { FileError, type FileFormat, type FileProblem, FormatError, type SourceOptions } from "./errors.js";
-export { ensureFolder, readBytes, readText } from "./files.js";
+export { ensureFolder, listFiles, readBytes, readText } from "./files.js";
 export { bfloat16ToFloat32, float16ToFloat32 } from "./half.js";
 export type { MissingPolicy } from "./missing.js";
 export { nearNames } from "./near-names.js";

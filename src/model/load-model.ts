@@ -2,7 +2,7 @@
 import { readBytes } from "../io/files.js";
 import { Classifier } from "./classifier.js";
 import { Forecaster } from "./forecaster.js";
-import { decodeModelFile, type LoadOptions } from "./model-file.js";
+import { decodeModelFile, type LoadOptions, ModelFileError } from "./model-file.js";
 import { decodeReservoir, type LoadedReservoir } from "./reservoir-file.js";
 
 /** What a model file holds. */
@@ -23,5 +23,7 @@ export async function loadModel(path: string, options: Omit<LoadOptions, "source
       return { kind, classifier: await Classifier.fromBytes(bytes, open) };
     case "reservoir":
       return { kind, ...(await decodeReservoir(bytes, open)) };
+    case "pipeline":
+      throw new ModelFileError(path, "it holds a pipeline; Pipeline.load opens it");
   }
 }

@@ -1,0 +1,120 @@
+// Cross-validation: a pipeline trained and tested on each split, and what came out. It chooses nothing.
+import type { Label } from "../model/index.js";
+import { type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
+import type { MatrixLike, Seed } from "../numerics/index.js";
+import { DataError, WorkInterruptedError, type WorkOptions } from "../reservoir/index.js";
+import type { PipelineParameters } from "./parameters.js";
+import { Pipeline, type PipelineRunOptions } from "./pipeline.js";
+import { groupKFold, type Split, stratifiedKFold } from "./splits.js";
+
+/** Cases with their labels, and where it is known who or what each comes from. */
+export interface LabelledCases {
+  readonly sequences: readonly MatrixLike[];
+  readonly labels: ArrayLike<Label>;
+  /** Speaker, subject, day: what a split must not part. */
+  readonly groups?: ArrayLike<string | number> | undefined;
+}
+
+export interface CrossValidationOptions extends PipelineRunOptions, WorkOptions {
+  /** Splits of one's own; default `folds` folds that keep groups whole where there are groups, and shares of classes where there are none. */
+  readonly splits?: readonly Split[] | undefined;
+  /** Default 5. */
+  readonly folds?: number | undefined;
+  /** Seeds of the reservoir, each trained on every split; default the one of the parameters. */
+  readonly seeds?: readonly Seed[] | undefined;
+  /** Decides the folds; default "spillway". */
+  readonly splitSeed?: Seed | undefined;
+}
+
+/** One training and test. */
+export interface FoldScore {
+  readonly fold: number;
+  readonly seed: Seed | undefined;
+  readonly accuracy: number;
+  readonly errors: number;
+  readonly cases: number;
+}
+
+export interface CrossValidation {
+  readonly folds: readonly FoldScore[];
+  /** Mean accuracy over folds and seeds, weighted by cases. */
+  readonly mean: number;
+  /** Standard deviation over folds and seeds (by n - 1). */
+  readonly deviation: number;
+  /** Label against predicted class over all test cases. */
+  readonly confusion: ConfusionMatrix;
+  /** Whether it was stopped before all folds were done; what was done counts. */
+  readonly interrupted: boolean;
+}
+
+/**
+ * Trains the pipeline on the train cases of each split and tests it on the others. Stopped by its signal it gives the folds that were finished.
+ * @throws DataError for splits that do not fit, WorkInterruptedError where not even one fold was finished
+ */
+export async function crossValidate(
+  parameters: PipelineParameters,
+  cases: LabelledCases,
+  options: CrossValidationOptions = {},
+): Promise<CrossValidation> {
+  const { sequences, labels, groups } = cases;
+  const { engine, threads, signal, onProgress, seeds } = options;
+  if (labels.length !== sequences.length)
+    throw new DataError(`labels holds ${labels.length} classes and sequences ${sequences.length} cases; they take the same number`);
+  const splits = options.splits ?? defaultSplits(cases, options);
+  checkSplits(splits, sequences.length);
+  const chosen: readonly (Seed | undefined)[] = seeds ?? [undefined];
+  const total = splits.length * chosen.length;
+  const folds: FoldScore[] = [];
+  const truth: Label[] = [];
+  const predicted: Label[] = [];
+  let interrupted = false;
+  for (const [k, seed] of chosen.entries()) {
+    const described = seed === undefined ? parameters : { ...parameters, reservoir: { ...parameters.reservoir, seed } };
+    for (const [fold, { train, test }] of splits.entries()) {
+      await using pipeline = new Pipeline(described, { engine, threads });
+      try {
+        const part = (places: readonly number[]) => places.map((place) => sequences[place]!);
+        const answers = (places: readonly number[]) => places.map((place) => labels[place]!);
+        await pipeline.fit(part(train), answers(train), { signal });
+        const said = await pipeline.predict(part(test), { signal });
+        const right = answers(test);
+        const errors = said.filter((label, i) => label !== right[i]).length;
+        folds.push({ fold, seed, accuracy: 1 - errors / test.length, errors, cases: test.length });
+        truth.push(...right);
+        predicted.push(...said);
+      } catch (error) {
+        if (!(error instanceof WorkInterruptedError)) throw error;
+        interrupted = true;
+        break;
+      }
+      onProgress?.(k * splits.length + fold + 1, total);
+    }
+    if (interrupted) break;
+  }
+  if (folds.length === 0) throw new WorkInterruptedError(0, total, signal?.reason);
+  return { ...summary(folds), folds, confusion: confusionMatrix(truth, predicted), interrupted };
+
+  function defaultSplits(all: LabelledCases, { folds: count, splitSeed }: CrossValidationOptions): Split[] {
+    return groups ? groupKFold(groups, { folds: count, seed: splitSeed }) : stratifiedKFold(all.labels, { folds: count, seed: splitSeed });
+  }
+}
+
+function summary(folds: readonly FoldScore[]): { mean: number; deviation: number } {
+  const cases = folds.reduce((sum, fold) => sum + fold.cases, 0);
+  const errors = folds.reduce((sum, fold) => sum + fold.errors, 0);
+  const middle = folds.reduce((sum, fold) => sum + fold.accuracy, 0) / folds.length;
+  const squares = folds.reduce((sum, fold) => sum + (fold.accuracy - middle) ** 2, 0);
+  return { mean: 1 - errors / cases, deviation: folds.length > 1 ? Math.sqrt(squares / (folds.length - 1)) : 0 };
+}
+
+function checkSplits(splits: readonly Split[], cases: number): void {
+  if (splits.length === 0) throw new DataError("splits is empty; it takes at least one split");
+  splits.forEach(({ train, test }, k) => {
+    const wrong = [...train, ...test].find((place) => !Number.isSafeInteger(place) || place < 0 || place >= cases);
+    if (wrong !== undefined) throw new DataError(`splits[${k}] names case ${wrong}; there are cases 0 to ${cases - 1}`);
+    const both = test.find((place) => train.includes(place));
+    if (both !== undefined) throw new DataError(`splits[${k}] has case ${both} in train and in test; a case is in one of them`);
+    if (train.length === 0 || test.length === 0)
+      throw new DataError(`splits[${k}] has ${train.length} cases to train and ${test.length} to test; both take at least one`);
+  });
+}

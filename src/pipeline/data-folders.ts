@@ -1,0 +1,115 @@
+// Data sets as they lie in folders: archives of time series, sounds, spike patterns. Nothing is downloaded.
+import { listFiles, readUea, readWav, type UeaOptions } from "../io/index.js";
+import type { Label } from "../model/index.js";
+import { Matrix } from "../numerics/index.js";
+import { DataError } from "../reservoir/index.js";
+
+/** Cases with labels, and groups where the names of the files tell them. */
+export interface FolderCases {
+  readonly sequences: readonly Matrix[];
+  readonly labels: readonly Label[];
+  readonly groups?: readonly string[] | undefined;
+  /** Where each case comes from. */
+  readonly sources: readonly string[];
+}
+
+/** The two parts of an archive's data set. */
+export interface ArchiveData {
+  readonly name: string;
+  readonly train: FolderCases;
+  readonly test: FolderCases;
+  readonly classes: readonly string[];
+  readonly channels: number;
+}
+
+/** Reads NAME_TRAIN.ts and NAME_TEST.ts of the UEA and UCR archives. @throws FileError, FormatError; DataError where the two do not go together */
+export async function readUeaFolder(folder: string, name: string, options: UeaOptions = {}): Promise<ArchiveData> {
+  const { join } = globalThis.process.getBuiltinModule("node:path");
+  const [train, test] = await Promise.all(["TRAIN", "TEST"].map((part) => readUea(join(folder, `${name}_${part}.ts`), options)));
+  if (train!.channels !== test!.channels) {
+    throw new DataError(`${name} has ${train!.channels} channels to train and ${test!.channels} to test; both take the same number`);
+  }
+  const cases = ({ sequences, labels }: typeof train & object, part: string): FolderCases => ({
+    sequences,
+    labels,
+    sources: sequences.map((_, k) => `${name}_${part}.ts, case ${k + 1}`),
+  });
+  return { name, train: cases(train!, "TRAIN"), test: cases(test!, "TEST"), classes: train!.classes, channels: train!.channels };
+}
+
+export interface SoundFolderOptions {
+  /**
+   * How a file's name tells its class and where it comes from: names in braces stand for text without separators. Default
+   * "{label}_{group}_{index}". Files of folders by class: "{label}/{index}".
+   */
+  readonly pattern?: string | undefined;
+  /** Which files are taken, by what their names tell: `(file) => Number(file.index) < 5`. Default all. */
+  readonly keep?: ((fields: Readonly<Record<string, string>>) => boolean) | undefined;
+}
+
+/** Sounds of one folder, samples as T x 1 in [-1, 1]. */
+export interface SoundFolder extends FolderCases {
+  /** Samples a second, the same for all. */
+  readonly sampleRate: number;
+}
+
+/** Reads the WAV files of a folder; several channels are mixed. @throws FileError; DataError where nothing matches, or sample rates differ */
+export async function readWavFolder(folder: string, options: SoundFolderOptions = {}): Promise<SoundFolder> {
+  const found = await matching(folder, ".wav", options);
+  const sequences: Matrix[] = [];
+  let sampleRate: number | undefined;
+  for (const { path } of found) {
+    const sound = await readWav(path);
+    sampleRate ??= sound.sampleRate;
+    if (sound.sampleRate !== sampleRate) {
+      throw new DataError(`${path} has ${sound.sampleRate} samples a second and the files before ${sampleRate}; a data set takes one rate`);
+    }
+    sequences.push(mono(sound.matrix));
+  }
+  return { ...described(found), sequences, sampleRate: sampleRate! };
+}
+
+interface Found {
+  readonly path: string;
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+async function matching(
+  folder: string,
+  extension: string,
+  { pattern = "{label}_{group}_{index}", keep }: SoundFolderOptions,
+): Promise<Found[]> {
+  const { join } = globalThis.process.getBuiltinModule("node:path");
+  const parts = pattern.split(/\{(\w+)\}/);
+  const names = parts.filter((_, k) => k % 2 === 1);
+  if (!names.includes("label")) throw new DataError(`pattern is ${JSON.stringify(pattern)}; it takes {label} somewhere`);
+  const escaped = parts.map((part, k) => (k % 2 === 1 ? `(?<${part}>[^/_]+)` : part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")));
+  const form = new RegExp(`^${escaped.join("")}$`);
+  const files = await listFiles(folder);
+  const found = files.flatMap((file): Found[] => {
+    if (!file.toLowerCase().endsWith(extension)) return [];
+    const fields = form.exec(file.slice(0, -extension.length))?.groups;
+    return fields && (keep?.({ ...fields }) ?? true) ? [{ path: join(folder, file), fields: { ...fields } }] : [];
+  });
+  if (found.length === 0) throw new DataError(`${folder} has no ${extension} file named ${pattern}${keep ? " that `keep` takes" : ""}`);
+  return found;
+}
+
+function described(found: readonly Found[]): Pick<FolderCases, "labels" | "groups" | "sources"> {
+  const hasGroups = found.every(({ fields }) => fields["group"] !== undefined);
+  return {
+    labels: found.map(({ fields }) => fields["label"]!),
+    ...(hasGroups ? { groups: found.map(({ fields }) => fields["group"]!) } : {}),
+    sources: found.map(({ path }) => path),
+  };
+}
+
+function mono(samples: Matrix): Matrix {
+  if (samples.cols === 1) return samples;
+  const out = Matrix.zeros(samples.rows, 1);
+  for (let i = 0; i < samples.data.length; i++) {
+    const row = Math.floor(i / samples.cols);
+    out.data[row] = out.data[row]! + samples.data[i]! / samples.cols;
+  }
+  return out;
+}

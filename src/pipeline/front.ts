@@ -1,0 +1,76 @@
+// The front of a pipeline: scaling fitted on the training cases, then an encoder. What comes out drives a reservoir.
+import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
+import { ConfigError, DataError } from "../reservoir/index.js";
+import { binSpikes, cochleagram, encodeSpikes, scaleToUnit } from "../spikes/index.js";
+import { type PipelineParameters, type Scaler, scalerOf } from "./parameters.js";
+
+/** Extremes of each channel over the training cases, where the scaler is "unit". */
+export interface UnitRange {
+  readonly minimum: readonly number[];
+  readonly maximum: readonly number[];
+}
+
+export class Front {
+  readonly scaler: Scaler;
+  readonly range: UnitRange | undefined;
+  readonly #parameters: PipelineParameters;
+
+  constructor(parameters: PipelineParameters, range?: UnitRange) {
+    this.#parameters = parameters;
+    this.scaler = scalerOf(parameters);
+    this.range = range;
+    const { encoder } = parameters;
+    if (encoder && this.scaler === "standard") {
+      throw new ConfigError("scaler", "standard", '"unit" or "none" before an encoder: z-scores have no bounds');
+    }
+    if (encoder && encoder.type !== "spikes" && encoder.type !== "cochleagram") {
+      throw new ConfigError("encoder.type", (encoder as { type: unknown }).type, '"spikes" or "cochleagram"');
+    }
+  }
+
+  /** Whether the classifier behind is to turn its inputs into z-scores. */
+  get standardise(): boolean {
+    return this.scaler === "standard";
+  }
+
+  /** The same front, with the range of these cases. */
+  fit(sequences: readonly MatrixLike[]): Front {
+    if (this.scaler !== "unit") return this;
+    const minimum: number[] = [];
+    const maximum: number[] = [];
+    for (const sequence of sequences.map((one) => asMatrix(one, "sequences"))) {
+      for (let i = 0; i < sequence.data.length; i++) {
+        const c = i % sequence.cols;
+        const value = sequence.data[i]!;
+        minimum[c] = Math.min(minimum[c] ?? Infinity, value);
+        maximum[c] = Math.max(maximum[c] ?? -Infinity, value);
+      }
+    }
+    return new Front(this.#parameters, { minimum, maximum });
+  }
+
+  /** Cases as the reservoir sees them. @throws DataError naming the case that an encoder refuses */
+  apply(sequences: readonly MatrixLike[]): Matrix[] {
+    return sequences.map((sequence, b) => {
+      try {
+        return this.#one(asMatrix(sequence, `sequences[${b}]`), b);
+      } catch (error) {
+        if (error instanceof Error && error.name === "SpikeError") throw new DataError(`sequences[${b}]: ${error.message}`);
+        throw error;
+      }
+    });
+  }
+
+  #one(sequence: Matrix, b: number): Matrix {
+    const { encoder } = this.#parameters;
+    const scaled = this.range ? scaleToUnit(sequence, this.range) : sequence;
+    if (!encoder) return scaled;
+    if (encoder.type === "cochleagram") {
+      const { type: _, ...options } = encoder;
+      return cochleagram(scaled, options);
+    }
+    const { type: _, binMs, seed, ...config } = encoder;
+    const drawn = seed === undefined ? config : { ...config, seed: `${seed}/${b}` };
+    return binSpikes(encodeSpikes(scaled, drawn as typeof config), { binMs });
+  }
+}

@@ -1,0 +1,14 @@
+// Pipelines of classification: from raw cases to classes, with splits, cross-validation and a small search.
+export { type CrossValidation, type CrossValidationOptions, crossValidate, type FoldScore, type LabelledCases } from "./cross-validate.js";
+export {
+  type ArchiveData,
+  type FolderCases,
+  readUeaFolder,
+  readWavFolder,
+  type SoundFolder,
+  type SoundFolderOptions,
+} from "./data-folders.js";
+export { type GridPoint, type GridSearch, type GridSearchOptions, gridSearch, type ParameterGrid } from "./grid-search.js";
+export { type EncoderParameters, type PipelineParameters, type Scaler, withParameter } from "./parameters.js";
+export { Pipeline, type PipelineRunOptions } from "./pipeline.js";
+export { type FoldOptions, groupKFold, kFold, leaveOneGroupOut, type Split, stratifiedKFold, trainTestSplit } from "./splits.js";

@@ -1,0 +1,48 @@
+// A pipeline as parameters: plain JSON, checked. What they do stands in pipeline.ts and front.ts.
+import type { ClassifierSettings } from "../model/index.js";
+import { ConfigError, type ReservoirOptions } from "../reservoir/index.js";
+import type { CochleaOptions, EncoderConfig } from "../spikes/index.js";
+
+/** What every channel goes through first, by the training cases: z-scores, a linear map onto [0, 1], or nothing. */
+export type Scaler = "standard" | "unit" | "none";
+
+/**
+ * What turns a case into what drives the reservoir:
+ * - `{ type: "spikes", encoder: "rate" | "latency" | "population" | "phase" | "delta" | "cochlea", ..., binMs }`: spikes, counted in bins;
+ * - `{ type: "cochleagram", sampleRate, ... }`: a sound's levels by frequency.
+ * A seeded encoder draws anew for every case: case i has the seed "SEED/i" of its place in the list.
+ */
+export type EncoderParameters =
+  | ({ readonly type: "spikes"; readonly binMs: number; readonly seed?: string | number | undefined } & EncoderConfig)
+  | ({ readonly type: "cochleagram" } & CochleaOptions);
+
+/** A pipeline from raw cases to classes. Everything but `reservoir` has a default. */
+export interface PipelineParameters extends Partial<Omit<ClassifierSettings, "standardise">> {
+  /** Default "standard" without an encoder, "unit" before spikes (but "none" before delta and cochlea), "none" before a cochleagram. */
+  readonly scaler?: Scaler | undefined;
+  readonly encoder?: EncoderParameters | undefined;
+  readonly reservoir: ReservoirOptions;
+}
+
+const scalers: readonly string[] = ["standard", "unit", "none"] satisfies Scaler[];
+
+/** The scaler that is meant. @throws ConfigError */
+export function scalerOf({ scaler, encoder }: PipelineParameters): Scaler {
+  if (scaler !== undefined) {
+    if (!scalers.includes(scaler)) throw new ConfigError("scaler", scaler, scalers.map((name) => JSON.stringify(name)).join(", "));
+    return scaler;
+  }
+  if (!encoder) return "standard";
+  return encoder.type === "spikes" && encoder.encoder !== "delta" && encoder.encoder !== "cochlea" ? "unit" : "none";
+}
+
+/** The parameters with one changed: `path` is "reservoir.leakRate", "readout.lambda", "encoder.binMs", ... @throws ConfigError for a path through no object */
+export function withParameter(parameters: PipelineParameters, path: string, value: unknown): PipelineParameters {
+  const [first = "", ...rest] = path.split(".");
+  const here = parameters as unknown as Readonly<Record<string, unknown>>;
+  if (rest.length === 0) return { ...here, [first]: value } as unknown as PipelineParameters;
+  const inner = here[first] ?? {};
+  if (typeof inner !== "object" || Array.isArray(inner))
+    throw new ConfigError(path, value, `a path through objects; ${first} is ${JSON.stringify(inner)}`);
+  return { ...here, [first]: withParameter(inner as PipelineParameters, rest.join("."), value) } as unknown as PipelineParameters;
+}

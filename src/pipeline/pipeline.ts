@@ -1,0 +1,118 @@
+// Pipeline: from raw cases to classes in one object that JSON describes. Its reservoirs and readouts are a Classifier's.
+import { readBytes, writeFileAtomic } from "../io/index.js";
+import { Classifier, type Label, NotFittedError } from "../model/index.js";
+import type { Matrix, MatrixLike } from "../numerics/index.js";
+import { accuracy, type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
+import type { WorkOptions } from "../reservoir/index.js";
+import { Front } from "./front.js";
+import type { PipelineParameters } from "./parameters.js";
+import { decodePipeline, encodePipeline } from "./pipeline-file.js";
+
+/** Where a pipeline runs. */
+export interface PipelineRunOptions {
+  /** "auto" (default), "cpu", "cuda", ... */
+  readonly engine?: string | undefined;
+  readonly threads?: number | undefined;
+}
+
+/**
+ * Scaler, encoder, reservoir, representation and readout in a row. All of it is `parameters`, plain JSON; the same parameters and cases give
+ * the same model.
+ *
+ * @example
+ * const pipeline = await new Pipeline({ reservoir: { size: 200, leakRate: 0.2 } }).fit(train.sequences, train.labels);
+ * const share = await pipeline.score(test.sequences, test.labels);
+ */
+export class Pipeline implements AsyncDisposable {
+  readonly parameters: PipelineParameters;
+  readonly #run: PipelineRunOptions;
+  #front: Front;
+  #classifier: Classifier | undefined;
+
+  /** @throws ConfigError for a scaler or an encoder that there is not; the rest is checked when it is trained */
+  constructor(parameters: PipelineParameters, options: PipelineRunOptions = {}) {
+    this.parameters = structuredClone(parameters);
+    this.#front = new Front(parameters);
+    this.#run = options;
+  }
+
+  /** Trains on cases (T x C each) and their labels. @throws ConfigError, DataError */
+  async fit(sequences: readonly MatrixLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<this> {
+    const { scaler: _, encoder: __, ...settings } = this.parameters;
+    const front = new Front(this.parameters).fit(sequences);
+    const options = { ...settings, standardise: front.standardise, ...this.#run, ...work };
+    const classifier = await Classifier.fit(front.apply(sequences), labels, options);
+    await this.#classifier?.dispose();
+    this.#front = front;
+    this.#classifier = classifier;
+    return this;
+  }
+
+  /** The reservoirs and readouts behind the front. @throws NotFittedError */
+  get classifier(): Classifier {
+    if (!this.#classifier) throw new NotFittedError("pipeline");
+    return this.#classifier;
+  }
+
+  /** The classes, in the order of `predictProba`'s columns. @throws NotFittedError */
+  get classes(): readonly Label[] {
+    return this.classifier.classes;
+  }
+
+  /** The class of each case. @throws DataError, NotFittedError */
+  async predict(sequences: readonly MatrixLike[], work: WorkOptions = {}): Promise<Label[]> {
+    return this.classifier.predict(this.#front.apply(sequences), work);
+  }
+
+  /** B x K shares of the classes; see `Classifier.predictProba`. @throws DataError, NotFittedError */
+  async predictProba(sequences: readonly MatrixLike[], work: WorkOptions = {}): Promise<Matrix<Float64Array>> {
+    return this.classifier.predictProba(this.#front.apply(sequences), work);
+  }
+
+  /** The share of cases whose class is predicted rightly. @throws DataError, NotFittedError */
+  async score(sequences: readonly MatrixLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<number> {
+    return accuracy(labels, await this.predict(sequences, work));
+  }
+
+  /** Counts of label against predicted class. @throws DataError, NotFittedError */
+  async confusion(sequences: readonly MatrixLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<ConfusionMatrix> {
+    return confusionMatrix(labels, await this.predict(sequences, work), this.classes);
+  }
+
+  /** The trained pipeline as the bytes of one model file. @throws NotFittedError */
+  async toBytes(): Promise<Uint8Array> {
+    return encodePipeline(await this.classifier.toBytes(), { parameters: this.parameters, range: this.#front.range });
+  }
+
+  /** Writes `toBytes()` to a file, whole or not at all (Node). @throws FileError, NotFittedError */
+  async save(path: string): Promise<void> {
+    await writeFileAtomic(path, await this.toBytes());
+  }
+
+  /** Opens what `toBytes` gave. @throws FileError with the reason where it cannot be used */
+  static async fromBytes(
+    bytes: Uint8Array,
+    options: PipelineRunOptions & { readonly source?: string | undefined } = {},
+  ): Promise<Pipeline> {
+    const { source = "model data", ...run } = options;
+    const { classifier, parameters, range } = await decodePipeline(bytes, source);
+    const pipeline = new Pipeline(parameters, run);
+    pipeline.#front = new Front(parameters, range);
+    pipeline.#classifier = await Classifier.fromBytes(classifier, { ...run, source });
+    return pipeline;
+  }
+
+  /** Opens a file that `save` wrote (Node). @throws FileError with the reason where it cannot be used */
+  static async load(path: string, options: PipelineRunOptions = {}): Promise<Pipeline> {
+    return Pipeline.fromBytes(await readBytes(path), { ...options, source: path });
+  }
+
+  /** Gives memory and threads back. Idempotent. */
+  async dispose(): Promise<void> {
+    await this.#classifier?.dispose();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+}

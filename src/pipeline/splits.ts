@@ -1,0 +1,172 @@
+// Which cases train and which test: folds of many kinds, as lists of places. Nothing here looks at the cases themselves.
+import { RandomStream, type Seed, seedKeys } from "../numerics/index.js";
+import { DataError } from "../reservoir/index.js";
+
+/** Places of cases, rising. */
+export interface Split {
+  readonly train: readonly number[];
+  readonly test: readonly number[];
+}
+
+export interface FoldOptions {
+  /** How many folds; default 5. */
+  readonly folds?: number | undefined;
+  /** Decides which cases fall together; default "spillway". */
+  readonly seed?: Seed | undefined;
+}
+
+/** Philox stream of the splits. */
+const stream = 96;
+
+/** Folds of nearly the same number of cases, drawn at random. @throws DataError for fewer cases than folds */
+export function kFold(cases: number, options: FoldOptions = {}): Split[] {
+  const { folds = 5, seed = "spillway" } = options;
+  checkFolds(folds, cases, "cases");
+  const order = shuffled(cases, seed, 0);
+  const foldOf = new Array<number>(cases);
+  order.forEach((place, k) => {
+    foldOf[place] = k % folds;
+  });
+  return splitsOf(foldOf, folds);
+}
+
+/**
+ * Folds in each of which every class has its share of cases, as nearly as whole numbers allow.
+ * @throws DataError where a class has fewer cases than there are folds
+ */
+export function stratifiedKFold(labels: ArrayLike<string | number>, options: FoldOptions = {}): Split[] {
+  const { folds = 5, seed = "spillway" } = options;
+  checkFolds(folds, labels.length, "cases");
+  const foldOf = new Array<number>(labels.length);
+  let next = 0;
+  [...placesBy(labels)].forEach(([label, places], k) => {
+    if (places.length < folds) {
+      throw new DataError(
+        `class ${JSON.stringify(label)} has ${places.length} cases; ${folds} stratified folds take at least ${folds} of each`,
+      );
+    }
+    for (const index of shuffled(places.length, seed, k)) foldOf[places[index]!] = next++ % folds;
+  });
+  return splitsOf(foldOf, folds);
+}
+
+/**
+ * Folds that never part a group (a speaker, a subject, a day): the largest groups go first, each into the fold with the fewest cases.
+ * @throws DataError where there are fewer groups than folds
+ */
+export function groupKFold(groups: ArrayLike<string | number>, options: FoldOptions = {}): Split[] {
+  const { folds = 5, seed = "spillway" } = options;
+  const all = [...placesBy(groups)];
+  checkFolds(folds, all.length, "groups");
+  const order = shuffled(all.length, seed, 0).map((k) => all[k]!);
+  order.sort(([, a], [, b]) => b.length - a.length);
+  const sizes = new Array<number>(folds).fill(0);
+  const foldOf = new Array<number>(groups.length);
+  for (const [, places] of order) {
+    const fold = sizes.indexOf(Math.min(...sizes));
+    sizes[fold] = sizes[fold]! + places.length;
+    for (const place of places) foldOf[place] = fold;
+  }
+  return splitsOf(foldOf, folds);
+}
+
+/** One fold a group: each group is tested by what was trained on all others. @throws DataError for a single group */
+export function leaveOneGroupOut(groups: ArrayLike<string | number>): Split[] {
+  const all = [...placesBy(groups).values()];
+  if (all.length < 2) throw new DataError(`groups names ${all.length} group; leaving one out takes at least two`);
+  const foldOf = new Array<number>(groups.length);
+  all.forEach((places, fold) => {
+    for (const place of places) foldOf[place] = fold;
+  });
+  return splitsOf(foldOf, all.length);
+}
+
+/**
+ * One split with a share of the cases to test, of every class where `labels` are given and of whole groups where `groups` are.
+ * @throws DataError for a share that leaves nothing to train or to test
+ */
+export function trainTestSplit(
+  cases: number,
+  options: {
+    readonly test?: number | undefined;
+    readonly seed?: Seed | undefined;
+    readonly labels?: ArrayLike<string | number> | undefined;
+    readonly groups?: ArrayLike<string | number> | undefined;
+  } = {},
+): Split {
+  const { test = 0.25, seed = "spillway", labels, groups } = options;
+  if (!(test > 0 && test < 1)) throw new DataError(`test is ${test}; it takes a share above 0 and below 1`);
+  if (labels && groups) throw new DataError("labels and groups are both given; a split keeps either the shares of classes or groups whole");
+  for (const [name, list] of Object.entries({ labels, groups })) {
+    if (list && list.length !== cases)
+      throw new DataError(`${name} holds ${list.length} and there are ${cases} cases; they take the same number`);
+  }
+  const isTest = new Array<boolean>(cases).fill(false);
+  const take = (places: readonly number[], order: readonly number[], count: number) => {
+    for (const index of order.slice(0, count)) isTest[places[index]!] = true;
+  };
+  if (groups) {
+    const all = [...placesBy(groups).values()];
+    let taken = 0;
+    for (const k of shuffled(all.length, seed, 0)) {
+      if (taken >= test * cases) break;
+      taken += all[k]!.length;
+      for (const place of all[k]!) isTest[place] = true;
+    }
+  } else if (labels) {
+    [...placesBy(labels).values()].forEach((places, k) => {
+      take(places, shuffled(places.length, seed, k), Math.round(test * places.length));
+    });
+  } else {
+    take(
+      Array.from({ length: cases }, (_, i) => i),
+      shuffled(cases, seed, 0),
+      Math.round(test * cases),
+    );
+  }
+  const [split] = splitsOf(
+    isTest.map((chosen) => (chosen ? 0 : 1)),
+    1,
+  );
+  if (split!.test.length === 0 || split!.train.length === 0) {
+    throw new DataError(
+      `a test share of ${test} leaves ${split!.train.length} of ${cases} cases to train and ${split!.test.length} to test; both take at least one`,
+    );
+  }
+  return split!;
+}
+
+function checkFolds(folds: number, count: number, what: string): void {
+  if (!Number.isSafeInteger(folds) || folds < 2) throw new DataError(`folds is ${folds}; it takes a whole number of at least 2`);
+  if (count < folds) throw new DataError(`folds is ${folds} and there are ${count} ${what}; it takes at most as many`);
+}
+
+/** The places of each label, in the order in which labels first occur. */
+function placesBy(labels: ArrayLike<string | number>): Map<string | number, number[]> {
+  const places = new Map<string | number, number[]>();
+  for (let i = 0; i < labels.length; i++) {
+    const label = labels[i]!;
+    const standing = places.get(label);
+    if (standing) standing.push(i);
+    else places.set(label, [i]);
+  }
+  return places;
+}
+
+function splitsOf(foldOf: readonly number[], folds: number): Split[] {
+  return Array.from({ length: folds }, (_, fold) => ({
+    train: foldOf.flatMap((other, place) => (other === fold ? [] : [place])),
+    test: foldOf.flatMap((other, place) => (other === fold ? [place] : [])),
+  }));
+}
+
+/** 0 to count - 1 in an order that the seed decides (Fisher and Yates; Durstenfeld 1964). */
+function shuffled(count: number, seed: Seed, series: number): number[] {
+  const draws = new RandomStream(seedKeys(seed).weights, stream);
+  const order = Array.from({ length: count }, (_, i) => i);
+  for (let i = count - 1; i > 0; i--) {
+    const j = Math.floor(draws.uniform(series, i) * (i + 1));
+    [order[i], order[j]] = [order[j]!, order[i]!];
+  }
+  return order;
+}
