@@ -37,9 +37,10 @@ const neuronFields = {
 const neuronTypes = Object.keys(neuronFields) as [NeuronType, ...NeuronType[]];
 const neuronTakes = `one of ${neuronTypes.join(", ")}, or an object whose "type" is one of them`;
 
-const byName = (value: unknown) => (typeof value === "string" ? { type: value } : value);
+/** A name stands for an object of that type; another text is left as it is, for the error to show it. */
+const byName = (names: readonly string[]) => (value: unknown) => (names.includes(value as string) ? { type: value } : value);
 const neuron = z.preprocess(
-  byName,
+  byName(neuronTypes),
   z.discriminatedUnion(
     "type",
     neuronTypes.map((type) => z.strictObject({ type: z.literal(type), ...neuronFields[type] })) as unknown as [
@@ -69,7 +70,7 @@ const gridTakes = "three whole numbers of at least 1, points along x, y and z, o
 const gridSide = whole(gridTakes, (value) => value >= 1);
 
 const connectivity = z.preprocess(
-  byName,
+  byName(["distance", "random"]),
   z.discriminatedUnion(
     "type",
     [

@@ -1,0 +1,61 @@
+// One neuron under a current of one's own: for looking at neurons. Networks are run by engines.
+import { allocate, type FloatArray, type Precision } from "../../numerics/index.js";
+import type { NeuronOptions } from "../../reservoir/spiking-config.js";
+import { checkPositive, SpikeError } from "../errors.js";
+
+export interface SimulateNeuronOptions {
+  /** ms; default 1. */
+  readonly timeStep?: number | undefined;
+  /** Default "float64". */
+  readonly precision?: Precision | undefined;
+}
+
+/** What a neuron did. */
+export interface NeuronTrace {
+  /** When it fired, ms from the beginning: the end of the step in which it reached its threshold. */
+  readonly spikeTimes: Float64Array;
+  /** The potential after each step, mV, T values; where it fired, after the reset. */
+  readonly potential: FloatArray;
+}
+
+/**
+ * Runs one neuron from rest.
+ *
+ * @param neuron a neuron by name, or by name and settings
+ * @param currents the current of each step, T values: for integrate-and-fire neurons in mV, times the membrane's resistance
+ * @throws ConfigError for the neuron, SpikeError for a current that is not finite
+ */
+export async function simulateNeuron(
+  neuron: NeuronOptions,
+  currents: ArrayLike<number>,
+  { timeStep = 1, precision = "float64" }: SimulateNeuronOptions = {},
+): Promise<NeuronTrace> {
+  checkPositive("timeStep", timeStep, "ms");
+  const [{ build }, { SpikingNetwork }] = await Promise.all([import("../liquid/build.js"), import("../liquid/network.js")]);
+  const model = build({
+    kind: "spiking",
+    size: 1,
+    neuron,
+    timeStep,
+    precision,
+    inhibitory: { share: 0 },
+    input: { mode: "current", connectivity: 1, weight: 1, distribution: "constant", negativeShare: 0 },
+    connectivity: { type: "random", probability: 0 },
+    stateTimeConstant: 0,
+  });
+  const network = new SpikingNetwork(model);
+  const { neuron: config } = model.config;
+  const zero = config.type === "izhikevich" ? 0 : config.restingPotential;
+  const potential = allocate(precision, currents.length);
+  const spikeTimes: number[] = [];
+  const [before, after, input] = [allocate(precision, 1), allocate(precision, 1), allocate(precision, 1)];
+  for (let t = 0; t < currents.length; t++) {
+    if (!Number.isFinite(currents[t])) throw new SpikeError(`the current of step ${t}`, currents[t], "a finite number of mV");
+    input[0] = currents[t]!;
+    if (!network.step(before, after, input, t, 0))
+      throw new SpikeError(`the current of step ${t}`, currents[t], "one that keeps the potential finite");
+    if (after[0] === 1) spikeTimes.push((t + 1) * timeStep);
+    potential[t] = network.state.potential[0]! + zero;
+  }
+  return { spikeTimes: Float64Array.from(spikeTimes), potential };
+}
