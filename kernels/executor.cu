@@ -191,7 +191,8 @@ struct Tiled {
     __shared__ __align__(16) float tilesOfA[2][DEPTH][pitchOfA];
     __shared__ __align__(16) float tilesOfB[2][DEPTH][COLUMNS];
     const int thread = threadIdx.x, y = thread / across, x = thread % across;
-    const int top = blockIdx.y * ROWS, left = blockIdx.x * COLUMNS;
+    const unsigned tilesAcross = (n + COLUMNS - 1) / COLUMNS;
+    const int top = blockIdx.x / tilesAcross * ROWS, left = blockIdx.x % tilesAcross * COLUMNS;
     const bool vectorsOfA = (k & 3) == 0 && ((size_t)a & 15) == 0, vectorsOfB = (n & 3) == 0 && ((size_t)b & 15) == 0;
     float4 nextA[loadsOfA], nextB[loadsOfB];
     float sum[4 * DOWN][4 * ACROSS] = {};
@@ -273,7 +274,7 @@ struct Tiled {
     Tiled<ROWS, COLUMNS, DEPTH, DOWN, ACROSS>::multiply(a, b, c, m, k, n);                                                                 \
   }
 
-// A grid of (ceil(n / columns), ceil(m / rows)) tiles: few large ones do the least traffic, many small ones fill the device.
+// A grid of ceil(m / rows) ceil(n / columns) tiles, row after row: few large ones do the least traffic, many small ones fill the device.
 MATMUL(matmul, 64, 64, 16, 2, 1)
 MATMUL(matmul_small, 32, 32, 32, 1, 1)
 MATMUL(matmul_large, 128, 128, 16, 2, 2)

@@ -21,6 +21,31 @@ export {
   OutOfMemoryError,
 } from "./errors.js";
 export { DeviceEvent } from "./event.js";
+export {
+  type BatchNorm,
+  type BlasChoice,
+  CublasError,
+  type DeviceSource,
+  type ExecutorOptions,
+  GpuCompute,
+  GpuDevice,
+  type KernelArgument,
+  KernelExecutor,
+  KernelLauncher,
+  type LaunchOptions,
+  type Layer,
+  type LayerActivation,
+  type MatmulKernel,
+  type NetworkOutput,
+  NeuralNetwork,
+  type Norm,
+  type Product,
+  type ProductSource,
+  sharedExecutor,
+  type StandardKernel,
+  StandardKernels,
+  standardKernelNames,
+} from "./executor/index.js";
 export { type Fault, FaultyDriver } from "./fault-injection.js";
 export { Graph } from "./graph.js";
 export { bfloat16Bits, halfBits } from "./half.js";

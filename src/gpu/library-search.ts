@@ -74,31 +74,45 @@ function newestFirst(names: readonly string[]): string[] {
   return [...names].sort((a, b) => b.localeCompare(a, "en", { numeric: true }));
 }
 
-/** The paths at which NVRTC may be. A chosen path (the option's, or SPILLWAY_NVRTC_LIBRARY) is the only one. */
-export function nvrtcCandidates(place: SearchPlace, chosen?: string): readonly string[] {
-  const named = chosen ?? place.environment["SPILLWAY_NVRTC_LIBRARY"];
-  if (named) return [named];
+/** The folders of CUDA's toolkits in which libraries stand, newest toolkit first. */
+function toolkitFolders(place: SearchPlace): readonly string[] {
   const homes = [place.environment["CUDA_PATH"], place.environment["CUDA_HOME"]].filter((home) => home !== undefined && home !== "");
   if (place.platform === "win32") {
-    const folders = [...homes.flatMap((home) => [join(home!, "bin", "x64"), join(home!, "bin")])];
+    const folders = homes.flatMap((home) => [join(home!, "bin", "x64"), join(home!, "bin")]);
     for (const folder of (place.environment["PATH"] ?? "").split(";")) if (/cuda/i.test(folder)) folders.push(folder);
-    return folders.flatMap((folder) =>
-      newestFirst(place.list(folder).filter((name) => /^nvrtc64_.*\.dll$/i.test(name) && !/alt/i.test(name))).map((name) =>
-        join(folder, name),
-      ),
-    );
+    return folders;
   }
   if (place.platform !== "linux") return [];
   const toolkits = newestFirst(place.list("/usr/local").filter((name) => /^cuda(-[\d.]+)?$/.test(name))).map(
     (name) => `/usr/local/${name}`,
   );
   const folders = [...homes, ...toolkits].flatMap((home) => [`${home}/lib64`, `${home}/targets/x86_64-linux/lib`, `${home}/lib`]);
-  folders.push("/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64");
-  const inFolders = folders.flatMap((folder) =>
-    newestFirst(place.list(folder).filter((name) => /^libnvrtc\.so(\.\d+)?$/.test(name))).map((name) => `${folder}/${name}`),
+  return [...folders, "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64"];
+}
+
+/** A library of CUDA's toolkit in the toolkits' folders and, on Linux, by its bare names. */
+function toolkitCandidates(place: SearchPlace, windows: RegExp, linux: RegExp, bare: readonly string[]): readonly string[] {
+  const pattern = place.platform === "win32" ? windows : linux;
+  const inFolders = toolkitFolders(place).flatMap((folder) =>
+    newestFirst(place.list(folder).filter((name) => pattern.test(name))).map((name) => join(folder, name)),
   );
+  return place.platform === "linux" ? [...new Set([...inFolders, ...bare])] : inFolders;
+}
+
+/** The paths at which NVRTC may be. A chosen path (the option's, or SPILLWAY_NVRTC_LIBRARY) is the only one. */
+export function nvrtcCandidates(place: SearchPlace, chosen?: string): readonly string[] {
+  const named = chosen ?? place.environment["SPILLWAY_NVRTC_LIBRARY"];
+  if (named) return [named];
   const bare = ["libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2"];
-  return [...new Set([...inFolders, ...bare])];
+  return toolkitCandidates(place, /^nvrtc64_(?!.*alt).*\.dll$/i, /^libnvrtc\.so(\.\d+)?$/, bare);
+}
+
+/** The paths at which cuBLAS may be. The path that SPILLWAY_CUBLAS_LIBRARY names is the only one. */
+export function cublasCandidates(place: SearchPlace): readonly string[] {
+  const named = place.environment["SPILLWAY_CUBLAS_LIBRARY"];
+  if (named) return [named];
+  const bare = ["libcublas.so", "libcublas.so.13", "libcublas.so.12", "libcublas.so.11"];
+  return toolkitCandidates(place, /^cublas64_\d+\.dll$/i, /^libcublas\.so(\.\d+)?$/, bare);
 }
 
 /**

@@ -103,6 +103,11 @@ export class Module extends Owned {
     return this.#entries && [...this.#entries.keys()];
   }
 
+  /** The parameters of a kernel as the PTX has them; undefined where it has no such kernel, or the image is no PTX. */
+  parametersOf(name: string): readonly EntryParameter[] | undefined {
+    return this.#entries?.get(this.#loweredNames[name] ?? name);
+  }
+
   /**
    * A kernel with its parameters, such as `module.kernel("gemv", ["const f32*", "f32*", "i32", "f32"])`. TypeScript checks launches
    * by them, and they are checked here against the PTX or, by their sizes, against the driver.

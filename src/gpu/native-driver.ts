@@ -34,6 +34,11 @@ class NativeDriver implements Driver {
   }
 }
 
+/** Whether a driver is CUDA's own: other CUDA libraries work on its memory. */
+export function isNative(driver: Driver): boolean {
+  return driver instanceof NativeDriver;
+}
+
 /** One driver object for a library and thread, because the current context belongs to both. */
 const drivers = new Map<string, Driver>();
 

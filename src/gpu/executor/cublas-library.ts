@@ -1,0 +1,93 @@
+// cuBLAS as a C library: the functions that are called, each under its prototype (cublas_api.h of CUDA 13.0). It is used by choice only:
+// nothing needs it.
+import type { ArgumentKind, ArgumentsOf, CallSignature } from "../driver-calls.js";
+import { ForeignLibrary } from "../ffi.js";
+import { cublasCandidates, loadFirst, thisPlace } from "../library-search.js";
+
+const signature = <const Kinds extends readonly ArgumentKind[]>(symbols: string, ...kinds: Kinds) => ({
+  symbols: [symbols],
+  arguments: kinds,
+});
+
+const calls = {
+  // cublasStatus_t cublasCreate_v2(cublasHandle_t *handle)
+  cublasCreate: signature("cublasCreate_v2", "out"),
+  // cublasStatus_t cublasDestroy_v2(cublasHandle_t handle)
+  cublasDestroy: signature("cublasDestroy_v2", "handle"),
+  // cublasStatus_t cublasGetVersion_v2(cublasHandle_t handle, int *version)
+  cublasGetVersion: signature("cublasGetVersion_v2", "handle", "out"),
+  // cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t streamId)
+  cublasSetStream: signature("cublasSetStream_v2", "handle", "handle"),
+  // cublasStatus_t cublasSgemm_v2(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const float *alpha,
+  //                               const float *A, int lda, const float *B, int ldb, const float *beta, float *C, int ldc)
+  cublasSgemm: signature(
+    "cublasSgemm_v2",
+    ...(["handle", "i32", "i32", "i32", "i32", "i32", "pointer", "address", "i32", "address", "i32", "pointer", "address", "i32"] as const),
+  ),
+} satisfies Record<string, CallSignature>;
+
+type CublasCall = keyof typeof calls;
+
+/** cublasStatus_t, cublas_api.h. */
+const statusNames: Readonly<Record<number, string>> = {
+  1: "CUBLAS_STATUS_NOT_INITIALIZED",
+  3: "CUBLAS_STATUS_ALLOC_FAILED",
+  7: "CUBLAS_STATUS_INVALID_VALUE",
+  8: "CUBLAS_STATUS_ARCH_MISMATCH",
+  11: "CUBLAS_STATUS_MAPPING_ERROR",
+  13: "CUBLAS_STATUS_EXECUTION_FAILED",
+  14: "CUBLAS_STATUS_INTERNAL_ERROR",
+  15: "CUBLAS_STATUS_NOT_SUPPORTED",
+  16: "CUBLAS_STATUS_LICENSE_ERROR",
+};
+
+/** A cuBLAS function returned an error. */
+export class CublasError extends Error {
+  override readonly name = "CublasError";
+  readonly code: number;
+  readonly status: string;
+  readonly call: string;
+
+  constructor(code: number, call: string) {
+    const status = statusNames[code] ?? `CUBLAS_STATUS_${code}`;
+    super(`${status} (${code}) from ${call}`);
+    this.code = code;
+    this.status = status;
+    this.call = call;
+  }
+}
+
+/** The library, loaded. */
+export class CublasLibrary {
+  readonly path: string;
+  readonly #foreign: ForeignLibrary;
+
+  constructor(path: string) {
+    this.#foreign = new ForeignLibrary(path);
+    this.path = path;
+    this.#foreign.resolve("cublasSgemm", calls.cublasSgemm);
+  }
+
+  /** @throws CublasError. */
+  call<Name extends CublasCall>(name: Name, ...values: ArgumentsOf<(typeof calls)[Name]["arguments"]>): void {
+    const code = this.#foreign.resolve(name, calls[name])(...values) as number;
+    if (code !== 0) throw new CublasError(code, name);
+  }
+}
+
+let loaded: CublasLibrary | undefined;
+
+/**
+ * Loads cuBLAS: the library that SPILLWAY_CUBLAS_LIBRARY names, or else the first that loads of the usual places.
+ *
+ * @throws LibraryError naming every path that was tried.
+ */
+export function loadCublas(): CublasLibrary {
+  loaded ??= loadFirst(
+    "cuBLAS",
+    cublasCandidates(thisPlace()),
+    (path) => new CublasLibrary(path),
+    'Install it with CUDA\'s toolkit, name its library by the variable SPILLWAY_CUBLAS_LIBRARY, or do without (blas: "none").',
+  );
+  return loaded;
+}

@@ -1,0 +1,133 @@
+// A feed-forward network whose weights stay on the device: linear, activation, ..., softmax, without a way back to the host in between.
+import type { DeviceBuffer } from "../buffer.js";
+import type { BlasChoice, ProductSource } from "./matmul.js";
+import type { GpuDevice } from "./gpu-device.js";
+import type { Input, Output, StandardKernels } from "./standard-kernels.js";
+
+/** What follows a layer's sum. */
+export type LayerActivation = "none" | "relu" | "sigmoid" | "tanh" | "softmax";
+
+/** y = activation(x W + b). */
+export interface Layer {
+  /** inputs x outputs, row-major. */
+  readonly weights: Float32Array;
+  readonly inputs: number;
+  readonly outputs: number;
+  /** One for each output; default none. */
+  readonly bias?: Float32Array;
+  /** Default "none". */
+  readonly activation?: LayerActivation;
+}
+
+const activations: readonly LayerActivation[] = ["none", "relu", "sigmoid", "tanh", "softmax"];
+
+interface LoadedLayer {
+  readonly weights: DeviceBuffer<"f32">;
+  readonly bias: DeviceBuffer<"f32"> | undefined;
+  readonly inputs: number;
+  readonly outputs: number;
+  readonly activation: LayerActivation;
+}
+
+/** @throws RangeError where a layer does not fit itself or the one before. */
+function checkLayers(layers: readonly Layer[]): void {
+  if (layers.length === 0) throw new RangeError("a network has at least one layer");
+  for (const [index, { weights, inputs, outputs, bias, activation = "none" }] of layers.entries()) {
+    const which = `layer ${index}`;
+    for (const [name, size] of Object.entries({ inputs, outputs }))
+      if (!Number.isSafeInteger(size) || size < 1)
+        throw new RangeError(`${which}: ${name} is ${size}; it takes a whole number, at least 1`);
+    if (weights.length !== inputs * outputs)
+      throw new RangeError(`${which}: weights has ${weights.length} values; ${inputs} x ${outputs} has ${inputs * outputs}`);
+    if (bias && bias.length !== outputs) throw new RangeError(`${which}: bias has ${bias.length} values for ${outputs} outputs`);
+    if (!activations.includes(activation))
+      throw new RangeError(`${which}: activation is ${JSON.stringify(activation)}; it takes ${activations.join(", ")}`);
+    const before = layers[index - 1];
+    if (before && before.outputs !== inputs)
+      throw new RangeError(`${which} has ${inputs} inputs; the layer before has ${before.outputs} outputs`);
+  }
+}
+
+/** A network on a device. */
+export class NeuralNetwork implements Disposable {
+  readonly inputs: number;
+  readonly outputs: number;
+  readonly #kernels: StandardKernels;
+  readonly #device: GpuDevice;
+  readonly #layers: LoadedLayer[] = [];
+
+  /** @internal Uploads the weights; `KernelExecutor.network` makes one. */
+  constructor(kernels: StandardKernels, layers: readonly Layer[]) {
+    checkLayers(layers);
+    this.#kernels = kernels;
+    this.#device = kernels.device;
+    this.inputs = layers[0]!.inputs;
+    this.outputs = layers[layers.length - 1]!.outputs;
+    try {
+      for (const [index, { weights, bias, inputs, outputs, activation = "none" }] of layers.entries()) {
+        const layer = {
+          weights: this.#device.upload(weights, { label: `weights ${index}` }),
+          bias: undefined,
+          inputs,
+          outputs,
+          activation,
+        };
+        this.#layers.push(layer);
+        if (bias) this.#layers[index] = { ...layer, bias: this.#device.upload(bias, { label: `bias ${index}` }) };
+      }
+    } catch (error) {
+      this.dispose();
+      throw error;
+    }
+  }
+
+  /**
+   * The outputs (batch x outputs) of inputs on the device (batch x inputs), in the order of the device's stream: nothing is copied to the host or
+   * waited for. The caller disposes the buffer. `sources` says what multiplied in each layer.
+   *
+   * @throws LaunchError where the input is shorter than the batch; OutOfMemoryError, CudaError.
+   */
+  run(
+    input: Input,
+    batch: number,
+    options: { blas?: BlasChoice } = {},
+  ): { readonly output: DeviceBuffer<"f32">; readonly sources: readonly ProductSource[] } {
+    const { context, stream } = this.#device;
+    const sources: ProductSource[] = [];
+    let current: Input = input;
+    let owned: DeviceBuffer<"f32"> | undefined;
+    for (const { weights, bias, inputs, outputs, activation } of this.#layers) {
+      const next = context.alloc("f32", batch * outputs, { stream });
+      try {
+        sources.push(this.#kernels.matmul(current, weights, next, batch, inputs, outputs, options));
+        if (bias) this.#kernels.broadcastAdd(next, bias, batch, outputs);
+        this.#activate(next, activation, batch, outputs);
+      } catch (error) {
+        next.dispose();
+        throw error;
+      } finally {
+        owned?.dispose();
+      }
+      owned = next;
+      current = next;
+    }
+    return { output: owned!, sources };
+  }
+
+  #activate(data: Output, activation: LayerActivation, batch: number, outputs: number): void {
+    if (activation === "softmax") this.#kernels.softmax(data, batch, outputs);
+    else if (activation !== "none") this.#kernels[activation](data, batch * outputs);
+  }
+
+  /** Gives the weights back, after the work that they were given to. A second call does nothing. @throws CudaError. */
+  dispose(): void {
+    for (const { weights, bias } of this.#layers) {
+      weights.dispose();
+      bias?.dispose();
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}
