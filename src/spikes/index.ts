@@ -1,4 +1,7 @@
 // Spikes: patterns of them, encoders and decoders, plasticity, detection, spiking neurons and liquids.
 export * from "./encoders/index.js";
 export { SpikeError } from "./errors.js";
+export * from "./liquid/index.js";
+export * from "./neurons/index.js";
 export * from "./pattern/index.js";
+export * from "./plasticity/index.js";

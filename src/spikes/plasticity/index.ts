@@ -1,0 +1,12 @@
+export { type IntrinsicPlasticityOptions, type IntrinsicPlasticityResult, intrinsicPlasticity } from "./intrinsic.js";
+export { type LearningStats, learningStats } from "./learning-stats.js";
+export {
+  type PlasticityChoice,
+  type PlasticityProfile,
+  type PlasticityProfileName,
+  plasticityProfile,
+  plasticityProfiles,
+} from "./profiles.js";
+export { type OjaOptions, oja, RateHebbianPlasticity, type RateHebbianOptions } from "./rate-rules.js";
+export { SpikeTimingPlasticity, type SpikeTimingOptions } from "./spike-timing.js";
+export type { LearnableWeights } from "./synapses.js";

@@ -1,0 +1,158 @@
+// Intrinsic plasticity: each neuron of a rate reservoir learns its own gain and bias, so that its activity gets a wanted distribution.
+import {
+  allocate,
+  asMatrix,
+  firstNonFinite,
+  type FloatArray,
+  isSparse,
+  Matrix,
+  type MatrixLike,
+  portableTanh,
+  type SparseMatrix,
+} from "../../numerics/index.js";
+import type { ReservoirModel } from "../../reservoir/index.js";
+import { checkPositive, checkRange, checkWhole, SpikeError } from "../errors.js";
+
+export interface IntrinsicPlasticityOptions {
+  /** mu, the wanted mean of the activity: in (0, 1) for sigmoid (default 0.2), in (-1, 1) for tanh (default 0). */
+  readonly mean?: number | undefined;
+  /** sigma, the wanted standard deviation; for tanh only. Default 0.2. */
+  readonly standardDeviation?: number | undefined;
+  /** eta; default 5e-4. */
+  readonly learningRate?: number | undefined;
+  /** How often the inputs are gone through; default 1. The state goes on from one to the next. */
+  readonly epochs?: number | undefined;
+}
+
+export interface IntrinsicPlasticityResult {
+  /** The reservoir with gain and bias worked into W, W_in and b: it runs and is saved like any other. */
+  readonly model: ReservoirModel;
+  /** a, N values. */
+  readonly gain: Float64Array;
+  /** b, N values, what was added to a times the bias of before. */
+  readonly bias: Float64Array;
+  /** Mean and standard deviation of each neuron's y over the last epoch, N values each. */
+  readonly activityMean: Float64Array;
+  readonly activityDeviation: Float64Array;
+}
+
+/**
+ * Neuron i has y = f(a z + b) with z = (W x + W_in u + bias)_i; the state leaks as ever, x' = (1 - leak) x + leak y. After each step of the inputs (T x I)
+ * gain and bias learn towards
+ * - sigmoid: an exponential distribution of mean mu (Triesch 2005, "A gradient rule for the plasticity of a neuron's intrinsic excitability", equations 7, 8):
+ *   da = eta (1/a + z - (2 + 1/mu) z y + z y^2 / mu), db = eta (1 - (2 + 1/mu) y + y^2 / mu);
+ * - tanh: a normal distribution of mean mu and deviation sigma (Schrauwen et al. 2008, "Improving reservoirs using intrinsic plasticity", section 3.2):
+ *   db = -eta (-mu/sigma^2 + (y/sigma^2)(2 sigma^2 + 1 - y^2 + mu y)), da = eta/a + db z.
+ * Noise is left out while learning. The learning is in binary64; what comes of it is rounded to the model's precision.
+ * @throws SpikeError on another activation, a reservoir with feedback, inputs of another width, or where a gain leaves the positive numbers.
+ */
+export function intrinsicPlasticity(
+  model: ReservoirModel,
+  inputs: MatrixLike,
+  options: IntrinsicPlasticityOptions = {},
+): IntrinsicPlasticityResult {
+  const { activation, size, inputSize } = model;
+  if (activation !== "sigmoid" && activation !== "tanh") throw new SpikeError("activation", activation, '"sigmoid" or "tanh"');
+  if (model.outputSize > 0)
+    throw new SpikeError("outputSize", model.outputSize, "0: there is no output to feed back while gains are learnt");
+  const epochs = checkWhole("epochs", options.epochs ?? 1, 1);
+  const rule = ruleOf(activation, options);
+  const series = asMatrix(inputs, "inputs");
+  if (series.cols !== inputSize)
+    throw new SpikeError("the number of columns of inputs", series.cols, `${inputSize}, the reservoir's inputSize`);
+  if (firstNonFinite(series.data) >= 0)
+    throw new SpikeError("a value of inputs", series.data[firstNonFinite(series.data)], "finite numbers");
+  const gain = new Float64Array(size).fill(1);
+  const bias = new Float64Array(size);
+  const sums = new Float64Array(size);
+  const squares = new Float64Array(size);
+  let state = Float64Array.from(model.initialState);
+  for (let epoch = 0; epoch < epochs; epoch++) {
+    for (let t = 0; t < series.rows; t++) {
+      const next = new Float64Array(size);
+      for (let i = 0; i < size; i++) {
+        const z = netInput(model, i, state, series.row(t));
+        const y = rule.activate(gain[i]! * z + bias[i]!);
+        const leak = model.leakRate[i]!;
+        next[i] = (1 - leak) * state[i]! + leak * y;
+        const change = rule.biasChange(y);
+        gain[i] = gain[i]! + rule.learningRate / gain[i]! + change * z;
+        bias[i] = bias[i]! + change;
+        if (!(gain[i]! > 0 && gain[i]! < Infinity)) {
+          throw new SpikeError(`the gain of neuron ${i} after step ${t}`, gain[i], "positive numbers: take a smaller learningRate");
+        }
+        if (epoch < epochs - 1) continue;
+        sums[i] = sums[i]! + y;
+        squares[i] = squares[i]! + y * y;
+      }
+      state = next;
+    }
+  }
+  const activityMean = sums.map((sum) => sum / series.rows);
+  return {
+    model: withGain(model, gain, bias),
+    gain,
+    bias,
+    activityMean,
+    activityDeviation: squares.map((sum, i) => Math.sqrt(Math.max(0, sum / series.rows - activityMean[i]! * activityMean[i]!))),
+  };
+}
+
+function ruleOf(activation: "sigmoid" | "tanh", { mean = activation === "sigmoid" ? 0.2 : 0, ...options }: IntrinsicPlasticityOptions) {
+  const learningRate = checkPositive("learningRate", options.learningRate ?? 5e-4);
+  const variance = checkPositive("standardDeviation", options.standardDeviation ?? 0.2) ** 2;
+  if (activation === "sigmoid") {
+    if (!(mean > 0 && mean < 1)) throw new SpikeError("mean", mean, "a number between 0 and 1 for sigmoid neurons");
+    if (options.standardDeviation !== undefined)
+      throw new SpikeError(
+        "standardDeviation",
+        options.standardDeviation,
+        "no value for sigmoid neurons: an exponential distribution has its mean",
+      );
+    return {
+      learningRate,
+      activate: (z: number) => 0.5 + 0.5 * portableTanh(0.5 * z),
+      biasChange: (y: number) => learningRate * (1 - (2 + 1 / mean) * y + (y * y) / mean),
+    };
+  }
+  checkRange("mean", mean, -1, 1);
+  return {
+    learningRate,
+    activate: portableTanh,
+    biasChange: (y: number) => -learningRate * (-mean / variance + (y / variance) * (2 * variance + 1 - y * y + mean * y)),
+  };
+}
+
+/** (W x + W_in u + bias)_i in rising order. */
+function netInput({ weights, inputWeights, bias }: ReservoirModel, i: number, state: Float64Array, input: FloatArray): number {
+  let sum = bias[i]!;
+  for (let k = 0; k < inputWeights.cols; k++) sum += inputWeights.data[i * inputWeights.cols + k]! * input[k]!;
+  if (isSparse(weights))
+    for (let p = weights.rowOffsets[i]!; p < weights.rowOffsets[i + 1]!; p++) sum += weights.values[p]! * state[weights.columns[p]!]!;
+  else for (let j = 0; j < weights.cols; j++) sum += weights.data[i * weights.cols + j]! * state[j]!;
+  return sum;
+}
+
+function withGain(model: ReservoirModel, gain: Float64Array, bias: Float64Array): ReservoirModel {
+  const { weights, inputWeights, precision } = model;
+  const scaled = (matrix: Matrix) => {
+    const data = allocate(precision, matrix.data.length);
+    for (let i = 0; i < data.length; i++) data[i] = matrix.data[i]! * gain[Math.floor(i / matrix.cols)]!;
+    return new Matrix(matrix.rows, matrix.cols, data);
+  };
+  const scaledSparse = (matrix: SparseMatrix) => {
+    const values = allocate(precision, matrix.values.length);
+    for (let r = 0; r < matrix.rows; r++) {
+      for (let p = matrix.rowOffsets[r]!; p < matrix.rowOffsets[r + 1]!; p++) values[p] = matrix.values[p]! * gain[r]!;
+    }
+    return { ...matrix, values };
+  };
+  const shifted = allocate(precision, model.size);
+  for (let i = 0; i < model.size; i++) shifted[i] = gain[i]! * model.bias[i]! + bias[i]!;
+  return {
+    ...model,
+    weights: isSparse(weights) ? scaledSparse(weights) : scaled(weights),
+    inputWeights: scaled(inputWeights),
+    bias: shifted,
+  };
+}

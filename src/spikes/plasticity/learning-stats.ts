@@ -1,0 +1,126 @@
+// What can be said of learning from the weights and the activity as they are: every figure is computed from the samples.
+import { portableLog } from "../../numerics/index.js";
+import { checkWhole } from "../errors.js";
+import type { PlasticityProfile } from "./profiles.js";
+
+/** The figures of {@link learningStats}. */
+export interface LearningStats {
+  /** Mean, population variance, largest and smallest of |w|; NaN where there is no synapse. */
+  readonly mean: number;
+  readonly variance: number;
+  readonly maximum: number;
+  readonly minimum: number;
+  /** Percent of weights with |w| >= 0.95 maximumWeight or |w| <= 1.05 minimumWeight. */
+  readonly saturationPercent: number;
+  /** Changes of single weights so far. */
+  readonly updates: number;
+  readonly learningRate: number;
+  /** Mean of the last 1000 recorded activities; 0 before the first. */
+  readonly meanActivity: number;
+  /** Shannon entropy of |w| over 20 bins of [minimumWeight, maximumWeight], in bits: 0 where all are in one, log2(20) = 4.32 at most. */
+  readonly entropyBits: number;
+  /** 1, less 0.3 where more than half are saturated (0.1 above a quarter), 0.2 where the entropy is below 0.5 bits, 0.2 where the mean is outside [0.5, 4]; at least 0. */
+  readonly healthScore: number;
+  /** Whether the variance of |w| is below `variance`. */
+  isConverged(variance: number): boolean;
+  /** Whether saturationPercent is above `percent`. */
+  isSaturated(percent: number): boolean;
+}
+
+/** Activities that the mean and the test of convergence look back on. */
+const remembered = 1000;
+
+/** The figures of some weight sizes |w|, learnt under `profile`, and of the activities recorded on the way. */
+export function learningStats(
+  sizes: ArrayLike<number>,
+  profile: PlasticityProfile,
+  updates: number,
+  activities: readonly number[],
+): LearningStats {
+  const { maximumWeight, minimumWeight, learningRate } = profile;
+  let sum = 0;
+  let maximum = -Infinity;
+  let minimum = Infinity;
+  let saturated = 0;
+  const bins = new Float64Array(20);
+  for (let i = 0; i < sizes.length; i++) {
+    const size = sizes[i]!;
+    sum += size;
+    if (size > maximum) maximum = size;
+    if (size < minimum) minimum = size;
+    if (size >= 0.95 * maximumWeight || size <= 1.05 * minimumWeight) saturated++;
+    const share = (size - minimumWeight) / (maximumWeight - minimumWeight);
+    const bin = Math.min(19, Math.max(0, Math.floor(share * 20) || 0));
+    bins[bin] = bins[bin]! + 1;
+  }
+  const count = sizes.length;
+  const mean = sum / count;
+  let squares = 0;
+  for (let i = 0; i < count; i++) squares += (sizes[i]! - mean) * (sizes[i]! - mean);
+  const variance = squares / count;
+  const saturationPercent = count === 0 ? 0 : (100 * saturated) / count;
+  const entropyBits = entropy(bins, count);
+  return {
+    mean,
+    variance,
+    maximum: count === 0 ? Number.NaN : maximum,
+    minimum: count === 0 ? Number.NaN : minimum,
+    saturationPercent,
+    updates,
+    learningRate,
+    meanActivity: meanOf(activities.slice(-remembered)),
+    entropyBits,
+    healthScore: health(saturationPercent, entropyBits, mean),
+    isConverged: (threshold) => variance < threshold,
+    isSaturated: (percent) => saturationPercent > percent,
+  };
+}
+
+/** What a rule keeps while it learns. */
+export class LearningRecord {
+  updates = 0;
+  readonly #profile: PlasticityProfile;
+  readonly #activities: number[] = [];
+
+  constructor(profile: PlasticityProfile) {
+    this.#profile = profile;
+  }
+
+  /** Records the mean activity of one update. */
+  activity(value: number): void {
+    this.#activities.push(value);
+    if (this.#activities.length > 2 * remembered) this.#activities.splice(0, remembered);
+  }
+
+  statistics(sizes: ArrayLike<number>): LearningStats {
+    return learningStats(sizes, this.#profile, this.updates, this.#activities);
+  }
+
+  /** Whether the population variance of the last `window` activities (at most 1000) is below `threshold`; never before there are so many. */
+  hasConverged(window: number, threshold: number): boolean {
+    checkWhole("window", window, 2, remembered);
+    if (this.#activities.length < window) return false;
+    const recent = this.#activities.slice(-window);
+    const mean = meanOf(recent);
+    return meanOf(recent.map((value) => (value - mean) * (value - mean))) < threshold;
+  }
+}
+
+function entropy(bins: Float64Array, count: number): number {
+  let bits = 0;
+  for (const inBin of bins) if (inBin > 0) bits -= ((inBin / count) * portableLog(inBin / count)) / portableLog(2);
+  return Math.max(0, bits);
+}
+
+function health(saturationPercent: number, entropyBits: number, mean: number): number {
+  let score = 1;
+  if (saturationPercent > 50) score -= 0.3;
+  else if (saturationPercent > 25) score -= 0.1;
+  if (entropyBits < 0.5) score -= 0.2;
+  if (!(mean >= 0.5 && mean <= 4)) score -= 0.2;
+  return Math.max(0, score);
+}
+
+function meanOf(values: readonly number[]): number {
+  return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length;
+}

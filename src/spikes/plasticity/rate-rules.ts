@@ -1,0 +1,136 @@
+// Plasticity of rates: a Hebbian rule with decay and homeostasis, and Oja's rule. Rules of spike times are in spike-timing.ts.
+import { asMatrix, firstNonFinite, type Matrix, type MatrixLike, spectralRadius } from "../../numerics/index.js";
+import { checkNotNegative, checkPositive, SpikeError } from "../errors.js";
+import { LearningRecord, type LearningStats } from "./learning-stats.js";
+import { type PlasticityChoice, type PlasticityProfile, plasticityProfile } from "./profiles.js";
+import { bounded, type LearnableWeights, Synapses } from "./synapses.js";
+
+export interface RateHebbianOptions {
+  /** Default "balanced"; the two time constants mean nothing to this rule. */
+  readonly profile?: PlasticityChoice | undefined;
+  /** How fast mean activity away from its target changes weights; default 1e-4. */
+  readonly homeostaticRate?: number | undefined;
+  /** After `apply`, W is scaled down to this spectral radius where it is above. Default: it is not looked at. */
+  readonly maximumRadius?: number | undefined;
+}
+
+/**
+ * Rate-Hebbian learning of recurrent weights, for every step t of the states x (T x N):
+ * dW_ij = eta x_i(t) x_j(t-1) - decay W_ij - homeostaticRate (mean(x(t)) - target) W_ij (the last where the profile is homeostatic), for
+ * the synapses that are there. A synapse keeps its sign, and |w| is put into [minimumWeight, maximumWeight]; where the profile is heterosynaptic, the sums of each
+ * neuron's weights of either sign are then brought back to what they were at first. Hebb 1949 with the decay of Gerstner and Kistler 2002, section 10.2.
+ */
+export class RateHebbianPlasticity {
+  readonly profile: PlasticityProfile;
+  readonly #synapses: Synapses;
+  readonly #record: LearningRecord;
+  readonly #homeostaticRate: number;
+  readonly #maximumRadius: number | undefined;
+  readonly #totals: readonly [Float64Array, Float64Array];
+  #before: Float64Array | undefined;
+
+  /** The weights, N x N, are copied. @throws SpikeError on weights that are not square or finite. */
+  constructor(weights: LearnableWeights, { profile, homeostaticRate = 1e-4, maximumRadius }: RateHebbianOptions = {}) {
+    this.profile = plasticityProfile(profile);
+    this.#homeostaticRate = checkNotNegative("homeostaticRate", homeostaticRate);
+    this.#maximumRadius = maximumRadius === undefined ? undefined : checkPositive("maximumRadius", maximumRadius);
+    if (weights.rows !== weights.cols) throw new SpikeError("the shape of weights", weights, "as many rows as columns");
+    const synapses = new Synapses(weights);
+    this.#synapses = synapses;
+    this.#record = new LearningRecord(this.profile);
+    const totals = (sign: number) => Float64Array.from({ length: synapses.targets }, (_, r) => synapses.total(r, sign));
+    this.#totals = [totals(1), totals(-1)];
+  }
+
+  /** The weights as they stand: a copy in the storage and precision that they came in. */
+  get weights(): LearnableWeights {
+    return this.#synapses.toWeights();
+  }
+
+  get statistics(): LearningStats {
+    return this.#record.statistics(this.#synapses.sizes);
+  }
+
+  /** Whether the variance of the last `window` mean activities is below `threshold`. */
+  hasLearningConverged(window: number, threshold: number): boolean {
+    return this.#record.hasConverged(window, threshold);
+  }
+
+  /** Learns from states, T x N, that go on where the last ones ended. @throws SpikeError on another width or a state that is not finite. */
+  apply(states: MatrixLike): void {
+    const rows = checkedRows("states", states, this.#synapses.targets);
+    for (let t = 0; t < rows.rows; t++) {
+      const now = Float64Array.from(rows.row(t));
+      if (this.#before) this.#learn(now, this.#before);
+      this.#before = now;
+    }
+    if (this.#maximumRadius === undefined) return;
+    const { radius } = spectralRadius(this.#synapses.toWeights());
+    if (radius <= this.#maximumRadius) return;
+    const { sizes } = this.#synapses;
+    for (let p = 0; p < sizes.length; p++) sizes[p] = (sizes[p]! * this.#maximumRadius) / radius;
+  }
+
+  #learn(now: Float64Array, before: Float64Array): void {
+    const { learningRate, decay, homeostatic, heterosynaptic, targetActivity, minimumWeight, maximumWeight } = this.profile;
+    const { sizes, signs, rows, columns, targets } = this.#synapses;
+    const activity = now.reduce((sum, value) => sum + value, 0) / targets;
+    const loss = decay + (homeostatic ? this.#homeostaticRate * (activity - targetActivity) : 0);
+    for (let p = 0; p < sizes.length; p++) {
+      const growth = signs[p]! * (learningRate * now[rows[p]!]! * before[columns[p]!]!);
+      sizes[p] = bounded(sizes[p]! + growth - loss * sizes[p]!, minimumWeight, maximumWeight);
+    }
+    if (heterosynaptic) {
+      for (let r = 0; r < targets; r++) {
+        this.#synapses.normalise(r, 1, this.#totals[0][r]!, minimumWeight, maximumWeight);
+        this.#synapses.normalise(r, -1, this.#totals[1][r]!, minimumWeight, maximumWeight);
+      }
+    }
+    this.#record.updates += sizes.length;
+    this.#record.activity(activity);
+  }
+}
+
+export interface OjaOptions {
+  /** eta; default 0.01. */
+  readonly learningRate?: number | undefined;
+  /** y, T x N; left out, y(t) = W x(t) with the weights of that moment. */
+  readonly targets?: MatrixLike | undefined;
+}
+
+/**
+ * Oja's rule over sources x, T x M: dW_ij = eta y_i (x_j - y_i W_ij) for the synapses that are there, signs free. With y = W x each row turns into the first principal
+ * direction of x, at length 1. For recurrent weights give states x(t-1) as sources and x(t) as targets.
+ * Source: Oja 1982, "Simplified neuron model as a principal component analyzer", equation 3.
+ * @returns the new weights in the storage and precision of the old.
+ * @throws SpikeError on series of other widths, and where the weights leave the finite numbers: the learning rate is too large.
+ */
+export function oja(weights: LearnableWeights, sources: MatrixLike, { learningRate = 0.01, targets }: OjaOptions = {}): LearnableWeights {
+  checkPositive("learningRate", learningRate);
+  const synapses = new Synapses(weights);
+  const x = checkedRows("sources", sources, synapses.sources);
+  const y = targets === undefined ? undefined : checkedRows("targets", targets, synapses.targets);
+  if (y && y.rows !== x.rows) throw new SpikeError("the number of target rows", y.rows, `${x.rows}, as the sources`);
+  const { rowOffsets, columns, sizes, signs } = synapses;
+  for (let p = 0; p < sizes.length; p++) sizes[p] = sizes[p]! * signs[p]!;
+  signs.fill(1);
+  for (let t = 0; t < x.rows; t++) {
+    for (let r = 0; r < synapses.targets; r++) {
+      let output = y ? y.data[t * y.cols + r]! : 0;
+      if (!y) for (let p = rowOffsets[r]!; p < rowOffsets[r + 1]!; p++) output += sizes[p]! * x.data[t * x.cols + columns[p]!]!;
+      for (let p = rowOffsets[r]!; p < rowOffsets[r + 1]!; p++) {
+        sizes[p] = sizes[p]! + learningRate * output * (x.data[t * x.cols + columns[p]!]! - output * sizes[p]!);
+      }
+    }
+  }
+  if (firstNonFinite(sizes) >= 0) throw new SpikeError("learningRate", learningRate, "a smaller number: the weights grew without bound");
+  return synapses.toWeights();
+}
+
+function checkedRows(name: string, series: MatrixLike, cols: number): Matrix {
+  const matrix = asMatrix(series, name);
+  if (matrix.cols !== cols) throw new SpikeError(`the number of columns of ${name}`, matrix.cols, `${cols}`);
+  const bad = firstNonFinite(matrix.data);
+  if (bad >= 0) throw new SpikeError(`${name} at row ${Math.floor(bad / cols)}, column ${bad % cols}`, matrix.data[bad], "finite numbers");
+  return matrix;
+}
