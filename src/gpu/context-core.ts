@@ -176,6 +176,18 @@ export class ContextCore {
     }
   }
 
+  /** Makes another context give its memory back only after all that a stream of this one was given, which may read it. @throws CudaError. */
+  holdUp(other: ContextCore, stream: bigint): void {
+    const event = new BigUint64Array(1);
+    this.call("cuEventCreate", event, eventFlags.disableTiming);
+    try {
+      this.call("cuEventRecord", event[0]!, stream);
+      other.call("cuStreamWaitEvent", other.service, event[0]!, 0);
+    } finally {
+      this.call("cuEventDestroy", event[0]!);
+    }
+  }
+
   /** Gives a holding back: see `Owned.dispose`. */
   release(holding: Holding): void {
     if (holding.disposed) return;

@@ -12,6 +12,8 @@ import type { Stream } from "./stream.js";
 export class GraphRecording {
   readonly holdings = new Set<Holding>();
   readonly pinned = new Set<PinnedBuffer>();
+  /** Other contexts whose memory it reads. */
+  readonly foreign = new Set<ContextCore>();
 
   noteSlice(slice: DeviceSlice): void {
     // The graph may be launched in any stream, so the memory is given back after all of them.
@@ -22,6 +24,11 @@ export class GraphRecording {
   noteLaunch(module: Holding, values: readonly unknown[]): void {
     this.holdings.add(module);
     for (const value of values) if (value instanceof DeviceSlice) this.noteSlice(value);
+  }
+
+  noteForeign(slice: DeviceSlice): void {
+    this.noteSlice(slice);
+    this.foreign.add(slice.memory.core);
   }
 
   notePinned(buffer: PinnedBuffer): void {
@@ -104,6 +111,7 @@ export class Graph extends Owned {
     this.core.enter("cuGraphLaunch");
     const code = this.core.function("cuGraphLaunch")(this.#state.executable, stream.handle);
     if (code !== status.success) throw this.core.failure(code, "cuGraphLaunch", stream.history);
+    for (const other of this.#recording.foreign) this.core.holdUp(other, stream.handle);
     if (this.core.debug) this.core.callOn(stream.history, "cuStreamSynchronize", stream.handle);
   }
 

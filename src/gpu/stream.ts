@@ -185,9 +185,12 @@ export class Stream extends Owned {
       return;
     }
     const from = usable(there, source, false);
+    // Its memory is given back in the order of a stream of its own context.
     from.memory.shared = true;
     const bytes = target.byteLength;
     this.core.callOn(this.history, "cuMemcpyPeerAsync", target.address, this.core.handle, from.address, there.handle, bytes, this.handle);
+    if (this.#recording) this.#recording.noteForeign(from);
+    else this.core.holdUp(there, this.handle);
   }
 
   /**

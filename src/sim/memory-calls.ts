@@ -73,7 +73,8 @@ export function memoryCalls(simulator: Simulator): Calls<MemoryCalls> {
 
   const isLocked = (pointer: HostPointer, bytes: number): boolean => {
     const address = addressIn(pointer);
-    for (const [start, length] of simulator.locked) if (address >= start && address + BigInt(bytes) <= start + BigInt(length)) return true;
+    for (const [start, lock] of simulator.locked)
+      if (address >= start && address + BigInt(bytes) <= start + BigInt(lock.bytes)) return true;
     return false;
   };
 
@@ -183,7 +184,7 @@ export function memoryCalls(simulator: Simulator): Calls<MemoryCalls> {
     cuMemHostRegister: (pointer, bytes) => {
       host.bytes(pointer, bytes);
       if (simulator.locked.has(addressIn(pointer))) throw new Refusal(code.hostMemoryAlreadyRegistered);
-      simulator.locked.set(addressIn(pointer), bytes);
+      simulator.locked.set(addressIn(pointer), { bytes, context: simulator.here });
     },
     cuMemHostUnregister: (pointer) => {
       if (!simulator.locked.delete(addressIn(pointer))) throw new Refusal(code.hostMemoryNotRegistered);

@@ -19,8 +19,8 @@ export class Simulator {
   readonly machine: Machine;
   readonly host = new HostMemory();
   readonly contexts: readonly DeviceContext[];
-  /** Page-locked host memory: bytes by address. */
-  readonly locked = new Map<bigint, number>();
+  /** Page-locked host memory by address, and the context that it goes with. */
+  readonly locked = new Map<bigint, { readonly bytes: number; readonly context: DeviceContext }>();
   initialised = false;
   current: DeviceContext | undefined;
   readonly #entries = new Map<bigint, Entry>();
@@ -95,6 +95,7 @@ export class Simulator {
         this.#entries.delete(handle);
         if ("unload" in entry.object) (entry.object as { unload(): void }).unload();
       }
+    for (const [address, lock] of this.locked) if (lock.context === context) this.locked.delete(address);
     context.close();
     (this.contexts as DeviceContext[])[context.ordinal] = this.#freshContext(context.ordinal);
     if (this.current === context) this.current = undefined;
