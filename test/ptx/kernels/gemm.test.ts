@@ -1,8 +1,10 @@
 // Matrix products made by the builder, run in the interpreter against double precision at sizes that no tile divides.
 import { describe, expect, it } from "vitest";
 import { gemmNaive } from "../../../src/ptx/kernels/gemm-naive.js";
+import { gemmTensorCore, type TensorCoreType } from "../../../src/ptx/kernels/gemm-tensor-core.js";
 import { gemmTiled } from "../../../src/ptx/kernels/gemm-tiled.js";
 import { input, output } from "../device.js";
+import { fromHalves, toHalves } from "./halves.js";
 import { product, runKernel, uniform, worst } from "./run.js";
 
 const sizes = [
@@ -39,5 +41,66 @@ describe("gemmTiled", () => {
   it("refuses sizes and tiles that it does not have", () => {
     expect(() => gemmTiled({ m: 0, n: 1, k: 1 })).toThrow("kernel gemm_tiled: m is 0; it takes a whole number from 1 to 1073741824");
     expect(() => gemmTiled({ m: 1, n: 1, k: 1, tileSize: 48 as 64 })).toThrow("tileSize is 48; it takes 16, 32, 64 or 128");
+  });
+});
+
+describe("gemmTensorCore", () => {
+  /** Error against the product of the factors as given, so that what remains is the rounding of tf32 and of sums. */
+  function tensorError(
+    type: TensorCoreType,
+    target: "sm_75" | "sm_80",
+    m: number,
+    n: number,
+    k: number,
+    tile: readonly [64 | 128, 64 | 128 | 256],
+  ) {
+    const [a, b, c] = [uniform(m * k, 1), uniform(k * n, 2), new Float32Array(m * n)];
+    const kernel = gemmTensorCore({ m, n, k, type, tile }, { target });
+    expect(kernel.name).toBe(`gemm_tensor_core_${type}`);
+    const given = type === "tf32" ? [a, b] : [toHalves(a, type), toHalves(b, type)];
+    runKernel(kernel, [input(given[0]!), input(given[1]!), output(c)]);
+    const exact = type === "tf32" ? [a, b] : given.map((bits) => fromHalves(bits as Uint16Array, type));
+    const { value, size } = product(exact[0]!, exact[1]!, m, n, k);
+    return worst(c, value, size);
+  }
+
+  it.each([
+    ["f16", "sm_75"],
+    ["f16", "sm_80"],
+    ["bf16", "sm_80"],
+  ] as const)("of %s for %s, with rows of whole 16 bytes and others, is the product of the halves to 1e-6", (type, target) => {
+    for (const [m, n, k] of [
+      [1, 1, 1],
+      [17, 24, 40],
+      [70, 66, 37],
+      [65, 72, 136],
+    ] as const)
+      expect(tensorError(type, target, m, n, k, [64, 64]), `${m} x ${n} x ${k}`).toBeLessThan(1e-6);
+  });
+
+  it("of tf32 is the product to the 11 significant bits that each factor keeps", () => {
+    for (const [m, n, k] of [
+      [1, 1, 1],
+      [17, 24, 20],
+      [70, 66, 37],
+    ] as const)
+      expect(tensorError("tf32", "sm_80", m, n, k, [64, 64]), `${m} x ${n} x ${k}`).toBeLessThan(2 * 2 ** -11);
+  });
+
+  it.each([
+    [64, 128],
+    [128, 128],
+    [128, 256],
+  ] as const)("in tiles of %i x %i", (rows, columns) => {
+    expect(tensorError("bf16", "sm_80", 131, 264, 72, [rows, columns])).toBeLessThan(1e-6);
+    expect(tensorError("tf32", "sm_80", 50, 264, 36, [rows, columns])).toBeLessThan(2 * 2 ** -11);
+  });
+
+  it("refuses bf16 and tf32 where there is none", () => {
+    expect(() => gemmTensorCore({ m: 16, n: 16, k: 16, type: "bf16" })).toThrow("takes sm_80 or later; the target is sm_75");
+    expect(() => gemmTensorCore({ m: 16, n: 16, k: 16, type: "f64" as "f16" })).toThrow('type is f64; it takes "f16", "bf16" or "tf32"');
+    expect(() => gemmTensorCore({ m: 16, n: 16, k: 16, tile: [64, 256] })).toThrow(
+      "tile is 64 x 256; it takes 128 x 256, 128 x 128, 64 x 128, 64 x 64",
+    );
   });
 });

@@ -1,9 +1,9 @@
 // Runs generated kernels in the interpreter with every check on; outputs are poisoned, so that an element nobody wrote shows.
 import { PtxMachine } from "../../../src/ptx/interpreter/index.js";
 import type { GeneratedKernel } from "../../../src/ptx/kernels/generated-kernel.js";
-import { type Array, words } from "../device.js";
+import { type Array as HostArray, words } from "../device.js";
 
-type Argument = number | { input: Array } | { output: Array };
+type Argument = number | { input: HostArray } | { output: HostArray };
 
 /** Launches a kernel; outputs hold 0xff bytes (a NaN, or the largest number) before it, as a device would leave anything. */
 export function runKernel(kernel: GeneratedKernel, args: readonly Argument[], ptx = kernel.ptx): void {

@@ -1,0 +1,243 @@
+// C = A B on the tensor cores by mma.sync: f16, bf16 or tf32 factors, sums in binary32; tiles stream through shared memory in several stages.
+import {
+  bytesOf,
+  type Pointer,
+  PtxBuildError,
+  type PtxKernel,
+  type Target,
+  targetFacts,
+  type Value,
+  type Variable,
+} from "../builder/index.js";
+import type { GemmShape } from "./gemm-naive.js";
+import { ceilDiv, checkSizes, generate, type GeneratedKernel, type GeneratorOptions, range } from "./generated-kernel.js";
+import { commitTiles, matrixAddress, pieceAt, placeBytes, type TilePlace, TileStream, waitTiles } from "./matrix-tiles.js";
+
+export type TensorCoreType = "f16" | "bf16" | "tf32";
+
+export interface GemmTensorCoreShape extends GemmShape {
+  /** Type of A and B; tf32 is given as f32 and rounded to 11 significant bits when it is used. Default "f16". */
+  readonly type?: TensorCoreType;
+  /** Rows and columns of C a block; by default the largest that still gives work to 128 blocks, or the smallest. */
+  readonly tile?: readonly [rows: 64 | 128, columns: 64 | 128 | 256];
+}
+
+export const gemmTensorCoreName = ({ type = "f16" }: Pick<GemmTensorCoreShape, "type">): string => `gemm_tensor_core_${type}`;
+
+const threads = 256;
+/** Bytes of a row of the tile of A: 32 halves or 16 single numbers. */
+const depthBytes = 64;
+type Four = readonly [Variable<"f32">, Variable<"f32">, Variable<"f32">, Variable<"f32">];
+
+interface Plan {
+  readonly type: TensorCoreType;
+  readonly element: "f16" | "bf16" | "f32";
+  readonly tileM: number;
+  readonly tileN: number;
+  /** Columns of A and rows of B in a tile. */
+  readonly tileK: number;
+  readonly stages: number;
+  readonly placeA: TilePlace;
+  readonly placeB: TilePlace;
+}
+
+function plan(shape: GemmTensorCoreShape, target: Target): Plan {
+  const { m, n, type = "f16" } = shape;
+  const name = gemmTensorCoreName({ type });
+  if (!["f16", "bf16", "tf32"].includes(type)) throw new PtxBuildError(`type is ${type}; it takes "f16", "bf16" or "tf32"`, name);
+  const sizes = [
+    [128, 256],
+    [128, 128],
+    [64, 128],
+    [64, 64],
+  ] as const;
+  const blocks = ([rows, columns]: readonly [number, number]): number => ceilDiv(m, rows) * ceilDiv(n, columns);
+  const [tileM, tileN] = shape.tile ?? sizes.find((size) => blocks(size) >= 128) ?? [64, 64];
+  if (!sizes.some(([rows, columns]) => rows === tileM && columns === tileN))
+    throw new PtxBuildError(`tile is ${tileM} x ${tileN}; it takes ${sizes.map((size) => size.join(" x ")).join(", ")}`, name);
+  const element = type === "tf32" ? "f32" : type;
+  const tileK = depthBytes / bytesOf(element);
+  const placeA = { rows: tileM, rowBytes: depthBytes, pitch: depthBytes };
+  const rowBytes = tileN * bytesOf(element);
+  // Single numbers of B are read one by one, four rows at a time: 8 words of padding keep these rows in different banks.
+  const placeB = { rows: tileK, rowBytes, pitch: type === "tf32" ? rowBytes + 32 : rowBytes };
+  const room = Math.min(targetFacts(target).sharedBytesPerBlock, 96 * 1024);
+  const stages = Math.min(4, Math.floor(room / (placeBytes(placeA) + placeBytes(placeB))));
+  return { type, element, tileM, tileN, tileK, stages, placeA, placeB };
+}
+
+/**
+ * C = A B: A is m x k, B k x n, both f16 or bf16 (or f32, rounded to tf32), C m x n in f32, all by rows. Any sizes; rows whose length is no
+ * multiple of 16 bytes are read element by element. f16 takes sm_75 and later, bf16 and tf32 sm_80. Arguments: a, b, c.
+ * @throws PtxBuildError, PtxTargetError
+ */
+export function gemmTensorCore(shape: GemmTensorCoreShape, options: GeneratorOptions = {}): GeneratedKernel {
+  const { m, n, k: depth, type = "f16" } = shape;
+  const { target = "sm_75" } = options;
+  const name = gemmTensorCoreName({ type });
+  checkSizes(name, { m, n, k: depth });
+  const tiles = plan(shape, target);
+  const grid = [ceilDiv(n, tiles.tileN), ceilDiv(m, tiles.tileM)] as const;
+  return generate({ name, grid, block: [threads], minBlocks: 1 }, options, (k) => new TensorProduct(k, shape, tiles, target).build());
+}
+
+class TensorProduct {
+  private readonly k: PtxKernel;
+  private readonly shape: GemmShape;
+  private readonly plan: Plan;
+  private readonly target: Target;
+  /** Tiles of 16 rows and of 8 columns that a warp computes; warps are 2 x 4. */
+  private readonly rowTiles: number;
+  private readonly columnTiles: number;
+
+  constructor(k: PtxKernel, shape: GemmShape, tiles: Plan, target: Target) {
+    this.k = k;
+    this.shape = shape;
+    this.plan = tiles;
+    this.target = target;
+    this.rowTiles = tiles.tileM / 2 / 16;
+    this.columnTiles = tiles.tileN / 4 / 8;
+  }
+
+  build(): void {
+    const { k, rowTiles, columnTiles } = this;
+    const { m, n, k: depth } = this.shape;
+    const { element, tileM, tileN, tileK, stages, placeA, placeB } = this.plan;
+    const [a, b, c] = [k.pointer(element, "a"), k.pointer(element, "b"), k.pointer("f32", "c")];
+    const [bytesA, bytesB] = [placeBytes(placeA), placeBytes(placeB)];
+    const sharedA = k.dynamicShared(element, (stages * bytesA) / bytesOf(element), 128);
+    const sharedB = k.dynamicShared(element, (stages * bytesB) / bytesOf(element), 128);
+    const [firstRow, firstColumn] = [k.mul(k.special("ctaid", "y"), tileM), k.mul(k.special("ctaid", "x"), tileN)];
+    const warp = k.warpIndex();
+    const [warpRow, warpColumn] = [k.mul(k.shr(warp, 2), tileM / 2), k.mul(k.and(warp, 3), tileN / 4)];
+    const sums = range(rowTiles * columnTiles).map((): Four => {
+      const four = range(4).map(() => k.variable("f32", 0));
+      return [four[0]!, four[1]!, four[2]!, four[3]!];
+    });
+    const zero = k.constant("u32", 0);
+    const sourceA = {
+      matrix: a,
+      rows: m,
+      columns: depth,
+      pitch: depth,
+      firstRow,
+      firstColumn: zero,
+      along: "columns",
+      inside: m % tileM === 0,
+    } as const;
+    const sourceB = {
+      matrix: b,
+      rows: depth,
+      columns: n,
+      pitch: n,
+      firstRow: zero,
+      firstColumn,
+      along: "rows",
+      inside: n % tileN === 0,
+    } as const;
+    const streamA = new TileStream(k, this.target, threads, sourceA, sharedA, placeA);
+    const streamB = new TileStream(k, this.target, threads, sourceB, sharedB, placeB);
+    const bring = (stage: Value<"u32">): void => {
+      streamA.bring(k.mul(stage, bytesA));
+      streamB.bring(k.mul(stage, bytesB));
+      commitTiles(k, this.target);
+    };
+    const count = ceilDiv(depth, tileK);
+    // Every stage but one is filled before the first product; a tile past the depth is zeros, and is brought so that groups stay counted.
+    k.for("u32", { from: 0, to: stages - 1 }, (stage) => bring(stage));
+    const [reading, writing] = [k.variable("u32", 0), k.variable("u32", stages - 1)];
+    const nextStage = (stage: Variable<"u32">): void => {
+      const next = k.add(stage, 1);
+      k.assign(stage, k.select(k.compare("eq", next, stages), k.constant("u32", 0), next));
+    };
+    k.for("u32", { from: 0, to: count }, () => {
+      waitTiles(k, this.target, stages - 2);
+      k.barrier();
+      bring(writing);
+      this.multiply(k.atBytes(sharedA, k.mul(reading, bytesA)), k.atBytes(sharedB, k.mul(reading, bytesB)), warpRow, warpColumn, sums);
+      nextStage(reading);
+      nextStage(writing);
+    });
+    this.write(c, k.add(firstRow, warpRow), k.add(firstColumn, warpColumn), sums);
+  }
+
+  private multiply(
+    tileA: Pointer<"shared">,
+    tileB: Pointer<"shared">,
+    warpRow: Value<"u32">,
+    warpColumn: Value<"u32">,
+    sums: readonly Four[],
+  ): void {
+    const { k, rowTiles, columnTiles } = this;
+    const { type } = this.plan;
+    // Each step takes 32 bytes of depth: 16 halves, or 8 single numbers.
+    for (let step = 0; step < depthBytes / 32; step++) {
+      const left = range(rowTiles).map((r) => this.leftFragment(tileA, k.add(warpRow, 16 * r), 2 * step));
+      const right = type === "tf32" ? this.rightSingles(tileB, warpColumn, step) : this.rightHalves(tileB, warpColumn, step);
+      for (let r = 0; r < rowTiles; r++)
+        for (let s = 0; s < columnTiles; s++) this.product(left[r]!, right[s]!, sums[r * columnTiles + s]!);
+    }
+  }
+
+  private product(a: Value<"b32">[], b: Value<"b32">[], sum: Four): void {
+    const { k } = this;
+    const { type } = this.plan;
+    if (type === "tf32") k.mma("tf32", 8, a, b, sum, sum);
+    else if (targetFacts(this.target).sm >= 80) k.mma(type, 16, a, b, sum, sum);
+    else {
+      k.mma(type, 8, a.slice(0, 2), b.slice(0, 1), sum, sum);
+      k.mma(type, 8, a.slice(2), b.slice(1), sum, sum);
+    }
+  }
+
+  private leftFragment(tileA: Pointer<"shared">, row: Value<"u32">, chunk: number): Value<"b32">[] {
+    const { k } = this;
+    const words = k.loadMatrices(matrixAddress(k, tileA, this.plan.placeA, row, chunk), 4);
+    return this.plan.type === "tf32" ? words.map((word) => this.rounded(word)) : words;
+  }
+
+  private rounded(word: Value<"b32">): Value<"b32"> {
+    const { k } = this;
+    return k.reinterpret("b32", k.convert("tf32", k.reinterpret("f32", word)));
+  }
+
+  /** Fragments of B for 16 halves of depth: ldmatrix turns the rows of the tile into the columns that mma wants. */
+  private rightHalves(tileB: Pointer<"shared">, column: Value<"u32">, step: number): Value<"b32">[][] {
+    const { k } = this;
+    const lane = k.and(k.threadIndex(), 31);
+    const row = k.add(k.and(lane, 15), 16 * step);
+    return range(this.columnTiles / 2).flatMap((pair) => {
+      const chunk = k.add(k.shr(k.add(column, 16 * pair), 3), k.shr(lane, 4));
+      const four = k.loadMatrices(pieceAt(k, tileB, this.plan.placeB, row, chunk), 4, true);
+      return [four.slice(0, 2), four.slice(2)];
+    });
+  }
+
+  /** Fragments of B for 8 single numbers of depth: lane 4 g + t holds rows t and t + 4 of column g. */
+  private rightSingles(tileB: Pointer<"shared">, column: Value<"u32">, step: number): Value<"b32">[][] {
+    const { k } = this;
+    const { pitch } = this.plan.placeB;
+    const lane = k.and(k.threadIndex(), 31);
+    const start = k.at(k.atBytes(tileB.as("b32"), k.mul(k.add(k.and(lane, 3), 8 * step), pitch)), k.add(column, k.shr(lane, 2)));
+    return range(this.columnTiles).map((s) => [0, 4].map((down) => this.rounded(k.load(start.plusBytes(32 * s + down * pitch)))));
+  }
+
+  private write(c: Pointer<"global", "f32">, row: Value<"u32">, column: Value<"u32">, sums: readonly Four[]): void {
+    const { k, columnTiles } = this;
+    const { m, n } = this.shape;
+    const lane = k.and(k.threadIndex(), 31);
+    const [ownRow, ownColumn] = [k.add(row, k.shr(lane, 2)), k.add(column, k.shl(k.and(lane, 3), 1))];
+    for (const [index, four] of sums.entries()) {
+      const [r, s] = [Math.floor(index / columnTiles), index % columnTiles];
+      const at = k.add(ownColumn, 8 * s);
+      for (const half of [0, 1]) {
+        const down = k.add(ownRow, 16 * r + 8 * half);
+        const exists = k.compare("lt", down, m);
+        const to = k.at(k.at(c, down, n), at);
+        const pair = [four[2 * half]!, four[2 * half + 1]!];
+        if (n % 2 === 0) k.store(to, pair, { where: k.and(exists, k.compare("lt", at, n)) });
+        else for (const part of [0, 1]) k.store(to.plus(part), pair[part]!, { where: k.and(exists, k.compare("lt", k.add(at, part), n)) });
+      }
+    }
+  }
+}

@@ -1,0 +1,182 @@
+// Tiles of matrices on their way from global to shared memory for the matrix instructions: in pieces of 16 bytes, asynchronously where the target
+// and the row length allow it, and placed so that neither stores nor ldmatrix meet in a bank.
+import {
+  bytesOf,
+  type MemoryType,
+  Pointer,
+  type PtxKernel,
+  type Target,
+  targetFacts,
+  type Value,
+  type Variable,
+} from "../builder/index.js";
+import { range } from "./generated-kernel.js";
+
+export interface TilePlace {
+  /** Rows and bytes of a row. */
+  readonly rows: number;
+  readonly rowBytes: number;
+  /** Bytes from one row to the next in shared memory; more than rowBytes where rows are padded instead of swizzled. */
+  readonly pitch: number;
+}
+
+/** Bytes of a tile in shared memory. */
+export const placeBytes = ({ rows, pitch }: TilePlace): number => rows * pitch;
+
+/** The piece of 16 bytes that piece `chunk` of row `row` lies in: rows are turned against one another by exclusive or. */
+export function swizzled(k: PtxKernel, { rowBytes, pitch }: TilePlace, row: Value<"u32">, chunk: Value<"u32">): Value<"u32"> {
+  if (pitch !== rowBytes) return chunk;
+  // Eight rows that ldmatrix reads at once must fall in eight pieces of a 128-byte line; short rows share a line.
+  if (rowBytes === 64) return k.xor(chunk, k.and(k.shr(row, 1), 3));
+  if (rowBytes === 32) return k.xor(chunk, k.and(k.shr(row, 2), 1));
+  return k.xor(chunk, k.and(row, 7));
+}
+
+/** The address of a piece of 16 bytes of a tile. */
+export function pieceAt<T extends MemoryType>(
+  k: PtxKernel,
+  tile: Pointer<"shared", T>,
+  place: TilePlace,
+  row: Value<"u32">,
+  chunk: Value<"u32">,
+): Pointer<"shared", T> {
+  return k.atBytes(tile, k.mad(row, place.pitch, k.mul(swizzled(k, place, row, chunk), 16)));
+}
+
+export type TileElement = "f16" | "bf16" | "f32";
+
+export interface TileSource<T extends TileElement> {
+  readonly matrix: Pointer<"global", T>;
+  /** Rows and columns of the matrix, beyond which there are zeros. */
+  readonly rows: number;
+  readonly columns: number;
+  /** Elements from one row to the next. */
+  readonly pitch: number;
+  /** The first element of the first tile. */
+  readonly firstRow: Value<"u32">;
+  readonly firstColumn: Value<"u32">;
+  /** Where the tiles follow one another: along the rows' numbers or along the columns', which begin at a multiple of the tile. */
+  readonly along: "rows" | "columns";
+  /** True where the other direction never leaves the matrix. */
+  readonly inside: boolean;
+}
+
+/** True where pieces of 16 bytes of this matrix are aligned. */
+export const alignedRows = (element: MemoryType, columns: number, pitch: number): boolean =>
+  (columns * bytesOf(element)) % 16 === 0 && (pitch * bytesOf(element)) % 16 === 0;
+
+interface Unit {
+  readonly row: Value<"u32">;
+  readonly column: Value<"u32">;
+  readonly to: Pointer<"shared">;
+  /** Bytes from the first unit's place in the matrix. */
+  readonly bytes: number;
+  /** Bytes that a copy takes where the tile is inside along its way; undefined where that is always 16. */
+  readonly size: Value<"u32"> | undefined;
+}
+
+/**
+ * Tiles of one matrix, one after the other, brought to shared memory by all threads of the block. Where it is done asynchronously, a tile has
+ * arrived when the group that it is committed with is waited for; else after a barrier. A row takes a power of two of bytes, at least 16.
+ */
+export class TileStream<T extends TileElement> {
+  private readonly k: PtxKernel;
+  private readonly target: Target;
+  private readonly source: TileSource<T>;
+  private readonly step: number;
+  private readonly partial: Value<"pred"> | undefined;
+  private readonly units: Unit[];
+  private readonly next: Variable<"u64">;
+  private readonly at: Variable<"u32">;
+
+  constructor(k: PtxKernel, target: Target, threads: number, source: TileSource<T>, tile: Pointer<"shared", T>, place: TilePlace) {
+    this.k = k;
+    this.target = target;
+    this.source = source;
+    const { matrix, pitch, along, firstRow, firstColumn } = source;
+    const size = bytesOf(matrix.element);
+    const across = place.rowBytes / 16;
+    const pieces = place.rows * across;
+    const rowStep = threads / across;
+    this.step = along === "rows" ? place.rows : place.rowBytes / size;
+    const thread = k.threadIndex();
+    this.partial = pieces < threads ? k.compare("lt", thread, pieces) : undefined;
+    const [row, chunk] = [k.div(thread, across), k.rem(thread, across)];
+    const column = k.add(firstColumn, k.mul(chunk, 16 / size));
+    this.next = k.variable("u64", k.at(k.at(matrix, k.add(firstRow, row), pitch), column).base);
+    this.at = k.variable("u32", 0);
+    // Where the swizzle of a row is that of the rows so many further, only the offset differs.
+    const alike = rowStep % 8 === 0 || place.pitch !== place.rowBytes;
+    const first = pieceAt(k, tile, place, row, chunk);
+    this.units = range(Math.max(1, pieces / threads)).map((unit) => {
+      const down = unit * rowStep;
+      const ownRow = down === 0 ? row : k.add(row, down);
+      const to = alike ? first.plusBytes(down * place.pitch) : pieceAt(k, tile, place, ownRow, chunk);
+      const [globalRow, bytes] = [k.add(firstRow, ownRow), down * pitch * size];
+      const exists = along === "rows" ? k.compare("lt", column, source.columns) : k.compare("lt", globalRow, source.rows);
+      return { row: globalRow, column, to, bytes, size: source.inside ? undefined : k.select(exists, k.constant("u32", 16), 0) };
+    });
+  }
+
+  /** Brings the next tile to `offset` bytes beyond the place of the first. */
+  bring(offset: Value<"u32">): void {
+    const { k, source, step } = this;
+    const { along, matrix } = source;
+    const limit = along === "rows" ? source.rows : source.columns;
+    const shared = limit % step === 0 && along === "columns" ? k.compare("lt", this.at, limit) : undefined;
+    const work = (): void => {
+      for (const unit of this.units) {
+        const inside = shared ?? k.compare("lt", k.add(along === "rows" ? unit.row : unit.column, this.at), limit);
+        const from = new Pointer("global", matrix.element, this.next, unit.bytes);
+        this.bringUnit(k.atBytes(unit.to, offset), from, unit, inside);
+      }
+    };
+    if (this.partial) k.if(this.partial, work);
+    else work();
+    const size = bytesOf(matrix.element);
+    k.assign(this.next, k.add(this.next, along === "rows" ? step * source.pitch * size : step * size));
+    k.assign(this.at, k.add(this.at, step));
+  }
+
+  private bringUnit(to: Pointer<"shared">, from: Pointer<"global", T>, unit: Unit, inside: Value<"pred">): void {
+    const { k, source } = this;
+    const exists = (): Value<"pred"> => (unit.size === undefined ? inside : k.and(inside, k.compare("ne", unit.size, 0)));
+    if (!alignedRows(from.element, source.columns, source.pitch)) this.bringElements(to, from, unit, exists());
+    else if (targetFacts(this.target).sm >= 80) k.copyAsync(to, from, 16, k.select(inside, unit.size ?? k.constant("u32", 16), 0));
+    else k.store(to.as("b32"), k.loadVector(from.as("b32"), 4, { readOnly: true, where: exists(), otherwise: 0 }));
+  }
+
+  /** Sixteen bytes element by element, for rows that do not begin at multiples of 16 bytes, or end within a piece. */
+  private bringElements(to: Pointer<"shared">, from: Pointer<"global", T>, unit: Unit, exists: Value<"pred">): void {
+    const { k, source } = this;
+    const bits = bytesOf(from.element) === 4 ? "b32" : "b16";
+    const column = source.along === "columns" ? k.add(unit.column, this.at) : unit.column;
+    const values = range(16 / bytesOf(from.element)).map((e) => {
+      const where = k.and(exists, k.compare("lt", k.add(column, e), source.columns));
+      return k.load(from.as<"b16" | "b32">(bits).plus(e), { readOnly: true, where, otherwise: 0 });
+    });
+    for (const [e, value] of values.entries()) k.store(to.as<"b16" | "b32">(bits).plus(e), value);
+  }
+}
+
+/** Closes a group of copies; nothing where they were not asynchronous. */
+export function commitTiles(k: PtxKernel, target: Target): void {
+  if (targetFacts(target).sm >= 80) k.commitCopies();
+}
+
+/** Waits until at most `groups` groups of copies are under way. */
+export function waitTiles(k: PtxKernel, target: Target, groups: number): void {
+  if (targetFacts(target).sm >= 80) k.waitCopies(groups);
+}
+
+/** The address that this lane gives to ldmatrix for 16 x 16 halves (or 16 rows of 32 bytes) from row `row`, piece `chunk`. */
+export function matrixAddress<T extends MemoryType>(
+  k: PtxKernel,
+  tile: Pointer<"shared", T>,
+  place: TilePlace,
+  row: Value<"u32">,
+  chunk: number,
+): Pointer<"shared", T> {
+  const lane = k.and(k.threadIndex(), 31);
+  return pieceAt(k, tile, place, k.add(row, k.and(lane, 15)), k.add(k.shr(lane, 4), chunk));
+}
