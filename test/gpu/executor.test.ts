@@ -1,4 +1,4 @@
-// The kernel executor on the simulated device: what its kernels compute, and what its calls refuse, load and copy.
+// The kernel executor on the simulated device: what its calls load, copy and refuse. What its kernels compute is in device/executor.test.ts.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   FaultyDriver,
@@ -12,7 +12,7 @@ import {
   standardKernelNames,
 } from "../../src/gpu/index.js";
 import { simulatedDriver } from "../../src/sim/index.js";
-import { executorCases, randomArray } from "./executor-cases.js";
+import { randomArray } from "./numbers.js";
 
 let executor: KernelExecutor;
 
@@ -20,28 +20,6 @@ beforeAll(() => {
   executor = new KernelExecutor("sim");
 });
 afterAll(() => executor.dispose());
-
-describe("the standard kernels", () => {
-  executorCases(() => executor, {
-    lengths: [1, 31, 33, 1000, 4097],
-    rows: [
-      [1, 1],
-      [3, 31],
-      [7, 33],
-      [2, 1000],
-      [1, 4097],
-      [300, 5],
-    ],
-    products: [
-      [1, 1, 1],
-      [31, 33, 31],
-      [33, 31, 65],
-      [1, 1000, 5],
-      [70, 3, 130],
-      [300, 8, 300],
-    ],
-  });
-});
 
 /** A kernel of every kind of parameter, as PTX. */
 const echo = `.version 6.0

@@ -1,36 +1,52 @@
-// What the executor must do on any device, against binary64 on the host. executor.test.ts runs it on the simulated device, at sizes fit for it, and
-// hardware/executor.test.ts on a GPU.
-import { expect, it } from "vitest";
-import type { KernelExecutor, Layer } from "../../src/gpu/index.js";
+// What the executor's kernels compute, against binary64 on the host: on the simulated device at sizes fit for it, on a GPU at all.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { KernelExecutor, type Layer } from "../../../src/gpu/index.js";
+import { randomArray, uniform } from "../numbers.js";
+import { onHardware, openTestDevice } from "./device.js";
 
-/** Lengths and rows x columns to try. */
-export interface ExecutorSizes {
-  readonly lengths: readonly number[];
-  readonly rows: readonly (readonly [rows: number, columns: number])[];
-  readonly products: readonly (readonly [m: number, k: number, n: number])[];
-}
+const lengths = [1, 31, 33, 1000, 4097, ...(onHardware ? [3_000_001] : [])];
+
+const shapes: readonly (readonly [rows: number, columns: number])[] = [
+  [1, 1],
+  [3, 31],
+  [7, 33],
+  [2, 1000],
+  [1, 4097],
+  [300, 5],
+];
+const largeShapes = [
+  [31, 31],
+  [33, 33],
+  [1000, 1000],
+  [4097, 33],
+  [7, 4097],
+  [1, 1_000_003],
+  [100_000, 3],
+] as const;
+
+const products: readonly (readonly [m: number, k: number, n: number])[] = [
+  [1, 1, 1],
+  [31, 33, 31],
+  [33, 31, 65],
+  [1, 1000, 5],
+  [70, 3, 130],
+  [300, 8, 300],
+];
+const largeProducts = [
+  [31, 31, 31],
+  [33, 33, 33],
+  [1000, 1000, 1000],
+  [4097, 4097, 4097],
+  [1, 4097, 1000],
+  [4097, 31, 1],
+  [200_000, 3, 33],
+] as const;
 
 /** The bar of every kernel: relative to binary64. */
 const tolerance = 1e-5;
 
-/** A repeatable stream of numbers in [-1, 1) (xorshift, Marsaglia 2003). */
-export function uniform(seed: number): () => number {
-  let state = seed | 1;
-  return () => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return state / 2 ** 31;
-  };
-}
-
-export function randomArray(length: number, seed: number, scale = 1, shift = 0): Float32Array {
-  const random = uniform(seed);
-  return Float32Array.from({ length }, () => scale * random() + shift);
-}
-
 /** The largest error relative to the value itself. */
-export function worst(actual: ArrayLike<number>, expected: ArrayLike<number>): number {
+function worst(actual: ArrayLike<number>, expected: ArrayLike<number>): number {
   expect(actual.length).toBe(expected.length);
   let most = 0;
   for (let i = 0; i < expected.length; i++) {
@@ -90,105 +106,118 @@ function softmax(x: ArrayLike<number>, rows: number, columns: number): Float64Ar
   return out;
 }
 
-/** Defines the tests. */
-export function executorCases(executor: () => KernelExecutor, sizes: ExecutorSizes): void {
+let executor: KernelExecutor;
+
+beforeAll(() => {
+  executor = new KernelExecutor(openTestDevice());
+});
+afterAll(() => {
+  const context = executor?.device.context;
+  executor?.dispose();
+  context?.dispose();
+});
+
+describe("the standard kernels", () => {
   it("adds 1024 elements to 3.0 by a kernel run with 4 blocks of 256 threads", async () => {
-    const { device } = executor();
+    const { device } = executor;
     const [a, b, c] = [device.upload(new Float32Array(1024).fill(1)), device.upload(new Float32Array(1024).fill(2)), device.allocate(1024)];
-    executor().runKernel("vector_add", 4, 256, [a, b, c, 1024]);
+    executor.runKernel("vector_add", 4, 256, [a, b, c, 1024]);
     expect(await device.download(c)).toEqual(new Float32Array(1024).fill(3));
     for (const buffer of [a, b, c]) buffer.dispose();
   });
 
-  it.each(sizes.lengths)("adds, multiplies and exponentiates %i elements", async (n) => {
+  it.each(lengths)("adds, multiplies and exponentiates %i elements", async (n) => {
     const a = randomArray(n, 3, 4);
     const b = randomArray(n, 5, 4);
-    expect(await executor().vectorAdd(a, b)).toEqual(a.map((value, i) => Math.fround(value + b[i]!)));
-    expect(await executor().multiply(a, b)).toEqual(a.map((value, i) => Math.fround(value * b[i]!)));
-    expect(worst(await executor().exp(a), map(a, Math.exp))).toBeLessThanOrEqual(tolerance);
+    expect(await executor.vectorAdd(a, b)).toEqual(a.map((value, i) => Math.fround(value + b[i]!)));
+    expect(await executor.multiply(a, b)).toEqual(a.map((value, i) => Math.fround(value * b[i]!)));
+    expect(worst(await executor.exp(a), map(a, Math.exp))).toBeLessThanOrEqual(tolerance);
   });
 
-  it.each(sizes.lengths)("activates %i elements, far from 0 as well as near it", async (n) => {
+  it.each(lengths)("activates %i elements, far from 0 as well as near it", async (n) => {
     const x = randomArray(n, 7, 30);
     for (let i = 0; i < n; i += 2) x[i] = x[i]! / 1000;
-    expect(await executor().relu(x)).toEqual(x.map((value) => Math.max(value, 0)));
-    expect(worst(await executor().sigmoid(x), map(x, sigmoid))).toBeLessThanOrEqual(tolerance);
-    expect(worst(await executor().tanh(x), map(x, Math.tanh))).toBeLessThanOrEqual(tolerance);
+    expect(await executor.relu(x)).toEqual(x.map((value) => Math.max(value, 0)));
+    expect(worst(await executor.sigmoid(x), map(x, sigmoid))).toBeLessThanOrEqual(tolerance);
+    expect(worst(await executor.tanh(x), map(x, Math.tanh))).toBeLessThanOrEqual(tolerance);
   });
 
   it("keeps NaN, infinities and zeros through the activations", async () => {
     const x = Float32Array.of(Number.NaN, Infinity, -Infinity, 0, -200, 200);
-    expect([...(await executor().relu(x))]).toEqual([Number.NaN, Infinity, 0, 0, 0, 200]);
-    expect([...(await executor().sigmoid(x))]).toEqual([Number.NaN, 1, 0, 0.5, expect.closeTo(0, 30), 1]);
-    expect([...(await executor().tanh(x))].slice(1)).toEqual([1, -1, 0, -1, 1]);
+    expect([...(await executor.relu(x))]).toEqual([Number.NaN, Infinity, 0, 0, 0, 200]);
+    expect([...(await executor.sigmoid(x))]).toEqual([Number.NaN, 1, 0, 0.5, expect.closeTo(0, 30), 1]);
+    expect([...(await executor.tanh(x))].slice(1)).toEqual([1, -1, 0, -1, 1]);
   });
 
-  it.each(sizes.lengths)("sums %i elements, and multiplies and sums them, in binary64", async (n) => {
+  it.each(lengths)("sums %i elements, and multiplies and sums them, in binary64", async (n) => {
     const a = randomArray(n, 11, 1, 0.25);
     const b = randomArray(n, 13);
     const sum = a.reduce((total, value) => total + value, 0);
     const dot = a.reduce((total, value, i) => total + value * b[i]!, 0);
-    expect(Math.abs((await executor().reduceSum(a)) - sum)).toBeLessThanOrEqual(1e-13 * n);
-    expect(Math.abs((await executor().dot(a, b)) - dot)).toBeLessThanOrEqual(1e-13 * n);
+    expect(Math.abs((await executor.reduceSum(a)) - sum)).toBeLessThanOrEqual(1e-13 * n);
+    expect(Math.abs((await executor.dot(a, b)) - dot)).toBeLessThanOrEqual(1e-13 * n);
   });
 
   it("sums to the last digit what cancels, the same each time", async () => {
     const x = Float32Array.of(1e8, 1, -1e8, 2 ** -20);
-    expect(await executor().reduceSum(x)).toBe(1 + 2 ** -20);
+    expect(await executor.reduceSum(x)).toBe(1 + 2 ** -20);
     const long = randomArray(20_000, 17, 1e6);
-    expect(await executor().reduceSum(long)).toBe(await executor().reduceSum(long));
-    expect(await executor().reduceSum(new Float32Array(0))).toBe(0);
+    expect(await executor.reduceSum(long)).toBe(await executor.reduceSum(long));
+    expect(await executor.reduceSum(new Float32Array(0))).toBe(0);
   });
 
-  it.each(sizes.rows)("softens %i rows of %i classes, which sum to 1", async (rows, columns) => {
+  it.each([...shapes, ...(onHardware ? largeShapes : [])])("softens %i rows of %i classes, which sum to 1", async (rows, columns) => {
     const x = randomArray(rows * columns, 19, 8);
-    const y = await executor().softmax(x, rows, columns);
+    const y = await executor.softmax(x, rows, columns);
     expect(worst(y, softmax(x, rows, columns))).toBeLessThanOrEqual(tolerance);
     for (let row = 0; row < rows; row++)
       expect(Math.abs(y.subarray(row * columns, (row + 1) * columns).reduce((sum, value) => sum + value, 0) - 1)).toBeLessThanOrEqual(1e-6);
   });
 
   it("softens what would overflow, and a class that cannot be", async () => {
-    expect([...(await executor().softmax(Float32Array.of(1000, 1000, -Infinity, -1000), 1, 4))]).toEqual([0.5, 0.5, 0, 0]);
-    expect([...(await executor().softmax(Float32Array.of(-Infinity, -Infinity), 1, 2))]).toEqual([Number.NaN, Number.NaN]);
+    expect([...(await executor.softmax(Float32Array.of(1000, 1000, -Infinity, -1000), 1, 4))]).toEqual([0.5, 0.5, 0, 0]);
+    expect([...(await executor.softmax(Float32Array.of(-Infinity, -Infinity), 1, 2))]).toEqual([Number.NaN, Number.NaN]);
   });
 
-  it.each(sizes.rows)("normalises %i x %i by batch statistics, adds a bias, and divides by norms", async (rows, columns) => {
-    const x = randomArray(rows * columns, 23, 2, 1);
-    const vectors = {
-      gamma: randomArray(columns, 29, 1, 2),
-      beta: randomArray(columns, 31, 0.5, 8),
-      mean: randomArray(columns, 37),
-      variance: randomArray(columns, 41, 0.5, 1),
-    };
-    const feature = (index: number) => index % columns;
-    const normal = map(
-      x,
-      (value, i) =>
-        ((value - vectors.mean[feature(i)]!) / Math.sqrt(vectors.variance[feature(i)]! + 1e-3)) * vectors.gamma[feature(i)]! +
-        vectors.beta[feature(i)]!,
-    );
-    expect(worst(await executor().batchNorm(x, { ...vectors, epsilon: 1e-3 }, rows, columns), normal)).toBeLessThanOrEqual(tolerance);
-    expect(await executor().broadcastAdd(x, vectors.beta, rows, columns)).toEqual(
-      x.map((value, i) => Math.fround(value + vectors.beta[feature(i)]!)),
-    );
-    for (const [norm, term, end] of [
-      ["sum", (value: number) => value, (sum: number) => sum],
-      ["magnitudes", Math.abs, (sum: number) => sum],
-      ["euclidean", (value: number) => value * value, Math.sqrt],
-    ] as const) {
-      const divisors = Float64Array.from({ length: rows }, (_, row) =>
-        end(x.subarray(row * columns, (row + 1) * columns).reduce((sum, value) => sum + term(value), 0)),
+  it.each([...shapes, ...(onHardware ? largeShapes : [])])(
+    "normalises %i x %i by batch statistics, adds a bias, and divides by norms",
+    async (rows, columns) => {
+      const x = randomArray(rows * columns, 23, 2, 1);
+      const vectors = {
+        gamma: randomArray(columns, 29, 1, 2),
+        beta: randomArray(columns, 31, 0.5, 30),
+        mean: randomArray(columns, 37),
+        variance: randomArray(columns, 41, 0.5, 1),
+      };
+      const feature = (index: number) => index % columns;
+      const normal = map(
+        x,
+        (value, i) =>
+          ((value - vectors.mean[feature(i)]!) / Math.sqrt(vectors.variance[feature(i)]! + 1e-3)) * vectors.gamma[feature(i)]! +
+          vectors.beta[feature(i)]!,
       );
-      const divided = map(x, (value, i) => value / divisors[Math.floor(i / columns)]!);
-      expect(worst(await executor().normalize(x, rows, columns, norm), divided), norm).toBeLessThanOrEqual(tolerance);
-    }
-  });
+      expect(worst(await executor.batchNorm(x, { ...vectors, epsilon: 1e-3 }, rows, columns), normal)).toBeLessThanOrEqual(tolerance);
+      expect(await executor.broadcastAdd(x, vectors.beta, rows, columns)).toEqual(
+        x.map((value, i) => Math.fround(value + vectors.beta[feature(i)]!)),
+      );
+      for (const [norm, term, end] of [
+        ["sum", (value: number) => value, (sum: number) => sum],
+        ["magnitudes", Math.abs, (sum: number) => sum],
+        ["euclidean", (value: number) => value * value, Math.sqrt],
+      ] as const) {
+        const divisors = Float64Array.from({ length: rows }, (_, row) =>
+          end(x.subarray(row * columns, (row + 1) * columns).reduce((sum, value) => sum + term(value), 0)),
+        );
+        const divided = map(x, (value, i) => value / divisors[Math.floor(i / columns)]!);
+        expect(worst(await executor.normalize(x, rows, columns, norm), divided), norm).toBeLessThanOrEqual(tolerance);
+      }
+    },
+  );
 
-  it.each(sizes.products)("multiplies %i x %i by ... x %i, and says by what", async (m, k, n) => {
+  it.each([...products, ...(onHardware ? largeProducts : [])])("multiplies %i x %i by ... x %i, and says by what", async (m, k, n) => {
     const a = randomArray(m * k, 43);
     const b = randomArray(k * n, 47);
-    const { values, source } = await executor().matmul(a, b, m, k, n);
+    const { values, source } = await executor.matmul(a, b, m, k, n);
     expect(source).toEqual({ library: "spillway", kernel: expect.stringMatching(/^matmul/) });
     expect(values).toHaveLength(m * n);
     expect(worstProduct(values, a, b, k, n, placesOf(m, n))).toBeLessThanOrEqual(tolerance);
@@ -196,7 +225,7 @@ export function executorCases(executor: () => KernelExecutor, sizes: ExecutorSiz
 
   it("multiplies to the same bits by every tile: an element is one chain of fused sums in the order of k", async () => {
     const [m, k, n] = [33, 70, 37];
-    const { device, standard } = executor();
+    const { device, standard } = executor;
     const [a, b] = [randomArray(m * k, 53), randomArray(k * n, 59)];
     const [left, right] = [device.upload(a), device.upload(b)];
     const results: Float32Array[] = [];
@@ -216,8 +245,8 @@ export function executorCases(executor: () => KernelExecutor, sizes: ExecutorSiz
   });
 
   it("gives zeros for a product of no terms and nothing for one of no rows", async () => {
-    expect((await executor().matmul(new Float32Array(0), new Float32Array(0), 2, 0, 3)).values).toEqual(new Float32Array(6));
-    expect((await executor().matmul(new Float32Array(0), new Float32Array(6), 0, 2, 3)).values).toEqual(new Float32Array(0));
+    expect((await executor.matmul(new Float32Array(0), new Float32Array(0), 2, 0, 3)).values).toEqual(new Float32Array(6));
+    expect((await executor.matmul(new Float32Array(0), new Float32Array(6), 0, 2, 3)).values).toEqual(new Float32Array(0));
   });
 
   it("runs a network of three layers as the host would", async () => {
@@ -245,8 +274,8 @@ export function executorCases(executor: () => KernelExecutor, sizes: ExecutorSiz
         }
       expected = activation === "softmax" ? softmax(next, batch, to) : next;
     }
-    const { values, sources } = await executor().neuralForward(input, batch, layers);
+    const { values, sources } = await executor.neuralForward(input, batch, layers);
     expect(worst(values, expected)).toBeLessThanOrEqual(tolerance);
     expect(sources.map(({ library }) => library)).toEqual(["spillway", "spillway", "spillway"]);
   });
-}
+});

@@ -1,0 +1,90 @@
+// The kernel executor on a real GPU: cuBLAS where it is installed, NVRTC, and the rate of products by events.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { GpuCompute, KernelExecutor, LibraryError, sharedExecutor } from "../../../src/gpu/index.js";
+import { openHardware } from "../device/device.js";
+import { randomArray } from "../numbers.js";
+
+let executor: KernelExecutor;
+
+beforeAll(() => {
+  executor = new KernelExecutor(openHardware());
+});
+afterAll(() => {
+  const context = executor?.device.context;
+  executor?.dispose();
+  context?.dispose();
+});
+
+describe("products", () => {
+  it("come from cuBLAS where it is installed, and say so; elsewhere the choice of it says what was tried", async () => {
+    const [m, k, n] = [129, 77, 200];
+    const [a, b] = [randomArray(m * k, 3), randomArray(k * n, 5)];
+    const own = await executor.matmul(a, b, m, k, n, { blas: "none" });
+    const chosen = await executor.matmul(a, b, m, k, n, { blas: "auto" });
+    if (chosen.source.library === "spillway") {
+      expect(executor.standard.blasProblem).toContain("cuBLAS could not be loaded; tried");
+      await expect(executor.matmul(a, b, m, k, n, { blas: "cublas" })).rejects.toThrow(LibraryError);
+      console.log(`no cuBLAS here: ${executor.standard.blasProblem}`);
+      return;
+    }
+    console.log(`cuBLAS ${chosen.source.version} from ${chosen.source.path}`);
+    expect(chosen.source.version).toMatch(/^1\d\.\d+\.\d+$/);
+    let error = 0;
+    for (const [i, value] of chosen.values.entries()) error = Math.max(error, Math.abs(value - own.values[i]!));
+    expect(error).toBeLessThanOrEqual(1e-5 * k);
+  });
+
+  it.each([
+    [256, 229e9],
+    [1024, 10e12],
+  ])("of %i^3 run at more than %d operations a second, by events", (size, bar) => {
+    const { context, stream } = executor.device;
+    using a = context.upload(randomArray(size * size, 3));
+    using b = context.upload(randomArray(size * size, 5));
+    using c = context.alloc("f32", size * size);
+    const launch = () => executor.standard.matmul(a, b, c, size, size, size);
+    for (let i = 0; i < 20; i++) launch();
+    using start = context.event();
+    using end = context.event();
+    stream.record(start);
+    for (let i = 0; i < 100; i++) launch();
+    stream.record(end);
+    end.sync();
+    const rate = (100 * 2 * size ** 3) / (end.elapsedSince(start) / 1000);
+    console.log(`${size}^3: ${(rate / 1e12).toFixed(2)} TFLOPS`);
+    expect(rate).toBeGreaterThan(bar);
+  });
+});
+
+describe("kernels of one's own", () => {
+  it("are compiled from CUDA C++ by their names, templates too", async () => {
+    using compute = new GpuCompute(executor.device);
+    const source = `
+      extern "C" __global__ void vector_add(float* a, float* b, float* c, int n) {
+        int i = blockIdx.x * blockDim.x + threadIdx.x;
+        if (i < n) c[i] = a[i] + b[i];
+      }`;
+    compute.compileKernel("vector_add", source);
+    compute.compileKernel("scale<double>", "template <typename T> __global__ void scale(T* x, T by) { x[threadIdx.x] *= by; }");
+    const { device } = compute;
+    using a = device.upload(new Float32Array(1024).fill(1));
+    using b = device.upload(new Float32Array(1024).fill(2));
+    using c = device.allocate(1024);
+    compute.runKernel("vector_add", [4, 1, 1], [256, 1, 1], [a, b, c, 1024]);
+    expect(await device.download(c)).toEqual(new Float32Array(1024).fill(3));
+    using x = device.upload(Float64Array.of(1, 2, 3));
+    compute.runKernel("scale<double>", 1, 3, [x, 0.1]);
+    expect([...(await device.download(x))]).toEqual([0.1, 0.2, 3 * 0.1]);
+    expect(() => compute.compileKernel("other", source)).toThrow('the source of "other" has no kernel of this name; it has vector_add');
+  });
+
+  it("share one executor, which opens again after it was closed", async () => {
+    const first = sharedExecutor();
+    expect(sharedExecutor()).toBe(first);
+    expect([...(await first.relu(Float32Array.of(-1, 2)))]).toEqual([0, 2]);
+    first.dispose();
+    const second = sharedExecutor();
+    expect(second).not.toBe(first);
+    second.dispose();
+  });
+});
