@@ -113,8 +113,15 @@ A run that is there already is replaced when the new one has finished. Stopped w
     .command("info")
     .description("which engines can run here, and why (not); versions; the machine")
     .option("--json", "as JSON")
-    .addHelpText("after", "\nExample:\n  $ spillway info --json")
-    .action(async (flags: { json?: boolean }) => print(await (await import("./commands/info.js")).info(flags)));
+    .option("--plan <file>", "instead, how an engine would run the reservoir of an experiment")
+    .option("--loop <name>", "with --plan: a way of running the time loop by name, such as streamed")
+    .addOption(engineOption())
+    .addHelpText("after", "\nExamples:\n  $ spillway info --json\n  $ spillway info --plan narma10.yaml --engine cuda")
+    .action(async (flags: { json?: boolean; plan?: string; loop?: string; engine: string }) => {
+      const { plan, ...rest } = flags;
+      if (plan !== undefined) print(await (await import("./commands/plan.js")).describePlan(plan, rest));
+      else print(await (await import("./commands/info.js")).info(flags));
+    });
 
   program
     .command("tasks")
@@ -166,7 +173,13 @@ function outOption(): Option {
 }
 
 function engineOption(): Option {
-  return new Option("-e, --engine <name>", "where reservoirs run").choices(["auto", "cpu", "reference"]).default("auto");
+  return new Option("-e, --engine <name>", "where reservoirs run: auto, cpu, cuda, cuda:1 (a device by number), sim or reference")
+    .default("auto")
+    .argParser((name) => {
+      if (!/^(auto|cpu|cuda(:\d+)?|sim|reference)$/.test(name))
+        throw new InvalidArgumentError("It takes auto, cpu, cuda, cuda:1 (a device by number), sim or reference.");
+      return name;
+    });
 }
 
 function threadsOption(): Option {

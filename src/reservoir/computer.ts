@@ -5,16 +5,21 @@ import type { EnginePlan, EngineSession, SequenceInput, SessionState, TrainingSi
 import { chooseEngine } from "./engines.js";
 import { featureCount, type LinearReadout } from "./features.js";
 import { anySeries, count, DataError, series } from "./inputs.js";
-import { type AnyReservoirOptions, modelOf } from "./kinds.js";
+import { type AnyReservoirOptions, modelOf, shapeFor } from "./kinds.js";
 import type { ReservoirModel } from "./model.js";
+import { shapeOf } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
 import type { EngineModel, NetworkState, SpikingModel } from "./spiking-model.js";
 import type { ReservoirMatrices } from "./weights.js";
 
 /** Which engine a reservoir runs on, and the user's own matrices. */
 export interface CreateOptions {
-  /** "auto" (default), "cpu" or "reference". */
+  /** "auto" (default, the one whose steps are modelled to be fastest), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */
   readonly engine?: string | undefined;
+  /** How a device runs the time loop: "auto" (default) or a name that `engine.plan` knows, such as "streamed". */
+  readonly plan?: string | undefined;
+  /** Clock ticks after which a wait between blocks on a device is an error. */
+  readonly spinLimit?: number | undefined;
   /** Worker threads of the CPU engine. Default 1; worth trying from N = 1000 on an idle machine. */
   readonly threads?: number | undefined;
   /** Matrices to use in place of drawn ones. */
@@ -83,7 +88,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   static create(config: SpikingReservoirOptions, options?: CreateOptions): Promise<ReservoirComputer<SpikingModel>>;
   static create(config: AnyReservoirOptions, options?: CreateOptions): Promise<ReservoirComputer<EngineModel>>;
   static async create(config: AnyReservoirOptions, options: CreateOptions = {}): Promise<ReservoirComputer<EngineModel>> {
-    const { engine, reason } = await chooseEngine(options.engine);
+    const { engine, reason } = await chooseEngine(options.engine, await shapeFor(options.engine, config));
     const model = await modelOf(config, engine, options.matrices);
     return ReservoirComputer.#open(model, engine, reason, options);
   }
@@ -93,7 +98,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     model: Model,
     options: Omit<CreateOptions, "matrices"> = {},
   ): Promise<ReservoirComputer<Model>> {
-    const { engine, reason } = await chooseEngine(options.engine);
+    const { engine, reason } = await chooseEngine(options.engine, model.kind === undefined ? shapeOf(model) : undefined);
     return ReservoirComputer.#open(model, engine, reason, options);
   }
 
@@ -107,7 +112,10 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     if (!Number.isSafeInteger(threads) || threads < 1 || threads > 64) {
       throw new RangeError(`threads is ${threads}; it takes a whole number from 1 to 64`);
     }
-    return new ReservoirComputer(model, await engine.open(model, { threads }), engine.name, reason);
+    const { plan, spinLimit } = options;
+    if (plan !== undefined && !engine.planNames)
+      throw new RangeError(`plan is ${JSON.stringify(plan)}; the engine "${engine.name}" has one way to run alone`);
+    return new ReservoirComputer(model, await engine.open(model, { threads, plan, spinLimit }), engine.name, reason);
   }
 
   /** The description with every default filled in. */
@@ -324,6 +332,9 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
 function busyError(): Error {
   return new Error("this reservoir is still running another call: await it first, or create a second reservoir");
 }
+
+/** A reservoir of either kind. */
+export type AnyReservoirComputer = ReservoirComputer<EngineModel>;
 
 /** @throws DataError unless 0 <= washout < rows. */
 export function checkWashout(washout: number, rows: number): number {

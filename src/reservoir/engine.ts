@@ -2,6 +2,7 @@
 // configurations are validated, weights are drawn or user input is converted: it gets a finished model and finished arrays.
 import type { FloatArray, Matrix } from "../numerics/index.js";
 import type { FeatureSpec, LinearReadout } from "./features.js";
+import type { ModelShape } from "./shape.js";
 import type { EngineModel, NetworkState } from "./spiking-model.js";
 
 /** Whether an engine can run here, and why (not). */
@@ -132,6 +133,10 @@ export interface Engine {
   /** The most bytes of weights it can hold, known before any are drawn. */
   readonly weightLimit: number;
   probe(): Promise<EngineStatus>;
+  /** Plans that `EngineOptions.plan` takes, where there are several. */
+  readonly planNames?: readonly string[];
+  /** What a step of a rate reservoir of these sizes would take, by a model of cost. @throws EngineCapacityError when it does not fit */
+  microsecondsPerStep?(shape: ModelShape): number;
   /** How it would run this model. @throws EngineCapacityError when it does not fit, before anything is allocated. */
   plan(model: EngineModel, options?: EngineOptions): EnginePlan;
   open(model: EngineModel, options?: EngineOptions): Promise<EngineSession>;

@@ -1,20 +1,40 @@
-// The list of engines there are. Which ones, and from where they are loaded, is said by the package's index alone.
+// The list of engines there are, and the choice among them. Which ones, and from where they are loaded, is said by the package's index alone.
 import type { Engine, EngineStatus } from "./engine.js";
 import { EngineUnavailableError } from "./engine.js";
+import type { ModelShape } from "./shape.js";
+
+/** How an engine is known. */
+export interface RegistrationOptions {
+  /** Whether "auto" may choose it. Of several, the first registered is the one that the others must be faster than. */
+  readonly automatic: boolean;
+  /** Whether it is there once for each device, "cuda:1" beside "cuda". Default false. */
+  readonly numbered?: boolean;
+  /** Whether it needs Node. Default false. */
+  readonly needsNode?: boolean;
+  /** No step of it is faster than this, so that "auto" need not even load it where another is. Default 0. */
+  readonly leastMicroseconds?: number;
+}
 
 /** A registered engine and how to load it. */
-interface Registration {
+interface Registration extends RegistrationOptions {
   readonly name: string;
-  readonly load: () => Promise<Engine>;
-  /** Whether "auto" may choose it. */
-  readonly automatic: boolean;
+  readonly load: (device: number) => Promise<Engine>;
 }
 
 const registrations = new Map<string, Registration>();
 
-/** Makes an engine known under a name. Nothing is loaded until it is asked for. */
-export function registerEngine(name: string, load: () => Promise<Engine>, options: { automatic: boolean }): void {
-  registrations.set(name, { name, load, automatic: options.automatic });
+/** An engine that has to be started and fed is worth it where a step is faster by this factor. */
+const worthwhile = 2;
+
+/** Makes an engine known under a name. It is loaded once, when it is asked for; `load` is given the number of the device, 0 unless named. */
+export function registerEngine(name: string, load: (device: number) => Promise<Engine>, options: RegistrationOptions): void {
+  const loaded = new Map<number, Promise<Engine>>();
+  const once = (device: number): Promise<Engine> => {
+    const engine = loaded.get(device) ?? load(device);
+    loaded.set(device, engine);
+    return engine;
+  };
+  registrations.set(name, { name, load: once, ...options });
 }
 
 /** Names of the engines that can be asked for. */
@@ -28,37 +48,73 @@ export interface EngineChoice {
   readonly reason: string;
 }
 
-/** Loads an engine by name, or the best one for "auto". @throws EngineUnavailableError */
-export async function chooseEngine(name = "auto"): Promise<EngineChoice> {
+/**
+ * Loads an engine by name, or for "auto" the one whose steps are modelled to be fastest for the work's sizes; without sizes, the first that runs here.
+ * @throws EngineUnavailableError
+ */
+export async function chooseEngine(name = "auto", shape?: ModelShape): Promise<EngineChoice> {
   if (registrations.size === 0)
     throw new EngineUnavailableError(name, 'no engine is registered; import "spillway" itself, not only a part of it');
-  if (name !== "auto") {
-    const known = registrations.get(name);
-    if (!known) throw new EngineUnavailableError(name, `there is no engine of that name; it takes "auto", ${quoted(engineNames())}`);
-    const engine = await known.load();
+  return name === "auto" ? automatic(shape) : named(name);
+}
+
+async function named(name: string): Promise<EngineChoice> {
+  const [, family = name, device] = /^(.+):(\d+)$/.exec(name) ?? [];
+  const known = registrations.get(family);
+  if (!known || (device !== undefined && !known.numbered))
+    throw new EngineUnavailableError(name, `there is no engine of that name; it takes "auto", ${nameList()}`);
+  if (known.needsNode && !inNode()) throw new EngineUnavailableError(name, "it runs in Node only");
+  const engine = await known.load(Number(device ?? 0));
+  const status = await engine.probe();
+  if (!status.available) throw new EngineUnavailableError(name, status.reason);
+  return { engine, reason: `asked for; ${status.reason}` };
+}
+
+/** Looks at automatic engines in the order of their registration, and no further than one can be worth it. */
+async function automatic(shape: ModelShape | undefined): Promise<EngineChoice> {
+  const notes: string[] = [];
+  let best: { engine: Engine; status: EngineStatus; cost: number | undefined } | undefined;
+  for (const registration of registrations.values()) {
+    if (!registration.automatic || (registration.needsNode && !inNode())) continue;
+    if (best && (best.cost === undefined || best.cost < worthwhile * (registration.leastMicroseconds ?? 0))) continue;
+    const engine = await registration.load(0);
     const status = await engine.probe();
-    if (!status.available) throw new EngineUnavailableError(name, status.reason);
-    return { engine, reason: `asked for; ${status.reason}` };
+    if (!status.available) {
+      notes.push(`${engine.name} is not available: ${status.reason}`);
+      continue;
+    }
+    let cost: number | undefined;
+    try {
+      cost = shape && engine.microsecondsPerStep?.(shape);
+    } catch (error) {
+      notes.push(`${engine.name} does not take it: ${(error as Error).message}`);
+      continue;
+    }
+    if (best?.cost !== undefined && cost === undefined) continue;
+    if (best?.cost !== undefined && cost !== undefined) {
+      const [slower, faster] = [`${format(best.cost)} us on ${best.engine.name}`, `${format(cost)} us on ${engine.name}`];
+      notes.push(`a step of ${shape!.size} neurons is modelled at ${slower} and ${faster}`);
+      if (cost * worthwhile > best.cost) continue;
+    }
+    best = { engine, status, cost };
   }
-  const refusals: string[] = [];
-  for (const { load, automatic } of registrations.values()) {
-    if (!automatic) continue;
-    const engine = await load();
-    const status = await engine.probe();
-    if (status.available) return { engine, reason: [...refusals, `auto: ${status.reason}`].join("; ") };
-    refusals.push(`${engine.name} is not available: ${status.reason}`);
-  }
-  throw new EngineUnavailableError("auto", refusals.join("; "));
+  if (!best) throw new EngineUnavailableError("auto", notes.join("; "));
+  const small =
+    best.cost !== undefined && notes.length === 0 ? [`a step of ${shape!.size} neurons is modelled at ${format(best.cost)} us`] : [];
+  return { engine: best.engine, reason: [`auto: ${best.status.reason}`, ...small, ...notes].join("; ") };
 }
 
 /** What every registered engine says of itself. */
 export async function probeEngines(): Promise<{ name: string; status: EngineStatus }[]> {
-  return Promise.all([...registrations.values()].map(async ({ name, load }) => ({ name, status: await (await load()).probe() })));
+  const usable = [...registrations.values()].filter(({ needsNode }) => !needsNode || inNode());
+  return Promise.all(usable.map(async ({ name, load }) => ({ name, status: await (await load(0)).probe() })));
 }
 
-function quoted(names: readonly string[]): string {
-  return names
-    .map((name) => `"${name}"`)
-    .join(", ")
-    .replace(/, ([^,]*)$/, " or $1");
+function nameList(): string {
+  const names = [...registrations.values()].flatMap(({ name, numbered }) => (numbered ? [`"${name}"`, `"${name}:1"`] : [`"${name}"`]));
+  return names.join(", ").replace(/, ([^,]*)$/, " or $1");
 }
+
+const inNode = (): boolean => globalThis.process?.versions?.node !== undefined;
+
+const format = (microseconds: number): string => microseconds.toPrecision(2).replace(/e\+(\d+)$/, (_, zeros) => `e${zeros}`);

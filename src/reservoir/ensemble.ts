@@ -4,12 +4,13 @@ import type { SequenceInput, TrainingSink, WorkOptions } from "./engine.js";
 import { chooseEngine } from "./engines.js";
 import { count, DataError, series } from "./inputs.js";
 import { checkWashout } from "./computer.js";
-import { type AnyReservoirOptions, modelOf } from "./kinds.js";
+import { type AnyReservoirOptions, modelOf, shapeFor } from "./kinds.js";
+import { shapeOf } from "./shape.js";
 import type { EngineModel } from "./spiking-model.js";
 
 /** Options of `runEnsemble`. */
 export interface EnsembleRunOptions extends WorkOptions {
-  /** "auto" (default), "cpu" or "reference". */
+  /** "auto" (default), "cpu", "cuda", "cuda:1", "sim" or "reference". */
   readonly engine?: string | undefined;
   /** What to keep of each member: all states (default), the last one, or nothing. */
   readonly keep?: "states" | "last" | "none" | undefined;
@@ -27,7 +28,9 @@ export async function runEnsemble(
   options: EnsembleRunOptions = {},
 ): Promise<Matrix[]> {
   if (configs.length === 0) throw new DataError("configs is empty; an ensemble takes at least one reservoir");
-  const { engine } = await chooseEngine(options.engine);
+  const first = configs[0]!;
+  const shape = "noiseKey" in first ? (first.kind === undefined ? shapeOf(first) : undefined) : await shapeFor(options.engine, first);
+  const { engine } = await chooseEngine(options.engine, shape);
   const models: EngineModel[] = [];
   for (const config of configs) models.push("noiseKey" in config ? config : await modelOf(config, engine));
   const each = typeof inputs === "object" && "each" in inputs ? inputs.each : undefined;

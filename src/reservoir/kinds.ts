@@ -1,6 +1,7 @@
 // How descriptions become models, kind by kind. The domain knows rate reservoirs; other kinds make themselves known here.
 import type { ReservoirOptions } from "./config.js";
 import type { Engine } from "./engine.js";
+import { expectedShape, type ModelShape } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
 import type { EngineModel, SpikingModel } from "./spiking-model.js";
 import { ConfigError } from "./validate.js";
@@ -32,11 +33,18 @@ export async function modelOf(options: AnyReservoirOptions, engine: Engine, matr
   if (isSpiking(options)) {
     if (!loadSpiking) throw new Error('spiking reservoirs are not known here; import "spillway" itself, not only a part of it');
     if (matrices)
-      throw new ConfigError("matrices", matrices, "nothing for a spiking reservoir; see withSynapses for synapses of one's own");
+      throw new ConfigError("matrices", matrices, "nothing for a spiking reservoir; see withSynapticWeights for weights of one's own");
     return (await loadSpiking()).build(options, engine);
   }
   const [{ resolveConfig }, { buildModel, refuseOversized }] = await Promise.all([import("./config-schema.js"), import("./weights.js")]);
   const config = resolveConfig(options);
   refuseOversized(config, engine);
   return buildModel(config, matrices);
+}
+
+/** The sizes that "auto" chooses an engine by; undefined where an engine is named or a description is not of a rate reservoir. @throws ConfigError */
+export async function shapeFor(engine: string | undefined, options: AnyReservoirOptions): Promise<ModelShape | undefined> {
+  if ((engine !== undefined && engine !== "auto") || isSpiking(options)) return undefined;
+  const { resolveConfig } = await import("./config-schema.js");
+  return expectedShape(resolveConfig(options));
 }

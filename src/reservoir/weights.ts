@@ -21,6 +21,7 @@ import {
 import type { ReservoirConfig, WeightDistribution } from "./config.js";
 import { type Engine, EngineCapacityError } from "./engine.js";
 import type { RadiusMethod, ReservoirModel } from "./model.js";
+import { expectedShape, storageFor } from "./shape.js";
 import { buildTopology, drawDense, type TopologyMatrix } from "./topologies/index.js";
 import { ConfigError } from "./validate.js";
 
@@ -89,12 +90,8 @@ export function buildModel(config: ReservoirConfig, own: ReservoirMatrices = {})
 
 /** Bytes that the matrices of a description will take, near enough to refuse what cannot fit before anything is drawn. */
 function expectedWeightBytes(config: ReservoirConfig): number {
-  const { size, inputSize, outputSize, connectionProbability, topology } = config;
-  const elementBytes = config.precision === "float32" ? 4 : 8;
-  const given = topology.type === "fixedInDegree" ? topology.degree : topology.type === "smallWorld" ? topology.neighbours : undefined;
-  const share = { ring: 0, delayLine: 0, cycleWithJumps: 0, custom: 0, orthogonal: 1 }[topology.type as string] ?? connectionProbability;
-  const nonzeros = (given ?? share * size) * size * (topology.type === "blockDiagonal" ? 1 / topology.blocks : 1);
-  const storage = config.storage === "auto" ? storageFor(size, nonzeros) : config.storage;
+  const { size, inputSize, outputSize, storage, nonzeros, precision } = expectedShape(config);
+  const elementBytes = precision === "float32" ? 4 : 8;
   const recurrent = storage === "dense" ? size * size * elementBytes : nonzeros * (elementBytes + (size * elementBytes > 65536 ? 4 : 2));
   return recurrent + size * (inputSize + outputSize) * elementBytes;
 }
@@ -105,12 +102,6 @@ export function refuseOversized(config: ReservoirConfig, engine: Engine): void {
   if (bytes <= engine.weightLimit) return;
   const advice = "take fewer neurons or inputs, a smaller connectionProbability, or precision float32";
   throw new EngineCapacityError(`the weights of ${config.size} neurons for the ${engine.name} engine`, bytes, engine.weightLimit, advice);
-}
-
-/** Whether W is kept in CSR form (numerics rule 2). */
-export function storageFor(size: number, nonzeros: number): "sparse" | "dense" {
-  const limit = size < 2000 ? 0.25 : size < 5000 ? 0.3 : 0.6;
-  return nonzeros / (size * size) < limit ? "sparse" : "dense";
 }
 
 interface Recurrent {

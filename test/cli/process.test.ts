@@ -76,7 +76,12 @@ describe("the command line", () => {
     expect((await spillway(["info"])).stdout).toMatch(/^ {2}cpu +available: WebAssembly SIMD/m);
     expect(JSON.parse((await spillway(["info", "--json"])).stdout)).toMatchObject({
       versions: { node: process.versions.node },
-      engines: [{ name: "cpu", status: { available: true } }, { name: "reference" }],
+      engines: [
+        { name: "cpu", status: { available: true } },
+        { name: "cuda" },
+        { name: "sim", status: { available: true } },
+        { name: "reference" },
+      ],
     });
   });
 
@@ -143,7 +148,11 @@ describe("exit code 2", () => {
     ["an unknown command", ["rnu"], "unknown command 'rnu'"],
     ["no file", ["run"], "missing required argument 'file'"],
     ["an unknown option", ["run", "small.yaml", "--fast"], "unknown option '--fast'"],
-    ["an unknown engine", ["run", "small.yaml", "--engine", "gpu"], "Allowed choices are auto, cpu, reference"],
+    [
+      "an unknown engine",
+      ["run", "small.yaml", "--engine", "gpu"],
+      "It takes auto, cpu, cuda, cuda:1 (a device by number), sim or reference.",
+    ],
     ["no number of threads", ["run", "small.yaml", "--threads", "0"], "It takes a whole number from 1 to 64."],
     ["a missing file", ["run", "smal.yaml"], "smal.yaml: no such file in"],
     [

@@ -80,7 +80,7 @@ export async function compareEngines(
 }
 
 /** What the experiment would drive its reservoir with, test part included. */
-function inputsOf(experiment: Experiment, data: ExperimentData): Matrix {
+export function inputsOf(experiment: Experiment, data: ExperimentData): Matrix {
   const raw =
     data.kind === "series"
       ? prepareSeries(experiment, data).whole.series

@@ -3,6 +3,7 @@ import { loadWasm, type WasmExports, wasmInstance, wasmMemoryLimit, wasmModule, 
 import { type Engine, type EngineOptions, type EnginePlan, EngineUnavailableError, formatBytes } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { SpikingModel } from "../../reservoir/spiking-model.js";
+import { cpuMicroseconds } from "./cost.js";
 import { ChunkedSession } from "../chunked-session.js";
 import { ensembleOneByOne } from "../ensemble.js";
 import { type MemoryMap, planMemory } from "./memory.js";
@@ -24,6 +25,8 @@ export const cpuEngine: Engine = {
       return { available: false, reason: `its WebAssembly module does not load here: ${(error as Error).message}` };
     }
   },
+
+  microsecondsPerStep: cpuMicroseconds,
 
   plan(model, options) {
     if (model.kind === "spiking") return describeSpikingPlan(model, planSpikingMemory(model), options);

@@ -1,13 +1,13 @@
 // The CUDA engine: one device, real or simulated, that runs reservoirs by the plan that suits their shape. Which devices there are under which names
 // is said by the package's index.
-import type { Context } from "../../gpu/index.js";
+import { type Context, LibraryError, openDevice } from "../../gpu/index.js";
 import { type Engine, type EngineOptions, EngineUnavailableError, formatBytes } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import { ensembleOneByOne } from "../ensemble.js";
 import { EngineDevice } from "./device.js";
 import type { OpenBatch, OpenTrainer, RunEnsemble } from "./device-work.js";
 import { usableMemory } from "./memory.js";
-import { type Choice, choices, describeChoice, type Place } from "./plan.js";
+import { type Choice, choices, describeChoice, type Place, planNames } from "./plan.js";
 import { DeviceSession } from "./session.js";
 import { type ModelShape, shapeOf } from "./shape.js";
 import { streamedLoops } from "./streamed/index.js";
@@ -59,9 +59,13 @@ export function deviceEngine(options: DeviceEngineOptions): DeviceEngine {
         const reason = `${info.name} opens, compute capability ${major}.${minor}, ${formatBytes(info.totalMemory)}`;
         return { available: true, reason, device: info.name };
       } catch (error) {
-        return { available: false, reason: (error as Error).message };
+        return { available: false, reason: withoutPaths(error as Error) };
       }
     },
+
+    planNames,
+
+    microsecondsPerStep: (shape) => choices(shape, place(undefined))[0]!.loop.microsecondsPerStep,
 
     plan(model, engineOptions) {
       const shape = shapeOf(rateModel(name, model));
@@ -100,6 +104,17 @@ export function deviceEngine(options: DeviceEngineOptions): DeviceEngine {
     close: () => device.close(),
   };
   return engine;
+}
+
+/** An engine on a CUDA device of this machine, by its number. */
+export function cudaEngine(device = 0): DeviceEngine {
+  return deviceEngine({ name: device === 0 ? "cuda" : `cuda:${device}`, open: () => openDevice(device) });
+}
+
+/** The places that a driver was looked for in are for `spillway info` to list. */
+function withoutPaths(error: Error): string {
+  if (!(error instanceof LibraryError)) return error.message;
+  return `no CUDA driver (libcuda) loads from any of ${error.tried.length} places; install NVIDIA's driver, or name its library by SPILLWAY_CUDA_LIBRARY`;
 }
 
 /** What may still be allocated: free on the device, and held by the pool but not used. */

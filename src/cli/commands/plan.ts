@@ -1,0 +1,36 @@
+// `spillway info --plan FILE`: how an engine would run the reservoir of an experiment. The weights are drawn; nothing is run.
+import "../../index.js";
+import { chooseEngine, expectedShape, formatBytes, modelOf } from "../../reservoir/index.js";
+import { resolveConfig } from "../../reservoir/config-schema.js";
+import { loadData } from "../experiment/data.js";
+import { loadExperiment } from "../experiment/file.js";
+import { formatTable } from "../table.js";
+import { inputsOf } from "./compare.js";
+
+export interface PlanCommandOptions {
+  readonly engine?: string | undefined;
+  /** A plan by name; default "auto". */
+  readonly loop?: string | undefined;
+  readonly json?: boolean | undefined;
+}
+
+/** The text (or JSON) of the plan. */
+export async function describePlan(path: string, { engine: name, loop, json }: PlanCommandOptions): Promise<string> {
+  const { experiment, path: file } = await loadExperiment(path);
+  const seed = experiment.seeds[0]!;
+  const inputs = inputsOf(experiment, await loadData(experiment, file, seed));
+  const reservoir = { ...experiment.reservoir, seed, inputSize: inputs.cols };
+  const { engine, reason } = await chooseEngine(name, expectedShape(resolveConfig(reservoir)));
+  const plan = engine.plan(await modelOf(reservoir, engine), { plan: loop });
+  if (json) return JSON.stringify({ experiment: experiment.name, engine: engine.name, reason, plan }, undefined, 2);
+  const rows = Object.entries(plan.details).map(([field, value]) => [
+    `  ${field}`,
+    typeof value === "number" ? value.toLocaleString("en") : String(value),
+  ]);
+  return [
+    `${experiment.name}: ${experiment.reservoir.size} neurons on ${engine.name} (${reason})`,
+    plan.summary,
+    "",
+    formatTable(["  plan", ""], [...rows, ["  bytes", `${plan.bytes.toLocaleString("en")} (${formatBytes(plan.bytes)})`]]),
+  ].join("\n");
+}

@@ -1,0 +1,59 @@
+// The sizes that plans and costs of a rate reservoir depend on: known from a model, or near enough from a description before its weights are drawn.
+import { isSparse, type Precision, storedValues } from "../numerics/index.js";
+import type { ReservoirConfig } from "./config.js";
+import type { ReservoirModel } from "./model.js";
+
+/** Sizes of a model. */
+export interface ModelShape {
+  /** N. */
+  readonly size: number;
+  /** I. */
+  readonly inputSize: number;
+  /** O, the outputs that are fed back; 0 without feedback. */
+  readonly outputSize: number;
+  readonly storage: "dense" | "sparse";
+  /** Stored values of W. */
+  readonly nonzeros: number;
+  readonly precision: Precision;
+  readonly weightPrecision: "full" | "bfloat16";
+  readonly noisy: boolean;
+}
+
+/** The sizes of a model. */
+export function shapeOf(model: ReservoirModel): ModelShape {
+  return {
+    size: model.size,
+    inputSize: model.inputSize,
+    outputSize: model.outputSize,
+    storage: isSparse(model.weights) ? "sparse" : "dense",
+    nonzeros: storedValues(model.weights),
+    precision: model.precision,
+    weightPrecision: model.config.weightPrecision,
+    noisy: model.noiseLevel !== 0,
+  };
+}
+
+/** Connections that a description will have, on average over seeds. */
+export function expectedNonzeros({ size, connectionProbability, topology }: ReservoirConfig): number {
+  const given = topology.type === "fixedInDegree" ? topology.degree : topology.type === "smallWorld" ? topology.neighbours : undefined;
+  const share = { ring: 0, delayLine: 0, cycleWithJumps: 0, custom: 0, orthogonal: 1 }[topology.type as string] ?? connectionProbability;
+  return (given ?? share * size) * size * (topology.type === "blockDiagonal" ? 1 / topology.blocks : 1);
+}
+
+/** Whether W is kept in CSR form (docs/numerics.md, rule 2). */
+export function storageFor(size: number, nonzeros: number): "sparse" | "dense" {
+  const limit = size < 2000 ? 0.25 : size < 5000 ? 0.3 : 0.6;
+  return nonzeros / (size * size) < limit ? "sparse" : "dense";
+}
+
+/** The sizes that a checked description will have. */
+export function expectedShape(config: ReservoirConfig): ModelShape {
+  const { size, inputSize, outputSize, precision, weightPrecision, noiseLevel } = config;
+  const nonzeros = expectedNonzeros(config);
+  const storage = config.storage === "auto" ? storageFor(size, nonzeros) : config.storage;
+  return {
+    ...{ size, inputSize, outputSize, precision, weightPrecision, storage },
+    nonzeros: storage === "dense" ? size * size : nonzeros,
+    noisy: noiseLevel !== 0,
+  };
+}

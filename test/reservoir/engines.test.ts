@@ -1,0 +1,103 @@
+// The choice of an engine: by name, or for "auto" by the modelled time of a step.
+import { describe, expect, it } from "vitest";
+import { cpuMicroseconds } from "../../src/engine/cpu/cost.js";
+import type { Engine, EngineStatus } from "../../src/reservoir/engine.js";
+import { chooseEngine, registerEngine } from "../../src/reservoir/engines.js";
+import type { ModelShape } from "../../src/reservoir/shape.js";
+
+let loads: string[] = [];
+
+function engine(name: string, cost: ((shape: ModelShape) => number) | undefined, available = true): () => Promise<Engine> {
+  const status: EngineStatus = { available, reason: available ? `${name} is here` : `${name} is not here` };
+  return async () => {
+    loads.push(name);
+    return { name, probe: async () => status, ...(cost ? { microsecondsPerStep: cost } : {}) } as unknown as Engine;
+  };
+}
+
+const shape = (size: number): ModelShape => ({
+  ...{ size, inputSize: 1, outputSize: 0, nonzeros: size * size, noisy: false },
+  ...({ storage: "dense", precision: "float32", weightPrecision: "full" } as const),
+});
+
+/** Registers a small engine, a device that is quick for large sizes, and one that is not there, in this order. */
+function register(): void {
+  loads = [];
+  registerEngine(
+    "host",
+    engine("host", ({ size }) => size / 100),
+    { automatic: true },
+  );
+  registerEngine(
+    "device",
+    engine("device", ({ size }) => 1 + size / 10_000),
+    { automatic: true, numbered: true, leastMicroseconds: 1 },
+  );
+  registerEngine(
+    "absent",
+    engine("absent", () => 0.001, false),
+    { automatic: true },
+  );
+  registerEngine("plain", engine("plain", undefined), { automatic: false });
+}
+
+describe("auto", () => {
+  it("takes the engine whose step is modelled to be faster by more than twice, and says both times", async () => {
+    register();
+    const { engine: chosen, reason } = await chooseEngine("auto", shape(1000));
+    expect(chosen.name).toBe("device");
+    expect(reason).toContain("a step of 1000 neurons is modelled at 10 us on host and 1.1 us on device");
+    expect(reason).toContain("absent is not available: absent is not here");
+  });
+
+  it("does not even load a device that cannot be worth it", async () => {
+    register();
+    expect((await chooseEngine("auto", shape(50))).engine.name).toBe("host");
+    expect(loads).not.toContain("device");
+  });
+
+  it("stays where the gain would be small", async () => {
+    register();
+    expect((await chooseEngine("auto", shape(201))).engine.name).toBe("host");
+    expect(loads).toContain("device");
+  });
+
+  it("takes the first engine that is here where sizes are not known", async () => {
+    register();
+    expect((await chooseEngine()).engine.name).toBe("host");
+  });
+});
+
+describe("an engine by name", () => {
+  it("is loaded once, and once for each device", async () => {
+    register();
+    const [first, again, second] = [await chooseEngine("device"), await chooseEngine("device:0"), await chooseEngine("device:3")];
+    expect(first.engine).toBe(again.engine);
+    expect(second.engine).not.toBe(first.engine);
+    expect(loads).toEqual(["device", "device"]);
+  });
+
+  it.each([
+    ["nowhere", 'there is no engine of that name; it takes "auto", "host", "device", "device:1", "absent" or "plain"'],
+    ["host:1", "there is no engine of that name"],
+    ["absent", "absent is not here"],
+  ])("is refused where it is %s", async (name, sentence) => {
+    register();
+    await expect(chooseEngine(name)).rejects.toThrow(sentence);
+  });
+});
+
+describe("the CPU engine's model of cost", () => {
+  it.each([
+    ["sparse", 100, 1e3, 0.73],
+    ["sparse", 1000, 1e5, 24.21],
+    ["sparse", 5000, 2.5e6, 515.83],
+    ["dense", 300, 9e4, 5.25],
+    ["dense", 1000, 1e6, 50.09],
+    ["dense", 5000, 2.5e7, 4139.04],
+  ] as const)("is within 30 %% of what was measured: %s N = %i", (storage, size, nonzeros, measured) => {
+    const modelled = cpuMicroseconds({ ...shape(size), inputSize: 3, storage, nonzeros });
+    expect(modelled / measured).toBeGreaterThan(0.7);
+    expect(modelled / measured).toBeLessThan(1.3);
+  });
+});
