@@ -1,7 +1,7 @@
 // What can be said of a kernel without running it: which values are the same across a block or a warp, which are undefined, and how many are
 // alive at once. Facts only; validate.ts says what is refused.
-import type { ControlFlow } from "./control-flow.js";
-import { eachRead, eachWrite, type Instruction, type Level, levels } from "./instruction.js";
+import type { ControlFlow, Step } from "./control-flow.js";
+import { type Instruction, type Level, levels } from "./instruction.js";
 import { bytesOf } from "./types.js";
 import type { Value } from "./values.js";
 
@@ -29,25 +29,20 @@ export function uniformity(flow: ControlFlow, registers: number): Uniformity {
         blockLevels[k] = level;
         changed = true;
       }
-      for (const instruction of block.instructions) {
-        let given: Level = instruction.level ?? levels.block;
-        if (instruction.level === undefined)
-          for (const operand of instruction.operands) eachOperand(operand, (value) => (given = larger(given, valueLevels[value.id]!)));
+      for (const { instruction, reads, writes } of block.steps) {
+        let given: Level = level;
+        if (instruction.level === undefined) for (const id of reads) given = larger(given, valueLevels[id]!);
+        else given = larger(given, instruction.level);
         if (instruction.guard) given = larger(given, valueLevels[instruction.guard.value.id]!);
-        given = larger(given, level);
-        eachWrite(instruction, ({ id }) => {
-          if (given <= valueLevels[id]!) return;
+        for (const id of writes) {
+          if (given <= valueLevels[id]!) continue;
           valueLevels[id] = given;
           changed = true;
-        });
+        }
       }
     }
   }
   return { blockLevels, valueLevels };
-}
-
-function eachOperand(operand: Instruction["operands"][number], visit: (value: Value) => void): void {
-  eachRead({ kind: "instruction", opcode: "", operands: [operand] }, visit);
 }
 
 /** The first read of a register that some way through the kernel has not written. */
@@ -61,14 +56,14 @@ export function undefinedRead(flow: ControlFlow, registers: readonly Value[]): {
   };
   const isDefined = (id: number): boolean => ((defined[id >> 5]! >>> (id & 31)) & 1) === 1;
   // A guarded write may not happen, so it defines nothing; guarded loads are into variables that hold something already.
-  const pass = (instruction: Instruction): void => {
-    if (instruction.guard === undefined) eachWrite(instruction, ({ id }) => (defined[id >> 5]! |= 1 << (id & 31)));
+  const pass = ({ instruction, writes }: Step): void => {
+    if (instruction.guard === undefined) for (const id of writes) defined[id >> 5]! |= 1 << (id & 31);
   };
   for (let changed = true; changed; ) {
     changed = false;
     for (const [k, block] of flow.blocks.entries()) {
       enter(k);
-      block.instructions.forEach(pass);
+      block.steps.forEach(pass);
       if (outs[k]!.every((word, w) => word === defined[w])) continue;
       outs[k]!.set(defined);
       changed = true;
@@ -77,13 +72,10 @@ export function undefinedRead(flow: ControlFlow, registers: readonly Value[]): {
   for (const [k, block] of flow.blocks.entries()) {
     if (k > 0 && block.predecessors.length === 0) continue;
     enter(k);
-    for (const instruction of block.instructions) {
-      let missing: Value | undefined;
-      eachRead(instruction, (value) => {
-        if (!isDefined(value.id)) missing ??= value;
-      });
-      if (missing !== undefined) return { value: missing, instruction };
-      pass(instruction);
+    for (const step of block.steps) {
+      const missing = step.reads.find((id) => !isDefined(id));
+      if (missing !== undefined) return { value: registers[missing]!, instruction: step.instruction };
+      pass(step);
     }
   }
   return undefined;
@@ -104,16 +96,16 @@ export function registerPressure(flow: ControlFlow, registers: readonly Value[])
     return on ? weight[id]! : -weight[id]!;
   };
   const walk = (k: number, measure: boolean): void => {
-    const { successors, instructions } = flow.blocks[k]!;
+    const { successors, steps } = flow.blocks[k]!;
     live.fill(0);
     for (const next of successors) for (let w = 0; w < words; w++) live[w]! |= ins[next]![w]!;
     let count = 0;
     if (measure) for (const { id } of registers) if ((live[id >> 5]! >>> (id & 31)) & 1) count += weight[id]!;
-    for (let at = instructions.length - 1; at >= 0; at--) {
-      const instruction = instructions[at]!;
-      most = measure ? Math.max(most, count) : most;
-      if (instruction.guard === undefined) eachWrite(instruction, ({ id }) => (count += set(id, false)));
-      eachRead(instruction, ({ id }) => (count += set(id, true)));
+    for (let at = steps.length - 1; at >= 0; at--) {
+      const { instruction, reads, writes } = steps[at]!;
+      if (measure && count > most) most = count;
+      if (instruction.guard === undefined) for (const id of writes) count += set(id, false);
+      for (const id of reads) count += set(id, true);
     }
     most = measure ? Math.max(most, count) : most;
   };

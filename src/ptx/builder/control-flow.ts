@@ -1,8 +1,15 @@
 // The control-flow graph of a kernel: basic blocks, their successors, and which branches decide whether a block runs.
-import type { Instruction, Statement } from "./instruction.js";
+import { eachRead, eachWrite, type Instruction, type Statement } from "./instruction.js";
+
+/** An instruction with the numbers of the registers that it reads, its guard's among them, and writes. */
+export interface Step {
+  readonly instruction: Instruction;
+  readonly reads: readonly number[];
+  readonly writes: readonly number[];
+}
 
 export interface BasicBlock {
-  readonly instructions: Instruction[];
+  readonly steps: Step[];
   readonly successors: number[];
   readonly predecessors: number[];
   /** The instruction that chooses between two successors. */
@@ -16,28 +23,36 @@ export interface ControlFlow {
   readonly deciders: readonly ReadonlySet<number>[];
 }
 
+function stepOf(instruction: Instruction): Step {
+  const reads: number[] = [];
+  const writes: number[] = [];
+  eachRead(instruction, ({ id }) => reads.push(id));
+  eachWrite(instruction, ({ id }) => writes.push(id));
+  return { instruction, reads, writes };
+}
+
 function splitBlocks(statements: readonly Statement[]): { blocks: BasicBlock[]; labels: Map<string, number> } {
   const blocks: BasicBlock[] = [];
   const labels = new Map<string, number>();
   let current: BasicBlock | undefined;
   const open = (): BasicBlock => {
     if (current === undefined) {
-      current = { instructions: [], successors: [], predecessors: [] };
+      current = { steps: [], successors: [], predecessors: [] };
       blocks.push(current);
     }
     return current;
   };
   for (const statement of statements) {
     if (statement.kind === "label") {
-      if (current !== undefined && current.instructions.length > 0) current = undefined;
+      if (current !== undefined && current.steps.length > 0) current = undefined;
       open();
       labels.set(statement.name, blocks.length - 1);
     } else {
-      open().instructions.push(statement);
+      open().steps.push(stepOf(statement));
       if (/^(bra|ret|trap)$/.test(statement.opcode)) current = undefined;
     }
   }
-  blocks.push({ instructions: [], successors: [], predecessors: [] });
+  blocks.push({ steps: [], successors: [], predecessors: [] });
   return { blocks, labels };
 }
 
@@ -78,7 +93,7 @@ export function controlFlow(statements: readonly Statement[]): ControlFlow {
   };
   for (const [k, block] of blocks.entries()) {
     if (k === end) break;
-    const last = block.instructions.at(-1);
+    const last = block.steps.at(-1)?.instruction;
     const leaves = last !== undefined && /^(bra|ret|trap)$/.test(last.opcode);
     if (leaves) link(k, last.opcode === "bra" ? labels.get(last.target!)! : end);
     if (!leaves || last.guard !== undefined) link(k, k + 1);

@@ -49,7 +49,7 @@ export function validateKernel(kernel: PtxKernel, target: Target): KernelResourc
 function checkTogether(kernel: PtxKernel, flow: ReturnType<typeof controlFlow>): void {
   const { blockLevels, valueLevels } = uniformity(flow, kernel.registers.length);
   for (const [k, block] of flow.blocks.entries()) {
-    for (const instruction of block.instructions) {
+    for (const { instruction } of block.steps) {
       if (instruction.together === undefined) continue;
       const guardLevel = instruction.guard ? valueLevels[instruction.guard.value.id]! : levels.block;
       const level = Math.max(blockLevels[k]!, guardLevel);

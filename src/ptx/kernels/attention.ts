@@ -1,0 +1,305 @@
+// Attention without the matrix of scores in memory (Dao 2023, FlashAttention-2, algorithm 1): blocks of queries stay on the chip, keys and values
+// stream by, and the softmax is corrected as larger scores appear.
+import { type Pointer, PtxBuildError, type PtxKernel, type Target, targetFacts, type Value, type Variable } from "../builder/index.js";
+import { ceilDiv, checkSizes, generate, type GeneratedKernel, type GeneratorOptions, range } from "./generated-kernel.js";
+import { commitTiles, matrixAddress, pieceAt, placeBytes, type TilePlace, TileStream, waitTiles } from "./matrix-tiles.js";
+
+export interface AttentionShape {
+  /** Independent attentions: batch times heads. */
+  readonly heads: number;
+  /** Queries. */
+  readonly seqLen: number;
+  /** Numbers of a query, a key, a value: 1 to 256. */
+  readonly headDim: number;
+  /** Keys and values. Default seqLen. */
+  readonly keyLength?: number;
+  /** Query i sees keys up to i + keyLength - seqLen. Default false. */
+  readonly causal?: boolean;
+  /** Factor of the scores. Default 1 / sqrt(headDim). */
+  readonly scale?: number;
+  /** Type of queries, keys, values and results. Default "f16". */
+  readonly type?: "f16" | "bf16";
+}
+
+export const attentionName = ({ causal = false, type = "f16" }: Pick<AttentionShape, "causal" | "type">): string =>
+  `flash_attention${causal ? "_causal" : ""}_${type}`;
+
+const warps = 4;
+const threads = 32 * warps;
+
+interface Plan {
+  readonly type: "f16" | "bf16";
+  /** headDim with zeros up to a power of two. */
+  readonly width: number;
+  /** Tiles of 16 queries a warp. */
+  readonly rowTiles: number;
+  readonly keys: number;
+  readonly stages: number;
+  readonly placeQ: TilePlace;
+  readonly placeK: TilePlace;
+}
+
+function plan({ headDim, type = "f16" }: AttentionShape, target: Target): Plan {
+  const width = [16, 32, 64, 128, 256].find((size) => size >= headDim)!;
+  const rowTiles = width <= 64 ? 2 : 1;
+  const keys = width <= 128 ? 64 : 32;
+  const place = (rows: number): TilePlace => ({ rows, rowBytes: 2 * width, pitch: 2 * width });
+  // Without asynchronous copies there is nothing to hide behind the arithmetic, and shared memory is small.
+  const stages = targetFacts(target).sm >= 80 ? 2 : 1;
+  return { type, width, rowTiles, keys, stages, placeQ: place(16 * rowTiles * warps), placeK: place(keys) };
+}
+
+/**
+ * O = softmax(scale Q K^T) V for each head: Q and O are heads x seqLen x headDim, K and V heads x keyLength x headDim, by rows, all of one
+ * half type; scores and sums are binary32, probabilities are rounded to the half type before they meet V. f16 takes sm_75 and later, bf16
+ * sm_80. Arguments: q, k, v, o.
+ * @throws PtxBuildError, PtxTargetError
+ */
+export function attention(shape: AttentionShape, options: GeneratorOptions = {}): GeneratedKernel {
+  const { heads, seqLen, headDim, keyLength = seqLen, causal = false, type = "f16", scale = 1 / Math.sqrt(headDim) } = shape;
+  const { target = "sm_75" } = options;
+  if (type !== "f16" && type !== "bf16") throw new PtxBuildError(`type is ${type}; it takes "f16" or "bf16"`, "flash_attention");
+  const name = attentionName({ causal, type });
+  checkSizes(name, { headDim }, 256);
+  checkSizes(name, { heads }, 65535);
+  checkSizes(name, { seqLen, keyLength }, Math.floor(2 ** 31 / (2 * headDim)) - 1);
+  if (!Number.isFinite(scale) || scale === 0) throw new PtxBuildError(`scale is ${scale}; it takes a number other than 0`, name);
+  if (causal && keyLength < seqLen)
+    throw new PtxBuildError(`keyLength is ${keyLength}; causal attention takes at least seqLen, ${seqLen}`, name);
+  const tiles = plan(shape, target);
+  const grid = [ceilDiv(seqLen, tiles.placeQ.rows), heads] as const;
+  const whole = { heads, seqLen, headDim, keyLength, causal, type, scale };
+  return generate({ name, grid, block: [threads] }, options, (k) => new FlashAttention(k, whole, tiles, target).build());
+}
+
+type Four = readonly [Variable<"f32">, Variable<"f32">, Variable<"f32">, Variable<"f32">];
+
+function zeros(k: PtxKernel): Four {
+  const four = range(4).map(() => k.variable("f32", 0));
+  return [four[0]!, four[1]!, four[2]!, four[3]!];
+}
+
+/** The state of the softmax of two rows of a lane: 8 apart in a tile of 16. */
+interface RowState {
+  readonly largest: Variable<"f32">;
+  readonly sum: Variable<"f32">;
+}
+
+class FlashAttention {
+  private readonly k: PtxKernel;
+  private readonly shape: Required<AttentionShape>;
+  private readonly plan: Plan;
+  private readonly target: Target;
+
+  constructor(k: PtxKernel, shape: Required<AttentionShape>, tiles: Plan, target: Target) {
+    this.k = k;
+    this.shape = shape;
+    this.plan = tiles;
+    this.target = target;
+  }
+
+  build(): void {
+    const { k, target } = this;
+    const { seqLen, headDim, keyLength, causal } = this.shape;
+    const { type, width, rowTiles, keys, stages, placeQ, placeK } = this.plan;
+    const pointers = ["q", "k", "v", "o"].map((name) => k.pointer(type, name));
+    const head = k.special("ctaid", "y");
+    const queriesOf = (pointer: Pointer<"global", "f16" | "bf16">) => k.at(pointer, head, seqLen * headDim);
+    const keysOf = (pointer: Pointer<"global", "f16" | "bf16">) => k.at(pointer, head, keyLength * headDim);
+    const bytes = placeBytes(placeK);
+    const sharedQ = k.dynamicShared(type, placeBytes(placeQ) / 2, 128);
+    const sharedK = k.dynamicShared(type, (stages * bytes) / 2, 128);
+    const sharedV = k.dynamicShared(type, (stages * bytes) / 2, 128);
+    // Late queries see more keys, so their blocks go first.
+    const block = causal ? k.sub(k.constant("u32", ceilDiv(seqLen, placeQ.rows) - 1), k.special("ctaid", "x")) : k.special("ctaid", "x");
+    const firstQuery = k.mul(block, placeQ.rows);
+    const zero = k.constant("u32", 0);
+    const stream = (
+      matrix: Pointer<"global", "f16" | "bf16">,
+      rows: number,
+      firstRow: Value<"u32">,
+      to: Pointer<"shared", "f16" | "bf16">,
+      place: TilePlace,
+    ) => {
+      const source = {
+        matrix,
+        rows,
+        columns: headDim,
+        pitch: headDim,
+        firstRow,
+        firstColumn: zero,
+        along: "rows",
+        inside: width === headDim,
+      } as const;
+      return new TileStream(k, target, threads, source, to, place);
+    };
+    const streamQ = stream(queriesOf(pointers[0]!), seqLen, firstQuery, sharedQ, placeQ);
+    const streamK = stream(keysOf(pointers[1]!), keyLength, zero, sharedK, placeK);
+    const streamV = stream(keysOf(pointers[2]!), keyLength, zero, sharedV, placeK);
+    const bring = (offset: Value<"u32">): void => {
+      streamK.bring(offset);
+      streamV.bring(offset);
+      commitTiles(k, target);
+    };
+    const seen = causal ? k.min(k.add(firstQuery, placeQ.rows + keyLength - seqLen), keyLength) : k.constant("u32", keyLength);
+    const tileCount = k.div(k.add(seen, keys - 1), keys);
+
+    streamQ.bring(zero);
+    if (stages > 1) bring(zero);
+    else commitTiles(k, target);
+    const ownRow = k.mul(k.warpIndex(), 16 * rowTiles);
+    const outputs = range(rowTiles).map(() => range(width / 8).map(() => zeros(k)));
+    const states = range(2 * rowTiles).map(
+      (): RowState => ({ largest: k.variable("f32", Number.NEGATIVE_INFINITY), sum: k.variable("f32", 0) }),
+    );
+    const offset = k.variable("u32", 0);
+    k.for("u32", { from: 0, to: tileCount }, (tile) => {
+      if (stages > 1) {
+        waitTiles(k, target, 0);
+        k.barrier();
+        bring(k.sub(k.constant("u32", bytes), offset));
+      } else {
+        k.barrier();
+        bring(zero);
+        k.barrier();
+      }
+      const scores = this.scores(sharedQ, k.atBytes(sharedK, offset), ownRow);
+      this.mask(scores, k.mul(tile, keys), firstQuery, ownRow);
+      const chances = scores.map((row, r) => this.chances(row, outputs[r]!, states.slice(2 * r, 2 * r + 2)));
+      this.addValues(k.atBytes(sharedV, offset), chances, outputs);
+      if (stages > 1) k.assign(offset, k.sub(k.constant("u32", bytes), offset));
+    });
+    this.write(queriesOf(pointers[3]!), k.add(firstQuery, ownRow), outputs, states);
+  }
+
+  /** Q K^T of this warp's queries and the keys of a tile: one accumulator for 16 x 8 scores. */
+  private scores(sharedQ: Pointer<"shared">, tileK: Pointer<"shared">, ownRow: Value<"u32">): Four[][] {
+    const { k } = this;
+    const { width, rowTiles, keys, placeQ, placeK } = this.plan;
+    const lane = k.and(k.threadIndex(), 31);
+    const sums = range(rowTiles).map(() => range(keys / 8).map(() => zeros(k)));
+    // Lanes 0 to 7 address 8 keys at the first 8 numbers, 8 to 15 the same keys at the next 8, the others the 8 keys that follow.
+    const keyRow = k.add(k.and(lane, 7), k.and(k.shr(lane, 1), 8));
+    const half = k.and(k.shr(lane, 3), 1);
+    for (let step = 0; step < width / 16; step++) {
+      const left = range(rowTiles).map((r) => k.loadMatrices(matrixAddress(k, sharedQ, placeQ, k.add(ownRow, 16 * r), 2 * step), 4));
+      for (let pair = 0; pair < keys / 16; pair++) {
+        const right = k.loadMatrices(pieceAt(k, tileK, placeK, k.add(keyRow, 16 * pair), k.add(half, 2 * step)), 4);
+        for (const [r, a] of left.entries())
+          for (const side of [0, 1]) this.product(a, right.slice(2 * side, 2 * side + 2), sums[r]![2 * pair + side]!);
+      }
+    }
+    return sums;
+  }
+
+  private product(a: Value<"b32">[], b: Value<"b32">[], sum: Four): void {
+    const { k } = this;
+    const { type } = this.plan;
+    if (targetFacts(this.target).sm >= 80) k.mma(type, 16, a, b, sum, sum);
+    else {
+      k.mma(type, 8, a.slice(0, 2), b.slice(0, 1), sum, sum);
+      k.mma(type, 8, a.slice(2), b.slice(1), sum, sum);
+    }
+  }
+
+  /** Scores of keys that a query does not see are left out, in the tiles where there are such keys. */
+  private mask(scores: Four[][], firstKey: Value<"u32">, firstQuery: Value<"u32">, ownRow: Value<"u32">): void {
+    const { k } = this;
+    const { causal, keyLength, seqLen, scale } = this.shape;
+    const { keys } = this.plan;
+    // What scale makes -infinity of.
+    const never = scale < 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+    if (!causal && keyLength % keys === 0) return;
+    const end = k.add(firstKey, keys);
+    const over = k.compare("gt", end, keyLength);
+    // The tile's last key is one that the block's first query does not see.
+    const crosses = causal ? k.or(over, k.compare("gt", end, k.add(firstQuery, 1 + keyLength - seqLen))) : over;
+    k.if(crosses, () => {
+      const lane = k.and(k.threadIndex(), 31);
+      const key = k.add(firstKey, k.shl(k.and(lane, 3), 1));
+      const query = k.add(k.add(firstQuery, ownRow), k.shr(lane, 2));
+      for (const [r, row] of scores.entries())
+        for (const half of [0, 1]) {
+          const visible = causal
+            ? k.min(k.add(query, 16 * r + 8 * half + 1 + keyLength - seqLen), keyLength)
+            : k.constant("u32", keyLength);
+          for (const [s, four] of row.entries())
+            for (const part of [0, 1]) {
+              const hidden = k.compare("ge", k.add(key, 8 * s + part), visible);
+              const score = four[2 * half + part]!;
+              k.assign(score, k.select(hidden, k.constant("f32", never), score));
+            }
+        }
+    });
+  }
+
+  /** Scores of 16 queries to probabilities relative to the largest so far; what was summed before is brought to the same measure. */
+  private chances(row: Four[], output: Four[], states: RowState[]): Value<"b32">[] {
+    const { k } = this;
+    const factor = this.shape.scale * Math.LOG2E;
+    for (const [half, { largest, sum }] of states.entries()) {
+      const own = row.flatMap((four) => [four[2 * half]!, four[2 * half + 1]!]);
+      const top = own.reduce<Value<"f32">>((best, score) => k.max(best, k.mul(score, factor)), largest);
+      const across = [1, 2].reduce((best, apart) => k.max(best, k.shuffle("bfly", best, apart)), top);
+      const shrink = k.approximate("ex2", k.sub(largest, across));
+      k.assign(largest, across);
+      const negative = k.neg(across);
+      const total = own.reduce<Value<"f32"> | undefined>((running, score) => {
+        k.assign(score, k.approximate("ex2", k.fma(score, factor, negative)));
+        return running === undefined ? score : k.add(running, score);
+      }, undefined)!;
+      k.assign(sum, k.fma(sum, shrink, total));
+      for (const four of output) for (const part of [0, 1]) k.assign(four[2 * half + part]!, k.mul(four[2 * half + part]!, shrink));
+    }
+    // The accumulators of two neighbouring tiles are, as halves, the left factor of the next product.
+    return row.flatMap(([a, b, c, d]) => [this.pair(a, b), this.pair(c, d)]);
+  }
+
+  private pair(low: Value<"f32">, high: Value<"f32">): Value<"b32"> {
+    const { k } = this;
+    const { type } = this.plan;
+    if (targetFacts(this.target).sm >= 80) return k.reinterpret("b32", k.convertPair(`${type}x2`, low, high));
+    return k.reinterpret("b32", k.pack("f16x2", k.convert("f16", low), k.convert("f16", high)));
+  }
+
+  /** Adds probabilities times values to the outputs. */
+  private addValues(tileV: Pointer<"shared">, chances: Value<"b32">[][], outputs: Four[][]): void {
+    const { k } = this;
+    const { width, keys, placeK } = this.plan;
+    const lane = k.and(k.threadIndex(), 31);
+    const [valueRow, half] = [k.and(lane, 15), k.shr(lane, 4)];
+    for (let step = 0; step < keys / 16; step++)
+      for (let pair = 0; pair < width / 16; pair++) {
+        const right = k.loadMatrices(pieceAt(k, tileV, placeK, k.add(valueRow, 16 * step), k.add(half, 2 * pair)), 4, true);
+        for (const [r, row] of chances.entries())
+          for (const side of [0, 1])
+            this.product(row.slice(4 * step, 4 * step + 4), right.slice(2 * side, 2 * side + 2), outputs[r]![2 * pair + side]!);
+      }
+  }
+
+  private write(o: Pointer<"global", "f16" | "bf16">, row: Value<"u32">, outputs: Four[][], states: RowState[]): void {
+    const { k } = this;
+    const { seqLen, headDim } = this.shape;
+    const { type } = this.plan;
+    const lane = k.and(k.threadIndex(), 31);
+    const column = k.shl(k.and(lane, 3), 1);
+    for (const [index, { sum }] of states.entries()) {
+      const total = [1, 2].reduce<Value<"f32">>((all, apart) => k.add(all, k.shuffle("bfly", all, apart)), sum);
+      const share = k.rcp(total);
+      const [r, half] = [index >> 1, index & 1];
+      const at = k.add(k.add(row, k.shr(lane, 2)), 16 * r + 8 * half);
+      const exists = k.compare("lt", at, seqLen);
+      const to = k.at(k.at(o, at, headDim), column);
+      for (const [s, four] of outputs[r]!.entries()) {
+        if (8 * s >= headDim) continue;
+        const [low, high] = [k.mul(four[2 * half]!, share), k.mul(four[2 * half + 1]!, share)];
+        const inside = (part: number): Value<"pred"> =>
+          8 * s + 8 <= headDim ? exists : k.and(exists, k.compare("lt", k.add(column, 8 * s + part), headDim));
+        if (headDim % 2 === 0) k.store(to.as("b32").plus(4 * s), this.pair(low, high), { where: inside(0) });
+        else
+          for (const [part, value] of [low, high].entries())
+            k.store(to.plus(8 * s + part), k.convert(type, value), { where: inside(part) });
+      }
+    }
+  }
+}
