@@ -49,7 +49,8 @@ function driverFor(options: OpenOptions): Driver {
   const make = registered.get(options.device);
   if (!make) {
     const names = [...registered.keys()].map((name) => JSON.stringify(name)).join(", ");
-    throw new RangeError(`there is no device ${JSON.stringify(options.device)}; a device is a number${names && `, or ${names}`}`);
+    const advice = options.device === "sim" ? '; import "spillway/sim" to have the simulated one' : "";
+    throw new RangeError(`there is no device ${JSON.stringify(options.device)}; a device is a number${names && `, or ${names}`}${advice}`);
   }
   return make();
 }
