@@ -15,8 +15,9 @@ const variants = {
 
 const threads = 256;
 
-/** Rows of W are sent in pieces of about this many bytes. */
+/** Rows of W are sent in pieces of at most about this many bytes, and in no fewer pieces than these. */
 const pieceBytes = 64 * 2 ** 20;
+const pieces = 16;
 
 export interface DenseLayout {
   readonly variant: keyof typeof variants;
@@ -87,7 +88,7 @@ export class DenseWeights implements StreamedWeights {
 function pack(context: Context, stream: Stream, weights: Matrix, precision: Precision, layout: DenseLayout, target: AnyBuffer): void {
   const { rows: size, data } = weights;
   const real = realType(precision);
-  const piece = Math.max(1, Math.min(size, Math.floor(pieceBytes / (size * elementBytes(precision)))));
+  const piece = Math.max(1, Math.min(Math.ceil(size / pieces), Math.floor(pieceBytes / (size * elementBytes(precision)))));
   const parameters = ["const real*", `${weightType(layout)}*`, "i32", "i32", "i32"] as const;
   const kernel = realKernel(context, "reservoir_step", `pack_rows_${layout.variant}`, precision, parameters);
   const source = allocAny(context, real, piece * size, "rows of W on their way");

@@ -1,0 +1,104 @@
+// The streamed plan where its kernels differ: sizes at the edges of tiles, slices and chunks, types of weights, columns and precision, and memory.
+import { afterAll, describe, expect, it } from "vitest";
+import { cpuEngine } from "../../../src/engine/cpu/index.js";
+import { deviceEngine } from "../../../src/engine/cuda/index.js";
+import { Matrix } from "../../../src/numerics/index.js";
+import type { ReservoirOptions } from "../../../src/reservoir/config.js";
+import type { Engine } from "../../../src/reservoir/engine.js";
+import { openDevice } from "../../../src/gpu/index.js";
+import { simulatedDriver } from "../../../src/sim/index.js";
+import { onHardware, size } from "../../gpu/device/device.js";
+import { bits, model, randomMatrix } from "../contract.js";
+import { device } from "./engines.js";
+
+async function statesOf(engine: Engine, config: ReservoirOptions, steps: number, every = 1): Promise<Matrix> {
+  const of = model(config);
+  const session = await engine.open(of, engine === device ? { plan: "streamed" } : {});
+  const states = Matrix.zeros(Math.floor(steps / every), of.size, of.precision) as Matrix;
+  await session.run({ inputs: randomMatrix(steps, of.inputSize, of.precision, 5) }, { states, every });
+  await session.dispose();
+  return states;
+}
+
+afterAll(() => device.close());
+
+describe("the streamed plan gives the CPU's bits", () => {
+  it.each([
+    ...[1, 2, 31, 32, 33, 127, 128, 129, 256, 257].map((n) => ({ size: n, storage: "dense" as const, precision: "float32" as const })),
+    ...[1, 63, 64, 65, 129].map((n) => ({ size: n, storage: "dense" as const, precision: "float64" as const })),
+    ...[1, 3, 4, 5, 33, 250].map((n) => ({ size: n, storage: "sparse" as const, precision: "float32" as const })),
+    ...[7, 120].map((n) => ({ size: n, storage: "sparse" as const, precision: "float64" as const })),
+  ])("of a $storage $precision W of $size neurons", async (config) => {
+    for (const weightPrecision of ["full", "bfloat16"] as const) {
+      const options: ReservoirOptions = { ...config, weightPrecision, connectionProbability: 0.4, noiseLevel: 0.01, inputSize: 3 };
+      expect(bits((await statesOf(device, options, 5)).data)).toEqual(bits((await statesOf(cpuEngine, options, 5)).data));
+    }
+  });
+
+  it.each([
+    ["gathered from shared memory", { size: 1000, connectionProbability: 0.1 }],
+    ["of few entries a row", { size: 1000, connectionProbability: 0.01 }],
+    ["of long rows and of empty ones", { size: 600, topology: { type: "blockDiagonal", blocks: 3 }, connectionProbability: 0.5 }],
+    ["of one entry a row", { size: 500, topology: "ring" }],
+  ] as const)("of a sparse W %s", async (_what, config) => {
+    for (const precision of ["float32", "float64"] as const) {
+      const options: ReservoirOptions = { ...config, precision, storage: "sparse", seed: 2, spectralRadius: null };
+      expect(bits((await statesOf(device, options, 3)).data)).toEqual(bits((await statesOf(cpuEngine, options, 3)).data));
+    }
+  });
+
+  it("of a sparse W whose columns need 32 bits", async () => {
+    const n = size(100_000, 66_000);
+    const options: ReservoirOptions = { size: n, connectionProbability: 1.5 / n, spectralRadius: null, seed: 3 };
+    expect(bits((await statesOf(device, options, 1)).data)).toEqual(bits((await statesOf(cpuEngine, options, 1)).data));
+  });
+
+  it("over more steps than one graph and one chunk hold, with every k-th state kept", async () => {
+    const options: ReservoirOptions = { size: 20, seed: 1, storage: "dense", noiseLevel: 0.1 };
+    const steps = size(100_000, 300);
+    for (const every of [1, 7, 40])
+      expect(bits((await statesOf(device, options, steps, every)).data)).toEqual(
+        bits((await statesOf(cpuEngine, options, steps, every)).data),
+      );
+  });
+});
+
+describe("device memory", () => {
+  it("is refused before any is taken, with the numbers, where a model does not fit", async () => {
+    const small = deviceEngine({ name: "sim", open: () => openDevice({ driver: simulatedDriver({ memoryBytes: 2 ** 20 }) }) });
+    const of = model({ size: 600, storage: "dense", spectralRadius: null });
+    expect(() => small.plan(of)).toThrow(/600 neurons with 360,000 weights on .* would take 1\.49 MiB and the limit is 973 KiB/);
+    await expect(small.open(of)).rejects.toThrow(/weightPrecision "bfloat16"/);
+    expect(small.context().poolStatistics().usedHigh).toBe(0);
+    small.close();
+  });
+
+  it("is shared out in shorter chunks where long ones do not fit", async () => {
+    const small = deviceEngine({ name: "sim", open: () => openDevice({ driver: simulatedDriver({ memoryBytes: 2 ** 20 }) }) });
+    const options: ReservoirOptions = { size: 420, storage: "dense", spectralRadius: null, seed: 4 };
+    const of = model(options);
+    const plan = small.plan(of);
+    expect(plan.details["stepsPerChunk"]).toBeLessThan(60);
+    expect(plan.bytes).toBeLessThanOrEqual(0.95 * 2 ** 20);
+    const session = await small.open(of);
+    const states = Matrix.zeros(100, 420, "float32");
+    await session.run({ inputs: randomMatrix(100, 1, "float32", 5) }, { states });
+    expect(bits(states.data)).toEqual(bits((await statesOf(cpuEngine, options, 100)).data));
+    await session.dispose();
+    small.close();
+  });
+
+  it.runIf(!onHardware)("is given back when a session is disposed", async () => {
+    const before = device.context().held().length;
+    const session = await device.open(model({ size: 50, feedback: { size: 1 }, inputSize: 2 }));
+    await session.run({ inputs: randomMatrix(20, 2, "float32", 1) }, { states: Matrix.zeros(20, 50, "float32") });
+    const held = device.context().held();
+    expect(held.some(({ label }) => label === "W_fb")).toBe(true);
+    await session.dispose();
+    const left = device
+      .context()
+      .held()
+      .filter(({ kind }) => kind !== "module");
+    expect(left.slice(before)).toEqual([]);
+  });
+});
