@@ -17,6 +17,7 @@
 export type { Comparison, Rounding } from "./arithmetic.js";
 export type { ForOptions, Loop } from "./control.js";
 export { PtxBuildError, PtxTargetError } from "./errors.js";
+export { f16Value, halfBits } from "./half.js";
 export { type LaunchBounds, PtxKernel, type Threads } from "./kernel.js";
 export type { MatrixType } from "./matrix.js";
 export type { AccessOptions, AtomicOperation, LoadOptions, Order, Parameter, Scope } from "./memory.js";

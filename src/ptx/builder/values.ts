@@ -1,5 +1,6 @@
 // Values, pointers and constants: what operations take and give. A value carries its type in TypeScript, a pointer its state space and element too.
 import { PtxBuildError } from "./errors.js";
+import { halfBits } from "./half.js";
 import { bytesOf, type MemoryType, type RegisterType, registerTypes } from "./types.js";
 
 /** A virtual register. `T` is its PTX type, so that operations on other types do not compile. */
@@ -64,24 +65,6 @@ export class Pointer<S extends Space = Space, T extends MemoryType = MemoryType>
 
 const scratch = new DataView(new ArrayBuffer(8));
 
-/** Bits of an f16 or bf16 number, rounded to nearest even. */
-function halfLiteral(value: number, type: "f16" | "bf16"): number {
-  scratch.setFloat32(0, value);
-  const bits = scratch.getUint32(0);
-  if (Number.isNaN(value)) return 0x7fff;
-  if (type === "bf16") return ((bits + 0x7fff + ((bits >>> 16) & 1)) >>> 16) & 0xffff;
-  const sign = (bits >>> 16) & 0x8000;
-  const magnitude = Math.abs(value);
-  if (magnitude >= 65520) return sign | 0x7c00;
-  // 2^-24 is the unit of subnormal halves; above 2^-14 a unit is 2^(exponent - 10).
-  const exponent = Math.max(((bits >>> 23) & 0xff) - 127, -14);
-  const units = magnitude * 2 ** (10 - exponent);
-  const floor = Math.floor(units);
-  const rest = units - floor;
-  const rounded = floor + (rest > 0.5 || (rest === 0.5 && floor % 2 === 1) ? 1 : 0);
-  return sign | (rounded + (exponent + 14) * 1024);
-}
-
 const hex = (bits: number | bigint, digits: number): string => bits.toString(16).toUpperCase().padStart(digits, "0");
 
 /** A constant as PTX text: floats by their bits, so that none is rounded twice. Throws PtxBuildError for a number the type cannot hold. */
@@ -95,10 +78,10 @@ export function literal(type: RegisterType, value: number | bigint): string {
       return `0d${hex(scratch.getBigUint64(0), 16)}`;
     case "f16":
     case "bf16":
-      return `0x${hex(halfLiteral(Number(value), type), 4)}`;
+      return `0x${hex(halfBits(Number(value), type), 4)}`;
     case "f16x2":
     case "bf16x2": {
-      const half = hex(halfLiteral(Number(value), type === "f16x2" ? "f16" : "bf16"), 4);
+      const half = hex(halfBits(Number(value), type === "f16x2" ? "f16" : "bf16"), 4);
       return `0x${half}${half}`;
     }
     case "pred":

@@ -1,0 +1,181 @@
+// C = A W^T with W in four bits: blocks are unpacked in registers, so that memory brings no more than their bytes. Made for few rows of A.
+import { type Pointer, PtxBuildError, type PtxKernel, type Value, type Variable } from "../builder/index.js";
+import type { GemmShape } from "./gemm-naive.js";
+import { ceilDiv, checkSizes, generate, type GeneratedKernel, type GeneratorOptions, range } from "./generated-kernel.js";
+import { type Q4Format, q4Blocks, q4BlocksPerRow } from "./q4k.js";
+
+export interface QuantizedGemmShape extends GemmShape {
+  /** How W is stored; see q4k.ts. Default "superblock". */
+  readonly format?: Q4Format;
+}
+
+export const quantizedGemmName = ({ format = "superblock" }: Pick<QuantizedGemmShape, "format">): string =>
+  format === "superblock" ? "q4k_gemm_fused" : "q4k_gemm_fused_block32";
+
+const warps = 4;
+
+/**
+ * C[i, j] = sum_l A[i, l] W[j, l] in binary32: A is m x k and C m x n by rows, W n rows of blocks of k values as quantizeQ4 gives them. Any
+ * sizes. Arguments: a, w, c.
+ * @throws PtxBuildError
+ */
+export function quantizedGemm(shape: QuantizedGemmShape, options: GeneratorOptions = {}): GeneratedKernel {
+  const { m, n, k: depth, format = "superblock" } = shape;
+  if (!Object.hasOwn(q4Blocks, format))
+    throw new PtxBuildError(`format is ${format}; it takes "superblock" or "block32"`, "q4k_gemm_fused");
+  const name = quantizedGemmName({ format });
+  checkSizes(name, { m, n, k: depth });
+  const rowsA = Math.min(m, 4);
+  // Rows of W that a warp takes share its loads of A; with few rows of W, more warps matter more.
+  const rowsW = m > 1 ? 2 : n >= 8192 ? 4 : n >= 2048 ? 2 : 1;
+  const grid = [ceilDiv(n, warps * rowsW), ceilDiv(m, rowsA)] as const;
+  checkSizes(name, { "ceil(m / 4)": grid[1] }, 65535);
+  return generate({ name, grid, block: [32 * warps] }, options, (k) =>
+    new QuantizedProduct(k, { m, n, k: depth, format }, rowsA, rowsW).build(),
+  );
+}
+
+/** What a lane has of one row of W: 16 bytes of nibbles, and for the low and the high ones the step and what is subtracted. */
+interface Part {
+  readonly words: Value<"b32">[];
+  readonly steps: [low: Value<"f32">, high: Value<"f32">];
+  readonly minima: [low: Value<"f32">, high: Value<"f32">];
+}
+
+class QuantizedProduct {
+  private readonly k: PtxKernel;
+  private readonly shape: Required<QuantizedGemmShape>;
+  private readonly rowsA: number;
+  private readonly rowsW: number;
+  /** Lanes that share a block. */
+  private readonly lanes: number;
+  private readonly blocks: number;
+
+  constructor(k: PtxKernel, shape: Required<QuantizedGemmShape>, rowsA: number, rowsW: number) {
+    this.k = k;
+    this.shape = shape;
+    this.rowsA = rowsA;
+    this.rowsW = rowsW;
+    this.lanes = shape.format === "superblock" ? 8 : 1;
+    this.blocks = q4BlocksPerRow(shape.format, shape.k);
+  }
+
+  build(): void {
+    const { k, rowsA, rowsW, lanes, blocks } = this;
+    const { m, n, k: depth, format } = this.shape;
+    const { bytes, values } = q4Blocks[format];
+    const [a, w, c] = [k.pointer("f32", "a"), k.pointer("b8", "w"), k.pointer("f32", "c")];
+    const firstW = k.mul(k.mad(k.special("ctaid", "x"), warps, k.warpIndex()), rowsW);
+    const firstA = k.mul(k.special("ctaid", "y"), rowsA);
+    k.if(k.compare("lt", firstW, n), () => {
+      const lane = k.and(k.threadIndex(), 31);
+      const [own, place] = [k.div(lane, lanes), k.rem(lane, lanes)];
+      // Rows past the end are the last row again; their sums are not stored.
+      const fromW = range(rowsW).map((r) => k.at(w, k.min(k.add(firstW, r), n - 1), blocks * bytes));
+      const fromA = range(rowsA).map((r) => k.at(a, k.min(k.add(firstA, r), m - 1), depth));
+      const inBlock = format === "superblock" ? k.mad(k.shr(place, 1), 64, k.mul(k.and(place, 1), 16)) : k.constant("u32", 0);
+      const sums = range(rowsA * rowsW).map(() => k.variable("f32", 0));
+      k.for("u32", { from: 0, to: blocks, step: 32 / lanes }, (start) => {
+        const index = k.add(start, own);
+        const exists = blocks % (32 / lanes) === 0 ? undefined : k.compare("lt", index, blocks);
+        const parts = fromW.map((row) => this.part(k.at(row, index, bytes), place, exists));
+        this.addProducts(parts, fromA, k.mad(index, values, inBlock), sums);
+      });
+      for (const [at, sum] of sums.entries()) {
+        const total = [16, 8, 4, 2, 1].reduce<Value<"f32">>((all, apart) => k.add(all, k.shuffle("bfly", all, apart)), sum);
+        const [row, column] = [k.add(firstA, at % rowsA), k.add(firstW, Math.floor(at / rowsA))];
+        const where = k.and(k.compare("eq", lane, 0), k.and(k.compare("lt", row, m), k.compare("lt", column, n)));
+        k.store(k.at(k.at(c, row, n), column), total, { where });
+      }
+    });
+  }
+
+  private part(block: Pointer<"global", "b8">, place: Value<"u32">, exists: Value<"pred"> | undefined): Part {
+    return this.shape.format === "superblock" ? this.superblockPart(block, place, exists) : this.block32Part(block, exists);
+  }
+
+  private block32Part(block: Pointer<"global", "b8">, exists: Value<"pred"> | undefined): Part {
+    const { k } = this;
+    const access = { readOnly: true, ...(exists && { where: exists, otherwise: 0 }) } as const;
+    const step = k.convert("f32", k.load(block.as("f16"), access));
+    const halves = range(8).map((i) => k.load(block.as("u16").plus(1 + i), access));
+    const words = range(4).map((i) => k.reinterpret("b32", k.or(halves[2 * i]!, k.shl(halves[2 * i + 1]!, 16))));
+    const minimum = k.mul(step, 8);
+    return { words, steps: [step, step], minima: [minimum, minimum] };
+  }
+
+  private superblockPart(block: Pointer<"global", "b8">, place: Value<"u32">, exists: Value<"pred"> | undefined): Part {
+    const { k } = this;
+    const access = { readOnly: true, ...(exists && { where: exists, otherwise: 0 }) } as const;
+    const [scales, s, m, both] = k.loadVector(block.as("b32"), 4, access) as [Value<"b32">, Value<"b32">, Value<"b32">, Value<"b32">];
+    const words = k.loadVector(k.at(block, place, 16).as("b32").plus(4), 4, access);
+    // Lane `place` has run place / 2, which is groups 2 j and 2 j + 1: two neighbouring bytes of each of the three words of scales.
+    const run = k.shr(place, 1);
+    const shift = k.shl(k.and(run, 1), 4);
+    const pair = (word: Value<"b32">): Value<"u32"> => k.shr(k.reinterpret("u32", word), shift);
+    const [sPair, mPair, bothPair] = [pair(s), pair(m), pair(both)];
+    const early = k.compare("lt", run, 2);
+    const upper = (low: Value<"u32">, rest: Value<"u32">): Value<"u32"> => k.or(k.and(low, 0x0f0f), k.and(k.shr(rest, 2), 0x3030));
+    const steps = k.select(early, k.and(sPair, 0x3f3f), upper(bothPair, sPair));
+    const minima = k.select(early, k.and(mPair, 0x3f3f), upper(k.shr(bothPair, 4), mPair));
+    const [d, dmin] = k.unpack(k.reinterpret("f16x2", scales)).map((half) => k.convert("f32", half)) as [Value<"f32">, Value<"f32">];
+    const two = (factor: Value<"f32">, packed: Value<"u32">): [Value<"f32">, Value<"f32">] => [
+      k.mul(factor, k.convert("f32", k.and(packed, 63))),
+      k.mul(factor, k.convert("f32", k.bitField(packed, 8, 6))),
+    ];
+    return { words, steps: two(d, steps), minima: two(dmin, minima) };
+  }
+
+  /** Adds what the lane's 32 values of each row of W give with those of A that begin at `index`. */
+  private addProducts(parts: Part[], fromA: Pointer<"global", "f32">[], index: Value<"u32">, sums: Variable<"f32">[]): void {
+    const { k, rowsA } = this;
+    const apart = this.shape.format === "superblock" ? 32 : 16;
+    const dots = sums.map(() => [k.variable("f32", 0), k.variable("f32", 0)] as const);
+    const totals = fromA.map(() => [k.variable("f32", 0), k.variable("f32", 0)] as const);
+    for (let word = 0; word < 4; word++) {
+      const inputs = fromA.map((row) => [0, apart].map((more) => this.four(row, k.add(index, 4 * word + more))));
+      for (const [r, sides] of inputs.entries())
+        for (const [side, four] of sides.entries()) for (const x of four) k.assign(totals[r]![side]!, k.add(totals[r]![side]!, x));
+      for (const [row, part] of parts.entries()) {
+        const nibbles = this.nibbles(part.words[word]!);
+        for (let r = 0; r < rowsA; r++)
+          for (const side of [0, 1] as const) {
+            const dot = dots[row * rowsA + r]![side];
+            for (const [i, q] of nibbles[side].entries()) k.assign(dot, k.fma(q, inputs[r]![side]![i]!, dot));
+          }
+      }
+    }
+    for (const [row, { steps, minima }] of parts.entries())
+      for (let r = 0; r < rowsA; r++)
+        for (const side of [0, 1] as const) {
+          const sum = sums[row * rowsA + r]!;
+          k.assign(sum, k.fma(steps[side], dots[row * rowsA + r]![side], sum));
+          k.assign(sum, k.fma(k.neg(minima[side]), totals[r]![side], sum));
+        }
+  }
+
+  /** Four numbers of a row of A from `index`, zeros past its end. */
+  private four(row: Pointer<"global", "f32">, index: Value<"u32">): Value<"f32">[] {
+    const { k } = this;
+    const { k: depth } = this.shape;
+    const from = k.at(row, index);
+    const inside = (more: number): Value<"pred"> => k.compare("lt", more === 0 ? index : k.add(index, more), depth);
+    if (depth % q4Blocks[this.shape.format].values === 0 && this.blocks % (32 / this.lanes) === 0)
+      return k.loadVector(from, 4, { readOnly: true });
+    if (depth % 4 === 0) return k.loadVector(from, 4, { readOnly: true, where: inside(0), otherwise: 0 });
+    return range(4).map((i) => k.load(from.plus(i), { readOnly: true, where: inside(i), otherwise: 0 }));
+  }
+
+  /** The low and the high nibbles of a word's four bytes as numbers. */
+  private nibbles(word: Value<"b32">): [low: Value<"f32">[], high: Value<"f32">[]] {
+    const { k } = this;
+    const halves = [word, k.reinterpret("b32", k.shr(k.reinterpret("u32", word), 16))];
+    // Put into the fraction of 2^23, a nibble at bit b is 2^23 + q 2^b; lop3 table 0xea is (a and b) or c.
+    const number = (half: Value<"b32">, bit: number): Value<"f32"> => {
+      const large = k.reinterpret("f32", k.logic(half, 15 << bit, 0x4b000000, 0xea));
+      return bit === 0 ? k.sub(large, 2 ** 23) : k.fma(large, 2 ** -bit, -(2 ** (23 - bit)));
+    };
+    const side = (shift: number): Value<"f32">[] => halves.flatMap((half) => [number(half, shift), number(half, 8 + shift)]);
+    return [side(0), side(4)];
+  }
+}
