@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
-    exclude: ["test/toolchain/**", "test/gpu/hardware/**"],
+    exclude: ["test/toolchain/**", "test/browser/**", "test/gpu/hardware/**"],
     testTimeout: 120_000,
     coverage: { provider: "v8", include: ["src/**"], reporter: ["text-summary", "json-summary"] },
   },

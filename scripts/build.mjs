@@ -3,6 +3,7 @@
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { build } from "esbuild";
+import { build as buildPage, createLogger } from "vite";
 
 const bundled = ["zod", "seedrandom"];
 
@@ -14,6 +15,16 @@ function node(...args) {
     process.exit(status ?? 1);
   }
   return stdout;
+}
+
+/** Vite's log without its notes on Node modules: a browser never comes to the code that asks for them. */
+function quietly() {
+  const log = createLogger("warn");
+  const { warn } = log;
+  log.warn = (message, options) => {
+    if (!message.includes("externalized for browser compatibility")) warn(message, options);
+  };
+  return log;
 }
 
 rmSync("dist", { recursive: true, force: true });
@@ -41,6 +52,7 @@ await build({
 
 for (const name of ["spillway.wasm", "spillway-threads.wasm"]) cpSync(`src/numerics/wasm/${name}`, `dist/${name}`);
 cpSync("src/engine/cpu/worker.mjs", "dist/worker.mjs");
+await buildPage({ configFile: "lab/vite.config.mjs", customLogger: quietly() });
 cpSync("kernels", "dist/kernels", { recursive: true, filter: (path) => !path.endsWith(".md") });
 for (const name of ["mackey-glass", "narma10", "co2"]) cpSync(`examples/experiments/${name}.yaml`, `dist/cli/demo/${name}.yaml`);
 const notices = bundled.map((name) => {

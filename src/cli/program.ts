@@ -148,6 +148,20 @@ A run that is there already is replaced when the new one has finished. Stopped w
     });
 
   program
+    .command("lab")
+    .description("a page in the browser on which a reservoir is turned by hand: sliders, states, spectrum, memory, forecast")
+    .option("--port <n>", "the port on 127.0.0.1; 0 takes one that is free", portNumber, 0)
+    .option("--no-open", "print the address and open no browser")
+    .addOption(engineOption())
+    .addHelpText(
+      "after",
+      "\nExample:\n  $ spillway lab\n\nIt runs until Ctrl-C. The reservoir runs in the page; --engine is for larger ones that the page hands over.",
+    )
+    .action(async (flags: { readonly port: number; readonly open: boolean; readonly engine: string }) => {
+      await (await import("./commands/lab.js")).lab({ ...flags, signal, print });
+    });
+
+  program
     .command("schema")
     .description("the JSON Schema of experiment files, for editors")
     .addHelpText(
@@ -194,6 +208,13 @@ function threadsOption(): Option {
 function wholeNumber(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError("It takes a whole number of at least 1.");
+  return value;
+}
+
+function portNumber(text: string): number {
+  const value = Number(text);
+  if (!Number.isSafeInteger(value) || value < 0 || value > 65535)
+    throw new InvalidArgumentError("It takes a whole number from 0 to 65535.");
   return value;
 }
 

@@ -1,0 +1,4 @@
+// The lab: a page on which a reservoir can be turned by hand, and the server that shows it. The page itself stands in lab/.
+export { type Lab, type LabOptions, openLab } from "./server.js";
+export { defaultSettings, experimentOf, type LabSettings, ranges, reservoirOf, settingsFromLink, settingsToLink } from "./settings.js";
+export { hashedSteps, signalOf, stateHash } from "./signal.js";

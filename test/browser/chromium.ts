@@ -1,0 +1,43 @@
+// A headless Chromium for tests of pages, and what went wrong on a page while a test looked at it.
+import { type Browser, chromium, type Page } from "playwright-core";
+import { findChromium } from "../../src/plot/browser.js";
+
+/** Opens the Chromium of this machine. @throws Error where there is none: these tests are for machines that have one. */
+export function openChromium(): Promise<Browser> {
+  const executablePath = findChromium();
+  if (!executablePath) throw new Error("these tests need Chromium on the search path, or its path in SPILLWAY_CHROMIUM");
+  return chromium.launch({ executablePath, args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"] });
+}
+
+/** A page and a list of its errors: console errors, uncaught ones, requests that failed. */
+export async function openPage(browser: Browser, size: { width: number; height: number }): Promise<{ page: Page; errors: string[] }> {
+  const page = await browser.newPage({ viewport: size });
+  const errors: string[] = [];
+  page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+  page.on("pageerror", (error) => errors.push(error.message));
+  page.on("requestfailed", (request) => errors.push(`${request.url()}: ${request.failure()?.errorText}`));
+  return { page, errors };
+}
+
+/** Waits until an element's text is of a form, and gives it. */
+export async function untilText(page: Page, selector: string, form: RegExp, not?: string): Promise<string> {
+  const element = page.locator(selector).filter({ hasText: form, ...(not === undefined ? {} : { hasNotText: not }) });
+  await element.waitFor();
+  return (await element.textContent()) ?? "";
+}
+
+/** How many different colours a part of the page shows: one or two are an empty panel. */
+export async function coloursOf(page: Page, selector: string): Promise<number> {
+  const shot = await page.locator(selector).screenshot();
+  return page.evaluate(async (source) => {
+    const image = new Image();
+    image.src = `data:image/png;base64,${source}`;
+    await image.decode();
+    const canvas = document.createElement("canvas");
+    canvas.width = image.width;
+    canvas.height = image.height;
+    const context = canvas.getContext("2d")!;
+    context.drawImage(image, 0, 0);
+    return new Set(new Uint32Array(context.getImageData(0, 0, image.width, image.height).data.buffer)).size;
+  }, shot.toString("base64"));
+}

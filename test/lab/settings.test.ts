@@ -1,0 +1,65 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { stringify } from "yaml";
+import { parseExperimentText } from "../../src/cli/experiment/file.js";
+import "../../src/index.js";
+import {
+  defaultSettings,
+  experimentOf,
+  type LabSettings,
+  ranges,
+  settingsFromLink,
+  settingsToLink,
+  stateHash,
+} from "../../src/lab/index.js";
+import { signalNames, topologyNames } from "../../src/lab/settings.js";
+
+const anySettings: fc.Arbitrary<LabSettings> = fc.record({
+  ...(Object.fromEntries(
+    Object.entries(ranges).map(([name, { minimum, maximum, step }]) => [
+      name,
+      fc.integer({ min: 0, max: Math.floor((maximum - minimum) / step) }).map((k) => Number((minimum + k * step).toFixed(4))),
+    ]),
+  ) as { [Name in keyof typeof ranges]: fc.Arbitrary<number> }),
+  topology: fc.constantFrom(...topologyNames),
+  signal: fc.constantFrom(...signalNames),
+});
+
+describe("the lab's link", () => {
+  it("holds every setting, and only what is not the default", () => {
+    fc.assert(
+      fc.property(anySettings, (settings) => {
+        expect(settingsFromLink(`#${settingsToLink(settings)}`)).toEqual(settings);
+      }),
+    );
+    expect(settingsToLink(defaultSettings)).toBe("");
+    expect(settingsToLink({ ...defaultSettings, size: 500 })).toBe("size=500");
+  });
+
+  it("takes the default for what it does not understand, and cuts numbers to their range", () => {
+    expect(settingsFromLink("#size=abc&topology=web&leakRate=7&seed=2.6&spectralRadius=")).toEqual({
+      ...defaultSettings,
+      leakRate: 1,
+      seed: 3,
+    });
+  });
+});
+
+describe("the lab's experiment", () => {
+  it("is one that spillway run takes, for every signal", () => {
+    for (const signal of signalNames) {
+      const { experiment } = parseExperimentText(stringify(experimentOf({ ...defaultSettings, signal })), "lab.yaml");
+      expect(experiment.reservoir).toMatchObject({ size: 300, spectralRadius: 0.95, leakRate: 0.3 });
+    }
+  });
+});
+
+describe("the state hash", () => {
+  it("is the same on every engine, and another for other settings", async () => {
+    const settings = { ...defaultSettings, size: 30 };
+    const hash = await stateHash(settings, "cpu");
+    expect(hash).toMatch(/^[0-9a-f]{64}$/);
+    expect(await stateHash(settings, "reference")).toBe(hash);
+    expect(await stateHash({ ...settings, seed: 1 }, "cpu")).not.toBe(hash);
+  });
+});
