@@ -2,50 +2,99 @@
 // nothing but its input; every grid works, since threads stride over the elements.
 #include "portable.cuh"
 
-#define FOR_EACH(i, n) for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < (unsigned)(n); i += gridDim.x * blockDim.x)
+#define FOR_EACH_FOUR(i, n) for (unsigned i = 4 * (blockIdx.x * blockDim.x + threadIdx.x); i < (unsigned)(n); i += 4 * gridDim.x * blockDim.x)
+
+/** Whether memory may be read and written by four elements at once, from any multiple of four on. */
+static __device__ __forceinline__ bool inFours(const float* a) { return ((size_t)a & 15) == 0; }
+
+/** Elements i to i + 3 of n; beyond the end 0. */
+static __device__ __forceinline__ float4 load4(const float* x, unsigned i, unsigned n, bool fours) {
+  if (fours && i + 3 < n) return *(const float4*)(x + i);
+  return make_float4(x[i], i + 1 < n ? x[i + 1] : 0.0f, i + 2 < n ? x[i + 2] : 0.0f, i + 3 < n ? x[i + 3] : 0.0f);
+}
+
+static __device__ __forceinline__ void store4(float* y, float4 v, unsigned i, unsigned n, bool fours) {
+  if (fours && i + 3 < n) {
+    *(float4*)(y + i) = v;
+    return;
+  }
+  y[i] = v.x;
+  if (i + 1 < n) y[i + 1] = v.y;
+  if (i + 2 < n) y[i + 2] = v.z;
+  if (i + 3 < n) y[i + 3] = v.w;
+}
+
+/** y = f(x), element by element; y may be x. */
+template <typename F> static __device__ __forceinline__ void map(const float* x, float* y, int n, F f) {
+  const bool fours = inFours(x) && inFours(y);
+  FOR_EACH_FOUR(i, n) {
+    const float4 v = load4(x, i, n, fours);
+    store4(y, make_float4(f(v.x), f(v.y), f(v.z), f(v.w)), i, n, fours);
+  }
+}
+
+template <typename F> static __device__ __forceinline__ void map(const float* a, const float* b, float* c, int n, F f) {
+  const bool fours = inFours(a) && inFours(b) && inFours(c);
+  FOR_EACH_FOUR(i, n) {
+    const float4 u = load4(a, i, n, fours), v = load4(b, i, n, fours);
+    store4(c, make_float4(f(u.x, v.x), f(u.y, v.y), f(u.z, v.z), f(u.w, v.w)), i, n, fours);
+  }
+}
 
 extern "C" __global__ void vector_add(const float* a, const float* b, float* c, int n) {
-  FOR_EACH(i, n) c[i] = a[i] + b[i];
+  map(a, b, c, n, [](float x, float y) { return x + y; });
 }
 
 extern "C" __global__ void elementwise_multiply(const float* a, const float* b, float* c, int n) {
-  FOR_EACH(i, n) c[i] = a[i] * b[i];
+  map(a, b, c, n, [](float x, float y) { return x * y; });
 }
 
 extern "C" __global__ void elementwise_exp(const float* x, float* y, int n) {
-  FOR_EACH(i, n) y[i] = expf(x[i]);
+  map(x, y, n, [](float v) { return expf(v); });
 }
 
 extern "C" __global__ void relu(float* data, int n) {
-  FOR_EACH(i, n) data[i] = portable::relu(data[i]);
+  map(data, data, n, [](float v) { return portable::relu(v); });
 }
 
 /** By the exponential of -|x|, which is small where the sigmoid is and so loses none of its digits. */
 extern "C" __global__ void sigmoid(float* data, int n) {
-  FOR_EACH(i, n) {
-    const float x = data[i], e = expf(-fabsf(x));
-    data[i] = (x < 0.0f ? e : 1.0f) / (1.0f + e);
-  }
+  map(data, data, n, [](float v) {
+    const float e = expf(-fabsf(v));
+    return (v < 0.0f ? e : 1.0f) / (1.0f + e);
+  });
 }
 
 extern "C" __global__ void tanh_activation(float* data, int n) {
-  FOR_EACH(i, n) data[i] = portable::tanh(data[i]);
+  map(data, data, n, [](float v) { return portable::tanh(v); });
 }
 
 /** data[r][f] += bias[f]. */
 extern "C" __global__ void broadcast_add(float* data, const float* bias, int batch, int features) {
-  for (unsigned row = blockIdx.y; row < (unsigned)batch; row += gridDim.y)
-    FOR_EACH(f, features) data[(size_t)row * features + f] += bias[f];
+  const bool fours = inFours(data) && inFours(bias) && (features & 3) == 0;
+  FOR_EACH_FOUR(f, features) {
+    const float4 b = load4(bias, f, features, fours);
+    for (unsigned row = blockIdx.y; row < (unsigned)batch; row += gridDim.y) {
+      float* x = data + (size_t)row * features;
+      const float4 v = load4(x, f, features, fours);
+      store4(x, make_float4(v.x + b.x, v.y + b.y, v.z + b.z, v.w + b.w), f, features, fours);
+    }
+  }
 }
 
 /** The inference form: (x - mean) / sqrt(variance + epsilon) gamma + beta, feature by feature. */
 extern "C" __global__ void batch_norm(float* data, const float* gamma, const float* beta, const float* mean, const float* variance, int batch,
                                       int features, float epsilon) {
-  FOR_EACH(f, features) {
-    const float scale = gamma[f] / sqrtf(variance[f] + epsilon), shift = beta[f], centre = mean[f];
+  const bool fours = inFours(data) && inFours(gamma) && inFours(beta) && inFours(mean) && inFours(variance) && (features & 3) == 0;
+  FOR_EACH_FOUR(f, features) {
+    const float4 g = load4(gamma, f, features, fours), b = load4(beta, f, features, fours), c = load4(mean, f, features, fours),
+                 v = load4(variance, f, features, fours);
+    const float4 s = make_float4(g.x / sqrtf(v.x + epsilon), g.y / sqrtf(v.y + epsilon), g.z / sqrtf(v.z + epsilon), g.w / sqrtf(v.w + epsilon));
     for (unsigned row = blockIdx.y; row < (unsigned)batch; row += gridDim.y) {
-      float* x = data + (size_t)row * features + f;
-      *x = (*x - centre) * scale + shift;
+      float* x = data + (size_t)row * features;
+      const float4 u = load4(x, f, features, fours);
+      const float4 y = make_float4((u.x - c.x) * s.x + b.x, (u.y - c.y) * s.y + b.y, (u.z - c.z) * s.z + b.z, (u.w - c.w) * s.w + b.w);
+      store4(x, y, f, features, fours);
     }
   }
 }
@@ -70,6 +119,8 @@ static __device__ double rowSum(double x) {
   const unsigned lane = threadIdx.x & 31;
   return warpSum(lane < warps ? mine[lane] : 0.0);
 }
+
+static __device__ __forceinline__ float minusInfinity() { return __uint_as_float(0xff800000u); }
 
 /** A maximum and the sum of exp(x - maximum) over what was seen. */
 struct Peak {
@@ -103,7 +154,7 @@ extern "C" __global__ void softmax(float* data, int batch, int classes) {
     const unsigned row = first + threadIdx.y;
     const bool there = row < (unsigned)batch;
     float* x = data + (size_t)(there ? row : 0) * classes;
-    Peak peak = {-INFINITY, 0.0f};
+    Peak peak = {minusInfinity(), 0.0f};
     if (there)
       for (unsigned i = threadIdx.x; i < (unsigned)classes; i += blockDim.x) peak = joined(peak, {x[i], 1.0f});
     peak = warpPeak(peak);
@@ -111,7 +162,7 @@ extern "C" __global__ void softmax(float* data, int batch, int classes) {
       __syncthreads();
       if (lane == 0) mine[threadIdx.x >> 5] = peak;
       __syncthreads();
-      peak = warpPeak(lane < warps ? mine[lane] : Peak{-INFINITY, 0.0f});
+      peak = warpPeak(lane < warps ? mine[lane] : Peak{minusInfinity(), 0.0f});
     }
     if (there)
       for (unsigned i = threadIdx.x; i < (unsigned)classes; i += blockDim.x) x[i] = expf(x[i] - peak.maximum) / peak.sum;
@@ -137,18 +188,30 @@ extern "C" __global__ void normalize(float* data, int rows, int columns, int nor
   }
 }
 
-/** The sum over the block's share of x, in binary64: partial[block]. Threads are one row of the block. */
+/** The sum over the block's share of x, in binary64: partial[block]. Threads are one row of the block; the order is the same for every address. */
 extern "C" __global__ void reduce_sum(const float* x, double* partial, int n) {
+  const bool fours = inFours(x);
   double total = 0.0;
-  FOR_EACH(i, n) total += x[i];
+#pragma unroll 4
+  FOR_EACH_FOUR(i, n) {
+    const float4 v = load4(x, i, n, fours);
+    total += ((double)v.x + (double)v.y) + ((double)v.z + (double)v.w);
+  }
   total = rowSum(total);
   if (threadIdx.x == 0) partial[blockIdx.x] = total;
 }
 
 /** The sum over the block's share of a b, in binary64, where the products are exact: partial[block]. */
 extern "C" __global__ void dot_product(const float* a, const float* b, double* partial, int n) {
+  const bool fours = inFours(a) && inFours(b);
   double total = 0.0;
-  FOR_EACH(i, n) total = __fma_rn((double)a[i], (double)b[i], total);
+#pragma unroll 4
+  FOR_EACH_FOUR(i, n) {
+    const float4 u = load4(a, i, n, fours), v = load4(b, i, n, fours);
+    const double low = __fma_rn((double)u.x, (double)v.x, (double)u.y * (double)v.y);
+    const double high = __fma_rn((double)u.z, (double)v.z, (double)u.w * (double)v.w);
+    total += low + high;
+  }
   total = rowSum(total);
   if (threadIdx.x == 0) partial[blockIdx.x] = total;
 }
@@ -275,6 +338,6 @@ struct Tiled {
   }
 
 // A grid of ceil(m / rows) ceil(n / columns) tiles, row after row: few large ones do the least traffic, many small ones fill the device.
-MATMUL(matmul, 64, 64, 16, 2, 1)
-MATMUL(matmul_small, 32, 32, 32, 1, 1)
-MATMUL(matmul_large, 128, 128, 16, 2, 2)
+MATMUL(matmul, 64, 64, 32, 2, 1)
+MATMUL(matmul_small, 32, 64, 32, 1, 1)
+MATMUL(matmul_large, 128, 256, 8, 2, 4)

@@ -9,7 +9,7 @@ export type ProductSource =
   | { readonly library: "cublas"; readonly version: string; readonly path: string };
 
 /** A kernel with its tile of the product. */
-interface Tile {
+export interface Tile {
   readonly kernel: MatmulKernel;
   readonly rows: number;
   readonly columns: number;
@@ -19,19 +19,25 @@ interface Tile {
 /** The names of the kernels. */
 export type MatmulKernel = "matmul" | "matmul_small" | "matmul_large";
 
-/** As in kernels/executor.cu, largest first. */
-const tiles: readonly Tile[] = [
-  { kernel: "matmul_large", rows: 128, columns: 128, threads: 256 },
-  { kernel: "matmul", rows: 64, columns: 64, threads: 128 },
-  { kernel: "matmul_small", rows: 32, columns: 32, threads: 64 },
-];
+/** As in kernels/executor.cu. */
+const large: Tile = { kernel: "matmul_large", rows: 128, columns: 256, threads: 256 };
+const middle: Tile = { kernel: "matmul", rows: 64, columns: 64, threads: 128 };
+const small: Tile = { kernel: "matmul_small", rows: 32, columns: 64, threads: 128 };
 
-/** The most rounds of the device that a larger tile may leave half empty: below it the smaller tile is faster. */
-const tilesPerMultiprocessor = 1;
+/** Every kernel with its tile. */
+export const matmulTiles: readonly Tile[] = [large, middle, small];
 
-/** The largest tile of which the product has at least one for each multiprocessor, or the smallest. */
-export function matmulLaunch(m: number, n: number, multiprocessors: number): { readonly tile: Tile; readonly grid: number } {
-  const count = (tile: Tile) => Math.ceil(m / tile.rows) * Math.ceil(n / tile.columns);
-  const tile = tiles.find((each) => count(each) >= tilesPerMultiprocessor * multiprocessors) ?? tiles[tiles.length - 1]!;
-  return { tile, grid: count(tile) };
+/** The tiles of a product, one a block. */
+export function tileCount(tile: Tile, m: number, n: number): number {
+  return Math.ceil(m / tile.rows) * Math.ceil(n / tile.columns);
+}
+
+/**
+ * Large tiles where they leave less than a fifth of the multiprocessors idle in their last round, of which each does one at a time; else middle
+ * ones where there are enough for one and a half a multiprocessor; else small ones. The three were chosen by measurement (bench/gpu).
+ */
+export function chooseTile(m: number, n: number, multiprocessors: number): Tile {
+  const count = tileCount(large, m, n);
+  if (count >= 0.8 * multiprocessors * Math.ceil(count / multiprocessors)) return large;
+  return tileCount(middle, m, n) >= 1.5 * multiprocessors ? middle : small;
 }

@@ -10,7 +10,7 @@ import { shippedPtx } from "../shipped.js";
 import type { DeviceSlice, ReadonlyDeviceSlice } from "../slice.js";
 import { Cublas } from "./cublas.js";
 import type { GpuDevice } from "./gpu-device.js";
-import { type BlasChoice, type MatmulKernel, matmulLaunch, type ProductSource } from "./matmul.js";
+import { type BlasChoice, chooseTile, type ProductSource, type Tile, tileCount } from "./matmul.js";
 
 /** Memory that a kernel reads. */
 export type Input = ReadonlyDeviceSlice<"f32">;
@@ -83,11 +83,11 @@ export const standardKernelNames: readonly StandardKernel[] = Object.keys(declar
 
 const threads = 256;
 
-/** Blocks for `count` elements of one thread each; more than these walk on. */
-const blocksFor = (count: number): number => Math.min(Math.ceil(count / threads), 65536);
+/** Blocks for `count` elements, four a thread; beyond these blocks threads walk on. */
+const blocksFor = (count: number): number => Math.min(Math.ceil(count / (4 * threads)), 65536);
 
 /** Blocks of a reduction: a function of the length alone, since their number is part of the order of the sum. */
-const partialsFor = (count: number): number => Math.max(1, Math.min(Math.ceil(count / (8 * threads)), 1024));
+const partialsFor = (count: number): number => Math.max(1, Math.min(Math.ceil(count / (16 * threads)), 2048));
 
 /** The shape of a launch whose blocks are (threads of a row, rows): about eight elements a thread. */
 function rowShape(rows: number, columns: number): { readonly grid: number; readonly block: Dimensions } {
@@ -257,29 +257,20 @@ export class StandardKernels {
     checkSizes("matmul", { k, n });
     checkSizes("matmul", { m, n });
     const cublas = this.#blas(options.blas ?? this.blas);
-    const { tile, grid } = matmulLaunch(m, n, this.device.context.info.attributes.multiprocessors);
     if (cublas && k > 0) {
       for (const [what, slice, elements] of [["A", a, m * k] as const, ["B", b, k * n] as const, ["C", c, m * n] as const])
         if (slice.length < elements) throw new RangeError(`matmul: ${what} has ${slice.length} elements; its matrix has ${elements}`);
       if (m * n > 0) cublas.matmul(a, b, c, m, k, n);
       return { library: "cublas", version: cublas.version, path: cublas.path };
     }
-    if (m * n > 0) this.multiplyBy(tile.kernel, a, b, c, m, k, n, { grid, threads: tile.threads });
+    const tile = chooseTile(m, n, this.device.context.info.attributes.multiprocessors);
+    if (m * n > 0) this.multiplyBy(tile, a, b, c, m, k, n);
     return { library: "spillway", kernel: tile.kernel };
   }
 
   /** @internal C = A B by a certain kernel, for measurements and tests. */
-  multiplyBy(
-    kernel: MatmulKernel,
-    a: Input,
-    b: Input,
-    c: Output,
-    m: number,
-    k: number,
-    n: number,
-    shape: { readonly grid: number; readonly threads: number },
-  ): void {
-    this.#launch(kernel, shape.grid, shape.threads, a, b, c, m, k, n);
+  multiplyBy(tile: Tile, a: Input, b: Input, c: Output, m: number, k: number, n: number): void {
+    this.#launch(tile.kernel, tileCount(tile, m, n), tile.threads, a, b, c, m, k, n);
   }
 
   /** cuBLAS where the choice is for it. */

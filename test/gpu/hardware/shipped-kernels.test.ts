@@ -1,7 +1,7 @@
 // What is shipped as PTX under a lowered header, on a real GPU: it loads, and computes what the header that the compiler wrote and NVRTC's own
 // compilation of the source compute, bit for bit.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Context, type Module, shippedManifest, shippedPtx, shippedSource } from "../../../src/gpu/index.js";
+import { type Context, loadNvrtc, type Module, ptxEntries, shippedManifest, shippedPtx, shippedSource } from "../../../src/gpu/index.js";
 import { openHardware } from "../device/device.js";
 import { randomArray } from "../numbers.js";
 
@@ -54,6 +54,14 @@ describe("shipped PTX", () => {
     using lowest = context.load(ptx);
     using other = context.load(ptx.replace(/^\.version .*\n\.target .*$/m, `.version ${version}\n.target ${target}`));
     expect(results(other)).toEqual(results(lowest));
+  });
+
+  it.each(shippedManifest())("of $source has a source that NVRTC compiles, with its includes", ({ name, images }) => {
+    const { source, headers, options } = shippedSource(name);
+    const architecture = images.at(-1)!.target.replace("sm_70", "sm_75").replace("sm", "compute");
+    const compiled = loadNvrtc({ cache: false }).compile(source, { name: `${name}.cu`, headers, options, architecture });
+    const names = images.at(-1)!.entries.map((entry) => entry.name);
+    expect([...ptxEntries(compiled.ptx!).keys()].sort()).toEqual(names.sort());
   });
 
   it("computes the same bits as its source compiled by NVRTC for this device", () => {
