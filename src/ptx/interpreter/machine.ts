@@ -7,7 +7,7 @@ import { PtxProgram } from "./program.js";
 import { Access } from "./run/access.js";
 import { BarrierObjects } from "./run/barrier-object.js";
 import { type Allocation, DeviceMemory, globalHigh, shadow } from "./run/memory.js";
-import { allChecks, type Checks, defaultLimits, type Limits } from "./run/options.js";
+import { defaultChecks, type Checks, defaultLimits, type Limits } from "./run/options.js";
 
 export interface MachineOptions {
   /** Bytes that programs may allocate. Default 256 MiB; below 2 GiB with `launchBytes`. */
@@ -58,7 +58,7 @@ export class PtxMachine {
   private launches = 0;
 
   constructor(options: MachineOptions = {}) {
-    this.checks = { ...allChecks, ...options.checks };
+    this.checks = { ...defaultChecks, ...options.checks };
     this.limits = { ...defaultLimits, ...options.limits };
     this.sharedBytesPerBlock = options.sharedBytesPerBlock ?? 232_448;
     this.residentBlocks = options.residentBlocks ?? 8;

@@ -6,6 +6,7 @@ import type { LaunchOptions, PtxMachine } from "./machine.js";
 import { collectCounters, type LaunchCounters } from "./run/counters.js";
 import { GridRun, type GridShape, type Slot } from "./run/grid.js";
 import { LaunchState } from "./run/launch-state.js";
+import type { Checks } from "./run/options.js";
 import { type Allocation, globalHigh, shadow } from "./run/memory.js";
 import { type PtxFunction, type PtxInitialValue, type PtxModule, type PtxVariable, scalarBytes } from "./types.js";
 
@@ -66,7 +67,7 @@ export class PtxProgram {
   info(entry: string): KernelInfo {
     const fn = this.entry(entry);
     const { offsets } = parameterLayout(fn.parameters);
-    const { staticSharedBytes, localBytes } = this.kernel(fn, this.machine.checks.races);
+    const { staticSharedBytes, localBytes } = this.kernel(fn, this.machine.checks);
     const parameters = fn.parameters.map(({ name, type, bytes }, k) => ({ name, type, bytes, offset: offsets[k]! }));
     return { name: entry, parameters, staticSharedBytes, localBytes, directives: fn.directives };
   }
@@ -116,8 +117,8 @@ export class PtxProgram {
     return fn;
   }
 
-  private kernel(fn: PtxFunction, races: boolean): CompiledKernel {
-    const key = `${fn.name}/${races}`;
+  private kernel(fn: PtxFunction, { races, globalRaces }: Checks): CompiledKernel {
+    const key = `${fn.name}/${races}/${globalRaces}`;
     let kernel = this.kernels.get(key);
     if (kernel === undefined) {
       const linkage = {
@@ -129,7 +130,7 @@ export class PtxProgram {
         },
         functionNumber: (name: string) => this.functionNames.indexOf(name),
       };
-      kernel = new KernelCompiler(linkage, this.machine.support, races).compile(fn);
+      kernel = new KernelCompiler(linkage, this.machine.support, { races, globalRaces }).compile(fn);
       this.kernels.set(key, kernel);
     }
     return kernel;
@@ -167,7 +168,7 @@ export class PtxProgram {
     const fn = this.entry(options.entry);
     const checks = { ...machine.checks, ...options.checks, initialised: machine.checks.initialised };
     const limits = { ...machine.limits, ...options.limits };
-    const kernel = this.kernel(fn, checks.races);
+    const kernel = this.kernel(fn, checks);
     const shape = this.shape(fn, kernel, options);
     const packed = packArguments(fn, options.args);
     const blocks = shape.grid.x * shape.grid.y * shape.grid.z;
@@ -204,6 +205,7 @@ export class PtxProgram {
         checks,
         limits,
         gridId: machine.nextGridId(),
+        blocks,
         localBytes,
         paramBase,
         tagWords: resident * ((shape.sharedBytes + 3) >> 2),

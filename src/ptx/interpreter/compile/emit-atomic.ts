@@ -181,7 +181,7 @@ export function atomic(e: Emitter): void {
   // The ISA: atom.add.f32 flushes subnormals in global memory and keeps them in shared memory.
   const high = address.kind === "address" && space === "generic" ? e.halves(address.base)[1] : "";
   const flush = space === "global" ? "true" : space === "shared" ? "false" : `(${high}===${windows.global})`;
-  e.line("w.observe();");
+  e.line(`w.observe(${e.has("acquire", "acq_rel")});`);
   const list = (operand: PtxOperand): PtxOperand[] => (operand.kind === "vector" ? operand.elements : [operand]);
   const results = reduction ? Array.from({ length: count }, (): PtxOperand => ({ kind: "sink" })) : list(e.operand(0));
   const b = list(e.operand(first + 1));
@@ -193,5 +193,5 @@ export function atomic(e: Emitter): void {
     else if (size === 8) atomicWide(e, operation, type, place, results[k]!, b[k]!, c);
     else atomicQuad(e, operation, place, results[k]!, b[k]!, c);
   }
-  e.line("w.publish();");
+  e.line(`w.publish(${e.has("release", "acq_rel")});`);
 }

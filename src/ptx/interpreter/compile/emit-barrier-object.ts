@@ -17,7 +17,7 @@ function arrive(e: Emitter, drop: boolean): void {
   const expects = e.has("expect_tx");
   const count = expects ? "1" : (extra ?? "1");
   const bytes = expects ? (extra ?? "0") : "0";
-  e.line("w.publish();");
+  e.line("w.publish(true);");
   const low = e.temporary(`mbarrierArrive(w,l,${e.site},${at},${count},${bytes},${drop})`);
   if (first === 1) e.setHalves(e.operand(0), low, "wide.high");
 }

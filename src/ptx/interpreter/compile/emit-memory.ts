@@ -69,6 +69,10 @@ export function locate(e: Emitter, operand: PtxOperand, space: SpaceName, bytes:
   e.line(
     `if(${wrong}${shadowMismatch(index, bytes, readOnly)})${index}=resolve(w,l,${site},${spaceCodes[space]},${high},${low},${offset},${bytes},${mode});`,
   );
+  if (e.context.checks.globalRaces && mode < accessModes.strong && (space === "global" || space === "generic")) {
+    const here = space === "global" ? "" : `if(${high}===${windows.global})`;
+    e.line(`${here}globalTouch(w,l,${site},${index},${bytes},${mode !== accessModes.read});`);
+  }
   return index;
 }
 
@@ -167,7 +171,7 @@ export function load(e: Emitter): void {
   }
   const strong = isStrong(e);
   const at = locate(e, from, space, size * count, strong ? accessModes.read | accessModes.strong : accessModes.read);
-  if (strong) e.line("w.observe();");
+  if (strong) e.line(`w.observe(${e.has("acquire")});`);
   for (const [k, element] of elements(to, count).entries()) put(e, element, type, k === 0 ? at : `(${at}+${k * size})`);
 }
 
@@ -180,7 +184,7 @@ export function store(e: Emitter): void {
   // Conversions come first, so that a store that fails leaves nothing half done.
   const at = locate(e, e.operand(0), spaceOf(e), size * count, strong ? accessModes.write | accessModes.strong : accessModes.write);
   for (const [k, value] of values.entries()) take(e, value, type, k === 0 ? at : `(${at}+${k * size})`);
-  if (strong) e.line("w.publish();");
+  if (strong) e.line(`w.publish(${e.has("release")});`);
   e.uniform("wrote", "w.launch.progress++");
 }
 
@@ -192,7 +196,7 @@ export function storeAsync(e: Emitter): void {
   const at = locate(e, e.operand(0), "shared", size * count, accessModes.write | accessModes.strong);
   for (const [k, value] of elements(e.operand(1), count).entries()) take(e, value, type, k === 0 ? at : `(${at}+${k * size})`);
   const barrier = locate(e, e.operand(2), "shared", 8, accessModes.both | accessModes.strong);
-  e.line(`w.publish();mbarrierComplete(w,l,${e.site},${barrier},${size * count});`);
+  e.line(`w.publish(true);mbarrierComplete(w,l,${e.site},${barrier},${size * count});`);
 }
 
 /** cp.async and cp.async.bulk: the copy is done at once; commits and waits then have nothing left to wait for. */

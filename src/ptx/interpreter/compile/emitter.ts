@@ -5,6 +5,12 @@ import { type PtxInstruction, type PtxOperand, type PtxRegister, scalarBytes, ty
 import type { RegisterFile } from "./registers.js";
 import { specialRegister } from "./special.js";
 
+/** Checks that code is compiled with. */
+export interface CompiledChecks {
+  races: boolean;
+  globalRaces: boolean;
+}
+
 /** What of a module the compiled code needs to know. */
 export interface CompileContext {
   /** Generic 64-bit address of a module variable, halves. */
@@ -20,7 +26,7 @@ export interface CompileContext {
   floatOnly: ReadonlySet<number>;
   /** The carry flag as a register of its own, where a function uses it. */
   carry?: PtxOperand;
-  checks: { races: boolean };
+  checks: CompiledChecks;
 }
 
 interface Held {

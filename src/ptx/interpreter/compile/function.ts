@@ -4,7 +4,7 @@ import { UnsupportedPtxError } from "../errors.js";
 import { isStateSpace } from "../parse-declarations.js";
 import type { PtxFunction, PtxInstruction, PtxModule, PtxOperand, PtxRegister, PtxVariable } from "../types.js";
 import { type Collective, compileCollective } from "./collective.js";
-import { type CompileContext, Emitter } from "./emitter.js";
+import { type CompileContext, type CompiledChecks, Emitter } from "./emitter.js";
 import { handlerOf } from "./handlers.js";
 import { allInstructions, floatOnly, layOut, liveAtEnd, type RegisterFile, touched } from "./registers.js";
 import { cutIntoSegments, type Segment, type SegmentEnd } from "./segments.js";
@@ -89,17 +89,17 @@ export function callees(fn: PtxFunction): (string | undefined)[] {
 export class KernelCompiler {
   private readonly linkage: Linkage;
   private readonly support: Support;
-  private readonly races: boolean;
+  private readonly checks: CompiledChecks;
   private readonly sites: PtxInstruction[] = [];
   private readonly siteNumbers = new Map<PtxInstruction, number>();
   private readonly sharedPlaces = new Map<PtxVariable, number>();
   private sharedBytes = 0;
   private readonly dynamicShared: PtxVariable[] = [];
 
-  constructor(linkage: Linkage, support: Support, races: boolean) {
+  constructor(linkage: Linkage, support: Support, checks: CompiledChecks) {
     this.linkage = linkage;
     this.support = support;
-    this.races = races;
+    this.checks = checks;
   }
 
   compile(entry: PtxFunction): CompiledKernel {
@@ -216,7 +216,7 @@ export class KernelCompiler {
       site: (instruction) => this.site(instruction),
       file,
       floatOnly: floatOnly(fn, segments),
-      checks: { races: this.races },
+      checks: this.checks,
       ...(carry && { carry: { kind: "register" as const, register: carry } }),
     };
     const sources = segments.map((segment, k) => this.source(segment, alive[k]!, context));

@@ -13,6 +13,8 @@ import type { Emitter } from "./emitter.js";
 
 const nothing: Handler = () => {};
 
+const fence: Handler = (e) => e.line(`w.fence(${!e.has("cta")});`);
+
 const special: Readonly<Record<string, Handler>> = {
   mov: move,
   cvta: convertAddress,
@@ -30,8 +32,8 @@ const special: Readonly<Record<string, Handler>> = {
   atom: atomic,
   red: atomic,
   cp: copyAsync,
-  fence: (e) => e.line("w.fence();"),
-  membar: (e) => e.line("w.fence();"),
+  fence,
+  membar: fence,
   mbarrier: (e) => {
     const handler = barrierObjectHandlers[e.instruction.modifiers[0] ?? ""];
     if (handler === undefined) throw e.unsupported("no such mbarrier operation");

@@ -35,6 +35,8 @@ export function makeSupport(memory: DeviceMemory, access: Access, objects: Barri
     raceWrite: (warp: Warp, lane: number, site: number, word: number): void => warp.launch.races.write(warp, lane, site, word),
     raceBytes: (warp: Warp, lane: number, site: number, address: number, bytes: number, mode: number): void =>
       warp.launch.races.narrow(warp, lane, site, address, bytes, mode !== 0),
+    globalTouch: (warp: Warp, lane: number, site: number, place: number, bytes: number, stores: boolean): void =>
+      warp.launch.globalRaces!.touch(warp, lane, site, place, bytes, stores),
     mbarrierInit: objects.init,
     mbarrierInvalidate: objects.invalidate,
     mbarrierArrive: objects.arrive,

@@ -4,7 +4,7 @@ import { type DeviceMemory, globalHigh, shadow } from "./memory.js";
 import type { Warp } from "./warp.js";
 
 const spaceNames = ["generic", "global", "shared", "local", "const", "param"];
-const [generic, , sharedSpace, localSpace] = [0, 1, 2, 3];
+const [generic, globalSpace, sharedSpace, localSpace] = [0, 1, 2, 3];
 const sharedHigh = 1;
 const localHigh = 2;
 /** Modes, as emit-memory.ts numbers them. */
@@ -33,6 +33,11 @@ export class Access {
 
   constructor(memory: DeviceMemory) {
     this.memory = memory;
+  }
+
+  /** Where a byte lies, in words. */
+  describe(place: number): { words: string } {
+    return this.memory.describe(place);
   }
 
   readonly resolve: Resolve = (warp, lane, site, space, high, low, offset, bytes, mode) => {
@@ -163,9 +168,12 @@ export class Access {
     const { bytes: heap } = this.memory;
     for (let k = 0; k < bytes; k += unit) {
       const to = this.resolve(warp, lane, site, toSpace, toHigh, toLow, k, unit, write);
+      const { globalRaces } = warp.launch;
+      if (toSpace === globalSpace) globalRaces?.touch(warp, lane, site, to, unit, true);
       const count = Math.max(0, Math.min(unit, used - k));
       if (count > 0) {
         const from = this.resolve(warp, lane, site, fromSpace, fromHigh, fromLow, k, unit, 0);
+        if (fromSpace === globalSpace) globalRaces?.touch(warp, lane, site, from, unit, false);
         heap.copyWithin(to, from, from + count);
       }
       heap.fill(0, to + count, to + unit);

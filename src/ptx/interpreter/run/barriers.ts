@@ -151,7 +151,7 @@ export function arriveAtCluster(warp: Warp, group: Group, how: "arrive" | "wait"
       group.wait = { kind: "cluster", instruction };
       return false;
     }
-    warp.launch.races.acquire(warp);
+    warp.synchronise();
   } else {
     if (!clusterPassed(warp))
       throw warp.launch.error(
@@ -161,7 +161,7 @@ export function arriveAtCluster(warp: Warp, group: Group, how: "arrive" | "wait"
         firstLane(group.mask),
         instruction,
       );
-    warp.launch.races.release(warp);
+    warp.publish(true);
     warp.clusterPhase = cluster.phase + 1;
     cluster.arrived++;
     advanceIfReady(cluster);

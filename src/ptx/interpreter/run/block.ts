@@ -1,6 +1,7 @@
 // A block that is on the device: its indices, shared memory, warps and named barriers. Also the cluster it belongs to.
 import type { CompiledFunction } from "../compile/function.js";
 import type { Index3 } from "../errors.js";
+import type { BlockOrder } from "./global-races.js";
 import type { LaunchState } from "./launch-state.js";
 import { type Group, Warp } from "./warp.js";
 
@@ -70,6 +71,8 @@ export class BlockState implements BlockShape, BlockPlace {
   readonly warps: Warp[];
   readonly barriers: NamedBarrier[];
   readonly cluster: Cluster;
+  /** What it knows of other blocks; undefined where no races on global memory are looked for. */
+  readonly order: BlockOrder | undefined;
   /** What strong writes have made known, and how many there were. */
   readonly released: Int32Array;
   releases = 0;
@@ -80,6 +83,8 @@ export class BlockState implements BlockShape, BlockPlace {
     this.index = index;
     this.gridId = launch.gridId;
     this.cluster = cluster;
+    const { x, y } = shape.gridSize;
+    this.order = launch.globalRaces?.enter(index.x + x * (index.y + y * index.z));
     this.warpCount = Math.ceil((shape.blockSize.x * shape.blockSize.y * shape.blockSize.z) / 32);
     this.running = this.warpCount;
     this.released = new Int32Array(this.warpCount);

@@ -4,6 +4,7 @@ import type { CompiledKernel } from "../compile/function.js";
 import type { PtxInstruction } from "../types.js";
 import type { Access } from "./access.js";
 import { emptyCounters, type LaunchCounters } from "./counters.js";
+import { GlobalRaces } from "./global-races.js";
 import type { Checks, Limits } from "./options.js";
 import { Races } from "./races.js";
 import type { Warp } from "./warp.js";
@@ -13,6 +14,8 @@ export interface LaunchSetting {
   checks: Checks;
   limits: Limits;
   gridId: number;
+  /** Blocks of the grid. */
+  blocks: number;
   localBytes: number;
   paramBase: number;
   /** Shared words of all blocks that are on the device at once. */
@@ -35,6 +38,8 @@ export class LaunchState {
   readonly localBytes: number;
   readonly paramBase: number;
   readonly races: Races;
+  /** Undefined where that check is off. */
+  readonly globalRaces: GlobalRaces | undefined;
   /** Segments run so far by all warps: the simulated clock. */
   steps = 0;
   /** Grows whenever a thread changes something another could be waiting for. */
@@ -67,6 +72,7 @@ export class LaunchState {
     this.startNanoseconds = setting.startNanoseconds;
     this.print = setting.print;
     this.races = new Races(setting.tagWords, setting.checks.races, this);
+    this.globalRaces = setting.checks.globalRaces ? new GlobalRaces(setting.blocks, this) : undefined;
   }
 
   tell(text: string): void {

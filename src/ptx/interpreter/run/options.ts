@@ -1,6 +1,6 @@
 // What a launch may be told: which checks run and where simulated limits lie. Defaults are the strict ones.
 
-/** Each check can be switched off; all are on by default. */
+/** Each check can be switched on or off; all but `globalRaces` are on by default. */
 export interface Checks {
   /** Accesses outside live allocations. Off: such a load gives zeros and such a store goes nowhere. */
   bounds: boolean;
@@ -10,6 +10,11 @@ export interface Checks {
   initialised: boolean;
   /** Shared-memory races between threads of a block. */
   races: boolean;
+  /**
+   * Races on global memory between blocks, by the fences that the memory model asks for. Off by default, since it makes a kernel several times
+   * slower.
+   */
+  globalRaces: boolean;
   /** Threads that exit before a barrier which others wait at. Off: they count as arrived. A deadlock is an error in any case. */
   barriers: boolean;
   /** Shuffles from lanes that take no part, and lanes that are not in their own member mask. Off: such a lane reads its own value. */
@@ -18,11 +23,12 @@ export interface Checks {
   spins: boolean;
 }
 
-export const allChecks: Checks = {
+export const defaultChecks: Checks = {
   bounds: true,
   alignment: true,
   initialised: true,
   races: true,
+  globalRaces: false,
   barriers: true,
   shuffles: true,
   spins: true,

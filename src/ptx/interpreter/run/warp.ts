@@ -141,24 +141,29 @@ export class Warp {
     return this.launch.startNanoseconds + this.launch.steps;
   }
 
-  /** After a strong read: what others published is now known here. */
-  observe(): void {
+  /** After a strong read: what others published is now known here, to other blocks' accesses only if it acquires. */
+  observe(acquire: boolean): void {
     this.polled = 1;
     this.launch.races.acquire(this);
+    this.launch.globalRaces?.observe(this.block.order!, acquire);
   }
 
-  /** At a strong write: what this warp did so far is now known to whoever reads strongly. */
-  publish(): void {
+  /** At a strong write: what this warp did so far is now known to whoever reads strongly; in other blocks only if it releases. */
+  publish(release: boolean): void {
     this.launch.races.release(this);
+    this.launch.globalRaces?.publish(this.block.order!, release);
   }
 
   synchronise(): void {
     this.launch.races.acquire(this);
+    this.launch.globalRaces?.observe(this.block.order!, true);
   }
 
-  fence(): void {
+  /** A fence; of the block alone where it is not `wide`. */
+  fence(wide: boolean): void {
     this.launch.races.release(this);
     this.launch.races.acquire(this);
+    if (wide) this.launch.globalRaces?.fence(this.block.order!);
   }
 
   /** True for a shared address of this block, by its low word. */

@@ -1,0 +1,99 @@
+// Races on global memory between blocks: what the memory model orders passes, and what only happens to work is told.
+import { describe, expect, it } from "vitest";
+import { Bench, fixture, output, simulationError } from "./device.js";
+
+const header = ".version 7.8\n.target sm_75\n.address_size 64\n";
+
+/** Two blocks of one thread on `words`, of which block 0 does one thing and block 1 another. */
+function run(zero: string, one: string, memory: Int32Array | Uint16Array | Uint8Array = new Int32Array(4)): void {
+  const bench = new Bench(
+    `${header}.visible .entry k(.param .u64 words)
+{ .reg .b64 %p; .reg .b32 %a, %b, %c; .reg .b16 %h; .reg .pred %q; ld.param.u64 %p, [words]; mov.u32 %c, %ctaid.x; mov.u32 %a, 5; cvt.u16.u32 %h, %a;
+  setp.ne.u32 %q, %c, 0; @%q bra second;
+  ${zero} ret;
+second:
+  ${one} ret; }`,
+    { checks: { globalRaces: true } },
+  );
+  bench.run("k", { grid: 2, block: 1 }, [output(memory)], true);
+}
+
+const poll = (load: string) => `again: ${load} %b, [%p+4]; setp.eq.u32 %q, %b, 0; @%q bra again;`;
+const store = "st.global.u32 [%p], %a;";
+const load = "ld.global.u32 %b, [%p];";
+
+describe("blocks that hand over data by a flag", () => {
+  it.each([
+    [
+      "fences on both sides of a volatile flag",
+      `${store} fence.acq_rel.gpu; st.volatile.global.u32 [%p+4], %a;`,
+      `${poll("ld.volatile.global.u32")} fence.acq_rel.gpu; ${load}`,
+    ],
+    [
+      "the older membar.gl",
+      `${store} membar.gl; st.volatile.global.u32 [%p+4], %a;`,
+      `${poll("ld.volatile.global.u32")} membar.gl; ${load}`,
+    ],
+    ["release and acquire", `${store} st.release.gpu.global.u32 [%p+4], %a;`, `${poll("ld.acquire.gpu.global.u32")} ${load}`],
+    ["an atomic after a fence", `${store} membar.gl; red.global.add.u32 [%p+4], 1;`, `${poll("ld.acquire.gpu.global.u32")} ${load}`],
+    [
+      "atomics that release and acquire",
+      `${store} atom.release.gpu.global.add.u32 %b, [%p+4], 1;`,
+      `again: atom.acquire.gpu.global.or.b32 %b, [%p+4], 0; setp.eq.u32 %q, %b, 0; @%q bra again; ${load}`,
+    ],
+  ])("are in order by %s", (_, zero, one) => {
+    expect(() => run(zero, one)).not.toThrow();
+  });
+
+  it.each([
+    ["no fence before the flag", `${store} st.volatile.global.u32 [%p+4], %a;`, `${poll("ld.volatile.global.u32")} membar.gl; ${load}`],
+    ["no fence after it", `${store} membar.gl; st.volatile.global.u32 [%p+4], %a;`, `${poll("ld.volatile.global.u32")} ${load}`],
+    [
+      "a fence of the block alone",
+      `${store} membar.cta; st.volatile.global.u32 [%p+4], %a;`,
+      `${poll("ld.volatile.global.u32")} membar.gl; ${load}`,
+    ],
+    ["a flag that is stored first", `st.release.gpu.global.u32 [%p+4], %a; ${store}`, `${poll("ld.acquire.gpu.global.u32")} ${load}`],
+  ])("race with %s", (_, zero, one) => {
+    const error = simulationError(() => run(zero, one));
+    expect(error.kind).toBe("race");
+    expect(error.message).toMatch(
+      /race on global memory, byte 0 of the output \(16 bytes\): this thread (loads|stores) what block \((0|1),0,0\) (stored|loaded), and nothing orders the two/,
+    );
+  });
+});
+
+describe("blocks that touch the same memory with nothing between", () => {
+  it.each([
+    ["store and store", store, store],
+    ["store and load", store, load],
+    ["load and store", load, store],
+    ["store a word and load a byte of it", store, "ld.global.u8 %b, [%p+3];"],
+    ["store the same byte", "st.global.u8 [%p], %a;", "st.global.u8 [%p], %a;"],
+  ])("race: %s", (_, zero, one) => {
+    expect(simulationError(() => run(zero, one)).kind).toBe("race");
+  });
+
+  it.each([
+    ["load and load", load, load],
+    ["store neighbours", store, "st.global.u32 [%p+4], %a;"],
+    ["store two halves of a word", "st.global.u16 [%p], %h;", "st.global.u16 [%p+2], %h;"],
+    ["add by atomics", "red.global.add.u32 [%p], 1;", "red.global.add.u32 [%p], 1;"],
+  ])("do not: %s", (_, zero, one) => {
+    expect(() => run(zero, one)).not.toThrow();
+  });
+
+  it("do not where it is their own shared memory, by a generic address", () => {
+    const own = ".shared .b32 mine; mov.u32 %b, mine; cvt.u64.u32 %p, %b; cvta.shared.u64 %p, %p; st.u32 [%p], %a; ld.u32 %b, [%p];";
+    expect(() => run(own, own.replace(".shared .b32 mine;", ""))).not.toThrow();
+  });
+});
+
+describe("kernels that nvcc compiled", () => {
+  it("hold a lock and leave it without a race", () => {
+    const bench = new Bench(fixture("compute"), { checks: { globalRaces: true } });
+    const [lock, count] = [new Int32Array(1), new Int32Array(1)];
+    bench.run("spin_lock", { grid: 4, block: 96 }, [output(lock), output(count)], true);
+    expect(count[0]).toBe(4 * 96);
+  });
+});
