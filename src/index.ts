@@ -10,7 +10,7 @@ registerEngine("cuda", async (device) => (await import("./engine/cuda/index.js")
 });
 registerEngine("sim", simulatedEngine, { automatic: false, needsNode: true });
 registerEngine("reference", async () => (await import("./engine/reference/index.js")).referenceEngine, { automatic: false });
-registerSpikingKind(() => import("./spikes/liquid/build.js"));
+registerSpikingKind(() => import("./spikes/liquid/kind.js"));
 
 /** The CUDA engine on the simulated device, in chunks short enough to be interrupted. */
 async function simulatedEngine(): Promise<Engine> {

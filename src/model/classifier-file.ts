@@ -1,6 +1,6 @@
 // A Classifier as a model file and back: which tensors and notes it is made of.
 import { SoftmaxReadout, type TrainedReadout } from "../readout/index.js";
-import type { ReservoirModel } from "../reservoir/index.js";
+import type { EngineModel } from "../reservoir/index.js";
 import type { ClassifierSettings, Label } from "./classifier-options.js";
 import { emptyContent, getReadout, getReservoir, putReadout, putReservoir } from "./content.js";
 import { getStandardisation, putStandardisation } from "./forecaster-file.js";
@@ -14,7 +14,7 @@ export interface ClassifierParts {
   readonly settings: ClassifierSettings;
   readonly classes: readonly Label[];
   readonly scale: Standardisation;
-  readonly members: readonly { readonly model: ReservoirModel; readonly readout: TrainedReadout }[];
+  readonly members: readonly { readonly model: EngineModel; readonly readout: TrainedReadout }[];
 }
 
 /**
@@ -40,7 +40,7 @@ export async function decodeClassifier(file: ModelFile, source: string): Promise
   const settings = reader.check("classifier", () => parseClassifierSettings(reader.json("classifier")));
   const classes = reader.check("classes", () => parseClasses(reader.json("classes")));
   const count = typeof settings.members === "number" ? settings.members : settings.members.length;
-  const members: { model: ReservoirModel; readout: TrainedReadout }[] = [];
+  const members: { model: EngineModel; readout: TrainedReadout }[] = [];
   for (let m = 0; m < count; m++) {
     const model = await getReservoir(reader, `member.${m}.`);
     const readout = await getReadout(reader, `member.${m}.`, featureCountOf(settings, model), 0);
@@ -59,7 +59,7 @@ export async function decodeClassifier(file: ModelFile, source: string): Promise
 }
 
 /** F of the representation, as `represent` makes it. */
-function featureCountOf({ representation, input }: ClassifierSettings, { size, inputSize }: ReservoirModel): number {
+function featureCountOf({ representation, input }: ClassifierSettings, { size, inputSize }: EngineModel): number {
   const seen = size + (input ? inputSize : 0);
   if (representation === "output") return inputSize * (seen + 1);
   return representation === "last+mean" ? 2 * seen : seen;

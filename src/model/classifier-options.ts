@@ -1,7 +1,7 @@
 // What a Classifier is told and what it is given: options, sequences and labels, and their checks. It runs nothing.
 import { describe, Matrix, type MatrixLike, type Seed } from "../numerics/index.js";
 import type { RidgeOptions, SoftmaxOptions } from "../readout/index.js";
-import { DataError, type ReservoirOptions } from "../reservoir/index.js";
+import { type AnyReservoirOptions, DataError } from "../reservoir/index.js";
 import { checkedSeries } from "./forecaster-options.js";
 
 /** A class: a text or a number, not both in one classifier. */
@@ -31,7 +31,7 @@ export interface ClassifierSettings {
    * Default false.
    */
   readonly input: boolean;
-  /** Turn every channel into z-scores by the training sequences. Default true. */
+  /** Turn every channel into z-scores by the training sequences. Default true; false for a reservoir that takes spikes. */
   readonly standardise: boolean;
   /** Turn every feature of the representation into z-scores by the training sequences (folded into the readout). Default false. */
   readonly scaleFeatures: boolean;
@@ -51,7 +51,7 @@ export interface ClassifierSettings {
 
 export interface ClassifierOptions extends Partial<ClassifierSettings> {
   /** The reservoir; `inputSize` follows from the channels where it is left out. */
-  readonly reservoir: ReservoirOptions;
+  readonly reservoir: AnyReservoirOptions;
   /** "auto" (default), "cpu" or "reference". */
   readonly engine?: string | undefined;
   /** Worker threads of the CPU engine. Default 1. */
@@ -59,7 +59,7 @@ export interface ClassifierOptions extends Partial<ClassifierSettings> {
 }
 
 /** The seeds of the members. */
-export function memberSeeds({ members }: ClassifierSettings, reservoir: ReservoirOptions): Seed[] {
+export function memberSeeds({ members }: ClassifierSettings, reservoir: AnyReservoirOptions): Seed[] {
   if (typeof members === "object") return [...members];
   const { seed = "spillway" } = reservoir;
   return Array.from({ length: members }, (_, m) => (m === 0 ? seed : `${seed}/${m}`));

@@ -5,7 +5,7 @@ import { readBytes } from "../io/files.js";
 import { accuracy, type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
 import { Matrix, type MatrixLike } from "../numerics/index.js";
 import type { TrainedReadout } from "../readout/index.js";
-import { DataError, ReservoirComputer, type WorkOptions } from "../reservoir/index.js";
+import { type AnyReservoirComputer, ConfigError, DataError, isSpiking, ReservoirComputer, type WorkOptions } from "../reservoir/index.js";
 import { classShares, classTrainer, largest, trainClassReadout } from "./class-readout.js";
 import { decodeClassifier, encodeClassifier } from "./classifier-file.js";
 import {
@@ -43,7 +43,7 @@ interface Fitted {
 export class Classifier implements AsyncDisposable {
   readonly settings: ClassifierSettings;
   readonly #options: ClassifierOptions;
-  #members: ReservoirComputer[] = [];
+  #members: AnyReservoirComputer[] = [];
   #trained: Fitted | undefined;
 
   private constructor(options: ClassifierOptions, settings: ClassifierSettings) {
@@ -56,7 +56,10 @@ export class Classifier implements AsyncDisposable {
     const { parseClassifierSettings, requireReservoir } = await import("./schemas.js");
     requireReservoir(options.reservoir);
     const { reservoir, engine, threads, ...rest } = options;
-    const settings = parseClassifierSettings(rest);
+    const takesSpikes = isSpiking(reservoir) && reservoir.input?.mode !== "current";
+    if (takesSpikes && rest.standardise)
+      throw new ConfigError("standardise", true, "false where a reservoir takes spikes, which are counts");
+    const settings = parseClassifierSettings(takesSpikes ? { ...rest, standardise: false } : rest);
     classTrainer(settings.readout);
     if ((reservoir.feedback ?? null) !== null)
       throw new DataError("feedback is set; a classifier's reservoirs have no outputs to feed back");
@@ -108,7 +111,7 @@ export class Classifier implements AsyncDisposable {
   }
 
   /** The reservoirs that vote. @throws NotFittedError */
-  get computers(): readonly ReservoirComputer[] {
+  get computers(): readonly AnyReservoirComputer[] {
     this.#fitted();
     return this.#members;
   }
@@ -197,7 +200,7 @@ export class Classifier implements AsyncDisposable {
   }
 
   /** The reservoirs that are there, or new ones where the sequences have another number of channels. */
-  async #membersFor(channels: number): Promise<readonly ReservoirComputer[]> {
+  async #membersFor(channels: number): Promise<readonly AnyReservoirComputer[]> {
     if (this.#members[0]?.model.inputSize === channels) return this.#members;
     await this.dispose();
     this.#members = [];

@@ -2,7 +2,8 @@
 import type { SafetensorsTensor } from "../io/safetensors-types.js";
 import { type FloatArray, isSparse, Matrix } from "../numerics/index.js";
 import { TrainedReadout } from "../readout/index.js";
-import { featureCount, type LinearReadout, type ReservoirModel, type SessionState } from "../reservoir/index.js";
+import { type EngineModel, featureCount, type LinearReadout, type SessionState } from "../reservoir/index.js";
+import { getNetwork, getSpiking, putNetwork, putSpiking } from "./spiking-content.js";
 import { stableJson } from "./stable-json.js";
 import type { TensorReader } from "./tensor-reader.js";
 
@@ -24,9 +25,14 @@ export function floats(data: FloatArray, shape: readonly number[] = [data.length
 /**
  * Tensors `${prefix}weights` (N x N; or `weights.values`, `weights.columns` and `weights.rowOffsets` of its CSR form), `inputWeights` (N
  * x I), `bias`, `initialState` (N), and `feedbackWeights` (N x O) where there is feedback; note `${prefix}reservoir` with the
- * configuration and how its radius was measured. Leak rates and noise follow from the configuration.
+ * configuration and how its radius was measured. Leak rates and noise follow from the configuration. A
+ * spiking reservoir: see spiking-content.ts.
  */
-export function putReservoir(content: MutableContent, prefix: string, model: ReservoirModel): void {
+export function putReservoir(content: MutableContent, prefix: string, model: EngineModel): void {
+  if (model.kind === "spiking") {
+    putSpiking(content, prefix, model);
+    return;
+  }
   const { weights, inputWeights, feedbackWeights, config, measuredRadius, radiusMethod, size } = model;
   const put = (name: string, tensor: SafetensorsTensor): void => {
     content.tensors[prefix + name] = tensor;
@@ -44,14 +50,16 @@ export function putReservoir(content: MutableContent, prefix: string, model: Res
 }
 
 /** @throws ModelFileError where the note or a tensor does not describe a reservoir */
-export async function getReservoir(reader: TensorReader, prefix: string): Promise<ReservoirModel> {
+export async function getReservoir(reader: TensorReader, prefix: string): Promise<EngineModel> {
+  const found = reader.json(`${prefix}reservoir`) as { readonly config?: { readonly kind?: unknown } } | null;
+  if (found?.config?.kind === "spiking") return getSpiking(reader, prefix, { config: found.config });
   const [{ parseReservoirNote }, { resolveConfig }, { buildModel }] = await Promise.all([
     import("./schemas.js"),
     import("../reservoir/config-schema.js"),
     import("../reservoir/weights.js"),
   ]);
   return reader.check(`reservoir "${prefix}reservoir"`, () => {
-    const note = parseReservoirNote(reader.json(`${prefix}reservoir`));
+    const note = parseReservoirNote(found);
     const config = resolveConfig(note.config);
     const { size, inputSize, outputSize, precision, storage } = config;
     if (storage === "auto") throw reader.error('its storage is "auto"; a model that was made is "dense" or "sparse"');
@@ -111,11 +119,12 @@ export function putState(content: MutableContent, state: SessionState): void {
   content.tensors["state.values"] = floats(state.values);
   content.tensors["state.input"] = floats(state.input);
   content.tensors["state.output"] = floats(state.output);
+  if (state.network) putNetwork(content, state.network);
   content.metadata["state"] = stableJson({ step: state.step });
 }
 
 /** @throws ModelFileError where the state is not one of this reservoir */
-export async function getState(reader: TensorReader, model: ReservoirModel): Promise<SessionState> {
+export async function getState(reader: TensorReader, model: EngineModel): Promise<SessionState> {
   const { parseStateNote } = await import("./schemas.js");
   const { precision } = model;
   return reader.check("state", () => ({
@@ -123,5 +132,6 @@ export async function getState(reader: TensorReader, model: ReservoirModel): Pro
     input: reader.vector("state.input", model.inputSize, precision),
     output: reader.vector("state.output", model.outputSize, precision),
     step: parseStateNote(reader.json("state")).step,
+    ...(model.kind === "spiking" ? { network: getNetwork(reader, model) } : {}),
   }));
 }

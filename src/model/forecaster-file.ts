@@ -1,6 +1,6 @@
 // A Forecaster as a model file and back: which tensors and notes it is made of.
 import type { TrainedReadout } from "../readout/index.js";
-import type { ReservoirModel, SessionState } from "../reservoir/index.js";
+import type { EngineModel, SessionState } from "../reservoir/index.js";
 import { emptyContent, floats, getReadout, getReservoir, getState, putReadout, putReservoir, putState } from "./content.js";
 import type { ForecasterSettings } from "./forecaster-options.js";
 import { encodeModelFile, type ModelFile } from "./model-file.js";
@@ -11,7 +11,7 @@ import { TensorReader } from "./tensor-reader.js";
 /** All that a trained Forecaster is. */
 export interface ForecasterParts {
   readonly settings: ForecasterSettings;
-  readonly model: ReservoirModel;
+  readonly model: EngineModel;
   readonly readout: TrainedReadout;
   readonly state: SessionState;
   readonly inputScale: Standardisation;

@@ -1,7 +1,7 @@
 // What a Forecaster is told and what it is given: options, data, and their checks. It runs nothing.
 import { asMatrix, Matrix, type MatrixLike } from "../numerics/index.js";
 import type { RidgeOptions } from "../readout/index.js";
-import { checkFinite, DataError, type ReservoirMatrices, type ReservoirOptions, type WorkOptions } from "../reservoir/index.js";
+import { type AnyReservoirOptions, checkFinite, DataError, type ReservoirMatrices, type WorkOptions } from "../reservoir/index.js";
 
 /** What a Forecaster keeps beside its reservoir. */
 export interface ForecasterSettings {
@@ -18,7 +18,7 @@ export interface ForecasterSettings {
 
 export interface ForecasterOptions extends Partial<ForecasterSettings> {
   /** The reservoir; `inputSize` and `feedback.size` follow from the data where they are left out. */
-  readonly reservoir: ReservoirOptions;
+  readonly reservoir: AnyReservoirOptions;
   /** Matrices to use in place of drawn ones. */
   readonly matrices?: ReservoirMatrices | undefined;
   /** "auto" (default), "cpu" or "reference". */

@@ -2,7 +2,7 @@
 // again.
 import { Matrix } from "../numerics/index.js";
 import { type RidgeOptions, ridge, type TrainedReadout } from "../readout/index.js";
-import { checkFinite, DataError, type ReservoirComputer, type WorkOptions } from "../reservoir/index.js";
+import { type AnyReservoirComputer, checkFinite, DataError, type WorkOptions } from "../reservoir/index.js";
 
 /** One series in the reservoir's own units: inputs T x I, targets T x O. */
 export interface TrainingSeries {
@@ -12,7 +12,7 @@ export interface TrainingSeries {
 
 /** Runs every series from the initial state, with its targets forced where there is feedback, and solves for the readout. */
 export async function trainReadout(
-  computer: ReservoirComputer,
+  computer: AnyReservoirComputer,
   options: RidgeOptions,
   series: readonly TrainingSeries[],
   washout: number,
@@ -28,7 +28,7 @@ export async function trainReadout(
 }
 
 async function fitStreamed(
-  computer: ReservoirComputer,
+  computer: AnyReservoirComputer,
   options: RidgeOptions,
   series: readonly TrainingSeries[],
   washout: number,
@@ -49,7 +49,7 @@ async function fitStreamed(
 }
 
 async function fitKept(
-  computer: ReservoirComputer,
+  computer: AnyReservoirComputer,
   options: RidgeOptions,
   series: readonly TrainingSeries[],
   washout: number,
@@ -70,14 +70,14 @@ async function fitKept(
 }
 
 /** The inputs as the reservoir got them, for a readout that sees them. */
-export function roundedInputs(computer: ReservoirComputer, inputs: Matrix): Matrix {
+export function roundedInputs(computer: AnyReservoirComputer, inputs: Matrix): Matrix {
   if (computer.model.precision === "float64") return inputs;
   const rounded = new Matrix(inputs.rows, inputs.cols, Float32Array.from(inputs.data));
   checkFinite(rounded, "inputs", " (beyond float32; scale the data or take precision float64)");
   return rounded;
 }
 
-function teacherOf(computer: ReservoirComputer, { targets }: TrainingSeries): Matrix | undefined {
+function teacherOf(computer: AnyReservoirComputer, { targets }: TrainingSeries): Matrix | undefined {
   return computer.model.outputSize > 0 ? targets : undefined;
 }
 

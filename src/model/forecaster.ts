@@ -5,7 +5,7 @@ import { readBytes } from "../io/files.js";
 import { nrmse } from "../metrics/index.js";
 import { Matrix, type MatrixLike } from "../numerics/index.js";
 import { ridge, type TrainedReadout } from "../readout/index.js";
-import { DataError, ReservoirComputer, type ReservoirOptions, type WorkOptions } from "../reservoir/index.js";
+import { type AnyReservoirComputer, type AnyReservoirOptions, DataError, ReservoirComputer, type WorkOptions } from "../reservoir/index.js";
 import { NotFittedError } from "./errors.js";
 import { decodeForecaster, encodeForecaster } from "./forecaster-file.js";
 import {
@@ -40,7 +40,7 @@ import {
 
 /** What training gives. */
 interface Fitted {
-  readonly computer: ReservoirComputer;
+  readonly computer: AnyReservoirComputer;
   readonly readout: TrainedReadout;
   readonly inputScale: Standardisation;
   readonly targetScale: Standardisation;
@@ -68,7 +68,7 @@ const chunk = 1024;
 export class Forecaster implements AsyncDisposable {
   readonly settings: ForecasterSettings;
   readonly #options: ForecasterOptions;
-  #computer: ReservoirComputer | undefined;
+  #computer: AnyReservoirComputer | undefined;
   #trained: Omit<Fitted, "computer"> | undefined;
 
   private constructor(options: ForecasterOptions, settings: ForecasterSettings) {
@@ -131,7 +131,7 @@ export class Forecaster implements AsyncDisposable {
   }
 
   /** The reservoir. @throws NotFittedError */
-  get computer(): ReservoirComputer {
+  get computer(): AnyReservoirComputer {
     return this.#fitted().computer;
   }
 
@@ -273,7 +273,7 @@ export class Forecaster implements AsyncDisposable {
   }
 
   /** The reservoir that is there, or a new one where the data has another shape. */
-  async #reservoirFor(inputs: number, outputs: number): Promise<ReservoirComputer> {
+  async #reservoirFor(inputs: number, outputs: number): Promise<AnyReservoirComputer> {
     const standing = this.#computer?.model;
     if (this.#computer && standing?.inputSize === inputs && (standing.outputSize === 0 || standing.outputSize === outputs)) {
       return this.#computer;
@@ -282,11 +282,11 @@ export class Forecaster implements AsyncDisposable {
     this.#trained = undefined;
     const { reservoir, ...create } = this.#options;
     const { feedback, outputSize } = reservoir;
-    const config: ReservoirOptions = {
+    const config = {
       ...reservoir,
       inputSize: reservoir.inputSize ?? inputs,
       ...(feedback ? { feedback: { ...feedback, size: feedback.size ?? outputSize ?? outputs } } : {}),
-    };
+    } as AnyReservoirOptions;
     const computer = await ReservoirComputer.create(config, create);
     this.#computer = computer;
     const { model } = computer;

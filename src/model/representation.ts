@@ -1,7 +1,7 @@
 // How a reservoir sees a sequence of any length as one vector of features. No readout of classes here.
 import { Matrix } from "../numerics/index.js";
 import { ridge } from "../readout/index.js";
-import type { ReservoirComputer, WorkOptions } from "../reservoir/index.js";
+import type { AnyReservoirComputer, WorkOptions } from "../reservoir/index.js";
 import type { ClassifierSettings } from "./classifier-options.js";
 
 /** States kept at a time: the sequences are run in groups of up to this many values. */
@@ -15,7 +15,7 @@ const groupValues = 2 ** 23;
  * A reservoir with noise draws it by a sequence's place in its group.
  */
 export async function represent(
-  computer: ReservoirComputer,
+  computer: AnyReservoirComputer,
   sequences: readonly Matrix[],
   settings: ClassifierSettings,
   work: WorkOptions,

@@ -2,14 +2,14 @@
 import { writeFileAtomic } from "../io/atomic.js";
 import { readBytes } from "../io/files.js";
 import type { TrainedReadout } from "../readout/index.js";
-import { DataError, type LinearReadout, ReservoirComputer } from "../reservoir/index.js";
+import { type AnyReservoirComputer, DataError, type LinearReadout, ReservoirComputer } from "../reservoir/index.js";
 import { emptyContent, getReadout, getReservoir, getState, putReadout, putReservoir, putState } from "./content.js";
 import { decodeModelFile, encodeModelFile, type LoadOptions, type ModelFile } from "./model-file.js";
 import { TensorReader } from "./tensor-reader.js";
 
 /** A reservoir from a file, at the state it was saved in, and its readout where there is one. */
 export interface LoadedReservoir {
-  readonly computer: ReservoirComputer;
+  readonly computer: AnyReservoirComputer;
   readonly readout: TrainedReadout | undefined;
 }
 
@@ -18,7 +18,7 @@ export interface LoadedReservoir {
  * exactly where it stood.
  * @throws DataError for a readout of another reservoir
  */
-export async function encodeReservoir(computer: ReservoirComputer, readout?: LinearReadout): Promise<Uint8Array> {
+export async function encodeReservoir(computer: AnyReservoirComputer, readout?: LinearReadout): Promise<Uint8Array> {
   const content = emptyContent();
   putReservoir(content, "", computer.model);
   putState(content, computer.state);
@@ -35,7 +35,7 @@ export async function encodeReservoir(computer: ReservoirComputer, readout?: Lin
 }
 
 /** Writes `encodeReservoir` to a file, whole or not at all (Node). @throws FileError, DataError */
-export async function saveReservoir(path: string, computer: ReservoirComputer, readout?: LinearReadout): Promise<void> {
+export async function saveReservoir(path: string, computer: AnyReservoirComputer, readout?: LinearReadout): Promise<void> {
   await writeFileAtomic(path, await encodeReservoir(computer, readout));
 }
 

@@ -39,6 +39,11 @@ export class TensorReader {
     return this.#take(name, "U32", [length]) as Uint32Array;
   }
 
+  /** Whole numbers of another format; without a length, as many as there are. @throws ModelFileError */
+  integers<Data extends Int32Array | Uint16Array>(name: string, dtype: Data extends Int32Array ? "I32" : "U16", length?: number): Data {
+    return this.#take(name, dtype, [length]) as Data;
+  }
+
   /** How many values a tensor of one dimension holds. @throws ModelFileError */
   lengthOf(name: string): number {
     return this.#find(name).data.length;

@@ -170,7 +170,7 @@ describe("an experiment file", () => {
 describe("--set", () => {
   it("changes a field, reading the value as YAML", () => {
     expect(parse(least, ["reservoir.size=80"]).reservoir).toEqual({ size: 80 });
-    expect(parse(least, ["reservoir.topology={type: ring}"]).reservoir.topology).toEqual({ type: "ring" });
+    expect(parse(least, ["reservoir.topology={type: ring}"]).reservoir).toMatchObject({ topology: { type: "ring" } });
     expect(parse(least, ["seeds=[1, two]"]).seeds).toEqual([1, "two"]);
     expect(parse(least, ["readout.type=ridge", "readout.lambda=1e-3"]).readout).toEqual({ type: "ridge", lambda: 0.001 });
   });

@@ -5,8 +5,9 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { experimentJsonSchema } from "../../src/cli/commands/schema.js";
 import { parseExperimentText } from "../../src/cli/experiment/file.js";
-import { reservoirFieldDescriptions } from "../../src/cli/experiment/reservoir-fields.js";
+import { reservoirFieldDescriptions, spikingFieldDescriptions } from "../../src/cli/experiment/reservoir-fields.js";
 import { knownReservoirFields } from "../../src/reservoir/config-schema.js";
+import { knownSpikingFields } from "../../src/spikes/liquid/schema.js";
 import { tasks } from "../../src/tasks/index.js";
 
 interface Node {
@@ -23,6 +24,7 @@ interface Node {
 }
 
 const schema = experimentJsonSchema() as Node;
+const [rate, spiking] = schema.properties!["reservoir"]!.anyOf as [Node, Node];
 const examples = fileURLToPath(new URL("../../examples/experiments/", import.meta.url));
 
 /** Whether a value fits a node, as far as an editor cares: fields, choices and kinds. */
@@ -46,16 +48,16 @@ function fits(node: Node, value: unknown): boolean {
 }
 
 describe("the JSON Schema of experiment files", () => {
-  it("describes every field of a reservoir", () => {
-    expect(Object.keys(reservoirFieldDescriptions).sort()).toEqual([...knownReservoirFields([])].sort());
-    for (const [field, node] of Object.entries(schema.properties!["reservoir"]!.properties!))
-      expect(node.description, field).toContain(reservoirFieldDescriptions[field]);
+  it.each([
+    ["a rate reservoir", rate, reservoirFieldDescriptions, knownReservoirFields([])],
+    ["a spiking reservoir", spiking, spikingFieldDescriptions, knownSpikingFields([])],
+  ])("describes every field of %s", (_, { properties }, descriptions, known) => {
+    expect(Object.keys(descriptions).sort()).toEqual([...known].sort());
+    for (const [field, node] of Object.entries(properties!)) expect(node.description, field).toContain(descriptions[field]);
   });
 
   it("says what a field takes, in the words of the error", () => {
-    expect(schema.properties!["reservoir"]!.properties!["size"]!.description).toBe(
-      "N, the number of neurons. Takes a whole number of at least 1.",
-    );
+    expect(rate.properties!["size"]!.description).toBe("N, the number of neurons. Takes a whole number of at least 1.");
   });
 
   it("names every task, and takes a topology by name alone", () => {
@@ -63,6 +65,8 @@ describe("the JSON Schema of experiment files", () => {
     expect(generated.properties!["task"]!.enum).toEqual(tasks.map(({ name }) => name));
     expect(fits(schema.properties!["reservoir"]!, { size: 5, topology: "ring" })).toBe(true);
     expect(fits(schema.properties!["reservoir"]!, { size: 5, topology: "rnig" })).toBe(false);
+    expect(fits(schema.properties!["reservoir"]!, { kind: "spiking", size: 5, neuron: "izhikevich" })).toBe(true);
+    expect(fits(schema.properties!["reservoir"]!, { kind: "spiking", size: 5, neuron: "izikevich" })).toBe(false);
   });
 
   it("asks for the fields that have no default", () => {

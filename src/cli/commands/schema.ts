@@ -1,8 +1,9 @@
 // `spillway schema`: the JSON Schema of experiment files, for editors. The checks themselves are the zod schema's, which says more than JSON Schema can.
 import * as z from "zod";
 import { topologyNames } from "../../reservoir/config-schema.js";
+import { neuronTypes } from "../../spikes/liquid/schema.js";
 import { experimentSchema } from "../experiment/schema.js";
-import { reservoirFieldDescriptions } from "../experiment/reservoir-fields.js";
+import { reservoirFieldDescriptions, spikingFieldDescriptions } from "../experiment/reservoir-fields.js";
 
 interface SchemaNode {
   description?: string;
@@ -21,13 +22,24 @@ export function experimentJsonSchema(): Readonly<Record<string, unknown>> {
       if (takes) jsonSchema.description = [jsonSchema.description, `Takes ${takes}.`].filter(Boolean).join(" ");
     },
   }) as SchemaNode;
-  const reservoir = schema.properties!["reservoir"]!;
-  for (const [field, node] of Object.entries(reservoir.properties!)) {
-    node.description = [reservoirFieldDescriptions[field], node.description].filter(Boolean).join(" ");
-  }
-  const { description = "", ...byObject } = reservoir.properties!["topology"]!;
-  reservoir.properties!["topology"] = { description, anyOf: [{ type: "string", enum: topologyNames }, byObject] };
+  const [rate, spiking] = schema.properties!["reservoir"]!.anyOf as [SchemaNode, SchemaNode];
+  describeFields(rate, reservoirFieldDescriptions);
+  describeFields(spiking, spikingFieldDescriptions);
+  alsoByName(rate, "topology", topologyNames);
+  alsoByName(spiking, "neuron", neuronTypes);
+  alsoByName(spiking, "connectivity", ["distance", "random"]);
   return { title: "Spillway experiment", ...schema };
+}
+
+function describeFields({ properties }: SchemaNode, descriptions: Readonly<Record<string, string>>): void {
+  for (const [field, node] of Object.entries(properties!))
+    node.description = [descriptions[field], node.description].filter(Boolean).join(" ");
+}
+
+/** A field that takes a name alone as well as an object with settings. */
+function alsoByName({ properties }: SchemaNode, field: string, names: readonly string[]): void {
+  const { description = "", ...byObject } = properties![field]!;
+  properties![field] = { description, anyOf: [{ type: "string", enum: names }, byObject] };
 }
 
 function takesOf(def: object): string | undefined {

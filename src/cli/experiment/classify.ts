@@ -6,7 +6,7 @@ import { Classifier } from "../../model/index.js";
 import { fitStandardisation, standardised } from "../../model/standardisation.js";
 import { type Matrix, RandomStream, type Seed, seedKeys } from "../../numerics/index.js";
 import { plotConfusion, plotStateHeatmap, plotTrajectories } from "../../plot/index.js";
-import type { ReservoirComputer } from "../../reservoir/index.js";
+import type { AnyReservoirComputer } from "../../reservoir/index.js";
 import { baselineName } from "./baselines.js";
 import type { CaseData, Cases } from "./data.js";
 import type { ClassifyTask, Experiment, MetricName } from "./description.js";
@@ -14,7 +14,7 @@ import { splitRows } from "./prepare.js";
 import type { Scores } from "./result.js";
 import { everyRow, stackRows } from "./rows.js";
 import { shownSteps } from "./states.js";
-import { StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
+import { radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
 type ClassifyExperiment = Experiment & { readonly task: ClassifyTask };
 
@@ -51,8 +51,7 @@ export async function runClassification(experiment: ClassifyExperiment, data: Ca
     return {
       engine: computer.engine,
       reservoir: computer.config,
-      measuredRadius: computer.model.measuredRadius,
-      radiusMethod: computer.model.radiusMethod,
+      ...radiusOf(computer.model),
       readout: { ...classifier.readouts[0]!.training },
       scores: scoreClasses(test.labels, predicted, metrics),
       baselines: Object.fromEntries(
@@ -124,7 +123,7 @@ function firstCases(sequences: readonly Matrix[]): Matrix[] {
 }
 
 async function figures(
-  computer: ReservoirComputer,
+  computer: AnyReservoirComputer,
   inputs: readonly Matrix[],
   labels: readonly string[],
   predicted: readonly string[],
@@ -148,7 +147,7 @@ const group = 32;
 
 /** states.npy holds the states of all test sequences, one sequence after the other; lengths.npy says how many rows each has. */
 async function saveStates(
-  computer: ReservoirComputer,
+  computer: AnyReservoirComputer,
   inputs: readonly Matrix[],
   folder: string,
   every: number,

@@ -3,7 +3,7 @@ import type { NrmseNorm } from "../../metrics/index.js";
 import type { ClassifierSettings } from "../../model/index.js";
 
 import type { LeastMeanSquaresOptions, RecursiveLeastSquaresOptions, RidgeOptions, SoftmaxOptions } from "../../readout/index.js";
-import type { ReservoirOptions, Seed } from "../../reservoir/index.js";
+import type { AnyReservoirOptions, Seed } from "../../reservoir/index.js";
 
 /** A generated series: one of the benchmark tasks. */
 export interface GeneratedData {
@@ -141,7 +141,7 @@ export interface Experiment {
   readonly description?: string | undefined;
   readonly data: DataDescription;
   readonly transforms: readonly TransformDescription[];
-  readonly reservoir: ReservoirOptions;
+  readonly reservoir: AnyReservoirOptions;
   readonly readout: ReadoutDescription;
   readonly task: TaskDescription;
   readonly washout: number;

@@ -10,7 +10,7 @@ import { type PreparedSeries, prepareSeries, startRows } from "./prepare.js";
 import { type Outcome, type ScoreContext, scoreForecasts, unitOf } from "./scores.js";
 import { DriveScale, stateFigures, streamStates } from "./states.js";
 import { type TransformedSeries, transformSeries } from "./transforms.js";
-import { StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
+import { radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
 /** Where one forecast starts: row `at` of a series. */
 interface StartPoint {
@@ -61,8 +61,7 @@ export async function runForecast(
     return {
       engine: learner.computer.engine,
       reservoir: learner.computer.config,
-      measuredRadius: model.measuredRadius,
-      radiusMethod: model.radiusMethod,
+      ...radiusOf(model),
       readout: { ...learner.training },
       scores: scoreForecasts(outcomes, metrics, context),
       baselines: Object.fromEntries(

@@ -10,7 +10,7 @@ import {
   softmaxRegression,
   type TrainedReadout,
 } from "../../readout/index.js";
-import { ReservoirComputer, type WorkOptions } from "../../reservoir/index.js";
+import { type AnyReservoirComputer, ReservoirComputer, type WorkOptions } from "../../reservoir/index.js";
 import { UsageError } from "../exit.js";
 import type { Experiment } from "./description.js";
 
@@ -21,7 +21,7 @@ export interface Start extends WorkOptions {
 
 /** What an experiment on a series needs of a model. */
 export interface Learner extends AsyncDisposable {
-  readonly computer: ReservoirComputer;
+  readonly computer: AnyReservoirComputer;
   readonly training: ReadoutTraining | undefined;
   /** Outputs for inputs, one row each; `teacher` is fed back where there is feedback, else the outputs are. */
   predict(inputs: Matrix, teacher: Matrix | undefined, work: WorkOptions): Promise<Matrix>;
@@ -77,7 +77,7 @@ class RidgeLearner implements Learner {
     this.#forecaster = forecaster;
   }
 
-  get computer(): ReservoirComputer {
+  get computer(): AnyReservoirComputer {
     return this.#forecaster.computer;
   }
 
@@ -112,10 +112,10 @@ type OnlineData = Matrix | { readonly inputs: Matrix; readonly targets: Matrix }
 const chunk = 1024;
 
 class OnlineLearner implements Learner {
-  readonly computer: ReservoirComputer;
+  readonly computer: AnyReservoirComputer;
   readonly #readout: TrainedReadout;
 
-  private constructor(computer: ReservoirComputer, readout: TrainedReadout) {
+  private constructor(computer: AnyReservoirComputer, readout: TrainedReadout) {
     this.computer = computer;
     this.#readout = readout;
   }

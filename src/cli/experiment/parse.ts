@@ -1,7 +1,8 @@
 // Turns what stands in an experiment file into an experiment: every field checked, every default filled in. It reads no file.
 import * as z from "zod";
-import { knownReservoirFields } from "../../reservoir/config-schema.js";
-import { ConfigError, nearest, parseOrThrow, type ReservoirOptions, UnknownFieldError } from "../../reservoir/index.js";
+import { knownReservoirFields, reservoirSchema } from "../../reservoir/config-schema.js";
+import { type AnyReservoirOptions, ConfigError, nearest, parseOrThrow, UnknownFieldError } from "../../reservoir/index.js";
+import { knownSpikingFields, spikingReservoirSchema } from "../../spikes/liquid/schema.js";
 import { tasks } from "../../tasks/index.js";
 import type { Experiment, MetricName, TaskDescription } from "./description.js";
 import { common, fromFile, generated, metricNames, readouts, taskSchemas } from "./schema.js";
@@ -24,10 +25,11 @@ export function parseExperiment(source: unknown): Experiment {
   const data = dataSchema(value["data"]);
   const readout = variant(readouts, "readout", value["readout"], readoutTakes);
   const task = variant(taskSchemas, "task", value["task"], taskTakes);
-  const shape = { ...common, data, readout, task };
+  const reservoir = reservoirKind(value["reservoir"]);
+  const shape = { ...common, data, readout, task, reservoir: reservoir.schema };
   const schema = z.strictObject(shape) as unknown as z.ZodType<Parsed>;
   const fieldsOf = (path: readonly PropertyKey[]): readonly string[] => {
-    if (path[0] === "reservoir") return knownReservoirFields(path.slice(1));
+    if (path[0] === "reservoir") return reservoir.fieldsOf(path.slice(1));
     let here: unknown = z.strictObject(shape);
     for (const part of path) here = inside(here, part);
     return Object.keys((unwrap(here) as { shape?: object } | undefined)?.shape ?? {});
@@ -74,7 +76,7 @@ function complete({ seed, seeds, washout, metrics, ...rest }: Parsed, source: Re
     );
   }
   if ("task" in data) checkTaskOptions(data.task, data.options);
-  const reservoir = source["reservoir"] as ReservoirOptions;
+  const reservoir = source["reservoir"] as AnyReservoirOptions;
   if (reservoir.seed !== undefined && (seed !== undefined || seeds !== undefined)) {
     throw new ConfigError("reservoir.seed", reservoir.seed, "nothing where seed or seeds is given at the top of the file");
   }
@@ -102,6 +104,14 @@ function dataSchema(data: unknown): z.ZodType {
     throw new ConfigError("data", data, both ? "task (a generated series) or file, not both" : dataTakes);
   }
   return "task" in data ? generated : fromFile;
+}
+
+/** The schema of the kind of reservoir that is described, and its fields. @throws ConfigError for a kind that there is not */
+function reservoirKind(value: unknown): { schema: z.ZodType; fieldsOf: (path: readonly PropertyKey[]) => readonly string[] } {
+  const kind = isObject(value) ? value["kind"] : undefined;
+  if (kind === undefined) return { schema: reservoirSchema, fieldsOf: knownReservoirFields };
+  if (kind === "spiking") return { schema: spikingReservoirSchema, fieldsOf: knownSpikingFields };
+  throw new ConfigError("reservoir.kind", kind, '"spiking", or nothing for a rate reservoir');
 }
 
 function variant(schemas: Readonly<Record<string, z.ZodType>>, field: string, value: unknown, takes: string): z.ZodType {

@@ -10,7 +10,7 @@ import { noInputs, train } from "./learner.js";
 import { prepareDriven, prepareSeries } from "./prepare.js";
 import { type ScoreContext, scorePrediction } from "./scores.js";
 import { DriveScale, type Drive, shownSteps, stateFigures, streamStates } from "./states.js";
-import { StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
+import { radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
 type PredictExperiment = Experiment & { readonly task: PredictTask };
 
@@ -62,8 +62,7 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
     return {
       engine: learner.computer.engine,
       reservoir: learner.computer.config,
-      measuredRadius: model.measuredRadius,
-      radiusMethod: model.radiusMethod,
+      ...radiusOf(model),
       readout: { ...learner.training },
       scores: scorePrediction({ prediction, target }, metrics, context),
       baselines: Object.fromEntries(

@@ -1,6 +1,7 @@
 // A result for people: the table of scores in a terminal, and the section of a report page.
 import type { Figure, ReportScore, ReportSection } from "../../plot/index.js";
 import { formatNumber } from "../../plot/format.js";
+import { type AnyReservoirOptions, isSpiking, type SpikingReservoirOptions } from "../../reservoir/index.js";
 import { formatTable } from "../table.js";
 import type { ExperimentResult, ScoreSummary } from "./result.js";
 
@@ -90,12 +91,21 @@ function warningsOf({ interrupted, seeds, config, scores }: ExperimentResult): s
 }
 
 function describeReservoir({ config, seeds }: ExperimentResult): string {
-  const { size, spectralRadius, leakRate, precision, topology } = config.reservoir;
+  const reservoir = config.reservoir as AnyReservoirOptions;
+  if (isSpiking(reservoir)) return describeSpikingReservoir(reservoir);
+  const { size, spectralRadius, leakRate, precision, topology } = reservoir;
   const radius =
     spectralRadius === null ? `as drawn (${formatNumber(seeds[0]?.measuredRadius ?? Number.NaN)})` : String(spectralRadius ?? 0.95);
   const leak = typeof leakRate === "object" ? "one per neuron" : String(leakRate ?? 0.3);
   const pattern = typeof topology === "object" ? topology.type : (topology ?? "erdosRenyi");
   return `N = ${size}, ${pattern}, spectral radius ${radius}, leak rate ${leak}, ${precision ?? "float32"}`;
+}
+
+function describeSpikingReservoir({ size, neuron, connectivity, timeStep, precision }: SpikingReservoirOptions): string {
+  const typeOf = (value: string | { readonly type: string } | undefined, usual: string) =>
+    typeof value === "object" ? value.type : (value ?? usual);
+  const neurons = typeOf(neuron, "leakyIntegrateAndFire");
+  return `N = ${size}, ${neurons}, connected by ${typeOf(connectivity, "distance")}, steps of ${timeStep ?? 1} ms, ${precision ?? "float32"}`;
 }
 
 function describeReadout({ method, rows, details }: Readonly<Record<string, unknown>>): string {

@@ -1,4 +1,4 @@
-// One line for every field of a reservoir's description, for editors. The full account is in reservoir/config.ts.
+// One line for every field of a reservoir's description, for editors. The full accounts are in reservoir/config.ts and reservoir/spiking-config.ts.
 
 export const reservoirFieldDescriptions: Readonly<Record<string, string>> = {
   size: "N, the number of neurons.",
@@ -25,4 +25,25 @@ export const reservoirFieldDescriptions: Readonly<Record<string, string>> = {
   weightPrecision: "bfloat16 rounds every weight of W once more.",
   arithmetic: "portable: the same bits on every engine.",
   precision: "Precision of states and weights.",
+};
+
+/** The same for a spiking reservoir. */
+export const spikingFieldDescriptions: Readonly<Record<string, string>> = {
+  kind: "spiking: a network of spiking neurons; its state is their filtered spikes.",
+  size: "N, the number of neurons; excitatory ones come first.",
+  inputSize: "I, the number of input channels; left out, it follows from the data.",
+  timeStep: "Length of a step in ms; a row of the inputs is a step.",
+  neuron: "The neurons, by name or with settings: potentials in mV, times in ms.",
+  inhibitory: "The share of inhibitory neurons, and what differs in them.",
+  connectivity: "Which neurons are connected: by distance on a grid, or at random.",
+  synapses: "Time constants in ms, weights in mV and delays in ms.",
+  input: "How inputs act: as spikes through synapses, or as currents.",
+  background: "What reaches every neuron from outside: a current, its noise, and spikes.",
+  initialPotential: "Potentials at the start.",
+  stateTimeConstant: "Decay of the filtered spikes, in ms.",
+  fractionBits: "Synaptic input is summed in units of 2^-fractionBits mV.",
+  seed: "Determines every synapse; in an experiment, seed or seeds at the top of the file do.",
+  precision: "Precision of potentials, currents and states.",
+  feedback: "null: a spiking reservoir feeds no outputs back.",
+  outputSize: "0: a spiking reservoir feeds no outputs back.",
 };

@@ -1,6 +1,6 @@
 // What a run found, as result.json has it. It measures nothing.
 import type { Seed } from "../../numerics/index.js";
-import type { EnginePlan, ReservoirConfig } from "../../reservoir/index.js";
+import type { EngineModel, EnginePlan } from "../../reservoir/index.js";
 import type { Machine } from "../commands/info.js";
 import type { Experiment, MetricName } from "./description.js";
 import { betterOf, meanAndDeviation, median } from "./scores.js";
@@ -16,9 +16,9 @@ export interface SeedResult {
   readonly baselines: Readonly<Record<string, Scores>>;
   /** How the readout came about: method, lambda, rows. */
   readonly readout: Readonly<Record<string, unknown>>;
-  /** Spectral radius of W before scaling, and how it was found. */
-  readonly measuredRadius: number;
-  readonly radiusMethod: string;
+  /** Spectral radius of W before scaling, and how it was found; of rate reservoirs. */
+  readonly measuredRadius?: number | undefined;
+  readonly radiusMethod?: string | undefined;
   /** Seconds by phase. */
   readonly timing: Readonly<Record<string, number>>;
 }
@@ -41,7 +41,7 @@ export interface ScoreSummary {
 
 /** An experiment whose reservoir has every default filled in, once a seed has been run. The seeds stand beside it. */
 export type ResolvedExperiment = Omit<Experiment, "reservoir"> & {
-  readonly reservoir: Omit<ReservoirConfig, "seed"> | Experiment["reservoir"];
+  readonly reservoir: Omit<EngineModel["config"], "seed"> | Experiment["reservoir"];
 };
 
 /** result.json. */
@@ -98,7 +98,7 @@ export function summarise(
 }
 
 /** An experiment in the order in which people write one. */
-export function resolveExperiment(experiment: Experiment, resolved: ReservoirConfig | undefined): ResolvedExperiment {
+export function resolveExperiment(experiment: Experiment, resolved: EngineModel["config"] | undefined): ResolvedExperiment {
   const { name, description, data, transforms, readout, task, washout, split, seeds, metrics, scoring, baselines, published, outputs } =
     experiment;
   const { seed: _, ...reservoir } = { seed: undefined, ...(resolved ?? experiment.reservoir) };

@@ -1,6 +1,7 @@
 // What the fields of an experiment file take, one by one. How they go together is checked in parse.ts.
 import * as z from "zod";
 import { flag, number, oneOf, reservoirSchema, whole } from "../../reservoir/config-schema.js";
+import { spikingReservoirSchema } from "../../spikes/liquid/schema.js";
 import { tasks } from "../../tasks/index.js";
 import type { MetricName, TaskDescription } from "./description.js";
 
@@ -146,7 +147,9 @@ export const common = {
     .array(transform, { error: "a list of transforms" })
     .default([])
     .describe("Done to the series, in order, and undone on predictions."),
-  reservoir: reservoirSchema.describe("The reservoir. inputSize follows from the data."),
+  reservoir: z
+    .union([reservoirSchema, spikingReservoirSchema])
+    .describe("The reservoir: a rate reservoir, or with kind spiking a network of spiking neurons. inputSize follows from the data."),
   washout: atLeast(0).optional().describe("Rows left out of training at the start; default 100, for classify 0."),
   split: z
     .strictObject(

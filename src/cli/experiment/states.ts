@@ -4,7 +4,7 @@ import { NpyWriter } from "../../io/index.js";
 import { fitStandardisation, type Standardisation, standardised } from "../../model/standardisation.js";
 import type { Matrix } from "../../numerics/index.js";
 import { type Figure, plotStateHeatmap, plotTrajectories } from "../../plot/index.js";
-import type { ReservoirComputer } from "../../reservoir/index.js";
+import type { AnyReservoirComputer } from "../../reservoir/index.js";
 
 /** What drives a reservoir: inputs, and where there is feedback the outputs that are forced. In the units the model is given. */
 export interface Drive {
@@ -35,7 +35,12 @@ export class DriveScale {
 export const shownSteps = 400;
 
 /** Heat map and trajectories of the states over the last rows of a drive, from the initial state. */
-export async function stateFigures(computer: ReservoirComputer, drive: Drive, firstStep: number, signal: AbortSignal): Promise<Figure[]> {
+export async function stateFigures(
+  computer: AnyReservoirComputer,
+  drive: Drive,
+  firstStep: number,
+  signal: AbortSignal,
+): Promise<Figure[]> {
   const { rows } = drive.inputs;
   const shown = Math.min(rows, shownSteps);
   computer.reset();
@@ -55,7 +60,7 @@ const chunk = 2048;
 
 /** Runs a drive from the initial state and writes every k-th state into states.npy, a chunk at a time. */
 export async function streamStates(
-  computer: ReservoirComputer,
+  computer: AnyReservoirComputer,
   drive: Drive,
   folder: string,
   every: number,

@@ -1,7 +1,7 @@
 // What one seed of an experiment gives back, whatever its task, and what it is told. The tasks are predict.ts, forecast.ts and classify.ts.
 import type { Seed } from "../../numerics/index.js";
 import type { Figure } from "../../plot/index.js";
-import type { EnginePlan, ReservoirConfig } from "../../reservoir/index.js";
+import type { EngineModel, EnginePlan } from "../../reservoir/index.js";
 import type { MetricName } from "./description.js";
 import type { EngineChoiceOptions } from "./learner.js";
 import type { Scores } from "./result.js";
@@ -19,9 +19,10 @@ export interface TrialOptions extends EngineChoiceOptions {
 /** What one seed gave. */
 export interface Trial {
   readonly engine: { readonly name: string; readonly reason: string; readonly plan: EnginePlan };
-  readonly reservoir: ReservoirConfig;
-  readonly measuredRadius: number;
-  readonly radiusMethod: string;
+  readonly reservoir: EngineModel["config"];
+  /** Of rate reservoirs. */
+  readonly measuredRadius?: number | undefined;
+  readonly radiusMethod?: string | undefined;
   readonly readout: Readonly<Record<string, unknown>>;
   readonly scores: Scores;
   readonly baselines: Readonly<Record<string, Scores>>;
@@ -36,6 +37,11 @@ export interface Trial {
   /** Writes states, every k-th row, into files of this folder; gives their names. */
   saveStates(folder: string, every: number, signal: AbortSignal): Promise<readonly string[]>;
   dispose(): Promise<void>;
+}
+
+/** What is known of the spectral radius of a model's weights. */
+export function radiusOf(model: EngineModel): Pick<Trial, "measuredRadius" | "radiusMethod"> {
+  return model.kind === "spiking" ? {} : { measuredRadius: model.measuredRadius, radiusMethod: model.radiusMethod };
 }
 
 /** Reports the progress of work in stages: each has a share of the whole that is known before. */

@@ -1,6 +1,6 @@
 // A reservoir's step and readout as ONNX nodes, in binary32. Loops around them are made by the graphs of the models.
 import { isSparse, type Matrix, toDense } from "../../numerics/index.js";
-import { DataError, type LinearReadout, type ReservoirModel } from "../../reservoir/index.js";
+import { DataError, type EngineModel, type LinearReadout, type ReservoirModel } from "../../reservoir/index.js";
 import type { GraphBuilder } from "./graph.js";
 
 /** The constants of one reservoir, in the outermost graph, where every loop sees them. */
@@ -19,7 +19,8 @@ export interface ReservoirConstants {
 const maximalBytes = 2 ** 31 - 2 ** 24;
 
 /** @throws DataError for a reservoir that a graph cannot stand for */
-export function reservoirConstants(builder: GraphBuilder, model: ReservoirModel, prefix: string): ReservoirConstants {
+export function reservoirConstants(builder: GraphBuilder, model: EngineModel, prefix: string): ReservoirConstants {
+  if (model.kind === "spiking") throw new DataError("the reservoir is a spiking one; an ONNX graph takes a rate reservoir");
   const { size, inputSize, outputSize } = model;
   if (model.noiseLevel > 0) {
     throw new DataError(

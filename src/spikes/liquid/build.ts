@@ -1,20 +1,11 @@
 // From a description of a spiking reservoir to a model: draws every synapse from the seed. The same description gives the same bits everywhere.
 import { allocate, type FloatArray, RandomStream, seedKeys } from "../../numerics/index.js";
-import { type Engine, EngineCapacityError } from "../../reservoir/engine.js";
-import type { SpikingReservoirConfig, SpikingReservoirOptions } from "../../reservoir/spiking-config.js";
+import type { SpikingReservoirConfig } from "../../reservoir/spiking-config.js";
 import type { SpikingModel } from "../../reservoir/spiking-model.js";
 import { neuronConstants } from "../neurons/constants.js";
 import { decay } from "../neurons/leaky-integrate-and-fire.js";
-import { resolveSpikingConfig } from "./schema.js";
 import { streams } from "./streams.js";
 import { checkSums, inputSynapses, inputWeights, inUnits, recurrentSynapses } from "./synapses.js";
-
-/** Checks a description and draws its network. @throws ConfigError, EngineCapacityError where it cannot fit the engine */
-export function build(options: SpikingReservoirOptions, engine?: Engine): SpikingModel {
-  const config = resolveSpikingConfig(options);
-  if (engine) refuseOversized(config, engine);
-  return buildSpikingModel(config);
-}
 
 /** What of a model is drawn; the rest follows from the description. */
 export type DrawnParts = Pick<SpikingModel, "synapses" | "inputSynapses" | "inputWeights" | "initialPotential">;
@@ -26,13 +17,15 @@ export function buildSpikingModel(config: SpikingReservoirConfig, given?: DrawnP
   const inhibitoryCount = Math.round(inhibitory.share * size);
   const excitatory = size - inhibitoryCount;
   const round = precision === "float32" ? Math.fround : (value: number) => value;
-  const parts = given ?? {
-    synapses: recurrentSynapses(config, excitatory, keys.weights),
-    ...(input.mode === "spikes"
-      ? { inputSynapses: inputSynapses(config, keys.weights) }
-      : { inputWeights: inputWeights(config, keys.weights) }),
-    initialPotential: initialPotential(config, excitatory),
-  };
+  const parts: DrawnParts = given
+    ? partsOf(given)
+    : {
+        synapses: recurrentSynapses(config, excitatory, keys.weights),
+        ...(input.mode === "spikes"
+          ? { inputSynapses: inputSynapses(config, keys.weights) }
+          : { inputWeights: inputWeights(config, keys.weights) }),
+        initialPotential: initialPotential(config, excitatory),
+      };
   const chance = Math.min(2 ** 32 - 1, Math.round((background.rate * timeStep * 2 ** 32) / 1000));
   const drawsNoise = background.deviation > 0 || chance > 0;
   const model: SpikingModel = {
@@ -68,6 +61,15 @@ export function buildSpikingModel(config: SpikingReservoirConfig, given?: DrawnP
   return model;
 }
 
+function partsOf({ synapses, inputSynapses: inputs, inputWeights: weights, initialPotential: potential }: DrawnParts): DrawnParts {
+  return {
+    synapses,
+    ...(inputs ? { inputSynapses: inputs } : {}),
+    ...(weights ? { inputWeights: weights } : {}),
+    initialPotential: potential,
+  };
+}
+
 function longestDelay({ synapses, inputSynapses: inputs }: DrawnParts): number {
   let longest = 0;
   for (const delay of synapses.delays) if (delay > longest) longest = delay;
@@ -88,22 +90,4 @@ function initialPotential(
     else out[r] = given.from + (given.to - given.from) * draws.uniform(r, 0) - zero;
   }
   return out;
-}
-
-/** @throws EngineCapacityError where a description's synapses cannot fit an engine, before any is drawn */
-function refuseOversized(config: SpikingReservoirConfig, engine: Engine): void {
-  const { size, inputSize, connectivity, input } = config;
-  const { ee, ei, ie, ii } = connectivity.probability;
-  const inhibitory = config.inhibitory.share;
-  const excitatory = 1 - inhibitory;
-  const chance = excitatory * (excitatory * ee + inhibitory * ei) + inhibitory * (excitatory * ie + inhibitory * ii);
-  // Around a neuron in the middle of a large grid, exp(-(D / lambda)^2) adds up to (sqrt(pi) lambda)^3.
-  const reached =
-    connectivity.type === "random"
-      ? size
-      : Math.min(size, 5.568327996831708 * connectivity.lambda * connectivity.lambda * connectivity.lambda);
-  const bytes = 8 * (chance * size * reached + input.connectivity * inputSize * size);
-  if (bytes <= engine.weightLimit) return;
-  const advice = "take fewer neurons or inputs, or a smaller probability of connection";
-  throw new EngineCapacityError(`the synapses of ${size} neurons for the ${engine.name} engine`, bytes, engine.weightLimit, advice);
 }

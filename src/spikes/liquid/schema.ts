@@ -34,7 +34,8 @@ const neuronFields = {
   },
   izhikevich: { a: positive("1/ms").optional(), b: finite.optional(), c: millivolts.optional(), d: finite.optional() },
 } satisfies Record<NeuronType, z.ZodRawShape>;
-const neuronTypes = Object.keys(neuronFields) as [NeuronType, ...NeuronType[]];
+/** The names a neuron can have. */
+export const neuronTypes = Object.keys(neuronFields) as [NeuronType, ...NeuronType[]];
 const neuronTakes = `one of ${neuronTypes.join(", ")}, or an object whose "type" is one of them`;
 
 /** A name stands for an object of that type; another text is left as it is, for the error to show it. */

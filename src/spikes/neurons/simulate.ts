@@ -31,7 +31,7 @@ export async function simulateNeuron(
   { timeStep = 1, precision = "float64" }: SimulateNeuronOptions = {},
 ): Promise<NeuronTrace> {
   checkPositive("timeStep", timeStep, "ms");
-  const [{ build }, { SpikingNetwork }] = await Promise.all([import("../liquid/build.js"), import("../liquid/network.js")]);
+  const [{ build }, { SpikingNetwork }] = await Promise.all([import("../liquid/kind.js"), import("../liquid/network.js")]);
   const model = build({
     kind: "spiking",
     size: 1,

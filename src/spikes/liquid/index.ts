@@ -1,0 +1,13 @@
+// Liquid state machines: networks of spiking neurons as reservoirs.
+export { coordinates, gridPoints, gridSides, type GridSides } from "./grid.js";
+export { type LiquidOptions, LiquidStateMachine } from "./liquid-state-machine.js";
+export {
+  firedNeurons,
+  type InputOptions,
+  patternInputs,
+  processPattern,
+  processPatterns,
+  type ProcessOptions,
+  reservoirSpikes,
+} from "./process.js";
+export { synapticWeights, withSynapticWeights } from "./weights.js";

@@ -1,0 +1,31 @@
+// Spiking reservoirs as the domain asks for them: a description in, a model out. Loaded when the first is described, since it checks with zod.
+import { type Engine, EngineCapacityError } from "../../reservoir/engine.js";
+import type { SpikingReservoirConfig, SpikingReservoirOptions } from "../../reservoir/spiking-config.js";
+import type { SpikingModel } from "../../reservoir/spiking-model.js";
+import { buildSpikingModel } from "./build.js";
+import { resolveSpikingConfig } from "./schema.js";
+
+/** Checks a description and draws its network. @throws ConfigError, EngineCapacityError where it cannot fit the engine */
+export function build(options: SpikingReservoirOptions, engine?: Engine): SpikingModel {
+  const config = resolveSpikingConfig(options);
+  if (engine) refuseOversized(config, engine);
+  return buildSpikingModel(config);
+}
+
+/** @throws EngineCapacityError where a description's synapses cannot fit an engine, before any is drawn */
+function refuseOversized(config: SpikingReservoirConfig, engine: Engine): void {
+  const { size, inputSize, connectivity, input } = config;
+  const { ee, ei, ie, ii } = connectivity.probability;
+  const inhibitory = config.inhibitory.share;
+  const excitatory = 1 - inhibitory;
+  const chance = excitatory * (excitatory * ee + inhibitory * ei) + inhibitory * (excitatory * ie + inhibitory * ii);
+  // Around a neuron in the middle of a large grid, exp(-(D / lambda)^2) adds up to (sqrt(pi) lambda)^3.
+  const reached =
+    connectivity.type === "random"
+      ? size
+      : Math.min(size, 5.568327996831708 * connectivity.lambda * connectivity.lambda * connectivity.lambda);
+  const bytes = 8 * (chance * size * reached + input.connectivity * inputSize * size);
+  if (bytes <= engine.weightLimit) return;
+  const advice = "take fewer neurons or inputs, or a smaller probability of connection";
+  throw new EngineCapacityError(`the synapses of ${size} neurons for the ${engine.name} engine`, bytes, engine.weightLimit, advice);
+}

@@ -1,0 +1,87 @@
+// LiquidStateMachine: a spiking reservoir that is asked in spike patterns. How it runs is the engines' matter, readouts are those of any reservoir.
+import type { FloatArray, Matrix } from "../../numerics/index.js";
+import {
+  type CreateOptions,
+  ReservoirComputer,
+  type SpikingModel,
+  type SpikingReservoirConfig,
+  type SpikingReservoirOptions,
+  type WorkOptions,
+} from "../../reservoir/index.js";
+import type { SpikePattern } from "../pattern/pattern.js";
+import { type ProcessOptions, patternInputs, processPattern, processPatterns, reservoirSpikes } from "./process.js";
+
+/** A liquid's description: that of a spiking reservoir, whose `kind` may be left out. */
+export type LiquidOptions = Omit<SpikingReservoirOptions, "kind"> & { readonly kind?: "spiking" | undefined };
+
+/**
+ * A liquid state machine (Maass, Natschläger and Markram 2002, "Real-time computing without stable states", Neural Computation 14): excitatory and
+ * inhibitory spiking neurons, connected by distance on a grid or at random, with delays and background noise, whose exponentially filtered spikes
+ * are the state that readouts see.
+ *
+ * `reservoir` is a ReservoirComputer: readouts, models, analyses and files take it as they take a rate reservoir.
+ *
+ * @example
+ * await using liquid = await LiquidStateMachine.create({ size: 500, inputSize: 40, seed: 1 });
+ * const state = await liquid.process(pattern); // N values
+ */
+export class LiquidStateMachine implements AsyncDisposable {
+  readonly reservoir: ReservoirComputer<SpikingModel>;
+
+  private constructor(reservoir: ReservoirComputer<SpikingModel>) {
+    this.reservoir = reservoir;
+  }
+
+  /** Checks a description, draws the network and opens an engine. @throws ConfigError, EngineUnavailableError, EngineCapacityError */
+  static async create(options: LiquidOptions, create: Omit<CreateOptions, "matrices"> = {}): Promise<LiquidStateMachine> {
+    return new LiquidStateMachine(await ReservoirComputer.create({ ...options, kind: "spiking" }, create));
+  }
+
+  /** Opens a model that is already made: one with learned weights, or read from a file. */
+  static async fromModel(model: SpikingModel, create: Omit<CreateOptions, "matrices"> = {}): Promise<LiquidStateMachine> {
+    return new LiquidStateMachine(await ReservoirComputer.fromModel(model, create));
+  }
+
+  get model(): SpikingModel {
+    return this.reservoir.model;
+  }
+
+  /** The description with every default filled in. */
+  get config(): SpikingReservoirConfig {
+    return this.reservoir.config;
+  }
+
+  /** The state after a pattern that runs from the initial state, N values; or the mean of all states. @throws SpikeError, DataError */
+  process(pattern: SpikePattern, options: ProcessOptions = {}): Promise<FloatArray> {
+    return processPattern(this.reservoir, pattern, options);
+  }
+
+  /** The same for several patterns, B x N. */
+  processAll(patterns: readonly SpikePattern[], options: ProcessOptions = {}): Promise<Matrix> {
+    return processPatterns(this.reservoir, patterns, options);
+  }
+
+  /** All states of a pattern that runs on from the present state, T x N. */
+  run(pattern: SpikePattern, work: WorkOptions = {}): Promise<Matrix> {
+    return this.reservoir.run(patternInputs(this.reservoir, pattern), work);
+  }
+
+  /** What the liquid's own neurons fire while a pattern runs from the initial state. The present state is untouched. */
+  spikes(pattern: SpikePattern, work: WorkOptions = {}): Promise<SpikePattern> {
+    return reservoirSpikes(this.reservoir, pattern, work);
+  }
+
+  /** Back to the initial state. */
+  reset(): void {
+    this.reservoir.reset();
+  }
+
+  /** Gives memory back. Idempotent. */
+  dispose(): Promise<void> {
+    return this.reservoir.dispose();
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+}

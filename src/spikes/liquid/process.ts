@@ -1,0 +1,125 @@
+// A spike pattern through a reservoir: to a state, to all states, to the reservoir's own spikes. Any kind of reservoir on any engine.
+import { allocate, type FloatArray, Matrix } from "../../numerics/index.js";
+import type { AnyReservoirComputer, ReservoirComputer, SpikingModel, WorkOptions } from "../../reservoir/index.js";
+import { SpikeError } from "../errors.js";
+import { binSpikes } from "../pattern/binning.js";
+import { SpikePattern } from "../pattern/pattern.js";
+
+/** How patterns become inputs. */
+export interface InputOptions {
+  /** Length of a step in ms; a spiking reservoir's is its own `timeStep`, a rate reservoir's must be given. */
+  readonly stepMs?: number | undefined;
+}
+
+export interface ProcessOptions extends InputOptions, WorkOptions {
+  /** "last" (default): the state at the end of the pattern. "mean": the mean of the states of all steps. */
+  readonly state?: "last" | "mean" | undefined;
+}
+
+/**
+ * A pattern as T x I inputs, one row a step: the number of spikes of each neuron, or the sum of their amplitudes where it has some. Row t holds the
+ * spikes from t to t + 1 steps; one at the very end belongs to the last row.
+ * @throws SpikeError where the pattern has another number of neurons than the reservoir has inputs
+ */
+export function patternInputs({ model }: AnyReservoirComputer, pattern: SpikePattern, { stepMs }: InputOptions = {}): Matrix<Float32Array> {
+  if (pattern.neuronCount !== model.inputSize) {
+    throw new SpikeError("the number of neurons of the pattern", pattern.neuronCount, `${model.inputSize}, the reservoir's inputSize`);
+  }
+  const own = model.kind === "spiking" ? model.config.timeStep : undefined;
+  if (own !== undefined && stepMs !== undefined && stepMs !== own)
+    throw new SpikeError("stepMs", stepMs, `${own} ms, the reservoir's timeStep, or nothing`);
+  const binMs = own ?? stepMs;
+  if (binMs === undefined) throw new SpikeError("stepMs", stepMs, "the length of a step in ms, since a rate reservoir has none of its own");
+  return binSpikes(pattern, { binMs, values: pattern.amplitudes ? "amplitudes" : "counts" });
+}
+
+/**
+ * One state (N values) for each pattern, B x N in the model's precision: the pattern runs from the initial state; the reservoir's own state is
+ * untouched. A pattern without spikes gives the state after that much silence.
+ * @throws SpikeError, DataError, WorkInterruptedError
+ */
+export async function processPatterns(
+  reservoir: AnyReservoirComputer,
+  patterns: readonly SpikePattern[],
+  options: ProcessOptions = {},
+): Promise<Matrix> {
+  const { state = "last", signal, onProgress } = options;
+  const { size, precision } = reservoir.model;
+  const inputs = patterns.map((pattern) => patternInputs(reservoir, pattern, options));
+  const out = new Matrix(patterns.length, size, allocate(precision, patterns.length * size));
+  if (patterns.length === 0) return out;
+  const total = inputs.reduce((sum, { rows }) => sum + rows, 0);
+  let done = 0;
+  for (const [b, sequence] of inputs.entries()) {
+    const progress = onProgress && ((steps: number) => onProgress(done + steps, total));
+    // A sequence at a time bounds the memory that a mean takes to one sequence; the noise of each is that of the first.
+    const [states] = await reservoir.batch([sequence], { keep: state === "last" ? "last" : "all", signal, onProgress: progress });
+    out.row(b).set(state === "last" ? states!.data : meanRow(states!));
+    done += sequence.rows;
+  }
+  return out;
+}
+
+/** One pattern's state, N values: see {@link processPatterns}. */
+export async function processPattern(
+  reservoir: AnyReservoirComputer,
+  pattern: SpikePattern,
+  options: ProcessOptions = {},
+): Promise<FloatArray> {
+  return (await processPatterns(reservoir, [pattern], options)).data;
+}
+
+/**
+ * The spikes of a spiking reservoir's own neurons while a pattern, or T x I inputs, run from the initial state; the reservoir's own state is
+ * put back. A spike's time is the end of its step.
+ */
+export async function reservoirSpikes(
+  reservoir: ReservoirComputer<SpikingModel>,
+  input: SpikePattern | Matrix,
+  { signal }: WorkOptions = {},
+): Promise<SpikePattern> {
+  const { model } = reservoir;
+  const { timeStep } = model.config;
+  const inputs = input instanceof SpikePattern ? patternInputs(reservoir, input) : input;
+  const rows = Math.max(1, Math.floor(2 ** 20 / model.size));
+  const chunks = Array.from({ length: Math.ceil(inputs.rows / rows) }, (_, k) => inputs.subarray(k * rows, (k + 1) * rows));
+  const times: number[] = [];
+  const neurons: number[] = [];
+  const before = reservoir.state;
+  let last: FloatArray = model.initialState;
+  let t = 0;
+  reservoir.reset();
+  try {
+    for await (const states of reservoir.stream(chunks, { signal })) {
+      for (let row = 0; row < states.rows; row++, last = states.row(row - 1)) {
+        t++;
+        for (const neuron of firedNeurons(model, last, states.row(row))) {
+          times.push(t * timeStep);
+          neurons.push(neuron);
+        }
+      }
+    }
+  } finally {
+    reservoir.state = before;
+  }
+  return new SpikePattern(
+    { times, neurons },
+    { durationMs: t * timeStep, neuronCount: model.size, metadata: { source: "spiking reservoir" } },
+  );
+}
+
+/** The neurons that fired between two filtered states, rising: those whose state is more than what is left of the one before. */
+export function firedNeurons({ stateKeep, precision }: SpikingModel, before: FloatArray, after: FloatArray): number[] {
+  const round = precision === "float32" ? Math.fround : (value: number) => value;
+  const fired: number[] = [];
+  for (let r = 0; r < after.length; r++) if (after[r] !== round(stateKeep * before[r]!)) fired.push(r);
+  return fired;
+}
+
+/** Sums of rising rows in binary64, divided and rounded. */
+function meanRow(states: Matrix): Float64Array {
+  const { rows, cols, data } = states;
+  const mean = new Float64Array(cols);
+  for (let t = 0; t < rows; t++) for (let c = 0; c < cols; c++) mean[c] = mean[c]! + data[t * cols + c]!;
+  return mean.map((sum) => sum / rows);
+}

@@ -1,0 +1,77 @@
+// The weights between a spiking reservoir's neurons as a matrix in mV, and back: for rules that learn, and for networks of one's own.
+import { checkSparse, isSparse, type Matrix, type SparseMatrix, toSparse } from "../../numerics/index.js";
+import type { SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";
+import { ConfigError } from "../../reservoir/validate.js";
+import { buildSpikingModel } from "./build.js";
+import { inUnits } from "./synapses.js";
+
+/** W in mV, N x N in binary64: row r holds what reaches neuron r, column c what leaves neuron c. */
+export function synapticWeights({ size, synapses, fractionBits }: SpikingModel): SparseMatrix<Float64Array> {
+  const { offsets, targets, weights } = synapses;
+  const rowOffsets = new Uint32Array(size + 1);
+  for (const target of targets) rowOffsets[target + 1] = rowOffsets[target + 1]! + 1;
+  for (let r = 0; r < size; r++) rowOffsets[r + 1] = rowOffsets[r + 1]! + rowOffsets[r]!;
+  const next = rowOffsets.slice();
+  const columns = new Uint32Array(targets.length);
+  const values = new Float64Array(targets.length);
+  for (let source = 0; source < size; source++) {
+    for (let s = offsets[source]!; s < offsets[source + 1]!; s++) {
+      const place = next[targets[s]!]!++;
+      columns[place] = source;
+      values[place] = weights[s]! / 2 ** fractionBits;
+    }
+  }
+  return { rows: size, cols: size, rowOffsets, columns, values };
+}
+
+/**
+ * The model with other weights in mV (N x N), rounded to units of 2^-fractionBits. Synapses that were there keep their delays; new ones have the
+ * delay of `delayMs` (default 0); those that are 0 or absent are gone.
+ * @throws ConfigError for a matrix of another shape, weights that are not finite, or sums that do not fit 32 bits
+ */
+export function withSynapticWeights(
+  model: SpikingModel,
+  weights: Matrix | SparseMatrix,
+  { delayMs = 0 }: { readonly delayMs?: number } = {},
+): SpikingModel {
+  const { size, fractionBits, config } = model;
+  const matrix = isSparse(weights) ? weights : toSparse(weights);
+  if (matrix.rows !== size || matrix.cols !== size)
+    throw new ConfigError("weights", `${matrix.rows} x ${matrix.cols}`, `a ${size} x ${size} matrix`);
+  checkSparse(matrix, "weights");
+  if (!(delayMs >= 0 && Math.round(delayMs / config.timeStep) < 0xffff))
+    throw new ConfigError("delayMs", delayMs, "a delay in ms of at least 0");
+  const delayOf = delaysOf(model.synapses);
+  const fresh = Math.round(delayMs / config.timeStep);
+  const bySource: { target: number; units: number; delay: number }[][] = Array.from({ length: size }, () => []);
+  for (let target = 0; target < size; target++) {
+    for (let p = matrix.rowOffsets[target]!; p < matrix.rowOffsets[target + 1]!; p++) {
+      const [source, value] = [matrix.columns[p]!, matrix.values[p]!];
+      if (!Number.isFinite(value)) throw new ConfigError(`weights[${target}, ${source}]`, value, "finite numbers of mV");
+      const units = inUnits(value, fractionBits, `weights[${target}, ${source}]`);
+      if (units !== 0) bySource[source]!.push({ target, units, delay: delayOf.get(source * size + target) ?? fresh });
+    }
+  }
+  const offsets = new Uint32Array(size + 1);
+  const all = bySource.flatMap((list, source) => {
+    list.sort((a, b) => a.delay - b.delay || a.target - b.target);
+    offsets[source + 1] = offsets[source]! + list.length;
+    return list;
+  });
+  const synapses: SynapseTable = {
+    offsets,
+    targets: Uint32Array.from(all, ({ target }) => target),
+    weights: Int32Array.from(all, ({ units }) => units),
+    delays: Uint16Array.from(all, ({ delay }) => delay),
+  };
+  return buildSpikingModel(config, { ...model, synapses });
+}
+
+function delaysOf({ offsets, targets, delays }: SynapseTable): Map<number, number> {
+  const size = offsets.length - 1;
+  const found = new Map<number, number>();
+  for (let source = 0; source < size; source++) {
+    for (let s = offsets[source]!; s < offsets[source + 1]!; s++) found.set(source * size + targets[s]!, delays[s]!);
+  }
+  return found;
+}
