@@ -28,7 +28,7 @@ const koffiTypes: Record<ArgumentKind, string> = {
 
 /**
  * NVRTC recurses deeply on nested source: koffi's own stacks for asynchronous calls are 128 KiB, on which it crashed. They can be set
- * only before koffi loads its first library, which another part of the program may have done already.
+ * only before koffi loads its first library. SystemBlas, which may do that, sets the same; another package may have done it already.
  */
 const stackBytes = 8 << 20;
 

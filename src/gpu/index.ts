@@ -71,6 +71,7 @@ export {
   shippedManifest,
   shippedPtx,
   type ShippedPtxOptions,
+  shippedPtxVersion,
   type ShippedSource,
   shippedSource,
 } from "./shipped.js";

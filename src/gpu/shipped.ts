@@ -132,6 +132,19 @@ export function shippedPtx(name: string, options: ShippedPtxOptions = {}): strin
   return entries ? entryModule(text, entries) : text;
 }
 
+/**
+ * The `.version` that a driver must take so that every shipped file loads that the device can run at all; without a device, the least that there
+ * is. For `ProbeOptions.ptxVersion`.
+ */
+export function shippedPtxVersion(
+  computeCapability: readonly [major: number, minor: number] = [7, 5],
+): readonly [major: number, minor: number] {
+  const device = computeCapability[0] * 10 + computeCapability[1];
+  const loaded = shippedManifest().flatMap(({ images }) => images.findLast(({ target }) => runsOn(target, device)) ?? []);
+  const versions = loaded.map(({ version }) => version.split(".").map(Number) as [number, number]);
+  return versions.reduce((most, each) => (each[0] * 100 + each[1] > most[0] * 100 + most[1] ? each : most), [6, 0]);
+}
+
 /** The CUDA C++ of a shipped file, to be changed or compiled for one device: `context.compile(source, { headers, options })`. @throws RangeError. */
 export function shippedSource(name: string): ShippedSource {
   const { source, includes, flags } = described(name);

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { entryModule, ptxEntries, shippedManifest, shippedPtx, shippedSource } from "../../src/gpu/index.js";
+import { entryModule, ptxEntries, shippedManifest, shippedPtx, shippedPtxVersion, shippedSource } from "../../src/gpu/index.js";
 import { parsePtx } from "../../src/ptx/interpreter/index.js";
 
 const manifest = shippedManifest();
@@ -81,6 +81,16 @@ describe("shippedPtx", () => {
       "the kernels of executor need a device of sm_70 or later; this one is of sm_61",
     );
     expect(shippedPtx("executor", { computeCapability: [12, 0] })).toBe(shippedPtx("executor"));
+  });
+});
+
+describe("shippedPtxVersion", () => {
+  it("is the newest PTX that a device of a compute capability would load", () => {
+    const [major, minor] = shippedPtxVersion([9, 0]);
+    const versions = manifest.flatMap(({ images }) => images.map(({ version }) => version));
+    expect(versions).toContain(`${major}.${minor}`);
+    const [leastMajor, leastMinor] = shippedPtxVersion();
+    expect(leastMajor * 100 + leastMinor).toBeLessThanOrEqual(major * 100 + minor);
   });
 });
 

@@ -1,5 +1,6 @@
-// `spillway info`: which engines there are and why, and what they run on.
+// `spillway info`: which engines there are and why, and what they run on, CUDA among it.
 import { arch, cpus, release, totalmem, type } from "node:os";
+import { type GpuProbe, probe, shippedPtxVersion } from "../../gpu/index.js";
 import "../../index.js";
 import { formatBytes, probeEngines } from "../../reservoir/index.js";
 import { packageVersion } from "../../model/version.js";
@@ -29,11 +30,42 @@ export function versions(): Readonly<Record<string, string>> {
   return { spillway: packageVersion, node: process.versions.node, v8: process.versions.v8 };
 }
 
+/** What was found of CUDA, in lines. */
+export function describeCuda({
+  available,
+  reason,
+  library,
+  driverVersion,
+  devices,
+  nvrtc,
+  wsl,
+  visibleDevices,
+}: GpuProbe): readonly string[] {
+  const indented = (text: string) => text.replaceAll("\n", "\n    ");
+  const driver = driverVersion === undefined ? "" : `driver of CUDA ${driverVersion} (${library})`;
+  const lines = [available ? `available: ${driver}` : `not available: ${indented(reason ?? "")}${driver && `; ${driver}`}`];
+  for (const { ordinal, name, computeCapability, totalMemory, freeMemory, problem } of devices) {
+    const memory = `${formatBytes(totalMemory)}${freeMemory === undefined ? "" : `, ${formatBytes(freeMemory)} free`}`;
+    lines.push(
+      `device ${ordinal}: ${name}, compute capability ${computeCapability.join(".")}, ${memory}${problem ? `; does not open: ${problem}` : ""}`,
+    );
+  }
+  lines.push(
+    nvrtc.available
+      ? `NVRTC ${nvrtc.version} (${nvrtc.library})`
+      : `no NVRTC, which only kernels of one's own need: ${nvrtc.problem?.split("\n")[0]?.replace(/; tried$/, "") ?? "not found"}`,
+  );
+  if (wsl) lines.push("this is Linux under Windows (WSL): the driver is that of Windows");
+  if (visibleDevices !== undefined) lines.push(`CUDA_VISIBLE_DEVICES is ${JSON.stringify(visibleDevices)}`);
+  return lines.map((line) => `  ${line}`);
+}
+
 /** The text (or JSON) of `spillway info`. */
 export async function info(options: { readonly json?: boolean | undefined }): Promise<string> {
   const engines = await probeEngines();
   const machine = describeMachine();
-  if (options.json) return JSON.stringify({ versions: versions(), machine, engines }, undefined, 2);
+  const cuda = probe({ ptxVersion: shippedPtxVersion() });
+  if (options.json) return JSON.stringify({ versions: versions(), machine, engines, cuda }, undefined, 2);
   const lines = engines.map(({ name, status }) => {
     const device = status.device ? ` [${status.device}]` : "";
     return `  ${name.padEnd(10)} ${status.available ? "available" : "not available"}: ${status.reason}${device}`;
@@ -44,5 +76,8 @@ export async function info(options: { readonly json?: boolean | undefined }): Pr
     "",
     "engines",
     ...lines,
+    "",
+    "CUDA",
+    ...describeCuda(cuda),
   ].join("\n");
 }

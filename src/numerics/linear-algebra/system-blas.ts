@@ -57,6 +57,12 @@ export class SystemBlasError extends Error {
   }
 }
 
+/**
+ * koffi's stacks for calls on other threads are set for the whole process, before its first library. Nothing here needs them, but the compiler of
+ * the CUDA layer does, and must find them whichever of the two loads a library first.
+ */
+const asyncStackBytes = 8 << 20;
+
 /** A loaded library. */
 export class SystemBlas {
   /** The name or path that was loaded. */
@@ -80,6 +86,11 @@ export class SystemBlas {
       library = createRequire(import.meta.url)("koffi") as typeof koffi;
     } catch (error) {
       throw new SystemBlasError([`the package koffi (${firstLine(error)})`]);
+    }
+    try {
+      library.config({ async_stack_size: asyncStackBytes });
+    } catch {
+      // It was set with the first library, by whoever loaded that.
     }
     for (const name of names) {
       try {
