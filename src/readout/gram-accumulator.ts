@@ -84,6 +84,11 @@ export class GramAccumulator implements TrainingSink {
     return { lower, cross, targetSquares, rows: this.rows };
   }
 
+  /** @internal The sums themselves, where they are made in the portable order. */
+  get portable(): PortableGram | undefined {
+    return this.#sum instanceof PortableGram ? this.#sum : undefined;
+  }
+
   /** Gives the memory back. Idempotent. */
   dispose(): void {
     this.#sum.dispose();

@@ -36,17 +36,16 @@ export async function runEnsemble(
   const each = typeof inputs === "object" && "each" in inputs ? inputs.each : undefined;
   if (each && each.length !== models.length)
     throw new DataError(`inputs.each holds ${each.length} series; ${count(models.length, "reservoir")} take as many`);
-  const sequences = models.map(
-    (model, r): SequenceInput => ({
-      inputs: series(
-        each ? each[r]! : (inputs as MatrixLike),
-        each ? `inputs.each[${r}]` : "inputs",
-        model.inputSize,
-        "inputSize",
-        model.precision,
-      ),
-    }),
-  );
+  // Members that share a series get one and the same matrix.
+  const shared = new Map<string, SequenceInput>();
+  const sequences = models.map((model, r): SequenceInput => {
+    const { inputSize, precision } = model;
+    if (each) return { inputs: series(each[r]!, `inputs.each[${r}]`, inputSize, "inputSize", precision) };
+    const key = `${inputSize} ${precision}`;
+    const sequence = shared.get(key) ?? { inputs: series(inputs as MatrixLike, "inputs", inputSize, "inputSize", precision) };
+    shared.set(key, sequence);
+    return sequence;
+  });
   const training = options.training && checkTraining(options.training, sequences);
   return engine.ensemble(models, sequences, { ...options, keep: options.keep ?? "states", training });
 }

@@ -5,13 +5,15 @@ import { type Engine, type EngineOptions, EngineUnavailableError, formatBytes } 
 import type { ReservoirModel } from "../../reservoir/model.js";
 import { ensembleOneByOne } from "../ensemble.js";
 import { EngineDevice } from "./device.js";
-import type { OpenBatch, OpenTrainer, RunEnsemble } from "./device-work.js";
+import type { OpenBatch } from "./device-work.js";
+import { runTogether } from "./ensemble/index.js";
 import { usableMemory } from "./memory.js";
 import { type Choice, choices, describeChoice, type Place, planNames } from "./plan.js";
 import { DeviceSession } from "./session.js";
 import { type ModelShape, shapeOf } from "./shape.js";
 import { streamedLoops } from "./streamed/index.js";
 import type { TimeLoop } from "./time-loop.js";
+import { openTrainer } from "./training/index.js";
 
 /** Which device an engine runs on. */
 export interface DeviceEngineOptions {
@@ -31,9 +33,7 @@ export interface DeviceEngine extends Engine {
   close(): void;
 }
 
-const openTrainer: OpenTrainer = () => undefined;
 const openBatch: OpenBatch = () => undefined;
-const runTogether: RunEnsemble = () => undefined;
 
 /** An engine on the device that `open` opens. Nothing is opened before it is asked for something. */
 export function deviceEngine(options: DeviceEngineOptions): DeviceEngine {

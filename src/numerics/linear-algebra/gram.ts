@@ -9,6 +9,17 @@ export const gramBlockRows = 1024;
 
 const tileValues = panelColumns * panelColumns;
 
+/** What a Gram matrix is made of while rows come: lower triangles, C x C, whose sum it is. */
+export interface GramBlocks {
+  readonly rows: number;
+  /** Rows of the unfinished block, 0 to 1023. */
+  readonly rowsInBlock: number;
+  /** Of the unfinished block. */
+  readonly sums: Matrix<Float64Array>;
+  /** Of the blocks before it. */
+  readonly totals: Matrix<Float64Array>;
+}
+
 /** Something that sums X^T X over rows. */
 export interface GramSum {
   readonly columns: number;
@@ -87,24 +98,52 @@ export class PortableGram implements GramSum {
 
   lowerTriangle(): Matrix<Float64Array> {
     const [totals, sums] = this.#parts();
+    const out = Matrix.zeros(this.columns, this.columns);
+    this.#elements((place, at) => {
+      out.data[place] = totals[at]! + sums[at]!;
+    });
+    return out;
+  }
+
+  /** The sums as they stand, for another place to go on from. */
+  blocks(): GramBlocks {
+    const [from, pending] = this.#parts();
+    const sums = Matrix.zeros(this.columns, this.columns);
+    const totals = Matrix.zeros(this.columns, this.columns);
+    this.#elements((place, at) => {
+      sums.data[place] = pending[at]!;
+      totals.data[place] = from[at]!;
+    });
+    return { rows: this.#rows, rowsInBlock: this.#rowsInBlock, sums, totals };
+  }
+
+  /** Takes the place of what is summed so far: sums that another place made in the same order. @throws RangeError where they have other columns */
+  restore({ rows, rowsInBlock, sums, totals }: GramBlocks): void {
+    if (sums.rows !== this.columns || totals.rows !== this.columns) {
+      throw new RangeError(`sums of ${sums.rows} and ${totals.rows} columns cannot take the place of those of ${this.columns}`);
+    }
+    const [into, pending] = this.#parts();
+    this.#elements((place, at) => {
+      pending[at] = sums.data[place]!;
+      into[at] = totals.data[place]!;
+    });
+    this.#rows = rows;
+    this.#rowsInBlock = rowsInBlock;
+  }
+
+  /** Visits the lower triangle: an element's place in a C x C matrix, and where its values stand in memory. */
+  #elements(visit: (place: number, at: number) => void): void {
     const n = this.columns;
-    const out = Matrix.zeros(n, n);
     let tile = 0;
     for (let i0 = 0; i0 < n; i0 += panelColumns) {
       const columns = Math.min(panelColumns, n - i0);
       for (let j0 = i0; j0 < n; j0 += panelColumns) {
         const rows = Math.min(panelColumns, n - j0);
-        for (let j = 0; j < rows; j++) {
-          const row = (j0 + j) * n + i0;
-          for (let i = 0; i < columns; i++) {
-            const at = tile + i * panelColumns + j;
-            out.data[row + i] = totals[at]! + sums[at]!;
-          }
-        }
+        for (let j = 0; j < rows; j++)
+          for (let i = 0; i < columns; i++) if (i0 + i <= j0 + j) visit((j0 + j) * n + i0 + i, tile + i * panelColumns + j);
         tile += tileValues;
       }
     }
-    return out;
   }
 
   dispose(): void {

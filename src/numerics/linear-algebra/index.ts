@@ -1,7 +1,7 @@
 // Linear algebra in binary64 and one fixed order: Gram matrices, factorisations, solves.
 export { Bidiagonal, type ShiftedProblem } from "./bidiagonal.js";
 export { CholeskyFactor, cholesky, NotPositiveDefiniteError } from "./cholesky.js";
-export { type GramSum, gramBlockRows, mirrorLowerTriangle, PortableGram } from "./gram.js";
+export { type GramBlocks, type GramSum, gramBlockRows, mirrorLowerTriangle, PortableGram } from "./gram.js";
 export { MemoryLimitError } from "./memory.js";
 export type { ColumnSource, SquaredColumns } from "./panels.js";
 export { InverseCovariance } from "./inverse-covariance.js";

@@ -1,0 +1,66 @@
+// What the batch kernels share: copies that bypass the first cache, counters by which blocks wait for one another, and the end of a step.
+#pragma once
+#include "philox.cuh"
+
+namespace batch {
+
+/** Everything of a batch but its weights and its exchange buffers. */
+struct Data {
+  /** [sequence][step][neuron]: b + W_in u. */
+  const float* drive;
+  /** [sequence][step][neuron]: W_fb y; null without feedback. */
+  const float* feedback;
+  const float* leak;
+  /** [sequence][step][neuron], or null. */
+  float* states;
+  /** [sequence][neuron]: before the first step, and after each sequence's last. */
+  float* state;
+  /** Steps of each sequence, falling. */
+  const int* lengths;
+  /** The noise sequence of each. */
+  const int* numbers;
+  /** step << 32 | neuron of a sequence's first state that is not finite, else all ones. */
+  unsigned long long* failures;
+  unsigned key0, key1;
+  float noise;
+  int size, sequences, steps, firstStep, activation;
+};
+
+static __device__ __forceinline__ void copyAsync(void* shared, const void* global) {
+  const unsigned address = (unsigned)__cvta_generic_to_shared(shared);
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(global) : "memory");
+}
+static __device__ __forceinline__ void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int Pending> static __device__ __forceinline__ void waitForCopies() { asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory"); }
+
+static __device__ __forceinline__ unsigned loadAcquire(const unsigned* address) {
+  unsigned value;
+  asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
+  return value;
+}
+
+/** One thread waits until `arrived` reaches `wanted`, for at most `limit` clock ticks; false where it gave up or another block did. */
+static __device__ __forceinline__ bool waitFor(const unsigned* arrived, unsigned wanted, long long limit, int* stalled, int step) {
+  if (loadAcquire(arrived) >= wanted) return true;
+  const long long begin = clock64();
+  for (;;) {
+    if (loadAcquire(arrived) >= wanted) return true;
+    if (loadAcquire(reinterpret_cast<const unsigned*>(stalled)) != 0) return false;
+    if (clock64() - begin > limit) {
+      if (atomicCAS(stalled, 0, blockIdx.x + 1) == 0) stalled[1] = step;
+      return false;
+    }
+  }
+}
+
+/** x(t+1) of one neuron of one sequence, rules 3 to 6. */
+static __device__ __forceinline__ float finishStep(const Data& data, int sequence, int neuron, int t, float driven, float dot, float x, float a) {
+  float z = portable::add(driven, dot);
+  if (data.feedback) z = portable::add(z, data.feedback[((size_t)sequence * data.steps + t) * data.size + neuron]);
+  if (data.noise != 0.0f) z = portable::add(z, philox::noise(data.noise, data.key0, data.key1, data.firstStep + t, neuron, data.numbers[sequence]));
+  const float next = portable::leakyStep(portable::sub(1.0f, a), x, a, portable::activate(data.activation, z));
+  if (!portable::finite(next)) atomicMin(data.failures + sequence, (unsigned long long)(data.firstStep + t) << 32 | (unsigned)neuron);
+  return next;
+}
+
+}  // namespace batch

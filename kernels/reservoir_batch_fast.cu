@@ -1,0 +1,187 @@
+// Many sequences through one dense W by tensor cores: products of binary16 weights and states, sums and states in binary32. It does not give
+// the bits of portable arithmetic; docs/plans/batch.md has the tolerance. Only for states between -1 and 1.
+// target: sm_80
+#include "batch.cuh"
+
+namespace {
+
+using batch::Data;
+
+constexpr int threads = 256;
+typedef unsigned short half_bits;
+
+static __device__ __forceinline__ half_bits toHalf(float value) {
+  half_bits bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+}
+
+/** tanh by the device's approximate exponential and quotient: absolute error below 3e-7. */
+static __device__ __forceinline__ float quickTanh(float z) {
+  float power, quotient;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(2.885390082f * z));
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(quotient) : "f"(power + 1.0f));
+  return 1.0f - 2.0f * quotient;
+}
+
+static __device__ __forceinline__ void loadMatrices(unsigned (&to)[4], const half_bits* from) {
+  const unsigned address = (unsigned)__cvta_generic_to_shared(from);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(address));
+}
+
+static __device__ __forceinline__ void multiply(float (&c)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+               : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+/**
+ * A block has `Rows` rows of W in shared memory for all steps and every `groups`-th tile of `Sequences` sequences; `RowWarps` x `SequenceWarps` x `ColumnWarps`
+ * warps share a tile and its columns. `weights` is [row][column] and `exchange` two of [sequence][column], columns padded to a multiple of `Chunk`.
+ */
+template <int Rows, int Sequences, int RowWarps, int SequenceWarps, int ColumnWarps, int Chunk, int Stages>
+__device__ __forceinline__ void run(const half_bits* __restrict__ weights, half_bits* exchange, unsigned* arrived, int* stalled, long long limit, int groups,
+                                    const Data& data) {
+  constexpr int rowParts = Rows / RowWarps / 16, sequenceParts = Sequences / SequenceWarps / 8, stagePitch = Chunk + 8;
+  constexpr int pace = threads / Rows, owned = Sequences / pace, sumPitch = Rows + 4;
+  static_assert(RowWarps * SequenceWarps * ColumnWarps * 32 == threads && sequenceParts % 2 == 0, "eight warps, pairs of parts");
+  extern __shared__ float4 shared[];
+  const int size = data.size, padded = (size + Chunk - 1) / Chunk * Chunk, chunks = padded / Chunk, weightPitch = padded + 8;
+  half_bits* const residents = reinterpret_cast<half_bits*>(shared);
+  half_bits* const ring = residents + (size_t)Rows * weightPitch;
+  float* const sums = reinterpret_cast<float*>(ring);
+  const int lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  const int warpRow = warp % RowWarps, warpSequence = warp / RowWarps % SequenceWarps, warpColumn = warp / RowWarps / SequenceWarps;
+  const int rowBlock = blockIdx.x / groups, group = blockIdx.x % groups, rowBlocks = (size + Rows - 1) / Rows;
+  const int tiles = (data.sequences + Sequences - 1) / Sequences;
+  const size_t buffer = (size_t)tiles * Sequences * padded;
+  const int row = rowBlock * Rows + threadIdx.x % Rows, firstSequence = threadIdx.x / Rows;
+  const float leak = row < size ? data.leak[row] : 0.0f;
+
+  for (int i = threadIdx.x; i < Rows * padded / 8; i += threads) {
+    const int row = i / (padded / 8), k = i % (padded / 8) * 8;
+    batch::copyAsync(residents + (size_t)row * weightPitch + k, weights + ((size_t)rowBlock * Rows + row) * padded + k);
+  }
+  batch::commitCopies();
+
+  for (int t = 0; t < data.steps; t++) {
+    const half_bits* const now = exchange + (t & 1 ? buffer : 0);
+    half_bits* const next = exchange + (t & 1 ? 0 : buffer);
+    for (int tile = group; tile < tiles; tile += groups) {
+      if (data.lengths[tile * Sequences] <= t) break;
+      if (t > 0) {
+        __shared__ bool came;
+        if (threadIdx.x == 0) came = batch::waitFor(arrived + tile, (unsigned)(rowBlocks * t), limit, stalled, data.firstStep + t);
+        __syncthreads();
+        if (!came) return;
+      }
+      const half_bits* const tileStates = now + (size_t)tile * Sequences * padded;
+      auto stage = [&](int c) {
+        if (c < chunks) {
+          half_bits* const to = ring + (size_t)(c % Stages) * Sequences * stagePitch;
+          for (int i = threadIdx.x; i < Sequences * Chunk / 8; i += threads) {
+            const int sequence = i / (Chunk / 8), k = i % (Chunk / 8) * 8;
+            batch::copyAsync(to + sequence * stagePitch + k, tileStates + (size_t)sequence * padded + c * Chunk + k);
+          }
+        }
+        batch::commitCopies();
+      };
+#pragma unroll
+      for (int c = 0; c < Stages - 1; c++) stage(c);
+
+      // What the step's end reads is asked for before the products, which hide the wait. A thread has one row, its sequences are `pace` apart.
+      float driven[owned], x[owned];
+#pragma unroll
+      for (int own = 0; own < owned; own++) {
+        const int sequence = tile * Sequences + firstSequence + own * pace;
+        const bool live = row < size && sequence < data.sequences && t < data.lengths[sequence];
+        driven[own] = live ? data.drive[((size_t)sequence * data.steps + t) * size + row] : 0.0f;
+        x[own] = live ? data.state[(size_t)sequence * size + row] : 0.0f;
+      }
+
+      float sum[rowParts][sequenceParts][4];
+#pragma unroll
+      for (int r = 0; r < rowParts; r++)
+#pragma unroll
+        for (int s = 0; s < sequenceParts; s++)
+#pragma unroll
+          for (int i = 0; i < 4; i++) sum[r][s][i] = 0.0f;
+      for (int c = 0; c < chunks; c++) {
+        batch::waitForCopies<Stages - 2>();
+        __syncthreads();
+        stage(c + Stages - 1);
+        const half_bits* const xs = ring + (size_t)(c % Stages) * Sequences * stagePitch;
+#pragma unroll
+        for (int k = 0; k < Chunk / ColumnWarps; k += 16) {
+          const int column = warpColumn * (Chunk / ColumnWarps) + k;
+          unsigned a[rowParts][4], b[sequenceParts / 2][4];
+#pragma unroll
+          for (int r = 0; r < rowParts; r++)
+            loadMatrices(a[r], residents + (size_t)((warpRow * rowParts + r) * 16 + lane % 16) * weightPitch + c * Chunk + column + lane / 16 * 8);
+#pragma unroll
+          for (int s = 0; s < sequenceParts / 2; s++)
+            loadMatrices(b[s], xs + ((warpSequence * sequenceParts + s * 2 + lane / 16) * 8 + lane % 8) * stagePitch + column + lane / 8 % 2 * 8);
+#pragma unroll
+          for (int r = 0; r < rowParts; r++)
+#pragma unroll
+            for (int s = 0; s < sequenceParts; s++) multiply(sum[r][s], a[r], b[s / 2][s % 2 * 2], b[s / 2][s % 2 * 2 + 1]);
+        }
+      }
+
+      __syncthreads();
+#pragma unroll
+      for (int r = 0; r < rowParts; r++)
+#pragma unroll
+        for (int s = 0; s < sequenceParts; s++)
+#pragma unroll
+          for (int i = 0; i < 4; i++) {
+            const int rowInBlock = (warpRow * rowParts + r) * 16 + lane / 4 + i / 2 * 8;
+            const int sequenceInTile = (warpSequence * sequenceParts + s) * 8 + lane % 4 * 2 + i % 2;
+            sums[(warpColumn * Sequences + sequenceInTile) * sumPitch + rowInBlock] = sum[r][s][i];
+          }
+      __syncthreads();
+#pragma unroll
+      for (int own = 0; own < owned; own++) {
+        const int sequenceInTile = firstSequence + own * pace, sequence = tile * Sequences + sequenceInTile;
+        if (row >= size || sequence >= data.sequences || t >= data.lengths[sequence]) continue;
+        float dot = 0.0f;
+#pragma unroll
+        for (int part = 0; part < ColumnWarps; part++) dot += sums[(part * Sequences + sequenceInTile) * sumPitch + threadIdx.x % Rows];
+        const size_t at = ((size_t)sequence * data.steps + t) * size + row;
+        float z = driven[own] + dot;
+        if (data.feedback) z += data.feedback[at];
+        if (data.noise != 0.0f) z += philox::noise(data.noise, data.key0, data.key1, data.firstStep + t, row, data.numbers[sequence]);
+        const float f = data.activation == portable::SIGMOID ? 0.5f + 0.5f * quickTanh(0.5f * z) : quickTanh(z);
+        const float value = fmaf(leak, f - x[own], x[own]);
+        next[(size_t)sequence * padded + row] = toHalf(value);
+        data.state[(size_t)sequence * size + row] = value;
+        if (data.states) data.states[at] = value;
+        if (!portable::finite(value)) atomicMin(data.failures + sequence, (unsigned long long)(data.firstStep + t) << 32 | (unsigned)row);
+      }
+      __syncthreads();
+      if (threadIdx.x == 0) {
+        __threadfence();
+        atomicAdd(arrived + tile, 1u);
+      }
+    }
+  }
+  batch::waitForCopies<0>();
+}
+
+}  // namespace
+
+#define BATCH(name, rows, sequencesOfTile, rowWarps, sequenceWarps, columnWarps, chunk, stages)                                                             \
+  extern "C" __global__ void __launch_bounds__(threads, 1)                                                                                          \
+      name(const half_bits* weights, half_bits* exchange, unsigned* arrived, int* stalled, long long limit, int groups, const float* drive,         \
+           const float* feedback, const float* leak, float* states, float* state, const int* lengths, const int* numbers,                           \
+           unsigned long long* failures, unsigned key0, unsigned key1, float noise, int size, int sequences, int steps, int firstStep,              \
+           int activation) {                                                                                                                        \
+    run<rows, sequencesOfTile, rowWarps, sequenceWarps, columnWarps, chunk, stages>(                                                                        \
+        weights, exchange, arrived, stalled, limit, groups,                                                                                        \
+        Data{drive, feedback, leak, states, state, lengths, numbers, failures, key0, key1, noise, size, sequences, steps, firstStep, activation});  \
+  }
+
+BATCH(reservoir_batch_fast_16, 32, 16, 2, 1, 4, 256, 4)
+BATCH(reservoir_batch_fast_128, 64, 128, 2, 4, 1, 64, 4)

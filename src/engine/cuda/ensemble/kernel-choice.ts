@@ -1,0 +1,74 @@
+// Which kernel runs a group of members that have one shape, and the shape of its launch. Sizes are those of kernels/reservoir_ensemble*.cu.
+import type { DeviceInfo } from "../../../gpu/index.js";
+import type { Precision } from "../../../numerics/index.js";
+import { elementBytes } from "../shape.js";
+
+/** A kernel for members of one shape, a block each. */
+export interface EnsembleKernel {
+  readonly file: string;
+  readonly name: string;
+  /** How the weights are stored for it. */
+  readonly storage: "dense" | "sliced";
+  /** Whether the weights stay on the multiprocessor for all steps. */
+  readonly resident: boolean;
+  readonly threads: number;
+  /** Dynamic shared memory in bytes. */
+  readonly shared: number;
+}
+
+/** What the choice depends on. */
+export interface MemberShape {
+  readonly size: number;
+  readonly precision: Precision;
+  /** Of sparse weights: slots and entries of the largest pattern. */
+  readonly sliced?: { readonly slots: number; readonly entries: number } | undefined;
+}
+
+/** Lanes that share a row, and rows of a group of them. */
+const lanes = 4;
+
+/** Columns that a kernel is made for, and how many quads of weights a lane has in registers; the rest is in shared memory. */
+const registerKernels = [
+  { columns: 32, registerQuads: 2 },
+  { columns: 64, registerQuads: 4 },
+  { columns: 96, registerQuads: 6 },
+  { columns: 128, registerQuads: 8 },
+  { columns: 160, registerQuads: 8 },
+  { columns: 200, registerQuads: 12 },
+  { columns: 256, registerQuads: 10 },
+] as const;
+
+/** The fastest kernel that takes the shape; undefined where the states do not fit the device's shared memory. */
+export function chooseEnsembleKernel(device: DeviceInfo, shape: MemberShape): EnsembleKernel | undefined {
+  const limit = device.attributes.sharedBytesPerBlockOptIn;
+  return [registerKernel(shape), residentSparse(shape), general(shape)].find((kernel) => kernel && kernel.shared <= limit);
+}
+
+function registerKernel({ size, precision, sliced }: MemberShape): EnsembleKernel | undefined {
+  const found = sliced || precision !== "float32" ? undefined : registerKernels.find(({ columns }) => size <= columns);
+  if (!found) return undefined;
+  const { columns, registerQuads } = found;
+  const threads = Math.ceil(columns / 32) * 32;
+  const quads = Math.ceil(columns / lanes / 4);
+  const shared = 16 * lanes * (quads - registerQuads) * threads + 2 * 16 * lanes * quads;
+  return { file: "reservoir_ensemble", name: `ensemble_dense_${columns}`, storage: "dense", resident: true, threads, shared };
+}
+
+function residentSparse({ precision, sliced }: MemberShape): EnsembleKernel | undefined {
+  if (!sliced || sliced.slots > 1024) return undefined;
+  const shared = elementBytes(precision) * (sliced.entries + 2 * sliced.slots) + 2 * sliced.entries;
+  return { ...named("ensemble_sparse_shared", precision), storage: "sliced", resident: true, threads: sliced.slots, shared };
+}
+
+function general({ size, precision, sliced }: MemberShape): EnsembleKernel {
+  const padded = Math.ceil(size / 32) * 32;
+  const shared = 2 * padded * elementBytes(precision);
+  if (sliced) {
+    const threads = Math.min(1024, sliced.slots);
+    return { ...named("ensemble_sparse", precision), storage: "sliced", resident: false, threads, shared };
+  }
+  return { ...named("ensemble_dense", precision), storage: "dense", resident: false, threads: 512, shared };
+}
+
+const named = (name: string, precision: Precision) =>
+  ({ file: "reservoir_ensemble_general", name: `${name}_${precision === "float32" ? "f32" : "f64"}` }) as const;

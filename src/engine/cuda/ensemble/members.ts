@@ -1,0 +1,234 @@
+// Members of one shape on the device: their weights, parameters, inputs and states, and the launches that run them.
+import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
+import { allocate, type FloatArray, isSparse, type Matrix, type SparseMatrix } from "../../../numerics/index.js";
+import type { SequenceInput } from "../../../reservoir/engine.js";
+import type { ReservoirModel } from "../../../reservoir/model.js";
+import { activationNumber } from "../activation.js";
+import { type AnyKernel, realKernel, type RealParameter } from "../kernels.js";
+import type { RealSlice } from "../time-loop.js";
+import type { EnsembleKernel } from "./kernel-choice.js";
+import { type SlicedPattern, sliceValues } from "./slices.js";
+import { Uploads } from "./uploads.js";
+
+/** One reservoir and one sequence through it. */
+export interface Member {
+  readonly model: ReservoirModel;
+  readonly sequence: SequenceInput;
+  /** The noise sequence. */
+  readonly number: number;
+}
+
+/** Words of a row of the kernels' table of members. */
+export const tableColumns = 8;
+
+const parameterTypes: readonly RealParameter[] = [
+  ...(["const real*", "const real*", "const real*", "const real*", "const real*", "const u32*"] as const),
+  ...(["const real*", "const real*", "real*", "real*", "const i32*", "u64*", "i32", "i32", "i32", "i32"] as const),
+];
+const sliceTypes: readonly RealParameter[] = ["const i32*", "const u16*", "const i32*", "const i32*", "i32", "i32"];
+
+/** The kernel of a choice: weights, for sliced ones their patterns, and then what all ensemble kernels take. */
+export function ensembleKernel(context: Context, { file, name, storage }: EnsembleKernel, precision: "float32" | "float64"): AnyKernel {
+  return realKernel(context, file, name, precision, ["const real*", ...(storage === "sliced" ? sliceTypes : []), ...parameterTypes]);
+}
+
+/** Things by identity, in the order in which they first came. */
+class Distinct<T> {
+  readonly items: T[] = [];
+  readonly #indices = new Map<T, number>();
+
+  index(item: T): number {
+    let index = this.#indices.get(item);
+    if (index === undefined) {
+      index = this.items.push(item) - 1;
+      this.#indices.set(item, index);
+    }
+    return index;
+  }
+}
+
+/** Series one after the other, each of them once. */
+class Rows {
+  readonly series = new Distinct<Matrix>();
+  readonly starts: number[] = [];
+  rows = 0;
+  readonly #gap: number;
+
+  /** `gap` rows stand before each series. */
+  constructor(gap: number) {
+    this.#gap = gap;
+  }
+
+  /** The first row of a series, its gap not counted. */
+  start(series: Matrix): number {
+    const index = this.series.index(series);
+    if (index === this.starts.length) {
+      this.starts.push(this.rows + this.#gap);
+      this.rows += this.#gap + series.rows;
+    }
+    return this.starts[index]!;
+  }
+}
+
+/** Where a member's data are. */
+interface Place {
+  readonly weights: number;
+  readonly parameters: number;
+  readonly inputRow: number;
+  /** The row that the first step feeds back; below 0 where that and all others are zeros. */
+  readonly outputRow: number;
+}
+
+/** A group of members, ready to run in chunks of steps. Members have one size, precision, storage and activation, and as many inputs and outputs. */
+export class DeviceMembers {
+  /** members x N: x. */
+  readonly state: RealSlice;
+  /** All input series, one after the other: rows x I. */
+  readonly inputs: RealSlice;
+  readonly #members: readonly Member[];
+  readonly #kernel: AnyKernel;
+  readonly #shape: EnsembleKernel;
+  readonly #model: ReservoirModel;
+  readonly #memory: Uploads;
+  readonly #failures: DeviceBuffer<"u64">;
+  readonly #table: DeviceBuffer<"i32">;
+  readonly #arguments: readonly unknown[];
+  readonly #places: readonly Place[];
+
+  constructor(
+    context: Context,
+    stream: Stream,
+    shape: EnsembleKernel,
+    members: readonly Member[],
+    patterns: ReadonlyMap<ReservoirModel, SlicedPattern>,
+  ) {
+    this.#members = members;
+    this.#shape = shape;
+    this.#model = members[0]!.model;
+    const { precision, size, inputSize, outputSize } = this.#model;
+    this.#kernel = ensembleKernel(context, shape, precision);
+    const memory = new Uploads(context, stream, precision);
+    this.#memory = memory;
+    try {
+      const weights = new Distinct<Matrix | SparseMatrix>();
+      const models = new Distinct<ReservoirModel>();
+      const inputs = new Rows(0);
+      // y before the first step is 0, and row t of a teacher reaches step t + 1.
+      const teachers = new Rows(1);
+      this.#places = members.map(({ model, sequence }) => ({
+        weights: weights.index(model.weights),
+        parameters: models.index(model),
+        inputRow: inputs.start(sequence.inputs),
+        outputRow: outputSize > 0 && sequence.teacher ? teachers.start(sequence.teacher) - 1 : -1,
+      }));
+      const matrix = (columns: number, label: string, values: (model: ReservoirModel) => FloatArray | undefined) =>
+        memory.matrix(models.items, columns, label, values);
+      const one = (value: number) => (precision === "float32" ? Float32Array : Float64Array).of(value);
+      const parameters = [
+        matrix(inputSize * size, "W_in", (model) => transposed(model.inputWeights)),
+        matrix(outputSize * size, "W_fb", (model) => model.feedbackWeights && transposed(model.feedbackWeights)),
+        matrix(size, "b", (model) => model.bias),
+        matrix(size, "leak rates", (model) => model.leakRate),
+        matrix(1, "noise levels", (model) => one(model.noiseLevel)),
+        memory.table(
+          "u32",
+          models.items.map((model) => Uint32Array.from(model.noiseKey)),
+          2,
+          "noise keys",
+        ),
+      ];
+      this.inputs = memory.real(inputs.rows * inputSize, "inputs");
+      memory.place(this.inputs, inputs.series.items, inputs.starts, inputSize);
+      const outputs = memory.real(teachers.rows * outputSize, "fed back outputs");
+      stream.fill(outputs);
+      memory.place(outputs, teachers.series.items, teachers.starts, outputSize);
+      this.state = memory.matrix(members, size, "x", ({ model }) => model.initialState);
+      this.#failures = memory.take("u64", members.length, "first non-finite states");
+      stream.fill(this.#failures.as("u32"), 0xffffffff);
+      this.#table = memory.take("i32", tableColumns * members.length, "members");
+      const matrices =
+        shape.storage === "dense"
+          ? [memory.matrix(weights.items as Matrix[], size * size, "W", ({ data }) => data)]
+          : this.#sliced(weights.items as SparseMatrix[], patterns);
+      this.#arguments = [...matrices, ...parameters, this.inputs, outputs, this.state];
+    } catch (error) {
+      this.dispose();
+      throw error;
+    }
+  }
+
+  /** The first row of a member's inputs. */
+  inputRow(member: number): number {
+    return this.#places[member]!.inputRow;
+  }
+
+  /** Enqueues steps [from, to) of every member that is as long; states, where they are kept, go to rows member * pitch + step - from. */
+  enqueue(stream: Stream, from: number, to: number, states: RealSlice | null, pitch: number): void {
+    const { size, inputSize, outputSize, activation } = this.#model;
+    const table = new Int32Array(tableColumns * this.#members.length);
+    for (const [r, { sequence, number }] of this.#members.entries()) {
+      const { weights, parameters, inputRow, outputRow } = this.#places[r]!;
+      const steps = Math.max(0, Math.min(to, sequence.inputs.rows) - from);
+      const fed = outputRow < 0 ? -1 : outputRow + from;
+      table.set([weights, parameters, inputRow + from, fed, r * pitch, steps, number, from], r * tableColumns);
+    }
+    stream.upload(this.#table, table);
+    const config = { grid: this.#members.length, block: this.#shape.threads, shared: this.#shape.shared };
+    const sizes = [size, inputSize, outputSize, activationNumber[activation]];
+    stream.launch(this.#kernel, config, ...([...this.#arguments, states, this.#table, this.#failures, ...sizes] as never[]));
+  }
+
+  /** Of each member the step and neuron of its first state that is not finite, after all that the stream was given. */
+  async failures(stream: Stream): Promise<({ step: number; neuron: number } | undefined)[]> {
+    const words = await stream.download(this.#failures);
+    return Array.from(words, (word) =>
+      word === 2n ** 64n - 1n ? undefined : { step: Number(word >> 32n), neuron: Number(word & 0xffffffffn) },
+    );
+  }
+
+  dispose(): void {
+    this.#memory.dispose();
+  }
+
+  /** Values, the pattern of each weight matrix, and the patterns. */
+  #sliced(weights: readonly SparseMatrix[], patterns: ReadonlyMap<ReservoirModel, SlicedPattern>): unknown[] {
+    const distinct = new Distinct<SlicedPattern>();
+    const patternOf = new Int32Array(weights.length);
+    for (const [r, { model }] of this.#members.entries()) patternOf[this.#places[r]!.weights] = distinct.index(patterns.get(model)!);
+    const memory = this.#memory;
+    const list = distinct.items;
+    const entries = Math.max(...list.map((pattern) => pattern.entries));
+    const { slots } = list[0]!;
+    const scratch = allocate(this.#model.precision, entries);
+    const values = memory.matrix([...weights.entries()], entries, "W", ([w, matrix]) => {
+      const pattern = list[patternOf[w]!]!;
+      return sliceValues(pattern, matrix.values, scratch).subarray(0, pattern.entries) as FloatArray;
+    });
+    const table = <T extends "i32" | "u16">(
+      dtype: T,
+      columns: number,
+      label: string,
+      of: (pattern: SlicedPattern) => Int32Array | Uint16Array,
+    ) => memory.table(dtype, list.map(of) as Int32Array<ArrayBuffer>[], columns, label);
+    return [
+      values,
+      memory.table("i32", [patternOf], patternOf.length, "patterns"),
+      table("u16", entries, "columns", (pattern) => pattern.columns),
+      table("i32", slots, "rows of slots", (pattern) => pattern.order),
+      table("i32", slots / 32 + 1, "slices", (pattern) => pattern.offsets),
+      entries,
+      slots,
+    ];
+  }
+}
+
+function transposed({ rows, cols, data }: Matrix): FloatArray {
+  const out = allocate(data instanceof Float32Array ? "float32" : "float64", data.length);
+  for (let r = 0; r < rows; r++) for (let c = 0; c < cols; c++) out[c * rows + r] = data[r * cols + c]!;
+  return out;
+}
+
+/** A model's weights where they are sparse. */
+export function sparseWeights(model: ReservoirModel): SparseMatrix | undefined {
+  return isSparse(model.weights) ? model.weights : undefined;
+}

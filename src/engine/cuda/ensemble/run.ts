@@ -1,0 +1,291 @@
+// Runs members on the device, those of one shape in one launch: in waves that fit the memory and chunks of steps whose states come to the host while
+// the next chunk runs.
+import type { Context, DeviceBuffer, DeviceEvent, Stream } from "../../../gpu/index.js";
+import { type FloatArray, Matrix } from "../../../numerics/index.js";
+import { NonFiniteStateError, type TrainingSink, type WorkOptions } from "../../../reservoir/engine.js";
+import type { ReservoirModel } from "../../../reservoir/model.js";
+import { WorkPacer } from "../../../reservoir/work.js";
+import { allocAny, realType } from "../kernels.js";
+import { elementBytes } from "../shape.js";
+import type { RealSlice } from "../time-loop.js";
+import { openGramTrainer } from "../training/index.js";
+import type { GramTrainer } from "../training/gram.js";
+import { chooseEnsembleKernel, type EnsembleKernel } from "./kernel-choice.js";
+import { DeviceMembers, type Member, sparseWeights } from "./members.js";
+import { type SlicedPattern, slicePattern } from "./slices.js";
+
+/** What to do with the states. */
+export interface MemberOptions extends WorkOptions {
+  readonly keep: "states" | "last" | "none";
+  readonly training?: { readonly targets: Matrix; readonly washout: number; readonly sinks: readonly TrainingSink[] } | undefined;
+  /** Bytes of states in one chunk; default 256 MiB. */
+  readonly chunkBytes?: number | undefined;
+}
+
+/** Members of one shape and the kernel for them. */
+export interface MemberGroup {
+  readonly kernel: EnsembleKernel;
+  /** Indices into the members. */
+  readonly indices: readonly number[];
+}
+
+/** A plan for members: groups of one shape. */
+export interface MemberPlan {
+  readonly groups: readonly MemberGroup[];
+  readonly patterns: ReadonlyMap<ReservoirModel, SlicedPattern>;
+}
+
+/** Groups members by shape; undefined where a member is too large for a block's shared memory. */
+export function planMembers(context: Context, members: readonly Member[]): MemberPlan | undefined {
+  const patterns = new Map<ReservoirModel, SlicedPattern>();
+  const byColumns = new Map<ArrayLike<number>, SlicedPattern>();
+  const groups = new Map<string, number[]>();
+  for (const [r, { model }] of members.entries()) {
+    const sparse = sparseWeights(model);
+    if (sparse && sparse.cols > 65_536) return undefined;
+    if (sparse && !patterns.has(model)) {
+      const pattern = byColumns.get(sparse.columns) ?? slicePattern(sparse);
+      byColumns.set(sparse.columns, pattern);
+      patterns.set(model, pattern);
+    }
+    const key = JSON.stringify([model.size, model.inputSize, model.outputSize, model.precision, model.activation, sparse !== undefined]);
+    const group = groups.get(key);
+    if (group) group.push(r);
+    else groups.set(key, [r]);
+  }
+  const planned: MemberGroup[] = [];
+  for (const indices of groups.values()) {
+    const { size, precision } = members[indices[0]!]!.model;
+    const sliced = indices.map((r) => patterns.get(members[r]!.model)).filter((pattern) => pattern !== undefined);
+    const entries = Math.max(0, ...new Set(sliced.map((pattern) => pattern.entries)));
+    const shape = { size, precision, sliced: sliced[0] && { slots: sliced[0].slots, entries } };
+    const kernel = chooseEnsembleKernel(context.info, shape);
+    if (!kernel) return undefined;
+    planned.push({ kernel, indices });
+  }
+  return { groups: planned, patterns };
+}
+
+/**
+ * Runs members from their initial states. Returns the states (T x N) or the last state (1 x N) of each, or nothing.
+ * @throws NonFiniteStateError of the first member that has such a state, once all have run
+ */
+export async function runMembers(
+  context: Context,
+  members: readonly Member[],
+  plan: MemberPlan,
+  options: MemberOptions,
+): Promise<Matrix[]> {
+  const total = members.reduce((sum, { sequence }) => sum + sequence.inputs.rows, 0);
+  const pacer = new WorkPacer(options, total);
+  const results: Matrix[] = new Array(options.keep === "none" ? 0 : members.length);
+  const failed = new Map<number, { step: number; neuron: number }>();
+  const compute = context.stream({ label: "ensemble" });
+  const copies = context.stream({ label: "ensemble states to the host" });
+  try {
+    let done = 0;
+    for (const { kernel, indices } of plan.groups) {
+      const size = waveSize(context, members, indices, options);
+      for (let first = 0; first < indices.length; first += size) {
+        const wave = indices.slice(first, first + size);
+        const work = new Wave(context, compute, copies, kernel, wave, members, plan, options, failed);
+        try {
+          done += await work.run(results, (steps) => pacer.pause(done + steps));
+        } finally {
+          work.dispose();
+        }
+      }
+    }
+  } finally {
+    compute.dispose();
+    copies.dispose();
+  }
+  const worst = Math.min(...failed.keys());
+  const failure = failed.get(worst);
+  if (failure) throw new NonFiniteStateError(failure.step, failure.neuron);
+  pacer.finish();
+  return results;
+}
+
+/** The most members of a wave: a grid's second axis, along which training has one block a member, ends there. */
+const mostMembers = 32_768;
+
+/** Members whose weights, inputs and Gram matrices take no more than half of what is free. */
+function waveSize(context: Context, members: readonly Member[], indices: readonly number[], { training }: MemberOptions): number {
+  const { model, sequence } = members[indices[0]!]!;
+  const element = elementBytes(model.precision);
+  const sparse = sparseWeights(model);
+  const weights = sparse ? sparse.columns.length * 2 * (element + 2) : model.size ** 2 * element;
+  const inputs = sequence.inputs.rows * (model.inputSize + model.outputSize) * element;
+  const columns = training ? model.size * 2 + model.inputSize + training.targets.cols + 65 : 0;
+  const bytes = weights + inputs + model.size * element * (model.inputSize + model.outputSize + 4) + 8 * columns ** 2;
+  return Math.max(1, Math.min(mostMembers, indices.length, Math.floor(context.memoryInfo().free / 2 / bytes)));
+}
+
+const defaultChunkBytes = 256 * 2 ** 20;
+
+/** A chunk of steps that was enqueued. */
+interface Chunk {
+  readonly from: number;
+  readonly to: number;
+  readonly slot: 0 | 1;
+}
+
+/** Members that run in the same launches. */
+class Wave {
+  readonly #compute: Stream;
+  readonly #copies: Stream;
+  readonly #indices: readonly number[];
+  readonly #members: readonly Member[];
+  readonly #options: MemberOptions;
+  readonly #failed: Map<number, { step: number; neuron: number }>;
+  readonly #device: DeviceMembers;
+  readonly #trainer: GramTrainer | undefined;
+  readonly #steps: number;
+  /** Rows from one member's inputs to the next one's. */
+  readonly #inputPitch: number = 0;
+  readonly #chunkSteps: number;
+  /** Two chunks of states, where anybody wants them: members x chunk x N. */
+  readonly #states: RealSlice[] = [];
+  readonly #computed: DeviceEvent[] = [];
+  readonly #owned: { dispose(): void }[] = [];
+  readonly #onHost: boolean;
+  readonly #targets: DeviceBuffer<"f64"> | undefined;
+
+  constructor(
+    context: Context,
+    compute: Stream,
+    copies: Stream,
+    kernel: EnsembleKernel,
+    indices: readonly number[],
+    members: readonly Member[],
+    plan: MemberPlan,
+    options: MemberOptions,
+    failed: Map<number, { step: number; neuron: number }>,
+  ) {
+    this.#compute = compute;
+    this.#copies = copies;
+    this.#indices = indices;
+    this.#members = members;
+    this.#options = options;
+    this.#failed = failed;
+    const own = <T extends { dispose(): void }>(thing: T): T => {
+      this.#owned.push(thing);
+      return thing;
+    };
+    const ours = indices.map((r) => members[r]!);
+    const { size, precision } = ours[0]!.model;
+    this.#steps = ours.reduce((most, { sequence }) => Math.max(most, sequence.inputs.rows), 0);
+    try {
+      this.#device = own(new DeviceMembers(context, compute, kernel, ours, plan.patterns));
+      const { training } = options;
+      if (training) {
+        const sinks = indices.map((r) => training.sinks[r]!);
+        // The trainer finds each member's inputs at equal distances.
+        this.#inputPitch = ours.length > 1 ? this.#device.inputRow(1) : 0;
+        const even = ours.every((_, i) => this.#device.inputRow(i) === i * this.#inputPitch);
+        this.#trainer = even ? openGramTrainer(context, compute, ours[0]!.model, sinks, training.targets.cols) : undefined;
+        if (this.#trainer) {
+          own(this.#trainer);
+          this.#targets = own(context.upload(training.targets.data as Float64Array<ArrayBuffer>, { label: "targets" }));
+        }
+      }
+      this.#onHost = options.keep === "states" || (training !== undefined && !this.#trainer);
+      const wanted = this.#onHost || this.#trainer !== undefined;
+      const rowBytes = indices.length * size * elementBytes(precision);
+      const bytes = Math.min(options.chunkBytes ?? defaultChunkBytes, context.memoryInfo().free / 4);
+      this.#chunkSteps = wanted ? Math.max(1, Math.min(this.#steps, Math.floor(bytes / rowBytes))) : Math.min(this.#steps, 65_536);
+      for (let slot = 0; slot < 2; slot++) {
+        this.#computed.push(own(context.event({ timing: false })));
+        if (wanted)
+          this.#states.push(own(allocAny(context, realType(precision), indices.length * this.#chunkSteps * size, "states")) as RealSlice);
+      }
+    } catch (error) {
+      this.dispose();
+      throw error;
+    }
+  }
+
+  /** Returns how many steps it made in all. */
+  async run(results: Matrix[], pause: (done: number) => Promise<void>): Promise<number> {
+    const { keep } = this.#options;
+    for (const r of this.#indices) {
+      const { model, sequence } = this.#members[r]!;
+      if (keep === "states") results[r] = Matrix.zeros(sequence.inputs.rows, model.size, model.precision) as Matrix;
+    }
+    const underWay: Chunk[] = [];
+    let next = 0;
+    for (let count = 0; next < this.#steps || underWay.length > 0; ) {
+      while (next < this.#steps && underWay.length < 2) {
+        const chunk = { from: next, to: Math.min(this.#steps, next + this.#chunkSteps), slot: (count++ % 2) as 0 | 1 };
+        this.#enqueue(chunk);
+        underWay.push(chunk);
+        next = chunk.to;
+      }
+      const chunk = underWay.shift()!;
+      if (this.#onHost) await this.#bringOver(chunk, results);
+      else await this.#computed[chunk.slot]!.done();
+      await pause(this.#done(chunk.to));
+    }
+    for (const [i, failure] of (await this.#device.failures(this.#compute)).entries())
+      if (failure) this.#failed.set(this.#indices[i]!, failure);
+    if (this.#trainer && this.#failed.size === 0) await this.#trainer.finish(this.#compute);
+    if (keep === "last") {
+      const { size } = this.#members[this.#indices[0]!]!.model;
+      const last = await this.#compute.download(this.#device.state as RealSlice & { dtype: "f32" });
+      for (const [i, r] of this.#indices.entries()) results[r] = new Matrix(1, size, last.slice(i * size, (i + 1) * size) as FloatArray);
+    }
+    return this.#done(this.#steps);
+  }
+
+  dispose(): void {
+    for (const thing of this.#owned.splice(0).reverse()) thing.dispose();
+  }
+
+  #enqueue({ from, to, slot }: Chunk): void {
+    const states = this.#states[slot] ?? null;
+    this.#device.enqueue(this.#compute, from, to, states, this.#chunkSteps);
+    if (this.#trainer && states) {
+      const { washout, targets } = this.#options.training!;
+      const first = Math.max(from, washout);
+      const { model } = this.#members[this.#indices[0]!]!;
+      if (first < to) {
+        this.#trainer.add(this.#compute, {
+          ...{ rows: to - first, targets: this.#targets!.slice(first * targets.cols, to * targets.cols) },
+          states: states.slice((first - from) * model.size) as RealSlice,
+          statePitch: this.#chunkSteps * model.size,
+          inputs: this.#device.inputs.slice((this.#device.inputRow(0) + first) * model.inputSize) as RealSlice,
+          inputPitch: this.#inputPitch * model.inputSize,
+        });
+      }
+    }
+    this.#computed[slot]!.record(this.#compute);
+  }
+
+  async #bringOver({ from, to, slot }: Chunk, results: Matrix[]): Promise<void> {
+    this.#copies.wait(this.#computed[slot]!);
+    const pitch = this.#chunkSteps;
+    const { training } = this.#options;
+    const states = (await this.#copies.download(this.#states[slot]! as RealSlice & { dtype: "f32" })) as FloatArray;
+    for (const [i, r] of this.#indices.entries()) {
+      const { model, sequence } = this.#members[r]!;
+      const end = Math.min(to, sequence.inputs.rows);
+      if (end <= from) continue;
+      const rows = new Matrix(end - from, model.size, states.subarray(i * pitch * model.size, (i * pitch + end - from) * model.size));
+      results[r]?.data.set(rows.data, from * model.size);
+      if (!training || this.#trainer) continue;
+      const first = Math.max(0, training.washout - from);
+      if (first < rows.rows)
+        training.sinks[r]!.add(
+          rows.subarray(first),
+          sequence.inputs.subarray(from + first, end),
+          training.targets.subarray(from + first, end),
+        );
+    }
+  }
+
+  /** Steps that are made once all have come to step `to`. */
+  #done(to: number): number {
+    return this.#indices.reduce((sum, r) => sum + Math.min(to, this.#members[r]!.sequence.inputs.rows), 0);
+  }
+}

@@ -1,0 +1,60 @@
+// Device memory of one piece of work, filled from the host and given back together.
+import type { Context, DeviceBuffer, Dtype, HostArray, Stream } from "../../../gpu/index.js";
+import type { FloatArray, Matrix, Precision } from "../../../numerics/index.js";
+import { allocAny, type AnyBuffer, realType } from "../kernels.js";
+import type { RealSlice } from "../time-loop.js";
+
+export class Uploads {
+  readonly #context: Context;
+  readonly #stream: Stream;
+  readonly #real: "f32" | "f64";
+  readonly #buffers: AnyBuffer[] = [];
+
+  constructor(context: Context, stream: Stream, precision: Precision) {
+    this.#context = context;
+    this.#stream = stream;
+    this.#real = realType(precision);
+  }
+
+  /** Memory of a type, of one element at least. */
+  take<T extends Dtype>(dtype: T, length: number, label: string): DeviceBuffer<T> {
+    const buffer = allocAny(this.#context, dtype, Math.max(1, length), label);
+    this.#buffers.push(buffer as AnyBuffer);
+    return buffer as DeviceBuffer<T>;
+  }
+
+  /** Memory in the precision of the states. */
+  real(length: number, label: string): RealSlice {
+    return this.take(this.#real, length, label) as RealSlice;
+  }
+
+  /** A matrix of whole numbers, one row an item; short rows leave the rest of theirs as it is. */
+  table<T extends "i32" | "u32" | "u16">(dtype: T, rows: readonly HostArray[], columns: number, label: string): DeviceBuffer<T> {
+    const buffer = this.take(dtype, rows.length * columns, label);
+    for (const [r, row] of rows.entries()) this.#fill(buffer as DeviceBuffer, r * columns, row);
+    return buffer;
+  }
+
+  /** A matrix in the precision of the states, one row an item; an item without values leaves its row as it is. */
+  matrix<Item>(items: readonly Item[], columns: number, label: string, values: (item: Item) => FloatArray | undefined): RealSlice {
+    const buffer = this.real(items.length * columns, label);
+    for (const [i, item] of items.entries()) {
+      const row = columns > 0 ? values(item) : undefined;
+      if (row) this.#fill(buffer, i * columns, row as HostArray);
+    }
+    return buffer;
+  }
+
+  /** Copies matrices to the rows from `starts` on. */
+  place(buffer: RealSlice, matrices: readonly Matrix[], starts: readonly number[], columns: number): void {
+    for (const [i, { data }] of matrices.entries()) if (data.length > 0) this.#fill(buffer, starts[i]! * columns, data as HostArray);
+  }
+
+  dispose(): void {
+    for (const buffer of this.#buffers.splice(0)) buffer.dispose();
+  }
+
+  #fill(buffer: RealSlice | DeviceBuffer, at: number, values: HostArray): void {
+    this.#stream.upload((buffer as DeviceBuffer).slice(at, at + values.length), values as never);
+  }
+}

@@ -1,0 +1,64 @@
+// Training where the states are: what takes the place of a sink on the host while its rows are made on the device.
+import type { Context, Stream } from "../../../gpu/index.js";
+import type { PortableGram } from "../../../numerics/index.js";
+import { GramAccumulator } from "../../../readout/index.js";
+import type { TrainingSink } from "../../../reservoir/engine.js";
+import type { ReservoirModel } from "../../../reservoir/model.js";
+import type { OpenTrainer } from "../device-work.js";
+import { DeviceGrams, type GramTrainer, type RowShape } from "./gram.js";
+
+/** Sums for one sink, or undefined where it is no Gram accumulator of this model's shape in the portable order. */
+export const openTrainer: OpenTrainer = (context, model, sink, targets, stream) => {
+  const trainer = openGramTrainer(context, stream, model, [sink], targets);
+  if (!trainer) return undefined;
+  return {
+    bytes: trainer.bytes,
+    add: (on, { rows, states, inputs, targets: wanted }) =>
+      trainer.add(on, { rows, states, statePitch: 0, inputs, inputPitch: 0, targets: wanted }),
+    finish: (on) => trainer.finish(on),
+    dispose: () => trainer.dispose(),
+  };
+};
+
+/** The same for the sinks of members that take in equal numbers of rows. */
+export function openGramTrainer(
+  context: Context,
+  stream: Stream,
+  model: ReservoirModel,
+  sinks: readonly TrainingSink[],
+  targets: number,
+): GramTrainer | undefined {
+  const [first] = sinks;
+  if (!(first instanceof GramAccumulator)) return undefined;
+  const { size, inputSize, precision } = model;
+  const wanted = JSON.stringify([{ stateSize: size, inputSize, outputSize: targets }, first.features, first.constant]);
+  const into: PortableGram[] = [];
+  for (const sink of sinks) {
+    if (!(sink instanceof GramAccumulator) || !sink.portable) return undefined;
+    // A sink of another shape refuses its rows itself.
+    if (JSON.stringify([sink.shape, sink.features, sink.constant]) !== wanted) return undefined;
+    into.push(sink.portable);
+  }
+  if (new Set(into).size < into.length) return undefined;
+  const before = into.map((gram) => (gram.rows > 0 ? gram.blocks() : undefined));
+  if (before.some((blocks) => blocks?.rowsInBlock !== before[0]?.rowsInBlock)) return undefined;
+  const shape: RowShape = { precision, size, inputSize, outputs: targets, features: first.features, constant: first.constant };
+  const grams = new DeviceGrams(context, shape, sinks.length);
+  try {
+    grams.load(stream, before);
+  } catch (error) {
+    grams.dispose();
+    throw error;
+  }
+  return {
+    bytes: grams.bytes,
+    add: (on, rows) => grams.add(on, rows),
+    finish: async (on) => {
+      for (const [m, gram] of into.entries()) {
+        const { rows, ...blocks } = await grams.read(on, m);
+        gram.restore({ ...blocks, rows: (before[m]?.rows ?? 0) + rows });
+      }
+    },
+    dispose: () => grams.dispose(),
+  };
+}
