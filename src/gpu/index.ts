@@ -29,6 +29,7 @@ export {
   type ExecutorOptions,
   GpuCompute,
   GpuDevice,
+  GpuTensor,
   type KernelArgument,
   KernelExecutor,
   KernelLauncher,

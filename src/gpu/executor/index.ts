@@ -2,6 +2,7 @@
 export { CublasError } from "./cublas-library.js";
 export { GpuCompute } from "./gpu-compute.js";
 export { type DeviceSource, GpuDevice } from "./gpu-device.js";
+export { GpuTensor } from "./gpu-tensor.js";
 export { type ExecutorOptions, KernelExecutor, type NetworkOutput, type Product } from "./kernel-executor.js";
 export { type KernelArgument, KernelLauncher, type LaunchOptions } from "./kernel-launcher.js";
 export type { BlasChoice, MatmulKernel, ProductSource } from "./matmul.js";

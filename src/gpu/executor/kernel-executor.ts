@@ -6,6 +6,7 @@ import type { Dimensions } from "../launch-config.js";
 import { shippedPtx } from "../shipped.js";
 import { GpuCompute } from "./gpu-compute.js";
 import type { DeviceSource, GpuDevice } from "./gpu-device.js";
+import { GpuTensor } from "./gpu-tensor.js";
 import type { KernelArgument, LaunchOptions } from "./kernel-launcher.js";
 import type { BlasChoice, ProductSource } from "./matmul.js";
 import { type Layer, NeuralNetwork } from "./neural-network.js";
@@ -210,6 +211,13 @@ export class KernelExecutor implements Disposable {
       this.#result("f32", m * n, (product) => this.standard.matmul(left, right, product, m, k, n, options));
     const [values, source] = await this.#with([a, b], work);
     return { values, source };
+  }
+
+  /** A matrix on the device (rows x columns, row-major), for chains of operations there. @throws RangeError; OutOfMemoryError, CudaError. */
+  tensor(values: Float32Array, rows: number, columns: number): GpuTensor {
+    checkSizes("tensor", { rows, columns });
+    checkLength("values", values, rows * columns, `${rows} x ${columns}`);
+    return new GpuTensor(this.standard, this.device.upload(values), rows, columns);
   }
 
   /** A feed-forward network with its weights on the device. @throws RangeError where layers do not fit; OutOfMemoryError, CudaError. */

@@ -290,4 +290,17 @@ describe("the standard kernels", () => {
     expect(worst(values, expected)).toBeLessThanOrEqual(tolerance);
     expect(sources.map(({ library }) => library)).toEqual(["spillway", "spillway", "spillway"]);
   });
+
+  it("chains operations on a tensor there, a product saying what computed it", async () => {
+    using a = executor.tensor(Float32Array.of(1, 2, 3, 4, 5, 6), 2, 3);
+    using b = executor.tensor(Float32Array.of(1, 0, -1, 1, 2, -1), 3, 2);
+    using row = executor.tensor(Float32Array.of(-5, 2), 1, 2);
+    using product = a.matmul(b);
+    expect([product.shape, product.source?.library]).toEqual(["2 x 2", "spillway"]);
+    expect([...(await product.toArray())]).toEqual([5, -1, 11, -1]);
+    expect([...(await product.addRow(row).relu().toArray())]).toEqual([0, 1, 6, 1]);
+    expect([...(await product.softmax().toArray())].map((value) => value.toFixed(4))).toEqual(["0.2689", "0.7311", "0.9933", "0.0067"]);
+    expect(() => a.matmul(row)).toThrow("a product takes as many rows on the right as columns on the left; got 2 x 3 times 1 x 2");
+    expect(() => a.addRow(row)).toThrow("a row of 2 x 3 is 1 x 3; got 1 x 2");
+  });
 });
