@@ -207,8 +207,8 @@ __device__ __forceinline__ void sparseStep(const Weight* values, const Column* c
     __syncthreads();
     x = staged;
   }
-  const int warps = blockDim.x >> 5;
-  for (int slice = blockIdx.x * warps + (threadIdx.x >> 5); slice < slices; slice += gridDim.x * warps)
+  // Neighbouring slices go to different blocks, so that all multiprocessors have as many.
+  for (int slice = (threadIdx.x >> 5) * gridDim.x + blockIdx.x; slice < slices; slice += gridDim.x * (blockDim.x >> 5))
     sparseSlice<Real, Weight, Column, V>(slice, values, columns, offsets, rows, x, xIn, xOut, chunk, leak, keep, N, activation, noiseLevel,
                                          key0, key1, t);
 }
@@ -329,13 +329,13 @@ template <typename Real> __device__ __forceinline__ void unpackState(const Real*
 }  // namespace
 
 #define DENSE_STEP(NAME, REAL, WEIGHT, ROWS, BATCH)                                                                                          \
-  extern "C" __global__ void __launch_bounds__(256)                                                                                          \
+  extern "C" __global__ void __launch_bounds__(128, 4)                                                                                       \
       NAME(const WEIGHT* W, const REAL* xIn, REAL* xOut, const Chunk* chunk, const REAL* leak, const REAL* keep, int N, int stride,          \
            int activation, REAL noiseLevel, unsigned key0, unsigned key1, int t) {                                                           \
     denseStep<REAL, WEIGHT, ROWS, BATCH>(W, xIn, xOut, chunk, leak, keep, N, stride, activation, noiseLevel, key0, key1, t);                 \
   }
-DENSE_STEP(dense_step_f32, float, float, 2, 4)
-DENSE_STEP(dense_step_f64, double, double, 2, 4)
+DENSE_STEP(dense_step_f32, float, float, 1, 8)
+DENSE_STEP(dense_step_f64, double, double, 1, 8)
 DENSE_STEP(dense_step_f32_bf16, float, bfloat16, 4, 2)
 DENSE_STEP(dense_step_f64_bf16, double, bfloat16, 2, 2)
 

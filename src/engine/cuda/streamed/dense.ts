@@ -7,13 +7,13 @@ import type { NeuronArguments, StepArguments, StreamedWeights } from "./weights.
 
 /** What a kernel makes of W: columns a lane loads at once, rows of a warp. Lanes and the DENSE_STEP lines of kernels/reservoir_step.cu. */
 const variants = {
-  f32: { lanes: 4, rows: 2, weightBytes: 4 },
-  f64: { lanes: 2, rows: 2, weightBytes: 8 },
+  f32: { lanes: 4, rows: 1, weightBytes: 4 },
+  f64: { lanes: 2, rows: 1, weightBytes: 8 },
   f32_bf16: { lanes: 8, rows: 4, weightBytes: 2 },
   f64_bf16: { lanes: 8, rows: 2, weightBytes: 2 },
 } as const;
 
-const threads = 256;
+const threads = 128;
 
 /** Rows of W are sent in pieces of at most about this many bytes, and in no fewer pieces than these. */
 const pieceBytes = 64 * 2 ** 20;

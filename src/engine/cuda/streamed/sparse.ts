@@ -74,7 +74,7 @@ export class SparseWeights implements StreamedWeights {
     this.#slices = layout.slices;
     this.stateLength = weights.rows;
     const blocks = Math.ceil(layout.slices / (threads / 32));
-    this.#blocks = shared > 0 ? Math.min(blocks, context.info.attributes.multiprocessors) : blocks;
+    this.#blocks = shared > 0 ? Math.min(layout.slices, context.info.attributes.multiprocessors) : blocks;
     this.#kernel = realKernel(context, "reservoir_step", `sparse_step_${name}`, precision, [
       ...([`const ${valueType}*`, `const ${columnType}*`, "const u32*", "const i32*", "i32", "const real*", "real*"] as const),
       ...(["const u64*", "const real*", "const real*", "i32", "i32", "real", "u32", "u32", "i32"] as const),

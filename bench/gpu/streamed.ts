@@ -1,0 +1,124 @@
+// The streamed plan beside the device's own copy rate, and beside cuSPARSE and cuBLAS through PyTorch in the same run (where python3 has torch). Times are
+// of whole runs from JavaScript, drive and the look for states that are not finite included; states stay on the device.
+// Usage: npx tsx bench/gpu/streamed.ts
+import { spawnSync } from "node:child_process";
+import { cudaEngine } from "../../src/engine/cuda/index.js";
+import { Matrix, type SparseMatrix } from "../../src/numerics/index.js";
+import { resolveConfig } from "../../src/reservoir/config-schema.js";
+import type { ReservoirModel } from "../../src/reservoir/model.js";
+import { buildModel } from "../../src/reservoir/weights.js";
+
+const engine = cudaEngine(0);
+const context = engine.context();
+const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
+
+/** Small numbers from a linear congruential generator, a block of them over and over: weights need no quality here. */
+function filled(length: number, scale: number): Float32Array {
+  const data = new Float32Array(length);
+  const block = Math.min(length, 2 ** 22 + 1);
+  let state = 1;
+  for (let i = 0; i < block; i++) {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    data[i] = scale * (state / 2 ** 31 - 1);
+  }
+  for (let at = block; at < length; at += block) data.copyWithin(at, 0, Math.min(block, length - at));
+  return data;
+}
+
+/** A model with these weights and little else drawn. */
+function modelWith(size: number, weights: Matrix | SparseMatrix, weightPrecision: "full" | "bfloat16" = "full"): ReservoirModel {
+  const config = resolveConfig({ size, connectionProbability: 0, spectralRadius: null, storage: "sparse", weightPrecision });
+  return { ...buildModel(config), weights };
+}
+
+function dense(size: number, weightPrecision: "full" | "bfloat16" = "full"): ReservoirModel {
+  const data = filled(size * size, 1 / size);
+  if (weightPrecision === "bfloat16") {
+    const words = new Uint32Array(data.buffer);
+    for (let i = 0; i < words.length; i++) words[i] = words[i]! & 0xffff0000;
+  }
+  return modelWith(size, new Matrix(size, size, data), weightPrecision);
+}
+
+/** Every row has `perRow` entries in columns spread over the whole. */
+function sparse(size: number, perRow: number): ReservoirModel {
+  const rowOffsets = Uint32Array.from({ length: size + 1 }, (_, r) => r * perRow);
+  const columns = new Uint32Array(size * perRow);
+  const stride = size / perRow;
+  let state = 7;
+  for (let r = 0, p = 0; r < size; r++)
+    for (let m = 0; m < perRow; m++, p++) {
+      state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+      columns[p] = Math.floor(m * stride + (state / 2 ** 32) * Math.floor(stride));
+    }
+  return modelWith(size, { rows: size, cols: size, rowOffsets, columns, values: filled(size * perRow, 1 / perRow) });
+}
+
+/** Median microseconds of a step over five runs, after one that warms up. */
+async function measure(model: ReservoirModel, steps: number): Promise<{ microseconds: number; bytes: number; modelled: number }> {
+  const session = await engine.open(model, { plan: "streamed" });
+  try {
+    const inputs = new Matrix(steps, 1, filled(steps, 1));
+    const times: number[] = [];
+    for (let round = 0; round < 6; round++) {
+      const start = performance.now();
+      await session.run({ inputs }, {});
+      if (round > 0) times.push((1000 * (performance.now() - start)) / steps);
+    }
+    const { bytesPerStep, modelledMicrosecondsPerStep } = session.plan.details;
+    return { microseconds: median(times), bytes: Number(bytesPerStep), modelled: Number(modelledMicrosecondsPerStep) };
+  } finally {
+    await session.dispose();
+  }
+}
+
+/** Bytes read and written a second by a copy of 2 GiB on the device. */
+function copyRate(): number {
+  const length = 2 ** 31;
+  const [from, to] = [context.zeros("u8", length), context.zeros("u8", length)];
+  const stream = context.stream();
+  const [start, end] = [context.event(), context.event()];
+  const rates: number[] = [];
+  for (let round = 0; round < 11; round++) {
+    start.record(stream);
+    stream.copy(to, from);
+    end.record(stream);
+    stream.sync();
+    if (round > 0) rates.push((2 * length) / (end.elapsedSince(start) / 1000));
+  }
+  for (const owned of [from, to, start, end, stream]) owned.dispose();
+  return median(rates);
+}
+
+const copy = copyRate();
+const { name } = context.info;
+console.log(`${name}: a copy on the device reads and writes ${(copy / 1e12).toFixed(3)} TB/s; float32 states, one input\n`);
+
+const peers = spawnSync("python3", [new URL("streamed_peers.py", import.meta.url).pathname], { encoding: "utf8" });
+const theirs = (peers.status === 0 ? JSON.parse(peers.stdout) : {}) as Record<string, number | string>;
+if (peers.status !== 0) console.log(`no PyTorch beside it: ${peers.stderr.trim().split("\n").at(-1)}\n`);
+
+console.log("| case | us/step | bytes of W a step | TB/s | share of the copy rate | modelled us | peer us (the product alone) | ratio |");
+console.log("|---|---|---|---|---|---|---|---|");
+const cases: readonly (readonly [string, () => ReservoirModel, number])[] = [
+  ["dense N=4096", () => dense(4096), 4000],
+  ["dense N=8192", () => dense(8192), 2000],
+  ["dense N=16384", () => dense(16384), 640],
+  ["dense N=32768", () => dense(32768), 192],
+  ["dense N=32768, bfloat16 weights", () => dense(32768, "bfloat16"), 384],
+  ["sparse N=10000, 1000 a row", () => sparse(10_000, 1000), 8000],
+  ["sparse N=50000, 500 a row", () => sparse(50_000, 500), 4000],
+  ["sparse N=100000, 100 a row", () => sparse(100_000, 100), 4000],
+  ["sparse N=200000, 10 a row", () => sparse(200_000, 10), 4000],
+];
+for (const [label, make, steps] of cases) {
+  const { microseconds, bytes, modelled } = await measure(make(), steps);
+  const rate = bytes / (microseconds / 1e6);
+  const peer = theirs[label];
+  const beside = typeof peer === "number" ? `${peer.toFixed(1)} | ${(peer / microseconds).toFixed(2)}x` : "| ";
+  console.log(
+    `| ${label} | ${microseconds.toFixed(2)} | ${bytes.toLocaleString("en")} | ${(rate / 1e12).toFixed(2)} | ${((100 * rate) / copy).toFixed(1)} % | ${modelled.toFixed(1)} | ${beside} |`,
+  );
+}
+if (theirs["about"]) console.log(`\npeers: ${theirs["about"]}`);
+engine.close();
