@@ -1,6 +1,7 @@
-// PTX without a toolkit: a builder that makes it, and an interpreter that reads and runs it. No driver, nothing native.
+// PTX without a toolkit: a builder that makes it, kernels made with it, and an interpreter that reads and runs it. No driver, nothing native.
 export * from "./builder/index.js";
 export { PtxModule } from "./builder/index.js";
 export * from "./interpreter/index.js";
 /** A module as the interpreter reads it. */
 export type { PtxModule as ParsedPtxModule } from "./interpreter/index.js";
+export * from "./kernels/index.js";

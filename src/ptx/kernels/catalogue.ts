@@ -1,0 +1,80 @@
+// Every kernel that can be generated, by kind: its name before it is made, and presets for common uses.
+import { PtxBuildError } from "../builder/index.js";
+import { attention, attentionName, type AttentionShape } from "./attention.js";
+import { elementwise, type ElementwiseName } from "./elementwise.js";
+import { gemmNaive, gemmNaiveName, type GemmShape } from "./gemm-naive.js";
+import { gemmTensorCore, gemmTensorCoreName, type GemmTensorCoreShape } from "./gemm-tensor-core.js";
+import { gemmTiled, gemmTiledName, type GemmTiledShape } from "./gemm-tiled.js";
+import { gemv, gemvName, type GemvShape, leakyStep, leakyStepName } from "./gemv.js";
+import type { GeneratedKernel, GeneratorOptions } from "./generated-kernel.js";
+import { layerNorm, layerNormName, type NormShape, rmsNorm, rmsNormName } from "./norms.js";
+import { quantizedGemm, quantizedGemmName, type QuantizedGemmShape } from "./quantized-gemm.js";
+import { softmax, softmaxName, type SoftmaxShape } from "./softmax.js";
+
+interface Shapes {
+  gemmNaive: GemmShape;
+  gemmTiled: GemmTiledShape;
+  gemmTensorCore: GemmTensorCoreShape;
+  softmax: SoftmaxShape;
+  layerNorm: NormShape;
+  rmsNorm: NormShape;
+  attention: AttentionShape;
+  quantizedGemm: QuantizedGemmShape;
+  gemv: GemvShape;
+  leakyStep: { readonly size: number };
+  elementwise: { readonly operation: ElementwiseName; readonly count: number };
+}
+
+export type KernelKind = keyof Shapes;
+/** A kernel to generate: its kind with the sizes of that kind. */
+export type KernelType = { [K in KernelKind]: { readonly kind: K } & Shapes[K] }[KernelKind];
+
+interface Entry<S> {
+  readonly name: (shape: S) => string;
+  readonly make: (shape: S, options: GeneratorOptions) => GeneratedKernel;
+}
+
+const catalogue: { readonly [K in KernelKind]: Entry<Shapes[K]> } = {
+  gemmNaive: { name: () => gemmNaiveName, make: gemmNaive },
+  gemmTiled: { name: () => gemmTiledName, make: gemmTiled },
+  gemmTensorCore: { name: gemmTensorCoreName, make: gemmTensorCore },
+  softmax: { name: softmaxName, make: softmax },
+  layerNorm: { name: () => layerNormName, make: layerNorm },
+  rmsNorm: { name: () => rmsNormName, make: rmsNorm },
+  attention: { name: attentionName, make: attention },
+  quantizedGemm: { name: quantizedGemmName, make: quantizedGemm },
+  gemv: { name: () => gemvName, make: gemv },
+  leakyStep: { name: () => leakyStepName, make: leakyStep },
+  elementwise: { name: ({ operation }) => operation, make: elementwise },
+};
+
+export const kernelKinds = Object.keys(catalogue) as KernelKind[];
+
+function entryOf(type: KernelType): Entry<KernelType> {
+  if (!Object.hasOwn(catalogue, type.kind))
+    throw new PtxBuildError(`kind is ${JSON.stringify(type.kind)}; it takes one of ${kernelKinds.join(", ")}`);
+  return catalogue[type.kind] as unknown as Entry<KernelType>;
+}
+
+/** The `.entry` that a kernel will have. @throws PtxBuildError for an unknown kind. */
+export function kernelName(type: KernelType): string {
+  return entryOf(type).name(type);
+}
+
+/** Makes a kernel. @throws PtxBuildError, PtxTargetError */
+export function generateKernel(type: KernelType, options: GeneratorOptions = {}): GeneratedKernel {
+  return entryOf(type).make(type, options);
+}
+
+/** Kernel types for common uses. */
+export const presets = {
+  /** Causal attention of a Llama layer. */
+  llamaAttention: (seqLen: number, headDim: number, heads = 1) => ({ kind: "attention", heads, seqLen, headDim, causal: true }) as const,
+  /** The first product of a feed-forward layer: batch x hidden times hidden x intermediate. */
+  ffnGemm: (batch: number, hidden: number, intermediate: number) =>
+    ({ kind: "gemmTiled", m: batch, n: intermediate, k: hidden, tileSize: 32 }) as const,
+  /** A product with weights in Q4_K superblocks: m rows of k numbers with n rows of weights. */
+  q4kInference: (m: number, n: number, k: number) => ({ kind: "quantizedGemm", m, n, k, format: "superblock" }) as const,
+  /** Root-mean-square norm with a weight for each number. */
+  rmsNorm: (hiddenSize: number, rows = 1) => ({ kind: "rmsNorm", rows, hiddenSize, epsilon: 1e-6, affine: true }) as const,
+} as const;
