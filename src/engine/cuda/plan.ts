@@ -2,12 +2,13 @@
 import type { DeviceInfo } from "../../gpu/index.js";
 import { EngineCapacityError, EngineUnavailableError, type EngineOptions, type EnginePlan, formatBytes } from "../../reservoir/engine.js";
 import { type MemoryPlan, planMemory } from "./memory.js";
+import { persistentLoops } from "./persistent/index.js";
 import type { ModelShape } from "./shape.js";
 import { streamedLoops } from "./streamed/index.js";
 import type { TimeLoopFamily, TimeLoopPlan } from "./time-loop.js";
 
 /** Every family of loops there is. */
-const families: readonly TimeLoopFamily[] = [streamedLoops];
+const families: readonly TimeLoopFamily[] = [persistentLoops, streamedLoops];
 
 /** What the option `plan` takes. */
 export const planNames: readonly string[] = ["auto", ...families.flatMap(({ names }) => names)];

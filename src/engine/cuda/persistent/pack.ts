@@ -1,0 +1,127 @@
+// W in the order in which the persistent kernels read it: padded with zeros, 16 bytes of a lane side by side.
+import { allocate, type FloatArray, type Matrix, type SparseMatrix } from "../../../numerics/index.js";
+import { elementBytes } from "../shape.js";
+import { type DenseFit, groupSize, type SparseFit, unitBytes, unitEntries } from "./shapes.js";
+
+/** The neuron at a position: neuronAt of kernels/include/recurrence.cuh. */
+export const neuronAt = (position: number): number => (position & ~127) | ((position & 3) << 5) | ((position >> 2) & 31);
+
+/**
+ * The group of columns in each place of storage: those in registers, in shared memory and streamed take turns, so that what is streamed comes while
+ * the rest is summed. The order in which kernels/include/reservoir_grid.cuh meets them.
+ */
+export function groupOrder({ variant: { plan, held, mixed }, shared, streamed }: DenseFit): Int32Array {
+  const order = new Int32Array(held + shared + streamed);
+  if (plan === "cluster" || !mixed) return order.map((_, index) => index);
+  const rounds = Math.ceil(held / 2);
+  let next = 0;
+  let sharedDone = 0;
+  let streamedDone = 0;
+  for (let round = 0; round < rounds; round++) {
+    order[2 * round] = next++;
+    if (2 * round + 1 < held) order[2 * round + 1] = next++;
+    const sharedEnd = Math.floor((shared * (round + 1)) / rounds);
+    while (sharedDone < sharedEnd) order[held + sharedDone++] = next++;
+    const streamedEnd = Math.floor((streamed * (round + 1)) / rounds);
+    while (streamedDone + 2 <= streamedEnd || (round === rounds - 1 && streamedDone < streamed)) {
+      order[held + shared + streamedDone++] = next++;
+      order[held + shared + streamedDone++] = next++;
+    }
+  }
+  return order;
+}
+
+/** [block][warp][group][row][lane][4]: a lane's four are columns l, l + 32, l + 64, l + 96 of the group. */
+export function packDense(weights: Matrix, fit: DenseFit): FloatArray {
+  const { rows, warps } = fit.variant;
+  const { rows: size, data } = weights;
+  const order = groupOrder(fit);
+  const packed = allocate(data instanceof Float32Array ? "float32" : "float64", fit.weightBytes / data.BYTES_PER_ELEMENT);
+  let to = 0;
+  for (let warp = 0; warp < fit.blocks * warps; warp++)
+    for (const group of order)
+      for (let row = 0; row < rows; row++) {
+        const neuron = neuronAt(warp * rows + row);
+        const first = group * groupSize;
+        if (neuron < size && first < size) {
+          const from = neuron * size + first;
+          const columns = Math.min(groupSize, size - first);
+          for (let column = 0; column < columns; column++) packed[to + ((column & 31) << 2) + (column >> 5)] = data[from + column]!;
+        }
+        to += groupSize;
+      }
+  return packed;
+}
+
+/** Entries of the longest row. */
+export function longestRow({ rowOffsets }: SparseMatrix): number {
+  let longest = 0;
+  for (let row = 0; row + 1 < rowOffsets.length; row++) longest = Math.max(longest, rowOffsets[row + 1]! - rowOffsets[row]!);
+  return longest;
+}
+
+/** Sparse rows as the kernel has them. */
+export interface PackedRows {
+  /** [block][warp][round][unit][16 bytes of a unit][lane] as 32-bit words. */
+  readonly entries: Uint32Array;
+  /** The neuron at each place, or -1. */
+  readonly neurons: Int32Array;
+}
+
+/**
+ * Rows in order, eight lanes each: entry m of a row is in lane m mod 8 of its octet. The units of a round in registers, shared memory and streamed take
+ * turns, in the order in which kernels/include/reservoir_sparse.cuh meets them.
+ */
+export function packSparse(weights: SparseMatrix, fit: SparseFit): PackedRows {
+  const { variant, count, blocks, held, shared, streamed } = fit;
+  const { rounds, warps, precision } = variant;
+  const { rows: size, rowOffsets, columns, values } = weights;
+  const neurons = Int32Array.from({ length: count }, (_, place) => (place < size ? place : -1));
+  const order = unitOrder(fit);
+  const element = elementBytes(precision);
+  const bytes = unitBytes(precision);
+  const buffer = new ArrayBuffer(fit.weightBytes);
+  const reals = precision === "float32" ? new Float32Array(buffer) : new Float64Array(buffer);
+  const places = new Uint16Array(buffer);
+  const units = held + shared + streamed;
+  const perPart = 16 / element;
+  const valueParts = 8 / perPart;
+  for (let warp = 0; warp < blocks * warps; warp++)
+    for (let round = 0; round < rounds; round++)
+      for (let octet = 0; octet < 4; octet++) {
+        const row = (warp * 4 + octet) * rounds + round;
+        if (row >= size) continue;
+        const start = rowOffsets[row]!;
+        const length = rowOffsets[row + 1]! - start;
+        for (let unit = 0; unit < units; unit++) {
+          const base = ((warp * rounds + round) * units + unit) * bytes;
+          const first = order[unit]! * unitEntries;
+          for (let m = first; m < Math.min(length, first + unitEntries); m++) {
+            const lane = octet * 8 + (m & 7);
+            const k = (m - first) >> 3;
+            reals[(base + (Math.floor(k / perPart) * 32 + lane) * 16) / element + (k % perPart)] = values[start + m]!;
+            places[(base + (valueParts * 32 + lane) * 16) / 2 + k] = columns[start + m]!;
+          }
+        }
+      }
+  return { entries: new Uint32Array(buffer), neurons };
+}
+
+/** The unit of a row in each place of storage. */
+export function unitOrder({ variant, held, shared, streamed }: SparseFit): Int32Array {
+  const order = new Int32Array(held + shared + streamed);
+  const rounds = Math.max(1, variant.held);
+  let next = 0;
+  let sharedDone = 0;
+  let streamedDone = 0;
+  for (let round = 0; round < rounds; round++) {
+    if (round < held) order[round] = next++;
+    const sharedEnd = Math.floor((shared * (round + 1)) / rounds);
+    const streamedEnd = Math.floor((streamed * (round + 1)) / rounds);
+    while (sharedDone < sharedEnd || streamedDone < streamedEnd) {
+      if (sharedDone < sharedEnd) order[held + sharedDone++] = next++;
+      if (streamedDone < streamedEnd) order[held + shared + streamedDone++] = next++;
+    }
+  }
+  return order;
+}

@@ -1,0 +1,231 @@
+// The compiled shapes of the persistent kernels, and how a reservoir lies in one: blocks, where the weights are, memory, modelled cost. Arithmetic
+// alone: nothing here touches a device.
+import type { DeviceInfo } from "../../../gpu/index.js";
+import type { Precision } from "../../../numerics/index.js";
+import { realType } from "../kernels.js";
+import { elementBytes } from "../shape.js";
+
+/** A compiled shape of kernels/reservoir_cluster.cu or reservoir_grid.cu: rows of a warp, groups of 128 columns in registers, warps of a block. */
+export interface DenseVariant {
+  readonly plan: "cluster" | "grid";
+  readonly precision: Precision;
+  readonly rows: number;
+  readonly held: number;
+  readonly warps: number;
+  /** Whether further columns may lie in shared memory and, on the grid, in L2. */
+  readonly mixed: boolean;
+}
+
+const dense = (
+  plan: "cluster" | "grid",
+  precision: Precision,
+  rows: number,
+  held: number,
+  warps: number,
+  mixed: boolean,
+): DenseVariant => ({
+  ...{ plan, precision, rows, held, warps, mixed },
+});
+
+/** Every dense shape that is shipped. A cluster's blocks hold what is beyond their registers in shared memory. */
+export const denseVariants: readonly DenseVariant[] = [
+  dense("cluster", "float32", 4, 1, 4, true),
+  dense("cluster", "float32", 4, 2, 4, true),
+  dense("cluster", "float32", 4, 2, 8, true),
+  dense("cluster", "float32", 4, 4, 8, true),
+  dense("cluster", "float32", 8, 5, 8, true),
+  dense("cluster", "float64", 4, 2, 4, true),
+  dense("cluster", "float64", 4, 3, 8, true),
+  dense("grid", "float32", 2, 2, 4, false),
+  dense("grid", "float32", 2, 4, 4, false),
+  dense("grid", "float32", 2, 8, 4, false),
+  dense("grid", "float32", 2, 16, 8, false),
+  dense("grid", "float32", 4, 4, 8, false),
+  dense("grid", "float32", 4, 10, 8, true),
+  dense("grid", "float32", 8, 3, 8, true),
+  dense("grid", "float64", 1, 8, 8, false),
+  dense("grid", "float64", 2, 4, 8, true),
+  dense("grid", "float64", 4, 2, 8, true),
+];
+
+export function denseEntry({ plan, precision, rows, held, warps, mixed }: DenseVariant): string {
+  return `reservoir_${plan}_${realType(precision)}_r${rows}_h${held}_w${warps}${plan === "grid" && mixed ? "_mixed" : ""}`;
+}
+
+/** Columns of a group, and positions of neurons in one: see neuronAt in kernels/include/recurrence.cuh. */
+export const groupSize = 128;
+
+/** Groups that the grid's kernel has under way from L2 (Depth in kernels/include/reservoir_grid.cuh). */
+const streamDepth = 2;
+
+/** Static shared memory of any of the kernels, and some room. */
+const reservedShared = 64;
+
+/** Blocks of the largest cluster that devices have. */
+const largestCluster = 16;
+
+/** How a dense reservoir lies in a variant on a device. */
+export interface DenseFit {
+  readonly variant: DenseVariant;
+  readonly blocks: number;
+  /** Groups of columns that hold any. */
+  readonly groups: number;
+  /** Groups beyond those in registers: in shared memory, and streamed each step. */
+  readonly shared: number;
+  readonly streamed: number;
+  /** Copies of each exchanged value, and buffers of x in shared memory. */
+  readonly copies: number;
+  readonly buffers: number;
+  /** Dynamic shared memory of a block. */
+  readonly sharedBytes: number;
+  readonly weightBytes: number;
+  /** Of the exchanged values: those of bounded states and any others apart. */
+  readonly placeBytes: number;
+  readonly microsecondsPerStep: number;
+}
+
+/** Measured on an H200 (docs/plans): what a step costs beside arithmetic, in microseconds. */
+const fixedCost = { cluster: 0.3, grid: 0.87 };
+
+/** Bytes a microsecond that all multiprocessors of an H200 read from L2, and from memory. */
+const l2Rate = 5.6e6;
+const memoryRate = 4.0e6;
+
+/** Values a cycle that a block of a cluster takes in from the others. */
+const clusterIntake = 1.2;
+
+export const clockMegahertz = (device: DeviceInfo): number => device.attributes.clockKilohertz / 1000 || 1980;
+
+/** Microseconds that every step reads `bytes` of weights from outside the multiprocessors, or 0. */
+export function streamingCost(bytes: number, device: DeviceInfo): number {
+  const { l2Bytes, multiprocessors } = device.attributes;
+  const scale = multiprocessors / 132;
+  return bytes / ((bytes > 0.6 * l2Bytes ? memoryRate : l2Rate) * scale);
+}
+
+/** The fit of N neurons in a variant, or undefined where they or the device do not suit it. */
+export function fitDense(variant: DenseVariant, size: number, device: DeviceInfo): DenseFit | undefined {
+  const { plan, precision, rows, held, warps, mixed } = variant;
+  const { multiprocessors, sharedBytesPerBlockOptIn, clusterLaunch, cooperativeLaunch } = device.attributes;
+  const element = elementBytes(precision);
+  const cluster = plan === "cluster";
+  const groups = Math.ceil(size / groupSize);
+  const rowsPerBlock = rows * warps;
+  const blocks = Math.ceil((groups * groupSize) / rowsPerBlock);
+  if (cluster ? clusterLaunch === 0 || blocks > largestCluster : cooperativeLaunch === 0 || blocks > multiprocessors) return undefined;
+  const buffers = cluster || !mixed ? 2 : 1;
+  const groupBytes = rowsPerBlock * groupSize * element;
+  const stateBytes = (count: number): number => buffers * count * groupSize * element;
+  const most = sharedBytesPerBlockOptIn - reservedShared;
+  const beyond = Math.max(0, groups - held);
+  if (beyond > 0 && !mixed) return undefined;
+  let shared = Math.min(beyond, Math.floor((most - stateBytes(held + beyond + streamDepth)) / groupBytes));
+  if (shared < 0) return undefined;
+  let streamed = beyond - shared;
+  if (streamed > 0) {
+    if (cluster) return undefined;
+    const rest = streamed % streamDepth;
+    if (rest !== 0 && shared >= streamDepth - rest) {
+      streamed += streamDepth - rest;
+      shared -= streamDepth - rest;
+    } else if (rest !== 0) streamed += streamDepth - rest;
+  }
+  const stored = held + shared + streamed;
+  const sharedBytes = stateBytes(stored) + shared * groupBytes;
+  if (sharedBytes > most) return undefined;
+  const copies = !cluster && groups >= 16 ? Math.min(4, 32 / rows) : 1;
+  const wide = precision === "float64" ? 2 : 1;
+  const products = (rowsPerBlock * stored * groupSize * 2 * wide) / 128;
+  const reads = (warps * stored * groupSize * element + shared * groupBytes) / 128;
+  const cycles = (products + reads) * (streamed > 0 || shared > 0 ? 1.2 : 1) + (cluster ? (groups * groupSize * wide) / clusterIntake : 0);
+  const streaming = streamingCost(streamed * groupBytes * blocks, device);
+  return {
+    ...{ variant, blocks, groups, shared, streamed, copies, buffers, sharedBytes },
+    weightBytes: blocks * stored * groupBytes,
+    placeBytes: cluster ? 0 : 2 * copies * groups * groupSize * 3 * element,
+    microsecondsPerStep: fixedCost[plan] + Math.max(cycles / clockMegahertz(device), streaming),
+  };
+}
+
+/** A compiled shape of kernels/reservoir_sparse.cu: rows that eight lanes take in turn, units of eight entries in registers, warps of a block. */
+export interface SparseVariant {
+  readonly precision: Precision;
+  readonly rounds: number;
+  readonly held: number;
+  readonly warps: number;
+  readonly mixed: boolean;
+}
+
+const sparse = (precision: Precision, rounds: number, held: number, warps: number, mixed: boolean): SparseVariant => ({
+  ...{ precision, rounds, held, warps, mixed },
+});
+
+/** Every sparse shape that is shipped. */
+export const sparseVariants: readonly SparseVariant[] = [
+  sparse("float32", 1, 3, 4, false),
+  sparse("float32", 1, 4, 20, true),
+  sparse("float32", 2, 2, 20, true),
+  sparse("float32", 4, 1, 16, true),
+  sparse("float64", 1, 2, 4, false),
+  sparse("float64", 1, 1, 20, true),
+  sparse("float64", 2, 1, 16, true),
+];
+
+export function sparseEntry({ precision, rounds, held, warps, mixed }: SparseVariant): string {
+  return `reservoir_sparse_${realType(precision)}_r${rounds}_h${held}_w${warps}${mixed ? "_mixed" : ""}`;
+}
+
+/** Entries of a row in one unit: eight in each of eight lanes. */
+export const unitEntries = 64;
+
+/** Columns are places of 16 bits. */
+const mostPlaces = 65536;
+
+/** How a sparse reservoir lies in a variant on a device. */
+export interface SparseFit {
+  readonly variant: SparseVariant;
+  readonly blocks: number;
+  /** Places of states, a multiple of 4. */
+  readonly count: number;
+  /** Units of the longest row: in registers, in shared memory, and streamed each step. */
+  readonly held: number;
+  readonly shared: number;
+  readonly streamed: number;
+  readonly copies: number;
+  readonly sharedBytes: number;
+  readonly weightBytes: number;
+  readonly placeBytes: number;
+  readonly microsecondsPerStep: number;
+}
+
+/** Bytes of a unit in the 32 lanes of a warp. */
+export const unitBytes = (precision: Precision): number => 32 * (8 * elementBytes(precision) + 16);
+
+/** The fit of N rows of at most `longest` entries in a variant, or undefined where they or the device do not suit it. */
+export function fitSparse(variant: SparseVariant, size: number, longest: number, device: DeviceInfo): SparseFit | undefined {
+  const { precision, rounds, warps, mixed } = variant;
+  const { multiprocessors, sharedBytesPerBlockOptIn, cooperativeLaunch } = device.attributes;
+  const element = elementBytes(precision);
+  const blocks = Math.ceil(size / (4 * rounds * warps));
+  const count = Math.ceil(size / 4) * 4;
+  if (cooperativeLaunch === 0 || blocks > multiprocessors || count > mostPlaces) return undefined;
+  const units = Math.max(1, Math.ceil(longest / unitEntries));
+  const held = Math.min(units, variant.held);
+  if (units > held && !mixed) return undefined;
+  const blockUnit = warps * rounds * unitBytes(precision);
+  const stateBytes = Math.ceil((count * element) / 16) * 16;
+  const shared = Math.min(units - held, Math.floor((sharedBytesPerBlockOptIn - reservedShared - stateBytes) / blockUnit));
+  if (shared < 0) return undefined;
+  const streamed = units - held - shared;
+  const cycles = units * 8 * warps * rounds * 4 * (element / 4) + (shared * blockUnit) / 128;
+  return {
+    ...{ variant, blocks, count, held, shared, streamed, copies: 1 },
+    sharedBytes: stateBytes + shared * blockUnit,
+    weightBytes: blocks * units * blockUnit,
+    placeBytes: 2 * count * 3 * element,
+    microsecondsPerStep:
+      fixedCost.grid +
+      Math.max(cycles / clockMegahertz(device), streamingCost(streamed * blockUnit * blocks, device)) +
+      (count * element) / 40_000,
+  };
+}

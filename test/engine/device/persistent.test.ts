@@ -1,0 +1,264 @@
+// The persistent loops against the step function: every compiled shape, at sizes that leave lanes, groups and blocks partly empty, with states that
+// keep to [-1, 1] and with others, in chunks; and what happens when a block never comes.
+import { afterAll, describe, expect, it } from "vitest";
+import {
+  denseEntry,
+  type DenseVariant,
+  denseVariants,
+  fitDense,
+  fitSparse,
+  type SparseVariant,
+  sparseEntry,
+  sparseVariants,
+  unitBytes,
+} from "../../../src/engine/cuda/persistent/shapes.js";
+import { densePlan, persistentLoops, sparsePlan } from "../../../src/engine/cuda/persistent/index.js";
+import { longestRow } from "../../../src/engine/cuda/persistent/pack.js";
+import { type RealSlice, StallError, type TimeLoop, type TimeLoopPlan } from "../../../src/engine/cuda/time-loop.js";
+import { type Context, type DeviceInfo, openDevice } from "../../../src/gpu/index.js";
+import { allocate, type FloatArray, type Matrix, type SparseMatrix } from "../../../src/numerics/index.js";
+import { reservoirStep, type ReservoirModel, type ReservoirOptions } from "../../../src/reservoir/index.js";
+import { simulatedDriver } from "../../../src/sim/index.js";
+import { onHardware, openTestDevice } from "../../gpu/device/device.js";
+import { bits, model, randomMatrix } from "../contract.js";
+
+/** As many multiprocessors as the GPU that the shapes were chosen on. */
+const device = onHardware ? openTestDevice() : openDevice({ driver: simulatedDriver({ multiprocessors: 132 }) });
+afterAll(() => device.dispose());
+
+/** The device with so little shared memory that weights must be streamed. */
+const withShared = (bytes: number): DeviceInfo => ({
+  ...device.info,
+  attributes: { ...device.info.attributes, sharedBytesPerBlockOptIn: bytes },
+});
+
+/** Runs chunks of a loop with a drive and a feedback of its own; gives the states and the last one. */
+async function run(context: Context, loop: TimeLoop, of: ReservoirModel, chunks: readonly number[], inputs: Matrix, teacher: Matrix) {
+  const { size, precision } = of;
+  const steps = chunks.reduce((sum, count) => sum + count, 0);
+  const real = precision === "float32" ? "f32" : "f64";
+  const drive = drives(of, inputs, steps);
+  const feedback = of.feedbackWeights ? feedbacks(of, teacher, steps) : undefined;
+  const upload = (values: FloatArray) => context.upload(values as Float32Array<ArrayBuffer>) as unknown as RealSlice;
+  const [driveBuffer, state] = [upload(drive), upload(of.initialState)];
+  const feedbackBuffer = feedback && upload(feedback);
+  const states = context.zeros(real, steps * size) as unknown as RealSlice;
+  const stream = context.stream();
+  let done = 0;
+  const rows = (slice: RealSlice, count: number) => slice.slice(done * size, (done + count) * size) as RealSlice;
+  for (const [index, count] of chunks.entries()) {
+    const keep = index !== 1 || chunks.length === 1;
+    loop.enqueue(stream, {
+      ...{ steps: count, firstStep: done, sequence: 3, state, drive: rows(driveBuffer, count) },
+      feedback: feedbackBuffer && rows(feedbackBuffer, count),
+      states: keep ? rows(states, count) : undefined,
+    });
+    done += count;
+  }
+  await stream.done();
+  loop.check();
+  const result = { states: context.read(states) as FloatArray, last: context.read(state) as FloatArray };
+  for (const buffer of [driveBuffer, state, states, ...(feedbackBuffer ? [feedbackBuffer] : [])])
+    (buffer as unknown as Disposable)[Symbol.dispose]();
+  stream.dispose();
+  return result;
+}
+
+function drives(of: ReservoirModel, inputs: Matrix, steps: number): FloatArray {
+  const round = of.precision === "float32" ? Math.fround : (value: number) => value;
+  const { size, inputSize, bias, inputWeights } = of;
+  const out = allocate(of.precision, steps * size);
+  for (let t = 0; t < steps; t++)
+    for (let r = 0; r < size; r++) {
+      let sum = bias[r]!;
+      for (let i = 0; i < inputSize; i++) sum = round(sum + round(inputWeights.at(r, i) * inputs.at(t, i)));
+      out[t * size + r] = sum;
+    }
+  return out;
+}
+
+function feedbacks(of: ReservoirModel, teacher: Matrix, steps: number): FloatArray {
+  const round = of.precision === "float32" ? Math.fround : (value: number) => value;
+  const out = allocate(of.precision, steps * of.size);
+  for (let t = 0; t < steps; t++)
+    for (let r = 0; r < of.size; r++) {
+      let sum = 0;
+      for (let k = 0; k < of.outputSize; k++) sum = round(sum + round(of.feedbackWeights!.at(r, k) * teacher.at(t, k)));
+      out[t * of.size + r] = sum;
+    }
+  return out;
+}
+
+/** The same chunks by the step function; the second of several is not kept and left as zeros. */
+function expected(of: ReservoirModel, chunks: readonly number[], inputs: Matrix, teacher: Matrix) {
+  const steps = chunks.reduce((sum, count) => sum + count, 0);
+  const states = allocate(of.precision, steps * of.size);
+  let x: FloatArray = of.initialState;
+  for (let t = 0; t < steps; t++) {
+    x = reservoirStep(of, x, inputs.row(t), teacher.row(t), t, 3);
+    const skipped = chunks.length > 1 && t >= chunks[0]! && t < chunks[0]! + chunks[1]!;
+    if (!skipped) states.set(x, t * of.size);
+  }
+  return { states, last: x };
+}
+
+async function holds(context: Context, plan: TimeLoopPlan, of: ReservoirModel, chunks: readonly number[]): Promise<void> {
+  const loop = await plan.open(context, of, {});
+  expect(loop, "the device takes the plan").toBeDefined();
+  try {
+    const steps = chunks.reduce((sum, count) => sum + count, 0);
+    const inputs = randomMatrix(steps, of.inputSize, of.precision, 5);
+    const teacher = randomMatrix(steps, Math.max(1, of.outputSize), of.precision, 6);
+    const [mine, reference] = [await run(context, loop!, of, chunks, inputs, teacher), expected(of, chunks, inputs, teacher)];
+    expect(bits(mine.states)).toEqual(bits(reference.states));
+    expect(bits(mine.last)).toEqual(bits(reference.last));
+  } finally {
+    loop!.dispose();
+  }
+}
+
+const everything = {
+  inputSize: 2,
+  spectralRadius: 1.25,
+  bias: 0.1,
+  noiseLevel: 0.01,
+  feedback: { size: 2, scaling: 0.5 },
+  seed: 7,
+} as const;
+
+const leaks = (size: number): number[] => Array.from({ length: size }, (_, r) => 0.1 + 0.9 * ((r % 7) / 7));
+
+const denseModel = (size: number, precision: "float32" | "float64", more: Partial<ReservoirOptions> = {}): ReservoirModel =>
+  model({ ...everything, size, precision, connectionProbability: 1, storage: "dense", leakRate: leaks(size), ...more } as ReservoirOptions);
+
+const sparseModel = (size: number, precision: "float32" | "float64", connectionProbability: number, more: Partial<ReservoirOptions> = {}) =>
+  model({ ...everything, size, precision, connectionProbability, storage: "sparse", leakRate: leaks(size), ...more } as ReservoirOptions);
+
+describe("dense shapes", () => {
+  it.each(denseVariants.map((variant) => [denseEntry(variant), variant] as const))(
+    "%s has the step function's bits",
+    async (_, variant) => {
+      const size = variant.rows * variant.warps <= 16 ? 33 : 100;
+      await holds(device, densePlan(fitDense(variant, size, device.info)!), denseModel(size, variant.precision), [3, 1, 2]);
+    },
+  );
+
+  it.each(["identity", "relu", "sigmoid"] as const)("states of %s, whatever their size, go from block to block", async (activation) => {
+    const of = denseModel(40, "float32", { activation, spectralRadius: 1.5 });
+    const fit = fitDense(denseVariants.find(({ plan, held }) => plan === "grid" && held === 2)!, 40, device.info)!;
+    of.initialState.fill(3);
+    await holds(device, densePlan(fit), of, [4, 1, 3]);
+  });
+
+  it("a run leaves [-1, 1] and comes back in the same loop", async () => {
+    const of = denseModel(40, "float64", { activation: "tanh", leakRate: 0.9 });
+    of.initialState.fill(-1.9);
+    await holds(
+      device,
+      densePlan(fitDense(denseVariants.find(({ plan, precision }) => plan === "grid" && precision === "float64")!, 40, device.info)!),
+      of,
+      [1, 1, 3, 2],
+    );
+  });
+
+  const mixed = denseVariants.filter((variant) => variant.plan === "grid" && variant.mixed && variant.held < 4);
+  it.each(mixed.map((variant) => [denseEntry(variant), variant] as const))("%s streams what the chip does not hold", async (_, variant) => {
+    const { held, rows, warps, precision } = variant;
+    const element = precision === "float32" ? 4 : 8;
+    const size = (held + 3) * 128 - 60;
+    const fit = fitDense(variant, size, withShared(64 + (held + 5 + rows * warps) * 128 * element))!;
+    expect([fit.shared, fit.streamed]).toEqual([1, 2]);
+    await holds(device, densePlan(fit), denseModel(size, precision, { leakRate: 0.5, noiseLevel: 0 }), [1, 1, 1]);
+  });
+});
+
+describe("sparse shapes", () => {
+  it.each(sparseVariants.map((variant) => [sparseEntry(variant), variant] as const))(
+    "%s has the step function's bits",
+    async (_, variant) => {
+      const of = sparseModel(90, variant.precision, 0.2);
+      const fit = fitSparse(variant, of.size, longestRow(of.weights as SparseMatrix), device.info)!;
+      await holds(device, sparsePlan(fit), of, [3, 1, 2]);
+    },
+  );
+
+  const mixed: readonly SparseVariant[] = sparseVariants.filter((variant) => variant.mixed && variant.held === 1);
+  it.each(mixed.map((variant) => [sparseEntry(variant), variant] as const))(
+    "%s streams what the chip does not hold",
+    async (_, variant) => {
+      const of = sparseModel(250, variant.precision, 0.97, { leakRate: 0.5, activation: "relu", spectralRadius: 3 });
+      const { rounds, warps, precision } = variant;
+      const state = 252 * (precision === "float32" ? 4 : 8);
+      const little = withShared(64 + Math.ceil(state / 16) * 16 + warps * rounds * unitBytes(precision));
+      const longest = longestRow(of.weights as SparseMatrix);
+      const fit = fitSparse(variant, of.size, longest, little)!;
+      expect([fit.held, fit.shared, fit.streamed]).toEqual([1, 1, 2]);
+      await holds(device, sparsePlan(fit), of, [2, 1, 1]);
+    },
+  );
+
+  it("declines rows of very different lengths", async () => {
+    const size = 300;
+    const rowOffsets = Uint32Array.from({ length: size + 1 }, (_, r) => (r === 0 ? 0 : size - 1 + r));
+    const columns = Uint32Array.from([...Array(size).keys(), ...Array(size - 1).fill(5)]);
+    const weights = { rows: size, cols: size, rowOffsets, columns, values: new Float32Array(columns.length).fill(0.01) };
+    const of: ReservoirModel = { ...sparseModel(size, "float32", 0.1), weights };
+    const plan = sparsePlan(fitSparse(sparseVariants[1]!, size, size, device.info)!);
+    expect(await plan.open(device, of, {})).toBeUndefined();
+  });
+});
+
+describe("a block that never comes", () => {
+  const of = denseModel(40, "float32");
+  const fit = fitDense(denseVariants.find(({ plan, held }) => plan === "grid" && held === 2)!, of.size, device.info)!;
+  const inputs = randomMatrix(4, of.inputSize, of.precision, 5);
+
+  it("is an error with the waiting block and the step, and no wait without end", async () => {
+    const loop = (await densePlan({ ...fit, blocks: fit.blocks - 1 }).open(device, of, { spinLimit: 3000 }))!;
+    const error = await run(device, loop, of, [4], inputs, inputs).catch((reason: unknown) => reason);
+    loop.dispose();
+    expect(error, String(error)).toBeInstanceOf(StallError);
+    expect((error as StallError).step).toBe(0);
+    expect((error as StallError).block).toBeLessThan(fit.blocks - 1);
+    expect((error as StallError).message).toMatch(/^reservoir_grid_f32_r2_h2_w4: block \d+ waited 3000 clock ticks at step 0/);
+  });
+
+  it("is not asked to: a launch of more blocks than run at once is declined", async () => {
+    const multiprocessors = device.info.attributes.multiprocessors;
+    expect(await densePlan({ ...fit, blocks: 100 * multiprocessors }).open(device, of, {})).toBeUndefined();
+  });
+});
+
+describe("which shapes", () => {
+  const grid: readonly DenseVariant[] = denseVariants.filter(({ plan }) => plan === "grid");
+
+  it.each([1, 31, 256, 1000, 2000, 4096, 4224, 6000])(
+    "some shape takes %i dense neurons on 132 multiprocessors with 227 KiB of shared memory",
+    (size) => {
+      const { attributes } = device.info;
+      const h200 = {
+        ...device.info,
+        attributes: { ...attributes, multiprocessors: 132, sharedBytesPerBlockOptIn: 232_448, l2Bytes: 60e6 },
+      };
+      const fits = grid.flatMap((variant) => fitDense(variant, size, h200) ?? []);
+      expect(fits.length).toBeGreaterThan(0);
+      for (const fit of fits) {
+        expect(fit.blocks * fit.variant.rows * fit.variant.warps).toBeGreaterThanOrEqual(size);
+        expect((fit.variant.held + fit.shared + fit.streamed) * 128).toBeGreaterThanOrEqual(size);
+        expect(fit.sharedBytes).toBeLessThanOrEqual(232_448);
+      }
+    },
+  );
+
+  it("leaves clusters out where the device has none", () => {
+    const shape = {
+      ...{ size: 100, inputSize: 1, outputSize: 0, nonzeros: 10_000, noisy: false },
+      storage: "dense",
+      precision: "float32",
+      weightPrecision: "full",
+    } as const;
+    const without = { ...device.info, attributes: { ...device.info.attributes, clusterLaunch: 0 } };
+    expect(persistentLoops.plans(shape as never, device.info, {}).map(({ name }) => name)).toContain("cluster");
+    expect(persistentLoops.plans(shape as never, without, {}).map(({ name }) => name)).not.toContain("cluster");
+  });
+});
