@@ -212,7 +212,7 @@ describe("a pattern through a liquid", () => {
     expect(state).toEqual(states.row(199));
     const mean = await liquid.process(pattern, { state: "mean" });
     const sums = Array.from({ length: 100 }, (_, r) => (states.column(r) as Float32Array).reduce((sum, value) => sum + value, 0) / 200);
-    mean.forEach((value, r) => expect(value).toBeCloseTo(sums[r]!, 5));
+    for (const [r, value] of mean.entries()) expect(value).toBeCloseTo(sums[r]!, 5);
     expect((await liquid.processAll([pattern, patternOf(0)])).row(0)).toEqual(state);
   });
 
@@ -226,7 +226,7 @@ describe("a pattern through a liquid", () => {
     const keep = Math.exp(-1 / 30);
     const filtered = new Float64Array(100);
     for (const { neuron, timeMs } of spikes) filtered[neuron] = filtered[neuron]! + keep ** (200 - timeMs);
-    filtered.forEach((value, r) => expect(states.at(199, r)).toBeCloseTo(value, 4));
+    for (const [r, value] of filtered.entries()) expect(states.at(199, r)).toBeCloseTo(value, 4);
   });
 
   it("of no spikes gives the state after that much silence", async () => {
