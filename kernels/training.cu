@@ -76,7 +76,7 @@ __device__ __forceinline__ void gram(Rows<Real> rows, int first, int last, int i
       right[row][c] = row < count ? rows.value(t + row, tileColumn * tile + c) : 0.0;
     }
     __syncthreads();
-    auto add = [&](int row, auto multiplyAdd) {
+    auto add = [&](int row, bool fused) {
       double a[part], b[part];
 #pragma unroll
       for (int i = 0; i < part; i++) a[i] = left[row][y * part + i];
@@ -85,13 +85,13 @@ __device__ __forceinline__ void gram(Rows<Real> rows, int first, int last, int i
 #pragma unroll
       for (int i = 0; i < part; i++)
 #pragma unroll
-        for (int j = 0; j < part; j++) sum[i][j] = multiplyAdd(a[i], b[j], sum[i][j]);
+        for (int j = 0; j < part; j++) sum[i][j] = fused ? __fma_rn(a[i], b[j], sum[i][j]) : portable::mulAdd(a[i], b[j], sum[i][j]);
     };
     // The product of short values is exact, so that a fused multiply-add rounds as the two operations do.
     if (exact)
-      for (int row = 0; row < count; row++) add(row, [](double a, double b, double s) { return __fma_rn(a, b, s); });
+      for (int row = 0; row < count; row++) add(row, true);
     else
-      for (int row = 0; row < count; row++) add(row, [](double a, double b, double s) { return portable::mulAdd(a, b, s); });
+      for (int row = 0; row < count; row++) add(row, false);
     __syncthreads();
     t += count;
     inBlock += count;
