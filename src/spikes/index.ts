@@ -1,4 +1,5 @@
 // Spikes: patterns of them, encoders and decoders, plasticity, detection, spiking neurons and liquids.
+export * from "./detection/index.js";
 export * from "./encoders/index.js";
 export { SpikeError } from "./errors.js";
 export * from "./liquid/index.js";

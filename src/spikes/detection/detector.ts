@@ -1,0 +1,144 @@
+// Looks for the eight types in patterns, one after the other, and keeps count. What a type is stands in types/.
+import { checkNotNegative, checkRange, SpikeError } from "../errors.js";
+import type { SpikePattern } from "../pattern/pattern.js";
+import { CircuitBreaker, type CircuitBreakerOptions, CircuitOpenError, type CircuitState } from "./circuit-breaker.js";
+import { type PatternScore, type PatternType, patternTypes } from "./measure.js";
+import { KuramotoOscillators, type OscillatorOptions } from "./oscillators.js";
+import { DetectionRecord, type DetectionStatistics } from "./statistics.js";
+import { patternMeasures } from "./types/index.js";
+
+export interface PatternDetectorOptions {
+  /** The types to look for; default all. */
+  readonly types?: readonly PatternType[] | undefined;
+  /** Thresholds in place of the defaults, from above 0 to 1. */
+  readonly thresholds?: Partial<Record<PatternType, number>> | undefined;
+  /** Patterns shorter than this have no type, in ms; default 10. */
+  readonly minimumDurationMs?: number | undefined;
+  /**
+   * Lets all thresholds rise by 1 % after a detection where more than half of the last 100 detections were weaker than 0.5, and fall by 1 % where fewer than
+   * a fifth were, never below the defaults and never above 0.95. Default false: the false alarms that the thresholds stand for hold.
+   */
+  readonly adaptive?: boolean | undefined;
+  /** The bank behind `coherence`, or false for none. Every pattern finds it at its own beginning. */
+  readonly oscillators?: OscillatorOptions | false | undefined;
+  readonly circuitBreaker?: CircuitBreakerOptions | undefined;
+}
+
+/** One type that was found. */
+export interface Detection extends Omit<PatternScore, "score"> {
+  readonly type: PatternType;
+  /** The score, from the threshold to 1. */
+  readonly strength: number;
+}
+
+export interface DetectionResult {
+  /** What was found, the strongest first. */
+  readonly detections: readonly Detection[];
+  /** The score of every type that was looked for. */
+  readonly scores: Readonly<Partial<Record<PatternType, PatternScore>>>;
+  /** The largest order parameter that the pattern brought the oscillator bank to, from 0 to 1; undefined without a bank. */
+  readonly coherence: number | undefined;
+  /** How long it took, in ms. */
+  readonly latencyMs: number;
+}
+
+/**
+ * Scores patterns by the measures of the eight types and reports those that reach their thresholds. Types do not exclude one another. A pattern's scores depend on
+ * nothing but the pattern: the first call is like any other. A pattern without spikes is a failure; after 10 in a row the detector refuses calls for
+ * a second (see {@link CircuitBreaker}).
+ */
+export class PatternDetector {
+  readonly types: readonly PatternType[];
+  readonly #thresholds: Readonly<Record<PatternType, number>>;
+  readonly #options: PatternDetectorOptions;
+  readonly #breaker: CircuitBreaker;
+  readonly #now: () => number;
+  #record = new DetectionRecord();
+  #recent: number[] = [];
+  #factor = 1;
+
+  /** @throws SpikeError on an option that it does not take. */
+  constructor(options: PatternDetectorOptions = {}) {
+    this.types = options.types ?? patternTypes;
+    for (const type of [...this.types, ...Object.keys(options.thresholds ?? {})]) {
+      if (!patternTypes.includes(type as PatternType))
+        throw new SpikeError("a pattern type", type, patternTypes.map((name) => `"${name}"`).join(", "));
+    }
+    const thresholds = patternTypes.map((type) => {
+      const threshold = options.thresholds?.[type] ?? patternMeasures[type].threshold;
+      if (!(threshold > 0)) throw new SpikeError(`thresholds.${type}`, threshold, "a number above 0, at most 1");
+      return [type, checkRange(`thresholds.${type}`, threshold, 0, 1)];
+    });
+    this.#thresholds = Object.fromEntries(thresholds) as Record<PatternType, number>;
+    checkNotNegative("minimumDurationMs", options.minimumDurationMs ?? 10, "ms");
+    if (options.oscillators) new KuramotoOscillators(options.oscillators);
+    this.#options = options;
+    this.#breaker = new CircuitBreaker(options.circuitBreaker);
+    this.#now = options.circuitBreaker?.now ?? (() => performance.now());
+  }
+
+  /** What has happened so far. */
+  get statistics(): DetectionStatistics {
+    return this.#record.statistics;
+  }
+
+  get circuitState(): CircuitState {
+    return this.#breaker.state;
+  }
+
+  /** The threshold of a type as it stands. */
+  threshold(type: PatternType): number {
+    const base = this.#thresholds[type];
+    return Math.min(base * this.#factor, Math.max(base, 0.95));
+  }
+
+  /**
+   * Looks for the types in one pattern. `truth`, where it is known, are the types that the pattern is of: it goes into the statistics alone.
+   * @throws SpikeError on a pattern without spikes, CircuitOpenError while the circuit is open.
+   */
+  detect(pattern: SpikePattern, truth?: readonly PatternType[]): DetectionResult {
+    const startMs = this.#now();
+    try {
+      const found = this.#breaker.call(() => this.#look(pattern));
+      const result = { ...found, latencyMs: this.#now() - startMs };
+      this.#record.add(result.detections, result.latencyMs, truth);
+      if (this.#options.adaptive) this.#adapt(result.detections);
+      return result;
+    } catch (error) {
+      if (error instanceof CircuitOpenError) this.#record.refused++;
+      else this.#record.failures++;
+      throw error;
+    }
+  }
+
+  /** Forgets the statistics, and thresholds that have moved. The circuit stays as it is. */
+  reset(): void {
+    this.#record = new DetectionRecord();
+    this.#recent = [];
+    this.#factor = 1;
+  }
+
+  #look(pattern: SpikePattern): Omit<DetectionResult, "latencyMs"> {
+    if (pattern.spikeCount === 0) throw new SpikeError("the number of spikes", 0, "at least one: a pattern without spikes has no type");
+    const long = pattern.durationMs >= (this.#options.minimumDurationMs ?? 10);
+    const scores: Partial<Record<PatternType, PatternScore>> = {};
+    const detections: Detection[] = [];
+    for (const type of this.types) {
+      const found = long ? patternMeasures[type].score(pattern) : { score: 0 };
+      scores[type] = found;
+      const { score, ...features } = found;
+      if (score >= this.threshold(type)) detections.push({ type, strength: score, ...features });
+    }
+    detections.sort((a, b) => b.strength - a.strength);
+    const { oscillators = {} } = this.#options;
+    return { detections, scores, coherence: oscillators === false ? undefined : new KuramotoOscillators(oscillators).coherence(pattern) };
+  }
+
+  #adapt(detections: readonly Detection[]): void {
+    if (detections.length === 0) return;
+    this.#recent = [...this.#recent, ...detections.map(({ strength }) => strength)].slice(-100);
+    const weak = this.#recent.filter((strength) => strength < 0.5).length / this.#recent.length;
+    if (weak > 0.5) this.#factor = Math.min(this.#factor * 1.01, 100);
+    else if (weak < 0.2) this.#factor = Math.max(this.#factor * 0.99, 1);
+  }
+}

@@ -1,0 +1,66 @@
+// Spike trains that generators are made of: Poisson with any rate over time, and patterns put together from events.
+import { portableLog, type RandomStream, type Seed } from "../../numerics/index.js";
+import { type Spike, SpikePattern } from "../pattern/pattern.js";
+import { spikeStream } from "../streams.js";
+import { type GeneratorOptions, generatorOptions } from "./measure.js";
+
+/** Independent Poisson neurons of one constant rate: what every type is told apart from. */
+export function poissonPattern(options: GeneratorOptions): SpikePattern {
+  const { seed, neuronCount, durationMs, rateHz } = generatorOptions(options);
+  return patternOf(poissonSpikes(seed, neuronCount, durationMs, rateHz), neuronCount, durationMs, "poisson");
+}
+
+/** Independent Poisson spikes of every neuron at `rateHz`. `stage` separates draws of one seed. */
+export function poissonSpikes(seed: Seed, neuronCount: number, durationMs: number, rateHz: number, stage = 0): Spike[] {
+  return modulatedSpikes(seed, neuronCount, durationMs, rateHz, () => 1, stage);
+}
+
+/**
+ * Poisson spikes of every neuron at rate maximumHz times share(neuron, timeMs), the share from 0 to 1: those of the maximal rate, each kept with
+ * probability share (Lewis and Shedler 1979, "Simulation of nonhomogeneous Poisson processes by thinning").
+ */
+export function modulatedSpikes(
+  seed: Seed,
+  neuronCount: number,
+  durationMs: number,
+  maximumHz: number,
+  share: (neuron: number, timeMs: number) => number,
+  stage = 0,
+): Spike[] {
+  const spikes: Spike[] = [];
+  if (maximumHz === 0) return spikes;
+  const intervals = generatorStream(seed, 2 * stage);
+  const kept = generatorStream(seed, 2 * stage + 1);
+  for (let neuron = 0; neuron < neuronCount; neuron++) {
+    let timeMs = 0;
+    for (let k = 0; ; k++) {
+      timeMs -= (portableLog(1 - intervals.uniform(neuron, k)) * 1000) / maximumHz;
+      if (timeMs > durationMs) break;
+      if (kept.uniform(neuron, k) < share(neuron, timeMs)) spikes.push({ neuron, timeMs });
+    }
+  }
+  return spikes;
+}
+
+/** Times of a Poisson process of `rateHz`, in ms. */
+export function eventTimes(draws: RandomStream, row: number, durationMs: number, rateHz: number): number[] {
+  const times: number[] = [];
+  let timeMs = 0;
+  for (let k = 0; rateHz > 0; k++) {
+    timeMs -= (portableLog(1 - draws.uniform(row, k)) * 1000) / rateHz;
+    if (timeMs > durationMs) break;
+    times.push(timeMs);
+  }
+  return times;
+}
+
+/** The draws of a generator; stages of one seed are independent. */
+export function generatorStream(seed: Seed, stage: number): RandomStream {
+  return spikeStream("generators", seed, stage);
+}
+
+/** The spikes that lie within the duration, as a pattern with its type as label. */
+export function patternOf(spikes: readonly Spike[], neuronCount: number, durationMs: number, label: string): SpikePattern {
+  const inside = spikes.filter(({ timeMs }) => timeMs >= 0 && timeMs <= durationMs);
+  return SpikePattern.from(inside, { durationMs, neuronCount, metadata: { label, source: "generator" } });
+}

@@ -1,0 +1,55 @@
+// What a type of pattern is to the detector: a score from 0 to 1, the threshold that it fires at, and a generator of its own kind.
+import type { Seed } from "../../numerics/index.js";
+import { checkPositive, checkWhole } from "../errors.js";
+import type { SpikePattern } from "../pattern/pattern.js";
+
+/** The types in the order of their codes, 1 to 8. */
+export const patternTypes = ["synchronous", "travelling", "standing", "chaotic", "emergent", "rhythmic", "sparse", "burst"] as const;
+
+/** A type of pattern. */
+export type PatternType = (typeof patternTypes)[number];
+
+/** How much a pattern is of one type. */
+export interface PatternScore {
+  /** From 0 (as independent Poisson neurons of the same rates would be, or less) to 1. */
+  readonly score: number;
+  /** The frequency at which the type shows most, for those that have one. */
+  readonly frequencyHz?: number | undefined;
+  /** Cycles of a wave across the population; positive towards higher neurons. */
+  readonly waveNumber?: number | undefined;
+}
+
+/** What a generator makes. */
+export interface GeneratorOptions {
+  readonly seed: Seed;
+  /** Default 50. */
+  readonly neuronCount?: number | undefined;
+  /** Default 1000 ms. */
+  readonly durationMs?: number | undefined;
+  /** Mean rate of a neuron, in Hz; default 20. Every generator keeps it, so that rate alone tells no type. */
+  readonly rateHz?: number | undefined;
+}
+
+/** One type: a file of `types/` each. */
+export interface PatternMeasure {
+  readonly type: PatternType;
+  /** The default threshold: at most 2 % of Poisson patterns of any rate and size score above it. */
+  readonly threshold: number;
+  readonly score: (pattern: SpikePattern) => PatternScore;
+  readonly generate: (options: GeneratorOptions) => SpikePattern;
+}
+
+/** Options with their defaults. @throws SpikeError on a value that a generator does not take. */
+export function generatorOptions({ seed, neuronCount = 50, durationMs = 1000, rateHz = 20 }: GeneratorOptions): Required<{
+  [Key in keyof GeneratorOptions]: NonNullable<GeneratorOptions[Key]>;
+}> {
+  checkWhole("neuronCount", neuronCount, 1);
+  checkPositive("durationMs", durationMs, "ms");
+  checkPositive("rateHz", rateHz, "Hz");
+  return { seed, neuronCount, durationMs, rateHz };
+}
+
+/** A squared strength of 0 to 1 less what chance reaches, in [0, 1] again. */
+export function aboveChance(square: number, chance: number): number {
+  return chance >= 1 ? 0 : Math.min(1, Math.max(0, (square - chance) / (1 - chance)));
+}

@@ -1,0 +1,186 @@
+// A bank of Kuramoto oscillators, free or driven by spikes, and the order parameter that says how coherent it is.
+import { Matrix, portableCos, portableSin, type Seed } from "../../numerics/index.js";
+import { checkNotNegative, checkOneOf, checkPositive, checkWhole, SpikeError } from "../errors.js";
+import { binSpikes } from "../pattern/binning.js";
+import type { SpikePattern } from "../pattern/pattern.js";
+import { spikeStream } from "../streams.js";
+
+const twoPi = 6.283185307179586;
+
+export interface OscillatorOptions {
+  /** M; default 128. Left out where `frequenciesHz` are given. */
+  readonly count?: number | undefined;
+  /** K in rad/s; default 0.3. */
+  readonly coupling?: number | undefined;
+  /** Natural frequencies, M of them; default evenly spaced over `rangeHz`. */
+  readonly frequenciesHz?: ArrayLike<number> | undefined;
+  /** Default [0.1, 100]. */
+  readonly rangeHz?: readonly [lowest: number, highest: number] | undefined;
+  /** Phases at the beginning in rad: uniform from the seed (default), or all 0 with "aligned". */
+  readonly phases?: "random" | "aligned" | ArrayLike<number> | undefined;
+  /** Default "spillway". */
+  readonly seed?: Seed | undefined;
+  /** The step of integration in ms; default 1. */
+  readonly stepMs?: number | undefined;
+  /** How hard a full input pulls, in rad/s; default 2000: a spike of 1 ms all but sets an oscillator back to phase 0. */
+  readonly drive?: number | undefined;
+}
+
+/** The mean of e^(i phi): R = |mean| from 0 (spread out) to 1 (in phase), psi its phase in [cos, sin]. */
+export interface OrderParameter {
+  readonly r: number;
+  readonly cosine: number;
+  readonly sine: number;
+}
+
+/**
+ * dphi_i/dt = 2 pi f_i + (K / M) sum_j sin(phi_j - phi_i) - drive s_i(t) sin(phi_i), by the classical Runge-Kutta scheme of order 4 in steps of stepMs (in equal parts of it, where the pull of coupling and drive within it is above 1); the input s_i, from 0 to 1, is
+ * constant within a step and pulls a driven oscillator towards phase 0. The sum is K R sin(psi - phi_i), so a step costs M.
+ * Sources: Kuramoto 1984, "Chemical Oscillations, Waves, and Turbulence", section 5.4; Strogatz 2000, "From Kuramoto to Crawford"; the drive: Sakaguchi 1988.
+ */
+export class KuramotoOscillators {
+  readonly count: number;
+  readonly frequenciesHz: Float64Array;
+  readonly coupling: number;
+  readonly stepMs: number;
+  readonly drive: number;
+  readonly #phases: Float64Array;
+
+  /** @throws SpikeError on an option that it does not take. */
+  constructor(options: OscillatorOptions = {}) {
+    const { coupling = 0.3, rangeHz = [0.1, 100], phases = "random", seed = "spillway", stepMs = 1, drive = 2000 } = options;
+    this.frequenciesHz = options.frequenciesHz
+      ? Float64Array.from(options.frequenciesHz)
+      : evenly(checkWhole("count", options.count ?? 128, 1), rangeHz);
+    this.count = this.frequenciesHz.length;
+    if (this.count === 0 || (options.count ?? this.count) !== this.count) {
+      throw new SpikeError("count", options.count ?? 0, `${this.count || "at least 1"}, the number of frequencies`);
+    }
+    const bad = this.frequenciesHz.findIndex((frequency) => !Number.isFinite(frequency));
+    if (bad >= 0) throw new SpikeError(`frequency ${bad}`, this.frequenciesHz[bad], "finite numbers of Hz");
+    this.coupling = checkNotNegative("coupling", coupling, "rad/s");
+    this.stepMs = checkPositive("stepMs", stepMs, "ms");
+    this.drive = checkNotNegative("drive", drive, "rad/s");
+    this.#phases = startPhases(phases, this.count, seed);
+  }
+
+  /** The phases in rad, not wrapped: a copy. */
+  get phases(): Float64Array {
+    return this.#phases.slice();
+  }
+
+  get order(): OrderParameter {
+    return orderOf(this.#phases);
+  }
+
+  /** One step of stepMs; `input` is s, M values from 0 to 1, or nothing. @throws SpikeError on inputs of another number. */
+  step(input?: ArrayLike<number>): void {
+    if (input && input.length !== this.count)
+      throw new SpikeError("the number of inputs", input.length, `${this.count}, one an oscillator`);
+    // A pull of more than one time constant a step would leave the scheme neither accurate nor stable.
+    const parts = Math.max(1, Math.ceil((this.stepMs / 1000) * (this.coupling + (input ? this.drive : 0))));
+    for (let part = 0; part < parts; part++) this.#advance(this.stepMs / 1000 / parts, input);
+  }
+
+  #advance(h: number, input: ArrayLike<number> | undefined): void {
+    const start = this.#phases;
+    const k1 = this.#slope(start, input);
+    const k2 = this.#slope(
+      start.map((phase, i) => phase + (h / 2) * k1[i]!),
+      input,
+    );
+    const k3 = this.#slope(
+      start.map((phase, i) => phase + (h / 2) * k2[i]!),
+      input,
+    );
+    const k4 = this.#slope(
+      start.map((phase, i) => phase + h * k3[i]!),
+      input,
+    );
+    for (let i = 0; i < this.count; i++) start[i] = start[i]! + (h / 6) * (k1[i]! + 2 * k2[i]! + 2 * k3[i]! + k4[i]!);
+  }
+
+  /**
+   * Steps through T inputs, T x M (or through `steps` without any), as a reservoir of oscillators does.
+   * @returns sin(phi) after each step, T x M, and R after each step, T values.
+   */
+  run(inputs: Matrix | number): { readonly states: Matrix<Float64Array>; readonly order: Float64Array } {
+    const steps = typeof inputs === "number" ? checkWhole("steps", inputs, 0) : inputs.rows;
+    const states = Matrix.zeros(steps, this.count);
+    const order = new Float64Array(steps);
+    for (let t = 0; t < steps; t++) {
+      this.step(typeof inputs === "number" ? undefined : inputs.row(t));
+      for (let i = 0; i < this.count; i++) states.data[t * this.count + i] = portableSin(this.#phases[i]!);
+      order[t] = this.order.r;
+    }
+    return { states, order };
+  }
+
+  /**
+   * How coherent a pattern makes the bank: the largest R that it brings it to. Neuron n drives oscillator floor(n M / N) (where there are fewer neurons, each drives its share of
+   * oscillators) in the steps in which it fires.
+   */
+  coherence(pattern: SpikePattern): number {
+    const channels = Math.min(this.count, pattern.neuronCount);
+    const counts = binSpikes(pattern, { binMs: this.stepMs, channels });
+    const input = new Float64Array(this.count);
+    let largest = 0;
+    for (let t = 0; t < counts.rows; t++) {
+      for (let i = 0; i < this.count; i++) {
+        input[i] = Math.min(1, counts.data[t * channels + Math.floor((i * channels) / this.count)]!);
+      }
+      this.step(input.some((value) => value > 0) ? input : undefined);
+      largest = Math.max(largest, this.order.r);
+    }
+    return largest;
+  }
+
+  #slope(phases: Float64Array, input: ArrayLike<number> | undefined): Float64Array {
+    const sines = new Float64Array(this.count);
+    const cosines = new Float64Array(this.count);
+    let cosine = 0;
+    let sine = 0;
+    for (let i = 0; i < this.count; i++) {
+      sines[i] = portableSin(phases[i]!);
+      cosines[i] = portableCos(phases[i]!);
+      cosine += cosines[i]!;
+      sine += sines[i]!;
+    }
+    const scale = this.coupling / this.count;
+    return sines.map((own, i) => {
+      const pull = scale * (sine * cosines[i]! - cosine * own);
+      return twoPi * this.frequenciesHz[i]! + pull - (input ? this.drive * input[i]! * own : 0);
+    });
+  }
+}
+
+/** R e^(i psi) = mean of e^(i phi). For M phases drawn at random R is about 1 / sqrt(M). @throws SpikeError where there are none. */
+export function orderOf(phases: ArrayLike<number>): OrderParameter {
+  if (phases.length === 0) throw new SpikeError("the number of phases", 0, "at least 1");
+  let cosine = 0;
+  let sine = 0;
+  for (let i = 0; i < phases.length; i++) {
+    cosine += portableCos(phases[i]!);
+    sine += portableSin(phases[i]!);
+  }
+  const r = Math.sqrt(cosine * cosine + sine * sine) / phases.length;
+  return { r, cosine: cosine / phases.length / (r || 1), sine: sine / phases.length / (r || 1) };
+}
+
+function evenly(count: number, [lowest, highest]: readonly [number, number]): Float64Array {
+  checkNotNegative("the lower end of rangeHz", lowest, "Hz");
+  if (!(highest >= lowest && highest < Infinity)) {
+    throw new SpikeError("the upper end of rangeHz", highest, `at least the lower end, ${lowest} Hz`);
+  }
+  return Float64Array.from({ length: count }, (_, i) => (count === 1 ? lowest : lowest + (i * (highest - lowest)) / (count - 1)));
+}
+
+function startPhases(phases: "random" | "aligned" | ArrayLike<number>, count: number, seed: Seed): Float64Array {
+  if (typeof phases === "string") {
+    checkOneOf("phases", phases, ["random", "aligned"]);
+    const draws = spikeStream("oscillators", seed);
+    return Float64Array.from({ length: count }, (_, i) => (phases === "random" ? twoPi * draws.uniform(0, i) : 0));
+  }
+  if (phases.length !== count) throw new SpikeError("the number of phases", phases.length, `${count}, one an oscillator`);
+  return Float64Array.from(phases);
+}

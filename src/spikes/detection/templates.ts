@@ -1,0 +1,162 @@
+// Templates: labelled patterns as binned vectors, and what a new pattern is most like. Types without an example are the detector's business.
+import { readBytes } from "../../io/files.js";
+import { writeFileAtomic } from "../../io/atomic.js";
+import { decodeSafetensors, encodeSafetensors } from "../../io/safetensors.js";
+import { FormatError } from "../../io/errors.js";
+import { asMatrix, firstNonFinite, Matrix, type MatrixLike } from "../../numerics/index.js";
+import { checkRange, checkWhole, SpikeError } from "../errors.js";
+import { binSpikes } from "../pattern/binning.js";
+import type { SpikePattern } from "../pattern/pattern.js";
+import { cosine32, dot32, norm32 } from "./cosine.js";
+
+/** How patterns become vectors of bins x channels numbers. */
+export interface TemplateShape {
+  /** Bins of time, T. */
+  readonly bins: number;
+  /** Neurons, N, or fewer channels of neighbouring neurons. */
+  readonly channels: number;
+}
+
+export interface TemplateOptions {
+  /** The smallest score that is a match, from -1 to 1; default 0.5. */
+  readonly threshold?: number | undefined;
+}
+
+/** What a pattern is most like. */
+export interface TemplateMatch {
+  /** The label of the best template, or undefined where its score is below the threshold. */
+  readonly label: string | undefined;
+  /** The index of the best template, the first of equals. */
+  readonly index: number;
+  /** Its score. */
+  readonly score: number;
+  /** The score of each template: its cosine with the pattern, from -1 to 1, P values. */
+  readonly scores: Float32Array;
+}
+
+const kind = "spillway spike templates";
+
+/**
+ * P templates of D = bins x channels numbers each. The score of a vector x and a template w is their cosine x . w / (|x| |w|), in binary32 by rule 1 of docs/numerics.md; 0 where either is
+ * all zeros.
+ */
+export class PatternTemplates implements TemplateShape {
+  readonly bins: number;
+  readonly channels: number;
+  readonly labels: readonly string[];
+  readonly threshold: number;
+  /** P x D. */
+  readonly vectors: Matrix<Float32Array>;
+  readonly #norms: Float32Array;
+
+  /**
+   * Templates that are given, P x D in binary32.
+   * @throws SpikeError where labels, vectors and shape do not fit, or a number is not finite.
+   */
+  constructor(labels: readonly string[], vectors: MatrixLike, { bins, channels, threshold = 0.5 }: TemplateShape & TemplateOptions) {
+    checkWhole("bins", bins, 1);
+    checkWhole("channels", channels, 1);
+    this.threshold = checkRange("threshold", threshold, -1, 1);
+    const matrix = asMatrix(vectors, "vectors");
+    if (matrix.rows === 0) throw new SpikeError("the number of templates", 0, "at least 1");
+    if (matrix.cols !== bins * channels)
+      throw new SpikeError("the length of a template", matrix.cols, `${bins * channels}, bins x channels`);
+    if (labels.length !== matrix.rows) throw new SpikeError("the number of labels", labels.length, `${matrix.rows}, one a template`);
+    this.vectors = new Matrix(matrix.rows, matrix.cols, Float32Array.from(matrix.data));
+    const bad = firstNonFinite(this.vectors.data);
+    if (bad >= 0) throw new SpikeError(`a value of template ${Math.floor(bad / matrix.cols)}`, matrix.data[bad], "finite binary32 numbers");
+    this.bins = bins;
+    this.channels = channels;
+    this.labels = [...labels];
+    this.#norms = Float32Array.from({ length: matrix.rows }, (_, p) => norm32(this.vectors.data, p * matrix.cols, matrix.cols));
+  }
+
+  /**
+   * One template a label: the mean of the vectors of its patterns, summed in the order they are given. Templates stand in the order in which labels first occur. `labels` default to
+   * those in the patterns' metadata.
+   * @throws SpikeError where there is no pattern, one without a label, or one with fewer neurons than channels.
+   */
+  static learn(
+    patterns: readonly SpikePattern[],
+    options: TemplateShape & TemplateOptions & { readonly labels?: readonly string[] | undefined },
+  ): PatternTemplates {
+    const labels =
+      options.labels ??
+      patterns.map(
+        ({ metadata }, i) => metadata.label ?? fail(`the label of pattern ${i}`, undefined, "a text, in its metadata or in labels"),
+      );
+    if (labels.length !== patterns.length) fail("the number of labels", labels.length, `${patterns.length}, one a pattern`);
+    const sums = new Map<string, { count: number; sum: Float64Array }>();
+    for (const [i, pattern] of patterns.entries()) {
+      const vector = vectorOf(pattern, options);
+      const entry = sums.get(labels[i]!) ?? { count: 0, sum: new Float64Array(vector.length) };
+      for (let d = 0; d < vector.length; d++) entry.sum[d] = entry.sum[d]! + vector[d]!;
+      entry.count++;
+      sums.set(labels[i]!, entry);
+    }
+    if (sums.size === 0) fail("the number of patterns", 0, "at least 1");
+    const rows = [...sums.values()].map(({ count, sum }) => sum.map((value) => value / count));
+    return new PatternTemplates([...sums.keys()], rows, options);
+  }
+
+  /** What a pattern is most like. @throws SpikeError where it has fewer neurons than channels. */
+  match(pattern: SpikePattern): TemplateMatch {
+    return this.matchVector(vectorOf(pattern, this));
+  }
+
+  /** The same for a vector of D numbers, such as a reservoir's state. @throws SpikeError on another length. */
+  matchVector(vector: Float32Array): TemplateMatch {
+    const { rows, cols, data } = this.vectors;
+    if (vector.length !== cols) throw new SpikeError("the length of the vector", vector.length, `${cols}, as the templates`);
+    const norm = norm32(vector, 0, cols);
+    const scores = Float32Array.from({ length: rows }, (_, p) => cosine32(dot32(vector, 0, data, p * cols, cols), norm, this.#norms[p]!));
+    let index = 0;
+    for (let p = 1; p < rows; p++) if (scores[p]! > scores[index]!) index = p;
+    const score = scores[index]!;
+    return { label: score >= this.threshold ? this.labels[index] : undefined, index, score, scores };
+  }
+
+  /** The templates as the bytes of a safetensors file. */
+  encode(): Uint8Array {
+    const { labels, bins, channels, threshold } = this;
+    const shape = [this.vectors.rows, this.vectors.cols];
+    return encodeSafetensors(
+      { templates: { dtype: "F32", shape, data: this.vectors.data } },
+      { format: kind, description: JSON.stringify({ labels, bins, channels, threshold }) },
+    );
+  }
+
+  /** What `encode` gave. @throws FormatError where it is something else. */
+  static decode(bytes: Uint8Array, { source = "template data" }: { readonly source?: string | undefined } = {}): PatternTemplates {
+    const { tensors, metadata } = decodeSafetensors(bytes, { source });
+    const tensor = tensors["templates"];
+    if (metadata["format"] !== kind || tensor?.dtype !== "F32" || tensor.shape.length !== 2) {
+      throw new FormatError("safetensors", source, "it holds no spike templates; PatternTemplates.save writes them");
+    }
+    try {
+      const { labels, ...shape } = JSON.parse(metadata["description"] ?? "") as TemplateShape &
+        TemplateOptions & { labels: readonly string[] };
+      return new PatternTemplates(labels, new Matrix(tensor.shape[0]!, tensor.shape[1]!, tensor.data as Float32Array), shape);
+    } catch (error) {
+      throw new FormatError("safetensors", source, `its description does not fit its templates: ${(error as Error).message}`, {}, error);
+    }
+  }
+
+  /** Writes `encode` to a file, whole or not at all. @throws FileError */
+  async save(path: string): Promise<void> {
+    await writeFileAtomic(path, this.encode());
+  }
+
+  /** Reads a file that `save` wrote. @throws FileError */
+  static async load(path: string): Promise<PatternTemplates> {
+    return PatternTemplates.decode(await readBytes(path), { source: path });
+  }
+}
+
+function vectorOf(pattern: SpikePattern, { bins, channels }: TemplateShape): Float32Array {
+  return binSpikes(pattern, { bins, channels }).data;
+}
+
+function fail(subject: string, value: unknown, takes: string): never {
+  throw new SpikeError(subject, value, takes);
+}

@@ -1,0 +1,36 @@
+// Travelling: activity moves across the population, neuron by neuron, in one direction.
+import { portableCos, portableLog } from "../../../numerics/index.js";
+import { modulatedSpikes, patternOf } from "../generators.js";
+import { aboveChance, generatorOptions, type PatternMeasure } from "../measure.js";
+import { planeWaves } from "../waves.js";
+
+/**
+ * A travelling wave: the phase of activity falls linearly with position (Muller, Chavane, Reynolds, Sejnowski 2018, "Cortical travelling waves: mechanisms and
+ * computational principles", box 1). Score: over wave numbers k and frequencies f, the largest difference of the vector strengths
+ * |sum_j e^(i 2 pi (k x_j - f t_j))| / n of the waves k and -k, each above what the M strengths of Poisson neurons reach by chance, R^2 = ln(100 M) / n. Neurons
+ * lie on a line in the order of their numbers. A single sweep is a wave too.
+ */
+export const travelling: PatternMeasure = {
+  type: "travelling",
+  threshold: 0.1,
+  score(pattern) {
+    const waves = planeWaves(pattern);
+    const chance = portableLog(200 * waves.length) / pattern.spikeCount;
+    let score = 0;
+    let best: { frequencyHz: number; waveNumber: number } | undefined;
+    for (const { up, down, waveNumber, frequencyHz } of waves) {
+      const difference = Math.sqrt(aboveChance(up, chance)) - Math.sqrt(aboveChance(down, chance));
+      if (Math.abs(difference) <= score) continue;
+      score = Math.abs(difference);
+      best = { frequencyHz, waveNumber: difference > 0 ? waveNumber : -waveNumber };
+    }
+    return { score, ...best };
+  },
+  /** Rates rateHz (1 + cos(2 pi (x - 8 Hz t))). */
+  generate(options) {
+    const { seed, neuronCount, durationMs, rateHz } = generatorOptions(options);
+    const share = (neuron: number, timeMs: number) =>
+      0.5 + 0.5 * portableCos(6.283185307179586 * ((neuron + 0.5) / neuronCount - 0.008 * timeMs));
+    return patternOf(modulatedSpikes(seed, neuronCount, durationMs, 2 * rateHz, share), neuronCount, durationMs, "travelling");
+  },
+};
