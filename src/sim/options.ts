@@ -20,7 +20,7 @@ export interface SimulatedDriverOptions {
   readonly memoryBytes?: number;
   /** Bytes for the shared and local memory of running kernels; default 128 MiB. */
   readonly launchBytes?: number;
-  /** Checks that are to be off; all are on by default. */
+  /** Checks that are to be on or off; all but `globalRaces` (SPILLWAY_SIM_GLOBAL_RACES=1) are on by default. */
   readonly checks?: Partial<Checks>;
   /** What ends a launch that does not: SPILLWAY_SIM_IDLE_POLLS, SPILLWAY_SIM_IDLE_STEPS and SPILLWAY_SIM_STEPS. */
   readonly limits?: Partial<Limits>;
@@ -109,7 +109,7 @@ export function resolveOptions(options: SimulatedDriverOptions): Simulation {
     multiprocessors: wholeNumber("multiprocessors", options.multiprocessors, "SPILLWAY_SIM_MULTIPROCESSORS", 1, 1024) ?? 8,
     memoryBytes: wholeNumber("memoryBytes", options.memoryBytes, "SPILLWAY_SIM_MEMORY", 4096, most) ?? Math.min(2 ** 28, most),
     launchBytes,
-    checks: options.checks ?? {},
+    checks: { globalRaces: /^(1|true|on)$/.test(process.env["SPILLWAY_SIM_GLOBAL_RACES"] ?? ""), ...options.checks },
     limits: {
       ...limit("idlePolls", "SPILLWAY_SIM_IDLE_POLLS"),
       ...limit("idleSteps", "SPILLWAY_SIM_IDLE_STEPS"),

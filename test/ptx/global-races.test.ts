@@ -83,6 +83,14 @@ describe("blocks that touch the same memory with nothing between", () => {
     expect(() => run(zero, one)).not.toThrow();
   });
 
+  it("do not where a load is over when the flag after it is seen, and the memory is stored to then", () => {
+    const zero = `${load} st.volatile.global.u32 [%p+4], %a;`;
+    expect(() => run(zero, `${poll("ld.volatile.global.u32")} ${store}`)).not.toThrow();
+    expect(
+      simulationError(() => run(`st.volatile.global.u32 [%p+4], %a; ${load}`, `${poll("ld.volatile.global.u32")} ${store}`)).kind,
+    ).toBe("race");
+  });
+
   it("do not where it is their own shared memory, by a generic address", () => {
     const own = ".shared .b32 mine; mov.u32 %b, mine; cvt.u64.u32 %p, %b; cvta.shared.u64 %p, %p; st.u32 [%p], %a; ld.u32 %b, [%p];";
     expect(() => run(own, own.replace(".shared .b32 mine;", ""))).not.toThrow();

@@ -177,3 +177,19 @@ describe("a launch", () => {
     );
   });
 });
+
+describe("races between blocks", () => {
+  it("are looked for where the environment or an option asks for it", () => {
+    const store = "mov.u32 %a, 1; st.global.u32 [%p], %a;";
+    expect(faultOf(store, { checks: { globalRaces: true } }).message).toMatch(
+      /race on global memory, byte 0 of words \(16 bytes\): this thread stores what block \(0,0,0\) stored, .* block \(1,0,0\), thread \(0,0,0\)/,
+    );
+    expect(() => faultOf(store)).toThrow("the kernel ended without an error");
+    process.env["SPILLWAY_SIM_GLOBAL_RACES"] = "1";
+    try {
+      expect(faultOf(store).message).toContain("race on global memory");
+    } finally {
+      delete process.env["SPILLWAY_SIM_GLOBAL_RACES"];
+    }
+  });
+});

@@ -1,7 +1,8 @@
 // Finds two blocks at the same bytes of global memory, one of them storing, with nothing between that orders them. Order between blocks comes as
 // the PTX memory model has it: what one did before a fence and a strong store after it (or a release) is known to another after a strong load
-// and a fence after that (or an acquire). Where this is coarse it is so to the side of silence: the warps of a block share a clock, any strong
-// load sees every strong store, and of the readers of a word the last two are kept. What fences of the block alone (.cta) order does not count.
+// and a fence after that (or an acquire). A load is over for whoever saw a strong store that came after it, fences or none: data that carry
+// their own flag rely on that. Where all this is coarse it is so to the side of silence: the warps of a block share a clock, any strong load sees
+// every strong store, and of the readers of a word the last two are kept. Fences of the block alone (.cta) do not count.
 import type { LaunchState } from "./launch-state.js";
 import type { Warp } from "./warp.js";
 
@@ -34,6 +35,10 @@ export class BlockOrder {
   readonly seen: Int32Array;
   /** What the last fence covers, which strong stores after it publish. */
   readonly fenced: Int32Array;
+  /** The times up to which the loads of other blocks are over. */
+  readonly over: Int32Array;
+  /** Whether something was touched or learned since the last strong store. */
+  stirred = false;
   /** Whether something was touched or learned since the last fence. */
   changed = false;
   /** The state of what all published when this block looked last, and whether it published what its last fence covers. */
@@ -45,6 +50,7 @@ export class BlockOrder {
     this.known = new Int32Array(blocks + 1);
     this.seen = new Int32Array(blocks + 1);
     this.fenced = new Int32Array(blocks + 1);
+    this.over = new Int32Array(blocks + 1);
   }
 }
 
@@ -60,6 +66,7 @@ export class GlobalRaces {
   private readonly bytes = new Map<number, Page>();
   private readonly splitWords = new Set<number>();
   private readonly published: Int32Array;
+  private readonly finished: Int32Array;
   private publications = 0;
   private lastNumber = -1;
   private lastPage: Page = emptyPage();
@@ -68,6 +75,7 @@ export class GlobalRaces {
     this.launch = launch;
     this.blocks = blocks;
     this.published = new Int32Array(blocks + 1);
+    this.finished = new Int32Array(blocks + 1);
   }
 
   /** What a block of that place in the grid's order begins with. */
@@ -88,6 +96,12 @@ export class GlobalRaces {
   /** A strong store: what the last fence covers may be learned by whoever loads strongly. */
   publish(order: BlockOrder, release: boolean): void {
     if (release) this.fence(order);
+    if (order.stirred) {
+      order.stirred = false;
+      raise(this.finished, order.over);
+      this.finished[order.block] = order.time++;
+      this.publications++;
+    }
     if (order.published) return;
     order.published = true;
     raise(this.published, order.fenced);
@@ -99,7 +113,9 @@ export class GlobalRaces {
     if (order.looked !== this.publications) {
       order.looked = this.publications;
       raise(order.seen, this.published);
+      raise(order.over, this.finished);
       order.changed = true;
+      order.stirred = true;
     }
     if (acquire) raise(order.known, order.seen);
   }
@@ -121,6 +137,7 @@ export class GlobalRaces {
   touch(warp: Warp, lane: number, site: number, place: number, bytes: number, stores: boolean): void {
     const order = warp.block.order!;
     order.changed = true;
+    order.stirred = true;
     if (bytes < 4) {
       this.word(warp, order, lane, site, this.page(place >>> 2), (place >>> 2) % pageWords, place, stores, false);
       this.splitWords.add(place >>> 2);
@@ -155,14 +172,14 @@ export class GlobalRaces {
     stores: boolean,
     notes: boolean,
   ): void {
-    const { block, known, time } = order;
+    const { block, known, over, time } = order;
     const { writer, written, reader, read, otherReader, otherRead } = page;
-    const unordered = (other: number, when: number) => other !== 0 && other !== block && known[other]! < when;
+    const unordered = (other: number, when: number, times: Int32Array) => other !== 0 && other !== block && times[other]! < when;
     const verb = stores ? "stores" : "loads";
-    if (unordered(writer[at]!, written[at]!)) throw this.report(warp, lane, site, place, verb, writer[at]!, "stored");
+    if (unordered(writer[at]!, written[at]!, known)) throw this.report(warp, lane, site, place, verb, writer[at]!, "stored");
     if (stores) {
-      if (unordered(reader[at]!, read[at]!)) throw this.report(warp, lane, site, place, verb, reader[at]!, "loaded");
-      if (unordered(otherReader[at]!, otherRead[at]!)) throw this.report(warp, lane, site, place, verb, otherReader[at]!, "loaded");
+      if (unordered(reader[at]!, read[at]!, over)) throw this.report(warp, lane, site, place, verb, reader[at]!, "loaded");
+      if (unordered(otherReader[at]!, otherRead[at]!, over)) throw this.report(warp, lane, site, place, verb, otherReader[at]!, "loaded");
       if (!notes) return;
       writer[at] = block;
       written[at] = time;
