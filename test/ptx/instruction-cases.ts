@@ -385,6 +385,8 @@ export const instructionCases: readonly InstructionCase[] = [
     ],
   },
   // 9.7.6 comparison
+  // True is written as -1.
+  { code: "mov.pred %p, -1; not.pred %p, %p; selp.u32 %d, 1, %a, %p;", widths: [32, 32], rows: [[7, 7]] },
   {
     code: "setp.ltu.f32 %p, %a, %b; selp.u32 %d, 1, 0, %p;",
     widths: [32, 32, 32],

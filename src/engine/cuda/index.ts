@@ -4,8 +4,8 @@ import { type Context, LibraryError, openDevice } from "../../gpu/index.js";
 import { type Engine, type EngineOptions, EngineUnavailableError, formatBytes } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import { ensembleOneByOne } from "../ensemble.js";
+import { openBatch } from "./batch/index.js";
 import { EngineDevice } from "./device.js";
-import type { OpenBatch } from "./device-work.js";
 import { runTogether } from "./ensemble/index.js";
 import { usableMemory } from "./memory.js";
 import { type Choice, choices, describeChoice, type Place, planNames } from "./plan.js";
@@ -32,8 +32,6 @@ export interface DeviceEngine extends Engine {
   /** Gives the device back; sessions on it end. The next use opens it again. */
   close(): void;
 }
-
-const openBatch: OpenBatch = () => undefined;
 
 /** An engine on the device that `open` opens. Nothing is opened before it is asked for something. */
 export function deviceEngine(options: DeviceEngineOptions): DeviceEngine {

@@ -283,7 +283,8 @@ export class Emitter {
 
   predicate(operand: PtxOperand): string {
     if (operand.kind === "not") return `(${this.predicate(operand.operand)}?0:1)`;
-    return this.word(operand);
+    // A predicate is 0 or 1; nvcc writes true as -1.
+    return operand.kind === "register" ? this.word(operand) : `(${this.word(operand)}?1:0)`;
   }
 
   private destination(operand: PtxOperand, float: boolean): PtxRegister | undefined {

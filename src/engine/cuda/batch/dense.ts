@@ -1,0 +1,271 @@
+// Runs many sequences through one dense W, all in step, in chunks whose states come to the host while the next chunk runs.
+import type { Context, DeviceBuffer, DeviceEvent, Stream } from "../../../gpu/index.js";
+import { allocate, type FloatArray, Matrix } from "../../../numerics/index.js";
+import { type BatchOptions, NonFiniteStateError, type SequenceInput } from "../../../reservoir/engine.js";
+import type { ReservoirModel } from "../../../reservoir/model.js";
+import { WorkPacer } from "../../../reservoir/work.js";
+import { activationNumber } from "../activation.js";
+import { CommonKernels } from "../common-kernels.js";
+import { DeviceModel } from "../device-model.js";
+import { type AnyKernel, realKernel, type RealParameter } from "../kernels.js";
+import { type RealSlice, StallError } from "../time-loop.js";
+import { type BatchPlan, packHalves, packQuads } from "./shapes.js";
+
+const rest: readonly RealParameter[] = [
+  ...(["const f32*", "const f32*", "const f32*", "f32*", "f32*", "const i32*", "const i32*", "u64*"] as const),
+  ...(["u32", "u32", "f32", "i32", "i32", "i32", "i32", "i32"] as const),
+];
+
+/** Clock ticks after which a block that waits for others gives up. */
+const spinLimit = 4_000_000_000;
+
+/** Bytes of drive, feedback and states in one chunk. */
+const defaultChunkBytes = 512 * 2 ** 20;
+
+/** A launch of the drive kernel takes at most this many rows. */
+const mostDriveRows = 2 ** 19;
+
+/** A chunk of steps that was enqueued. */
+interface Chunk {
+  readonly from: number;
+  readonly to: number;
+  readonly slot: 0 | 1;
+}
+
+/** One batch: sequences in falling order of their lengths. */
+export class DenseBatchRun {
+  readonly #model: ReservoirModel;
+  readonly #plan: BatchPlan;
+  readonly #sequences: readonly SequenceInput[];
+  /** Which of the user's sequences each is. */
+  readonly #order: readonly number[];
+  readonly #options: BatchOptions;
+  readonly #steps: number;
+  readonly #chunkSteps: number;
+  readonly #compute: Stream;
+  readonly #copies: Stream;
+  readonly #kernel: AnyKernel;
+  readonly #common: CommonKernels;
+  readonly #device: DeviceModel;
+  readonly #owned: { dispose(): void }[] = [];
+  readonly #weights: DeviceBuffer<"f32"> | DeviceBuffer<"u16">;
+  readonly #exchange: DeviceBuffer<"f32"> | DeviceBuffer<"u16">;
+  readonly #arrived: DeviceBuffer<"u32">;
+  readonly #stalled: DeviceBuffer<"i32">;
+  readonly #inputs: DeviceBuffer<"f32">;
+  readonly #outputs: DeviceBuffer<"f32">;
+  readonly #drive: DeviceBuffer<"f32">;
+  readonly #feedback: DeviceBuffer<"f32"> | null;
+  readonly #states: DeviceBuffer<"f32">[] = [];
+  readonly #computed: DeviceEvent[] = [];
+  readonly #leak: DeviceBuffer<"f32">;
+  readonly #state: DeviceBuffer<"f32">;
+  readonly #lengths: DeviceBuffer<"i32">;
+  readonly #numbers: DeviceBuffer<"i32">;
+  readonly #failures: DeviceBuffer<"u64">;
+
+  constructor(
+    context: Context,
+    model: ReservoirModel,
+    plan: BatchPlan,
+    sequences: readonly SequenceInput[],
+    options: BatchOptions,
+    chunkBytes = defaultChunkBytes,
+  ) {
+    this.#model = model;
+    this.#plan = plan;
+    this.#options = options;
+    this.#order = Array.from(sequences.keys()).sort((a, b) => sequences[b]!.inputs.rows - sequences[a]!.inputs.rows || a - b);
+    this.#sequences = this.#order.map((b) => sequences[b]!);
+    this.#steps = this.#sequences[0]!.inputs.rows;
+    const { size, inputSize, outputSize } = model;
+    const { kernel, padded, rowBlocks, tiles } = plan;
+    const count = sequences.length;
+    const keepAll = options.keep !== "last";
+    const stepBytes = 4 * count * (size * (keepAll ? 4 : 2) + inputSize + outputSize);
+    const fits = Math.floor(Math.min(chunkBytes, context.memoryInfo().free / 2) / stepBytes);
+    // Chunks are of an even number of steps, so that each begins with the same of the two exchange buffers.
+    this.#chunkSteps = Math.min(this.#steps, Math.max(2, fits - (fits % 2)));
+    const own = <T extends { dispose(): void }>(thing: T): T => {
+      this.#owned.push(thing);
+      return thing;
+    };
+    try {
+      this.#compute = own(context.stream({ label: "batch" }));
+      this.#copies = own(context.stream({ label: "batch states to the host" }));
+      this.#common = new CommonKernels(context, "float32");
+      this.#device = own(new DeviceModel(context, model));
+      const element = kernel.portable ? "f32" : "u16";
+      const steps = kernel.portable ? (["i32", "i32"] as const) : [];
+      const head: RealParameter[] = [`const ${element}*`, `${element}*`, "u32*", "i32*", "i64", ...steps, "i32"];
+      this.#kernel = realKernel(context, kernel.file, kernel.name, "float32", [...head, ...rest]);
+      const pack = kernel.portable ? packQuads : packHalves;
+      const { data } = model.weights as Matrix;
+      const packed = pack(size, size, (r, k) => data[r * size + k]!, rowBlocks * kernel.rows, padded);
+      this.#weights = own(context.upload(packed, { label: "W" })) as DeviceBuffer<"f32">;
+      const initial = pack(count, size, (_, k) => model.initialState[k]!, tiles * kernel.sequences, padded);
+      this.#exchange = own(context.zeros(element, 2 * initial.length, { label: "exchanged states" })) as DeviceBuffer<"f32">;
+      this.#compute.upload(this.#exchange.slice(0, initial.length) as DeviceBuffer<"f32">, initial as Float32Array<ArrayBuffer>);
+      const take = (length: number, label: string) => own(context.alloc("f32", Math.max(1, length), { label }));
+      const rows = count * this.#chunkSteps;
+      this.#inputs = take(rows * inputSize, "inputs");
+      this.#outputs = take(rows * outputSize, "fed back outputs");
+      this.#drive = take(rows * size, "drive");
+      this.#feedback = outputSize > 0 ? take(rows * size, "feedback") : null;
+      for (let slot = 0; slot < 2; slot++) {
+        if (keepAll) this.#states.push(take(rows * size, "states"));
+        this.#computed.push(own(context.event({ timing: false })));
+      }
+      this.#leak = own(context.upload(model.leakRate as Float32Array<ArrayBuffer>, { label: "leak rates" }));
+      const state = new Float32Array(count * size);
+      for (let b = 0; b < count; b++) state.set(model.initialState, b * size);
+      this.#state = own(context.upload(state, { label: "x" }));
+      this.#arrived = own(context.zeros("u32", tiles, { label: "arrivals" }));
+      this.#stalled = own(context.zeros("i32", 2, { label: "stalls" }));
+      this.#lengths = own(context.alloc("i32", count, { label: "lengths" }));
+      this.#numbers = own(context.upload(Int32Array.from(this.#order), { label: "noise sequences" }));
+      this.#failures = own(context.alloc("u64", count, { label: "first non-finite states" }));
+      this.#compute.fill(this.#failures.as("u32"), 0xffffffff);
+    } catch (error) {
+      this.dispose();
+      throw error;
+    }
+  }
+
+  async run(): Promise<Matrix[]> {
+    const { size } = this.#model;
+    const total = this.#sequences.reduce((sum, { inputs }) => sum + inputs.rows, 0);
+    const pacer = new WorkPacer(this.#options, total);
+    const all = this.#options.keep !== "last";
+    const results: Matrix[] = new Array(this.#order.length);
+    if (all) for (const [b, { inputs }] of this.#sequences.entries()) results[this.#order[b]!] = Matrix.zeros(inputs.rows, size, "float32");
+    const underWay: Chunk[] = [];
+    for (let next = 0, count = 0; next < this.#steps || underWay.length > 0; ) {
+      while (next < this.#steps && underWay.length < 2) {
+        const chunk = { from: next, to: Math.min(this.#steps, next + this.#chunkSteps), slot: (count++ % 2) as 0 | 1 };
+        this.#enqueue(chunk);
+        underWay.push(chunk);
+        next = chunk.to;
+      }
+      const chunk = underWay.shift()!;
+      if (all) await this.#bringOver(chunk, results);
+      else await this.#computed[chunk.slot]!.done();
+      await pacer.pause(this.#sequences.reduce((sum, { inputs }) => sum + Math.min(chunk.to, inputs.rows), 0));
+    }
+    await this.#check();
+    if (!all) {
+      const last = await this.#compute.download(this.#state);
+      for (const [b, index] of this.#order.entries()) results[index] = new Matrix(1, size, last.slice(b * size, (b + 1) * size));
+    }
+    pacer.finish();
+    return results;
+  }
+
+  dispose(): void {
+    for (const thing of this.#owned.splice(0).reverse()) thing.dispose();
+  }
+
+  #enqueue({ from, to, slot }: Chunk): void {
+    const { size, inputSize, outputSize, noiseKey, noiseLevel, activation } = this.#model;
+    const { kernel, rowBlocks, groups, shared } = this.#plan;
+    const stream = this.#compute;
+    const steps = to - from;
+    const count = this.#sequences.length;
+    const rows = count * steps;
+    if (inputSize > 0) {
+      const inputs = this.#rows(inputSize, from, to, ({ inputs: series }, t) => series.row(t));
+      stream.upload(this.#inputs.slice(0, inputs.length), inputs);
+    }
+    this.#sum(this.#device.inputWeights, this.#device.bias, this.#inputs, this.#drive, inputSize, rows);
+    if (this.#feedback) {
+      const outputs = this.#rows(outputSize, from, to, ({ teacher }, t) => (t > 0 && teacher ? teacher.row(t - 1) : undefined));
+      stream.upload(this.#outputs.slice(0, outputs.length), outputs);
+      this.#sum(this.#device.feedbackWeights, null, this.#outputs, this.#feedback, outputSize, rows);
+    }
+    const lengths = this.#sequences.map(({ inputs }) => Math.max(0, Math.min(to, inputs.rows) - from));
+    stream.upload(this.#lengths, Int32Array.from(lengths));
+    stream.fill(this.#arrived);
+    const launch = (...range: number[]): void => {
+      const config = { grid: rowBlocks * groups, block: kernel.threads, shared, cooperative: kernel.resident };
+      stream.launch(
+        this.#kernel,
+        config,
+        ...([
+          ...[this.#weights, this.#exchange, this.#arrived, this.#stalled, spinLimit, ...range, groups],
+          ...[
+            this.#drive,
+            this.#feedback,
+            this.#leak,
+            this.#states[slot] ?? null,
+            this.#state,
+            this.#lengths,
+            this.#numbers,
+            this.#failures,
+          ],
+          ...[noiseKey[0], noiseKey[1], noiseLevel, size, count, steps, from, activationNumber[activation]],
+        ] as never[]),
+      );
+    };
+    if (!kernel.portable) launch();
+    else if (kernel.resident) launch(0, steps);
+    else for (let t = 0; t < steps; t++) launch(t, t + 1);
+    this.#computed[slot]!.record(stream);
+  }
+
+  /** The rows of steps [from, to) of every sequence, zeros where it has none. */
+  #rows(
+    columns: number,
+    from: number,
+    to: number,
+    row: (sequence: SequenceInput, t: number) => FloatArray | undefined,
+  ): Float32Array<ArrayBuffer> {
+    const out = allocate("float32", this.#sequences.length * (to - from) * columns) as Float32Array<ArrayBuffer>;
+    for (const [b, sequence] of this.#sequences.entries())
+      for (let t = from; t < Math.min(to, sequence.inputs.rows); t++) {
+        const values = row(sequence, t);
+        if (values) out.set(values, (b * (to - from) + t - from) * columns);
+      }
+    return out;
+  }
+
+  /** out = bias + inputs W, row by row, in launches that the grid takes. */
+  #sum(
+    weights: RealSlice | null,
+    bias: RealSlice | null,
+    inputs: DeviceBuffer<"f32">,
+    out: DeviceBuffer<"f32">,
+    columns: number,
+    rows: number,
+  ) {
+    const { size } = this.#model;
+    for (let first = 0; first < rows; first += mostDriveRows) {
+      const steps = Math.min(mostDriveRows, rows - first);
+      const given = columns > 0 ? inputs.slice(first * columns, (first + steps) * columns) : null;
+      const into = out.slice(first * size, (first + steps) * size);
+      this.#common.drive(this.#compute, weights, bias, given, into, { size, inputs: columns, steps });
+    }
+  }
+
+  async #bringOver({ from, to, slot }: Chunk, results: Matrix[]): Promise<void> {
+    const { size } = this.#model;
+    this.#copies.wait(this.#computed[slot]!);
+    const states = await this.#copies.download(this.#states[slot]!.slice(0, this.#sequences.length * (to - from) * size));
+    for (const [b, { inputs }] of this.#sequences.entries()) {
+      const rows = Math.min(to, inputs.rows) - from;
+      const begin = b * (to - from) * size;
+      if (rows > 0) results[this.#order[b]!]!.data.set(states.subarray(begin, begin + rows * size), from * size);
+    }
+  }
+
+  /** @throws StallError, NonFiniteStateError of the first of the user's sequences that has such a state */
+  async #check(): Promise<void> {
+    const [block, step] = await this.#compute.download(this.#stalled);
+    if (block !== 0) throw new StallError(this.#kernel.name, block! - 1, step!, spinLimit);
+    const words = await this.#compute.download(this.#failures);
+    let first = Number.POSITIVE_INFINITY;
+    let failure = 0n;
+    for (const [b, word] of words.entries())
+      if (word !== 2n ** 64n - 1n && this.#order[b]! < first) [first, failure] = [this.#order[b]!, word];
+    if (Number.isFinite(first)) throw new NonFiniteStateError(Number(failure >> 32n), Number(failure & 0xffffffffn));
+  }
+}

@@ -1,0 +1,51 @@
+// Batches on a device: many sequences through one reservoir, in step or each on a multiprocessor of its own, where that is faster than one by one.
+import type { Context } from "../../../gpu/index.js";
+import type { BatchOptions, SequenceInput } from "../../../reservoir/engine.js";
+import type { ReservoirModel } from "../../../reservoir/model.js";
+import type { OpenBatch } from "../device-work.js";
+import { worthwhile } from "../ensemble/index.js";
+import type { Member } from "../ensemble/members.js";
+import { planMembers, runMembers } from "../ensemble/run.js";
+import { DenseBatchRun } from "./dense.js";
+import { type BatchPlan, planBatch } from "./shapes.js";
+
+/** Runs batches of a model, or declines them. */
+export const openBatch: OpenBatch = (context, model) => ({
+  details: {},
+  run: (sequences, options) => runSequences(context, model, sequences, options),
+  dispose: () => undefined,
+});
+
+/** Microseconds of a step of one reservoir that has the device to itself: waiting, and reading its weights. */
+function timeAlone(size: number): number {
+  return 1.2 + (4 * size * size) / 4.5e6 / (size < 3500 ? 8 : 1);
+}
+
+function runSequences(context: Context, model: ReservoirModel, sequences: readonly SequenceInput[], options: BatchOptions) {
+  const members = sequences.map((sequence, number): Member => ({ model, sequence, number }));
+  const plan = planMembers(context, members);
+  // Weights that stay on a multiprocessor need nobody to wait for.
+  const resident = plan?.groups.every(({ kernel }) => kernel.resident);
+  const keep = options.keep === "last" ? ("last" as const) : ("states" as const);
+  if (plan && resident) return runMembers(context, members, plan, { ...options, keep });
+  const dense = planBatch(context.info, model, sequences.length);
+  if (dense && dense.microsecondsPerStep < sequences.length * timeAlone(model.size))
+    return runDense(context, model, dense, sequences, options);
+  if (plan && !dense && worthwhile(context, members, plan)) return runMembers(context, members, plan, { ...options, keep });
+  return undefined;
+}
+
+async function runDense(
+  context: Context,
+  model: ReservoirModel,
+  plan: BatchPlan,
+  sequences: readonly SequenceInput[],
+  options: BatchOptions,
+) {
+  const run = new DenseBatchRun(context, model, plan, sequences, options);
+  try {
+    return await run.run();
+  } finally {
+    run.dispose();
+  }
+}

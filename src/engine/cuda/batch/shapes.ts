@@ -1,0 +1,120 @@
+// Which dense batch kernel suits a model and a number of sequences, and how its launch and its weights look. Sizes are those of
+// kernels/reservoir_batch*.cu.
+import { type DeviceInfo, halfBits } from "../../../gpu/index.js";
+import type { ReservoirModel } from "../../../reservoir/model.js";
+
+/** A kernel for batches. */
+export interface BatchKernel {
+  readonly file: "reservoir_batch" | "reservoir_batch_fast";
+  readonly name: string;
+  /** Whether sums are those of portable arithmetic; else tensor cores make them of binary16 products. */
+  readonly portable: boolean;
+  /** Whether W stays in shared memory for all steps; else each step is a launch of its own. */
+  readonly resident: boolean;
+  /** Rows and sequences of a block's tile. */
+  readonly rows: number;
+  readonly sequences: number;
+  /** Columns are padded to a multiple of this. */
+  readonly columns: number;
+  readonly threads: number;
+}
+
+/** A kernel for one model and number of sequences. */
+export interface BatchPlan {
+  readonly kernel: BatchKernel;
+  readonly padded: number;
+  readonly rowBlocks: number;
+  readonly tiles: number;
+  /** Blocks that share a row block's tiles. */
+  readonly groups: number;
+  /** Dynamic shared memory in bytes. */
+  readonly shared: number;
+  readonly microsecondsPerStep: number;
+}
+
+const portable = { file: "reservoir_batch", portable: true, rows: 32, columns: 32, threads: 512 } as const;
+const fast = { file: "reservoir_batch_fast", portable: false, resident: true, threads: 256 } as const;
+
+/** Every batch kernel there is. */
+export const batchKernels: readonly BatchKernel[] = [
+  { ...portable, name: "reservoir_batch_16", resident: true, sequences: 16 },
+  { ...portable, name: "reservoir_batch_32", resident: true, sequences: 32 },
+  { ...portable, name: "reservoir_batch_step_16", resident: false, sequences: 16 },
+  { ...portable, name: "reservoir_batch_step_32", resident: false, sequences: 32 },
+  { ...fast, name: "reservoir_batch_fast_16", rows: 32, sequences: 16, columns: 256 },
+  { ...fast, name: "reservoir_batch_fast_128", rows: 64, sequences: 128, columns: 64 },
+];
+
+/** Chunks of columns under way in shared memory, and columns of a portable one. */
+const stages = 4;
+const chunkColumns = 128;
+
+/** Bytes of shared memory that a block takes. */
+function sharedBytes({ portable, resident, rows, sequences, columns }: BatchKernel, padded: number): number {
+  if (portable) return 4 * ((resident ? rows * padded : 0) + stages * chunkColumns * (sequences + (resident ? 0 : rows)));
+  return 2 * (rows * (padded + 8) + stages * sequences * (columns + 8));
+}
+
+/** Microseconds of a step in which a block does nothing but wait, and of a tile, by what its time is made of. */
+function stepTime({ portable, resident, sequences, rows }: BatchKernel, padded: number, tilesOfBlock: number, clock: number): number {
+  if (!portable) return 1.8 + tilesOfBlock * (0.3 + (0.0021 * padded * rows * sequences) / 2048 / 2);
+  const cycles = (2 * rows * sequences * padded) / 128;
+  return (resident ? 1.7 : 3) + tilesOfBlock * (0.3 + cycles / (resident ? 0.6 : 0.55) / clock);
+}
+
+/** The plan that is modelled as fastest, or undefined where no kernel takes the model. `arithmetic: "fast"` and states in [-1, 1] allow the fast ones. */
+export function planBatch(
+  device: DeviceInfo,
+  model: ReservoirModel,
+  sequences: number,
+  kernels: readonly BatchKernel[] = batchKernels,
+): BatchPlan | undefined {
+  const { config, size, precision, activation, weights } = model;
+  if (precision !== "float32" || "rowOffsets" in weights || device.computeCapability[0] < 8) return undefined;
+  const bounded = activation === "tanh" || activation === "sigmoid";
+  const allowFast = config.arithmetic === "fast" && bounded && model.initialState.every((x) => Math.abs(x) <= 1);
+  const { multiprocessors, sharedBytesPerBlockOptIn, clockKilohertz } = device.attributes;
+  const plans = kernels.flatMap((kernel): BatchPlan[] => {
+    if (!kernel.portable && !allowFast) return [];
+    const padded = Math.ceil(size / kernel.columns) * kernel.columns;
+    const rowBlocks = Math.ceil(size / kernel.rows);
+    const tiles = Math.ceil(sequences / kernel.sequences);
+    const shared = sharedBytes(kernel, padded);
+    if (shared > sharedBytesPerBlockOptIn || (kernel.resident && rowBlocks > multiprocessors)) return [];
+    const groups = kernel.resident ? Math.min(tiles, Math.floor(multiprocessors / rowBlocks)) : tiles;
+    const tilesOfBlock = kernel.resident ? Math.ceil(tiles / groups) : Math.ceil((tiles * rowBlocks) / multiprocessors);
+    const microsecondsPerStep = stepTime(kernel, padded, tilesOfBlock, clockKilohertz / 1000);
+    return [{ kernel, padded, rowBlocks, tiles, groups, shared, microsecondsPerStep }];
+  });
+  const best = Math.min(...plans.map((plan) => plan.microsecondsPerStep));
+  return plans.find((plan) => plan.microsecondsPerStep === best);
+}
+
+/** Matrix rows as portable kernels read them: quads of rows, [row / 4][column][row mod 4]. */
+export function packQuads(
+  rows: number,
+  columns: number,
+  value: (row: number, column: number) => number,
+  paddedRows: number,
+  padded: number,
+) {
+  const out = new Float32Array(paddedRows * padded);
+  for (let r = 0; r < rows; r++) {
+    const base = Math.floor(r / 4) * padded * 4 + (r % 4);
+    for (let k = 0; k < columns; k++) out[base + k * 4] = value(r, k);
+  }
+  return out;
+}
+
+/** Matrix rows as fast kernels read them: binary16, one row after the other. */
+export function packHalves(
+  rows: number,
+  columns: number,
+  value: (row: number, column: number) => number,
+  paddedRows: number,
+  padded: number,
+) {
+  const out = new Uint16Array(paddedRows * padded);
+  for (let r = 0; r < rows; r++) for (let k = 0; k < columns; k++) out[r * padded + k] = halfBits(value(r, k));
+  return out;
+}

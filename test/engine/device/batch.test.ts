@@ -1,0 +1,151 @@
+// Batches on the device: each dense kernel against the reference engine, and what the session makes of sequences.
+import { afterAll, describe, expect, it } from "vitest";
+import { DenseBatchRun } from "../../../src/engine/cuda/batch/dense.js";
+import { batchKernels, planBatch } from "../../../src/engine/cuda/batch/shapes.js";
+import { referenceEngine } from "../../../src/engine/reference/index.js";
+import type { Matrix } from "../../../src/numerics/index.js";
+import { type BatchOptions, NonFiniteStateError, type ReservoirModel, type SequenceInput } from "../../../src/reservoir/index.js";
+import { openTestDevice } from "../../gpu/device/device.js";
+import { bits, model, randomMatrix } from "../contract.js";
+import { device } from "./engines.js";
+
+const context = openTestDevice();
+afterAll(() => context.dispose());
+
+const sequencesFor = (of: ReservoirModel, lengths: readonly number[]): SequenceInput[] =>
+  lengths.map((steps, b) => ({
+    inputs: randomMatrix(steps, of.inputSize, of.precision, b),
+    ...(of.outputSize > 0 && b % 3 > 0 ? { teacher: randomMatrix(steps, of.outputSize, of.precision, b + 50) } : {}),
+  }));
+
+async function expected(of: ReservoirModel, sequences: readonly SequenceInput[], options: BatchOptions = {}): Promise<Matrix[]> {
+  const session = await referenceEngine.open(of);
+  const states = await session.batch(sequences, options);
+  await session.dispose();
+  return states;
+}
+
+/** Runs a batch by one kernel. */
+async function batch(
+  name: string,
+  of: ReservoirModel,
+  sequences: readonly SequenceInput[],
+  options: BatchOptions = {},
+  chunkBytes?: number,
+): Promise<Matrix[]> {
+  const kernels = batchKernels.filter((kernel) => kernel.name === name);
+  const run = new DenseBatchRun(context, of, planBatch(context.info, of, sequences.length, kernels)!, sequences, options, chunkBytes);
+  try {
+    return await run.run();
+  } finally {
+    run.dispose();
+  }
+}
+
+const portable = batchKernels.filter((kernel) => kernel.portable).map(({ name }) => name);
+const fast = batchKernels.filter((kernel) => !kernel.portable).map(({ name }) => name);
+
+describe.each(portable)("%s", (name) => {
+  it.each([
+    [33, 1, { noiseLevel: 0.05, bias: 0.2 }],
+    [70, 2, { feedback: { size: 2 }, leakRate: 1 }],
+    [130, 0, { activation: "sigmoid" as const, initialState: { distribution: "uniform" as const, scaling: 0.5 } }],
+  ])("gives the reference's states of N = %i with %i inputs", async (size, inputSize, options) => {
+    const of = model({ size, inputSize, storage: "dense", seed: 3, ...options });
+    const sequences = sequencesFor(of, [2, 5, 1, ...Array.from({ length: 32 }, () => 2)]);
+    const states = await batch(name, of, sequences);
+    for (const [b, each] of (await expected(of, sequences)).entries()) expect(bits(states[b]!.data), `${b}`).toEqual(bits(each.data));
+  });
+
+  it("gives them in chunks too, and the last ones alone", async () => {
+    const of = model({ size: 40, storage: "dense", seed: 5, noiseLevel: 0.1 });
+    const sequences = sequencesFor(of, [7, 3, 9]);
+    const chunkBytes = 3 * 40 * 4 * 4 * 2 + 100;
+    const whole = await expected(of, sequences);
+    const states = await batch(name, of, sequences, {}, chunkBytes);
+    const last = await batch(name, of, sequences, { keep: "last" }, chunkBytes);
+    for (const [b, each] of whole.entries()) {
+      expect(bits(states[b]!.data)).toEqual(bits(each.data));
+      expect(bits(last[b]!.data)).toEqual(bits(each.row(each.rows - 1)));
+    }
+  });
+});
+
+describe.each(fast)("%s", (name) => {
+  it.each(["tanh", "sigmoid"] as const)("keeps within 1e-3 of the reference over 8 steps of %s", async (activation) => {
+    const of = model({
+      size: 70,
+      inputSize: 1,
+      activation,
+      storage: "dense",
+      seed: 3,
+      arithmetic: "fast",
+      noiseLevel: 0.01,
+      feedback: { size: 1 },
+    });
+    const sequences = sequencesFor(of, [8, 3, 5]);
+    const states = await batch(name, of, sequences);
+    const exact = await expected(of, sequences);
+    let largest = 0;
+    for (const [b, each] of exact.entries())
+      for (const [i, x] of each.data.entries()) largest = Math.max(largest, Math.abs(x - states[b]!.data[i]!));
+    expect(largest).toBeGreaterThan(0);
+    expect(largest).toBeLessThan(1e-3);
+  });
+});
+
+describe("the choice of a kernel", () => {
+  const large = (options = {}) => model({ size: 1024, storage: "dense", connectionProbability: 0.001, spectralRadius: null, ...options });
+  const h200 = { ...context.info, attributes: { ...context.info.attributes, multiprocessors: 132, clockKilohertz: 1_980_000 } };
+
+  it("is portable unless the model allows fast arithmetic and keeps its states between -1 and 1", () => {
+    const portableOf = (options: object) => planBatch(h200, large(options), 64)!.kernel.portable;
+    expect(portableOf({})).toBe(true);
+    expect(portableOf({ arithmetic: "fast" })).toBe(false);
+    expect(portableOf({ arithmetic: "fast", activation: "relu" })).toBe(true);
+    expect(portableOf({ arithmetic: "fast", initialState: new Array(1024).fill(2) })).toBe(true);
+  });
+
+  it("takes small tiles for few sequences and large ones for many, and streams what does not fit", () => {
+    expect(planBatch(h200, large(), 64)!.kernel.name).toBe("reservoir_batch_16");
+    expect(planBatch(h200, large(), 1024)!.kernel.name).toBe("reservoir_batch_32");
+    const wide = model({ size: 3000, storage: "dense", connectionProbability: 0, spectralRadius: null });
+    expect(planBatch(h200, wide, 64)!.kernel.resident).toBe(false);
+  });
+
+  it("declines sparse and binary64 models and devices without asynchronous copies", () => {
+    expect(planBatch(h200, large({ storage: "sparse" }), 64)).toBeUndefined();
+    expect(planBatch(h200, model({ size: 20, storage: "dense", precision: "float64" }), 64)).toBeUndefined();
+    expect(planBatch({ ...h200, computeCapability: [7, 5] }, large(), 64)).toBeUndefined();
+  });
+});
+
+describe("a session", () => {
+  it("runs a batch in one go with the reference's bits and leaves its own state alone", async () => {
+    const of = model({ size: 30, inputSize: 2, noiseLevel: 0.1, seed: 8 });
+    const session = await device.open(of);
+    session.step(Float32Array.of(0.5, -0.5));
+    const before = session.getState();
+    const sequences = sequencesFor(of, [4, 1, 6]);
+    const states = await session.batch(sequences, {});
+    for (const [b, each] of (await expected(of, sequences)).entries()) expect(bits(states[b]!.data)).toEqual(bits(each.data));
+    expect(session.getState()).toEqual(before);
+    await session.dispose();
+  });
+
+  it("names step and neuron of the first sequence whose state is not finite", async () => {
+    const of = model({
+      size: 40,
+      activation: "identity",
+      spectralRadius: 1e25,
+      leakRate: 1,
+      connectionProbability: 1,
+      storage: "dense",
+      seed: 2,
+    });
+    const sequences = sequencesFor(of, [6, 6]);
+    const error = await expected(of, sequences).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(NonFiniteStateError);
+    await expect(batch("reservoir_batch_16", of, sequences)).rejects.toThrow((error as Error).message);
+  });
+});
