@@ -1,4 +1,5 @@
 // Eigenvalues in the complex plane with the unit circle; they are computed by `analysis`.
+import type { Spectrum } from "../analysis/index.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
 import { baselineColour, seriesColour } from "./palette.js";
@@ -14,7 +15,7 @@ export interface Eigenvalues {
  * @throws RangeError where real and imaginary parts differ in number, or there are none.
  */
 export function plotSpectrum(
-  spectra: Readonly<Record<string, Eigenvalues>> | Eigenvalues,
+  spectra: Spectrum | Readonly<Record<string, Eigenvalues>> | Eigenvalues,
   options: { readonly title?: string | undefined } = {},
 ): Figure {
   const named: Record<string, Eigenvalues> = isOne(spectra) ? { W: spectra } : { ...spectra };
@@ -51,6 +52,6 @@ export function plotSpectrum(
   };
 }
 
-function isOne(spectra: Readonly<Record<string, Eigenvalues>> | Eigenvalues): spectra is Eigenvalues {
+function isOne(spectra: Spectrum | Readonly<Record<string, Eigenvalues>> | Eigenvalues): spectra is Eigenvalues {
   return "re" in spectra && "im" in spectra && typeof (spectra.re as ArrayLike<number>).length === "number";
 }
