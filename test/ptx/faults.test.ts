@@ -245,3 +245,45 @@ describe("launches and texts that cannot be", () => {
     );
   });
 });
+
+describe("cp.async", () => {
+  /** Copies 16 bytes to shared memory, does something, and stores the first word of them. */
+  const copied = (after: string): (() => Int32Array) => {
+    const bench = new Bench(`.version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 x, .param .u64 out)
+{ .reg .b64 %x, %o; .reg .b32 %s, %a; .shared .align 16 .b8 tile[32]; ld.param.u64 %x, [x]; ld.param.u64 %o, [out]; mov.u32 %s, tile;
+  cp.async.ca.shared.global [%s], [%x], 16;
+  ${after}
+  ld.shared.u32 %a, [%s]; st.global.u32 [%o], %a; ret; }`);
+    return () => {
+      const out = new Int32Array(1);
+      bench.run("k", { grid: 1, block: 1 }, [input(Int32Array.of(7, 8, 9, 10)), output(out)]);
+      return out;
+    };
+  };
+  const another = "cp.async.ca.shared.global [%s+16], [%x], 16; cp.async.commit_group;";
+
+  it.each([
+    ["all copies", "cp.async.wait_all;"],
+    ["their group", "cp.async.commit_group; cp.async.wait_group 0;"],
+    ["their group and not the next", `cp.async.commit_group; ${another} cp.async.wait_group 1;`],
+  ])("has its bytes arrive when a wait is for %s", (_, wait) => {
+    expect([...copied(wait)()]).toEqual([7]);
+  });
+
+  it.each([
+    ["nothing waited", ""],
+    ["the wait is for committed groups alone", "cp.async.wait_group 0;"],
+    ["the wait leaves its group pending", "cp.async.commit_group; cp.async.wait_group 1;"],
+  ])("is told of where its bytes are read and %s", (_, wait) => {
+    expect(simulationError(copied(wait))).toMatchObject({
+      kind: "race",
+      message: expect.stringMatching(
+        /loads 4 bytes at shared address 0x0, which a cp\.async still copies to: nothing waited for it; in k, PTX line 8/,
+      ),
+    });
+  });
+
+  it("is told of where its bytes are stored to before they arrived", () => {
+    expect(simulationError(copied("st.shared.u32 [%s+4], 1;")).kind).toBe("race");
+  });
+});

@@ -199,11 +199,24 @@ export function storeAsync(e: Emitter): void {
   e.line(`w.publish(true);mbarrierComplete(w,l,${e.site},${barrier},${size * count});`);
 }
 
-/** cp.async and cp.async.bulk: the copy is done at once; commits and waits then have nothing left to wait for. */
+/** cp.async, whose bytes arrive when they are waited for, and cp.async.bulk, which is done at once: its commits and waits have nothing to do. */
 export function copyAsync(e: Emitter): void {
   const { modifiers, operands } = e.instruction;
-  if (e.has("commit_group", "wait_group", "wait_all") || modifiers.some((word) => /^wait_group/.test(word))) return;
+  const bulk = e.has("bulk");
+  if (e.has("commit_group")) {
+    if (!bulk) e.line("w.copies?.commit(l);");
+    return;
+  }
+  if (e.has("wait_all")) {
+    e.line("w.copies?.waitForAll(l);");
+    return;
+  }
+  if (modifiers.some((word) => /^wait_group/.test(word))) {
+    if (!bulk) e.line(`w.copies?.wait(l,${e.word(e.operand(0))});`);
+    return;
+  }
   if (e.has("mbarrier") && e.has("arrive")) {
+    e.line("w.copies?.waitForAll(l);");
     if (!e.has("noinc")) return;
     const barrier = locate(e, e.operand(0), "shared", 8, accessModes.both | accessModes.strong);
     e.line(`mbarrierArrive(w,l,${e.site},${barrier},1,0,false);`);
@@ -212,10 +225,13 @@ export function copyAsync(e: Emitter): void {
   if (e.has("tensor") || e.has("reduce") || e.has("prefetch")) throw e.unsupported("only plain copies are modelled");
   const toShared = modifiers.findIndex((word) => word.startsWith("shared")) < modifiers.indexOf("global");
   const bytes = e.word(e.operand(2));
-  const bulk = e.has("bulk");
   const used = !bulk && operands[3] !== undefined ? e.word(operands[3]) : bytes;
   const [toLow, toHigh] = addressHalves(e, e.operand(0));
   const [fromLow, fromHigh] = addressHalves(e, e.operand(1));
+  if (!bulk) {
+    e.line(`copyLater(w,l,${e.site},${toHigh},${toLow},${fromHigh},${fromLow},${bytes},${used});`);
+    return;
+  }
   const spaces = toShared ? [spaceCodes.shared, spaceCodes.global] : [spaceCodes.global, spaceCodes.shared];
   e.line(`copyBytes(w,l,${e.site},${spaces[0]},${toHigh},${toLow},${spaces[1]},${fromHigh},${fromLow},${bytes},${used});`);
   const barrier = operands[3];

@@ -1,5 +1,6 @@
 // The slow way of an access: taken when the shadow says that something may be wrong, on first writes, and for addresses whose space is known
 // only now. It finds the place in the heap or says exactly what is wrong.
+import { AsyncCopies } from "./async-copies.js";
 import { type DeviceMemory, globalHigh, shadow } from "./memory.js";
 import type { Warp } from "./warp.js";
 
@@ -115,6 +116,8 @@ export class Access {
         const { freed, words } = this.memory.describe(place + k);
         throw launch.error(freed ? "useAfterFree" : "outOfBounds", `${describe()}, ${words}`, warp, lane, site);
       }
+      if (mark === shadow.arriving)
+        throw launch.error("race", `${describe()}, which a cp.async still copies to: nothing waited for it`, warp, lane, site);
       if (kind !== 0 && mark === shadow.constant)
         throw launch.error("readOnly", `${describe()}, which is constant memory`, warp, lane, site);
       if (kind !== write && mark === shadow.unwritten)
@@ -150,7 +153,32 @@ export class Access {
     return 0;
   }
 
-  /** cp.async: `used` bytes from one place to another, zeros up to `bytes`. */
+  /** cp.async: `used` bytes and zeros up to `bytes`, which arrive when they are waited for. */
+  readonly copyLater = (
+    warp: Warp,
+    lane: number,
+    site: number,
+    toHigh: number,
+    toLow: number,
+    fromHigh: number,
+    fromLow: number,
+    bytes: number,
+    used: number,
+  ): void => {
+    const to = this.resolve(warp, lane, site, sharedSpace, toHigh, toLow, 0, bytes, write);
+    const copied = new Uint8Array(bytes);
+    const unit = bytes % 16 === 0 ? 16 : bytes % 8 === 0 ? 8 : 4;
+    for (let k = 0; k < Math.min(used, bytes); k += unit) {
+      const from = this.resolve(warp, lane, site, globalSpace, fromHigh, fromLow, k, unit, 0);
+      warp.launch.globalRaces?.touch(warp, lane, site, from, unit, false);
+      copied.set(this.memory.bytes.subarray(from, from + Math.min(unit, used - k)), k);
+    }
+    warp.copies ??= new AsyncCopies(this.memory);
+    warp.copies.begin(lane, to, copied);
+    warp.launch.progress++;
+  };
+
+  /** cp.async.bulk: `used` bytes from one place to another, zeros up to `bytes`. */
   readonly copy = (
     warp: Warp,
     lane: number,

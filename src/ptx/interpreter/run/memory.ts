@@ -2,8 +2,8 @@
 // whether it may be touched. It hands out addresses and keeps what was freed by name; it knows no threads.
 import { LaunchError } from "../errors.js";
 
-/** Shadow values: no live allocation; allocated and never written; written; written and constant. */
-export const shadow = { none: 0, unwritten: 1, written: 2, constant: 3 } as const;
+/** Shadow values: no live allocation; allocated and never written; written; written and constant; the target of a copy that was not waited for. */
+export const shadow = { none: 0, unwritten: 1, written: 2, constant: 3, arriving: 4 } as const;
 
 /** High word of every global address; the low word is the place in the heap. */
 export const globalHigh = 7;

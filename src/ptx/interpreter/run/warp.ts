@@ -1,6 +1,7 @@
 // What compiled code sees of a warp: register views, thread indices, memory windows, race tags. Control flow is kept as groups of lanes that
 // are at one place; the scheduler moves them.
 import type { PtxInstruction } from "../types.js";
+import type { AsyncCopies } from "./async-copies.js";
 import type { Collective } from "../compile/collective.js";
 import type { CompiledFunction } from "../compile/function.js";
 import type { BlockState } from "./block.js";
@@ -91,6 +92,8 @@ export class Warp {
   releasesSeen = 0;
   tag: number;
   ordered = 0;
+  /** Copies of cp.async under way; undefined before the first. */
+  copies: AsyncCopies | undefined;
   /** Phase of the cluster barrier that the warp has arrived at and may wait for. */
   clusterPhase = 0;
   finished = false;
