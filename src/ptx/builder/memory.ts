@@ -120,6 +120,11 @@ export class Memory extends Control {
     return new Pointer(pointer.space, pointer.element, base as Value<AddressType<S>>, pointer.bytes);
   }
 
+  /** A pointer to the same kind of element whose base is a register that may change. */
+  through<S extends Space, T extends MemoryType>(pointer: Pointer<S, T>, base: Value<AddressType<S>>): Pointer<S, T> {
+    return new Pointer(pointer.space, pointer.element, base, pointer.bytes);
+  }
+
   /** @internal */
   addressItem(pointer: Pointer): Item {
     this.item<RegisterType>(pointer.base.type, pointer.base, "an address");

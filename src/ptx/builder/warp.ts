@@ -110,15 +110,19 @@ export class Warp extends Memory {
     return this.emitValue("mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64", "pred", operands, { ...hopper8, level: levels.lane });
   }
 
-  /** Stores a word into the shared memory of a block of the cluster, and counts its bytes at a barrier object there. */
+  /** Stores a word into the shared memory of a block of the cluster, and counts its bytes at a barrier object there; only where `where` holds. */
   storeAsync<T extends "b32" | "u32" | "f32" | "b64">(
     to: Pointer<"shared", T>,
     value: Value<NoInfer<T>>,
     object: Pointer<"shared", "b64">,
+    where?: Value<"pred">,
   ): void {
     if (bytesOf(value.type) !== bytesOf(to.element)) throw this.fail(`storeAsync got a ${value.type}; it takes ${to.element}`);
     const bits: RegisterType = bytesOf(to.element) === 8 ? "b64" : "b32";
     const opcode = `st.async.shared::cluster.mbarrier::complete_tx::bytes.${bits}`;
-    this.emit(opcode, undefined, [this.addressItem(to), value, this.addressItem(object)], { needs: { sm: 90, version: [8, 1] } });
+    this.emit(opcode, undefined, [this.addressItem(to), value, this.addressItem(object)], {
+      needs: { sm: 90, version: [8, 1] },
+      ...(where && { guard: { value: where, negated: false } }),
+    });
   }
 }

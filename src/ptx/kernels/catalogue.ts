@@ -8,6 +8,8 @@ import { gemmTiled, gemmTiledName, type GemmTiledShape } from "./gemm-tiled.js";
 import { gemv, gemvName, type GemvShape, leakyStep, leakyStepName } from "./gemv.js";
 import type { GeneratedKernel, GeneratorOptions } from "./generated-kernel.js";
 import { layerNorm, layerNormName, type NormShape, rmsNorm, rmsNormName } from "./norms.js";
+import { persistentGrid, persistentGridName, type PersistentShape } from "./persistent.js";
+import { persistentCluster, persistentClusterName, type PersistentClusterShape } from "./persistent-cluster.js";
 import { quantizedGemm, quantizedGemmName, type QuantizedGemmShape } from "./quantized-gemm.js";
 import { softmax, softmaxName, type SoftmaxShape } from "./softmax.js";
 
@@ -22,6 +24,8 @@ interface Shapes {
   quantizedGemm: QuantizedGemmShape;
   gemv: GemvShape;
   leakyStep: { readonly size: number };
+  persistentGrid: PersistentShape;
+  persistentCluster: PersistentClusterShape;
   elementwise: { readonly operation: ElementwiseName; readonly count: number };
 }
 
@@ -45,6 +49,8 @@ const catalogue: { readonly [K in KernelKind]: Entry<Shapes[K]> } = {
   quantizedGemm: { name: quantizedGemmName, make: quantizedGemm },
   gemv: { name: () => gemvName, make: gemv },
   leakyStep: { name: () => leakyStepName, make: leakyStep },
+  persistentGrid: { name: persistentGridName, make: persistentGrid },
+  persistentCluster: { name: () => persistentClusterName, make: persistentCluster },
   elementwise: { name: ({ operation }) => operation, make: elementwise },
 };
 
@@ -77,4 +83,11 @@ export const presets = {
   q4kInference: (m: number, n: number, k: number) => ({ kind: "quantizedGemm", m, n, k, format: "superblock" }) as const,
   /** Root-mean-square norm with a weight for each number. */
   rmsNorm: (hiddenSize: number, rows = 1) => ({ kind: "rmsNorm", rows, hiddenSize, epsilon: 1e-6, affine: true }) as const,
+  /** A run of a small dense reservoir within one cluster. */
+  smallReservoir: (size: number) => ({ kind: "persistentCluster", size, rowsPerWarp: 4, warps: size <= 256 ? 8 : 16 }) as const,
+  /** A run of a dense reservoir over the whole device. */
+  denseReservoir: (size: number, multiprocessors = 132) => ({ kind: "persistentGrid", size, multiprocessors }) as const,
+  /** A run of a sparse reservoir over the whole device; `longestRow` entries at most a row. */
+  sparseReservoir: (size: number, longestRow: number, multiprocessors = 132) =>
+    ({ kind: "persistentGrid", size, longestRow, multiprocessors }) as const,
 } as const;

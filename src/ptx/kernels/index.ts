@@ -9,6 +9,8 @@ export { gemmTiled, type GemmTiledShape } from "./gemm-tiled.js";
 export { gemv, type GemvShape, leakyStep } from "./gemv.js";
 export type { GeneratedKernel, GeneratorOptions, Size3 } from "./generated-kernel.js";
 export { layerNorm, type NormShape, rmsNorm } from "./norms.js";
+export { persistentGrid, persistentPlaces, type PersistentShape, statesOutOfRange } from "./persistent.js";
+export { persistentCluster, type PersistentClusterShape } from "./persistent-cluster.js";
 export { dequantizeQ4, q4Blocks, q4BlocksPerRow, type Q4Format, type Q4Matrix, quantizeQ4 } from "./q4k.js";
 export { quantizedGemm, type QuantizedGemmShape } from "./quantized-gemm.js";
 export { softmax, type SoftmaxShape } from "./softmax.js";

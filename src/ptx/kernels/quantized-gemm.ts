@@ -7,6 +7,8 @@ import { type Q4Format, q4Blocks, q4BlocksPerRow } from "./q4k.js";
 export interface QuantizedGemmShape extends GemmShape {
   /** How W is stored; see q4k.ts. Default "superblock". */
   readonly format?: Q4Format;
+  /** Rows of W that a warp takes; they share its loads of A. By default more where there are many rows. */
+  readonly rowsPerWarp?: 1 | 2 | 4 | 8;
 }
 
 export const quantizedGemmName = ({ format = "superblock" }: Pick<QuantizedGemmShape, "format">): string =>
@@ -26,8 +28,9 @@ export function quantizedGemm(shape: QuantizedGemmShape, options: GeneratorOptio
   const name = quantizedGemmName({ format });
   checkSizes(name, { m, n, k: depth });
   const rowsA = Math.min(m, 4);
-  // Rows of W that a warp takes share its loads of A; with few rows of W, more warps matter more.
-  const rowsW = m > 1 ? 2 : n >= 8192 ? 4 : n >= 2048 ? 2 : 1;
+  // With few rows of W, more warps matter more than fewer loads of A.
+  const rowsW = shape.rowsPerWarp ?? (m > 1 ? 2 : n >= 16384 ? 8 : n >= 8192 ? 4 : n >= 2048 ? 2 : 1);
+  if (![1, 2, 4, 8].includes(rowsW)) throw new PtxBuildError(`rowsPerWarp is ${rowsW}; it takes 1, 2, 4 or 8`, name);
   const grid = [ceilDiv(n, warps * rowsW), ceilDiv(m, rowsA)] as const;
   checkSizes(name, { "ceil(m / 4)": grid[1] }, 65535);
   return generate({ name, grid, block: [32 * warps] }, options, (k) =>
@@ -44,14 +47,14 @@ interface Part {
 
 class QuantizedProduct {
   private readonly k: PtxKernel;
-  private readonly shape: Required<QuantizedGemmShape>;
+  private readonly shape: GemmShape & { readonly format: Q4Format };
   private readonly rowsA: number;
   private readonly rowsW: number;
   /** Lanes that share a block. */
   private readonly lanes: number;
   private readonly blocks: number;
 
-  constructor(k: PtxKernel, shape: Required<QuantizedGemmShape>, rowsA: number, rowsW: number) {
+  constructor(k: PtxKernel, shape: GemmShape & { readonly format: Q4Format }, rowsA: number, rowsW: number) {
     this.k = k;
     this.shape = shape;
     this.rowsA = rowsA;

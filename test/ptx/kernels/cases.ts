@@ -1,0 +1,37 @@
+// Every kind of generated kernel at a few sizes with the first target that has it: for the tests of the list and of assembling.
+import type { Target } from "../../../src/ptx/builder/index.js";
+import { elementwiseNames } from "../../../src/ptx/kernels/elementwise.js";
+import type { KernelType } from "../../../src/ptx/kernels/catalogue.js";
+
+const odd = { m: 131, n: 259, k: 77 };
+const even = { m: 256, n: 512, k: 128 };
+
+export const catalogueCases: readonly [type: KernelType, target: Target][] = [
+  [{ kind: "gemmNaive", ...odd }, "sm_75"],
+  ...([16, 32, 64, 128] as const).map((tileSize): [KernelType, Target] => [{ kind: "gemmTiled", ...odd, tileSize }, "sm_75"]),
+  [{ kind: "gemmTiled", ...even, tileSize: 128 }, "sm_75"],
+  [{ kind: "gemmTensorCore", ...odd, type: "f16" }, "sm_75"],
+  [{ kind: "gemmTensorCore", ...even, type: "f16", tile: [128, 256] }, "sm_75"],
+  [{ kind: "gemmTensorCore", ...odd, type: "bf16", tile: [128, 128] }, "sm_80"],
+  [{ kind: "gemmTensorCore", ...even, type: "bf16", tile: [128, 256] }, "sm_80"],
+  [{ kind: "gemmTensorCore", ...odd, type: "tf32" }, "sm_80"],
+  [{ kind: "gemmTensorCore", ...even, type: "tf32", tile: [128, 256] }, "sm_80"],
+  [{ kind: "softmax", rows: 3, dim: 77 }, "sm_75"],
+  [{ kind: "softmax", rows: 3, dim: 4096 }, "sm_75"],
+  [{ kind: "softmax", rows: 3, dim: 50001 }, "sm_75"],
+  [{ kind: "layerNorm", rows: 3, hiddenSize: 768 }, "sm_75"],
+  [{ kind: "layerNorm", rows: 3, hiddenSize: 40001, affine: false }, "sm_75"],
+  [{ kind: "rmsNorm", rows: 3, hiddenSize: 4097 }, "sm_75"],
+  [{ kind: "attention", heads: 2, seqLen: 100, headDim: 64, causal: true }, "sm_75"],
+  [{ kind: "attention", heads: 2, seqLen: 100, headDim: 77 }, "sm_75"],
+  [{ kind: "attention", heads: 2, seqLen: 100, headDim: 256, causal: true, type: "bf16" }, "sm_80"],
+  [{ kind: "quantizedGemm", m: 1, n: 16384, k: 512 }, "sm_75"],
+  [{ kind: "quantizedGemm", m: 5, n: 33, k: 300 }, "sm_75"],
+  [{ kind: "quantizedGemm", m: 1, n: 100, k: 70, format: "block32" }, "sm_75"],
+  [{ kind: "gemv", m: 100, n: 333 }, "sm_75"],
+  [{ kind: "leakyStep", size: 1000 }, "sm_75"],
+  [{ kind: "persistentGrid", size: 1000 }, "sm_75"],
+  [{ kind: "persistentGrid", size: 1000, longestRow: 130 }, "sm_75"],
+  [{ kind: "persistentCluster", size: 256 }, "sm_90"],
+  ...elementwiseNames.map((operation): [KernelType, Target] => [{ kind: "elementwise", operation, count: 1000 }, "sm_75"]),
+];

@@ -1,0 +1,58 @@
+// The list of generated kernels: names, presets, and that making one twice gives the same bytes.
+import { describe, expect, it } from "vitest";
+import { type Target, targets } from "../../../src/ptx/builder/index.js";
+import { parsePtx } from "../../../src/ptx/interpreter/index.js";
+import { generateKernel, kernelKinds, kernelName, type KernelType, presets } from "../../../src/ptx/kernels/catalogue.js";
+import { catalogueCases } from "./cases.js";
+
+const entry = (ptx: string): string => [...parsePtx(ptx).functions.keys()].join();
+
+describe("every kernel", () => {
+  it.each(catalogueCases)("%j has the name that kernelName says, and the same bytes each time", (type, target) => {
+    const made = generateKernel(type, { target });
+    expect(made.name).toBe(kernelName(type));
+    expect(entry(made.ptx)).toBe(kernelName(type));
+    expect(generateKernel(type, { target }).ptx).toBe(made.ptx);
+    expect(made.ptx).toContain(`.target ${target}\n`);
+  });
+
+  it("is among the cases of these tests", () => {
+    expect([...new Set(catalogueCases.map(([{ kind }]) => kind))].sort()).toEqual([...kernelKinds].sort());
+  });
+
+  it("is made for every target that is later than the one it takes", () => {
+    const sms = Object.entries(targets);
+    for (const [type, first] of catalogueCases)
+      for (const [target, { sm }] of sms)
+        if (sm > targets[first].sm)
+          expect(() => generateKernel(type, { target: target as Target }), `${type.kind} for ${target}`).not.toThrow();
+  });
+});
+
+describe("presets", () => {
+  it("state the fields they stand for", () => {
+    expect(presets.llamaAttention(2048, 128)).toEqual({ kind: "attention", heads: 1, seqLen: 2048, headDim: 128, causal: true });
+    expect(presets.ffnGemm(32, 4096, 11008)).toEqual({ kind: "gemmTiled", m: 32, n: 11008, k: 4096, tileSize: 32 });
+    expect(presets.q4kInference(1, 4096, 4096)).toEqual({ kind: "quantizedGemm", m: 1, n: 4096, k: 4096, format: "superblock" });
+    expect(presets.rmsNorm(4096)).toEqual({ kind: "rmsNorm", rows: 1, hiddenSize: 4096, epsilon: 1e-6, affine: true });
+    expect(presets.smallReservoir(256)).toEqual({ kind: "persistentCluster", size: 256, rowsPerWarp: 4, warps: 8 });
+    expect(presets.denseReservoir(1000)).toEqual({ kind: "persistentGrid", size: 1000, multiprocessors: 132 });
+    expect(presets.sparseReservoir(1000, 130)).toEqual({ kind: "persistentGrid", size: 1000, longestRow: 130, multiprocessors: 132 });
+  });
+
+  it.each([
+    [presets.llamaAttention(100, 64), "flash_attention_causal_f16"],
+    [presets.ffnGemm(8, 64, 96), "gemm_tiled"],
+    [presets.q4kInference(1, 64, 256), "q4k_gemm_fused"],
+    [presets.rmsNorm(512), "rmsnorm"],
+    [presets.smallReservoir(500), "reservoir_persistent_cluster"],
+    [presets.denseReservoir(1000), "reservoir_persistent_grid"],
+    [presets.sparseReservoir(1000, 130), "reservoir_persistent_sparse"],
+  ] as [KernelType, string][])("%j makes %s", (type, name) => {
+    expect(generateKernel(type, { target: "sm_90" }).name).toBe(name);
+  });
+});
+
+it("an unknown kind is refused by name", () => {
+  expect(() => kernelName({ kind: "fft" } as never)).toThrow('kind is "fft"; it takes one of gemmNaive, gemmTiled, gemmTensorCore');
+});
