@@ -19,10 +19,12 @@ function run(name, args) {
   console.log(`   ${((performance.now() - started) / 1000).toFixed(1)} s`);
 }
 
-for (const file of readdirSync("examples")
-  .filter((name) => name.endsWith(".ts"))
-  .toSorted()) {
-  run(file, ["--import", "tsx", join("examples", file)]);
+for (const folder of ["examples", "examples/papers"]) {
+  for (const file of readdirSync(folder)
+    .filter((name) => name.endsWith(".ts"))
+    .toSorted()) {
+    run(file, ["--import", "tsx", join(folder, file)]);
+  }
 }
 for (const file of readdirSync("examples/experiments")
   .filter((name) => name.endsWith(".yaml"))
