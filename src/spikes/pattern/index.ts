@@ -27,3 +27,16 @@ export {
   spikesInWindow,
   spikeTrains,
 } from "./rates.js";
+export {
+  decodePatternNpz,
+  encodePatternNpz,
+  type PatternFormat,
+  type PatternReadOptions,
+  patternFromCsv,
+  patternFromJson,
+  patternToCsv,
+  patternToJson,
+  readSpikePattern,
+  writeSpikePattern,
+} from "./files.js";
+export { encodeSpikeHdf5, SpikeEventFile, type SpikeHdf5Options, type SpikeHdf5WriteOptions, writeSpikeHdf5 } from "./hdf5.js";
