@@ -158,13 +158,13 @@ async function compileImage(name, target, flagsOfNvcc, targets, scratch) {
   const path = join(scratch, `${name}-${target}-image.ptx`);
   writeFileSync(path, image.text);
   const reached = targets.filter((each) => reaches(target, each));
-  const assemble = async (each) => {
-    const { stderr } = await run("ptxas", ["-v", `-arch=${each}`, path, "-o", join(scratch, `${name}-${target}-${each}.cubin`)]);
+  const assemble = async (each, ...more) => {
+    const { stderr } = await run("ptxas", ["-v", ...more, `-arch=${each}`, path, "-o", join(scratch, `${name}-${target}-${each}.cubin`)]);
     return resources(stderr);
   };
   const [logs] = await Promise.all([
-    Promise.all(reached.map(assemble)),
-    Promise.all(assembledOnly.filter((each) => reaches(target, each)).map(assemble)),
+    Promise.all(reached.map((each) => assemble(each))),
+    Promise.all(assembledOnly.filter((each) => reaches(target, each)).map((each) => assemble(each, "-O0"))),
   ]);
   const dynamic = /\.extern\s+\.shared/.test(image.text);
   return { ...image, reached, logs, entries: entries(image.text), dynamic };

@@ -1,5 +1,5 @@
 // The kernel executor on the simulated device: what its calls load, copy and refuse. What its kernels compute is in device/executor.test.ts.
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import {
   FaultyDriver,
   GpuCompute,
@@ -8,6 +8,7 @@ import {
   KernelLauncher,
   LaunchError,
   openDevice,
+  sharedExecutor,
   shippedPtx,
   standardKernelNames,
 } from "../../src/gpu/index.js";
@@ -164,6 +165,12 @@ describe("the executor", () => {
     own.dispose();
     expect(context.disposed).toBe(false);
     expect(driver.outstanding()).toEqual(before);
+  });
+
+  it("that is shared says what was tried where no GPU can be used", () => {
+    vi.stubEnv("SPILLWAY_CUDA_LIBRARY", "/nowhere/libcuda.so.1");
+    expect(() => sharedExecutor()).toThrow(/The CUDA driver \(libcuda\) could not be loaded; tried\n {2}\/nowhere\/libcuda\.so\.1: /);
+    vi.unstubAllEnvs();
   });
 
   it("says which array has the wrong length, and what it takes", async () => {
