@@ -117,7 +117,7 @@ function tooLong(warp: Warp, segment: CompiledSegment): Error {
 export function idle(warp: Warp): Error {
   const group = warp.groups.find((each) => each.wait === undefined) ?? warp.groups[0]!;
   const [instruction] = group.frame.fn.segments[group.segment]!.instructions;
-  const what = `${warp.launch.limits.idleSteps} steps in which no thread of the launch changed anything: this loop does not end`;
+  const what = `${warp.launch.limits.idleSteps} steps in which no thread of the launch changed anything: this loop does not end, at step ${warp.launch.steps}`;
   return warp.launch.error("spin", what, warp, firstLane(group.mask), instruction ?? warp.launch.kernel.sites[0]!);
 }
 
@@ -132,7 +132,7 @@ function stuck(warp: Warp, group: Group, segment: CompiledSegment): Error {
   const polled = segment.instructions.findLast((each) => /^(ld|atom|red|mbarrier)$/.test(each.opcode)) ?? segment.instructions.at(-1)!;
   return warp.launch.error(
     "spin",
-    `polled ${warp.idlePolls} times while no thread of the launch changed anything: nothing can end this loop`,
+    `polled ${warp.idlePolls} times while no thread of the launch changed anything: nothing can end this loop, at step ${warp.launch.steps}`,
     warp,
     firstLane(group.mask),
     polled,
