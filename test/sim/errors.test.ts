@@ -93,7 +93,7 @@ describe("a limit", () => {
   it("of idle polls can be set, so that a slow partner is waited for longer or shorter", () => {
     const poll = "st.global.u32 [%p], 0; again: ld.volatile.global.u32 %a, [%p]; setp.eq.u32 %q, %a, 0; @%q bra again;";
     expect(faultOf(poll, { limits: { idlePolls: 300 } }).message).toMatch(
-      /polled 301 times while no thread of the launch changed anything: nothing can end this loop, at step \d+; in wrong, PTX line 6 .*, block \(0,0,0\)/,
+      /polled 301 times while no thread of the launch changed anything: nothing can end this loop, at step \d+; in wrong, PTX line 6 .*, block \(\d,0,0\), thread \(0,0,0\)/,
     );
   });
 
