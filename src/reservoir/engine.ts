@@ -1,7 +1,8 @@
 // The engine contract: what a place that runs reservoirs must offer, and the errors it may raise. An engine is not where
 // configurations are validated, weights are drawn or user input is converted: it gets a finished model and finished arrays.
-import type { FloatArray, Matrix } from "../numerics/index.js";
+import type { FloatArray, Matrix, SparseMatrix } from "../numerics/index.js";
 import type { FeatureSpec, LinearReadout } from "./features.js";
+import type { ReservoirModel } from "./model.js";
 import type { ModelShape } from "./shape.js";
 import type { EngineModel, NetworkState } from "./spiking-model.js";
 
@@ -127,6 +128,44 @@ export interface EnsembleOptions extends WorkOptions {
   readonly training?: { readonly targets: Matrix; readonly washout: number; readonly sinks: readonly TrainingSink[] } | undefined;
 }
 
+/** Reservoirs that share all that was drawn for one seed. */
+export interface SweepBase {
+  /** One of them; the others differ in W's factor and in what a member says. */
+  readonly model: ReservoirModel;
+  /** W before it is scaled, in binary64. */
+  readonly draws: Matrix | SparseMatrix;
+}
+
+/** One reservoir of a sweep and the penalty of its readout. */
+export interface SweepMember {
+  /** Index of its base. */
+  readonly base: number;
+  /** W = draws * factor, rounded to binary64 and then as the base's model is. */
+  readonly factor: number;
+  /** W_in, b, a and the noise level in the model's precision. */
+  readonly inputWeights: Matrix;
+  readonly bias: FloatArray;
+  readonly leakRate: FloatArray;
+  readonly noiseLevel: number;
+  readonly lambda: number;
+}
+
+/** Many reservoirs over one series, of each of which a ridge readout (docs/numerics.md, rules 9 to 11) and its errors are wanted. */
+export interface SweepWork extends WorkOptions {
+  readonly bases: readonly SweepBase[];
+  readonly members: readonly SweepMember[];
+  /** T x I in the models' precision. */
+  readonly inputs: Matrix;
+  /** T x O in binary64. */
+  readonly targets: Matrix<Float64Array>;
+  /** Rows [washout, trainRows) train, rows [trainRows, T) are predicted. */
+  readonly washout: number;
+  readonly trainRows: number;
+  readonly features: FeatureSpec;
+  /** Whether there is a constant feature, which has no penalty. */
+  readonly constant: boolean;
+}
+
 /** A place that runs reservoirs. */
 export interface Engine {
   readonly name: string;
@@ -146,6 +185,11 @@ export interface Engine {
     sequences: SequenceInput | readonly SequenceInput[],
     options: EnsembleOptions,
   ): Promise<Matrix[]>;
+  /**
+   * Sums of squared errors, members x O, added row by row from +0; NaN where a state is not finite or a factorisation failed. Left out, or
+   * undefined for work that is not for it, by engines that do one member after the other no worse.
+   */
+  sweep?(work: SweepWork): Promise<Matrix<Float64Array>> | undefined;
 }
 
 /** An engine that was asked for cannot run here. */

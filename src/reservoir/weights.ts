@@ -45,10 +45,14 @@ export interface ReservoirMatrices {
 const streams = { weights: 0, inputWeights: 1, bias: 2, feedbackWeights: 3, initialState: 4 } as const;
 
 /** Draws and scales the matrices of a checked description. The same description gives the same bits everywhere. */
-export function buildModel(config: ReservoirConfig, own: ReservoirMatrices = {}): ReservoirModel {
+export function buildModel(
+  config: ReservoirConfig,
+  own: ReservoirMatrices = {},
+  unscaled: DrawnWeights = drawWeights(config, own),
+): ReservoirModel {
   const { size, inputSize, precision } = config;
   const keys = seedKeys(config.seed);
-  const { weights, measuredRadius, radiusMethod } = recurrentWeights(config, keys, own);
+  const { weights, measuredRadius, radiusMethod } = recurrentWeights(config, unscaled, own);
   const outputSize = own.feedbackWeights ? columnsOf(own.feedbackWeights, config.outputSize) : config.outputSize;
   const feedbackWeights = own.feedbackWeights
     ? ownMatrix("feedbackWeights", own.feedbackWeights, size, outputSize, config)
@@ -110,17 +114,44 @@ interface Recurrent {
   radiusMethod: RadiusMethod;
 }
 
-function recurrentWeights(config: ReservoirConfig, keys: SeedKeys, own: ReservoirMatrices): Recurrent {
-  const { matrix, radius } = unscaledWeights(config, keys, own);
-  let factor = 1;
-  let measured = radius ?? 0;
-  let method: RadiusMethod = radius === undefined ? "unscaled" : "analytic";
-  const scaled = config.spectralRadius !== null && (!own.weights || own.rescale === true);
-  if (scaled) {
-    if (radius === undefined) ({ radius: measured, method } = spectralRadius(matrix));
-    if (measured > 0) factor = config.spectralRadius! / measured;
+/** W as it was drawn, in binary64. Descriptions that differ in nothing but spectral radius, scalings, bias, leak rates or noise share it. */
+export interface DrawnWeights {
+  readonly matrix: Matrix | SparseMatrix;
+  /** The spectral radius where the topology has a formula for it. */
+  readonly analyticRadius: number | undefined;
+  /** The spectral radius, measured when it is first asked for. */
+  measured(): { readonly radius: number; readonly method: RadiusMethod };
+}
+
+/** Draws W and scales nothing. */
+export function drawWeights(config: ReservoirConfig, own: ReservoirMatrices = {}): DrawnWeights {
+  const { matrix, radius } = unscaledWeights(config, seedKeys(config.seed), own);
+  let found: ReturnType<DrawnWeights["measured"]> | undefined = radius === undefined ? undefined : { radius, method: "analytic" };
+  return {
+    matrix,
+    analyticRadius: radius,
+    measured: () => {
+      found ??= spectralRadius(matrix);
+      return found;
+    },
+  };
+}
+
+/** The factor on W as it was drawn: 1 where it has no radius or is to keep what it has. */
+export function weightFactor({ spectralRadius: wanted }: ReservoirConfig, drawn: DrawnWeights): number {
+  if (wanted === null) return 1;
+  const { radius } = drawn.measured();
+  return radius > 0 ? wanted / radius : 1;
+}
+
+function recurrentWeights(config: ReservoirConfig, drawn: DrawnWeights, own: ReservoirMatrices): Recurrent {
+  const { matrix, analyticRadius } = drawn;
+  if (config.spectralRadius === null || (own.weights && own.rescale !== true)) {
+    const radiusMethod = analyticRadius === undefined ? "unscaled" : "analytic";
+    return { weights: stored(matrix, 1, config), measuredRadius: analyticRadius ?? 0, radiusMethod };
   }
-  return { weights: stored(matrix, factor, config), measuredRadius: measured, radiusMethod: method };
+  const { radius, method } = drawn.measured();
+  return { weights: stored(matrix, weightFactor(config, drawn), config), measuredRadius: radius, radiusMethod: method };
 }
 
 function unscaledWeights(

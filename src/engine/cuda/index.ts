@@ -6,7 +6,9 @@ import type { ReservoirModel } from "../../reservoir/model.js";
 import { ensembleOneByOne } from "../ensemble.js";
 import { openBatch } from "./batch/index.js";
 import { EngineDevice } from "./device.js";
+import { abandonAll } from "./dispose.js";
 import { runTogether } from "./ensemble/index.js";
+import { sweepTogether } from "./ensemble/sweep.js";
 import { usableMemory } from "./memory.js";
 import { type Choice, choices, describeChoice, type Place, planNames } from "./plan.js";
 import { DeviceSession } from "./session.js";
@@ -87,7 +89,7 @@ export function deviceEngine(options: DeviceEngineOptions): DeviceEngine {
           openStreamed: () => openStreamed(context, rate, shape),
         });
       } catch (error) {
-        loop.dispose();
+        abandonAll([loop]);
         throw error;
       }
     },
@@ -97,6 +99,8 @@ export function deviceEngine(options: DeviceEngineOptions): DeviceEngine {
       const together = runTogether(device.context(), rates, sequences, ensembleOptions);
       return together ?? ensembleOneByOne(engine, rates, sequences, ensembleOptions);
     },
+
+    sweep: (work) => sweepTogether(device.context(), work),
 
     context: () => device.context(),
     close: () => device.close(),

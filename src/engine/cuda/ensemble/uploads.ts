@@ -1,19 +1,19 @@
 // Device memory of one piece of work, filled from the host and given back together.
 import type { Context, DeviceBuffer, Dtype, HostArray, Stream } from "../../../gpu/index.js";
-import type { FloatArray, Matrix, Precision } from "../../../numerics/index.js";
+import { allocate, type FloatArray, type Matrix, type Precision } from "../../../numerics/index.js";
 import { allocAny, type AnyBuffer, realType } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
 
 export class Uploads {
   readonly #context: Context;
   readonly #stream: Stream;
-  readonly #real: "f32" | "f64";
+  readonly #precision: Precision;
   readonly #buffers: AnyBuffer[] = [];
 
   constructor(context: Context, stream: Stream, precision: Precision) {
     this.#context = context;
     this.#stream = stream;
-    this.#real = realType(precision);
+    this.#precision = precision;
   }
 
   /** Memory of a type, of one element at least. */
@@ -25,7 +25,7 @@ export class Uploads {
 
   /** Memory in the precision of the states. */
   real(length: number, label: string): RealSlice {
-    return this.take(this.#real, length, label) as RealSlice;
+    return this.take(realType(this.#precision), length, label) as RealSlice;
   }
 
   /** A matrix of whole numbers, one row an item; short rows leave the rest of theirs as it is. */
@@ -42,6 +42,16 @@ export class Uploads {
       const row = columns > 0 ? values(item) : undefined;
       if (row) this.#fill(buffer, i * columns, row as HostArray);
     }
+    return buffer;
+  }
+
+  /** The same for many short rows, which are put together on the host. */
+  gathered<Item>(items: readonly Item[], columns: number, label: string, values: (item: Item) => FloatArray): RealSlice {
+    const buffer = this.real(items.length * columns, label);
+    if (columns === 0) return buffer;
+    const all = allocate(this.#precision, items.length * columns);
+    for (const [i, item] of items.entries()) all.set(values(item), i * columns);
+    this.#fill(buffer, 0, all as HostArray);
     return buffer;
   }
 

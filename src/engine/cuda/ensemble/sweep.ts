@@ -1,0 +1,314 @@
+// A sweep on a device: of each member the weights are scaled, the states made, the Gram matrix summed, the readout solved and its errors added, and
+// only those errors come to the host.
+import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
+import { type FloatArray, isSparse, Matrix, type SparseMatrix, toDense } from "../../../numerics/index.js";
+import type { SweepMember, SweepWork } from "../../../reservoir/engine.js";
+import { WorkPacer } from "../../../reservoir/work.js";
+import { activationNumber } from "../activation.js";
+import { type AnyKernel, realKernel, realType } from "../kernels.js";
+import { elementBytes } from "../shape.js";
+import type { RealSlice } from "../time-loop.js";
+import { DeviceGrams, type MemberRows, rowArguments, rowFeatures, rowParameters, type RowShape } from "../training/gram.js";
+import { chooseEnsembleKernel, type EnsembleKernel } from "./kernel-choice.js";
+import { ensembleKernel, tableColumns } from "./members.js";
+import { type SlicedPattern, slicePattern, sliceValues } from "./slices.js";
+import { Uploads } from "./uploads.js";
+
+/** Threads of a block that solves, and of one that scores (kernels/training.cu). */
+const solveThreads = 512;
+const scoreThreads = 256;
+
+/** A grid's second axis, along which there is one block a member, ends above this. */
+const mostMembers = 16_384;
+
+/** Bytes of states in one chunk; most of what a wave's memory is. */
+const chunkBytes = 4 * 2 ** 30;
+
+/** Draws of a base as the kernel wants its weights laid out. */
+interface Laid {
+  readonly values: Float64Array<ArrayBuffer>;
+  readonly pattern: SlicedPattern | undefined;
+}
+
+/** `Engine.sweep` on a device, or undefined where a base is of another shape than the first or too large for a block. */
+export function sweepTogether(context: Context, work: SweepWork, budget?: number): Promise<Matrix<Float64Array>> | undefined {
+  const first = work.bases[0]!.model;
+  const sparse = isSparse(first.weights);
+  const same = work.bases.every(
+    ({ model }) =>
+      model.size === first.size &&
+      model.precision === first.precision &&
+      isSparse(model.weights) === sparse &&
+      model.activation === first.activation,
+  );
+  if (!same || first.outputSize > 0 || first.size > 65_536) return undefined;
+  const laid = work.bases.map(({ draws }) => layOut(draws, sparse));
+  const patterns = laid.flatMap(({ pattern }) => (pattern ? [pattern] : []));
+  const sliced = patterns[0] && { slots: patterns[0].slots, entries: patterns.reduce((most, { entries }) => Math.max(most, entries), 0) };
+  const kernel = chooseEnsembleKernel(context.info, { size: first.size, precision: first.precision, sliced });
+  return kernel && new Sweep(context, work, kernel, laid, sliced?.entries).run(budget);
+}
+
+function layOut(draws: Matrix | SparseMatrix, sparse: boolean): Laid {
+  if (!sparse) return { values: (isSparse(draws) ? toDense(draws) : draws).data as Float64Array<ArrayBuffer>, pattern: undefined };
+  if (!isSparse(draws)) throw new TypeError("draws of sparse weights are sparse themselves");
+  const pattern = slicePattern(draws);
+  return { values: sliceValues(pattern, draws.values, new Float64Array(pattern.entries)), pattern };
+}
+
+/** Members on the device, ready to run. */
+interface Prepared {
+  /** T x I. */
+  readonly inputs: RealSlice;
+  readonly failures: DeviceBuffer<"u64">;
+  readonly table: DeviceBuffer<"i32">;
+  /** What the kernel takes before the states. */
+  readonly arguments: readonly unknown[];
+}
+
+class Sweep {
+  readonly #context: Context;
+  readonly #work: SweepWork;
+  readonly #shape: EnsembleKernel;
+  readonly #laid: readonly Laid[];
+  /** Stored values of a weight matrix. */
+  readonly #entries: number;
+  readonly #rowShape: RowShape;
+  readonly #run: AnyKernel;
+  readonly #scale: AnyKernel;
+  readonly #solve: AnyKernel;
+  readonly #score: AnyKernel;
+
+  constructor(context: Context, work: SweepWork, shape: EnsembleKernel, laid: readonly Laid[], entries: number | undefined) {
+    this.#context = context;
+    this.#work = work;
+    this.#shape = shape;
+    this.#laid = laid;
+    const { size, inputSize, precision } = work.bases[0]!.model;
+    this.#entries = entries ?? size * size;
+    const outputs = work.targets.cols;
+    this.#rowShape = { precision, size, inputSize, outputs, features: work.features, constant: work.constant };
+    const real = realType(precision);
+    this.#run = ensembleKernel(context, shape, precision);
+    const scaling = ["const f64*", "const i32*", "const f64*", "i32", "i32", "real*"] as const;
+    this.#scale = realKernel(context, "reservoir_ensemble_general", `ensemble_scale_${real}`, precision, scaling);
+    const solving = ["const f64*", "const f64*", "const f64*", "i64", "i32", "i32", "i32", "f64*", "f64*", "i32*"] as const;
+    this.#solve = realKernel(context, "training", "training_solve", precision, solving);
+    this.#score = realKernel(context, "training", `training_score_${real}`, precision, [
+      ...rowParameters,
+      "i32",
+      "i32",
+      "const f64*",
+      "f64*",
+    ]);
+  }
+
+  async run(budget = chunkBytes): Promise<Matrix<Float64Array>> {
+    const { members, inputs, targets } = this.#work;
+    const pacer = new WorkPacer(this.#work, members.length * inputs.rows);
+    const out = Matrix.zeros(members.length, targets.cols);
+    const stream = this.#context.stream({ label: "sweep" });
+    const shared = new Uploads(this.#context, stream, "float64");
+    try {
+      const draws = shared.matrix(this.#laid, this.#entries, "draws of W", ({ values }) => values) as DeviceBuffer<"f64">;
+      const given = shared.matrix([targets], targets.data.length, "targets", ({ data }) => data) as DeviceBuffer<"f64">;
+      const size = this.#waveSize(budget);
+      for (let first = 0; first < members.length; first += size) {
+        const wave = members.slice(first, first + size);
+        const squares = await this.#wave(stream, wave, draws, given, budget, () => pacer.pause((first + wave.length) * inputs.rows));
+        out.data.set(squares, first * targets.cols);
+      }
+    } finally {
+      shared.dispose();
+      stream.dispose();
+    }
+    pacer.finish();
+    return out;
+  }
+
+  /** Members whose weights and Gram matrices, with a chunk of their states, fit. */
+  #waveSize(budget: number): number {
+    const { members, inputs, targets } = this.#work;
+    const { size, inputSize, precision } = this.#work.bases[0]!.model;
+    const element = elementBytes(precision);
+    const columns = Math.ceil((rowFeatures(this.#rowShape) + targets.cols) / 64) * 64;
+    const fixed = element * (this.#entries + size * (inputSize + 4)) + 8 * columns * (columns + 64) + 8 * columns * targets.cols;
+    const rows = element * size * Math.min(inputs.rows, 256);
+    const free = Math.min(this.#context.memoryInfo().free * 0.7, 4 * budget);
+    const most = Math.max(1, Math.min(mostMembers, Math.floor(free / (fixed + rows))));
+    // Waves of equal size, so that the last one is not a small rest.
+    return Math.ceil(members.length / Math.ceil(members.length / most));
+  }
+
+  async #wave(
+    stream: Stream,
+    members: readonly SweepMember[],
+    draws: DeviceBuffer<"f64">,
+    targets: DeviceBuffer<"f64">,
+    budget: number,
+    pause: () => Promise<void>,
+  ): Promise<Float64Array> {
+    const { inputs, washout, trainRows } = this.#work;
+    const { size, inputSize, precision } = this.#work.bases[0]!.model;
+    const outputs = this.#work.targets.cols;
+    const memory = new Uploads(this.#context, stream, precision);
+    const grams = new DeviceGrams(this.#context, this.#rowShape, members.length);
+    try {
+      grams.clear(stream);
+      const prepared = this.#prepare(stream, memory, members, draws);
+      const chunk = Math.max(1, Math.min(inputs.rows, Math.floor(budget / (members.length * size * elementBytes(precision)))));
+      const states = memory.real(members.length * chunk * size, "states");
+      const weights = memory.take("f64", members.length * rowFeatures(this.#rowShape) * outputs, "readouts");
+      const failed = memory.take("i32", members.length, "factorisations");
+      const squares = memory.take("f64", members.length * outputs, "squared errors");
+      stream.fill(squares);
+      // A readout that could not be solved predicts 0.
+      stream.fill(weights);
+      // Rows of training and rows to predict are chunks of their own.
+      const cuts = [washout, trainRows, inputs.rows];
+      for (let from = 0; from < inputs.rows; ) {
+        const cut = cuts.find((row) => row > from)!;
+        const to = Math.min(cut, from + chunk);
+        this.#enqueue(stream, members, prepared, states, from, to);
+        const rows: MemberRows = {
+          ...{ rows: to - from, states, statePitch: (to - from) * size, inputPitch: 0 },
+          inputs: prepared.inputs.slice(from * inputSize) as RealSlice,
+          targets: targets.slice(from * outputs, to * outputs),
+        };
+        if (from >= washout && from < trainRows) grams.add(stream, rows);
+        if (to === trainRows) this.#solveAll(stream, memory, members, grams, weights, failed);
+        if (from >= trainRows) {
+          const config = { grid: [1, members.length] as const, block: scoreThreads };
+          stream.launch(this.#score, config, ...([...rowArguments(this.#rowShape, rows), 0, to - from, weights, squares] as never[]));
+        }
+        from = to;
+      }
+      const [sums, singular, infinite] = [
+        await stream.download(squares),
+        await stream.download(failed),
+        await stream.download(prepared.failures),
+      ];
+      for (let m = 0; m < members.length; m++)
+        if (singular[m] !== 0 || infinite[m] !== 2n ** 64n - 1n) sums.fill(Number.NaN, m * outputs, (m + 1) * outputs);
+      await pause();
+      return sums;
+    } finally {
+      grams.dispose();
+      memory.dispose();
+    }
+  }
+
+  /** Weights, parameters and states of members, and the arguments of their kernel. */
+  #prepare(stream: Stream, memory: Uploads, members: readonly SweepMember[], draws: DeviceBuffer<"f64">): Prepared {
+    const { bases, inputs } = this.#work;
+    const { size, inputSize, precision, config } = bases[0]!.model;
+    const count = members.length;
+    const one = (value: number) => (precision === "float32" ? Float32Array : Float64Array).of(value);
+    const matrix = (columns: number, label: string, values: (member: SweepMember) => FloatArray) =>
+      memory.gathered(members, columns, label, values);
+    const weights = memory.real(count * this.#entries, "W");
+    const of = memory.table("i32", [Int32Array.from(members, ({ base }) => base)], count, "bases");
+    const factors = memory.take("f64", count, "factors");
+    stream.upload(
+      factors,
+      Float64Array.from(members, ({ factor }) => factor),
+    );
+    const scaling = { grid: [Math.ceil(this.#entries / 1024), count] as const, block: 256 };
+    stream.launch(
+      this.#scale,
+      scaling,
+      ...([draws, of, factors, this.#entries, config.weightPrecision === "bfloat16" ? 1 : 0, weights] as never[]),
+    );
+    const transposed = (m: Matrix): FloatArray => {
+      const out = m.data.slice() as FloatArray;
+      for (let r = 0; r < m.rows; r++) for (let c = 0; c < m.cols; c++) out[c * m.rows + r] = m.data[r * m.cols + c]!;
+      return out;
+    };
+    const keys = members.flatMap(({ base }) => [...bases[base]!.model.noiseKey]);
+    const series = memory.real(inputs.data.length, "inputs");
+    memory.place(series, [inputs], [0], inputSize);
+    const failures = memory.take("u64", count, "first non-finite states");
+    stream.fill(failures.as("u32"), 0xffffffff);
+    const state = matrix(size, "x", ({ base }) => bases[base]!.model.initialState);
+    const parameters = [
+      matrix(inputSize * size, "W_in", ({ inputWeights }) => transposed(inputWeights)),
+      null,
+      matrix(size, "b", ({ bias }) => bias),
+      matrix(size, "leak rates", ({ leakRate }) => leakRate),
+      matrix(1, "noise levels", ({ noiseLevel }) => one(noiseLevel)),
+      memory.table("u32", [Uint32Array.from(keys)], 2 * count, "noise keys"),
+      series,
+      null,
+      state,
+    ];
+    return {
+      ...{ inputs: series, failures },
+      table: memory.take("i32", tableColumns * count, "members"),
+      arguments: [weights, ...this.#patterns(memory, of), ...parameters],
+    };
+  }
+
+  /** What sliced weights have beside their values. */
+  #patterns(memory: Uploads, of: DeviceBuffer<"i32">): unknown[] {
+    if (this.#shape.storage === "dense") return [];
+    const patterns = this.#laid.map(({ pattern }) => pattern!);
+    const { slots } = patterns[0]!;
+    return [
+      of,
+      memory.table(
+        "u16",
+        patterns.map(({ columns }) => columns),
+        this.#entries,
+        "columns",
+      ),
+      memory.table(
+        "i32",
+        patterns.map(({ order }) => order),
+        slots,
+        "rows of slots",
+      ),
+      memory.table(
+        "i32",
+        patterns.map(({ offsets }) => offsets),
+        slots / 32 + 1,
+        "slices",
+      ),
+      this.#entries,
+      slots,
+    ];
+  }
+
+  #enqueue(stream: Stream, members: readonly SweepMember[], prepared: Prepared, states: RealSlice, from: number, to: number) {
+    const { size, inputSize, activation } = this.#work.bases[0]!.model;
+    const table = new Int32Array(tableColumns * members.length);
+    for (let m = 0; m < members.length; m++) table.set([m, m, from, -1, m * (to - from), to - from, 0, from], m * tableColumns);
+    stream.upload(prepared.table, table);
+    const config = { grid: members.length, block: this.#shape.threads, shared: this.#shape.shared };
+    const sizes = [size, inputSize, 0, activationNumber[activation]];
+    stream.launch(this.#run, config, ...([...prepared.arguments, states, prepared.table, prepared.failures, ...sizes] as never[]));
+  }
+
+  #solveAll(
+    stream: Stream,
+    memory: Uploads,
+    members: readonly SweepMember[],
+    grams: DeviceGrams,
+    weights: DeviceBuffer<"f64">,
+    failed: DeviceBuffer<"i32">,
+  ): void {
+    const features = rowFeatures(this.#rowShape);
+    const { outputs, constant } = this.#rowShape;
+    const lambdas = memory.take("f64", members.length, "lambdas");
+    stream.upload(
+      lambdas,
+      Float64Array.from(members, ({ lambda }) => lambda),
+    );
+    const values = (features * (features + 1)) / 2 + outputs * features;
+    const room = this.#context.info.attributes.sharedBytesPerBlockOptIn - 1024;
+    const inShared = values * 8 <= room;
+    const scratch = inShared ? null : memory.take("f64", members.length * values, "factors of Cholesky");
+    const config = { grid: [1, members.length] as const, block: solveThreads, shared: inShared ? values * 8 : 0 };
+    const sizes = [grams.tiles * 64 * 64, features, outputs, constant ? 1 : 0];
+    stream.launch(this.#solve, config, ...([grams.sums, grams.totals, lambdas, ...sizes, scratch, weights, failed] as never[]));
+  }
+}

@@ -1,0 +1,261 @@
+// A search over settings: many reservoirs over one series, each with a ridge readout and a score on rows that it did not train on. Where an engine
+// can, all of it happens on the device.
+import { Matrix, type MatrixLike, type Seed } from "../numerics/index.js";
+import {
+  type FeatureOptions,
+  IllConditionedError,
+  type RidgeAccumulator,
+  ridge,
+  SingularFitError,
+  type TrainedReadout,
+} from "../readout/index.js";
+import { resolveConfig } from "../reservoir/config-schema.js";
+import type { ReservoirConfig, ReservoirOptions } from "../reservoir/config.js";
+import type { Engine, SweepWork, WorkOptions } from "../reservoir/engine.js";
+import { NonFiniteStateError } from "../reservoir/engine.js";
+import { applyReadout, featureCount } from "../reservoir/features.js";
+import { chooseEngine } from "../reservoir/engines.js";
+import { anySeries, DataError, series } from "../reservoir/inputs.js";
+import type { ReservoirModel } from "../reservoir/model.js";
+import { expectedShape } from "../reservoir/shape.js";
+import { WorkPacer } from "../reservoir/work.js";
+import { buildModel, type DrawnWeights, drawWeights, weightFactor } from "../reservoir/weights.js";
+
+/** What a member of a sweep may have for itself. What is left out is the description's; lambda's default is 1e-6. */
+export interface SweepSetting {
+  readonly spectralRadius?: number | undefined;
+  readonly leakRate?: number | undefined;
+  /** A factor on every input weight, or one per input. */
+  readonly inputScaling?: number | readonly number[] | undefined;
+  readonly bias?: number | undefined;
+  readonly noiseLevel?: number | undefined;
+  /** The penalty of ridge regression. */
+  readonly lambda?: number | undefined;
+}
+
+/** Options of `sweepReadouts`. */
+export interface SweepOptions extends WorkOptions, FeatureOptions {
+  /** The reservoir that all are variants of; it has no feedback. */
+  readonly reservoir: ReservoirOptions;
+  /** Seeds of the weights; default the description's alone. */
+  readonly seeds?: readonly Seed[] | undefined;
+  readonly settings: readonly SweepSetting[];
+  /** T x I. */
+  readonly inputs: MatrixLike;
+  /** T x O. */
+  readonly targets: MatrixLike;
+  /** Rows at the start that train nothing; default 0. */
+  readonly washout?: number | undefined;
+  /** Rows at the end that score and do not train, at least 1. */
+  readonly validation: number;
+  /** As everywhere; default "auto". */
+  readonly engine?: string | undefined;
+}
+
+/** One reservoir of a sweep, and how well its readout does. */
+export interface SweptReservoir {
+  readonly seed: Seed;
+  readonly setting: SweepSetting;
+  /** The description that this member is made from. */
+  readonly config: ReservoirConfig;
+  readonly lambda: number;
+  readonly score: number;
+}
+
+export interface SweepResult {
+  /**
+   * Seeds x settings: the mean over the outputs of the squared error on the validation rows divided by the target's variance there (the square of
+   * NRMSE by the standard deviation). NaN where a state is not finite or lambda is too small for the factorisation.
+   */
+  readonly scores: Matrix<Float64Array>;
+  /** The member with the smallest score, and its readout. */
+  readonly best: SweptReservoir & { readonly readout: TrainedReadout };
+  /** The engine, and why it was chosen. */
+  readonly engine: { readonly name: string; readonly reason: string };
+  /** The member of a seed and a setting, by their indices. */
+  member(seed: number, setting: number): SweptReservoir;
+}
+
+/** Everything that one seed draws. */
+interface Base {
+  readonly config: ReservoirConfig;
+  readonly drawn: DrawnWeights;
+  readonly model: ReservoirModel;
+  /** W_in and b in binary64 before they are scaled. */
+  readonly unit: ReservoirModel;
+}
+
+/**
+ * Trains and scores one reservoir for each seed and setting. Weights are drawn and their radius is measured once a seed; scores have the same bits
+ * on every engine.
+ *
+ * @example
+ * const { best } = await sweepReadouts({
+ *   reservoir: { size: 200 }, seeds: [1, 2, 3], settings: [0.7, 0.9, 1.1].map((spectralRadius) => ({ spectralRadius })),
+ *   inputs, targets, washout: 100, validation: 500,
+ * });
+ * @throws DataError, ConfigError, TypeError or RangeError naming what is wrong; RangeError where every score is NaN
+ */
+export async function sweepReadouts(options: SweepOptions): Promise<SweepResult> {
+  const { settings, seeds = [options.reservoir.seed ?? "spillway"] } = options;
+  if (settings.length === 0) throw new RangeError("settings is empty; a sweep takes at least one");
+  if (seeds.length === 0) throw new RangeError("seeds is empty; a sweep takes at least one");
+  const template = resolveConfig(options.reservoir);
+  if (template.feedback) throw new TypeError("reservoir has feedback; a sweep takes reservoirs without");
+  for (const seed of seeds) resolveConfig({ ...options.reservoir, seed });
+  const variants = settings.map(({ lambda: _, ...setting }) => resolveConfig({ ...options.reservoir, ...setting }));
+  const configs = seeds.map((seed) => variants.map((variant): ReservoirConfig => ({ ...variant, seed })));
+  const inputs = series(options.inputs, "inputs", template.inputSize, "inputSize", template.precision);
+  const targets = anySeries(options.targets, "targets", "float64") as Matrix<Float64Array>;
+  const { washout, trainRows } = checkRows(inputs.rows, targets.rows, options.washout ?? 0, options.validation);
+  const lambdas = settings.map(({ lambda = 1e-6 }) => lambda);
+  const trainers = new Map(lambdas.map((lambda) => [lambda, ridge({ ...featuresOf(options), lambda })]));
+  const { features } = trainers.get(lambdas[0]!)!;
+  const constant = options.intercept ?? true;
+  checkDetermined(
+    trainRows - washout,
+    featureCount(features, template.size, template.inputSize) + (constant ? 1 : 0),
+    Math.min(...lambdas),
+  );
+  const { engine, reason } = await chooseEngine(options.engine, expectedShape(template));
+  const bases = seeds.map((_, s): Base => {
+    const config = configs[s]![0]!;
+    const drawn = drawWeights(config);
+    const unit = { ...config, precision: "float64", inputScaling: 1, bias: 1, spectralRadius: null } as const;
+    return { config, drawn, model: buildModel(config, {}, drawn), unit: buildModel(unit, {}, drawn) };
+  });
+  const rows = { inputs, targets, washout, trainRows, features, constant, signal: options.signal, onProgress: options.onProgress };
+  const members = configs.flatMap((list, s) => list.map((config, i) => ({ ...memberOf(bases[s]!, config), base: s, lambda: lambdas[i]! })));
+  const work: SweepWork = { ...rows, members, bases: bases.map(({ model, drawn }) => ({ model, draws: drawn.matrix })) };
+  const squares = (await engine.sweep?.(work)) ?? (await oneByOne(engine, work, bases, configs, trainers));
+  const scores = new Matrix(seeds.length, settings.length, relative(squares, targets.subarray(trainRows)));
+  const member = (s: number, i: number): SweptReservoir => {
+    const config = configs[s]?.[i];
+    if (!config) throw new RangeError(`there is no member ${s}, ${i}; there are ${seeds.length} seeds and ${settings.length} settings`);
+    return { seed: seeds[s]!, setting: settings[i]!, config, lambda: lambdas[i]!, score: scores.data[s * settings.length + i]! };
+  };
+  const place = smallest(scores.data);
+  const [s, i] = [Math.floor(place / settings.length), place % settings.length];
+  const readout = await retrain(engine, buildModel(configs[s]![i]!, {}, bases[s]!.drawn), work, trainers.get(lambdas[i]!)!);
+  return { scores, best: { ...member(s, i), readout }, engine: { name: engine.name, reason }, member };
+}
+
+function featuresOf({ transform, input, intercept }: FeatureOptions): FeatureOptions {
+  return { transform, input, intercept };
+}
+
+function checkRows(rows: number, targetRows: number, washout: number, validation: number): { washout: number; trainRows: number } {
+  if (targetRows !== rows) throw new DataError(`targets has ${targetRows} rows and inputs has ${rows}; they take the same number`);
+  if (!Number.isSafeInteger(validation) || validation < 1)
+    throw new RangeError(`validation is ${validation}; it takes a whole number of at least 1`);
+  const trainRows = rows - validation;
+  if (!Number.isSafeInteger(washout) || washout < 0) throw new DataError(`washout is ${washout}; it takes a whole number of at least 0`);
+  if (washout >= trainRows)
+    throw new DataError(
+      `washout is ${washout} and validation ${validation} of ${rows} rows; they leave ${trainRows - washout} to train on`,
+    );
+  return { washout, trainRows };
+}
+
+function checkDetermined(rows: number, count: number, lambda: number): void {
+  if (lambda === 0 && rows < count)
+    throw new RangeError(
+      `${rows} rows do not determine ${count} weights an output with lambda 0; it takes as many rows, or lambda above 0`,
+    );
+}
+
+/** W's factor, and the other draws of a base scaled as `buildModel` scales them. */
+function memberOf({ drawn, model, unit }: Base, config: ReservoirConfig) {
+  const { inputScaling, bias, leakRate, noiseLevel } = config;
+  const { inputWeights } = unit;
+  const scaled = Matrix.zeros(inputWeights.rows, inputWeights.cols, model.precision) as Matrix;
+  for (let i = 0; i < scaled.data.length; i++)
+    scaled.data[i] = inputWeights.data[i]! * (typeof inputScaling === "number" ? inputScaling : inputScaling[i % scaled.cols]!);
+  return {
+    factor: weightFactor(config, drawn),
+    inputWeights: scaled,
+    bias: bias === 0 ? model.bias.map(() => 0) : model.bias.map((_, r) => unit.bias[r]! * bias),
+    leakRate: model.leakRate.map((_, r) => (typeof leakRate === "number" ? leakRate : leakRate[r]!)),
+    noiseLevel: model.precision === "float32" ? Math.fround(noiseLevel) : noiseLevel,
+  };
+}
+
+/** What `Engine.sweep` gives, one member after the other. */
+async function oneByOne(
+  engine: Engine,
+  work: SweepWork,
+  bases: readonly Base[],
+  configs: readonly (readonly ReservoirConfig[])[],
+  trainers: ReadonlyMap<number, ReturnType<typeof ridge>>,
+): Promise<Matrix<Float64Array>> {
+  const { members, inputs, targets, trainRows } = work;
+  const pacer = new WorkPacer(work, members.length * inputs.rows);
+  const squares = Matrix.zeros(members.length, targets.cols);
+  const all = configs.flatMap((list, s) => list.map((config) => ({ config, drawn: bases[s]!.drawn })));
+  for (const [m, { config, drawn }] of all.entries()) {
+    const model = buildModel(config, {}, drawn);
+    const states = Matrix.zeros(inputs.rows - trainRows, model.size, model.precision) as Matrix;
+    try {
+      const readout = await retrain(engine, model, work, trainers.get(members[m]!.lambda)!, states);
+      const rest = inputs.subarray(trainRows);
+      const predicted = applyReadout(readout, states, rest, model.precision);
+      const wanted = targets.subarray(trainRows).data;
+      for (let i = 0; i < wanted.length; i++) {
+        const error = predicted[i]! - wanted[i]!;
+        const at = m * targets.cols + (i % targets.cols);
+        squares.data[at] = squares.data[at]! + error * error;
+      }
+    } catch (error) {
+      if (!(error instanceof NonFiniteStateError || error instanceof IllConditionedError || error instanceof SingularFitError)) throw error;
+      squares.row(m).fill(Number.NaN);
+    }
+    await pacer.pause((m + 1) * inputs.rows);
+  }
+  pacer.finish();
+  return squares;
+}
+
+/** The readout of one member; `states`, where it is given, takes those of the rows after training. */
+async function retrain(
+  engine: Engine,
+  model: ReservoirModel,
+  { inputs, targets, washout, trainRows, signal }: SweepWork,
+  trainer: ReturnType<typeof ridge>,
+  states?: Matrix,
+): Promise<TrainedReadout> {
+  const session = await engine.open(model);
+  const sink: RidgeAccumulator = trainer.accumulator({ stateSize: model.size, inputSize: model.inputSize, outputSize: targets.cols });
+  try {
+    const rows = { targets: targets.subarray(0, trainRows), washout, sink, signal };
+    await session.accumulate({ inputs: inputs.subarray(0, trainRows) }, rows);
+    if (states) await session.run({ inputs: inputs.subarray(trainRows) }, { states, signal });
+    return trainer.solve(sink);
+  } finally {
+    sink.dispose();
+    await session.dispose();
+  }
+}
+
+/** Squared errors over the targets' squared deviations from their mean, averaged over the outputs. */
+function relative(squares: Matrix<Float64Array>, targets: Matrix): Float64Array {
+  const { rows, cols, data } = targets;
+  const deviations = Array.from({ length: cols }, (_, o) => {
+    let mean = 0;
+    for (let t = 0; t < rows; t++) mean += data[t * cols + o]! / rows;
+    let sum = 0;
+    for (let t = 0; t < rows; t++) sum += (data[t * cols + o]! - mean) ** 2;
+    return sum;
+  });
+  return Float64Array.from({ length: squares.rows }, (_, m) =>
+    squares.row(m).reduce((sum, square, o) => sum + square / deviations[o]! / cols, 0),
+  );
+}
+
+/** @throws RangeError where no score is a number */
+function smallest(scores: Float64Array): number {
+  let best = -1;
+  for (const [i, score] of scores.entries()) if (!Number.isNaN(score) && (best < 0 || score < scores[best]!)) best = i;
+  if (best < 0)
+    throw new RangeError("no member has a score: a state of each is not finite, or its lambda is too small for the factorisation");
+  return best;
+}
