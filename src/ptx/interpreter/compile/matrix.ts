@@ -9,7 +9,7 @@ import type { Collective } from "./collective.js";
 import type { LaneAccess } from "./lane-access.js";
 import type { Support } from "./support.js";
 
-type ElementType = "f16" | "bf16" | "tf32" | "f32" | "f64" | "s32";
+type ElementType = "f16" | "bf16" | "tf32" | "f32" | "f64" | "s8" | "u8" | "s32";
 
 interface Shape {
   m: number;
@@ -20,7 +20,10 @@ interface Shape {
 /** Where register r, part p of lane l lies in a matrix: row and column. */
 type Layout = (lane: number, register: number, part: number) => [row: number, column: number];
 
-const parts = (type: ElementType): number => (type === "f16" || type === "bf16" ? 2 : 1);
+const isByte = (type: ElementType): type is "s8" | "u8" => type === "s8" || type === "u8";
+
+/** Elements of a register. */
+const parts = (type: ElementType): number => (type === "f16" || type === "bf16" ? 2 : isByte(type) ? 4 : 1);
 
 /** Reads and writes the elements of a fragment. */
 class Fragment {
@@ -43,10 +46,12 @@ class Fragment {
     const word = read[0]!(warp, lane);
     if (this.type === "f64") return doubleFromBits(word, read[1]!(warp, lane));
     if (this.type === "s32") return word;
+    if (this.type === "s8") return (word << (24 - 8 * part)) >> 24;
+    if (this.type === "u8") return (word >>> (8 * part)) & 0xff;
     if (this.type === "f32") return singleFromBits(word);
     // The tensor core looks at the upper 19 bits of a tf32 operand only.
     if (this.type === "tf32") return singleFromBits(word & 0xffffe000);
-    return toNumber(this.type, (word >>> (16 * part)) & 0xffff);
+    return toNumber(this.type as HalfKind, (word >>> (16 * part)) & 0xffff);
   }
 
   set(warp: Warp, lane: number, register: number, values: readonly number[]): void {
@@ -117,17 +122,22 @@ function everyLane(warp: Warp, access: LaneAccess, mask: number): void {
     );
 }
 
+const byteShapes = ["m8n8k16", "m16n8k16", "m16n8k32"] as const;
+
 /** mma.sync: the fragment layouts of the PTX ISA, 9.7.14.5. */
 function mma(access: LaneAccess): Collective {
   const shape = shapeOf(access);
-  const types = access.instruction.modifiers.filter((word) => /^(f16|bf16|tf32|f32|f64)$/.test(word)) as ElementType[];
+  const { modifiers } = access.instruction;
+  const types = modifiers.filter((word) => /^(f16|bf16|tf32|f32|f64|s8|u8|s32)$/.test(word)) as ElementType[];
   const [dType, aType, bType, cType] = types;
-  const supported = ["m16n8k4", "m16n8k8", "m16n8k16", "m8n8k4"].includes(`m${shape.m}n${shape.n}k${shape.k}`);
-  const tall = shape.m === (aType === "f64" ? 8 : 16);
-  if (types.length !== 4 || !supported || !tall || dType === undefined)
-    throw access.unsupported("mma is modelled for m16n8k4 and m16n8k8 tf32, m16n8k8 and m16n8k16 f16 and bf16, and m8n8k4 f64");
-  const half = parts(aType!) === 2;
-  const width = half ? 2 : 1;
+  const shapes: readonly string[] =
+    aType === undefined ? [] : isByte(aType) ? byteShapes : aType === "f64" ? ["m8n8k4"] : ["m16n8k4", "m16n8k8", "m16n8k16"];
+  if (types.length !== 4 || !shapes.includes(`m${shape.m}n${shape.n}k${shape.k}`) || dType === undefined)
+    throw access.unsupported(
+      `mma is modelled for m16n8k4 and m16n8k8 tf32, m16n8k8 and m16n8k16 f16 and bf16, m8n8k4 f64, and ${byteShapes.join(", ")} s8 and u8`,
+    );
+  const width = parts(aType!);
+  const saturates = modifiers.includes("satfinite");
   const a: Layout = (lane, r, p) => [
     (lane >> 2) + 8 * (shape.m === 16 ? r & 1 : 0),
     width * (lane & 3) + p + 4 * width * (shape.m === 16 ? r >> 1 : r),
@@ -144,7 +154,9 @@ function mma(access: LaneAccess): Collective {
     const left = readMatrix(warp, fragments[0]!, aType!, a, shape.m, shape.k);
     const right = readMatrix(warp, fragments[1]!, bType!, b, shape.k, shape.n);
     const sum = readMatrix(warp, fragments[2]!, cType!, accumulator(cType!), shape.m, shape.n);
-    writeMatrix(warp, result, dType, accumulator(dType), multiply(left, right, sum, shape), shape.n);
+    const product = multiply(left, right, sum, shape);
+    if (saturates) for (const [k, value] of product.entries()) product[k] = Math.min(Math.max(value, -(2 ** 31)), 2 ** 31 - 1);
+    writeMatrix(warp, result, dType, accumulator(dType), product, shape.n);
   };
   return { kind: "lanes", members: () => -1, run };
 }
