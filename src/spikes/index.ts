@@ -6,3 +6,4 @@ export * from "./liquid/index.js";
 export * from "./neurons/index.js";
 export * from "./pattern/index.js";
 export * from "./plasticity/index.js";
+export * from "./statistics/index.js";

@@ -1,0 +1,2 @@
+export { type ObservedRunOptions, ReservoirStatistics, type StatisticsReport } from "./reservoir-statistics.js";
+export { type ReservoirSnapshot, reservoirSnapshot } from "./snapshot.js";

@@ -1,0 +1,108 @@
+// Statistics of a reservoir at work: taken from states now and then, so that the steps between cost nothing.
+import { asMatrix, type FloatArray, type Matrix, type MatrixLike } from "../../numerics/index.js";
+import type { AnyReservoirComputer, WorkOptions } from "../../reservoir/index.js";
+import { checkWhole } from "../errors.js";
+import type { SpikePattern } from "../pattern/pattern.js";
+import { type ReservoirSnapshot, reservoirSnapshot } from "./snapshot.js";
+
+/** The share that a new average activation has in the running one. */
+const newest = 0.1;
+
+/** What has been seen so far. */
+export interface StatisticsReport {
+  /** Patterns that were given to `observe`. */
+  readonly patternsProcessed: number;
+  /** Spikes in them. */
+  readonly totalSpikesProcessed: number;
+  /** Steps that `run` has run, and how long they took, in ms: the observing not included. */
+  readonly stepsRun: number;
+  readonly runningMs: number;
+  /** Snapshots that were taken. */
+  readonly snapshots: number;
+  /** Exponential moving average of the snapshots' averages: 0.9 of the old and 0.1 of the new, from the first on; undefined before it. */
+  readonly averageActivation: number | undefined;
+  /** The largest activation in any snapshot; undefined before the first. */
+  readonly maximalActivationSeen: number | undefined;
+  readonly lastSnapshot: ReservoirSnapshot | undefined;
+}
+
+export interface ObservedRunOptions extends WorkOptions {
+  /** Steps from one snapshot to the next; default 1000. */
+  readonly everySteps?: number | undefined;
+  readonly onSnapshot?: ((snapshot: ReservoirSnapshot, step: number) => void) | undefined;
+}
+
+/** Snapshots over time. A snapshot reads N numbers once or twice; nothing is asked of the engine. */
+export class ReservoirStatistics {
+  #patterns = 0;
+  #spikes = 0;
+  #steps = 0;
+  #runningMs = 0;
+  #snapshots = 0;
+  #average: number | undefined;
+  #maximal: number | undefined;
+  #last: ReservoirSnapshot | undefined;
+  #state: FloatArray | undefined;
+
+  /**
+   * Takes a snapshot of a state, N values, that stands after `pattern`, where it came from one; the state of the last call is the one before, where no other is
+   * given.
+   * @throws SpikeError on no values, or a state of another size than the one before.
+   */
+  observe(
+    state: FloatArray,
+    { pattern, before = this.#state }: { readonly pattern?: SpikePattern | undefined; readonly before?: FloatArray | undefined } = {},
+  ): ReservoirSnapshot {
+    const snapshot = reservoirSnapshot(state, { before, spikeCount: pattern?.spikeCount });
+    if (pattern) {
+      this.#patterns++;
+      this.#spikes += pattern.spikeCount;
+    }
+    this.#snapshots++;
+    this.#average =
+      this.#average === undefined ? snapshot.averageActivation : (1 - newest) * this.#average + newest * snapshot.averageActivation;
+    this.#maximal = Math.max(this.#maximal ?? -Infinity, snapshot.maximalActivation);
+    this.#last = snapshot;
+    this.#state = state.slice();
+    return snapshot;
+  }
+
+  /**
+   * Runs a reservoir over inputs, T x I, as its own `run` does, with a snapshot of the last state of every `everySteps` steps against the state one step before it.
+   * @returns the states, T x N, the same bits as without observing.
+   */
+  async run(computer: AnyReservoirComputer, inputs: MatrixLike, options: ObservedRunOptions = {}): Promise<Matrix> {
+    const { everySteps = 1000, onSnapshot, ...work } = options;
+    checkWhole("everySteps", everySteps, 1);
+    const series = asMatrix(inputs, "inputs");
+    const start = performance.now();
+    const states = await computer.run(series, work);
+    this.#runningMs += performance.now() - start;
+    this.#steps += states.rows;
+    for (let t = everySteps; t <= states.rows; t += everySteps) {
+      const before = t >= 2 ? states.row(t - 2) : undefined;
+      const snapshot = this.observe(states.row(t - 1), { before });
+      onSnapshot?.(snapshot, t);
+    }
+    return states;
+  }
+
+  get report(): StatisticsReport {
+    return {
+      patternsProcessed: this.#patterns,
+      totalSpikesProcessed: this.#spikes,
+      stepsRun: this.#steps,
+      runningMs: this.#runningMs,
+      snapshots: this.#snapshots,
+      averageActivation: this.#average,
+      maximalActivationSeen: this.#maximal,
+      lastSnapshot: this.#last,
+    };
+  }
+
+  /** Forgets everything. */
+  reset(): void {
+    [this.#patterns, this.#spikes, this.#steps, this.#runningMs, this.#snapshots] = [0, 0, 0, 0, 0];
+    [this.#average, this.#maximal, this.#last, this.#state] = [undefined, undefined, undefined, undefined];
+  }
+}
