@@ -1,6 +1,6 @@
 // A pipeline as parameters: plain JSON, checked. What they do stands in pipeline.ts and front.ts.
 import type { ClassifierSettings } from "../model/index.js";
-import { ConfigError, type ReservoirOptions } from "../reservoir/index.js";
+import { type AnyReservoirOptions, ConfigError } from "../reservoir/index.js";
 import type { CochleaOptions, EncoderConfig } from "../spikes/index.js";
 
 /** What every channel goes through first, by the training cases: z-scores, a linear map onto [0, 1], or nothing. */
@@ -21,7 +21,7 @@ export interface PipelineParameters extends Partial<Omit<ClassifierSettings, "st
   /** Default "standard" without an encoder, "unit" before spikes (but "none" before delta and cochlea), "none" before a cochleagram. */
   readonly scaler?: Scaler | undefined;
   readonly encoder?: EncoderParameters | undefined;
-  readonly reservoir: ReservoirOptions;
+  readonly reservoir: AnyReservoirOptions;
 }
 
 const scalers: readonly string[] = ["standard", "unit", "none"] satisfies Scaler[];
