@@ -154,3 +154,28 @@ describe("approximations are within 1e-14 of the functions they name, before the
     fc.assert(fc.property(fc.double({ min: -range, max: range, noNaN: true }), check), { numRuns: 2000 });
   });
 });
+
+describe("red.async", () => {
+  it("adds in the shared memory of another block of the cluster, and counts its bytes at the barrier there", () => {
+    const bench = new Bench(`.version 8.1\n.target sm_90\n.address_size 64
+.visible .entry k(.param .u64 out) .reqnctapercluster 4, 1, 1
+{ .reg .b64 %o; .reg .b32 %rank, %sum, %bar, %to, %there, %v; .reg .pred %p; .shared .align 8 .b64 barrier; .shared .b32 total;
+  ld.param.u64 %o, [out]; mov.u32 %rank, %cluster_ctarank; mov.u32 %bar, barrier; mov.u32 %sum, total;
+  setp.ne.u32 %p, %rank, 0; @%p bra ready;
+  st.shared.u32 [%sum], 100; mbarrier.init.shared::cta.b64 [%bar], 1; mbarrier.arrive.expect_tx.shared::cta.b64 _, [%bar], 12;
+ready:
+  barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+  @!%p bra wait;
+  mapa.shared::cluster.u32 %to, %sum, 0; mapa.shared::cluster.u32 %there, %bar, 0;
+  red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%to], %rank, [%there];
+  bra over;
+wait:
+  mbarrier.try_wait.parity.shared::cta.b64 %p, [%bar], 0; @!%p bra wait;
+  ld.shared.u32 %v, [%sum]; st.global.u32 [%o], %v;
+over:
+  barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned; ret; }`);
+    const out = new Int32Array(1);
+    bench.run("k", { grid: 4, block: 1 }, [output(out)]);
+    expect(out[0]).toBe(100 + 1 + 2 + 3);
+  });
+});

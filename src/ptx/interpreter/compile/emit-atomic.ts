@@ -194,4 +194,8 @@ export function atomic(e: Emitter): void {
     else atomicQuad(e, operation, place, results[k]!, b[k]!, c);
   }
   e.line(`w.publish(${e.has("release", "acq_rel")});`);
+  if (!reduction || !e.has("async")) return;
+  // red.async counts its bytes at a barrier of the block whose memory it updates.
+  const barrier = locate(e, e.operand(2), "shared", 8, accessModes.both | accessModes.strong);
+  e.line(`mbarrierComplete(w,l,${e.site},${barrier},${size});`);
 }
