@@ -15,7 +15,7 @@ export interface AnalysisOptions {
 }
 
 /** Streams of the analyses; a reservoir's weights take 0 to 4 and tasks 32 and up. */
-export const streams = { inputs: 64, initialStates: 65, tangent: 66, sharedInputs: 67 } as const;
+export const streams = { inputs: 64, initialStates: 65, tangent: 66, sharedInputs: 67, surrogates: 68 } as const;
 
 /** Runs `use` on a reservoir that stands at its initial state. */
 export async function withReservoir<T>(

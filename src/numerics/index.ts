@@ -1,4 +1,5 @@
 // The bottom room: matrices, portable arithmetic, random streams, linear algebra. It has never heard of a reservoir.
+export * from "./double-double.js";
 export * from "./linear-algebra/index.js";
 export * from "./matrix.js";
 export * from "./portable.js";

@@ -1,0 +1,15 @@
+export {
+  type NearestNeighbourOptions,
+  type NearestNeighbourTransferOptions,
+  nearestNeighbourInformation,
+  nearestNeighbourTransferEntropy,
+} from "./nearest-neighbours.js";
+export { digamma } from "./series.js";
+export {
+  type InformationFlow,
+  informationFlow,
+  type TransferEntropy,
+  type TransferEntropyOptions,
+  transferEntropy,
+  transferEntropyMatrix,
+} from "./transfer-entropy.js";
