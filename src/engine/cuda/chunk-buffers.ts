@@ -3,6 +3,7 @@ import type { Context, DeviceBuffer, DeviceEvent, DeviceSlice, PinnedBuffer } fr
 import { allocAny, type AnyBuffer, realType } from "./kernels.js";
 import type { ModelShape } from "./shape.js";
 import type { RealSlice } from "./time-loop.js";
+import { abandonAll, disposeAll } from "./dispose.js";
 
 /** Page-locked memory in the model's precision. */
 export type RealPinned = PinnedBuffer<"f32"> | PinnedBuffer<"f64">;
@@ -49,7 +50,7 @@ export class ChunkBuffers {
       this.drive = this.#device(capacity * size, "drive");
       this.feedback = outputSize > 0 ? this.#device(capacity * size, "feedback") : null;
     } catch (error) {
-      this.dispose();
+      abandonAll(this.#owned);
       throw error;
     }
   }
@@ -62,7 +63,7 @@ export class ChunkBuffers {
   }
 
   dispose(): void {
-    for (const owned of this.#owned.splice(0)) owned.dispose();
+    disposeAll(this.#owned.splice(0));
   }
 
   #slot(): ChunkSlot {

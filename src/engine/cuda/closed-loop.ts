@@ -5,6 +5,7 @@ import type { ChunkBuffers } from "./chunk-buffers.js";
 import type { PipelineParts } from "./chunk-pipeline.js";
 import { allocAny, type AnyBuffer, realType } from "./kernels.js";
 import type { ClosedLoopRun, DeviceReadout, RealSlice, TimeLoop } from "./time-loop.js";
+import { abandonAll, disposeAll } from "./dispose.js";
 
 /** Where a chunk starts. */
 export interface ClosedStart {
@@ -67,7 +68,7 @@ export class ClosedLoop {
       this.#inputs = own(allocAny(context, real, rows * Math.max(1, model.inputSize), "inputs of the closed loop"));
       this.#outputs = own(allocAny(context, real, rows * this.#readout.outputs, "outputs of the closed loop"));
     } catch (error) {
-      this.dispose();
+      abandonAll(this.#owned);
       throw error;
     }
   }
@@ -117,7 +118,7 @@ export class ClosedLoop {
   }
 
   dispose(): void {
-    for (const buffer of this.#owned) buffer.dispose();
+    disposeAll(this.#owned);
   }
 
   /** The last input, and behind it the rows of the chunk, with what comes from outside in its place: behind y, or all of u where y is fed back by weights. */

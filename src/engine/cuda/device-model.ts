@@ -4,6 +4,7 @@ import { allocate, type FloatArray, type Matrix } from "../../numerics/index.js"
 import type { ReservoirModel } from "../../reservoir/model.js";
 import { allocAny, type AnyBuffer, realType } from "./kernels.js";
 import type { RealSlice } from "./time-loop.js";
+import { abandonAll, disposeAll } from "./dispose.js";
 
 export class DeviceModel {
   /** I x N: W_in, input by input; null where I is 0. */
@@ -30,13 +31,13 @@ export class DeviceModel {
       this.#buffers.push(state);
       this.state = state;
     } catch (error) {
-      this.dispose();
+      abandonAll(this.#buffers);
       throw error;
     }
   }
 
   dispose(): void {
-    for (const buffer of this.#buffers) buffer.dispose();
+    disposeAll(this.#buffers);
   }
 }
 

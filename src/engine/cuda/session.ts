@@ -25,6 +25,7 @@ import type { DeviceBatch, OpenBatch, OpenTrainer } from "./device-work.js";
 import { type ModelShape, shapeOf } from "./shape.js";
 import type { RealSlice, TimeLoop } from "./time-loop.js";
 import { TrainingRun } from "./training-run.js";
+import { abandonAll, disposeAll } from "./dispose.js";
 
 /** What a session is made of. */
 export interface SessionParts {
@@ -84,7 +85,7 @@ export class DeviceSession implements EngineSession {
       this.#copies = own(context.stream({ label: "states to the host" }));
       this.#setValues(model.initialState);
     } catch (error) {
-      for (const thing of this.#owned.reverse()) thing.dispose();
+      abandonAll(this.#owned);
       throw error;
     }
   }
@@ -260,11 +261,7 @@ export class DeviceSession implements EngineSession {
     if (this.#disposed) return;
     this.#disposed = true;
     await this.#work.catch(() => undefined);
-    this.#batch?.dispose();
-    this.#buffers?.dispose();
-    this.#streamed?.dispose();
-    this.#parts.loop.dispose();
-    for (const thing of this.#owned.reverse()) thing.dispose();
+    disposeAll([...this.#owned, this.#parts.loop, this.#streamed, this.#buffers, this.#batch]);
   }
 
   /** Runs the chunks of a sequence and keeps the state at the last one that was handed on, whatever ends it. */

@@ -5,6 +5,7 @@ import type { ReservoirModel } from "../../reservoir/model.js";
 import type { FinishedChunk } from "./chunk-pipeline.js";
 import type { DeviceTrainer } from "./device-work.js";
 import type { RealSlice } from "./time-loop.js";
+import { disposeAll } from "./dispose.js";
 
 export class TrainingRun {
   readonly #context: Context;
@@ -50,8 +51,7 @@ export class TrainingRun {
   }
 
   dispose(): void {
-    this.#trainer.dispose();
-    this.#release();
+    disposeAll([...(this.#onDevice ?? []), ...(this.#onHost ?? []), this.#trainer]);
   }
 
   #buffers(values: number, index: number): { device: DeviceBuffer<"f64">; host: PinnedBuffer<"f64"> } {
@@ -65,6 +65,6 @@ export class TrainingRun {
   }
 
   #release(): void {
-    for (const buffer of [...(this.#onDevice ?? []), ...(this.#onHost ?? [])]) buffer.dispose();
+    disposeAll([...(this.#onDevice ?? []), ...(this.#onHost ?? [])]);
   }
 }

@@ -4,6 +4,7 @@ import type { FloatArray, Matrix, Precision } from "../../../numerics/index.js";
 import { allocAny, type AnyBuffer, type AnyKernel, realKernel, realType } from "../kernels.js";
 import { elementBytes } from "../shape.js";
 import type { NeuronArguments, StepArguments, StreamedWeights } from "./weights.js";
+import { abandonAll } from "../dispose.js";
 
 /** What a kernel makes of W: columns a lane loads at once, rows of a warp. Lanes and the DENSE_STEP lines of kernels/reservoir_step.cu. */
 const variants = {
@@ -68,7 +69,7 @@ export class DenseWeights implements StreamedWeights {
     try {
       pack(context, stream, weights, precision, layout, this.#weights);
     } catch (error) {
-      this.#weights.dispose();
+      abandonAll([this.#weights]);
       throw error;
     }
   }

@@ -7,8 +7,11 @@ import { denseLayout, DenseWeights } from "./dense.js";
 import { StreamedLoop } from "./loop.js";
 import { SparseWeights, sparseVariant } from "./sparse.js";
 
-/** Bytes a microsecond that a step reads on an H200, and what a launch in a graph costs beside them (bench/results/gpu-streamed). */
-const bandwidth = { dense: 4.0e6, sparse: 3.5e6 };
+/**
+ * Bytes of W a microsecond on an H200, and what a step costs beside them (bench/results/gpu-streamed-2026-11-21.md). Rows that gather x from shared memory
+ * wait for memory, those that gather it from the second cache for that.
+ */
+const bandwidth = { dense: 4.5e6, staged: 3.0e6, gathered: 1.4e6 };
 const launchMicroseconds = 3;
 
 /** The share of the H200's memory clock and bus width that this device has. */
@@ -27,7 +30,8 @@ function plan(shape: ModelShape, device: DeviceInfo): TimeLoopPlan {
     name: "streamed",
     details: { kernel: dense ? `dense_step_${dense.variant}` : `sparse_step_${variant.name}`, bytesPerStep: weights },
     bytes: weights + (dense ? 0 : size * 8) + 4 * (dense?.stride ?? size) * elementBytes(precision),
-    microsecondsPerStep: launchMicroseconds + weights / (bandwidth[storage] * relativeBandwidth(device)),
+    microsecondsPerStep:
+      launchMicroseconds + weights / (bandwidth[dense ? "dense" : variant.shared > 0 ? "staged" : "gathered"] * relativeBandwidth(device)),
     open: (context, model) =>
       new StreamedLoop(context, model, (stream, neuron) =>
         isSparse(model.weights)

@@ -8,6 +8,7 @@ import { CommonKernels } from "../common-kernels.js";
 import { type AnyKernel, loadEntries, realKernel, realType } from "../kernels.js";
 import type { ClosedLoopRun, RealSlice, TimeLoop, TimeLoopRun } from "../time-loop.js";
 import type { NeuronArguments, StreamedWeights } from "./weights.js";
+import { abandonAll, disposeAll } from "../dispose.js";
 
 /** Steps of a graph: even, so that the two buffers of the state are as before. */
 const graphSteps = 64;
@@ -53,22 +54,24 @@ export class StreamedLoop implements TimeLoop {
     const stream = context.stream({ label: "upload of W" });
     try {
       this.#weights = makeWeights(stream, [activationNumber[model.activation], model.noiseLevel, key0, key1]);
-      stream.sync();
-    } finally {
-      stream.dispose();
+    } catch (error) {
+      abandonAll([stream]);
+      throw error;
     }
     const kept = <B extends DeviceBuffer>(buffer: B): B => {
       this.#buffers.push(buffer);
       return buffer;
     };
     try {
+      stream.sync();
+      stream.dispose();
       const state = () => kept(context.zeros(real, this.#weights.stateLength, { label: "x of the streamed loop" })) as RealSlice;
       this.#states = [state(), state()];
       this.#leak = kept(context.upload(model.leakRate as Float32Array<ArrayBuffer>, { label: "a" })) as RealSlice;
       this.#keep = kept(context.upload(keepRates(model.leakRate, precision) as Float32Array<ArrayBuffer>, { label: "1 - a" })) as RealSlice;
       this.#chunk = kept(context.zeros("u64", chunkWords, { label: "chunk" }));
     } catch (error) {
-      this.dispose();
+      abandonAll([this, stream]);
       throw error;
     }
   }
@@ -118,10 +121,7 @@ export class StreamedLoop implements TimeLoop {
   check(): void {}
 
   dispose(): void {
-    this.#graph?.dispose();
-    this.#closed?.graph.dispose();
-    for (const buffer of this.#buffers) buffer.dispose();
-    this.#weights.dispose();
+    disposeAll([this.#weights, ...this.#buffers, this.#closed?.graph, this.#graph]);
   }
 
   #begin(

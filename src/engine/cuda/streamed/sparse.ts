@@ -5,6 +5,7 @@ import { allocAny, type AnyBuffer, type AnyKernel, realKernel, realType } from "
 import { elementBytes } from "../shape.js";
 import { entriesPerLoad, packSlices, type SparseLayout, sparseLayout } from "./sparse-layout.js";
 import type { NeuronArguments, StepArguments, StreamedWeights } from "./weights.js";
+import { abandonAll, disposeAll } from "../dispose.js";
 
 /** Slices are sent in pieces of about this many entries. */
 const pieceEntries = 2 ** 24;
@@ -41,7 +42,7 @@ export function sparseVariant(
     valueType: rounded ? "u16" : real,
     entryBytes: (rounded ? 2 : elementBytes(precision)) + (columnType === "u16" ? 2 : 4),
     shared: staged ? stateBytes : 0,
-    threads: staged ? 1024 : 256,
+    threads: staged ? 640 : 256,
   };
 }
 
@@ -90,7 +91,7 @@ export class SparseWeights implements StreamedWeights {
       keep(context.upload(layout.rows, { label: "rows of W" }));
       send(stream, weights, layout, variant, values, columns);
     } catch (error) {
-      this.dispose();
+      abandonAll(this.#buffers);
       throw error;
     }
     this.bytes = this.#buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0);
@@ -110,7 +111,7 @@ export class SparseWeights implements StreamedWeights {
   }
 
   dispose(): void {
-    for (const buffer of this.#buffers) buffer.dispose();
+    disposeAll(this.#buffers);
   }
 }
 
