@@ -9,7 +9,6 @@ import {
   SingularFitError,
   type TrainedReadout,
 } from "../readout/index.js";
-import { resolveConfig } from "../reservoir/config-schema.js";
 import type { ReservoirConfig, ReservoirOptions } from "../reservoir/config.js";
 import type { Engine, SweepWork, WorkOptions } from "../reservoir/engine.js";
 import { NonFiniteStateError } from "../reservoir/engine.js";
@@ -100,6 +99,7 @@ export async function sweepReadouts(options: SweepOptions): Promise<SweepResult>
   const { settings, seeds = [options.reservoir.seed ?? "spillway"] } = options;
   if (settings.length === 0) throw new RangeError("settings is empty; a sweep takes at least one");
   if (seeds.length === 0) throw new RangeError("seeds is empty; a sweep takes at least one");
+  const { resolveConfig } = await import("../reservoir/config-schema.js");
   const template = resolveConfig(options.reservoir);
   if (template.feedback) throw new TypeError("reservoir has feedback; a sweep takes reservoirs without");
   for (const seed of seeds) resolveConfig({ ...options.reservoir, seed });

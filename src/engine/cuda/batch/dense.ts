@@ -57,7 +57,9 @@ export class DenseBatchRun {
   readonly #drive: DeviceBuffer<"f32">;
   readonly #feedback: DeviceBuffer<"f32"> | null;
   readonly #states: DeviceBuffer<"f32">[] = [];
+  readonly #started: DeviceEvent[] = [];
   readonly #computed: DeviceEvent[] = [];
+  #stepMilliseconds = 0;
   readonly #leak: DeviceBuffer<"f32">;
   readonly #state: DeviceBuffer<"f32">;
   readonly #lengths: DeviceBuffer<"i32">;
@@ -114,7 +116,8 @@ export class DenseBatchRun {
       this.#feedback = outputSize > 0 ? take(rows * size, "feedback") : null;
       for (let slot = 0; slot < 2; slot++) {
         if (keepAll) this.#states.push(take(rows * size, "states"));
-        this.#computed.push(own(context.event({ timing: false })));
+        this.#started.push(own(context.event()));
+        this.#computed.push(own(context.event()));
       }
       this.#leak = own(context.upload(model.leakRate as Float32Array<ArrayBuffer>, { label: "leak rates" }));
       const state = new Float32Array(count * size);
@@ -130,6 +133,11 @@ export class DenseBatchRun {
       this.dispose();
       throw error;
     }
+  }
+
+  /** Milliseconds of the device's time that the steps took so far, by events, the drive not counted. */
+  get stepMilliseconds(): number {
+    return this.#stepMilliseconds;
   }
 
   async run(): Promise<Matrix[]> {
@@ -150,6 +158,7 @@ export class DenseBatchRun {
       const chunk = underWay.shift()!;
       if (all) await this.#bringOver(chunk, results);
       else await this.#computed[chunk.slot]!.done();
+      this.#stepMilliseconds += this.#computed[chunk.slot]!.elapsedSince(this.#started[chunk.slot]!);
       await pacer.pause(this.#sequences.reduce((sum, { inputs }) => sum + Math.min(chunk.to, inputs.rows), 0));
     }
     await this.#check();
@@ -206,6 +215,7 @@ export class DenseBatchRun {
         ] as never[]),
       );
     };
+    this.#started[slot]!.record(stream);
     if (!kernel.portable) launch();
     else if (kernel.resident) launch(0, steps);
     else for (let t = 0; t < steps; t++) launch(t, t + 1);

@@ -1,0 +1,108 @@
+// Many independent reservoirs on a GPU, each with weights of its own, beside JAX's vmap in the same run (where python3 has it). All states are kept on
+// the device; float32, portable arithmetic, one input. Usage: npx tsx bench/gpu/ensemble.ts [--no-peers]
+import { spawnSync } from "node:child_process";
+import { parseArgs } from "node:util";
+import { cpuEngine } from "../../src/engine/cpu/index.js";
+import { DeviceMembers, type Member } from "../../src/engine/cuda/ensemble/members.js";
+import { planMembers, runMembers } from "../../src/engine/cuda/ensemble/run.js";
+import { cudaEngine } from "../../src/engine/cuda/index.js";
+import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
+import { resolveConfig } from "../../src/reservoir/config-schema.js";
+import { buildModel } from "../../src/reservoir/weights.js";
+
+const { values: flags } = parseArgs({ options: { "no-peers": { type: "boolean" } } });
+const engine = cudaEngine(0);
+const context = engine.context();
+const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
+
+function uniform(length: number, scale: number, seed: number): Float32Array {
+  const stream = new RandomStream(seedKeys(seed).weights, 77);
+  return Float32Array.from({ length }, (_, i) => scale * (2 * stream.uniform(0, i) - 1));
+}
+
+/** Members with weights, input weights and leak rates of their own: W is a stretch of one long row of random numbers. */
+function dense(size: number, count: number, steps: number): Member[] {
+  const base = buildModel(resolveConfig({ size, connectionProbability: 0, spectralRadius: null, storage: "dense", bias: 0.2 }));
+  const pool = uniform(size * size + 7 * count, 1.2 * Math.sqrt(3 / size), 1);
+  const sequence = { inputs: new Matrix(steps, 1, uniform(steps, 1, 2)) };
+  return Array.from({ length: count }, (_, r) => {
+    const weights = new Matrix(size, size, pool.slice(7 * r, 7 * r + size * size));
+    return { model: { ...base, weights, leakRate: base.leakRate.map(() => 0.2 + (r % 7) / 10) }, sequence, number: 0 };
+  });
+}
+
+/** Members of p = 0.1, of which every 20th has a pattern of its own. */
+function sparse(size: number, count: number, steps: number): Member[] {
+  const models = Array.from({ length: 20 }, (_, seed) =>
+    buildModel(resolveConfig({ size, seed, spectralRadius: null, storage: "sparse" })),
+  );
+  const sequence = { inputs: new Matrix(steps, 1, uniform(steps, 1, 2)) };
+  return Array.from({ length: count }, (_, r) => ({ model: models[r % 20]!, sequence, number: 0 }));
+}
+
+/** Million reservoir-steps a second by events, the median of five launches; and from JavaScript, last states brought over. */
+async function measure(members: readonly Member[]): Promise<{ kernel: string; events: number; javaScript: number; same: boolean }> {
+  const { model, sequence } = members[0]!;
+  const steps = sequence.inputs.rows;
+  const plan = planMembers(context, members)!;
+  const { kernel } = plan.groups[0]!;
+  const stream = context.stream();
+  const device = new DeviceMembers(context, stream, kernel, members, plan.patterns);
+  const states = context.alloc("f32", members.length * steps * model.size);
+  const [start, end] = [context.event(), context.event()];
+  const times: number[] = [];
+  for (let round = 0; round < 6; round++) {
+    start.record(stream);
+    device.enqueue(stream, 0, steps, states, steps);
+    end.record(stream);
+    await stream.done();
+    if (round > 0) times.push(end.elapsedSince(start));
+  }
+  for (const owned of [device, states, start, end, stream]) owned.dispose();
+  const whole: number[] = [];
+  for (let round = 0; round < 4; round++) {
+    const begin = performance.now();
+    await runMembers(context, members, plan, { keep: "last" });
+    if (round > 0) whole.push(performance.now() - begin);
+  }
+  const few = [0, members.length - 1].map((r): Member => ({ ...members[r]!, sequence: { inputs: sequence.inputs.subarray(0, 20) } }));
+  const mine = await runMembers(context, few, planMembers(context, few)!, { keep: "states" });
+  const theirs = await cpuEngine.ensemble(
+    few.map((member) => member.model),
+    few.map((member) => member.sequence),
+    { keep: "states" },
+  );
+  const same = mine.every((each, r) => Buffer.from(each.data.slice().buffer).equals(Buffer.from(theirs[r]!.data.slice().buffer)));
+  const rate = (milliseconds: number) => (members.length * steps) / milliseconds / 1000;
+  return { kernel: kernel.name, events: rate(median(times)), javaScript: rate(median(whole)), same };
+}
+
+const cases = [
+  ["dense N=64", () => dense(64, 1056, 2000), 650, 900],
+  ["dense N=128", () => dense(128, 1056, 2000), 380, 500],
+  ["dense N=200", () => dense(200, 1056, 1000), 140, 220],
+  ["dense N=256", () => dense(256, 1056, 1000), 95, 150],
+  ["sparse N=200, p=0.1", () => sparse(200, 1056, 1000), Number.NaN, Number.NaN],
+  ["sparse N=1000, p=0.1", () => sparse(1000, 264, 500), Number.NaN, Number.NaN],
+] as const;
+
+console.log(
+  `${context.info.name}: 1056 reservoirs (264 of N=1000), float32, all states kept on the device; million reservoir-steps a second\n`,
+);
+let theirs: Record<string, number> = {};
+if (!flags["no-peers"]) {
+  const peers = spawnSync("python3", [new URL("ensemble_peers.py", import.meta.url).pathname], { encoding: "utf8" });
+  if (peers.status === 0) theirs = JSON.parse(peers.stdout) as Record<string, number>;
+  else console.log(`no peers: ${peers.stderr.trim().split("\n").at(-1)}\n`);
+}
+console.log("| case | kernel | by events | from JavaScript | bits of the CPU | bar | aim | JAX vmap | ours / JAX |");
+console.log("|---|---|---|---|---|---|---|---|---|");
+for (const [label, make, bar, aim] of cases) {
+  const { kernel, events, javaScript, same } = await measure(make());
+  const jax = theirs[label];
+  const asked = (value: number) => (Number.isNaN(value) ? "-" : value);
+  const cells = [label, kernel, events.toFixed(1), javaScript.toFixed(1), same ? "equal" : "DIFFERENT", asked(bar), asked(aim)];
+  console.log(`| ${[...cells, jax?.toFixed(1) ?? "-", jax ? (events / jax).toFixed(1) : "-"].join(" | ")} |`);
+}
+if (theirs["version"] !== undefined) console.log(`\nJAX ${theirs["version"]}, matrix products in float32`);
+engine.close();
