@@ -1,4 +1,4 @@
-// Builds the lab's page into dist/lab, beside the package's code.
+// Builds the lab's page into dist/lab-page, beside the package's code.
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vite";
 
@@ -7,5 +7,5 @@ export default defineConfig({
   base: "./",
   logLevel: "warn",
   worker: { format: "es" },
-  build: { outDir: "../dist/lab", emptyOutDir: true, target: "es2022", assetsInlineLimit: 0, chunkSizeWarningLimit: 1200 },
+  build: { outDir: "../dist/lab-page", emptyOutDir: true, target: "es2022", assetsInlineLimit: 0, chunkSizeWarningLimit: 1200 },
 });

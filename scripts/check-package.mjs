@@ -30,6 +30,8 @@ try {
     "dist/spillway.wasm",
     "dist/spillway-threads.wasm",
     "dist/worker.mjs",
+    "dist/kernels/ptx/executor.ptx",
+    "dist/lab-page/index.html",
     "README.md",
     "LICENSE",
   ]) {

@@ -11,7 +11,7 @@ describe("the lab in Chromium", () => {
   let browser: Browser;
   let lab: Lab;
   beforeAll(async () => {
-    lab = await openLab({ page: fileURLToPath(new URL("../../dist/lab", import.meta.url)), engine: "cpu" });
+    lab = await openLab({ page: fileURLToPath(new URL("../../dist/lab-page", import.meta.url)), engine: "cpu" });
     browser = await openChromium();
   });
   afterAll(async () => {

@@ -117,6 +117,7 @@ function binStart(k: number): number {
 
 function binLabel(k: number): string {
   if (k <= 2) return String(binStart(k));
+  if (k > 8) return `to 2^${k - 1}`;
   return `${binStart(k)} to ${2 ** (k - 1)}`;
 }
 

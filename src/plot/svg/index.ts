@@ -3,7 +3,7 @@ import type { Figure } from "../figure.js";
 import { escapeHtml, formatNumber } from "../format.js";
 import { type ColourScale, colourAt } from "./heatmap.js";
 import { flattened } from "./project.js";
-import { type AxisLayout, Scale } from "./scale.js";
+import { type AxisLayout, Scale, type Tick } from "./scale.js";
 import { dashOf, extentOf, rangeOf, type Trace, traceSvg } from "./traces.js";
 
 export interface SvgOptions {
@@ -129,7 +129,7 @@ function panelSvg(panel: Panel, layout: Figure["layout"], theme: (typeof themes)
   ];
   const sharesTime = traces.length > 0 && xLayout.anchor !== undefined && xLayout.anchor !== panel.yName;
   if (xLayout.visible !== false) {
-    for (const { at, label } of x.ticks()) {
+    for (const { at, label } of fitting(x)) {
       const px = x.pixelOf(at);
       if (!inside(px, box.left, box.right)) continue;
       parts.push(`<line x1="${fixed(px)}" x2="${fixed(px)}" y1="${fixed(box.top)}" y2="${fixed(box.bottom)}" stroke="${rule}"/>`);
@@ -157,6 +157,16 @@ function panelSvg(panel: Panel, layout: Figure["layout"], theme: (typeof themes)
   parts.push(`<g clip-path="url(#panel-${k})">${traces.map((trace) => traceSvg(trace, x, y)).join("")}${shapes(panel, layout)}</g>`);
   parts.push(annotations(panel, layout, ink));
   return parts.join("\n");
+}
+
+/** Every tick of an axis, or where their labels would overlap every second, third, ... */
+function fitting(scale: Scale): readonly Tick[] {
+  const ticks = scale.ticks();
+  if (ticks.length < 2) return ticks;
+  const widest = 7 * Math.max(...ticks.map(({ label }) => label.length)) + 8;
+  const between = Math.abs(scale.pixelOf(ticks[1]!.at) - scale.pixelOf(ticks[0]!.at));
+  const every = Math.max(1, Math.ceil(widest / Math.max(1, between)));
+  return ticks.filter((_, k) => k % every === 0);
 }
 
 type Item = Readonly<Record<string, unknown>>;

@@ -1,0 +1,116 @@
+// Makes the pictures of docs/images: every kind of figure by toSvg, and the lab as Chromium shows it. Usage: npm run gallery
+import { writeFileSync } from "node:fs";
+import { chromium } from "playwright-core";
+import { memoryCapacity, spectrum } from "spillway/analysis";
+import { lorenz, type Matrix, mackeyGlass, ReservoirComputer, ridge } from "spillway";
+import { openLab } from "spillway/lab";
+import {
+  type Figure,
+  plotComparison,
+  plotConfusion,
+  plotError,
+  plotForecast,
+  plotMemoryCapacity,
+  plotPhaseSpace,
+  plotSpectrum,
+  plotSpikeRaster,
+  plotStateHeatmap,
+  plotTrajectories,
+  toSvg,
+} from "spillway/plot";
+import { DifferenceMeter } from "../src/analysis/compare/difference.js";
+import { findChromium } from "../src/plot/browser.js";
+
+const keep = (name: string, figure: Figure) => writeFileSync(`docs/images/${name}.svg`, toSvg(figure, { width: 640 }));
+
+const series = mackeyGlass(4500, { tau: 17 });
+await using computer = await ReservoirComputer.create({ size: 300, spectralRadius: 0.9, leakRate: 0.3, bias: 0.2, seed: 1 });
+const states = await computer.run(series.slice(0, 3000));
+const readout = ridge({ lambda: 1e-7 }).fit(states, series.slice(1, 3001), { washout: 100 });
+keep(
+  "forecast",
+  plotForecast(await computer.generate(300, readout), series.slice(3000, 3300), { before: series.slice(2900, 3000), start: 3000 }),
+);
+keep("states", plotStateHeatmap(states.slice(0, 300), { centred: true }));
+keep("trajectories", plotTrajectories(states.slice(0, 300)));
+keep("phase-space", plotPhaseSpace(states.slice(500, 1500)));
+keep("phase-space-3d", plotPhaseSpace(lorenz(3000), { dimensions: 3, names: ["x", "y", "z"] }));
+
+const forecasts: Matrix[] = [];
+const truths: Matrix[] = [];
+for (let k = 0; k < 10; k++) {
+  computer.reset();
+  await computer.run(series.slice(300 * k, 300 * k + 200));
+  forecasts.push(await computer.generate(200, readout));
+  truths.push(series.slice(300 * k + 200, 300 * k + 400));
+}
+keep("error", plotError(forecasts, truths));
+
+const { weights, effective } = await spectrum({ size: 200, spectralRadius: 0.95, leakRate: 0.3, seed: 1 });
+keep("spectrum", plotSpectrum({ weights, effective }));
+const memories: Record<string, Awaited<ReturnType<typeof memoryCapacity>>> = {};
+for (const spectralRadius of [0.5, 0.9, 0.99]) {
+  const config = { size: 100, leakRate: 1, inputScaling: 0.1, spectralRadius, seed: 1 };
+  memories[`radius ${spectralRadius}`] = await memoryCapacity(config, { maxDelay: 60, length: 3000, heldOut: 2000 });
+}
+keep("memory", plotMemoryCapacity(memories));
+
+/** Spikes of neurons that fire together in waves, at whole numbers of a linear congruence: the same picture every time. */
+function spikes(count: number, neuronCount: number) {
+  let state = 1;
+  const next = () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+  const times: number[] = [];
+  const neurons: number[] = [];
+  while (times.length < count) {
+    const [time, neuron] = [1000 * next(), Math.floor(neuronCount * next())];
+    if (next() > 0.15 + 0.85 * Math.max(0, Math.sin(time / 40 - neuron / (neuronCount / 6))) ** 4) continue;
+    times.push(time);
+    neurons.push(neuron);
+  }
+  return { times, neurons, durationMs: 1000, neuronCount };
+}
+keep("raster", plotSpikeRaster(spikes(2500, 100)));
+keep("raster-rates", plotSpikeRaster(spikes(80_000, 1000), { bins: [200, 100], zoomToPoints: false }));
+const counts = [
+  [46, 2, 0],
+  [1, 44, 3],
+  [0, 5, 49],
+];
+keep("confusion", plotConfusion(counts, ["slow", "middle", "quick"]));
+
+// Engines of the package never part; to show what it looks like, a second run goes on from a state that was moved by one unit in the last place.
+const config = { size: 100, spectralRadius: 1.8, leakRate: 1, inputScaling: 0.2, connectionProbability: 0.3, seed: 1 };
+const chaotic = series.slice(0, 200);
+await using left = await ReservoirComputer.create(config);
+await using right = await ReservoirComputer.create(config);
+const meter = new DifferenceMeter("float32", chaotic.rows);
+const { engine } = left;
+for (let from = 0; from < chaotic.rows; from += 20) {
+  const part = chaotic.slice(from, from + 20);
+  meter.add(await left.run(part), await right.run(part), from);
+  if (from > 0) continue;
+  const { state } = right;
+  const bits = new Int32Array(state.values.buffer);
+  bits[0] = bits[0]! + 1;
+  right.state = state;
+}
+const run = { reason: engine.reason, plan: engine.plan, seconds: 1, stepsPerSecond: 1 };
+const moved = { ...run, engine: "moved by one bit", difference: meter.result() };
+const reference = { ...run, engine: "cpu" };
+keep("comparison", plotComparison({ size: 100, steps: chaotic.rows, precision: "float32", reference, others: [moved], equal: false }));
+
+const lab = await openLab({ page: "dist/lab-page", engine: "cpu" });
+const browser = await chromium.launch({ executablePath: findChromium()!, args: ["--no-sandbox"] });
+const page = await browser.newPage({ viewport: { width: 1200, height: 760 } });
+await page.goto(lab.url);
+await page
+  .locator("#capacity")
+  .filter({ hasText: /capacity \d/ })
+  .waitFor();
+await page.waitForTimeout(11_000);
+await page.screenshot({ path: "docs/images/lab.png" });
+await browser.close();
+await lab.close();
