@@ -13,6 +13,8 @@ import { usableMemory } from "./memory.js";
 import { type Choice, choices, describeChoice, type Place, planNames } from "./plan.js";
 import { DeviceSession } from "./session.js";
 import { type ModelShape, shapeOf } from "./shape.js";
+import { openSpiking, planSpiking } from "./spiking/index.js";
+import { drawRowSums } from "./streamed/drawn.js";
 import { streamedLoops } from "./streamed/index.js";
 import type { TimeLoop } from "./time-loop.js";
 import { openTrainer } from "./training/index.js";
@@ -67,26 +69,29 @@ export function deviceEngine(options: DeviceEngineOptions): DeviceEngine {
 
     microsecondsPerStep: (shape) => choices(shape, place(undefined))[0]!.loop.microsecondsPerStep,
 
+    drawRowSums: (weights) => drawRowSums(device.context(), weights),
+
     plan(model, engineOptions) {
-      const shape = shapeOf(rateModel(name, model));
+      if (model.kind === "spiking") return planSpiking(device.context(), model, { engine: name, stepsPerChunk });
+      const shape = shapeOf(model);
       const here = place(undefined);
       const found = choices(shape, here, engineOptions);
       return describeChoice(found[0]!, shape, here, found);
     },
 
     async open(model, engineOptions) {
-      const rate = rateModel(name, model);
+      if (model.kind === "spiking") return openSpiking(device.context(), model, { engine: name, stepsPerChunk }, engineOptions);
       const context = device.context();
-      const shape = shapeOf(rate);
+      const shape = shapeOf(model);
       const here = place(freeMemory(context));
       const found = choices(shape, here, engineOptions);
-      const { choice, loop } = await openFirst(name, context, rate, found, engineOptions);
+      const { choice, loop } = await openFirst(name, context, model, found, engineOptions);
       try {
         return new DeviceSession({
-          ...{ context, model: rate, loop, openTrainer, openBatch },
+          ...{ context, model, loop, openTrainer, openBatch },
           plan: describeChoice(choice, shape, here, found, loop.details),
           capacity: choice.memory.capacity,
-          openStreamed: () => openStreamed(context, rate, shape),
+          openStreamed: () => openStreamed(context, model, shape),
         });
       } catch (error) {
         abandonAll([loop]);
@@ -95,9 +100,9 @@ export function deviceEngine(options: DeviceEngineOptions): DeviceEngine {
     },
 
     async ensemble(models, sequences, ensembleOptions) {
-      const rates = models.map((model) => rateModel(name, model));
-      const together = runTogether(device.context(), rates, sequences, ensembleOptions);
-      return together ?? ensembleOneByOne(engine, rates, sequences, ensembleOptions);
+      const rates = models.filter((model) => model.kind !== "spiking");
+      const together = rates.length === models.length ? runTogether(device.context(), rates, sequences, ensembleOptions) : undefined;
+      return together ?? ensembleOneByOne(engine, models, sequences, ensembleOptions);
     },
 
     sweep: (work) => sweepTogether(device.context(), work),
@@ -143,10 +148,4 @@ async function openFirst(
 
 async function openStreamed(context: Context, model: ReservoirModel, shape: ModelShape): Promise<TimeLoop> {
   return (await streamedLoops.plans(shape, context.info, {})[0]!.open(context, model, {}))!;
-}
-
-function rateModel(engine: string, model: { readonly kind?: string | undefined }): ReservoirModel {
-  if (model.kind !== undefined && model.kind !== "rate")
-    throw new EngineUnavailableError(engine, `it runs rate reservoirs, and this one is ${model.kind}; take the engine "cpu"`);
-  return model as ReservoirModel;
 }

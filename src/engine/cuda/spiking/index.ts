@@ -1,0 +1,39 @@
+// Spiking networks on a device: what the engine calls.
+import type { Context } from "../../../gpu/index.js";
+import type { EngineOptions, EnginePlan, EngineSession } from "../../../reservoir/engine.js";
+import { EngineUnavailableError, formatBytes } from "../../../reservoir/engine.js";
+import type { SpikingModel } from "../../../reservoir/spiking-model.js";
+import { ChunkedSession } from "../../chunked-session.js";
+import { defaultSpinLimit } from "../persistent/loop.js";
+import { planLaunch, type SpikingLaunch } from "./launch.js";
+import { DeviceSpikingStepper } from "./stepper.js";
+
+/** Which engine, and how long its chunks are at most. */
+export interface SpikingPlace {
+  readonly engine: string;
+  readonly stepsPerChunk?: number | undefined;
+}
+
+/** @throws EngineCapacityError where it does not fit */
+export function planSpiking(context: Context, model: SpikingModel, place: SpikingPlace): EnginePlan {
+  return describe(model, planLaunch(model, context.info, place.stepsPerChunk), place);
+}
+
+/** @throws EngineCapacityError where it does not fit, EngineUnavailableError where the device cannot run all blocks at once */
+export function openSpiking(context: Context, model: SpikingModel, place: SpikingPlace, options: EngineOptions = {}): EngineSession {
+  if (context.info.attributes.cooperativeLaunch === 0)
+    throw new EngineUnavailableError(place.engine, `${context.info.name} has no cooperative launches, which spiking reservoirs take`);
+  const launch = planLaunch(model, context.info, place.stepsPerChunk);
+  const stepper = new DeviceSpikingStepper(context, model, launch, options.spinLimit ?? defaultSpinLimit);
+  return new ChunkedSession(model, describe(model, launch, place), stepper);
+}
+
+function describe(model: SpikingModel, { blocks, threads, bytes, capacity }: SpikingLaunch, { engine }: SpikingPlace): EnginePlan {
+  const synapses = model.synapses.targets.length;
+  return {
+    engine,
+    summary: `one launch a chunk, ${blocks} blocks of ${threads} threads, ${synapses.toLocaleString("en")} synapses, ${formatBytes(bytes)}`,
+    bytes,
+    details: { plan: "spiking", precision: model.precision, neuron: model.neuron.type, synapses, blocks, threads, stepsPerChunk: capacity },
+  };
+}

@@ -1,0 +1,149 @@
+// Runs chunks of steps of a spiking network on a device, one launch a chunk, and waits for each. The session around it is the host engines' own.
+import type { Context, DeviceBuffer } from "../../../gpu/index.js";
+import { allocate, type FloatArray } from "../../../numerics/index.js";
+import type { NetworkState, SpikingModel } from "../../../reservoir/spiking-model.js";
+import { checkAmplitudes } from "../../../spikes/liquid/amplitudes.js";
+import type { Stepper } from "../../chunked-session.js";
+import { abandonAll, disposeAll } from "../dispose.js";
+import { allocAny, type AnyBuffer, type AnyKernel, realKernel, realType } from "../kernels.js";
+import { StallError } from "../time-loop.js";
+import type { SpikingLaunch } from "./launch.js";
+import { DeviceNetwork } from "./network.js";
+
+const neuronNumber = { leakyIntegrateAndFire: 0, adaptiveIntegrateAndFire: 1, izhikevich: 2 } as const;
+
+/** Parameters of leaky_integrate_fire_f32 and _f64. */
+const parameters = [
+  ...(["const u32*", "const u32*", "const i32*", "const u16*", "const u32*", "const u32*", "const i32*", "const u16*"] as const),
+  ...(["const real*", "real*", "const i32*", "i32*", "i32*", "const real*", "const real*", "real*"] as const),
+  ...(["i32", "i32", "i32", "i32", "i32", "i32", "i32", "real", "real", "real", "real", "real", "real"] as const),
+  ...(["u32", "u32", "u32", "u32", "u32", "i32", "u32*", "u64*", "i64"] as const),
+];
+
+export class DeviceSpikingStepper implements Stepper {
+  readonly capacity: number;
+  readonly inputs: FloatArray;
+  readonly outputs: FloatArray;
+  readonly states: FloatArray;
+  readonly #context: Context;
+  readonly #model: SpikingModel;
+  readonly #launch: SpikingLaunch;
+  readonly #spinLimit: number;
+  readonly #network: DeviceNetwork;
+  readonly #kernel: AnyKernel;
+  readonly #inputs: AnyBuffer | null;
+  readonly #states: AnyBuffer;
+  readonly #arrived: DeviceBuffer<"u32">;
+  readonly #report: DeviceBuffer<"u64">;
+  readonly #owned: { dispose(): void }[] = [];
+  /** The row of the ring that reaches the neurons in the next step. */
+  #row = 0;
+
+  constructor(context: Context, model: SpikingModel, launch: SpikingLaunch, spinLimit: number) {
+    const { precision, size, inputSize } = model;
+    const real = realType(precision);
+    this.#context = context;
+    this.#model = model;
+    this.#launch = launch;
+    this.#spinLimit = spinLimit;
+    this.capacity = launch.capacity;
+    this.inputs = allocate(precision, this.capacity * inputSize);
+    this.outputs = allocate(precision, 0);
+    this.states = allocate(precision, this.capacity * size);
+    this.#kernel = realKernel(context, "leaky_integrate_fire", `leaky_integrate_fire_${real}`, precision, parameters);
+    const own = <T extends { dispose(): void }>(thing: T): T => {
+      this.#owned.push(thing);
+      return thing;
+    };
+    try {
+      this.#network = own(new DeviceNetwork(context, model, launch));
+      this.#inputs = inputSize > 0 ? own(allocAny(context, real, this.inputs.length, "inputs") as AnyBuffer) : null;
+      this.#states = own(allocAny(context, real, this.states.length, "states") as AnyBuffer);
+      this.#arrived = own(context.zeros("u32", 1, { label: "barrier" }));
+      this.#report = own(context.zeros("u64", 2, { label: "report of the blocks" }));
+    } catch (error) {
+      abandonAll(this.#owned);
+      throw error;
+    }
+  }
+
+  getValues(): FloatArray {
+    return this.#network.values();
+  }
+
+  setValues(values: FloatArray): void {
+    this.#network.setValues(values);
+  }
+
+  getNetwork(): NetworkState {
+    return this.#network.network(this.#row);
+  }
+
+  setNetwork(state: NetworkState): void {
+    this.#network.setNetwork(state);
+    this.#row = 0;
+  }
+
+  advance(steps: number, step: number, sequence: number): number {
+    const { inputSize, size } = this.#model;
+    const inputs = this.inputs.subarray(0, steps * inputSize);
+    checkAmplitudes(this.#model, inputs, step);
+    if (this.#inputs)
+      this.#network.stream.upload(this.#inputs.slice(0, inputs.length) as DeviceBuffer<"f32">, inputs as Float32Array<ArrayBuffer>);
+    this.#network.keep();
+    const bad = this.#run(steps, step, sequence);
+    if (!bad) {
+      this.#took(steps);
+      return steps;
+    }
+    // What came after the bad step is worth nothing: the steps before it once more, from where the chunk began.
+    this.#network.restore();
+    if (bad.step > 0) this.#run(bad.step, step, sequence);
+    this.#took(bad.step);
+    const row = this.states.subarray(bad.step * size, (bad.step + 1) * size);
+    row.set(this.getValues());
+    row[bad.neuron] = Number.NaN;
+    return bad.step;
+  }
+
+  async dispose(): Promise<void> {
+    disposeAll(this.#owned);
+  }
+
+  /** Launches and waits. Says at which step, from 0, and in which neuron a potential was not finite. @throws StallError */
+  #run(steps: number, step: number, sequence: number): { readonly step: number; readonly neuron: number } | undefined {
+    const { blocks, threads, sharedBytes, rows } = this.#launch;
+    const { size, inputSize, neuron, noiseKey, fractionBits } = this.#model;
+    const { synapses, inputSynapses, inputWeights, constants, refractory, state, held, ring, stream } = this.#network;
+    stream.fill(this.#arrived);
+    stream.fill(this.#report);
+    const subtracts = neuron.type !== "izhikevich" && neuron.subtracts ? 1 : 0;
+    const halfStep = neuron.type === "izhikevich" ? neuron.halfStep : 0;
+    const { excitatoryKeep, inhibitoryKeep, stateKeep, noiseScale, backgroundChance, backgroundWeight } = this.#model;
+    stream.launch(
+      this.#kernel,
+      { grid: blocks, block: threads, shared: sharedBytes, cooperative: true },
+      ...([...synapses, ...inputSynapses, constants, state, refractory, held, ring, this.#inputs, inputWeights, this.#states] as never[]),
+      ...([size, inputSize, rows, this.#row, steps, neuronNumber[neuron.type], subtracts] as never[]),
+      ...([2 ** -fractionBits, excitatoryKeep, inhibitoryKeep, stateKeep, noiseScale, halfStep] as never[]),
+      ...([backgroundChance, noiseKey[0] >>> 0, noiseKey[1] >>> 0, step >>> 0, sequence >>> 0, backgroundWeight] as never[]),
+      ...([this.#arrived, this.#report, this.#spinLimit] as never[]),
+    );
+    stream.sync();
+    const [bad, stalled] = this.#context.read(this.#report) as unknown as [bigint, bigint];
+    if (stalled !== 0n) {
+      const kernel = `leaky_integrate_fire_${realType(this.#model.precision)}`;
+      throw new StallError(kernel, Number(stalled >> 32n) - 1, Number(stalled & 0xffffffffn), this.#spinLimit);
+    }
+    if (bad === 0n) return undefined;
+    return { step: 0xffffffff - Number(bad >> 32n), neuron: 0xffffffff - Number(bad & 0xffffffffn) };
+  }
+
+  /** Brings the states of finished steps to the host. */
+  #took(steps: number): void {
+    this.#row = (this.#row + steps) % this.#launch.rows;
+    if (steps === 0) return;
+    const length = steps * this.#model.size;
+    this.states.set(this.#context.read(this.#states.slice(0, length) as DeviceBuffer<"f32">));
+  }
+}

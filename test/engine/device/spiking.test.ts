@@ -1,0 +1,138 @@
+// Spiking reservoirs on a device: the reference's bits, in one piece or in many.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { referenceEngine } from "../../../src/engine/reference/index.js";
+import { allocate, Matrix, RandomStream, seedKeys } from "../../../src/numerics/index.js";
+import { type Engine, NonFiniteStateError, type SpikingModel, type SpikingReservoirOptions } from "../../../src/reservoir/index.js";
+import { build } from "../../../src/spikes/liquid/kind.js";
+import { onHardware } from "../../gpu/device/device.js";
+import { spikingHashes, spikingInputs, spikingRuns } from "../../golden/spiking.js";
+import { bits } from "../contract.js";
+import { device, inShortChunks } from "./engines.js";
+import { createHash } from "node:crypto";
+
+function inputsOf(model: SpikingModel, steps: number, chance: number): Matrix {
+  const draws = new RandomStream(seedKeys(1).weights, 77);
+  const data = allocate(model.precision, steps * model.inputSize);
+  for (let i = 0; i < data.length; i++) {
+    const u = draws.uniform(0, i);
+    data[i] = model.inputWeights ? 2 * u - 1 : u < chance ? (u < chance / 4 ? 0.75 : 1) : 0;
+  }
+  return new Matrix(steps, model.inputSize, data);
+}
+
+async function statesOf(engine: Engine, model: SpikingModel, inputs: Matrix): Promise<Matrix> {
+  const session = await engine.open(model);
+  const states = Matrix.zeros(inputs.rows, model.size, model.precision) as Matrix;
+  await session.run({ inputs }, { states });
+  await session.dispose();
+  return states;
+}
+
+const liquids: fc.Arbitrary<SpikingReservoirOptions> = fc.record({
+  kind: fc.constant("spiking" as const),
+  size: fc.constantFrom(1, 31, 130, 200),
+  inputSize: fc.integer({ min: 0, max: 3 }),
+  precision: fc.constantFrom("float32" as const, "float64" as const),
+  neuron: fc.constantFrom("leakyIntegrateAndFire" as const, "izhikevich" as const, {
+    type: "adaptiveIntegrateAndFire" as const,
+    reset: "subtract" as const,
+    refractoryPeriod: 0,
+  }),
+  connectivity: fc.constantFrom("distance" as const, "random" as const),
+  synapses: fc.constantFrom({}, { excitatoryTimeConstant: 0, delay: [0, 4] as const }),
+  input: fc.constantFrom({}, { mode: "current" as const }, { delay: 2, negativeShare: 0.3 }),
+  background: fc.constantFrom({ current: 14, deviation: 2 }, { current: 16 }, { rate: 100, weight: 30 }),
+  seed: fc.integer({ min: 0, max: 1000 }),
+});
+
+const noisy: SpikingReservoirOptions = {
+  kind: "spiking",
+  size: 90,
+  inputSize: 3,
+  neuron: "adaptiveIntegrateAndFire",
+  background: { current: 13.5, deviation: 3, rate: 20 },
+  synapses: { delay: [0, 6] },
+  seed: 9,
+};
+
+describe("a spiking reservoir on a device", () => {
+  it("gives the reference's bits, whatever its description", async () => {
+    await fc.assert(
+      fc.asyncProperty(liquids, async (options) => {
+        const model = build(options);
+        const inputs = inputsOf(model, 20, 0.2);
+        expect(bits((await statesOf(device, model, inputs)).data)).toEqual(bits((await statesOf(referenceEngine, model, inputs)).data));
+      }),
+      { numRuns: onHardware ? 200 : 12, seed: 2 },
+    );
+  });
+
+  it.each(spikingRuns.map((run) => [run.name, run] as const))("gives the C program's states: %s", async (name, { config, steps }) => {
+    const model = build(config);
+    const count = onHardware ? steps : Math.min(steps, 12);
+    const inputs = spikingInputs(model, steps).subarray(0, count);
+    const states = await statesOf(device, model, inputs);
+    if (count === steps) {
+      expect(createHash("sha256").update(new Uint8Array(states.data.buffer)).digest("hex")).toBe(spikingHashes()[name]!.states);
+    } else {
+      expect(bits(states.data)).toEqual(bits((await statesOf(referenceEngine, model, inputs)).data));
+    }
+  });
+
+  it("goes on from chunk to chunk, from step to step, and from a state that another engine saved", async () => {
+    const model = build(noisy);
+    const inputs = inputsOf(model, 60, 0.1);
+    const whole = await statesOf(referenceEngine, model, inputs);
+    const out = Matrix.zeros(60, 90, "float32");
+    const here = await inShortChunks.open(model);
+    await here.run({ inputs: inputs.subarray(0, 37) }, { states: out.subarray(0, 37) });
+    out.row(37).set(here.step(inputs.row(37)));
+    const there = await referenceEngine.open(model);
+    there.setState(here.getState());
+    await there.run({ inputs: inputs.subarray(38, 45) }, { states: out.subarray(38, 45) });
+    here.setState(there.getState());
+    await here.run({ inputs: inputs.subarray(45) }, { states: out.subarray(45) });
+    expect(bits(out.data)).toEqual(bits(whole.data));
+    await here.dispose();
+    await there.dispose();
+  });
+
+  it("names step and neuron where a potential leaves the finite numbers, and stands at the step before", async () => {
+    const model = build({
+      kind: "spiking",
+      size: 40,
+      inputSize: 1,
+      neuron: "izhikevich",
+      input: { mode: "current", connectivity: 0.1, weight: 1, distribution: "constant", negativeShare: 0 },
+    });
+    const inputs = new Matrix(5, 1, Float32Array.of(5, 5, -1e30, 5, 5));
+    const failures = [];
+    const states = [];
+    for (const engine of [device, referenceEngine]) {
+      const session = await engine.open(model);
+      failures.push(await session.run({ inputs }, {}).catch((error: unknown) => error));
+      states.push(session.getState());
+      await session.dispose();
+    }
+    expect(failures[0]).toBeInstanceOf(NonFiniteStateError);
+    expect(failures[0]).toEqual(failures[1]);
+    expect(states[0]).toEqual(states[1]);
+  });
+
+  it.runIf(onHardware)("gives the reference's bits for 1000 neurons over 10,000 steps", async () => {
+    const weight = { ee: 8, ei: 12, ie: 19, ii: 19 };
+    const model = build({ ...noisy, size: 1000, neuron: "leakyIntegrateAndFire", synapses: { weight }, seed: 3 });
+    const inputs = inputsOf(model, 10_000, 0.02);
+    const states = await statesOf(device, model, inputs);
+    const expected = await statesOf(referenceEngine, model, inputs);
+    expect(Buffer.compare(Buffer.from(states.data.buffer), Buffer.from(expected.data.buffer))).toBe(0);
+  });
+
+  it.skipIf(onHardware)("gives the reference's bits for 1000 neurons over 200 steps", async () => {
+    const weight = { ee: 8, ei: 12, ie: 19, ii: 19 };
+    const model = build({ ...noisy, size: 1000, neuron: "leakyIntegrateAndFire", synapses: { weight }, seed: 3 });
+    const inputs = inputsOf(model, 200, 0.02);
+    expect(bits((await statesOf(device, model, inputs)).data)).toEqual(bits((await statesOf(referenceEngine, model, inputs)).data));
+  });
+});
