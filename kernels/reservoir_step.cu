@@ -1,6 +1,9 @@
 // One step of a rate reservoir a launch, in portable arithmetic (docs/numerics.md, rules 1 to 6 and 10): the streamed plan, whose weights come from
 // memory each step. The input drive of many steps, readouts and packing stand here too. Not here: loops that stay on the device (reservoir_run).
+#include "packing.cuh"
 #include "philox.cuh"
+
+using namespace packing;
 
 namespace {
 
@@ -11,15 +14,6 @@ struct Chunk {
   /** Row of the matrices that step 0 of the graph stands at, and its noise counter. */
   unsigned row, step, sequence, unused;
 };
-
-typedef unsigned short bfloat16;
-
-/** V neighbouring values that one lane loads at once: those of columns l, l + 32, l + 64, ... of a tile of 32 V columns. */
-template <typename Real, typename Weight> struct Lanes;
-template <> struct Lanes<float, float> { static const int V = 4; };
-template <> struct Lanes<double, double> { static const int V = 2; };
-template <> struct Lanes<float, bfloat16> { static const int V = 8; };
-template <> struct Lanes<double, bfloat16> { static const int V = 8; };
 
 __device__ __forceinline__ void loadWeights(const float* p, float (&w)[4]) {
   const float4 v = __ldcs((const float4*)p);
@@ -51,13 +45,6 @@ template <int V> __device__ __forceinline__ void loadState(const double* p, doub
     const double2 v = *(const double2*)(p + i);
     x[i] = v.x; x[i + 1] = v.y;
   }
-}
-
-/** Where column c of a row stands: tiles of 32 V columns, lane after lane. V = 0 leaves it in its place. */
-__device__ __forceinline__ int placeOf(int c, int V) {
-  if (V == 0) return c;
-  const int tile = 32 * V;
-  return c / tile * tile + c % 32 * V + c % tile / 32;
 }
 
 /** Everything of one neuron but its dot product, loaded before the product so that the two wait together. */
@@ -297,13 +284,6 @@ template <typename Real> __device__ __forceinline__ void firstNonFinite(const Re
     }
 }
 
-template <typename Weight> struct Rounded;
-template <> struct Rounded<float> { static __device__ __forceinline__ float of(float w) { return w; } };
-template <> struct Rounded<double> { static __device__ __forceinline__ double of(double w) { return w; } };
-template <> struct Rounded<bfloat16> {
-  template <typename Real> static __device__ __forceinline__ bfloat16 of(Real w) { return (bfloat16)(__float_as_uint((float)w) >> 16); }
-};
-
 /** Rows of W as they come, to packed rows of `stride` columns. Weights packed to bfloat16 must be such numbers. */
 template <typename Real, typename Weight>
 __device__ __forceinline__ void packRows(const Real* __restrict__ source, Weight* __restrict__ target, int rows, int N, int stride) {
@@ -312,7 +292,7 @@ __device__ __forceinline__ void packRows(const Real* __restrict__ source, Weight
   if (c >= stride) return;
   const int place = placeOf(c, V);
   for (int r = blockIdx.y; r < rows; r += gridDim.y)
-    target[(size_t)r * stride + place] = c < N ? Rounded<Weight>::of(source[(size_t)r * N + c]) : (Weight)0;
+    target[(size_t)r * stride + place] = c < N ? rounded(source[(size_t)r * N + c], (Weight)0) : (Weight)0;
 }
 
 /** x in its place for a dense product with V columns a lane (0: as it is), zeros behind it. */

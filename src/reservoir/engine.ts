@@ -3,6 +3,7 @@
 import type { FloatArray, Matrix, SparseMatrix } from "../numerics/index.js";
 import type { FeatureSpec, LinearReadout } from "./features.js";
 import type { ReservoirModel } from "./model.js";
+import type { WeightDraws, RowSums } from "./weight-draws.js";
 import type { ModelShape } from "./shape.js";
 import type { EngineModel, NetworkState } from "./spiking-model.js";
 
@@ -176,6 +177,8 @@ export interface Engine {
   readonly planNames?: readonly string[];
   /** What a step of a rate reservoir of these sizes would take, by a model of cost. @throws EngineCapacityError when it does not fit */
   microsecondsPerStep?(shape: ModelShape): number;
+  /** Row sums of a W that is drawn where it is used, of an engine that can draw. */
+  drawRowSums?(weights: WeightDraws): Promise<RowSums>;
   /** How it would run this model. @throws EngineCapacityError when it does not fit, before anything is allocated. */
   plan(model: EngineModel, options?: EngineOptions): EnginePlan;
   open(model: EngineModel, options?: EngineOptions): Promise<EngineSession>;

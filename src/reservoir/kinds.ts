@@ -1,6 +1,7 @@
 // How descriptions become models, kind by kind. The domain knows rate reservoirs; other kinds make themselves known here.
 import type { ReservoirOptions } from "./config.js";
 import type { Engine } from "./engine.js";
+import { isDrawnInPlace } from "./weight-draws.js";
 import { expectedShape, type ModelShape } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
 import type { EngineModel, SpikingModel } from "./spiking-model.js";
@@ -36,10 +37,15 @@ export async function modelOf(options: AnyReservoirOptions, engine: Engine, matr
       throw new ConfigError("matrices", matrices, "nothing for a spiking reservoir; see withSynapticWeights for weights of one's own");
     return (await loadSpiking()).build(options, engine);
   }
-  const [{ resolveConfig }, { buildModel, refuseOversized }] = await Promise.all([import("./config-schema.js"), import("./weights.js")]);
+  const [{ resolveConfig }, { buildDrawnModel, buildModel, refuseOversized }] = await Promise.all([
+    import("./config-schema.js"),
+    import("./weights.js"),
+  ]);
   const config = resolveConfig(options);
   refuseOversized(config, engine);
-  return buildModel(config, matrices);
+  const { drawRowSums } = engine;
+  if (!drawRowSums || matrices || !isDrawnInPlace(config, expectedShape(config).storage)) return buildModel(config, matrices);
+  return buildDrawnModel(config, (drawn) => drawRowSums.call(engine, drawn));
 }
 
 /** The sizes that "auto" chooses an engine by; undefined where an engine is named or a description is not of a rate reservoir. @throws ConfigError */

@@ -1,6 +1,7 @@
 // A reservoir as an engine sees it: plain arrays in the model's precision, nothing left to decide.
 import type { FloatArray, Matrix, PhiloxKey, Precision, SparseMatrix } from "../numerics/index.js";
 import type { ReservoirConfig } from "./config.js";
+import type { WeightDraws } from "./weight-draws.js";
 
 /** The activation functions, all in portable arithmetic. */
 export type Activation = "tanh" | "identity" | "relu" | "sigmoid";
@@ -26,6 +27,8 @@ export interface ReservoirModel {
   readonly outputSize: number;
   /** W, N x N. Its storage is part of the model: it decides the order of the sums. */
   readonly weights: Matrix | SparseMatrix;
+  /** What W is drawn from on the device that runs it, where the host does not hold its values; reading `weights.data` throws then. */
+  readonly draws?: WeightDraws | undefined;
   /** W_in, N x I. */
   readonly inputWeights: Matrix;
   /** b, N values. */

@@ -19,6 +19,7 @@ import {
   toSparse,
 } from "../numerics/index.js";
 import type { ReservoirConfig, WeightDistribution } from "./config.js";
+import { radiusOfRows, type RowSums, undrawnMatrix, unscaledDraws, type WeightDraws } from "./weight-draws.js";
 import { type Engine, EngineCapacityError } from "./engine.js";
 import type { RadiusMethod, ReservoirModel } from "./model.js";
 import { expectedShape, storageFor } from "./shape.js";
@@ -92,17 +93,37 @@ export function buildModel(
   };
 }
 
+/** As `buildModel`, with a W that is drawn on the device that runs it; `rowSums` sums its unscaled draws there. */
+export async function buildDrawnModel(
+  config: ReservoirConfig,
+  rowSums: (weights: WeightDraws) => Promise<RowSums>,
+): Promise<ReservoirModel> {
+  const unscaled = unscaledDraws(config, seedKeys(config.seed));
+  const radius = config.spectralRadius === null ? undefined : radiusOfRows(await rowSums(unscaled));
+  const rest = buildModel({ ...config, storage: "sparse", connectionProbability: 0, spectralRadius: null });
+  const factor = radius !== undefined && radius > 0 ? config.spectralRadius! / radius : 1;
+  return {
+    ...rest,
+    config: { ...config, storage: "dense" },
+    weights: undrawnMatrix(config.size),
+    draws: { ...unscaled, factor },
+    measuredRadius: radius ?? 0,
+    radiusMethod: radius === undefined ? "unscaled" : "circularLaw",
+  };
+}
+
 /** Bytes that the matrices of a description will take, near enough to refuse what cannot fit before anything is drawn. */
-function expectedWeightBytes(config: ReservoirConfig): number {
+function expectedWeightBytes(config: ReservoirConfig, inPlace: boolean): number {
   const { size, inputSize, outputSize, storage, nonzeros, precision } = expectedShape(config);
   const elementBytes = precision === "float32" ? 4 : 8;
-  const recurrent = storage === "dense" ? size * size * elementBytes : nonzeros * (elementBytes + (size * elementBytes > 65536 ? 4 : 2));
+  const weightBytes = inPlace && config.weightPrecision === "bfloat16" ? 2 : elementBytes;
+  const recurrent = storage === "dense" ? size * size * weightBytes : nonzeros * (elementBytes + (size * elementBytes > 65536 ? 4 : 2));
   return recurrent + size * (inputSize + outputSize) * elementBytes;
 }
 
 /** @throws EngineCapacityError where a description's matrices cannot fit an engine, before any is drawn */
 export function refuseOversized(config: ReservoirConfig, engine: Engine): void {
-  const bytes = expectedWeightBytes(config);
+  const bytes = expectedWeightBytes(config, engine.drawRowSums !== undefined);
   if (bytes <= engine.weightLimit) return;
   const advice = "take fewer neurons or inputs, a smaller connectionProbability, or precision float32";
   throw new EngineCapacityError(`the weights of ${config.size} neurons for the ${engine.name} engine`, bytes, engine.weightLimit, advice);

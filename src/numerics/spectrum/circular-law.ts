@@ -13,15 +13,26 @@ export function circularLaw(component: Component): number {
   const { count, exponent } = summarize(component);
   if (count === 0) return 0;
   const [down0, down1] = powerOfTwoFactors(-exponent);
-  let sum = 0;
-  let squares = 0;
-  component.forEach((_row, _column, value) => {
+  const sums = new Float64Array(n);
+  const squares = new Float64Array(n);
+  component.forEach((row, _column, value) => {
     const w = value * down0 * down1;
-    sum += w;
-    squares += w * w;
+    sums[row] = sums[row]! + w;
+    squares[row] = squares[row]! + w * w;
   });
-  const outlier = Math.abs(sum) / n;
-  const bulk = Math.sqrt(Math.max(0, squares - outlier * outlier) / n);
   const [up0, up1] = powerOfTwoFactors(exponent);
-  return Math.max(bulk, outlier) * up0 * up1;
+  return circularLawOfRows(sums, squares) * up0 * up1;
+}
+
+/** The same from the sums of each row and of its squares, whose sums are taken in rising order. */
+export function circularLawOfRows(sums: Float64Array, squares: Float64Array): number {
+  const n = sums.length;
+  let sum = 0;
+  let square = 0;
+  for (let r = 0; r < n; r++) {
+    sum += sums[r]!;
+    square += squares[r]!;
+  }
+  const outlier = Math.abs(sum) / n;
+  return Math.max(Math.sqrt(Math.max(0, square - outlier * outlier) / n), outlier);
 }

@@ -90,7 +90,7 @@ describe("device memory", () => {
 
   it.runIf(!onHardware)("is given back when a session is disposed", async () => {
     const before = device.context().held().length;
-    const session = await device.open(model({ size: 50, feedback: { size: 1 }, inputSize: 2 }));
+    const session = await device.open(model({ size: 50, feedback: { size: 1 }, inputSize: 2 }), { plan: "streamed" });
     await session.run({ inputs: randomMatrix(20, 2, "float32", 1) }, { states: Matrix.zeros(20, 50, "float32") });
     const held = device.context().held();
     expect(held.some(({ label }) => label === "W_fb")).toBe(true);

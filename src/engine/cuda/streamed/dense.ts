@@ -3,7 +3,9 @@ import type { Context, DeviceSlice, Stream } from "../../../gpu/index.js";
 import type { FloatArray, Matrix, Precision } from "../../../numerics/index.js";
 import { allocAny, type AnyBuffer, type AnyKernel, realKernel, realType } from "../kernels.js";
 import { elementBytes } from "../shape.js";
+import { drawRows } from "./drawn.js";
 import type { NeuronArguments, StepArguments, StreamedWeights } from "./weights.js";
+import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import { abandonAll } from "../dispose.js";
 
 /** What a kernel makes of W: columns a lane loads at once, rows of a warp. Lanes and the DENSE_STEP lines of kernels/reservoir_step.cu. */
@@ -51,7 +53,15 @@ export class DenseWeights implements StreamedWeights {
   readonly #neuron: NeuronArguments;
   readonly #blocks: number;
 
-  constructor(context: Context, stream: Stream, weights: Matrix, precision: Precision, layout: DenseLayout, neuron: NeuronArguments) {
+  constructor(
+    context: Context,
+    stream: Stream,
+    weights: Matrix,
+    drawn: WeightDraws | undefined,
+    precision: Precision,
+    layout: DenseLayout,
+    neuron: NeuronArguments,
+  ) {
     const { variant, lanes, rowsPerWarp, stride } = layout;
     const type = weightType(layout);
     this.#size = weights.rows;
@@ -67,7 +77,8 @@ export class DenseWeights implements StreamedWeights {
     ]);
     this.#weights = allocAny(context, type, weights.rows * stride, "W");
     try {
-      pack(context, stream, weights, precision, layout, this.#weights);
+      if (drawn) drawRows(context, stream, drawn, variant, type, this.#weights, stride);
+      else pack(context, stream, weights, precision, layout, this.#weights);
     } catch (error) {
       abandonAll([this.#weights]);
       throw error;

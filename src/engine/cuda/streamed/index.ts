@@ -36,7 +36,7 @@ function plan(shape: ModelShape, device: DeviceInfo): TimeLoopPlan {
       new StreamedLoop(context, model, (stream, neuron) =>
         isSparse(model.weights)
           ? new SparseWeights(context, stream, model.weights, precision, variant, neuron)
-          : new DenseWeights(context, stream, model.weights, precision, denseLayout(size, precision, weightPrecision), neuron),
+          : new DenseWeights(context, stream, model.weights, model.draws, precision, denseLayout(size, precision, weightPrecision), neuron),
       ),
   };
 }
