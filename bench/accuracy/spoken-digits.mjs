@@ -1,6 +1,7 @@
 // Scores the pipelines of spoken-digits.json on the test recordings (index 0 to 4), trained on the others: seeds 0 to 2. A liquid of leaky integrate-and-fire neurons,
 // and a rate reservoir of the same size beside it. Usage: node bench/accuracy/spoken-digits.mjs
 import { readFileSync } from "node:fs";
+import "spillway";
 import { Pipeline, readWavFolder } from "spillway/pipeline";
 
 const folder = `${process.env.SPILLWAY_DATA ?? "../shared/data"}/fsdd`;
