@@ -45,6 +45,18 @@ describe("double-double numbers", () => {
     fc.assert(fc.property(pair, pair, (a, b) => near(whole(ddSubtract(a, b)), whole(a) - whole(b))));
   });
 
+  it("add what nearly cancels, down to the low parts", () => {
+    const low = fc
+      .tuple(fc.double({ min: -2, max: -1, noNaN: true }), fc.integer({ min: -75, max: -55 }), fc.boolean())
+      .map(([m, e, plus]) => (plus ? -m : m) * 2 ** e);
+    fc.assert(
+      fc.property(fc.double({ min: 1, max: 2, noNaN: true }), low, low, (high, a, b) => {
+        const [x, y] = [doubleDouble(high, a), doubleDouble(-high - 2 ** -52, b)];
+        return near(whole(ddAdd(x, y)), whole(x) + whole(y));
+      }),
+    );
+  });
+
   it("multiply and divide to 2^-100", () => {
     const scale = 600n;
     fc.assert(fc.property(pair, pair, (a, b) => near(whole(ddMultiply(a, b)) << scale, whole(a) * whole(b))));

@@ -85,6 +85,11 @@ describe("measures", () => {
     expect(frequencyHz).toBe(20);
   });
 
+  it("take no rhythm from the ends of a long, dense and even pattern", () => {
+    const dense = poissonPattern({ seed: 1, neuronCount: 100, rateHz: 100 });
+    expect(patternMeasures.rhythmic.score(dense).score).toBe(0);
+  });
+
   it("find direction, frequency and wave number of a sweep", () => {
     // Twice across 40 neurons in 1000 ms, upwards; then downwards.
     const up = patternMeasures.travelling.score(every(40, (n) => [12.5 * n, 500 + 12.5 * n]));

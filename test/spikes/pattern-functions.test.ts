@@ -99,6 +99,14 @@ describe("bins", () => {
     ]);
   });
 
+  it("hold a spike from their beginning to just before the next", () => {
+    const edges = SpikePattern.from(
+      [24.9, 25, 49.9].map((timeMs) => ({ neuron: 0, timeMs })),
+      options,
+    );
+    expect([...binSpikes(edges, { bins: 4 }).column(0)]).toEqual([1, 2, 0, 0]);
+  });
+
   it("of a width reach past the end where the duration is no multiple of it", () => {
     expect(binSpikes(pattern, { binMs: 30 }).rows).toBe(4);
     expect(binSpikes(SpikePattern.from([], { durationMs: 0.3, neuronCount: 1 }), { binMs: 0.1 }).rows).toBe(3);
