@@ -1,5 +1,8 @@
 // The commands, their options and their help. What a command does is loaded when it is called, so that --version and --help are quick.
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import type { PtxFlags } from "./commands/ptx.js";
+import { kernelNumbers, kernelWords } from "./commands/ptx-options.js";
+import type { PtxRunFlags } from "./commands/ptx-run.js";
 import { exitCodes } from "./exit.js";
 import { packageVersion } from "../model/version.js";
 
@@ -170,7 +173,38 @@ A run that is there already is replaced when the new one has finished. Stopped w
     )
     .action(async () => print(JSON.stringify((await import("./commands/schema.js")).experimentJsonSchema(), undefined, 2)));
 
-  for (const command of program.commands) command.exitOverride().configureOutput(program.configureOutput());
+  const ptx = program
+    .command("ptx")
+    .description("the PTX of a kernel that Spillway makes itself, for given sizes; ptx run FILE launches PTX")
+    .argument("<kernel>", "its kind: gemmTiled, gemmTensorCore, softmax, layerNorm, rmsNorm, attention, quantizedGemm, ...")
+    .option("--target <sm>", "the GPU it is for", "sm_80")
+    .option("--causal", "attention: a query sees no later keys")
+    .option("--no-affine", "norms: no gamma and beta")
+    .option("--json", "as JSON, with grid, block, shared memory and parameters")
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ spillway ptx gemmTiled --m 512 --n 512 --k 512 > gemm.ptx\n  $ spillway ptx attention --seq-len 4096 --head-dim 64 --causal --target sm_90 --json",
+    )
+    .action(async (name: string, flags: PtxFlags) => print((await import("./commands/ptx.js")).ptxOfKernel(name, flags)));
+  for (const [field, words] of Object.entries({ ...kernelNumbers, ...kernelWords }))
+    ptx.option(`--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} <${field}>`, words);
+  ptx
+    .command("run")
+    .description("launch a kernel of a PTX file on the simulated device or a GPU, and print its buffers afterwards")
+    .argument("<file>", "PTX")
+    .option("--entry <name>", "the kernel; may be left out where the file has one")
+    .option("--args <argument...>", 'in order: numbers, and buffers such as "f32[64]", "f32[64]=1.5", "f32[3]=1,2,3", "f32[64]=range"')
+    .option("--grid <blocks>", "as 4 or 4x2x1", "1")
+    .option("--block <threads>", "as 128 or 16x16", "32")
+    .option("--shared <bytes>", "dynamic shared memory of a block", "0")
+    .option("--cooperative", "all blocks run at once and may wait for one another")
+    .option("--device <name>", "sim, which finds faults; cuda; or cuda:1", "sim")
+    .option("--show <n>", "elements of a buffer that are printed", "16")
+    .option("--json", "as JSON, all elements")
+    .addHelpText("after", '\nExample:\n  $ spillway ptx run scale.ptx --args "f32[8]=range" 8 0.5 --block 8')
+    .action(async (file: string, flags: PtxRunFlags) => print(await (await import("./commands/ptx-run.js")).runPtxFile(file, flags)));
+
+  for (const command of [...program.commands, ...ptx.commands]) command.exitOverride().configureOutput(program.configureOutput());
   return async (args) => {
     try {
       await program.parseAsync([...args], { from: "user" });

@@ -3,7 +3,7 @@ import { Emitter, moveType } from "./emitter.js";
 import type { Item } from "./instruction.js";
 import { convertOpcode, type OperationName, operations, type Operation, type TypesOf } from "./operations.js";
 import { bytesOf, type RegisterType } from "./types.js";
-import type { Operand, Value } from "./values.js";
+import { type Operand, type Value, Variable } from "./values.js";
 
 export type Comparison = "eq" | "ne" | "lt" | "le" | "gt" | "ge";
 export type Rounding = "rn" | "rz" | "rm" | "rp" | "rni" | "rzi" | "rmi" | "rpi";
@@ -31,8 +31,9 @@ export class Arithmetic extends Emitter {
     return this.emitValue(entry.text(type), result, [...items, ...more], this.needs(entry.needs?.(type)));
   }
 
-  /** a + b, rounded to nearest even for floats. */
+  /** a + b, rounded to nearest even for floats. A whole number that cannot change, plus the constant 0, is itself. */
   add<T extends TypesOf<"add">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
+    if (b === 0 && /^[us]/.test(a.type) && !(a instanceof Variable)) return a;
     return this.operate("add", a.type, a.type, [a, b]);
   }
 

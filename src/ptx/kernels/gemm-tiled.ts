@@ -90,7 +90,7 @@ class TiledProduct {
     const [offsetA, offsetB] = [k.variable("u32", 0), k.variable("u32", 0)];
 
     // Loads this thread's part of the tiles that begin at depth `at` into registers, zeros where the matrices end.
-    const fetch = (at: Value<"u32">): Value<"f32">[][] => {
+    const fetch = (at: Value<"u32"> | 0): Value<"f32">[][] => {
       const inA = this.inDepth(at, tileA.column);
       const parts = [
         ...range(tileA.units).map((unit) => {
@@ -111,22 +111,21 @@ class TiledProduct {
       k.assign(fromB, k.add(fromB, 4 * tileDepth * n));
       return parts;
     };
-    const put = (fetched: Value<"f32">[][]): void => {
-      const [toA, toB] = [k.atBytes(putA, offsetA), k.atBytes(putB, offsetB)];
+    const put = (fetched: Value<"f32">[][], toA: typeof putA, toB: typeof putB): void => {
       for (const [unit, values] of fetched.slice(0, tileA.units).entries())
         for (const [v, value] of values.entries()) k.store(toA.plus(v * this.pitchA + unit * tileA.rowStep), value);
       for (const [unit, values] of fetched.slice(tileA.units).entries()) k.store(toB.plus(unit * tileB.rowStep * tile), values);
     };
 
-    put(fetch(k.constant("u32", 0)));
+    put(fetch(0), putA, putB);
     k.barrier();
     // The last round fetches past the depth, which is zeros, and stores them where nobody reads.
-    k.for("u32", { from: tileDepth, to: depth + tileDepth, step: tileDepth }, (at) => {
+    k.for("u32", { from: tileDepth, to: tileDepth * (ceilDiv(depth, tileDepth) + 1), step: tileDepth }, (at) => {
       const next = fetch(at);
       this.multiply(k.atBytes(readA, offsetA), k.atBytes(readB, offsetB), sums);
       k.assign(offsetA, k.sub(k.constant("u32", 4 * sizeA), offsetA));
       k.assign(offsetB, k.sub(k.constant("u32", 4 * sizeB), offsetB));
-      put(next);
+      put(next, k.atBytes(putA, offsetA), k.atBytes(putB, offsetB));
       k.barrier();
     });
     this.write(c, k.add(firstRow, ownRow), k.add(firstColumn, ownColumn), sums);
@@ -141,25 +140,29 @@ class TiledProduct {
     return { vector, units: each / vector, rowStep: threads / across, row, column };
   }
 
-  private both(a: Value<"pred"> | undefined, b: Value<"pred">): Value<"pred"> {
-    return a === undefined ? b : this.k.and(a, b);
+  private both(a: Value<"pred"> | undefined, b: Value<"pred"> | undefined): Value<"pred"> | undefined {
+    return a === undefined || b === undefined ? (a ?? b) : this.k.and(a, b);
+  }
+
+  private plus(index: Value<"u32">, more: number): Value<"u32"> {
+    return more === 0 ? index : this.k.add(index, more);
   }
 
   /** Whether index + more is below a size; undefined where tiles divide the size, so that it always is. */
   private exists(index: Value<"u32">, more: number, size: number, tile: number): Value<"pred"> | undefined {
-    const { k } = this;
-    if (size % tile === 0) return undefined;
-    return k.compare("lt", more === 0 ? index : k.add(index, more), size);
+    return size % tile === 0 ? undefined : this.k.compare("lt", this.plus(index, more), size);
   }
 
-  private inDepth(at: Value<"u32">, index: Value<"u32">, more = 0): Value<"pred"> {
+  /** Whether a place of the tile at a depth is inside the matrices; undefined where it always is. */
+  private inDepth(at: Value<"u32"> | 0, index: Value<"u32">, more = 0): Value<"pred"> | undefined {
     const { k, depth } = this;
+    if (at === 0) return depth >= tileDepth ? undefined : k.compare("lt", this.plus(index, more), depth);
     if (depth % tileDepth === 0) return k.compare("lt", at, depth);
-    return k.compare("lt", k.add(k.add(at, index), more), depth);
+    return k.compare("lt", this.plus(k.add(at, index), more), depth);
   }
 
-  private fetchUnit(from: Pointer<"global", "f32">, vector: 1 | 2 | 4, where: Value<"pred">): Value<"f32">[] {
-    const access = { readOnly: true, where, otherwise: 0 };
+  private fetchUnit(from: Pointer<"global", "f32">, vector: 1 | 2 | 4, where: Value<"pred"> | undefined): Value<"f32">[] {
+    const access = where === undefined ? { readOnly: true } : { readOnly: true, where, otherwise: 0 };
     return vector === 1 ? [this.k.load(from, access)] : this.k.loadVector(from, vector, access);
   }
 
@@ -183,11 +186,11 @@ class TiledProduct {
     for (let r = 0; r < each; r++) {
       const down = place(r, 4 * group);
       const rowExists = this.exists(row, down, m, tile);
-      const start = k.at(k.at(c, k.add(row, down), n), column);
+      const start = k.at(k.at(c, this.plus(row, down), n), column);
       for (let s = 0; s < each; s += vector) {
         const right = place(s, 8 * group);
         const columnExists = this.exists(column, right, n, tile);
-        const where = columnExists === undefined ? rowExists : this.both(rowExists, columnExists);
+        const where = this.both(rowExists, columnExists);
         const values = range(vector).map((v) => sums[r * each + s + v]!);
         k.store(start.plus(right), values, where === undefined ? {} : { where });
       }

@@ -68,10 +68,10 @@ export function generate(shape: Shape, { target = "sm_75" }: GeneratorOptions, b
 }
 
 /** Refuses sizes that are no whole numbers within a range. @throws PtxBuildError */
-export function checkSizes(kernel: string, sizes: Readonly<Record<string, number>>, most = 2 ** 30): void {
+export function checkSizes(kernel: string, sizes: Readonly<Record<string, number | undefined>>, most = 2 ** 30): void {
   for (const [name, value] of Object.entries(sizes))
-    if (!Number.isInteger(value) || value < 1 || value > most)
-      throw new PtxBuildError(`${name} is ${value}; it takes a whole number from 1 to ${most}`, kernel);
+    if (value === undefined || !Number.isInteger(value) || value < 1 || value > most)
+      throw new PtxBuildError(`${name} is ${value ?? "missing"}; it takes a whole number from 1 to ${most}`, kernel);
 }
 
 export const ceilDiv = (a: number, b: number): number => Math.ceil(a / b);

@@ -43,13 +43,13 @@ export class DenseRows implements PersistentRows {
   }
 
   load(k: PtxKernel, [weights]: Pointer<"global", "f32" | "u32">[], firstRow: U): void {
-    const { size, padded, perWarp } = this;
+    const { size, perWarp } = this;
     const lane = k.and(k.threadIndex(), 31);
     this.weights = range(perWarp).map((r) => {
       const row = r === 0 ? firstRow : k.add(firstRow, r);
       const rowExists = k.compare("lt", row, size);
       const from = k.at(k.at(weights!.as("f32"), row, size), lane);
-      return range(padded / 32).map((j) => {
+      return range(ceilDiv(size, 32)).map((j) => {
         const where = 32 * j + 32 <= size ? rowExists : k.and(rowExists, k.compare("lt", k.add(lane, 32 * j), size));
         return k.load(from.plus(32 * j), { readOnly: true, where, otherwise: 0 });
       });
@@ -62,7 +62,8 @@ export class DenseRows implements PersistentRows {
     const sums = range(this.perWarp).map(() => k.variable("f32", 0));
     for (let group = 0; group < this.padded / 128; group++) {
       const four = k.loadVector(own.plus(128 * group), 4);
-      for (const [c, value] of four.entries())
+      // Columns that no lane has would add 0, which changes no sum.
+      for (const [c, value] of four.slice(0, ceilDiv(this.size, 32) - 4 * group).entries())
         for (const [r, sum] of sums.entries()) k.assign(sum, k.add(sum, k.mul(this.weights[r]![4 * group + c]!, value)));
     }
     return this.scatter(k, lane, sums);

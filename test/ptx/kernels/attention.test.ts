@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { attention, type AttentionShape } from "../../../src/ptx/kernels/attention.js";
 import { input, output } from "../device.js";
+import { attentionOf } from "./attention-reference.js";
 import { fromHalves, toHalves } from "./halves.js";
 import { runKernel, uniform, worst } from "./run.js";
 
@@ -11,32 +12,12 @@ function run(shape: AttentionShape, target: "sm_75" | "sm_80", q: Uint16Array, k
   return fromHalves(o, shape.type ?? "f16");
 }
 
-function expected(shape: AttentionShape, q: Float64Array, k: Float64Array, v: Float64Array): Float64Array {
-  const { heads, seqLen, headDim: d, keyLength = seqLen, causal = false, scale = 1 / Math.sqrt(d) } = shape;
-  const o = new Float64Array(heads * seqLen * d);
-  for (let h = 0; h < heads; h++)
-    for (let i = 0; i < seqLen; i++) {
-      const keys = causal ? i + 1 + keyLength - seqLen : keyLength;
-      const scores = Array.from({ length: keys }, (_, j) => {
-        let dot = 0;
-        for (let c = 0; c < d; c++) dot += q[(h * seqLen + i) * d + c]! * k[(h * keyLength + j) * d + c]!;
-        return scale * dot;
-      });
-      const top = Math.max(...scores);
-      const parts = scores.map((score) => Math.exp(score - top));
-      const sum = parts.reduce((a, b) => a + b, 0);
-      for (let j = 0; j < keys; j++)
-        for (let c = 0; c < d; c++) o[(h * seqLen + i) * d + c]! += (parts[j]! / sum) * v[(h * keyLength + j) * d + c]!;
-    }
-  return o;
-}
-
 function error(shape: AttentionShape, target: "sm_75" | "sm_80"): number {
   const { heads, seqLen, headDim, keyLength = seqLen, type = "f16" } = shape;
   const [q, k, v] = [seqLen, keyLength, keyLength].map((rows, s) => toHalves(uniform(heads * rows * headDim, 20 + s, 2), type));
   const of = (bits: Uint16Array) => fromHalves(bits, type);
   // Values are up to 2, so 2 is the size of the results.
-  return worst(run(shape, target, q!, k!, v!), expected(shape, of(q!), of(k!), of(v!)), 2);
+  return worst(run(shape, target, q!, k!, v!), attentionOf(shape, of(q!), of(k!), of(v!)), 2);
 }
 
 /** Results and probabilities are rounded to 11 and to 8 significant bits. */

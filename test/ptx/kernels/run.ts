@@ -26,7 +26,7 @@ export function runKernel(kernel: GeneratedKernel, args: readonly Argument[], pt
     cooperative,
     ...(cluster > 1 ? { cluster } : {}),
     args: placed,
-    limits: { steps: 3e7 },
+    limits: { steps: 1e6, idleSteps: 2e5 },
   });
   for (const [k, each] of args.entries()) {
     if (typeof each === "number" || !("output" in each)) continue;

@@ -1,0 +1,31 @@
+// The options that give a generated kernel its sizes. Apart from the command, so that --help loads no kernels.
+
+/** Sizes and choices as options of the command line: "--tile-size 64" is tileSize. */
+export const kernelNumbers = {
+  m: "rows of A and C",
+  n: "columns of B and C, or rows of four-bit weights; columns of A for gemv",
+  k: "columns of A",
+  tileSize: "of gemmTiled: 16, 32, 64 or 128",
+  rows: "rows of softmax and norms",
+  dim: "length of a row of softmax",
+  hiddenSize: "length of a row of a norm",
+  epsilon: "of a norm",
+  heads: "of attention",
+  seqLen: "queries of attention",
+  headDim: "numbers of a query, up to 256",
+  keyLength: "keys of attention, where they are not as many as queries",
+  scale: "factor of attention's scores",
+  size: "neurons of a reservoir's step",
+  longestRow: "entries of the longest row of a sparse reservoir",
+  rowsPerWarp: "of persistent and four-bit kernels",
+  warps: "of a block of a persistent kernel",
+  multiprocessors: "of the device, for persistentGrid",
+  count: "elements of an element-wise kernel",
+} as const;
+
+export const kernelWords = {
+  type: "element type of tensor-core and attention kernels: f16, bf16, tf32",
+  form: "who shares a row: warp or block",
+  format: "of four-bit weights: superblock or block32",
+  operation: "of elementwise: relu, sigmoid, vector_add, ...",
+} as const;

@@ -1,0 +1,93 @@
+// spillway ptx and spillway ptx run: text in, text out, and what they refuse.
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { ptxOfKernel } from "../../src/cli/commands/ptx.js";
+import { runPtxFile } from "../../src/cli/commands/ptx-run.js";
+import { gemmTiled, PtxModule } from "../../src/ptx/index.js";
+
+describe("spillway ptx", () => {
+  it("prints the kernel for the sizes and the target, however its name is written", () => {
+    const expected = gemmTiled({ m: 64, n: 32, k: 48 }, { target: "sm_90" }).ptx.trimEnd();
+    for (const name of ["gemmTiled", "gemm-tiled", "gemm_tiled"])
+      expect(ptxOfKernel(name, { target: "sm_90", m: "64", n: "32", k: "48" })).toBe(expected);
+  });
+
+  it("gives as JSON what a launch needs", () => {
+    const made = JSON.parse(ptxOfKernel("attention", { target: "sm_80", seqLen: "100", headDim: "64", causal: true, json: true }));
+    expect(made).toMatchObject({
+      name: "flash_attention_causal_f16",
+      grid: [1, 1, 1],
+      block: [128, 1, 1],
+      dynamicSharedBytes: 49152,
+      cooperative: false,
+    });
+    expect(made.parameters.map(({ name }: { name: string }) => name)).toEqual(["q", "k", "v", "o"]);
+  });
+
+  it("refuses unknown kernels and targets, and sizes that are missing or no numbers", () => {
+    expect(() => ptxOfKernel("softmx", { target: "sm_80" })).toThrow('there is no kernel "softmx"; did you mean "softmax"?');
+    expect(() => ptxOfKernel("softmax", { target: "sm_70", dim: "5" })).toThrow('target is "sm_70"; it takes one of sm_75');
+    expect(() => ptxOfKernel("gemmNaive", { target: "sm_80", m: "5", n: "6" })).toThrow("k is missing; it takes a whole number from 1");
+    expect(() => ptxOfKernel("gemmNaive", { target: "sm_80", m: "five" })).toThrow('m is "five"; it takes a number');
+  });
+});
+
+describe("spillway ptx run", () => {
+  const folder = mkdtempSync(join(tmpdir(), "spillway-ptx-run-"));
+  const module = new PtxModule();
+  module.kernel("scale", {}, (k) => {
+    const [x, n, factor] = [k.pointer("f32", "x"), k.parameter("u32", "n"), k.parameter("f32", "factor")];
+    const i = k.mad(k.blockIndex(), k.special("ntid", "x"), k.threadIndex());
+    k.if(k.compare("lt", i, n), () => k.store(k.at(x, i), k.mul(k.load(k.at(x, i)), factor)));
+  });
+  module.kernel("count", {}, (k) => k.atomic("add", k.pointer("u64", "total"), k.parameter("u64", "step")));
+  const path = join(folder, "two.ptx");
+  writeFileSync(path, module.emit());
+  const flags = { grid: "1", block: "32", shared: "0", device: "sim", show: "16" };
+
+  it("launches on the simulated device and prints the buffers", async () => {
+    const text = await runPtxFile(path, { ...flags, entry: "scale", args: ["f32[5]=range", "4", "0.5"] });
+    expect(text).toBe("scale on Spillway simulated device\nargument 1, f32[5], 20 bytes: 0, 0.5, 1, 1.5, 4");
+    const json = await runPtxFile(path, {
+      ...flags,
+      entry: "count",
+      grid: "2",
+      block: "8x4",
+      args: ["u64[1]=5", "0x100000000"],
+      json: true,
+    });
+    expect(JSON.parse(json).buffers).toEqual([{ argument: 1, type: "u64", values: [String(5n + 64n * 2n ** 32n)] }]);
+  });
+
+  it("shows so many elements", async () => {
+    const text = await runPtxFile(path, { ...flags, entry: "scale", block: "64", show: "2", args: ["f32[40]=2", "40", "3"] });
+    expect(text).toContain("160 bytes: 6, 6, ... 38 more");
+  });
+
+  it("says where a kernel goes wrong", async () => {
+    await expect(runPtxFile(path, { ...flags, entry: "scale", args: ["f32[4]", "9", "1"] })).rejects.toThrow(/scale.*ld\.global\.f32/s);
+  });
+
+  it("refuses files, kernels and arguments that are not there or do not fit", async () => {
+    await expect(runPtxFile(join(folder, "none.ptx"), flags)).rejects.toThrow("cannot be read");
+    await expect(runPtxFile(path, flags)).rejects.toThrow("has the kernels scale, count: --entry chooses one");
+    await expect(runPtxFile(path, { ...flags, entry: "sum" })).rejects.toThrow('has no kernel "sum"; it has scale, count');
+    await expect(runPtxFile(path, { ...flags, entry: "scale", args: ["1"] })).rejects.toThrow(
+      "scale takes 3 arguments (.u64, .u32, .f32), got 1",
+    );
+    await expect(runPtxFile(path, { ...flags, entry: "count", args: ["u64[2]=1,2,3", "1"] })).rejects.toThrow(
+      "it takes one number for all elements, or 2",
+    );
+    await expect(runPtxFile(path, { ...flags, entry: "scale", args: ["f32[4]", "f32[4]", "1"] })).rejects.toThrow(
+      "argument 2 is a buffer; the parameter is .u32",
+    );
+    await expect(runPtxFile(path, { ...flags, entry: "count", args: ["x", "1"] })).rejects.toThrow(
+      'argument 1 is "x"; an argument is a number, or a buffer',
+    );
+    await expect(runPtxFile(path, { ...flags, entry: "count", device: "tpu", args: ["u64[1]", "1"] })).rejects.toThrow(
+      'device is "tpu"; it takes sim, cuda, or cuda:1',
+    );
+  });
+});

@@ -1,0 +1,125 @@
+// The kernels whose instructions are mutated, each with a run small enough to repeat thousands of times and large enough to need every instruction.
+import { attention } from "../../../src/ptx/kernels/attention.js";
+import { gemmTiled } from "../../../src/ptx/kernels/gemm-tiled.js";
+import { persistentGrid, persistentPlaces } from "../../../src/ptx/kernels/persistent.js";
+import { dequantizeQ4, quantizeQ4 } from "../../../src/ptx/kernels/q4k.js";
+import { quantizedGemm } from "../../../src/ptx/kernels/quantized-gemm.js";
+import { softmax } from "../../../src/ptx/kernels/softmax.js";
+import { input, output } from "../device.js";
+import { attentionOf } from "./attention-reference.js";
+import { fromHalves, toHalves } from "./halves.js";
+import { reservoir, runReservoir } from "./reservoir-run.js";
+import { product, runKernel, uniform, worst } from "./run.js";
+
+export interface Subject {
+  readonly name: string;
+  readonly ptx: string;
+  /** Whether a run of this PTX gives what the kernel is to give; throws what the interpreter throws. */
+  readonly check: (ptx: string) => boolean;
+}
+
+function gemmSubject(): Subject {
+  const [m, n, k] = [37, 44, 39];
+  const kernel = gemmTiled({ m, n, k, tileSize: 32 });
+  const [a, b] = [uniform(m * k, 1), uniform(k * n, 2)];
+  const { value, size } = product(a, b, m, n, k);
+  const check = (ptx: string): boolean => {
+    const c = new Float32Array(m * n);
+    runKernel(kernel, [input(a), input(b), output(c)], ptx);
+    return worst(c, value, size) < 1e-6;
+  };
+  return { name: "gemmTiled", ptx: kernel.ptx, check };
+}
+
+function softmaxSubject(form: "warp" | "block"): Subject {
+  const [rows, dim] = [27, 141];
+  const kernel = softmax({ rows, dim, form });
+  const x = uniform(rows * dim, 3, 8);
+  const expected = new Float64Array(rows * dim);
+  for (let r = 0; r < rows; r++) {
+    const row = [...x.subarray(r * dim, (r + 1) * dim)];
+    const parts = row.map((each) => Math.exp(each - Math.max(...row)));
+    expected.set(
+      parts.map((part) => part / parts.reduce((p, q) => p + q, 0)),
+      r * dim,
+    );
+  }
+  // So far apart that exponentials overflow where any but the largest is subtracted: each row is its largest element.
+  const apart = x.map((each, at) => each + ((at * 37 + Math.floor(at / dim) * 52) % dim) * 100);
+  const single = new Float64Array(rows * dim);
+  for (let r = 0; r < rows; r++) {
+    const row = apart.subarray(r * dim, (r + 1) * dim);
+    single[r * dim + row.indexOf(row.reduce((p, q) => Math.max(p, q)))] = 1;
+  }
+  const check = (ptx: string): boolean => {
+    const [y, z] = [new Float32Array(rows * dim), new Float32Array(rows * dim)];
+    runKernel(kernel, [input(x), output(y), rows - 1], ptx);
+    const last = (rows - 1) * dim;
+    if (!y.subarray(last).every(Number.isNaN) || !(worst(y.subarray(0, last), expected.subarray(0, last), 1) < 1e-6)) return false;
+    runKernel(kernel, [input(apart), output(z), rows], ptx);
+    return worst(z, single, 1) < 1e-6;
+  };
+  return { name: `softmax by a ${form}`, ptx: kernel.ptx, check };
+}
+
+function attentionSubject(): Subject {
+  const shape = { heads: 2, seqLen: 70, headDim: 24, keyLength: 139, causal: true } as const;
+  const kernel = attention(shape, { target: "sm_80" });
+  const bits = [shape.seqLen, shape.keyLength, shape.keyLength].map((count, s) =>
+    toHalves(uniform(2 * count * shape.headDim, 4 + s, 2), "f16"),
+  );
+  const [q, k, v] = bits.map((each) => fromHalves(each, "f16"));
+  const expected = attentionOf(shape, q!, k!, v!);
+  const check = (ptx: string): boolean => {
+    const o = new Uint16Array(expected.length);
+    runKernel(kernel, [...bits.map(input), output(o)], ptx);
+    return worst(fromHalves(o, "f16"), expected, 2) < 1e-3;
+  };
+  return { name: "attention", ptx: kernel.ptx, check };
+}
+
+function quantizedSubject(): Subject {
+  const [m, n, k] = [2, 11, 1348];
+  const kernel = quantizedGemm({ m, n, k });
+  const a = uniform(m * k, 7);
+  const quantized = quantizeQ4(
+    uniform(n * k, 8).map((each, at) => each * (1 + (Math.floor(at / 32) % 5))),
+    n,
+    k,
+  );
+  const w = dequantizeQ4(quantized);
+  const turned = Float32Array.from({ length: k * n }, (_, at) => w[(at % n) * k + Math.floor(at / n)]!);
+  const { value, size } = product(a, turned, m, n, k);
+  const check = (ptx: string): boolean => {
+    const c = new Float32Array(m * n);
+    runKernel(kernel, [input(a), input(quantized.data), output(c)], ptx);
+    return worst(c, value, size) < 3e-6;
+  };
+  return { name: "quantizedGemm", ptx: kernel.ptx, check };
+}
+
+function persistentSubject(): Subject {
+  const shape = { size: 160, rowsPerWarp: 8, warps: 16 } as const;
+  const kernel = persistentGrid(shape);
+  const data = reservoir(160, 5);
+  const places = persistentPlaces(shape);
+  const wild = reservoir(160, 1);
+  wild.state[159] = 1.5;
+  const check = (ptx: string): boolean => {
+    const { states, state, report } = runReservoir(kernel, data, [3, 2], places, { ptx, idlePolls: 2000 });
+    if (report !== 0n || !states.every((x, k) => x === data.states[k]) || !state.every((x, k) => x === data.states[4 * 160 + k]))
+      return false;
+    if (runReservoir(kernel, wild, [1], places, { ptx, idlePolls: 2000 }).report !== 2n ** 64n - 1n) return false;
+    return runReservoir(kernel, data, [3], places, { ptx, blocks: 1, spinLimit: 1000n, idlePolls: 4000 }).report === 1n << 32n;
+  };
+  return { name: "persistent step", ptx: kernel.ptx, check };
+}
+
+export const subjects: readonly (() => Subject)[] = [
+  gemmSubject,
+  () => softmaxSubject("warp"),
+  () => softmaxSubject("block"),
+  attentionSubject,
+  quantizedSubject,
+  persistentSubject,
+];
