@@ -33,8 +33,11 @@ export interface Stepper {
   /** What a spiking network carries besides x; its stepper has both. */
   getNetwork?(): NetworkState;
   setNetwork?(state: NetworkState): void;
-  /** Runs `steps` steps whose noise counters start at `step`; returns how many of them have finite states. */
-  advance(steps: number, step: number, sequence: number): number;
+  /**
+   * Runs `steps` steps whose noise counters start at `step`; returns how many of them have finite states. Without `keep` the states need not be
+   * there afterwards, unless there is one that is not finite.
+   */
+  advance(steps: number, step: number, sequence: number, keep?: boolean): number;
   dispose(): Promise<void>;
 }
 
@@ -67,9 +70,7 @@ export class ChunkedSession implements EngineSession {
 
   async run(sequence: SequenceInput, options: RunOptions): Promise<void> {
     const { states, every = 1 } = options;
-    await this.#sequence(sequence, 0, options, (chunk, from) => {
-      if (states) keepRows(chunk, from, every, states);
-    });
+    await this.#sequence(sequence, 0, options, states && ((chunk, from) => keepRows(chunk, from, every, states)));
   }
 
   step(input: FloatArray, teacher?: FloatArray): FloatArray {
@@ -96,10 +97,9 @@ export class ChunkedSession implements EngineSession {
         this.reset();
         const steps = sequence.inputs.rows;
         const out = Matrix.zeros(options.keep === "last" ? 1 : steps, model.size, model.precision);
-        await this.#chunks(sequence, index, pacer, done, (chunk) => {
-          if (options.keep === "last") out.data.set(chunk.row(chunk.rows - 1));
-          else out.data.set(chunk.data, out.data.length - (steps - this.#step + chunk.rows) * model.size);
-        });
+        const keepAll = (chunk: Matrix) => out.data.set(chunk.data, out.data.length - (steps - this.#step + chunk.rows) * model.size);
+        await this.#chunks(sequence, index, pacer, done, options.keep === "last" ? undefined : keepAll);
+        if (options.keep === "last") out.data.set(this.#stepper.getValues());
         done += steps;
         results.push(out);
       }
@@ -198,14 +198,14 @@ export class ChunkedSession implements EngineSession {
     if (model.kind === "spiking") this.#stepper.setNetwork?.(initialNetwork(model));
   }
 
-  async #sequence(sequence: SequenceInput, index: number, options: WorkOptions, seen: ChunkSeen): Promise<void> {
+  async #sequence(sequence: SequenceInput, index: number, options: WorkOptions, seen: ChunkSeen | undefined): Promise<void> {
     this.#alive();
     const pacer = new WorkPacer(options, sequence.inputs.rows);
     await this.#chunks(sequence, index, pacer, 0, seen);
     pacer.finish();
   }
 
-  async #chunks(sequence: SequenceInput, index: number, pacer: WorkPacer, done: number, seen: ChunkSeen): Promise<void> {
+  async #chunks(sequence: SequenceInput, index: number, pacer: WorkPacer, done: number, seen: ChunkSeen | undefined): Promise<void> {
     const { size, inputSize, outputSize } = this.model;
     const { inputs, teacher } = sequence;
     const stepper = this.#stepper;
@@ -213,14 +213,14 @@ export class ChunkedSession implements EngineSession {
       const to = Math.min(inputs.rows, from + stepper.capacity);
       stepper.inputs.set(inputs.data.subarray(from * inputSize, to * inputSize));
       this.#feedBack(teacher, from, to);
-      const finite = this.#tryAdvance(to - from, index);
+      const finite = this.#tryAdvance(to - from, index, seen !== undefined);
       const last = from + finite;
       if (finite > 0) {
         this.#input.set(inputs.data.subarray((last - 1) * inputSize, last * inputSize));
         if (teacher) this.#output.set(teacher.data.subarray((last - 1) * outputSize, last * outputSize));
       }
       const failure = last < to ? this.#notFinite(finite) : undefined;
-      seen(new Matrix(finite, size, stepper.states.subarray(0, finite * size)), from);
+      seen?.(new Matrix(finite, size, stepper.states.subarray(0, finite * size)), from);
       if (failure) throw failure;
       from = to;
       if (pacer.due()) {
@@ -242,16 +242,16 @@ export class ChunkedSession implements EngineSession {
   }
 
   #advance(steps: number, sequence: number): void {
-    const finite = this.#tryAdvance(steps, sequence);
+    const finite = this.#tryAdvance(steps, sequence, true);
     if (finite < steps) throw this.#notFinite(finite);
   }
 
-  #tryAdvance(steps: number, sequence: number): number {
+  #tryAdvance(steps: number, sequence: number, keep: boolean): number {
     if (this.model.noiseLevel !== 0 && this.#step + steps > lastStep) {
       throw new RangeError(`step ${this.#step + steps} is beyond the noise counter, which ends at ${lastStep}; reset() starts a new count`);
     }
     this.#before.set(this.#stepper.getValues());
-    const finite = this.#stepper.advance(steps, this.#step, sequence);
+    const finite = this.#stepper.advance(steps, this.#step, sequence, keep);
     this.#step += finite;
     return finite;
   }

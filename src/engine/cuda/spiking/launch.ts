@@ -22,7 +22,7 @@ export interface SpikingLaunch {
 }
 
 /** A chunk's states take about this many bytes. */
-const chunkBytes = 8 * 2 ** 20;
+const chunkBytes = 32 * 2 ** 20;
 /** Steps after which a chunk ends, so that progress and signals get through. */
 const mostSteps = 4096;
 /** Neurons of a block below which more blocks only wait for each other longer. */

@@ -84,22 +84,22 @@ export class DeviceSpikingStepper implements Stepper {
     this.#row = 0;
   }
 
-  advance(steps: number, step: number, sequence: number): number {
+  advance(steps: number, step: number, sequence: number, keep = true): number {
     const { inputSize, size } = this.#model;
     const inputs = this.inputs.subarray(0, steps * inputSize);
     checkAmplitudes(this.#model, inputs, step);
     if (this.#inputs)
       this.#network.stream.upload(this.#inputs.slice(0, inputs.length) as DeviceBuffer<"f32">, inputs as Float32Array<ArrayBuffer>);
     this.#network.keep();
-    const bad = this.#run(steps, step, sequence);
+    const bad = this.#run(steps, step, sequence, keep);
     if (!bad) {
-      this.#took(steps);
+      this.#took(steps, keep);
       return steps;
     }
     // What came after the bad step is worth nothing: the steps before it once more, from where the chunk began.
     this.#network.restore();
-    if (bad.step > 0) this.#run(bad.step, step, sequence);
-    this.#took(bad.step);
+    if (bad.step > 0) this.#run(bad.step, step, sequence, true);
+    this.#took(bad.step, true);
     const row = this.states.subarray(bad.step * size, (bad.step + 1) * size);
     row.set(this.getValues());
     row[bad.neuron] = Number.NaN;
@@ -111,7 +111,7 @@ export class DeviceSpikingStepper implements Stepper {
   }
 
   /** Launches and waits. Says at which step, from 0, and in which neuron a potential was not finite. @throws StallError */
-  #run(steps: number, step: number, sequence: number): { readonly step: number; readonly neuron: number } | undefined {
+  #run(steps: number, step: number, sequence: number, keep: boolean): { readonly step: number; readonly neuron: number } | undefined {
     const { blocks, threads, sharedBytes, rows } = this.#launch;
     const { size, inputSize, neuron, noiseKey, fractionBits } = this.#model;
     const { synapses, inputSynapses, inputWeights, constants, refractory, state, held, ring, stream } = this.#network;
@@ -123,7 +123,18 @@ export class DeviceSpikingStepper implements Stepper {
     stream.launch(
       this.#kernel,
       { grid: blocks, block: threads, shared: sharedBytes, cooperative: true },
-      ...([...synapses, ...inputSynapses, constants, state, refractory, held, ring, this.#inputs, inputWeights, this.#states] as never[]),
+      ...([
+        ...synapses,
+        ...inputSynapses,
+        constants,
+        state,
+        refractory,
+        held,
+        ring,
+        this.#inputs,
+        inputWeights,
+        keep ? this.#states : null,
+      ] as never[]),
       ...([size, inputSize, rows, this.#row, steps, neuronNumber[neuron.type], subtracts] as never[]),
       ...([2 ** -fractionBits, excitatoryKeep, inhibitoryKeep, stateKeep, noiseScale, halfStep] as never[]),
       ...([backgroundChance, noiseKey[0] >>> 0, noiseKey[1] >>> 0, step >>> 0, sequence >>> 0, backgroundWeight] as never[]),
@@ -139,10 +150,10 @@ export class DeviceSpikingStepper implements Stepper {
     return { step: 0xffffffff - Number(bad >> 32n), neuron: 0xffffffff - Number(bad & 0xffffffffn) };
   }
 
-  /** Brings the states of finished steps to the host. */
-  #took(steps: number): void {
+  /** Notes finished steps and, where they are wanted, brings their states to the host. */
+  #took(steps: number, keep: boolean): void {
     this.#row = (this.#row + steps) % this.#launch.rows;
-    if (steps === 0) return;
+    if (!keep || steps === 0) return;
     const length = steps * this.#model.size;
     this.states.set(this.#context.read(this.#states.slice(0, length) as DeviceBuffer<"f32">));
   }
