@@ -166,5 +166,35 @@ for (const [label, size, density, steps, bar, aim] of cases) {
   );
 }
 console.log(`\n${plans.join("\n")}`);
+
+console.log(
+  "\nClosed loop through the input, one output, from JavaScript:\n\n| case | plan | us/step | us/step, streamed |\n|---|---|---|---|",
+);
+for (const [label, size, density] of [
+  ["dense N=256", 256, 1],
+  ["dense N=1000", 1000, 1],
+  ["sparse N=1000, p=0.1", 1000, 0.1],
+] as const) {
+  const model = reservoir(size, density);
+  const readout = {
+    ...({ features: { state: "plain", input: false, squares: false }, stateSize: size, inputSize: 1 } as const),
+    weights: new Matrix(1, size, Float64Array.from(uniform(size, 1 / size, 5))),
+    intercept: new Float64Array(1),
+  };
+  const row: string[] = [];
+  for (const plan of [flags.plan, "streamed"]) {
+    const session = await engine.open(model, { plan });
+    const times: number[] = [];
+    for (let round = 0; round < 6; round++) {
+      const start = performance.now();
+      await session.generate({ readout, steps: 4096 });
+      if (round > 0) times.push((1000 * (performance.now() - start)) / 4096);
+    }
+    if (row.length === 0) row.push(String(session.plan.details["plan"]));
+    row.push(median(times).toFixed(2));
+    await session.dispose();
+  }
+  console.log(`| ${label} | ${row.join(" | ")} |`);
+}
 if (theirs["about"]) console.log(`\npeers: ${String(theirs["about"])}`);
 engine.close();

@@ -22,7 +22,7 @@ static __device__ __forceinline__ int positionOf(int neuron) {
 template <typename Real> struct Steps {
   /** a, N values. */
   const Real* leakRate;
-  /** steps x N; feedback may be null. */
+  /** steps x N, or null. */
   const Real *drive, *feedback;
   /** N values, before and after. */
   Real* state;
@@ -31,6 +31,8 @@ template <typename Real> struct Steps {
   int size, steps, activation;
   Real noiseLevel;
   unsigned key0, key1, firstStep, sequence;
+  /** Whether something is fed back, from `feedback` or by a closed loop. */
+  bool fed;
 };
 
 /** One neuron's part of the steps. Lanes that are given the same neuron do the same; `writes` says which of them stores. */
@@ -47,7 +49,7 @@ template <typename Real> struct Neuron {
     x = run.state[neuron];
     leak = run.leakRate[neuron];
     keep = portable::sub((Real)1, leak);
-    drive = run.drive[at];
+    if (run.drive) drive = run.drive[at];
     if (run.feedback) feedback = run.feedback[at];
     drawNoise(run, 0);
   }
@@ -56,12 +58,19 @@ template <typename Real> struct Neuron {
     if (run.noiseLevel != (Real)0) noise = philox::noise(run.noiseLevel, run.key0, run.key1, run.firstStep + step, index, run.sequence);
   }
 
-  /** x after a step. */
+  /** x after a step. Selections, not branches: what is not asked for costs an instruction or two, a jump in the middle of a step far more. */
   __device__ __forceinline__ Real advance(const Steps<Real>& run, Real dot) {
     Real z = portable::add(drive, dot);
-    if (run.feedback) z = portable::add(z, feedback);
-    if (run.noiseLevel != (Real)0) z = portable::add(z, noise);
-    x = portable::leakyStep(keep, x, leak, portable::activate(run.activation, z));
+    const Real fed = portable::add(z, feedback);
+    z = run.fed ? fed : z;
+    const Real noisy = portable::add(z, noise);
+    z = run.noiseLevel != (Real)0 ? noisy : z;
+    const Real half = portable::mul((Real)0.5, z);
+    const Real t = portable::tanh(run.activation == portable::SIGMOID ? half : z);
+    Real f = run.activation == portable::SIGMOID ? portable::add((Real)0.5, portable::mul((Real)0.5, t)) : t;
+    f = run.activation == portable::IDENTITY ? z : f;
+    f = run.activation == portable::RELU ? portable::relu(z) : f;
+    x = portable::leakyStep(keep, x, leak, f);
     return x;
   }
 
@@ -70,7 +79,7 @@ template <typename Real> struct Neuron {
     if (writes && run.states) run.states[at] = x;
     at += (unsigned)run.size;
     if (!real || step + 1 >= run.steps) return;
-    drive = run.drive[at];
+    if (run.drive) drive = run.drive[at];
     if (run.feedback) feedback = run.feedback[at];
     drawNoise(run, step + 1);
   }
@@ -78,6 +87,20 @@ template <typename Real> struct Neuron {
   __device__ __forceinline__ void end(const Steps<Real>& run) {
     if (writes) run.state[index] = x;
   }
+};
+
+/** What a loop whose drive is known beforehand does between steps: nothing. closed_loop.cuh has the other. */
+struct Open {
+  static constexpr bool closes = false;
+  template <typename Real, typename States>
+  __device__ __forceinline__ void before(const Steps<Real>&, Neuron<Real>&, int, States) const {}
+  template <typename Real, typename States> __device__ __forceinline__ void after(const Steps<Real>&, States) const {}
+};
+
+/** The states of a block's shared memory by neuron, where they stand by position or in order. */
+template <typename Real> struct ByPosition {
+  const Real* x;
+  __device__ __forceinline__ Real operator[](int neuron) const { return x[positionOf(neuron)]; }
 };
 
 /** Whether every state of the chunk stays in [-1, 1]: a x' between x and f(z) does, and portable tanh never exceeds 1. Asked by all threads of a block. */

@@ -53,8 +53,9 @@ template <typename Real> struct Layout {
   long long spinLimit;
 };
 
-template <typename Real, int Rows, int Held, int Warps>
-static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layout<Real>& layout, Four<Real>* memory, Wide* barriers) {
+template <typename Real, int Rows, int Held, int Warps, typename Between>
+static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layout<Real>& layout, Four<Real>* memory, Wide* barriers,
+                                           const Between& between) {
   constexpr int threads = Warps * 32, lanesOfRow = 32 / Rows;
   unsigned rank, blocks;
   asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
@@ -101,16 +102,22 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
 
   bool stalled = false;
   const unsigned bytes = blocks * threads / 32 * Rows * (unsigned)sizeof(Real);
+  // The states after the last step are not exchanged unless something is made of them.
+  const int exchanged = steps.steps + (Between::closes ? 1 : 0);
+  // Who loses patience runs on to the end, without waiting and without sending: the lanes of a warp need not agree on it.
+  auto await = [&](int step) {
+    const unsigned at = barrier + 8 * (step & 1), phase = (step - 1) >> 1 & 1;
+    if (step == 0 || stalled || passed(at, phase)) return;
+    const long long end = clock64() + layout.spinLimit;
+    while (!stalled && !passed(at, phase)) stalled = clock64() > end;
+    if (stalled) exchange::reportStall(layout.report, rank, steps.firstStep + step);
+  };
   for (int step = 0; step < steps.steps; step++) {
     const int parity = step & 1;
-    if (tid == 0 && step + 1 < steps.steps) expect(barrier + 8 * (parity ^ 1), bytes);
-    // Who loses patience runs on to the end, without waiting and without sending: the lanes of a warp need not agree on it.
-    if (step > 0 && !stalled && !passed(barrier + 8 * parity, (step - 1) >> 1 & 1)) {
-      const long long end = clock64() + layout.spinLimit;
-      while (!stalled && !passed(barrier + 8 * parity, (step - 1) >> 1 & 1)) stalled = clock64() > end;
-      if (stalled) exchange::reportStall(layout.report, rank, steps.firstStep + step);
-    }
+    if (tid == 0 && step + 1 < exchanged) expect(barrier + 8 * (parity ^ 1), bytes);
+    await(step);
     const Four<Real>* column = x + parity * xQuads + lane;
+    between.before(steps, neuron, step, recurrence::ByPosition<Real>{(column - lane)->value});
     Real partial[Rows];
 #pragma unroll
     for (int r = 0; r < Rows; r++) partial[r] = (Real)0;
@@ -131,13 +138,17 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
       take(tile);
     }
     const Real value = neuron.advance(steps, recurrence::sumRows<Real, Rows, 32>(partial));
-    if (step + 1 < steps.steps && !stalled) {
+    if (step + 1 < exchanged && !stalled) {
       const unsigned ahead = (parity ^ 1) * bufferBytes;
 #pragma unroll
       for (int k = 0; k < most; k++)
         if (remote[k] != 0) send(remote[k] + ahead, remoteBarrier[k] + 8 * (parity ^ 1), value);
     }
     neuron.finish(steps, step);
+  }
+  if (Between::closes) {
+    await(steps.steps);
+    between.after(steps, recurrence::ByPosition<Real>{(x + (steps.steps & 1) * xQuads)->value});
   }
   synchronise();
   if (!stalled) neuron.end(steps);

@@ -29,8 +29,9 @@ template <typename Real> struct Layout {
 /** Groups streamed at once: what is in flight from L2. */
 constexpr int Depth = 2;
 
-template <typename Real, int Rows, int Held, int Warps, bool Mixed, bool Bounded>
-static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layout<Real>& layout, Four<Real>* sharedMemory, int* stop) {
+template <typename Real, int Rows, int Held, int Warps, bool Mixed, bool Bounded, typename Between>
+static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layout<Real>& layout, Four<Real>* sharedMemory, int* stop,
+                                           const Between& between) {
   typedef exchange::Cell<Real, Bounded> Cell;
   typedef typename Cell::Word Word;
   constexpr int threads = Warps * 32, lanesOfRow = 32 / Rows;
@@ -83,6 +84,7 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
     const int stoppedAt = *static_cast<volatile int*>(stop);
     const bool stopped = stoppedAt != 0 && stoppedAt <= step;
     const Four<Real>* column = x + (layout.buffers == 2 && (step & 1) ? xQuads : 0) + lane;
+    between.before(steps, neuron, step, recurrence::ByPosition<Real>{(column - lane)->value});
     Real partial[Rows];
 #pragma unroll
     for (int r = 0; r < Rows; r++) partial[r] = (Real)0;
@@ -144,6 +146,7 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
     __syncthreads();
   }
   if (*stop != 0) return;
+  between.after(steps, recurrence::ByPosition<Real>{(x + (layout.buffers == 2 && (steps.steps & 1) ? xQuads : 0))->value});
   neuron.end(steps);
   if (blockIdx.x == 0 && tid == 0) layout.report->generations[Bounded ? 0 : 1] = generation0 + steps.steps;
 }

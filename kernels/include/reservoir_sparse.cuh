@@ -17,12 +17,15 @@ template <typename Real> struct alignas(16) Unit {
   unsigned short place[8];
 };
 
-/** What a launch over blocks adds to its steps. */
+template <typename Real> struct InOrder {
+  const Real* x;
+  __device__ __forceinline__ Real operator[](int neuron) const { return x[neuron]; }
+};
+
+/** What a launch over blocks adds to its steps. Neurons stand in order. */
 template <typename Real> struct Layout {
   /** [block][warp][round][unit][16 bytes of a Unit][lane]: rounds of four rows, one after another in the same lanes. */
   const uint4* entries;
-  /** The neuron at each place, or -1: rows are spread over the warps by their lengths. */
-  const int* neurons;
   /** Places of the values: [parity][copy][place]; those of bounded values, and behind them those of any. */
   Wide* places;
   exchange::Report* report;
@@ -32,8 +35,9 @@ template <typename Real> struct Layout {
   long long spinLimit;
 };
 
-template <typename Real, int Rounds, int Held, int Warps, bool Mixed, bool Bounded>
-static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layout<Real>& layout, unsigned char* memory, int* stop) {
+template <typename Real, int Rounds, int Held, int Warps, bool Mixed, bool Bounded, typename Between>
+static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layout<Real>& layout, unsigned char* memory, int* stop,
+                                           const Between& between) {
   typedef exchange::Cell<Real, Bounded> Cell;
   typedef typename Cell::Word Word;
   constexpr int threads = Warps * 32, lanesOfRow = 8 / Rounds, parts = (int)sizeof(Unit<Real>) / 16;
@@ -62,21 +66,12 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
     if (Mixed)
       for (int k = 0; k < layout.shared * parts; k++) kept[(r * layout.shared * parts + k) * 32] = row[(layout.held * parts + k) * 32];
   }
-  Loaded next;
-  // Streamed units in the order in which they are met: all of the first round, then the next.
-  auto streamedFrom = [&](int index) {
-    const int round = index / layout.streamed, unit = index - round * layout.streamed;
-    return source + (size_t)((round * units + layout.held + layout.shared + unit) * parts) * 32;
-  };
-  if (Mixed && layout.streamed > 0) load(streamedFrom(0), next);
   for (int i = tid; i < layout.count; i += threads) {
-    const int at = layout.neurons[i];
-    x[i] = at >= 0 ? steps.state[at] : (Real)0;
+    x[i] = i < steps.size ? steps.state[i] : (Real)0;
   }
   const int octet = lane >> 3, slot = (lane & 7) / lanesOfRow, copy = (lane & 7) % lanesOfRow;
   const int place = first + octet * Rounds + slot;
-  const int own = place < layout.count ? layout.neurons[place] : -1;
-  Neuron<Real> neuron(steps, own >= 0 ? own : steps.size, copy == 0);
+  Neuron<Real> neuron(steps, place, copy == 0);
   const unsigned generation0 = (unsigned)layout.report->generations[Bounded ? 0 : 1];
   const int copyWords = layout.count * Cell::words, quads = layout.count / 4;
   Four<Real>* const start = reinterpret_cast<Four<Real>*>(layout.places) + (Bounded ? 0 : 2 * layout.copies * quads);
@@ -89,9 +84,11 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
   for (int step = 0; step < steps.steps; step++) {
     const int stoppedAt = *static_cast<volatile int*>(stop);
     const bool stopped = stoppedAt != 0 && stoppedAt <= step;
+    between.before(steps, neuron, step, InOrder<Real>{x});
     Real partial[Rounds];
 #pragma unroll
     for (int r = 0; r < Rounds; r++) {
+      const uint4* const row = source + r * units * parts * 32;
       Real sum = (Real)0;
       auto take = [&](const Unit<Real>& unit) {
         Real gathered[8];
@@ -119,9 +116,8 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
               m++;
             }
             if (s < streamedEnd) {
-              const Loaded unit = next;
-              const int ahead = r * layout.streamed + s + 1;
-              load(streamedFrom(ahead < Rounds * layout.streamed ? ahead : 0), next);
+              Loaded unit;
+              load(row + (layout.held + layout.shared + s) * parts * 32, unit);
               take(unit.unit);
               s++;
             }
@@ -151,6 +147,7 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
     __syncthreads();
   }
   if (*stop != 0) return;
+  between.after(steps, InOrder<Real>{x});
   neuron.end(steps);
   if (blockIdx.x == 0 && tid == 0) layout.report->generations[Bounded ? 0 : 1] = generation0 + steps.steps;
 }

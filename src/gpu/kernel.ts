@@ -221,9 +221,12 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
     };
   }
 
-  /** Blocks of `threads` threads and `shared` dynamic bytes that one multiprocessor runs at once. @throws CudaError. */
+  /** Blocks of `threads` threads and `shared` dynamic bytes that one multiprocessor runs at once; 0 where not even one can. @throws CudaError. */
   occupancy(threads: number, shared = 0): number {
     this.use();
+    if (shared > this.#info.attributes.sharedBytesPerBlockOptIn - this.#staticShared) return 0;
+    // The driver counts no blocks with more shared memory than the kernel was allowed.
+    if (shared > this.#dynamicShared) this.#allowShared(shared);
     const blocks = new Int32Array(1);
     this.core.call("cuOccupancyMaxActiveBlocksPerMultiprocessor", blocks, this.handle, threads, shared);
     return blocks[0]!;

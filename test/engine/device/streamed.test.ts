@@ -8,7 +8,7 @@ import type { Engine } from "../../../src/reservoir/engine.js";
 import { openDevice } from "../../../src/gpu/index.js";
 import { simulatedDriver } from "../../../src/sim/index.js";
 import { onHardware, size } from "../../gpu/device/device.js";
-import { bits, model, randomMatrix } from "../contract.js";
+import { bits, model, randomMatrix, randomReadout } from "../contract.js";
 import { device } from "./engines.js";
 
 async function statesOf(engine: Engine, config: ReservoirOptions, steps: number, every = 1): Promise<Matrix> {
@@ -61,6 +61,18 @@ describe("the streamed plan gives the CPU's bits", () => {
         bits((await statesOf(cpuEngine, options, steps, every)).data),
       );
   });
+});
+
+it("closes a loop again with a readout that lies where the last one lay", async () => {
+  const of = model({ size: 5, inputSize: 1 });
+  const session = await device.open(of, { plan: "streamed" });
+  const readout = randomReadout(of, 1);
+  for (let round = 0; round < 3; round++) {
+    session.reset();
+    const made = await session.generate({ readout, steps: 4 });
+    expect(bits(made.data)).toEqual(bits((await (await cpuEngine.open(of)).generate({ readout, steps: 4 })).data));
+  }
+  await session.dispose();
 });
 
 describe("device memory", () => {

@@ -3,6 +3,7 @@
 import type { Context, DeviceInfo } from "../../../gpu/index.js";
 import type { Matrix, SparseMatrix } from "../../../numerics/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
+import { abandonAll } from "../dispose.js";
 import type { AnyBuffer } from "../kernels.js";
 import type { ModelShape } from "../shape.js";
 import type { TimeLoop, TimeLoopFamily, TimeLoopOptions, TimeLoopPlan } from "../time-loop.js";
@@ -33,15 +34,8 @@ function denseMemory(context: Context, model: ReservoirModel, fit: DenseFit): Pe
 }
 
 function sparseMemory(context: Context, model: ReservoirModel, fit: SparseFit): PersistentMemory {
-  const { entries, neurons } = packSparse(model.weights as SparseMatrix, fit);
-  const first = context.upload(entries as Uint32Array<ArrayBuffer>, { label: "W" });
-  try {
-    const second = context.upload(neurons as Int32Array<ArrayBuffer>, { label: "neurons of the places" });
-    return withPlaces(context, [first, second], fit.placeBytes, [fit.count, fit.held, fit.shared, fit.streamed, fit.copies]);
-  } catch (error) {
-    first.dispose();
-    throw error;
-  }
+  const entries = context.upload(packSparse(model.weights as SparseMatrix, fit) as Uint32Array<ArrayBuffer>, { label: "W" });
+  return withPlaces(context, [entries], fit.placeBytes, [fit.count, fit.held, fit.shared, fit.streamed, fit.copies]);
 }
 
 function withPlaces(context: Context, leading: readonly AnyBuffer[], bytes: number, trailing: readonly number[]): PersistentMemory {
@@ -49,7 +43,7 @@ function withPlaces(context: Context, leading: readonly AnyBuffer[], bytes: numb
     const places = context.zeros("u64", Math.ceil(bytes / 8), { label: "exchanged states" });
     return { leading: [...leading, places], trailing, places };
   } catch (error) {
-    for (const buffer of leading) buffer.dispose();
+    abandonAll(leading);
     throw error;
   }
 }
@@ -69,6 +63,7 @@ function openDense(context: Context, model: ReservoirModel, fit: DenseFit, optio
       trailing: cluster ? ["i32", "i32"] : ["i32", "i32", "i32", "i32", "i32"],
       config: { grid: blocks, block: warps * 32, shared, ...(cluster ? { cluster: blocks } : { cooperative: true }) },
       details: describeDense(fit),
+      closed: variant.closed,
     },
     () => denseMemory(context, model, fit),
     options.spinLimit,
@@ -90,10 +85,11 @@ function openSparse(context: Context, model: ReservoirModel, planned: SparseFit,
       name: "grid",
       file: "reservoir_sparse",
       entry: sparseEntry(variant),
-      leading: ["const u32*", "const i32*", "u64*"],
+      leading: ["const u32*", "u64*"],
       trailing: ["i32", "i32", "i32", "i32", "i32"],
       config: { grid: blocks, block: variant.warps * 32, shared, cooperative: true },
       details: describeSparse(fit),
+      closed: variant.closed,
     },
     () => sparseMemory(context, model, fit),
     options.spinLimit,
@@ -150,7 +146,7 @@ export function sparsePlan(fit: SparseFit): TimeLoopPlan {
   return {
     name: "grid",
     details: describeSparse(fit),
-    bytes: fit.weightBytes + fit.placeBytes + 4 * fit.count,
+    bytes: fit.weightBytes + fit.placeBytes,
     microsecondsPerStep: fit.microsecondsPerStep,
     open: (context, model, options) => openSparse(context, model, fit, options),
   };

@@ -3,8 +3,10 @@
 import type { Context, DeviceBuffer, LaunchConfig, PinnedBuffer, Stream } from "../../../gpu/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
+import { CommonKernels } from "../common-kernels.js";
+import { abandonAll, disposeAll, type Disposes } from "../dispose.js";
 import { type AnyBuffer, type AnyKernel, realKernel, type RealParameter } from "../kernels.js";
-import { StallError, type TimeLoop, type TimeLoopRun } from "../time-loop.js";
+import { type ClosedLoopRun, type RealSlice, StallError, type TimeLoop, type TimeLoopRun } from "../time-loop.js";
 
 /** Clock ticks that a block waits for the others: seconds on any device, and far more than a step. */
 export const defaultSpinLimit = 8e9;
@@ -29,7 +31,15 @@ export interface PersistentKernel {
   readonly trailing: readonly RealParameter[];
   readonly config: LaunchConfig;
   readonly details: Readonly<Record<string, string | number | boolean>>;
+  /** Whether there is an entry with "_closed" behind its name. */
+  readonly closed: boolean;
 }
+
+/** What a closed loop's entry takes behind all else: CLOSED_PARAMETERS of kernels/include/closed_loop.cuh, and where its shared memory begins. */
+const closedParameters = [
+  ...(["const f64*", "const f64*", "i32", "i32", "i32", "i32", "i32", "const real*", "const real*", "const real*"] as const),
+  ...(["real*", "real*", "i32"] as const),
+] as const satisfies readonly RealParameter[];
 
 /** What a loop holds on the device beside the report: arguments before and after those of the steps, and the memory that must be zeros after a stall. */
 export interface PersistentMemory {
@@ -42,6 +52,8 @@ export class PersistentLoop implements TimeLoop {
   readonly name: string;
   readonly details: Readonly<Record<string, string | number | boolean>>;
   readonly #description: PersistentKernel;
+  readonly #context: Context;
+  readonly #model: ReservoirModel;
   readonly #kernel: AnyKernel;
   readonly #memory: PersistentMemory;
   readonly #leak: AnyBuffer;
@@ -50,6 +62,7 @@ export class PersistentLoop implements TimeLoop {
   readonly #neuron: readonly [activation: number, noiseLevel: number, key0: number, key1: number];
   readonly #size: number;
   readonly #spinLimit: number;
+  #closed: { readonly kernel: AnyKernel; readonly common: CommonKernels } | undefined;
   #stalled = false;
 
   private constructor(
@@ -63,14 +76,16 @@ export class PersistentLoop implements TimeLoop {
     this.name = description.name;
     this.details = description.details;
     this.#description = description;
+    this.#context = context;
+    this.#model = model;
     this.#kernel = kernel;
     this.#memory = memory;
     this.#size = model.size;
     this.#spinLimit = spinLimit;
     const [key0, key1] = model.noiseKey;
     this.#neuron = [activationNumber[model.activation], model.noiseLevel, key0, key1];
-    const held: { dispose(): void }[] = [];
-    const kept = <B extends { dispose(): void }>(buffer: B): B => {
+    const held: Disposes[] = [];
+    const kept = <B extends Disposes>(buffer: B): B => {
       held.push(buffer);
       return buffer;
     };
@@ -79,7 +94,7 @@ export class PersistentLoop implements TimeLoop {
       this.#report = kept(context.zeros("u64", reportWords, { label: "report of the blocks" }));
       this.#told = kept(context.pinned("u64", reportWords, { label: "report of the blocks" }));
     } catch (error) {
-      for (const buffer of held) buffer.dispose();
+      abandonAll(held);
       throw error;
     }
   }
@@ -101,7 +116,7 @@ export class PersistentLoop implements TimeLoop {
     try {
       return new PersistentLoop(context, model, kernel, description, memory, spinLimit);
     } catch (error) {
-      for (const buffer of memory.leading) buffer.dispose();
+      abandonAll(memory.leading);
       throw error;
     }
   }
@@ -111,21 +126,69 @@ export class PersistentLoop implements TimeLoop {
   }
 
   enqueue(stream: Stream, run: TimeLoopRun): void {
-    if (this.#stalled) {
-      // What a stalled chunk left behind could be taken for states.
-      stream.fill(this.#report);
-      if (this.#memory.places) stream.fill(this.#memory.places);
-      this.#stalled = false;
+    this.#clear(stream);
+    const { drive, feedback, state, states } = run;
+    stream.launch(this.#kernel, this.#description.config, ...this.#arguments(run, [drive, feedback ?? null, state, states ?? null]));
+    stream.read(this.#report.slice(0), this.#told);
+  }
+
+  enqueueClosed(stream: Stream, run: ClosedLoopRun): boolean {
+    const { precision, size, inputSize, outputSize } = this.#model;
+    const { config, entry, file, leading, trailing, closed } = this.#description;
+    const { features, weights, intercept, outputs, featureCount } = run.readout;
+    if (!closed) return false;
+    const context = this.#context;
+    const closedAt = config.shared ?? 0;
+    const wider = { ...config, shared: closedAt + 8 * (outputs + inputSize + 1) };
+    this.#closed ??= {
+      kernel: realKernel(context, file, `${entry}_closed`, precision, [
+        ...leading,
+        ...stepParameters,
+        ...trailing,
+        "i64",
+        ...closedParameters,
+      ]),
+      common: new CommonKernels(context, precision),
+    };
+    const { kernel, common } = this.#closed;
+    if (!coResident(kernel, wider)) return false;
+    this.#clear(stream);
+    const byWeights = outputSize > 0;
+    if (byWeights) {
+      const inputs = inputSize > 0 ? (run.inputs.slice(inputSize, (run.steps + 1) * inputSize) as RealSlice) : null;
+      common.drive(stream, inputs && run.inputWeights, run.bias, inputs, run.drive, { size, inputs: inputSize, steps: run.steps });
     }
-    const [activation, noiseLevel, key0, key1] = this.#neuron;
     stream.launch(
-      this.#kernel,
-      this.#description.config,
-      ...([...this.#memory.leading, this.#report, this.#leak, run.drive, run.feedback ?? null, run.state, run.states ?? null] as never[]),
-      ...([this.#size, run.steps, activation, noiseLevel, key0, key1, run.firstStep >>> 0, run.sequence] as never[]),
-      ...([...this.#memory.trailing, this.#spinLimit] as never[]),
+      kernel,
+      wider,
+      ...this.#arguments(run, [byWeights ? run.drive : null, null, run.state, run.states]),
+      ...([
+        weights,
+        intercept,
+        outputs,
+        featureCount,
+        features.state === "squareHalf" ? 1 : 0,
+        features.input ? 1 : 0,
+        inputSize,
+      ] as never[]),
+      ...([run.inputWeights, run.bias, run.feedbackWeights ?? null, run.inputs, run.outputs, closedAt] as never[]),
     );
     stream.read(this.#report.slice(0), this.#told);
+    return true;
+  }
+
+  /** What a stalled chunk left behind could be taken for states. */
+  #clear(stream: Stream): void {
+    if (!this.#stalled) return;
+    stream.fill(this.#report);
+    if (this.#memory.places) stream.fill(this.#memory.places);
+    this.#stalled = false;
+  }
+
+  #arguments(run: { steps: number; firstStep: number; sequence: number }, slices: readonly (RealSlice | null)[]): never[] {
+    const { steps, firstStep, sequence } = run;
+    const neuron = [this.#size, steps, ...this.#neuron, firstStep >>> 0, sequence];
+    return [...this.#memory.leading, this.#report, this.#leak, ...slices, ...neuron, ...this.#memory.trailing, this.#spinLimit] as never[];
   }
 
   check(): void {
@@ -137,7 +200,7 @@ export class PersistentLoop implements TimeLoop {
   }
 
   dispose(): void {
-    for (const buffer of [...this.#memory.leading, this.#leak, this.#report, this.#told]) buffer.dispose();
+    disposeAll([...this.#memory.leading, this.#leak, this.#report, this.#told]);
   }
 }
 

@@ -60,23 +60,14 @@ export function longestRow({ rowOffsets }: SparseMatrix): number {
   return longest;
 }
 
-/** Sparse rows as the kernel has them. */
-export interface PackedRows {
-  /** [block][warp][round][unit][16 bytes of a unit][lane] as 32-bit words. */
-  readonly entries: Uint32Array;
-  /** The neuron at each place, or -1. */
-  readonly neurons: Int32Array;
-}
-
 /**
  * Rows in order, eight lanes each: entry m of a row is in lane m mod 8 of its octet. The units of a round in registers, shared memory and streamed take
- * turns, in the order in which kernels/include/reservoir_sparse.cuh meets them.
+ * turns, in the order in which kernels/include/reservoir_sparse.cuh meets them. [block][warp][round][unit][16 bytes of a unit][lane], in 32-bit words.
  */
-export function packSparse(weights: SparseMatrix, fit: SparseFit): PackedRows {
-  const { variant, count, blocks, held, shared, streamed } = fit;
+export function packSparse(weights: SparseMatrix, fit: SparseFit): Uint32Array {
+  const { variant, blocks, held, shared, streamed } = fit;
   const { rounds, warps, precision } = variant;
   const { rows: size, rowOffsets, columns, values } = weights;
-  const neurons = Int32Array.from({ length: count }, (_, place) => (place < size ? place : -1));
   const order = unitOrder(fit);
   const element = elementBytes(precision);
   const bytes = unitBytes(precision);
@@ -104,7 +95,7 @@ export function packSparse(weights: SparseMatrix, fit: SparseFit): PackedRows {
           }
         }
       }
-  return { entries: new Uint32Array(buffer), neurons };
+  return new Uint32Array(buffer);
 }
 
 /** The unit of a row in each place of storage. */

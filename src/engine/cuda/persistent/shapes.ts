@@ -14,6 +14,8 @@ export interface DenseVariant {
   readonly warps: number;
   /** Whether further columns may lie in shared memory and, on the grid, in L2. */
   readonly mixed: boolean;
+  /** Whether there is a kernel of this shape with the loop closed. */
+  readonly closed: boolean;
 }
 
 const dense = (
@@ -23,27 +25,26 @@ const dense = (
   held: number,
   warps: number,
   mixed: boolean,
-): DenseVariant => ({
-  ...{ plan, precision, rows, held, warps, mixed },
-});
+  closed = false,
+): DenseVariant => ({ plan, precision, rows, held, warps, mixed, closed });
 
 /** Every dense shape that is shipped. A cluster's blocks hold what is beyond their registers in shared memory. */
 export const denseVariants: readonly DenseVariant[] = [
-  dense("cluster", "float32", 4, 1, 4, true),
-  dense("cluster", "float32", 4, 2, 4, true),
+  dense("cluster", "float32", 4, 1, 4, true, true),
+  dense("cluster", "float32", 4, 2, 4, true, true),
   dense("cluster", "float32", 4, 2, 8, true),
-  dense("cluster", "float32", 4, 4, 8, true),
+  dense("cluster", "float32", 4, 4, 8, true, true),
   dense("cluster", "float32", 8, 5, 8, true),
-  dense("cluster", "float64", 4, 2, 4, true),
+  dense("cluster", "float64", 4, 2, 4, true, true),
   dense("cluster", "float64", 4, 3, 8, true),
   dense("grid", "float32", 2, 2, 4, false),
   dense("grid", "float32", 2, 4, 4, false),
-  dense("grid", "float32", 2, 8, 4, false),
-  dense("grid", "float32", 2, 16, 8, false),
+  dense("grid", "float32", 2, 8, 4, false, true),
+  dense("grid", "float32", 2, 16, 8, false, true),
   dense("grid", "float32", 4, 4, 8, false),
   dense("grid", "float32", 4, 10, 8, true),
   dense("grid", "float32", 8, 3, 8, true),
-  dense("grid", "float64", 1, 8, 8, false),
+  dense("grid", "float64", 1, 8, 8, false, true),
   dense("grid", "float64", 2, 4, 8, true),
   dense("grid", "float64", 4, 2, 8, true),
 ];
@@ -133,7 +134,7 @@ export function fitDense(variant: DenseVariant, size: number, device: DeviceInfo
   const stored = held + shared + streamed;
   const sharedBytes = stateBytes(stored) + shared * groupBytes;
   if (sharedBytes > most) return undefined;
-  const copies = !cluster && groups >= 16 ? Math.min(4, 32 / rows) : 1;
+  const copies = cluster ? 1 : groups >= 16 ? Math.min(4, 32 / rows) : groups >= 8 ? 2 : 1;
   const wide = precision === "float64" ? 2 : 1;
   const products = (rowsPerBlock * stored * groupSize * 2 * wide) / 128;
   const reads = (warps * stored * groupSize * element + shared * groupBytes) / 128;
@@ -154,20 +155,21 @@ export interface SparseVariant {
   readonly held: number;
   readonly warps: number;
   readonly mixed: boolean;
+  readonly closed: boolean;
 }
 
-const sparse = (precision: Precision, rounds: number, held: number, warps: number, mixed: boolean): SparseVariant => ({
-  ...{ precision, rounds, held, warps, mixed },
+const sparse = (precision: Precision, rounds: number, held: number, warps: number, mixed: boolean, closed = false): SparseVariant => ({
+  ...{ precision, rounds, held, warps, mixed, closed },
 });
 
 /** Every sparse shape that is shipped. */
 export const sparseVariants: readonly SparseVariant[] = [
-  sparse("float32", 1, 3, 4, false),
-  sparse("float32", 1, 4, 20, true),
-  sparse("float32", 2, 2, 20, true),
+  sparse("float32", 1, 3, 4, false, true),
+  sparse("float32", 1, 3, 20, true),
+  sparse("float32", 2, 1, 20, true),
   sparse("float32", 4, 1, 16, true),
-  sparse("float64", 1, 2, 4, false),
-  sparse("float64", 1, 1, 20, true),
+  sparse("float64", 1, 2, 4, false, true),
+  sparse("float64", 1, 1, 16, true),
   sparse("float64", 2, 1, 16, true),
 ];
 

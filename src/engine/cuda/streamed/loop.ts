@@ -6,7 +6,7 @@ import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import { CommonKernels } from "../common-kernels.js";
 import { type AnyKernel, loadEntries, realKernel, realType } from "../kernels.js";
-import type { ClosedLoopRun, RealSlice, TimeLoop, TimeLoopRun } from "../time-loop.js";
+import type { ClosedLoopRun, DeviceReadout, RealSlice, TimeLoop, TimeLoopRun } from "../time-loop.js";
 import type { NeuronArguments, StreamedWeights } from "./weights.js";
 import { abandonAll, disposeAll } from "../dispose.js";
 
@@ -36,7 +36,7 @@ export class StreamedLoop implements TimeLoop {
   readonly #pack: AnyKernel;
   readonly #unpack: AnyKernel;
   #graph: Graph | undefined;
-  #closed: { readonly key: string; readonly graph: Graph } | undefined;
+  #closed: { readonly readout: DeviceReadout; readonly key: string; readonly graph: Graph } | undefined;
 
   constructor(context: Context, model: ReservoirModel, makeWeights: MakeWeights) {
     const { precision, size } = model;
@@ -107,11 +107,12 @@ export class StreamedLoop implements TimeLoop {
     this.#begin(stream, state, drive, feedback, states, run.firstStep, run.sequence);
     if (this.#outputSize > 0) this.#drive(stream, run, 0, steps);
     const key = [run.steps, run.readout.weights.address, run.inputs.address, run.outputs.address, states.address, drive.address].join();
-    if (this.#closed?.key !== key) {
+    // Another readout may lie where one was that is gone, and a graph holds what it was captured with.
+    if (this.#closed?.key !== key || this.#closed.readout !== run.readout) {
       this.#closed?.graph.dispose();
       this.#closed = undefined;
       const graph = stream.capture((captured) => this.#closedSteps(captured, run), { label: "closed loop" });
-      this.#closed = { key, graph };
+      this.#closed = { readout: run.readout, key, graph };
     }
     this.#closed.graph.launch(stream);
     this.#end(stream, state, steps);
