@@ -1,5 +1,5 @@
-// Numbers of twice the precision of binary64, as unevaluated sums of two: for sums that must not lose anything. IEEE operations only, so the same bits
-// everywhere. No array arithmetic lives here.
+// Numbers of twice the precision of binary64, as unevaluated sums of two: for sums that must not lose anything. IEEE operations only, so
+// the same bits everywhere. No array arithmetic lives here.
 
 /** high + low with |low| <= ulp(high) / 2: about 106 bits, in the range of binary64. */
 export interface DoubleDouble {
@@ -14,7 +14,10 @@ export function doubleDouble(a: number, b = 0): DoubleDouble {
   return { high, low: a - (high - part) + (b - part) };
 }
 
-/** a + b, relative error at most 3 * 2^-106 (Joldes, Muller, Popescu 2017, "Tight and rigorous error bounds for basic building blocks of double-word arithmetic", algorithm 6). */
+/**
+ * a + b, relative error at most 3 * 2^-106 (Joldes, Muller, Popescu 2017, "Tight and rigorous error bounds for basic building blocks of
+ * double-word arithmetic", algorithm 6).
+ */
 export function ddAdd(a: DoubleDouble, b: DoubleDouble): DoubleDouble {
   const s = doubleDouble(a.high, b.high);
   const t = doubleDouble(a.low, b.low);

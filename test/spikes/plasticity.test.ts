@@ -233,8 +233,8 @@ describe("bad input", () => {
 });
 
 /**
- * 80 excitatory and 20 inhibitory leaky integrate-and-fire neurons (tau 20 ms, threshold 15, 1 ms steps), 10 % connected, driven by noise; every synapse onto
- * them learns. Returns the weights and the mean rate over the last 5 s.
+ * 80 excitatory and 20 inhibitory leaky integrate-and-fire neurons (tau 20 ms, threshold 15, 1 ms steps), 10 % connected, driven by noise;
+ * every synapse onto them learns. Returns the weights and the mean rate over the last 5 s.
  */
 function balancedNetwork(profile: PlasticityProfileName, durationMs: number): { weights: readonly number[]; rateHz: number } {
   const size = 100;

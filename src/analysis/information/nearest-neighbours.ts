@@ -1,4 +1,5 @@
-// Mutual information and transfer entropy of continuous series by distances to nearest neighbours, without bins. Those with bins are in transfer-entropy.ts.
+// Mutual information and transfer entropy of continuous series by distances to nearest neighbours, without bins. Those with bins are in
+// transfer-entropy.ts.
 import { ConfigError } from "../../reservoir/index.js";
 import { checkedPair, digamma, type Series } from "./series.js";
 import { whole } from "../source.js";
@@ -9,9 +10,9 @@ export interface NearestNeighbourOptions {
 }
 
 /**
- * I(X; Y) = psi(k) + psi(N) - <psi(n_x + 1) + psi(n_y + 1)> in nats: n_x and n_y count the points that are nearer in x and in y alone than the k-th neighbour in (x, y),
- * strictly, in the maximum norm. It may come out slightly below 0 where there is nothing to find. Cost grows with N^2.
- * Source: Kraskov, Stoegbauer, Grassberger 2004, "Estimating mutual information", equation 8.
+ * I(X; Y) = psi(k) + psi(N) - <psi(n_x + 1) + psi(n_y + 1)> in nats: n_x and n_y count the points that are nearer in x and in y alone than
+ * the k-th neighbour in (x, y), strictly, in the maximum norm. It may come out slightly below 0 where there is nothing to find. Cost grows
+ * with N^2. Source: Kraskov, Stoegbauer, Grassberger 2004, "Estimating mutual information", equation 8.
  * @throws ConfigError on series of different lengths or too short for k
  */
 export function nearestNeighbourInformation(x: Series, y: Series, { neighbours = 3 }: NearestNeighbourOptions = {}): number {
@@ -33,9 +34,10 @@ export interface NearestNeighbourTransferOptions extends NearestNeighbourOptions
 }
 
 /**
- * Transfer entropy from source x to target y, I(y(t); x(t - lag) | y(t - 1), ..., y(t - history)) = psi(k) + <psi(n_y + 1) - psi(n_y'y + 1) - psi(n_xy + 1)> in nats, counts as
- * in {@link nearestNeighbourInformation} in the spaces of the past, of present and past, and of source and past.
- * Sources: Schreiber 2000; Frenzel and Pompe 2007, "Partial mutual information for coupling analysis of multivariate time series", equation 5.
+ * Transfer entropy from source x to target y, I(y(t); x(t - lag) | y(t - 1), ..., y(t - history)) = psi(k) + <psi(n_y + 1) - psi(n_y'y + 1)
+ * - psi(n_xy + 1)> in nats, counts as in {@link nearestNeighbourInformation} in the spaces of the past, of present and past, and of source
+ * and past. Sources: Schreiber 2000; Frenzel and Pompe 2007, "Partial mutual information for coupling analysis of multivariate time
+ * series".
  * @throws ConfigError on series of different lengths or too short
  */
 export function nearestNeighbourTransferEntropy(source: Series, target: Series, options: NearestNeighbourTransferOptions = {}): number {

@@ -31,9 +31,10 @@ export interface TransferEntropy {
 }
 
 /**
- * TE(X -> Y) = sum p(y', y, x) log2(p(y', y, x) p(y) / (p(y', y) p(y, x))) with y' = y(t), y = (y(t-1), ..., y(t - targetHistory)), x = (x(t - lag), ..., x(t - lag - sourceHistory + 1)),
- * from relative counts in bins. Surrogates turn the source around by a random number of steps, which keeps its own structure and takes away its influence.
- * Sources: Schreiber 2000, "Measuring information transfer", equation 4; effective: Marschinski and Kantz 2002.
+ * TE(X -> Y) = sum p(y', y, x) log2(p(y', y, x) p(y) / (p(y', y) p(y, x))) with y' = y(t), y = (y(t-1), ..., y(t - targetHistory)), x =
+ * (x(t - lag), ..., x(t - lag - sourceHistory + 1)), from relative counts in bins. Surrogates turn the source around by a random number of
+ * steps, which keeps its own structure and takes away its influence. Sources: Schreiber 2000, "Measuring information transfer", equation 4;
+ * effective: Marschinski and Kantz 2002.
  * @throws ConfigError on series of different lengths, too short, or with more bins than can be counted
  */
 export function transferEntropy(source: Series, target: Series, options: TransferEntropyOptions = {}): TransferEntropy {
@@ -61,7 +62,10 @@ export function transferEntropy(source: Series, target: Series, options: Transfe
   return { bits, effectiveBits: bits - mean, standardError: Math.sqrt(variance), pValue: (1 + above) / (1 + surrogates) };
 }
 
-/** Transfer entropies between all columns of a T x C series: element [i][j] is TE(i -> j), undefined for i = j. @throws ConfigError as {@link transferEntropy} does */
+/**
+ * Transfer entropies between all columns of a T x C series: element [i][j] is TE(i -> j), undefined for i = j. @throws ConfigError as
+ * {@link transferEntropy} does
+ */
 export function transferEntropyMatrix(series: MatrixLike, options: TransferEntropyOptions = {}): (TransferEntropy | undefined)[][] {
   const matrix = asMatrix(series, "series");
   const columns = Array.from({ length: matrix.cols }, (_, c) => matrix.column(c));

@@ -29,7 +29,7 @@ export class CircuitOpenError extends Error {
   }
 }
 
-/** A circuit breaker (Nygard 2007, "Release It!", section 5.2). */
+/** A circuit breaker (Nygard 2007, "Release It!"). */
 export class CircuitBreaker {
   readonly #failureThreshold: number;
   readonly #recoveryMs: number;

@@ -3,8 +3,8 @@ const fround = Math.fround;
 const partials = new Float32Array(32);
 
 /**
- * Sum over d of a[aStart + d] b[bStart + d] in binary32 by docs/numerics.md, rule 1: 32 partial sums over d, d + 32, ... from +0, each product rounded and then added,
- * and a butterfly 16, 8, 4, 2, 1.
+ * Sum over d of a[aStart + d] b[bStart + d] in binary32 by docs/numerics.md, rule 1: 32 partial sums over d, d + 32, ... from +0, each
+ * product rounded and then added, and a butterfly 16, 8, 4, 2, 1.
  */
 export function dot32(a: Float32Array, aStart: number, b: Float32Array, bStart: number, length: number): number {
   partials.fill(0);

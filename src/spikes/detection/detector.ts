@@ -15,8 +15,9 @@ export interface PatternDetectorOptions {
   /** Patterns shorter than this have no type, in ms; default 10. */
   readonly minimumDurationMs?: number | undefined;
   /**
-   * Lets all thresholds rise by 1 % after a detection where more than half of the last 100 detections were weaker than 0.5, and fall by 1 % where fewer than
-   * a fifth were, never below the defaults and never above 0.95. Default false: the false alarms that the thresholds stand for hold.
+   * Lets all thresholds rise by 1 % after a detection where more than half of the last 100 detections were weaker than 0.5, and fall by 1 %
+   * where fewer than a fifth were, never below the defaults and never above 0.95. Default false: the false alarms that the thresholds stand
+   * for hold.
    */
   readonly adaptive?: boolean | undefined;
   /** The bank behind `coherence`, or false for none. Every pattern finds it at its own beginning. */
@@ -43,9 +44,9 @@ export interface DetectionResult {
 }
 
 /**
- * Scores patterns by the measures of the eight types and reports those that reach their thresholds. Types do not exclude one another. A pattern's scores depend on
- * nothing but the pattern: the first call is like any other. A pattern without spikes is a failure; after 10 in a row the detector refuses calls for
- * a second (see {@link CircuitBreaker}).
+ * Scores patterns by the measures of the eight types and reports those that reach their thresholds. Types do not exclude one another. A
+ * pattern's scores depend on nothing but the pattern: the first call is like any other. A pattern without spikes is a failure; after 10 in
+ * a row the detector refuses calls for a second (see {@link CircuitBreaker}).
  */
 export class PatternDetector {
   readonly types: readonly PatternType[];
@@ -93,7 +94,8 @@ export class PatternDetector {
   }
 
   /**
-   * Looks for the types in one pattern. `truth`, where it is known, are the types that the pattern is of: it goes into the statistics alone.
+   * Looks for the types in one pattern. `truth`, where it is known, are the types that the pattern is of: it goes into the statistics
+   * alone.
    * @throws SpikeError on a pattern without spikes, CircuitOpenError while the circuit is open.
    */
   detect(pattern: SpikePattern, truth?: readonly PatternType[]): DetectionResult {

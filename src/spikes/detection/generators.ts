@@ -16,8 +16,8 @@ export function poissonSpikes(seed: Seed, neuronCount: number, durationMs: numbe
 }
 
 /**
- * Poisson spikes of every neuron at rate maximumHz times share(neuron, timeMs), the share from 0 to 1: those of the maximal rate, each kept with
- * probability share (Lewis and Shedler 1979, "Simulation of nonhomogeneous Poisson processes by thinning").
+ * Poisson spikes of every neuron at rate maximumHz times share(neuron, timeMs), the share from 0 to 1: those of the maximal rate, each kept
+ * with probability share (Lewis and Shedler 1979, "Simulation of nonhomogeneous Poisson processes by thinning").
  */
 export function modulatedSpikes(
   seed: Seed,

@@ -34,9 +34,11 @@ export interface OrderParameter {
 }
 
 /**
- * dphi_i/dt = 2 pi f_i + (K / M) sum_j sin(phi_j - phi_i) - drive s_i(t) sin(phi_i), by the classical Runge-Kutta scheme of order 4 in steps of stepMs (in equal parts of it, where the pull of coupling and drive within it is above 1); the input s_i, from 0 to 1, is
- * constant within a step and pulls a driven oscillator towards phase 0. The sum is K R sin(psi - phi_i), so a step costs M.
- * Sources: Kuramoto 1984, "Chemical Oscillations, Waves, and Turbulence", section 5.4; Strogatz 2000, "From Kuramoto to Crawford"; the drive: Sakaguchi 1988.
+ * dphi_i/dt = 2 pi f_i + (K / M) sum_j sin(phi_j - phi_i) - drive s_i(t) sin(phi_i), by the classical Runge-Kutta scheme of order 4 in
+ * steps of stepMs (in equal parts of it, where the pull of coupling and drive within it is above 1); the input s_i, from 0 to 1, is
+ * constant within a step and pulls a driven oscillator towards phase 0. The sum is K R sin(psi - phi_i), so a step costs M. Sources:
+ * Kuramoto 1984, "Chemical Oscillations, Waves, and Turbulence"; Strogatz 2000, "From Kuramoto to Crawford"; the drive:
+ * Sakaguchi 1988.
  */
 export class KuramotoOscillators {
   readonly count: number;
@@ -117,8 +119,8 @@ export class KuramotoOscillators {
   }
 
   /**
-   * How coherent a pattern makes the bank: the largest R that it brings it to. Neuron n drives oscillator floor(n M / N) (where there are fewer neurons, each drives its share of
-   * oscillators) in the steps in which it fires.
+   * How coherent a pattern makes the bank: the largest R that it brings it to. Neuron n drives oscillator floor(n M / N) (where there are
+   * fewer neurons, each drives its share of oscillators) in the steps in which it fires.
    */
   coherence(pattern: SpikePattern): number {
     const channels = Math.min(this.count, pattern.neuronCount);

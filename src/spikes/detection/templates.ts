@@ -1,4 +1,5 @@
-// Templates: labelled patterns as binned vectors, and what a new pattern is most like. Types without an example are the detector's business.
+// Templates: labelled patterns as binned vectors, and what a new pattern is most like. Types without an example are the detector's
+// business.
 import { readBytes } from "../../io/files.js";
 import { writeFileAtomic } from "../../io/atomic.js";
 import { decodeSafetensors, encodeSafetensors } from "../../io/safetensors.js";
@@ -37,8 +38,8 @@ export interface TemplateMatch {
 const kind = "spillway spike templates";
 
 /**
- * P templates of D = bins x channels numbers each. The score of a vector x and a template w is their cosine x . w / (|x| |w|), in binary32 by rule 1 of docs/numerics.md; 0 where either is
- * all zeros.
+ * P templates of D = bins x channels numbers each. The score of a vector x and a template w is their cosine x . w / (|x| |w|), in binary32
+ * by rule 1 of docs/numerics.md; 0 where either is all zeros.
  */
 export class PatternTemplates implements TemplateShape {
   readonly bins: number;
@@ -72,8 +73,8 @@ export class PatternTemplates implements TemplateShape {
   }
 
   /**
-   * One template a label: the mean of the vectors of its patterns, summed in the order they are given. Templates stand in the order in which labels first occur. `labels` default to
-   * those in the patterns' metadata.
+   * One template a label: the mean of the vectors of its patterns, summed in the order they are given. Templates stand in the order in
+   * which labels first occur. `labels` default to those in the patterns' metadata.
    * @throws SpikeError where there is no pattern, one without a label, or one with fewer neurons than channels.
    */
   static learn(

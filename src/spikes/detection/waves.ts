@@ -17,9 +17,9 @@ export interface PlaneWave {
 }
 
 /**
- * The squared vector strengths of a pattern's n spikes for wave numbers k = 1 to 4 (cycles across the population, x = (neuron + 1/2) / N; fewer
- * below 16 neurons) and frequencies m / duration from m = 1 up to 100 Hz. Times are taken to steps of 2 ms. For independent Poisson neurons
- * n times a strength is exponential with mean 1.
+ * The squared vector strengths of a pattern's n spikes for wave numbers k = 1 to 4 (cycles across the population, x = (neuron + 1/2) / N;
+ * fewer below 16 neurons) and frequencies m / duration from m = 1 up to 100 Hz. Times are taken to steps of 2 ms. For independent Poisson
+ * neurons n times a strength is exponential with mean 1.
  */
 export function planeWaves(pattern: SpikePattern): PlaneWave[] {
   const { neuronCount, durationMs, spikeCount } = pattern;

@@ -25,9 +25,10 @@ export interface CochleaOptions {
  * The cochleagram of a sound, T x F in [0, 1], channel 0 lowest: each filter's envelope e, averaged over the samples of a frame, as a level
  * max(0, 1 + 20 log10(e / reference) / dynamicRange), at most 1. Silence is 0. The last frame may be shorter.
  *
- * Filters: gammatones of order 4 as four complex one-pole filters in a row (Hohmann 2002, "Frequency analysis and synthesis using a gammatone filterbank",
- * section 2), pole exp(-2 pi 1.019 ERB(f) / sampleRate) at angle 2 pi f / sampleRate, gain 1 at f for a sine; centres evenly spaced on the ERB scale
- * 21.4 log10(1 + 0.00437 f), ERB(f) = 24.7 (1 + 0.00437 f) Hz (Glasberg and Moore 1990). The envelope is the modulus of the complex output.
+ * Filters: gammatones of order 4 as four complex one-pole filters in a row (Hohmann 2002, "Frequency analysis and synthesis using a
+ * gammatone filterbank"), pole exp(-2 pi 1.019 ERB(f) / sampleRate) at angle 2 pi f / sampleRate, gain 1 at f for a sine;
+ * centres evenly spaced on the ERB scale 21.4 log10(1 + 0.00437 f), ERB(f) = 24.7 (1 + 0.00437 f) Hz (Glasberg and Moore 1990). The
+ * envelope is the modulus of the complex output.
  * @throws SpikeError on a sample that is not finite, a sound of several channels, or centres beyond half the sample rate.
  */
 export function cochleagram(sound: MatrixLike, options: CochleaOptions): Matrix<Float64Array> {
@@ -123,7 +124,8 @@ export interface CochleaEncoderOptions extends CochleaOptions {
 }
 
 /**
- * Sound to spikes: its {@link cochleagram}, each channel rate coded by {@link rateEncode} from 0 to maximumRateHz. The pattern lasts as long as the frames do.
+ * Sound to spikes: its {@link cochleagram}, each channel rate coded by {@link rateEncode} from 0 to maximumRateHz. The pattern lasts as
+ * long as the frames do.
  * @throws SpikeError as those two do.
  */
 export function cochleaEncode(sound: MatrixLike, options: CochleaEncoderOptions): SpikePattern {

@@ -14,10 +14,11 @@ export interface DeltaEncoderOptions {
 }
 
 /**
- * Up spikes (neuron 2c) and down spikes (neuron 2c + 1) of channel c of a T x F series of any finite numbers: a level starts at the first value and
- * moves by +-threshold with each spike; a spike falls where the straight line between two samples reaches the level plus or minus the threshold.
- * Row k is at k stepMs, and the pattern lasts (T - 1) stepMs. {@link deltaDecode} gets the signal back within the threshold at every sample.
- * Source: Lichtsteiner, Posch, Delbruck 2008 (event cameras); Petro, Kasabov, Kiss 2020, "Selection and optimization of temporal spike encoding methods", "step forward".
+ * Up spikes (neuron 2c) and down spikes (neuron 2c + 1) of channel c of a T x F series of any finite numbers: a level starts at the first
+ * value and moves by +-threshold with each spike; a spike falls where the straight line between two samples reaches the level plus or minus
+ * the threshold. Row k is at k stepMs, and the pattern lasts (T - 1) stepMs. {@link deltaDecode} gets the signal back within the threshold
+ * at every sample. Source: Lichtsteiner, Posch, Delbruck 2008 (event cameras); Petro, Kasabov, Kiss 2020, "Selection and optimization of
+ * temporal spike encoding methods", "step forward".
  * @throws SpikeError on a value that is not finite, or a threshold that is not above 0.
  */
 export function deltaEncode(values: MatrixLike, { stepMs, threshold, start }: DeltaEncoderOptions): SpikePattern {
@@ -63,7 +64,8 @@ export function deltaEncode(values: MatrixLike, { stepMs, threshold, start }: De
 }
 
 /**
- * The signal that up and down spikes stand for, T x F with T = durationMs / stepMs + 1: start + threshold (ups - downs up to row k's time k stepMs).
+ * The signal that up and down spikes stand for, T x F with T = durationMs / stepMs + 1: start + threshold (ups - downs up to row k's time k
+ * stepMs).
  * @throws SpikeError where the number of neurons is odd or `start` does not have one number a channel.
  */
 export function deltaDecode(

@@ -27,8 +27,9 @@ export interface LatencyEncoderOptions extends FrameOptions, LatencyCode {
 }
 
 /**
- * One spike a neuron and frame at t = row frameMs + d(f) + j neuronDelayMs, for a T x F series of values f in [0, 1]; a spike that would come after the
- * end of its frame is left out. First-spike coding: Thorpe, Delorme, van Rullen 2001, "Spike-based strategies for rapid processing", section 3.
+ * One spike a neuron and frame at t = row frameMs + d(f) + j neuronDelayMs, for a T x F series of values f in [0, 1]; a spike that would
+ * come after the end of its frame is left out. First-spike coding: Thorpe, Delorme, van Rullen 2001, "Spike-based strategies for rapid
+ * processing".
  * @throws SpikeError on a value outside [0, 1] or an option that it does not take.
  */
 export function latencyEncode(values: MatrixLike, options: LatencyEncoderOptions): SpikePattern {
@@ -63,7 +64,8 @@ export interface LatencyDecoderOptions extends LatencyCode {
 }
 
 /**
- * The values that first spikes stand for, T x F: the inverse of the encoder's curve at the first spike of each channel's first neuron in each frame.
+ * The values that first spikes stand for, T x F: the inverse of the encoder's curve at the first spike of each channel's first neuron in
+ * each frame.
  * @throws SpikeError where the neurons do not divide into groups.
  */
 export function latencyDecode(pattern: SpikePattern, options: LatencyDecoderOptions): Matrix<Float64Array> {

@@ -18,9 +18,10 @@ export interface PhaseEncoderOptions extends FrameOptions {
 const twoPi = 6.283185307179586;
 
 /**
- * Spikes at t = (m + f phaseRange / 2 pi) period + U(-1, 1) jitterMs for every cycle m, with period = 1000 / baseFrequency ms from the pattern's beginning and f in
- * [0, 1] the value of the frame in which the cycle begins. A spike that jitter or phase carry out of the pattern is left out.
- * Source: O'Keefe and Recce 1993, "Phase relationship between hippocampal place units and the EEG theta rhythm"; here with a fixed frequency.
+ * Spikes at t = (m + f phaseRange / 2 pi) period + U(-1, 1) jitterMs for every cycle m, with period = 1000 / baseFrequency ms from the
+ * pattern's beginning and f in [0, 1] the value of the frame in which the cycle begins. A spike that jitter or phase carry out of the
+ * pattern is left out. Source: O'Keefe and Recce 1993, "Phase relationship between hippocampal place units and the EEG theta rhythm"; here
+ * with a fixed frequency.
  * @throws SpikeError on a value outside [0, 1] or an option that it does not take.
  */
 export function phaseEncode(values: MatrixLike, options: PhaseEncoderOptions): SpikePattern {

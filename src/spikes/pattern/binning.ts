@@ -20,9 +20,9 @@ export interface BinOptions {
 const amplitudeUnit = 16777216;
 
 /**
- * Spikes counted in bins of time and neuron, T x N (or T x channels), in binary32: element (k, n) is the number of spikes of neuron n, or the sum of
- * their amplitudes, with k = min(floor(t / width), T - 1) and width = durationMs / T, each rounded to binary64. Amplitudes are added as
- * whole numbers in units of 2^-24 and the sum is rounded once. Where the duration is 0 every spike falls into the first bin.
+ * Spikes counted in bins of time and neuron, T x N (or T x channels), in binary32: element (k, n) is the number of spikes of neuron n, or
+ * the sum of their amplitudes, with k = min(floor(t / width), T - 1) and width = durationMs / T, each rounded to binary64. Amplitudes are
+ * added as whole numbers in units of 2^-24 and the sum is rounded once. Where the duration is 0 every spike falls into the first bin.
  * @throws SpikeError unless exactly one of `bins` and `binMs` is given, and where the amplitudes of one bin reach 2^29.
  */
 export function binSpikes(pattern: SpikePattern, options: BinOptions): Matrix<Float32Array> {
@@ -48,8 +48,8 @@ export function binSpikes(pattern: SpikePattern, options: BinOptions): Matrix<Fl
 
 /**
  * The profile of a whole population over time, 1 x bins in binary64: each spike adds 1, and its amplitude besides where it has one, to bin
- * min(floor(t / width), bins - 1), whatever its neuron; then all is divided by the total, so that the profile sums to 1. Zeros where there are no
- * spikes. One pattern is one input of a reservoir with inputSize = bins.
+ * min(floor(t / width), bins - 1), whatever its neuron; then all is divided by the total, so that the profile sums to 1. Zeros where there
+ * are no spikes. One pattern is one input of a reservoir with inputSize = bins.
  * @throws SpikeError where `bins` is not a whole number of at least 1.
  */
 export function timeProfile(pattern: SpikePattern, bins: number): Matrix<Float64Array> {
@@ -79,8 +79,8 @@ export function spikeRaster(pattern: SpikePattern, { stepMs }: { readonly stepMs
 }
 
 /**
- * The pattern of a raster, T x N: a spike at t = k stepMs wherever element (k, n) is not 0; lasting T steps. Rasters of patterns whose spikes lie on the
- * grid come back as those patterns.
+ * The pattern of a raster, T x N: a spike at t = k stepMs wherever element (k, n) is not 0; lasting T steps. Rasters of patterns whose
+ * spikes lie on the grid come back as those patterns.
  * @throws SpikeError where `stepMs` is not above 0 or the raster has no columns.
  */
 export function patternFromRaster(raster: Matrix, { stepMs }: { readonly stepMs: number }): SpikePattern {

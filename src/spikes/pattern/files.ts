@@ -28,7 +28,10 @@ interface Frame {
   readonly metadata?: SpikeMetadata | undefined;
 }
 
-/** A pattern as JSON text: durationMs, neuronCount, metadata, times, neurons, and amplitudes where it has them. Every number reads back as it was. */
+/**
+ * A pattern as JSON text: durationMs, neuronCount, metadata, times, neurons, and amplitudes where it has them. Every number reads back as
+ * it was.
+ */
 export function patternToJson(pattern: SpikePattern): string {
   const { durationMs, neuronCount, metadata, times, neurons, amplitudes } = pattern;
   const columns = { times: [...times], neurons: [...neurons], ...(amplitudes ? { amplitudes: [...amplitudes] } : {}) };
@@ -52,8 +55,8 @@ export function patternFromJson(text: string, options: PatternReadOptions = {}):
 }
 
 /**
- * A pattern as CSV text: a line "# " with durationMs, neuronCount and metadata as JSON, a header, and a row a spike: time_ms, neuron, and amplitude where
- * the pattern has them.
+ * A pattern as CSV text: a line "# " with durationMs, neuronCount and metadata as JSON, a header, and a row a spike: time_ms, neuron, and
+ * amplitude where the pattern has them.
  */
 export function patternToCsv({ durationMs, neuronCount, metadata, times, neurons, amplitudes }: SpikePattern): string {
   const columns = ["time_ms", "neuron", ...(amplitudes ? ["amplitude"] : [])];
@@ -65,8 +68,8 @@ export function patternToCsv({ durationMs, neuronCount, metadata, times, neurons
 }
 
 /**
- * The pattern of a CSV text with columns time_ms, neuron and perhaps amplitude, by name or, without a header, in this order; rows in any order. The first
- * line of {@link patternToCsv} may be missing.
+ * The pattern of a CSV text with columns time_ms, neuron and perhaps amplitude, by name or, without a header, in this order; rows in any
+ * order. The first line of {@link patternToCsv} may be missing.
  * @throws FormatError
  */
 export async function patternFromCsv(text: string, options: PatternReadOptions = {}): Promise<SpikePattern> {
@@ -96,7 +99,9 @@ export async function patternFromCsv(text: string, options: PatternReadOptions =
   return made("CSV", source, { times, neurons, amplitudes: column("amplitude", 2) }, frame, options);
 }
 
-/** A pattern as NPZ bytes: times_ms (float64), neurons (uint32), amplitudes (float32), duration_ms, neuron_count, metadata (JSON as bytes). */
+/**
+ * A pattern as NPZ bytes: times_ms (float64), neurons (uint32), amplitudes (float32), duration_ms, neuron_count, metadata (JSON as bytes).
+ */
 export async function encodePatternNpz(pattern: SpikePattern): Promise<Uint8Array> {
   const { times, neurons, amplitudes, durationMs, neuronCount, metadata } = pattern;
   return encodeNpz({
@@ -131,7 +136,9 @@ export async function decodePatternNpz(bytes: Uint8Array, options: PatternReadOp
   return made("NPZ", source, { times, neurons, amplitudes: numbers("amplitudes") }, frame, options);
 }
 
-/** Writes a pattern to a file, whole or not at all, in the format of its ending: .json, .csv or .npz (Node). @throws SpikeError, FileError */
+/**
+ * Writes a pattern to a file, whole or not at all, in the format of its ending: .json, .csv or .npz (Node). @throws SpikeError, FileError
+ */
 export async function writeSpikePattern(path: string, pattern: SpikePattern): Promise<void> {
   const format = formatOf(path);
   const data = format === "json" ? patternToJson(pattern) : format === "csv" ? patternToCsv(pattern) : await encodePatternNpz(pattern);

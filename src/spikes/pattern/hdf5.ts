@@ -1,5 +1,5 @@
-// Event lists in HDF5, many patterns in one file, laid out as the Spiking Heidelberg Digits are (Cramer et al. 2020): spikes/times and spikes/units of one row a
-// pattern, labels, extra/keys. h5wasm, an optional peer, reads the file; nothing of it is loaded before.
+// Event lists in HDF5, many patterns in one file, laid out as the Spiking Heidelberg Digits are (Cramer et al. 2020): spikes/times and
+// spikes/units of one row a pattern, labels, extra/keys. h5wasm, an optional peer, reads the file; nothing of it is loaded before.
 import type { Dataset, File as Hdf5File } from "h5wasm";
 import { unzlibSync } from "fflate";
 import { writeFileAtomic } from "../../io/atomic.js";
@@ -175,8 +175,8 @@ export interface SpikeHdf5WriteOptions {
 }
 
 /**
- * Patterns as an HDF5 file of event lists: times in seconds, units, and, where the patterns have labels, labels and extra/keys. Amplitudes, durations and neuron counts have
- * no place in this layout.
+ * Patterns as an HDF5 file of event lists: times in seconds, units, and, where the patterns have labels, labels and extra/keys. Amplitudes,
+ * durations and neuron counts have no place in this layout.
  * @throws SpikeError where some patterns have labels and others do not, or a neuron is beyond 65535.
  */
 export async function encodeSpikeHdf5(patterns: readonly SpikePattern[], options: SpikeHdf5WriteOptions = {}): Promise<Uint8Array> {
@@ -256,7 +256,10 @@ function numbersOf(
   return Numbers && new Numbers(bytes);
 }
 
-/** Whether the bytes that every HDF5 file begins with stand at 0, 512, 1024, 2048, ...: the library prints a page of errors where they do not. */
+/**
+ * Whether the bytes that every HDF5 file begins with stand at 0, 512, 1024, 2048, ...: the library prints a page of errors where they do
+ * not.
+ */
 function signatureAt(bytes: Uint8Array): boolean {
   const signature = [0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a];
   for (let at = 0; at + 8 <= bytes.length; at = at === 0 ? 512 : 2 * at)

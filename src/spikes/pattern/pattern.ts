@@ -1,4 +1,5 @@
-// A spike pattern as typed columns: which neuron fired when, and how strongly. What is computed from patterns is in the files beside this one.
+// A spike pattern as typed columns: which neuron fired when, and how strongly. What is computed from patterns is in the files beside this
+// one.
 import { checkNotNegative, checkWhole, SpikeError } from "../errors.js";
 
 /** One spike. */

@@ -19,7 +19,10 @@ export interface LearningStats {
   readonly meanActivity: number;
   /** Shannon entropy of |w| over 20 bins of [minimumWeight, maximumWeight], in bits: 0 where all are in one, log2(20) = 4.32 at most. */
   readonly entropyBits: number;
-  /** 1, less 0.3 where more than half are saturated (0.1 above a quarter), 0.2 where the entropy is below 0.5 bits, 0.2 where the mean is outside [0.5, 4]; at least 0. */
+  /**
+   * 1, less 0.3 where more than half are saturated (0.1 above a quarter), 0.2 where the entropy is below 0.5 bits, 0.2 where the mean is
+   * outside [0.5, 4]; at least 0.
+   */
   readonly healthScore: number;
   /** Whether the variance of |w| is below `variance`. */
   isConverged(variance: number): boolean;
@@ -96,7 +99,9 @@ export class LearningRecord {
     return learningStats(sizes, this.#profile, this.updates, this.#activities);
   }
 
-  /** Whether the population variance of the last `window` activities (at most 1000) is below `threshold`; never before there are so many. */
+  /**
+   * Whether the population variance of the last `window` activities (at most 1000) is below `threshold`; never before there are so many.
+   */
   hasConverged(window: number, threshold: number): boolean {
     checkWhole("window", window, 2, remembered);
     if (this.#activities.length < window) return false;

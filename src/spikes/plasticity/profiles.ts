@@ -1,7 +1,10 @@
 // The learning parameters that go together, by name. What a rule does with them is in its own file.
 import { checkNotNegative, checkPositive, SpikeError } from "../errors.js";
 
-/** What a plasticity rule learns with. Weights are bounded in size: a synapse keeps its sign, and |w| stays in [minimumWeight, maximumWeight]. */
+/**
+ * What a plasticity rule learns with. Weights are bounded in size: a synapse keeps its sign, and |w| stays in [minimumWeight,
+ * maximumWeight].
+ */
 export interface PlasticityProfile {
   /** eta: the change by one pair of spikes that coincide, or by one step of full activity. */
   readonly learningRate: number;

@@ -27,12 +27,12 @@ export interface SpikeTimingOptions {
  * Pair rule on weights W (targets x sources): with dt = t_target - t_source, every pair changes |w| by
  *   +eta (1 - m)^mu e^(-dt / tau+)          for dt > 0,
  *   -eta ratio m^mu e^(dt / tau-)           for dt < 0,     nothing for dt = 0,
- * m = (|w| - minimum) / (maximum - minimum), then |w| is put into [minimum, maximum]: a synapse keeps its sign. Traces that decay exactly stand for the sums over
- * earlier spikes. Every updateMs, in this order: |w| loses its share `decay`; where the profile is homeostatic, the total excitation of a neuron that fired at
- * rate r is multiplied by 1 + homeostaticRate (target - r) / target, the last factor within +-1 (Turrigiano 2008); where it is heterosynaptic,
- * the sums of each neuron's excitatory and inhibitory weights are brought back to their totals by scaling (von der Malsburg 1973), those at first being the sums that W
- * came with.
- * Sources: Song, Miller, Abbott 2000, "Competitive Hebbian learning through spike-timing-dependent synaptic plasticity"; mu: Guetig et al. 2003, equation 2.
+ * m = (|w| - minimum) / (maximum - minimum), then |w| is put into [minimum, maximum]: a synapse keeps its sign. Traces that decay exactly
+ * stand for the sums over earlier spikes. Every updateMs, in this order: |w| loses its share `decay`; where the profile is homeostatic, the
+ * total excitation of a neuron that fired at rate r is multiplied by 1 + homeostaticRate (target - r) / target, the last factor within +-1
+ * (Turrigiano 2008); where it is heterosynaptic, the sums of each neuron's excitatory and inhibitory weights are brought back to their
+ * totals by scaling (von der Malsburg 1973), those at first being the sums that W came with. Sources: Song, Miller, Abbott 2000,
+ * "Competitive Hebbian learning through spike-timing-dependent synaptic plasticity"; mu: Guetig et al. 2003.
  */
 export class SpikeTimingPlasticity {
   readonly profile: PlasticityProfile;

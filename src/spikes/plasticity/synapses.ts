@@ -83,8 +83,8 @@ export class Synapses {
   }
 
   /**
-   * Scales one target's synapses of one sign so that their sum is `total`, every |w| within [minimum, maximum]: those that meet a bound stay there and
-   * the others share what is left. Where the bounds allow no such sum, all stand at the nearer bound.
+   * Scales one target's synapses of one sign so that their sum is `total`, every |w| within [minimum, maximum]: those that meet a bound
+   * stay there and the others share what is left. Where the bounds allow no such sum, all stand at the nearer bound.
    */
   normalise(target: number, sign: number, total: number, minimum: number, maximum: number): void {
     const members: number[] = [];

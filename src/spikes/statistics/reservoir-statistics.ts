@@ -45,8 +45,8 @@ export class ReservoirStatistics {
   #state: FloatArray | undefined;
 
   /**
-   * Takes a snapshot of a state, N values, that stands after `pattern`, where it came from one; the state of the last call is the one before, where no other is
-   * given.
+   * Takes a snapshot of a state, N values, that stands after `pattern`, where it came from one; the state of the last call is the one
+   * before, where no other is given.
    * @throws SpikeError on no values, or a state of another size than the one before.
    */
   observe(
@@ -68,7 +68,8 @@ export class ReservoirStatistics {
   }
 
   /**
-   * Runs a reservoir over inputs, T x I, as its own `run` does, with a snapshot of the last state of every `everySteps` steps against the state one step before it.
+   * Runs a reservoir over inputs, T x I, as its own `run` does, with a snapshot of the last state of every `everySteps` steps against the
+   * state one step before it.
    * @returns the states, T x N, the same bits as without observing.
    */
   async run(computer: AnyReservoirComputer, inputs: MatrixLike, options: ObservedRunOptions = {}): Promise<Matrix> {

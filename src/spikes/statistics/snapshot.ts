@@ -1,4 +1,5 @@
-// What one state of a reservoir shows at a glance. None of it measures memory, separation or the echo state property: the analysis room does.
+// What one state of a reservoir shows at a glance. None of it measures memory, separation or the echo state property: the analysis room
+// does.
 import type { FloatArray } from "../../numerics/index.js";
 import { SpikeError } from "../errors.js";
 
@@ -10,7 +11,10 @@ export interface ReservoirSnapshot {
   readonly maximalActivation: number;
   /** Spikes of the pattern that led here, where one did. */
   readonly spikeCount: number | undefined;
-  /** |x . x'| / (|x| |x'|) with x' the state before, from 0 to 1: how little the direction of the state moves. 0 where either is all zeros; undefined without x'. */
+  /**
+   * |x . x'| / (|x| |x'|) with x' the state before, from 0 to 1: how little the direction of the state moves. 0 where either is all zeros;
+   * undefined without x'.
+   */
   readonly snapshotSimilarity: number | undefined;
   /** min(1, sample standard deviation of x over the neurons): how much the neurons differ. 0 for a single neuron. */
   readonly snapshotSpread: number;
@@ -18,7 +22,10 @@ export interface ReservoirSnapshot {
   readonly snapshotActiveShare: number;
 }
 
-/** The snapshot of a state, N values; sums run over neurons in rising order in binary64. @throws SpikeError on no values, or states of two sizes. */
+/**
+ * The snapshot of a state, N values; sums run over neurons in rising order in binary64. @throws SpikeError on no values, or states of two
+ * sizes.
+ */
 export function reservoirSnapshot(
   state: FloatArray,
   { before, spikeCount }: { readonly before?: FloatArray | undefined; readonly spikeCount?: number | undefined } = {},

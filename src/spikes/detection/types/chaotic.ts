@@ -9,11 +9,11 @@ const neighbours = 4;
 const most = 1000;
 
 /**
- * Deterministic chaos in interspike intervals: where a neuron was two intervals ago tells the next one, through a law that is not linear (Sauer 1994,
- * "Reconstruction of dynamical systems from interspike intervals"; nonlinear prediction against linear: Sugihara and May 1990; Theiler et al. 1992). From the pairs of
- * successive intervals of all neurons, each next interval is predicted as the mean of what followed the 4 nearest other pairs. Score: max(0, R^2 of this
- * prediction less R^2 of the best linear one), R^2 = 1 - squared error / variance, so that rhythm, which is linear, and noise, which nothing predicts, score 0.
- * The intervals of the first 1000 pairs are taken, at least 30.
+ * Deterministic chaos in interspike intervals: where a neuron was two intervals ago tells the next one, through a law that is not linear
+ * (Sauer 1994, "Reconstruction of dynamical systems from interspike intervals"; nonlinear prediction against linear: Sugihara and May 1990;
+ * Theiler et al. 1992). From the pairs of successive intervals of all neurons, each next interval is predicted as the mean of what followed
+ * the 4 nearest other pairs. Score: max(0, R^2 of this prediction less R^2 of the best linear one), R^2 = 1 - squared error / variance, so
+ * that rhythm, which is linear, and noise, which nothing predicts, score 0. The intervals of the first 1000 pairs are taken, at least 30.
  */
 export const chaotic: PatternMeasure = {
   type: "chaotic",
