@@ -32,6 +32,8 @@ const allowed: Record<string, readonly string[]> = {
     "analysis",
     "plot",
     "engine",
+    "pipeline",
+    "lab",
     "spikes",
     "gpu",
     "ptx",
