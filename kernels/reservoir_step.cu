@@ -167,7 +167,7 @@ __device__ __forceinline__ void sparseSlice(int slice, const Weight* __restrict_
   const Entries<V, Weight>* w = (const Entries<V, Weight>*)values + (size_t)begin * 32 + lane;
   const Entries<V, Column>* c = (const Entries<V, Column>*)columns + (size_t)begin * 32 + lane;
   Real sum = (Real)0;
-#pragma unroll 8
+#pragma unroll 4
   for (unsigned k = begin; k < end; k++) {
     const Entries<V, Weight> weight = *w;
     const Entries<V, Column> column = *c;
@@ -320,7 +320,7 @@ DENSE_STEP(dense_step_f32_bf16, float, bfloat16, 4, 2)
 DENSE_STEP(dense_step_f64_bf16, double, bfloat16, 2, 2)
 
 #define SPARSE_STEP(NAME, REAL, WEIGHT, COLUMN, V, STAGED)                                                                                   \
-  extern "C" __global__ void __launch_bounds__(640, 1)                                                                                       \
+  extern "C" __global__ void __launch_bounds__(1024)                                                                                         \
       NAME(const WEIGHT* values, const COLUMN* columns, const unsigned* offsets, const int* rows, int slices, const REAL* xIn, REAL* xOut,   \
            const Chunk* chunk, const REAL* leak, const REAL* keep, int N, int activation, REAL noiseLevel, unsigned key0, unsigned key1,     \
            int t) {                                                                                                                          \

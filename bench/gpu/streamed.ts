@@ -5,6 +5,7 @@ import { spawnSync } from "node:child_process";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
 import { Matrix, type SparseMatrix } from "../../src/numerics/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
+import { modelOf } from "../../src/reservoir/kinds.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
 import { buildModel } from "../../src/reservoir/weights.js";
 
@@ -38,6 +39,15 @@ function dense(size: number, weightPrecision: "full" | "bfloat16" = "full"): Res
     for (let i = 0; i < words.length; i++) words[i] = words[i]! & 0xffff0000;
   }
   return modelWith(size, new Matrix(size, size, data), weightPrecision);
+}
+
+/** A model whose W the device draws and scales. */
+async function drawn(size: number): Promise<ReservoirModel> {
+  const start = performance.now();
+  const model = (await modelOf({ size, connectionProbability: 1, weightPrecision: "bfloat16", seed: 1 }, engine)) as ReservoirModel;
+  const seconds = (performance.now() - start) / 1000;
+  console.log(`(the radius of ${size} dense neurons on the device: ${model.measuredRadius.toFixed(3)} in ${seconds.toFixed(1)} s)`);
+  return model;
 }
 
 /** Every row has `perRow` entries in columns spread over the whole. */
@@ -100,19 +110,20 @@ if (peers.status !== 0) console.log(`no PyTorch beside it: ${peers.stderr.trim()
 
 console.log("| case | us/step | bytes of W a step | TB/s | share of the copy rate | modelled us | peer us (the product alone) | ratio |");
 console.log("|---|---|---|---|---|---|---|---|");
-const cases: readonly (readonly [string, () => ReservoirModel, number])[] = [
+const cases: readonly (readonly [string, () => ReservoirModel | Promise<ReservoirModel>, number])[] = [
   ["dense N=4096", () => dense(4096), 4000],
   ["dense N=8192", () => dense(8192), 2000],
   ["dense N=16384", () => dense(16384), 640],
   ["dense N=32768", () => dense(32768), 192],
   ["dense N=32768, bfloat16 weights", () => dense(32768, "bfloat16"), 384],
+  ["dense N=100000, bfloat16 weights, drawn on the device", () => drawn(100_000), 64],
   ["sparse N=10000, 1000 a row", () => sparse(10_000, 1000), 8000],
   ["sparse N=50000, 500 a row", () => sparse(50_000, 500), 4000],
   ["sparse N=100000, 100 a row", () => sparse(100_000, 100), 4000],
   ["sparse N=200000, 10 a row", () => sparse(200_000, 10), 4000],
 ];
 for (const [label, make, steps] of cases) {
-  const { microseconds, bytes, modelled } = await measure(make(), steps);
+  const { microseconds, bytes, modelled } = await measure(await make(), steps);
   const rate = bytes / (microseconds / 1e6);
   const peer = theirs[label];
   const beside = typeof peer === "number" ? `${peer.toFixed(1)} | ${(peer / microseconds).toFixed(2)}x` : "| ";

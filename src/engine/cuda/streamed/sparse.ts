@@ -42,7 +42,7 @@ export function sparseVariant(
     valueType: rounded ? "u16" : real,
     entryBytes: (rounded ? 2 : elementBytes(precision)) + (columnType === "u16" ? 2 : 4),
     shared: staged ? stateBytes : 0,
-    threads: staged ? 640 : 256,
+    threads: staged ? 1024 : 256,
   };
 }
 
