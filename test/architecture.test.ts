@@ -14,7 +14,7 @@ const allowed: Record<string, readonly string[]> = {
   model: ["numerics", "reservoir", "readout", "metrics", "io", "spikes"],
   analysis: ["numerics", "reservoir", "readout", "metrics"],
   plot: ["numerics", "reservoir", "metrics", "analysis"],
-  spikes: ["numerics", "reservoir", "readout", "metrics", "io"],
+  spikes: ["numerics", "reservoir", "readout", "metrics", "io", "gpu"],
   pipeline: ["numerics", "reservoir", "readout", "metrics", "io", "model", "spikes"],
   engine: ["numerics", "reservoir", "readout", "spikes", "gpu", "ptx"],
   lab: ["numerics", "reservoir", "readout", "tasks", "metrics", "model", "engine"],

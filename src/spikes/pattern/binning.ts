@@ -95,14 +95,15 @@ export function patternFromRaster(raster: Matrix, { stepMs }: { readonly stepMs:
   return new SpikePattern({ times, neurons }, { durationMs: raster.rows * stepMs, neuronCount: raster.cols });
 }
 
-function binsOf(pattern: SpikePattern, { bins, binMs }: BinOptions): { bins: number; width: number } {
+/** How many bins, and how wide they are in ms. @throws SpikeError unless exactly one of `bins` and `binMs` is given. */
+export function binsOf({ durationMs }: Pick<SpikePattern, "durationMs">, { bins, binMs }: BinOptions): { bins: number; width: number } {
   if ((bins === undefined) === (binMs === undefined)) {
     throw new SpikeError("the binning", [bins, binMs], "one of bins and binMs", `bins = ${bins}, binMs = ${binMs}`);
   }
-  if (bins !== undefined) return { bins: checkWhole("bins", bins, 1), width: pattern.durationMs / bins };
+  if (bins !== undefined) return { bins: checkWhole("bins", bins, 1), width: durationMs / bins };
   const width = checkPositive("binMs", binMs!, "ms");
   // A duration that is a multiple of the width may divide to a hair above the whole number.
-  return { bins: Math.max(1, Math.ceil(pattern.durationMs / width - 1e-9)), width };
+  return { bins: Math.max(1, Math.ceil(durationMs / width - 1e-9)), width };
 }
 
 function binOf(timeMs: number, width: number, bins: number): number {

@@ -1,0 +1,101 @@
+// target: sm_75
+// Spikes in device memory to bins of time and neuron, T x C, with the bits of binSpikes: sums are of whole numbers, so that no order of the spikes changes
+// one. Encoders, which make spikes, are not here.
+#include "portable.cuh"
+
+namespace encoding {
+
+typedef unsigned long long Wide;
+
+/** Amplitudes are added in units of 2^-24, and a sum must stay below 2^53 - 1 of them. */
+constexpr double unitsOfOne = 16777216.0;
+constexpr long long mostUnits = 9007199254740991ll;
+
+struct Spikes {
+  const double* times;
+  const unsigned* neurons;
+  Wide count;
+  unsigned neuronCount;
+  double duration;
+};
+
+struct Bins {
+  double width;
+  unsigned bins, channels;
+};
+
+/** The cell of spike i. False for one that lies outside the pattern, of which the first is reported. */
+static __device__ __forceinline__ bool cellOf(const Spikes& spikes, const Bins& to, Wide i, Wide& cell, Wide* report) {
+  const double t = spikes.times[i];
+  const unsigned neuron = spikes.neurons[i];
+  if (!(t >= 0.0 && t <= spikes.duration) || neuron >= spikes.neuronCount) {
+    atomicMin(report, i);
+    return false;
+  }
+  const double last = (double)(to.bins - 1);
+  const double bin = to.width == 0.0 ? 0.0 : floor(portable::div(t, to.width));
+  const unsigned column =
+      to.channels == spikes.neuronCount ? neuron : (unsigned)floor(portable::div(portable::mul((double)neuron, (double)to.channels), (double)spikes.neuronCount));
+  cell = (Wide)(bin < last ? bin : last) * to.channels + column;
+  return true;
+}
+
+}  // namespace encoding
+
+/** counts[cell] += 1 for every spike. The least number of a spike outside the pattern goes to report[0]. */
+extern "C" __global__ void __launch_bounds__(1024)
+    spike_encoding_count(const double* times, const unsigned* neurons, unsigned long long spikeCount, unsigned neuronCount, double duration, double width,
+                         unsigned bins, unsigned channels, unsigned* counts, unsigned long long* report) {
+  const encoding::Spikes spikes = {times, neurons, spikeCount, neuronCount, duration};
+  const encoding::Bins to = {width, bins, channels};
+  const encoding::Wide stride = (encoding::Wide)gridDim.x * blockDim.x;
+  for (encoding::Wide i = (encoding::Wide)blockIdx.x * blockDim.x + threadIdx.x; i < spikeCount; i += stride) {
+    encoding::Wide cell;
+    if (encoding::cellOf(spikes, to, i, cell, report)) atomicAdd(counts + cell, 1u);
+  }
+}
+
+/**
+ * Adds every spike's amplitude in units to the sum of its cell, which is high * 2^32 + low: each part has room for 2^31 spikes. The least
+ * number of a spike whose amplitude alone is too large, or not finite, goes to report[1].
+ */
+extern "C" __global__ void __launch_bounds__(1024)
+    spike_encoding_add(const double* times, const unsigned* neurons, const float* amplitudes, unsigned long long spikeCount, unsigned neuronCount,
+                       double duration, double width, unsigned bins, unsigned channels, long long* high, unsigned long long* low,
+                       unsigned long long* report) {
+  const encoding::Spikes spikes = {times, neurons, spikeCount, neuronCount, duration};
+  const encoding::Bins to = {width, bins, channels};
+  const encoding::Wide stride = (encoding::Wide)gridDim.x * blockDim.x;
+  for (encoding::Wide i = (encoding::Wide)blockIdx.x * blockDim.x + threadIdx.x; i < spikeCount; i += stride) {
+    encoding::Wide cell;
+    if (!encoding::cellOf(spikes, to, i, cell, report)) continue;
+    const double units = floor(portable::add(portable::mul((double)amplitudes[i], encoding::unitsOfOne), 0.5));
+    if (!(fabs(units) < (double)encoding::mostUnits)) {
+      atomicMin(report + 1, i);
+      continue;
+    }
+    const long long whole = (long long)units;
+    atomicAdd(low + cell, (encoding::Wide)(whole & 0xffffffffll));
+    if (whole >> 32 != 0) atomicAdd((encoding::Wide*)high + cell, (encoding::Wide)(whole >> 32));
+  }
+}
+
+/** Counts in place, as binary32. */
+extern "C" __global__ void __launch_bounds__(1024) spike_encoding_counts(float* cells, unsigned long long count) {
+  const encoding::Wide stride = (encoding::Wide)gridDim.x * blockDim.x;
+  for (encoding::Wide i = (encoding::Wide)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride)
+    cells[i] = __uint2float_rn(__float_as_uint(cells[i]));
+}
+
+/** Sums of units as binary32. The least cell whose sum is too large goes to report[2]. */
+extern "C" __global__ void __launch_bounds__(1024)
+    spike_encoding_sums(const long long* high, const unsigned long long* low, float* cells, unsigned long long count, unsigned long long* report) {
+  const encoding::Wide stride = (encoding::Wide)gridDim.x * blockDim.x;
+  for (encoding::Wide i = (encoding::Wide)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
+    const long long top = high[i] + (long long)(low[i] >> 32);
+    const bool fits = top >= -(1ll << 21) && top < (1ll << 21);
+    const long long sum = fits ? (long long)((encoding::Wide)top << 32 | (low[i] & 0xffffffffull)) : 0;
+    if (!fits || sum >= encoding::mostUnits || sum <= -encoding::mostUnits) atomicMin(report + 2, i);
+    cells[i] = __double2float_rn(portable::div((double)sum, encoding::unitsOfOne));
+  }
+}

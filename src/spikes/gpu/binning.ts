@@ -1,0 +1,157 @@
+// Binning on a device: the T x N inputs that binSpikes makes, bit for bit, of spikes that may have been made there.
+import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../gpu/index.js";
+import { Matrix } from "../../numerics/index.js";
+import { checkOneOf, checkWhole, SpikeError } from "../errors.js";
+import { type BinOptions, binsOf } from "../pattern/binning.js";
+import type { SpikePattern } from "../pattern/pattern.js";
+import { DeviceSpikePattern } from "./device-pattern.js";
+import { spikeKernels } from "./kernels.js";
+
+/** Bins in device memory, T x C in binary32, row by row. */
+export class DeviceBins implements Disposable {
+  /** T. */
+  readonly bins: number;
+  /** C. */
+  readonly channels: number;
+  readonly values: DeviceBuffer<"f32">;
+  readonly #context: Context;
+
+  /** @internal */
+  constructor(context: Context, bins: number, channels: number, values: DeviceBuffer<"f32">) {
+    this.#context = context;
+    this.bins = bins;
+    this.channels = channels;
+    this.values = values;
+  }
+
+  /** A copy on the host. */
+  toMatrix(): Matrix<Float32Array> {
+    return new Matrix(this.bins, this.channels, this.#context.read(this.values));
+  }
+
+  /** Idempotent. */
+  dispose(): void {
+    this.values.dispose();
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}
+
+/** Who does the binning. */
+export interface DeviceBinOptions extends BinOptions {
+  /** Work that came before on this stream is waited for. Default a stream of its own, for spikes that are there already. */
+  readonly stream?: Stream | undefined;
+}
+
+/** Spikes of a launch's grid, times four: enough blocks to fill any device. */
+const mostBlocks = 4096;
+const threads = 256;
+const unitsOfOne = 16777216;
+/** What the kernels leave where nothing was wrong. */
+const nothing = 0xffffffffffffffffn;
+
+const gridFor = (elements: number) => ({ grid: Math.max(1, Math.min(mostBlocks, Math.ceil(elements / threads))), block: threads });
+
+/**
+ * `binSpikes` on a device: the same options, the same bits. A pattern on the host is copied there first; one on the device may have its spikes in any order. Sums are
+ * of whole numbers (32 bits for counts, units of 2^-24 for amplitudes).
+ * @throws SpikeError as binSpikes does; where a spike on the device lies outside its pattern; where the amplitudes of one bin sum to 2^29.
+ */
+export async function binSpikesOnDevice(
+  context: Context,
+  pattern: SpikePattern | DeviceSpikePattern,
+  options: DeviceBinOptions,
+): Promise<DeviceBins> {
+  const { channels = pattern.neuronCount, values = "counts" } = options;
+  checkWhole("channels", channels, 1, pattern.neuronCount);
+  checkOneOf("values", values, ["counts", "amplitudes"]);
+  const { bins, width } = binsOf(pattern, options);
+  checkWhole("bins", bins, 1, 0xffffffff);
+  const owned: { dispose(): void }[] = [];
+  const own = <T extends { dispose(): void }>(thing: T): T => {
+    owned.push(thing);
+    return thing;
+  };
+  let cells: DeviceBuffer<"f32"> | undefined;
+  try {
+    const spikes = pattern instanceof DeviceSpikePattern ? pattern : own(DeviceSpikePattern.upload(context, pattern));
+    const stream = options.stream ?? own(context.stream({ label: "binning" }));
+    cells = context.alloc("f32", bins * channels, { label: "bins" });
+    const weighted = values === "amplitudes" && spikes.columns.amplitudes !== undefined;
+    const report = own(context.alloc("u64", 3, { label: "report of the binning" }));
+    const sums = weighted ? { high: own(context.alloc("i64", cells.length)), low: own(context.alloc("u64", cells.length)) } : undefined;
+    enqueueBinning(stream, context, spikes, { bins, channels, width }, { cells, report, sums });
+    checkReport(context, spikes, await stream.download(report), channels);
+    return new DeviceBins(context, bins, channels, cells);
+  } catch (error) {
+    cells?.dispose();
+    throw error;
+  } finally {
+    for (const thing of owned.reverse()) thing.dispose();
+  }
+}
+
+/** Memory that one binning works in. `sums` are given where amplitudes are added. */
+export interface BinningMemory {
+  /** T x C. */
+  readonly cells: DeviceSlice<"f32">;
+  /** 3 numbers: the first spike outside the pattern, the first with an amplitude too large, the first cell with a sum too large. */
+  readonly report: DeviceSlice<"u64">;
+  readonly sums?: { readonly high: DeviceSlice<"i64">; readonly low: DeviceSlice<"u64"> } | undefined;
+}
+
+/** Enqueues one binning and waits for nothing. */
+export function enqueueBinning(
+  stream: Stream,
+  context: Context,
+  spikes: DeviceSpikePattern,
+  { bins, channels, width }: { readonly bins: number; readonly channels: number; readonly width: number },
+  { cells, report, sums }: BinningMemory,
+): void {
+  const kernels = spikeKernels(context);
+  const { times, neurons, amplitudes } = spikes.columns;
+  const shape = [spikes.spikeCount, spikes.neuronCount, spikes.durationMs, width, bins, channels] as const;
+  stream.fill(report.as("u32"), 0xffffffff);
+  if (!sums) {
+    stream.fill(cells);
+    stream.launch(kernels.count, gridFor(spikes.spikeCount), times, neurons, ...shape, cells.as("u32"), report);
+    stream.launch(kernels.counts, gridFor(cells.length), cells, cells.length);
+    return;
+  }
+  const { high, low } = sums;
+  stream.fill(high);
+  stream.fill(low);
+  stream.launch(kernels.add, gridFor(spikes.spikeCount), times, neurons, amplitudes ?? null, ...shape, high, low, report);
+  stream.launch(kernels.sums, gridFor(cells.length), high, low, cells, cells.length, report);
+}
+
+/** @throws SpikeError for the first thing that was wrong. */
+function checkReport(
+  context: Context,
+  { columns, durationMs, neuronCount }: DeviceSpikePattern,
+  report: BigUint64Array,
+  channels: number,
+): void {
+  const [outside, amplitude, cell] = Array.from(report, (index) => (index === nothing ? undefined : Number(index)));
+  if (outside !== undefined) {
+    const [time] = context.read(columns.times.slice(outside, outside + 1));
+    if (!(time! >= 0 && time! <= durationMs))
+      throw new SpikeError(`the time of spike ${outside}`, time, `0 to ${durationMs} ms, the duration of the pattern`);
+    const [neuron] = context.read(columns.neurons.slice(outside, outside + 1));
+    throw new SpikeError(`the neuron of spike ${outside}`, neuron, `a whole number from 0 to ${neuronCount - 1}`);
+  }
+  if (amplitude !== undefined) {
+    const [value] = context.read(columns.amplitudes!.slice(amplitude, amplitude + 1));
+    throw new SpikeError(
+      `the amplitude of spike ${amplitude}`,
+      value,
+      `finite numbers below ${2 ** 53 / unitsOfOne}: scale the amplitudes down`,
+    );
+  }
+  if (cell !== undefined) {
+    const bin = Math.floor(cell / channels);
+    throw new SpikeError(`the sum of amplitudes in bin ${bin}`, "2^29 or more", "sums below 2^29: scale the amplitudes down", "too large");
+  }
+}

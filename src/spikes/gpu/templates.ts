@@ -1,0 +1,138 @@
+// Templates on a device: what patterns are most like, with the scores that PatternTemplates gives, bit for bit.
+import type { Context, DeviceBuffer, DeviceSlice, ReadonlyDeviceSlice, Stream } from "../../gpu/index.js";
+import { Matrix } from "../../numerics/index.js";
+import type { PatternTemplates, TemplateMatch } from "../detection/templates.js";
+import { checkOneOf, SpikeError } from "../errors.js";
+import type { SpikePattern } from "../pattern/pattern.js";
+import { binSpikesOnDevice } from "./binning.js";
+import type { DeviceSpikePattern } from "./device-pattern.js";
+import { spikeKernels } from "./kernels.js";
+
+export interface DeviceTemplateOptions {
+  /** "cosine" (default), from -1 to 1, or "dot", the dot product x . w as it is. */
+  readonly score?: "cosine" | "dot" | undefined;
+  /** The smallest score that is a match; default that of the templates. Any number, since dot products have no bounds. */
+  readonly threshold?: number | undefined;
+}
+
+/** What a detection on the device gives, all of it there. B vectors, P templates. */
+export interface DeviceMatches {
+  /** B x P. */
+  readonly scores: DeviceSlice<"f32">;
+  /** The index of each vector's best template, the first of equals. B values. */
+  readonly best: DeviceSlice<"i32">;
+  /** The same, or -1 where its score is below the threshold. B values. */
+  readonly matches: DeviceSlice<"i32">;
+}
+
+const threads = 256;
+
+/** P templates of D numbers in device memory. Scores are in binary32 by docs/numerics.md, rule 1, as those of `PatternTemplates` are. */
+export class DeviceTemplates implements Disposable {
+  readonly templates: PatternTemplates;
+  readonly score: "cosine" | "dot";
+  readonly threshold: number;
+  readonly #context: Context;
+  readonly #vectors: DeviceBuffer<"f32">;
+  #stream: Stream | undefined;
+
+  /** Copies templates to a device; `dispose` gives the memory back. @throws SpikeError, OutOfMemoryError */
+  constructor(context: Context, templates: PatternTemplates, { score = "cosine", threshold }: DeviceTemplateOptions = {}) {
+    this.score = checkOneOf("score", score, ["cosine", "dot"]);
+    this.threshold = threshold ?? templates.threshold;
+    if (!Number.isFinite(this.threshold)) throw new SpikeError("threshold", threshold, "a finite number");
+    this.templates = templates;
+    this.#context = context;
+    this.#vectors = context.upload(templates.vectors.data as Float32Array<ArrayBuffer>, { label: "templates" });
+  }
+
+  /** What a pattern is most like; it is binned on the device. @throws SpikeError where it has fewer neurons than channels. */
+  async match(pattern: SpikePattern | DeviceSpikePattern): Promise<TemplateMatch> {
+    const { bins, channels } = this.templates;
+    using binned = await binSpikesOnDevice(this.#context, pattern, { bins, channels, stream: this.#ownStream() });
+    return (await this.matchVectors(binned.values))[0]!;
+  }
+
+  /**
+   * The same for B vectors of D numbers, such as states: on the host, or one after the other in device memory.
+   * @throws SpikeError where they are of another length.
+   */
+  async matchVectors(vectors: Matrix | ReadonlyDeviceSlice<"f32">): Promise<TemplateMatch[]> {
+    const { rows: templates, cols: length } = this.templates.vectors;
+    if (vectors instanceof Matrix && vectors.cols !== length)
+      throw new SpikeError("the length of the vectors", vectors.cols, `${length}, as the templates`);
+    const context = this.#context;
+    const owned: { dispose(): void }[] = [];
+    const own = <T extends { dispose(): void }>(thing: T): T => {
+      owned.push(thing);
+      return thing;
+    };
+    try {
+      const there =
+        vectors instanceof Matrix ? own(context.upload(Float32Array.from(vectors.data), { label: "vectors to match" })) : vectors;
+      const count = this.#countOf(there);
+      if (count === 0) return [];
+      const out = {
+        scores: own(context.alloc("f32", count * templates, { label: "scores" })),
+        best: own(context.alloc("i32", count, { label: "best templates" })),
+        matches: own(context.alloc("i32", count, { label: "matches" })),
+      };
+      const stream = this.#ownStream();
+      this.enqueue(stream, there, out);
+      const [scores, best, matches] = await Promise.all([
+        stream.download(out.scores),
+        stream.download(out.best),
+        stream.download(out.matches),
+      ]);
+      return Array.from({ length: count }, (_, b) => {
+        const of = scores.slice(b * templates, (b + 1) * templates);
+        const index = best[b]!;
+        return { label: matches[b]! < 0 ? undefined : this.templates.labels[index], index, score: of[index]!, scores: of };
+      });
+    } finally {
+      for (const thing of owned) thing.dispose();
+    }
+  }
+
+  /** Enqueues the detection of B vectors, all in device memory, and waits for nothing. @throws SpikeError where something is of another length. */
+  enqueue(stream: Stream, vectors: ReadonlyDeviceSlice<"f32">, { scores, best, matches }: DeviceMatches): void {
+    const { rows: templates, cols: length } = this.templates.vectors;
+    const count = this.#countOf(vectors);
+    for (const [name, slice, needed] of [
+      ["scores", scores, count * templates],
+      ["best", best, count],
+      ["matches", matches, count],
+    ] as const) {
+      if (slice.length < needed) throw new SpikeError(`the length of ${name}`, slice.length, `at least ${needed}`);
+    }
+    if (count === 0) return;
+    const kernels = spikeKernels(this.#context);
+    const warps = threads / 32;
+    const grid = Math.min(2 ** 20, Math.ceil((count * templates) / warps));
+    const isCosine = this.score === "cosine" ? 1 : 0;
+    stream.launch(kernels.scores, { grid, block: threads }, vectors, this.#vectors, count, templates, length, isCosine, scores);
+    stream.launch(kernels.best, { grid: count, block: threads }, scores, templates, this.threshold, best, matches);
+  }
+
+  /** Idempotent. */
+  dispose(): void {
+    this.#vectors.dispose();
+    this.#stream?.dispose();
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  #countOf(vectors: ReadonlyDeviceSlice<"f32">): number {
+    const length = this.templates.vectors.cols;
+    if (vectors.length % length !== 0)
+      throw new SpikeError("the length of the vectors", vectors.length, `a multiple of ${length}, the length of a template`);
+    return vectors.length / length;
+  }
+
+  #ownStream(): Stream {
+    this.#stream ??= this.#context.stream({ label: "detection" });
+    return this.#stream;
+  }
+}
