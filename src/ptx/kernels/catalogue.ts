@@ -84,7 +84,7 @@ export const presets = {
   /** Root-mean-square norm with a weight for each number. */
   rmsNorm: (hiddenSize: number, rows = 1) => ({ kind: "rmsNorm", rows, hiddenSize, epsilon: 1e-6, affine: true }) as const,
   /** A run of a small dense reservoir within one cluster. */
-  smallReservoir: (size: number) => ({ kind: "persistentCluster", size, rowsPerWarp: 4, warps: size <= 256 ? 8 : 16 }) as const,
+  smallReservoir: (size: number) => ({ kind: "persistentCluster", size, rowsPerWarp: 4, warps: size <= 256 ? 4 : 8 }) as const,
   /** A run of a dense reservoir over the whole device. */
   denseReservoir: (size: number, multiprocessors = 132) => ({ kind: "persistentGrid", size, multiprocessors }) as const,
   /** A run of a sparse reservoir over the whole device; `longestRow` entries at most a row. */

@@ -2,7 +2,6 @@
 // other blocks, and barrier objects there count their bytes. Portable arithmetic, as in persistent.ts. sm_90 and later.
 import { type Pointer, PtxBuildError, type PtxKernel, type Value, type Variable } from "../builder/index.js";
 import { checkSizes, generate, type GeneratedKernel, type GeneratorOptions, range } from "./generated-kernel.js";
-import { Patience } from "./persistent.js";
 import { DenseRows, NeuronStep } from "./persistent-rows.js";
 
 export interface PersistentClusterShape {
@@ -10,7 +9,7 @@ export interface PersistentClusterShape {
   readonly size: number;
   /** Rows that the 32 lanes of a warp share. Default 4. */
   readonly rowsPerWarp?: 1 | 2 | 4 | 8;
-  /** Warps of a block. Default 8. */
+  /** Warps of a block. Default 4, or 8 where that would take more than 16 blocks. */
   readonly warps?: number;
 }
 
@@ -22,7 +21,8 @@ export const persistentClusterName = "reservoir_persistent_cluster";
  * @throws PtxBuildError, PtxTargetError
  */
 export function persistentCluster(shape: PersistentClusterShape, options: GeneratorOptions = {}): GeneratedKernel {
-  const { size, rowsPerWarp = 4, warps = 8 } = shape;
+  const { size, rowsPerWarp = 4 } = shape;
+  const warps = shape.warps ?? (128 * Math.ceil(size / 128) <= 16 * 4 * rowsPerWarp ? 4 : 8);
   const name = persistentClusterName;
   checkSizes(name, { size, warps }, 65536);
   if (![1, 2, 4, 8].includes(rowsPerWarp)) throw new PtxBuildError(`rowsPerWarp is ${rowsPerWarp}; it takes 1, 2, 4 or 8`, name);
@@ -42,6 +42,13 @@ interface Destination {
   readonly barriers: Pointer<"shared", "b64">;
   /** False in lanes that are left over; undefined where none is. */
   readonly where: Value<"pred"> | undefined;
+}
+
+interface Wait {
+  readonly spinLimit: Value<"u64">;
+  readonly lost: Variable<"u32">;
+  readonly report: Pointer<"global", "b64">;
+  readonly step: Value<"u32">;
 }
 
 class PersistentCluster {
@@ -68,28 +75,26 @@ class PersistentCluster {
     const barriers = k.shared("b64", 2);
     const leader = k.compare("eq", k.threadIndex(), 0);
     this.begin(state!, x, barriers, leader);
-    const firstRow = k.mul(k.mad(k.clusterRank(), warps, k.warpIndex()), rows.perWarp);
-    rows.load(k, weights, firstRow);
-    const neuron = new NeuronStep(k, rows, firstRow, { leak: leak!, drive: drive!, state: state!, states: states! }, steps);
-    const destinations = this.destinations(k.at(x, rows.position(k, neuron.index)), barriers);
-    const [lost, none] = [k.variable("u32", 0), k.constant("u32", 0)];
-    k.for("u32", { from: none, to: steps }, (step, loop) => {
-      const here = k.and(step, 1);
-      const there = k.xor(here, 1);
+    const first = k.mul(k.mad(k.clusterRank(), warps, k.warpIndex()), rows.perWarp);
+    rows.load(k, weights, first);
+    const neuron = new NeuronStep(k, rows, first, { leak: leak!, drive: drive!, state: state!, states: states! }, steps);
+    const destinations = this.destinations(k.at(x, neuron.place), barriers);
+    // A lane that loses patience goes on to the end without waiting or sending: the lanes of a warp need not agree on it.
+    const lost = k.variable("u32", 0);
+    const [here, there] = [k.variable("u32", 0), k.variable("u32", 1)];
+    k.for("u32", { from: k.constant("u32", 0), to: steps }, (step) => {
       k.if(leader, () => k.expectBytes(k.at(barriers, there), 4 * padded));
-      k.if(k.compare("ne", step, 0), () => this.wait(k.at(barriers, here), k.and(k.shr(k.sub(step, 1), 1), 1), spinLimit, lost));
-      k.if(k.compare("ne", lost, 0), () => k.compareAndSwap(report, 0, k.join("b64", step, k.add(k.clusterRank(), 1))));
-      loop.break(k.vote("any", k.compare("ne", lost, 0)));
+      k.if(k.compare("ne", step, 0), () => this.wait(k.at(barriers, here), k.sub(step, 1), { spinLimit, lost, report, step }));
       const value = neuron.advance(rows.dot(k, k.at(x, here, padded)));
+      const patient = k.compare("eq", lost, 0);
       for (const { place, barriers: theirs, where } of destinations)
-        k.storeAsync(k.at(place, there, padded), value, k.at(theirs, there), where);
+        k.storeAsync(k.at(place, there, padded), value, k.at(theirs, there), where ? k.and(patient, where) : patient);
       neuron.finish(step);
+      k.assign(here, there);
+      k.assign(there, k.xor(there, 1));
     });
     // The last states have come before a block ends, whose shared memory they are stored to.
-    const last = k.sub(steps, 1);
-    k.if(k.and(k.compare("ne", steps, 0), k.compare("eq", lost, 0)), () =>
-      this.wait(k.at(barriers, k.and(steps, 1)), k.and(k.shr(last, 1), 1), spinLimit, lost),
-    );
+    k.if(k.compare("ne", steps, 0), () => this.wait(k.at(barriers, here), k.sub(steps, 1), { spinLimit, lost, report, step: steps }));
     neuron.end();
     k.clusterBarrier();
   }
@@ -104,7 +109,7 @@ class PersistentCluster {
     const { k, rows, warps } = this;
     k.for("u32", { from: k.threadIndex(), to: rows.padded, step: 32 * warps }, (neuron) => {
       const value = k.load(k.at(state, neuron), { where: k.compare("lt", neuron, rows.size), otherwise: 0 });
-      k.store(k.at(x, rows.position(k, neuron)), value);
+      k.store(k.at(x, rows.placeOf(k, neuron)), value);
     });
     k.if(leader, () => {
       for (const parity of [0, 1]) k.initBarrierObject(barriers.plus(parity), 1);
@@ -127,13 +132,18 @@ class PersistentCluster {
     });
   }
 
-  /** Waits for a phase of a barrier object, or until `lost` is set. */
-  private wait(barrier: Pointer<"shared", "b64">, parity: Value<"u32">, spinLimit: Value<"u64">, lost: Variable<"u32">): void {
+  /** Waits for the states of a step, at most so long; whoever waits in vain says so once and never waits again. */
+  private wait(barrier: Pointer<"shared", "b64">, awaited: Value<"u32">, { spinLimit, lost, report, step }: Wait): void {
     const { k } = this;
-    const patience = new Patience(k, spinLimit);
-    k.repeatWhile(() => {
-      const waiting = k.not(k.tryWait(barrier, parity));
-      return k.and(waiting, k.not(patience.over(waiting, lost)));
+    const parity = k.and(k.shr(awaited, 1), 1);
+    const waits = (): Value<"pred"> => k.and(k.compare("eq", lost, 0), k.not(k.tryWait(barrier, parity)));
+    k.if(waits(), () => {
+      const end = k.add(k.clock(), spinLimit);
+      k.repeatWhile(() => {
+        k.assign(lost, k.select(k.compare("gt", k.clock(), end), k.constant("u32", 1), lost));
+        return waits();
+      });
+      k.if(k.compare("ne", lost, 0), () => k.compareAndSwap(report, 0, k.join("b64", step, k.add(k.clusterRank(), 1))));
     });
   }
 }

@@ -15,14 +15,15 @@ export interface PersistentRows {
   readonly perWarp: number;
   /** Declares the parameters that hold W. */
   parameters(k: PtxKernel): Pointer<"global", "f32" | "u32">[];
-  /** Loads the rows from `firstRow` on. */
-  load(k: PtxKernel, weights: Pointer<"global", "f32" | "u32">[], firstRow: U): void;
+  /** Loads the rows whose states stand at places `first` and on. */
+  load(k: PtxKernel, weights: Pointer<"global", "f32" | "u32">[], first: U): void;
   /** W x for the row of this lane's neuron. */
   dot(k: PtxKernel, x: Pointer<"shared", "f32">): F;
-  /** This lane's neuron, counted from the warp's first row, and whether it is the lane that stores it. */
-  neuron(k: PtxKernel): { offset: U; writes: Value<"pred"> };
-  /** Where a neuron's state stands among the others. */
-  position(k: PtxKernel, neuron: U): U;
+  /** The place of this lane's state, counted from the warp's first, and whether it is the lane that stores it. */
+  place(k: PtxKernel): { offset: U; writes: Value<"pred"> };
+  /** Where a neuron's state stands among the others, and whose state stands at a place. */
+  placeOf(k: PtxKernel, neuron: U): U;
+  neuronAt(k: PtxKernel, place: U): U;
 }
 
 /** Dense rows: lane l holds columns l, l + 32, ..., whose products it adds in rising order (rule 1). */
@@ -42,11 +43,11 @@ export class DenseRows implements PersistentRows {
     return [k.pointer("f32", "weights")];
   }
 
-  load(k: PtxKernel, [weights]: Pointer<"global", "f32" | "u32">[], firstRow: U): void {
+  load(k: PtxKernel, [weights]: Pointer<"global", "f32" | "u32">[], first: U): void {
     const { size, perWarp } = this;
     const lane = k.and(k.threadIndex(), 31);
     this.weights = range(perWarp).map((r) => {
-      const row = r === 0 ? firstRow : k.add(firstRow, r);
+      const row = this.neuronAt(k, k.add(first, r));
       const rowExists = k.compare("lt", row, size);
       const from = k.at(k.at(weights!.as("f32"), row, size), lane);
       return range(ceilDiv(size, 32)).map((j) => {
@@ -89,15 +90,23 @@ export class DenseRows implements PersistentRows {
     return sum;
   }
 
-  neuron(k: PtxKernel): { offset: U; writes: Value<"pred"> } {
+  place(k: PtxKernel): { offset: U; writes: Value<"pred"> } {
     const [lane, share] = [k.and(k.threadIndex(), 31), 32 / this.perWarp];
     return { offset: k.div(lane, share), writes: k.compare("eq", k.rem(lane, share), 0) };
   }
 
-  /** Columns l, l + 32, l + 64, l + 96 of a group of 128 stand side by side, so that a lane reads four at once. */
-  position(k: PtxKernel, neuron: U): U {
-    const place = k.or(k.shl(k.and(neuron, 31), 2), k.and(k.shr(neuron, 5), 3));
-    return k.or(k.and(neuron, 0xffffffff - 127), place);
+  /**
+   * Columns l, l + 32, l + 64, l + 96 of a group of 128 stand side by side, so that a lane reads four at once. A warp's rows are those of
+   * neighbouring places, whose states then travel together.
+   */
+  placeOf(k: PtxKernel, neuron: U): U {
+    const within = k.or(k.shl(k.and(neuron, 31), 2), k.and(k.shr(neuron, 5), 3));
+    return k.or(k.and(neuron, 0xffffffff - 127), within);
+  }
+
+  neuronAt(k: PtxKernel, place: U): U {
+    const within = k.or(k.shl(k.and(place, 3), 5), k.and(k.shr(place, 2), 31));
+    return k.or(k.and(place, 0xffffffff - 127), within);
   }
 }
 
@@ -125,10 +134,10 @@ export class SparseRows implements PersistentRows {
     return [k.pointer("f32", "values"), k.pointer("u32", "columns")];
   }
 
-  load(k: PtxKernel, [values, columns]: Pointer<"global", "f32" | "u32">[], firstRow: U): void {
+  load(k: PtxKernel, [values, columns]: Pointer<"global", "f32" | "u32">[], first: U): void {
     const lane = k.and(k.threadIndex(), 31);
     for (const round of range(this.rounds)) {
-      const row = k.add(k.add(firstRow, k.shr(lane, 3)), 4 * round);
+      const row = k.add(k.add(first, k.shr(lane, 3)), 4 * round);
       const where = k.compare("lt", row, this.size);
       const start = k.add(k.mul(row, 8 * this.entries), k.and(lane, 7));
       const [fromValues, fromColumns] = [k.at(values!.as("f32"), start), k.at(columns!.as("u32"), start)];
@@ -149,14 +158,18 @@ export class SparseRows implements PersistentRows {
     return sums.reduce((chosen, sum, round) => k.select(k.compare("eq", own, round), sum, chosen));
   }
 
-  neuron(k: PtxKernel): { offset: U; writes: Value<"pred"> } {
+  place(k: PtxKernel): { offset: U; writes: Value<"pred"> } {
     const [lane, last] = [k.and(k.threadIndex(), 31), this.rounds - 1];
     const round = k.and(lane, 7);
     return { offset: k.mad(k.min(round, last), 4, k.shr(lane, 3)), writes: k.compare("le", round, last) };
   }
 
-  position(_k: PtxKernel, neuron: U): U {
+  placeOf(_k: PtxKernel, neuron: U): U {
     return neuron;
+  }
+
+  neuronAt(_k: PtxKernel, place: U): U {
+    return place;
   }
 }
 
@@ -169,6 +182,8 @@ interface StepMemory {
 
 /** The steps of this lane's neuron. Lanes with the same neuron do the same; one of them stores. */
 export class NeuronStep {
+  /** Where its state stands among the others; past all places in lanes that are left over. */
+  readonly place: U;
   /** The neuron's number; past the last where there are no more. */
   readonly index: U;
   /** Whether this lane fills the neuron's place among the states, be it of a neuron or of none. */
@@ -188,15 +203,16 @@ export class NeuronStep {
   private readonly to: Pointer<"global", "f32">;
   private readonly toAddress: Variable<"u64">;
 
-  constructor(k: PtxKernel, rows: PersistentRows, firstRow: U, memory: StepMemory, steps: U) {
+  constructor(k: PtxKernel, rows: PersistentRows, first: U, memory: StepMemory, steps: U) {
     this.k = k;
     this.size = rows.size;
     this.memory = memory;
     this.steps = steps;
-    const { offset, writes } = rows.neuron(k);
-    this.index = k.add(firstRow, offset);
+    const { offset, writes } = rows.place(k);
+    this.place = k.add(first, offset);
+    this.index = rows.neuronAt(k, this.place);
     this.exists = k.compare("lt", this.index, rows.size);
-    this.fills = k.and(writes, k.compare("lt", this.index, rows.padded));
+    this.fills = k.and(writes, k.compare("lt", this.place, rows.padded));
     this.stores = k.and(writes, this.exists);
     this.leak = this.first(memory.leak);
     this.keep = k.sub(k.constant("f32", 1), this.leak);

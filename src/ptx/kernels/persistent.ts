@@ -40,13 +40,28 @@ function arrange(shape: PersistentShape): Arrangement {
   if (rowsPerWarp !== undefined && ![1, 2, 4, 8].includes(rowsPerWarp))
     throw new PtxBuildError(`rowsPerWarp is ${rowsPerWarp}; it takes 1, 2, 4 or 8`, name);
   if (shape.warps !== undefined) checkSizes(name, { warps: shape.warps }, 32);
-  const shapes = ([2, 4, 8] as const).flatMap((rows) => [4, 8, 16].map((warps) => ({ rows, warps })));
-  const candidates = (longestRow === undefined ? shapes : [{ rows: 1 as const, warps: 2 }, { rows: 1 as const, warps: 4 }, ...shapes]).map(
-    ({ rows, warps }) => ({
-      rows: rowsPerWarp ?? rows,
-      warps: shape.warps ?? warps,
-    }),
-  );
+  // The first that fits is taken; the order is that of an H200. Dense weights beyond 160 registers a lane leave too few for the rest.
+  const dense = [
+    [4, 4],
+    [2, 8],
+    [4, 8],
+    [8, 8],
+    [8, 16],
+  ] as const;
+  const shapes =
+    longestRow === undefined
+      ? dense.filter(([rows]) => rows * ceilDiv(size, 32) <= 160)
+      : ([
+          [1, 4],
+          [2, 4],
+          [2, 8],
+          [4, 8],
+          [8, 8],
+        ] as const);
+  const candidates = (shapes.length > 0 ? shapes : ([[1, 16]] as const)).map(([rows, warps]) => ({
+    rows: rowsPerWarp ?? rows,
+    warps: shape.warps ?? warps,
+  }));
   for (const { rows: each, warps } of candidates) {
     const rows = longestRow === undefined ? new DenseRows(size, each) : new SparseRows(size, longestRow, each);
     const blocks = ceilDiv(rows.padded, rows.perWarp * warps);
@@ -99,10 +114,10 @@ class PersistentGrid {
     const [steps, generation, spinLimit] = [k.parameter("u32", "steps"), k.parameter("u32", "generation"), k.parameter("u64", "spinLimit")];
     const x = k.shared("f32", 2 * padded);
     k.exit(this.refusesStates(state!, x, report));
-    const firstRow = k.mul(k.mad(k.blockIndex(), warps, k.warpIndex()), rows.perWarp);
-    rows.load(k, weights, firstRow);
-    const neuron = new NeuronStep(k, rows, firstRow, { leak: leak!, drive: drive!, state: state!, states: states! }, steps);
-    const ownPlace = k.at(places, rows.position(k, k.min(neuron.index, padded - 1)));
+    const first = k.mul(k.mad(k.blockIndex(), warps, k.warpIndex()), rows.perWarp);
+    rows.load(k, weights, first);
+    const neuron = new NeuronStep(k, rows, first, { leak: leak!, drive: drive!, state: state!, states: states! }, steps);
+    const ownPlace = k.at(places, k.min(neuron.place, padded - 1));
     const buffer = k.variable("u32", 0);
     const lost = k.variable("u32", 0);
     k.for("u32", { from: k.constant("u32", 0), to: steps }, (step, loop) => {
@@ -127,7 +142,7 @@ class PersistentGrid {
     const bad = k.variable("u32", 0);
     k.for("u32", { from: k.threadIndex(), to: rows.padded, step: 32 * warps }, (neuron) => {
       const value = k.load(k.at(state, neuron), { where: k.compare("lt", neuron, rows.size), otherwise: 0 });
-      const to = k.at(x, rows.position(k, neuron));
+      const to = k.at(x, rows.placeOf(k, neuron));
       k.store(to, value);
       k.store(to.plus(rows.padded), k.constant("f32", 0));
       // A NaN is not within.
@@ -179,7 +194,7 @@ class PersistentGrid {
 }
 
 /** A bound on a wait in ticks of the multiprocessor's clock, which is looked at each 64th time. */
-export class Patience {
+class Patience {
   private readonly k: PtxKernel;
   private readonly limit: Value<"u64">;
   private readonly tries: Variable<"u32">;

@@ -35,7 +35,7 @@ describe("presets", () => {
     expect(presets.ffnGemm(32, 4096, 11008)).toEqual({ kind: "gemmTiled", m: 32, n: 11008, k: 4096, tileSize: 32 });
     expect(presets.q4kInference(1, 4096, 4096)).toEqual({ kind: "quantizedGemm", m: 1, n: 4096, k: 4096, format: "superblock" });
     expect(presets.rmsNorm(4096)).toEqual({ kind: "rmsNorm", rows: 1, hiddenSize: 4096, epsilon: 1e-6, affine: true });
-    expect(presets.smallReservoir(256)).toEqual({ kind: "persistentCluster", size: 256, rowsPerWarp: 4, warps: 8 });
+    expect(presets.smallReservoir(256)).toEqual({ kind: "persistentCluster", size: 256, rowsPerWarp: 4, warps: 4 });
     expect(presets.denseReservoir(1000)).toEqual({ kind: "persistentGrid", size: 1000, multiprocessors: 132 });
     expect(presets.sparseReservoir(1000, 130)).toEqual({ kind: "persistentGrid", size: 1000, longestRow: 130, multiprocessors: 132 });
   });

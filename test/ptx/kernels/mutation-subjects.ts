@@ -79,7 +79,7 @@ function attentionSubject(): Subject {
 }
 
 function quantizedSubject(): Subject {
-  const [m, n, k] = [2, 11, 1348];
+  const [m, n, k] = [5, 13, 1100];
   const kernel = quantizedGemm({ m, n, k });
   const a = uniform(m * k, 7);
   const quantized = quantizeQ4(

@@ -61,11 +61,15 @@ describe("the grid form", () => {
 
   it("chooses rows and warps so that all blocks are on the device at once", () => {
     const blocks = (shape: PersistentShape) => persistentGrid(shape, { target: "sm_90" }).grid[0];
-    expect(blocks({ size: 1000 })).toBe(128);
-    expect(blocks({ size: 1000, longestRow: 130 })).toBe(125);
+    expect(blocks({ size: 1000 })).toBe(64);
+    expect(blocks({ size: 1000, longestRow: 130 })).toBe(63);
+    expect(blocks({ size: 2000 })).toBe(128);
     expect(blocks({ size: 1000, multiprocessors: 40 })).toBe(32);
     expect(() => blocks({ size: 40000 })).toThrow("40000 neurons do not fit on 132 blocks at once");
-    expect(() => blocks({ size: 6000 })).toThrow(/about \d+ registers a thread are alive at once; sm_90 has 128 for blocks of this size/);
+    expect(() => blocks({ size: 2000, rowsPerWarp: 8, warps: 4 })).toThrow(
+      /about \d+ registers a thread are alive at once; sm_90 has 255 for blocks of this size/,
+    );
+    expect(() => blocks({ size: 6000 })).toThrow("6000 neurons do not fit on 132 blocks at once");
   });
 });
 

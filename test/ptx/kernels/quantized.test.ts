@@ -69,6 +69,7 @@ describe.each(formats)("the product with %s", (format: Q4Format) => {
     [1, 5, 32],
     [1, 9, 255],
     [1, 19, 1100],
+    [1, 33, 9000],
     [3, 10, 514],
     [6, 7, 2048],
     [2, 4, 30],
