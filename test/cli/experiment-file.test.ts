@@ -93,16 +93,20 @@ describe("an experiment file", () => {
       'x.yaml:5: transforms[1] is "sqash"; it takes "standardise", "squash" or {difference: lag}',
     ],
     ["no size", least.replace("{ size: 50 }", "{}"), "x.yaml:3: reservoir.size is missing; it takes a whole number of at least 1"],
-    ["no data", least.replace(/data: .*\n/, ""), "x.yaml: data is missing; it takes an object with task (a generated series) or file"],
+    [
+      "no data",
+      least.replace(/data: .*\n/, ""),
+      "x.yaml: data is missing; it takes an object with task (a generated series), file or sounds",
+    ],
     [
       "data of two kinds",
       least.replace("task: narma", "task: narma, file: a.csv"),
-      'x.yaml:2: data is {"task":"narma","file":"a.csv","length":500}; it takes task (a generated series) or file, not both',
+      'x.yaml:2: data is {"task":"narma","file":"a.csv","length":500}; it takes task or file, not both',
     ],
     [
       "an unknown task",
       least.replace("task: predict", "task: forcast"),
-      'x.yaml:4: task.type is "forcast"; it takes predict, forecast, classify (did you mean forecast?)',
+      'x.yaml:4: task.type is "forcast"; it takes predict, forecast, classify, detect (did you mean forecast?)',
     ],
     [
       "a forecast without a horizon",

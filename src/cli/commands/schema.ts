@@ -24,10 +24,13 @@ export function experimentJsonSchema(): Readonly<Record<string, unknown>> {
   }) as SchemaNode;
   const [rate, spiking] = schema.properties!["reservoir"]!.anyOf as [SchemaNode, SchemaNode];
   describeFields(rate, reservoirFieldDescriptions);
-  describeFields(spiking, spikingFieldDescriptions);
+  const liquid = schema.properties!["liquid"]!;
+  for (const node of [spiking, liquid]) {
+    describeFields(node, spikingFieldDescriptions);
+    alsoByName(node, "neuron", neuronTypes);
+    alsoByName(node, "connectivity", ["distance", "random"]);
+  }
   alsoByName(rate, "topology", topologyNames);
-  alsoByName(spiking, "neuron", neuronTypes);
-  alsoByName(spiking, "connectivity", ["distance", "random"]);
   return { title: "Spillway experiment", ...schema };
 }
 

@@ -10,6 +10,7 @@ import type { AnyReservoirComputer } from "../../reservoir/index.js";
 import { baselineName } from "./baselines.js";
 import type { CaseData, Cases } from "./data.js";
 import type { ClassifyTask, Experiment, MetricName } from "./description.js";
+import { encoded } from "./encode.js";
 import { splitRows } from "./prepare.js";
 import type { Scores } from "./result.js";
 import { everyRow, stackRows } from "./rows.js";
@@ -21,9 +22,10 @@ type ClassifyExperiment = Experiment & { readonly task: ClassifyTask };
 export async function runClassification(experiment: ClassifyExperiment, data: CaseData, options: TrialOptions): Promise<Trial> {
   const { task, readout, washout, metrics, transforms } = experiment;
   const { seed, engine, threads, signal } = options;
-  const { train, test } = data.test ? { train: data.train, test: data.test } : stratifiedSplit(experiment, data.train, seed);
-  const progress = new StagedProgress(options.onProgress, train.sequences.length + test.sequences.length);
   const watch = new Stopwatch();
+  const parts = data.test ? { train: data.train, test: data.test } : stratifiedSplit(experiment, data.train, seed);
+  const { train, test } = await watch.time("encode", async () => encoded(experiment, parts, data));
+  const progress = new StagedProgress(options.onProgress, train.sequences.length + test.sequences.length);
   const { type: _, ...settings } = task;
   const standardise = transforms.includes("standardise");
   const reservoir = { ...experiment.reservoir, seed };
@@ -68,8 +70,11 @@ export async function runClassification(experiment: ClassifyExperiment, data: Ca
       summary: `classification of ${test.labels.length} sequences, trained on ${train.labels.length}; representation ${task.representation}${task.members > 1 ? `, vote of ${task.members} reservoirs` : ""}`,
       figures: options.withFigures ? await figures(computer, inputs(firstCases(test.sequences)), test.labels, predicted, data.classes) : [],
       unit: () => undefined,
-      save: (path) => classifier.save(path),
-      saveStates: (folder, every, stop) => saveStates(computer, inputs(test.sequences), folder, every, stop),
+      save: async (path) => {
+        await classifier.save(path);
+        return [];
+      },
+      saveStates: (folder, every, stop) => saveCaseStates(computer, inputs(test.sequences), folder, every, stop),
       dispose: () => classifier.dispose(),
     };
   } catch (error) {
@@ -78,12 +83,17 @@ export async function runClassification(experiment: ClassifyExperiment, data: Ca
   }
 }
 
-function scoreClasses(labels: readonly string[], predicted: readonly string[], metrics: readonly MetricName[]): Scores {
+/** What stands for a case that was given no label. */
+export const noLabel = "(none)";
+
+export function scoreClasses(labels: readonly string[], predicted: readonly string[], metrics: readonly MetricName[]): Scores {
   const errors = labels.filter((label, b) => label !== predicted[b]).length;
-  return Object.fromEntries(metrics.map((metric) => [metric, metric === "accuracy" ? accuracy(labels, predicted) : errors]));
+  const missed = predicted.filter((label) => label === noLabel).length;
+  const values: Readonly<Record<string, number>> = { accuracy: accuracy(labels, predicted), errors, missed };
+  return Object.fromEntries(metrics.map((metric) => [metric, values[metric]!]));
 }
 
-function majority(labels: readonly string[]): string {
+export function majority(labels: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
   return [...counts].reduce((most, next) => (next[1] > most[1] ? next : most))[0];
@@ -93,7 +103,7 @@ function majority(labels: readonly string[]): string {
 const splitStream = 48;
 
 /** Takes the share of every class that trains, in an order drawn from the seed: files of cases are often sorted by class. */
-function stratifiedSplit({ split }: Experiment, cases: Cases, seed: Seed): { train: Cases; test: Cases } {
+export function stratifiedSplit({ split }: Pick<Experiment, "split">, cases: Cases, seed: Seed): { train: Cases; test: Cases } {
   const stream = new RandomStream(seedKeys(seed).weights, splitStream);
   const order = cases.labels.map((_, b) => b).sort((a, b) => stream.uniform(0, a) - stream.uniform(0, b));
   const { train } = splitRows(split, order.length, false);
@@ -111,7 +121,7 @@ function stratifiedSplit({ split }: Experiment, cases: Cases, seed: Seed): { tra
 }
 
 /** The first cases, as many as a figure of states has room for. */
-function firstCases(sequences: readonly Matrix[]): Matrix[] {
+export function firstCases(sequences: readonly Matrix[]): Matrix[] {
   const shown: Matrix[] = [];
   let rows = 0;
   for (const sequence of sequences) {
@@ -146,7 +156,7 @@ async function figures(
 const group = 32;
 
 /** states.npy holds the states of all test sequences, one sequence after the other; lengths.npy says how many rows each has. */
-async function saveStates(
+export async function saveCaseStates(
   computer: AnyReservoirComputer,
   inputs: readonly Matrix[],
   folder: string,

@@ -5,6 +5,7 @@ import { lyapunovExponent, tasks } from "../../tasks/index.js";
 import { UsageError } from "../exit.js";
 import type { Experiment, FileData, GeneratedData } from "./description.js";
 import { resolveDataPath } from "./paths.js";
+import { loadSounds } from "./sounds.js";
 
 /** One series, T x D, to be predicted from its own past. */
 export interface SeriesData {
@@ -42,6 +43,8 @@ export interface CaseData {
   /** Undefined where `split` takes the test cases from the one file. */
   readonly test?: Cases | undefined;
   readonly classes: readonly string[];
+  /** Of sounds. */
+  readonly sampleRate?: number | undefined;
   readonly summary: string;
 }
 
@@ -50,7 +53,12 @@ export type ExperimentData = SeriesData | DrivenData | CaseData;
 /** The data for one seed. @throws FileError, UsageError, ConfigError, TaskOptionError. */
 export async function loadData(experiment: Experiment, path: string, seed: Seed): Promise<ExperimentData> {
   const { data } = experiment;
-  const loaded = "task" in data ? generate(experiment, data, data.redraw ? seed : undefined) : await loadFiles(data, path);
+  const loaded =
+    "task" in data
+      ? generate(experiment, data, data.redraw ? seed : undefined)
+      : "sounds" in data
+        ? await loadSounds(data, path)
+        : await loadFiles(data, path);
   checkKind(experiment, loaded);
   return loaded;
 }
@@ -214,17 +222,19 @@ function formatOf(path: string): "csv" | "npy" | "ts" | "wav" {
 }
 
 function checkKind({ task, data }: Experiment, { kind }: ExperimentData): void {
-  if ((task.type === "classify") !== (kind === "cases")) {
+  if ((task.type === "classify" || task.type === "detect") !== (kind === "cases")) {
     throw new ConfigError(
       "task.type",
       task.type,
-      kind === "cases" ? '"classify" for a .ts file of cases' : '"predict" or "forecast" for a series; classify takes a .ts file',
+      kind === "cases"
+        ? '"classify" or "detect" for cases with classes'
+        : `"predict" or "forecast" for a series; ${task.type} takes a .ts file, or sounds`,
     );
   }
   if (task.type === "forecast" && kind === "driven") {
     throw new ConfigError("task.type", task.type, '"predict" where inputs drive the reservoir; a forecast takes one series');
   }
-  if (task.type === "forecast" && task.independent && "file" in data) {
+  if (task.type === "forecast" && task.independent && !("task" in data)) {
     throw new ConfigError("task.independent", true, "false for a file: independent series take a generator");
   }
 }

@@ -39,7 +39,24 @@ export interface FileData {
   readonly missing: "error" | "interpolate" | "previous" | "drop";
 }
 
-export type DataDescription = GeneratedData | FileData;
+/** A folder of recordings: WAV files whose names tell their classes. */
+export interface SoundData {
+  readonly sounds: string;
+  /** How a file's name tells its class and more, such as "{label}_{group}_{index}". */
+  readonly names: string;
+  /** The recordings that test, by what their names tell: `{index: [0, 1, 2]}`. Left out, `split` chooses them. */
+  readonly test?: Readonly<Record<string, readonly (string | number)[]>> | undefined;
+}
+
+export type DataDescription = GeneratedData | FileData | SoundData;
+
+/** What turns a case into spikes, or a sound into levels by frequency ("cochleagram"). The other fields are the encoder's own. */
+export interface EncodeDescription {
+  readonly encoder: string;
+  /** Width of a bin in which spikes are counted; default the liquid's time step, or 1 ms. */
+  readonly binMs?: number | undefined;
+  readonly [option: string]: unknown;
+}
 
 /** What is done to the series before the reservoir sees it, in order, and undone on its predictions. */
 export type TransformDescription = "standardise" | "squash" | { readonly difference: number };
@@ -77,7 +94,16 @@ export interface ClassifyTask extends Pick<ClassifierSettings, "representation" 
   readonly members: number;
 }
 
-export type TaskDescription = PredictTask | ForecastTask | ClassifyTask;
+/** A label for each sequence by the template that its state is most like, or none where it is like no template. */
+export interface DetectTask {
+  readonly type: "detect";
+  /** The state at the end of a sequence, or the mean of its states. */
+  readonly state: "last" | "mean";
+  /** The smallest cosine that is a match. */
+  readonly threshold: number;
+}
+
+export type TaskDescription = PredictTask | ForecastTask | ClassifyTask | DetectTask;
 
 /**
  * What needs no model. "persistence": the last known value. "mean": that of the training part. "majority": the most frequent class. `seasonalNaive`: the last
@@ -101,7 +127,8 @@ export type MetricName =
   | "rmseAtHorizon"
   | "validPredictionTime"
   | "accuracy"
-  | "errors";
+  | "errors"
+  | "missed";
 
 /** A figure from the literature to stand beside a score. */
 export interface PublishedFigure {
@@ -141,6 +168,7 @@ export interface Experiment {
   readonly description?: string | undefined;
   readonly data: DataDescription;
   readonly transforms: readonly TransformDescription[];
+  readonly encode?: EncodeDescription | undefined;
   readonly reservoir: AnyReservoirOptions;
   readonly readout: ReadoutDescription;
   readonly task: TaskDescription;

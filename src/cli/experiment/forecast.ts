@@ -79,9 +79,10 @@ export async function runForecast(
           })
         : [],
       unit: (metric) => unitOf(metric, context),
-      save: (path) => {
+      save: async (path) => {
         learner.computer.state = trained;
-        return learner.save(path);
+        await learner.save(path);
+        return [];
       },
       saveStates: (folder, every, stop) => streamStates(learner.computer, drive(whole.series), folder, every, stop),
       dispose: async () => learner[Symbol.asyncDispose](),

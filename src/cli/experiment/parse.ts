@@ -5,11 +5,11 @@ import { type AnyReservoirOptions, ConfigError, nearest, parseOrThrow, UnknownFi
 import { knownSpikingFields, spikingReservoirSchema } from "../../spikes/liquid/schema.js";
 import { tasks } from "../../tasks/index.js";
 import type { Experiment, MetricName, TaskDescription } from "./description.js";
-import { common, fromFile, generated, metricNames, readouts, taskSchemas } from "./schema.js";
+import { common, fromFile, fromSounds, generated, metricNames, readouts, taskSchemas } from "./schema.js";
 
-const dataTakes = "an object with task (a generated series) or file";
+const dataTakes = "an object with task (a generated series), file or sounds";
 const readoutTakes = `one of ${Object.keys(readouts).join(", ")}, or an object whose "type" is one of them`;
-const taskTakes = `predict or classify, or an object whose "type" is predict, forecast or classify`;
+const taskTakes = `predict, classify or detect, or an object whose "type" is predict, forecast, classify or detect`;
 
 /**
  * Checks an experiment and fills in the defaults.
@@ -20,26 +20,36 @@ export function parseExperiment(source: unknown): Experiment {
   const value: Record<string, unknown> = { ...source };
   if (value["readout"] === undefined) value["readout"] = { type: "ridge" };
   for (const field of ["readout", "task"]) if (typeof value[field] === "string") value[field] = { type: value[field] };
+  const { liquid } = value;
+  if (liquid !== undefined && value["reservoir"] !== undefined)
+    throw new ConfigError("liquid", liquid, "nothing where reservoir is given: one of the two");
   if (isObject(value["reservoir"]) && value["reservoir"]["size"] === undefined)
     throw new ConfigError("reservoir.size", undefined, "a whole number of at least 1");
   const data = dataSchema(value["data"]);
   const readout = variant(readouts, "readout", value["readout"], readoutTakes);
   const task = variant(taskSchemas, "task", value["task"], taskTakes);
-  const reservoir = reservoirKind(value["reservoir"]);
-  const shape = { ...common, data, readout, task, reservoir: reservoir.schema };
+  const { reservoir: _, ...others } = common;
+  const kind = liquid === undefined ? reservoirKind(value["reservoir"]) : liquidKind;
+  const described = liquid === undefined ? { reservoir: kind.schema } : { liquid: kind.schema };
+  const shape = { ...others, data, readout, task, ...described };
   const schema = z.strictObject(shape) as unknown as z.ZodType<Parsed>;
   const fieldsOf = (path: readonly PropertyKey[]): readonly string[] => {
-    if (path[0] === "reservoir") return reservoir.fieldsOf(path.slice(1));
+    if (path[0] === "reservoir" || path[0] === "liquid") return kind.fieldsOf(path.slice(1));
     let here: unknown = z.strictObject(shape);
     for (const part of path) here = inside(here, part);
     return Object.keys((unwrap(here) as { shape?: object } | undefined)?.shape ?? {});
   };
-  return complete(parseOrThrow(schema, value, "the experiment", fieldsOf), source);
+  const { liquid: __, ...parsed } = parseOrThrow(schema, value, "the experiment", fieldsOf);
+  return complete(parsed, liquid === undefined ? value : { ...value, reservoir: { kind: "spiking", ...liquid } });
 }
+
+/** A field `liquid` is a spiking reservoir without its kind. */
+const liquidKind = { schema: spikingReservoirSchema.omit({ kind: true }), fieldsOf: knownSpikingFields };
 
 type Parsed = Omit<Experiment, "seeds" | "washout" | "metrics"> & {
   readonly seed?: string | number | undefined;
   readonly seeds?: number | readonly (string | number)[] | undefined;
+  readonly liquid?: unknown;
   readonly washout?: number | undefined;
   readonly metrics?: readonly MetricName[] | undefined;
 };
@@ -64,15 +74,19 @@ function complete({ seed, seeds, washout, metrics, ...rest }: Parsed, source: Re
   if (transforms.indexOf("standardise") >= 0 && transforms.indexOf("standardise") !== transforms.length - 1) {
     throw new ConfigError("transforms", transforms, "standardise at most once, as the last of the list");
   }
-  if (task.type === "classify" && transforms.some((each) => each !== "standardise")) {
-    throw new ConfigError("transforms", transforms, "only standardise for classify");
+  const takesCases = task.type === "classify" || task.type === "detect";
+  if (takesCases && transforms.some((each) => each !== "standardise")) {
+    throw new ConfigError("transforms", transforms, `only standardise for ${task.type}`);
   }
-  const foreignBaseline = baselines.find((each) => (each === "majority") !== (task.type === "classify"));
+  if (rest.encode && !takesCases) throw new ConfigError("encode", rest.encode, `nothing for ${task.type}; it is for classify and detect`);
+  if (rest.encode && transforms.length > 0)
+    throw new ConfigError("transforms", transforms, "none where encode turns the cases into spikes");
+  const foreignBaseline = baselines.find((each) => (each === "majority") !== takesCases);
   if (foreignBaseline !== undefined) {
     throw new ConfigError(
       "baselines",
       foreignBaseline,
-      task.type === "classify" ? '"majority" for classify' : '"persistence", "mean" or {seasonalNaive: period}',
+      takesCases ? `"majority" for ${task.type}` : '"persistence", "mean" or {seasonalNaive: period}',
     );
   }
   if ("task" in data) checkTaskOptions(data.task, data.options);
@@ -88,22 +102,21 @@ function complete({ seed, seeds, washout, metrics, ...rest }: Parsed, source: Re
     ...rest,
     reservoir,
     seeds: list,
-    washout: washout ?? (task.type === "classify" ? 0 : 100),
+    washout: washout ?? (takesCases ? 0 : 100),
     metrics: metrics ?? defaultMetrics(task),
   };
 }
 
 function defaultMetrics(task: TaskDescription): readonly MetricName[] {
   if (task.type === "predict") return ["nrmse", "rmse", "mae", "r2"];
-  return task.type === "forecast" ? ["nrmse", "nrmseAtHorizon", "validPredictionTime", "rmse"] : ["accuracy", "errors"];
+  if (task.type === "forecast") return ["nrmse", "nrmseAtHorizon", "validPredictionTime", "rmse"];
+  return task.type === "classify" ? ["accuracy", "errors"] : ["accuracy", "errors", "missed"];
 }
 
 function dataSchema(data: unknown): z.ZodType {
-  if (!isObject(data) || ("task" in data && "file" in data) || (!("task" in data) && !("file" in data))) {
-    const both = isObject(data) && "task" in data && "file" in data;
-    throw new ConfigError("data", data, both ? "task (a generated series) or file, not both" : dataTakes);
-  }
-  return "task" in data ? generated : fromFile;
+  const given = isObject(data) ? ["task", "file", "sounds"].filter((field) => field in data) : [];
+  if (given.length !== 1) throw new ConfigError("data", data, given.length > 1 ? `${given.join(" or ")}, not both` : dataTakes);
+  return given[0] === "task" ? generated : given[0] === "file" ? fromFile : fromSounds;
 }
 
 /** The schema of the kind of reservoir that is described, and its fields. @throws ConfigError for a kind that there is not */

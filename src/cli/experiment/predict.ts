@@ -80,9 +80,10 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
           ]
         : [],
       unit: () => undefined,
-      save: (path) => {
+      save: async (path) => {
         learner.computer.state = trained;
-        return learner.save(path);
+        await learner.save(path);
+        return [];
       },
       saveStates: (folder, every, stop) => streamStates(learner.computer, drive(wholeDrive(rows, hasFeedback)), folder, every, stop),
       dispose: async () => learner[Symbol.asyncDispose](),

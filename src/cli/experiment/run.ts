@@ -11,7 +11,8 @@ import { UsageError } from "../exit.js";
 import type { Progress } from "../progress.js";
 import { runClassification } from "./classify.js";
 import { type ExperimentData, loadData } from "./data.js";
-import type { ClassifyTask, Experiment, ForecastTask, PredictTask } from "./description.js";
+import type { ClassifyTask, DetectTask, Experiment, ForecastTask, PredictTask } from "./description.js";
+import { runDetection } from "./detect.js";
 import { ExperimentError, type LoadedExperiment } from "./file.js";
 import { runForecast } from "./forecast.js";
 import { checkReadout, type EngineChoiceOptions } from "./learner.js";
@@ -126,8 +127,8 @@ class Run {
         const files =
           outputs.states === "npy" ? [...(await trial.saveStates(this.#folder.working, outputs.every, this.#options.signal))] : [];
         if (outputs.model) {
-          await trial.save(this.#folder.path("model.safetensors"));
-          files.push("model.safetensors");
+          const beside = await trial.save(this.#folder.path("model.safetensors"));
+          files.push("model.safetensors", ...beside);
         }
         this.#first = trial;
         this.#figures = trial.figures;
@@ -188,6 +189,7 @@ function runTask(experiment: Experiment, data: ExperimentData, options: TrialOpt
   const { task } = experiment;
   if (task.type === "classify" && data.kind === "cases")
     return runClassification(experiment as Experiment & { task: ClassifyTask }, data, options);
+  if (task.type === "detect" && data.kind === "cases") return runDetection(experiment as Experiment & { task: DetectTask }, data, options);
   if (task.type === "forecast" && data.kind === "series")
     return runForecast(experiment as Experiment & { task: ForecastTask }, data, options);
   if (task.type === "predict" && data.kind !== "cases")

@@ -1,6 +1,7 @@
 // What the fields of an experiment file take, one by one. How they go together is checked in parse.ts.
 import * as z from "zod";
 import { flag, number, oneOf, reservoirSchema, whole } from "../../reservoir/config-schema.js";
+import { encoderNames } from "../../spikes/index.js";
 import { spikingReservoirSchema } from "../../spikes/liquid/schema.js";
 import { tasks } from "../../tasks/index.js";
 import type { MetricName, TaskDescription } from "./description.js";
@@ -44,6 +45,28 @@ export const fromFile = z.strictObject({
   text: columns.optional().describe("CSV: columns that are not numbers, such as dates."),
   missing: oneOf(["error", "interpolate", "previous", "drop"]).default("error").describe("What becomes of a missing value."),
 });
+
+const namePart = z.array(z.union([z.string(), z.number()]), { error: "a list of texts or numbers" }).min(1, { error: "at least one" });
+export const fromSounds = z.strictObject({
+  sounds: text("the path of a folder").describe("A folder of WAV files: a path as for file."),
+  names: text("a pattern such as {label}_{group}_{index}")
+    .default("{label}_{group}_{index}")
+    .describe("How a file's name, without .wav, tells its class (label) and more."),
+  test: z
+    .record(z.string(), namePart, { error: "an object such as {index: [0, 1, 2]}" })
+    .optional()
+    .describe("The recordings that test, by what their names tell, such as {index: [0, 1, 2]}; left out, split chooses them."),
+});
+
+const encode = z.looseObject(
+  {
+    encoder: oneOf(["cochleagram", ...encoderNames]).describe("cochleagram gives levels by frequency, the others spikes."),
+    binMs: positive("ms above 0")
+      .optional()
+      .describe("Width of a bin in which spikes are counted; left out, the liquid's time step, or 1 ms."),
+  },
+  { error: "an object with encoder and its options" },
+);
 
 const transform = z.union([oneOf(["standardise", "squash"]), z.strictObject({ difference: atLeast(1) })], {
   error: '"standardise", "squash" or {difference: lag}',
@@ -115,6 +138,13 @@ export const taskSchemas = {
     vote: oneOf(["majority", "mean"]).default("majority").describe("How members agree."),
     members: atLeast(1).default(1).describe("Reservoirs that vote, each of another seed."),
   }),
+  detect: z.strictObject({
+    type: z.literal("detect"),
+    state: oneOf(["last", "mean"]).default("last").describe("The state that is held against the templates."),
+    threshold: number("a number from -1 to 1", (value) => value >= -1 && value <= 1)
+      .default(0.5)
+      .describe("The smallest cosine that is a match."),
+  }),
 };
 
 const baseline = z.union(
@@ -127,6 +157,7 @@ export const metricNames = {
   predict: ["nrmse", "rmse", "mse", "mae", "r2"],
   forecast: ["nrmse", "nrmseAtHorizon", "validPredictionTime", "rmse", "rmseAtHorizon", "mse", "mae"],
   classify: ["accuracy", "errors"],
+  detect: ["accuracy", "errors", "missed"],
 } as const satisfies Record<TaskDescription["type"], readonly MetricName[]>;
 const metric = oneOf([...new Set(Object.values(metricNames).flat())] as [MetricName, ...MetricName[]]);
 
@@ -147,6 +178,7 @@ export const common = {
     .array(transform, { error: "a list of transforms" })
     .default([])
     .describe("Done to the series, in order, and undone on predictions."),
+  encode: encode.optional().describe("For classify and detect: what turns each case into spikes, and the encoder's options."),
   reservoir: z
     .union([reservoirSchema, spikingReservoirSchema])
     .describe("The reservoir: a rate reservoir, or with kind spiking a network of spiking neurons. inputSize follows from the data."),
@@ -190,7 +222,7 @@ export const common = {
 /** The schema of every experiment there can be, for editors. */
 export const experimentSchema = z.strictObject({
   ...common,
-  data: z.union([generated, fromFile]).describe("Where the series comes from."),
+  data: z.union([generated, fromFile, fromSounds]).describe("Where the series comes from."),
   readout: z
     .union([
       oneOf(["ridge", "softmax", "rls", "lms"]),
@@ -198,10 +230,12 @@ export const experimentSchema = z.strictObject({
     ])
     .optional()
     .describe("How outputs are learnt; default ridge."),
+  reservoir: common.reservoir.optional(),
+  liquid: spikingReservoirSchema.omit({ kind: true }).optional().describe("In place of reservoir: a spiking one, without its kind."),
   task: z
     .union([
-      oneOf(["predict", "classify"]),
-      z.discriminatedUnion("type", [taskSchemas.predict, taskSchemas.forecast, taskSchemas.classify]),
+      oneOf(["predict", "classify", "detect"]),
+      z.discriminatedUnion("type", [taskSchemas.predict, taskSchemas.forecast, taskSchemas.classify, taskSchemas.detect]),
     ])
     .describe("What is to be learnt."),
 });

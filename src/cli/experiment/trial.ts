@@ -32,8 +32,8 @@ export interface Trial {
   readonly summary: string;
   readonly figures: readonly Figure[];
   unit(metric: MetricName): string | undefined;
-  /** Writes the model. */
-  save(path: string): Promise<void>;
+  /** Writes the model; gives the names of the files that it wrote beside it. */
+  save(path: string): Promise<readonly string[]>;
   /** Writes states, every k-th row, into files of this folder; gives their names. */
   saveStates(folder: string, every: number, signal: AbortSignal): Promise<readonly string[]>;
   dispose(): Promise<void>;
