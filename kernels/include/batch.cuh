@@ -26,9 +26,9 @@ struct Data {
   int size, sequences, steps, firstStep, activation;
 };
 
-static __device__ __forceinline__ void copyAsync(void* shared, const void* global) {
-  const unsigned address = (unsigned)__cvta_generic_to_shared(shared);
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(address), "l"(global) : "memory");
+static __device__ __forceinline__ unsigned sharedAddress(const void* pointer) { return (unsigned)__cvta_generic_to_shared(pointer); }
+static __device__ __forceinline__ void copyAsync(unsigned shared, const void* global) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared), "l"(global) : "memory");
 }
 static __device__ __forceinline__ void commitCopies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int Pending> static __device__ __forceinline__ void waitForCopies() { asm volatile("cp.async.wait_group %0;" ::"n"(Pending) : "memory"); }
@@ -38,6 +38,18 @@ static __device__ __forceinline__ unsigned loadAcquire(const unsigned* address) 
   asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(address) : "memory");
   return value;
 }
+
+/** The steps of the longest sequence of each of a block's tiles, near at hand: a wait for other blocks empties the first cache. */
+struct TileLengths {
+  static constexpr int most = 64;
+  int kept[most];
+  template <int TileSequences> __device__ __forceinline__ void load(const Data& data, int group, int groups, int tiles) {
+    for (int i = threadIdx.x; i < most && group + i * groups < tiles; i += blockDim.x) kept[i] = data.lengths[(group + i * groups) * TileSequences];
+  }
+  template <int TileSequences> __device__ __forceinline__ int of(const Data& data, int index, int group, int groups) const {
+    return index < most ? kept[index] : data.lengths[(group + index * groups) * TileSequences];
+  }
+};
 
 /** One thread waits until `arrived` reaches `wanted`, for at most `limit` clock ticks; false where it gave up or another block did. */
 static __device__ __forceinline__ bool waitFor(const unsigned* arrived, unsigned wanted, long long limit, int* stalled, int step) {

@@ -33,7 +33,7 @@ export interface BatchPlan {
 }
 
 const portable = { file: "reservoir_batch", portable: true, rows: 32, columns: 32, threads: 512 } as const;
-const fast = { file: "reservoir_batch_fast", portable: false, resident: true, threads: 256 } as const;
+const fast = { file: "reservoir_batch_fast", portable: false, resident: true } as const;
 
 /** Every batch kernel there is. */
 export const batchKernels: readonly BatchKernel[] = [
@@ -41,23 +41,43 @@ export const batchKernels: readonly BatchKernel[] = [
   { ...portable, name: "reservoir_batch_32", resident: true, sequences: 32 },
   { ...portable, name: "reservoir_batch_step_16", resident: false, sequences: 16 },
   { ...portable, name: "reservoir_batch_step_32", resident: false, sequences: 32 },
-  { ...fast, name: "reservoir_batch_fast_16", rows: 32, sequences: 16, columns: 256 },
-  { ...fast, name: "reservoir_batch_fast_128", rows: 64, sequences: 128, columns: 64 },
+  { ...fast, name: "reservoir_batch_fast_16", rows: 32, sequences: 16, columns: 256, threads: 256 },
+  { ...fast, name: "reservoir_batch_fast_64", rows: 64, sequences: 64, columns: 128, threads: 512 },
+  { ...fast, name: "reservoir_batch_fast_128", rows: 64, sequences: 128, columns: 64, threads: 512 },
 ];
 
-/** Chunks of columns under way in shared memory, and columns of a portable one. */
+/** Chunks of columns under way in shared memory, and columns of all chunks of a portable kernel together. */
 const stages = 4;
-const chunkColumns = 128;
+const chunkColumns = 512;
 
 /** Bytes of shared memory that a block takes. */
 function sharedBytes({ portable, resident, rows, sequences, columns }: BatchKernel, padded: number): number {
-  if (portable) return 4 * ((resident ? rows * padded : 0) + stages * chunkColumns * (sequences + (resident ? 0 : rows)));
+  if (portable) return 4 * ((resident ? rows * padded : 0) + chunkColumns * (sequences + (resident ? 0 : rows)));
   return 2 * (rows * (padded + 8) + stages * sequences * (columns + 8));
 }
 
-/** Microseconds of a step in which a block does nothing but wait, and of a tile, by what its time is made of. */
-function stepTime({ portable, resident, sequences, rows }: BatchKernel, padded: number, tilesOfBlock: number, clock: number): number {
-  if (!portable) return 1.8 + tilesOfBlock * (0.3 + (0.0021 * padded * rows * sequences) / 2048 / 2);
+/** Microseconds of a fast tile: of its own, and of each column. Measured on an H200 (bench/results). */
+const fastTiles: Readonly<Record<number, readonly [own: number, column: number]>> = {
+  16: [0.8, 0.0024],
+  64: [3.5, 0.005],
+  128: [6, 0.008],
+};
+
+/** What the second cache gives all blocks together, bytes in a microsecond. */
+const cacheBytes = 6.3e6;
+
+/** Microseconds of a step of which each of `blocks` blocks makes some tiles. */
+function stepTime(
+  { portable, resident, sequences, rows }: BatchKernel,
+  padded: number,
+  blocks: number,
+  tilesOfBlock: number,
+  clock: number,
+) {
+  if (!portable) {
+    const [own, column] = fastTiles[sequences]!;
+    return tilesOfBlock * (own + column * padded + (2 * blocks * sequences * padded) / cacheBytes);
+  }
   const cycles = (2 * rows * sequences * padded) / 128;
   return (resident ? 1.7 : 3) + tilesOfBlock * (0.3 + cycles / (resident ? 0.6 : 0.55) / clock);
 }
@@ -83,7 +103,7 @@ export function planBatch(
     if (shared > sharedBytesPerBlockOptIn || (kernel.resident && rowBlocks > multiprocessors)) return [];
     const groups = kernel.resident ? Math.min(tiles, Math.floor(multiprocessors / rowBlocks)) : tiles;
     const tilesOfBlock = kernel.resident ? Math.ceil(tiles / groups) : Math.ceil((tiles * rowBlocks) / multiprocessors);
-    const microsecondsPerStep = stepTime(kernel, padded, tilesOfBlock, clockKilohertz / 1000);
+    const microsecondsPerStep = stepTime(kernel, padded, rowBlocks * groups, tilesOfBlock, clockKilohertz / 1000);
     return [{ kernel, padded, rowBlocks, tiles, groups, shared, microsecondsPerStep }];
   });
   const best = Math.min(...plans.map((plan) => plan.microsecondsPerStep));
