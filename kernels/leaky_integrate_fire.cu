@@ -30,7 +30,8 @@ template <typename Real> struct Network {
   int* ring;
   const Real *inputs, *inputWeights;
   Real* states;
-  int size, inputSize, rows, row, steps, neuron, subtracts;
+  /** slices, inputSlices: warps that share the synapses of one spike, and of one input spike. */
+  int size, inputSize, rows, row, steps, neuron, subtracts, slices, inputSlices;
   Real unit, excitatoryKeep, inhibitoryKeep, stateKeep, noiseScale, halfStep;
   unsigned backgroundChance, key0, key1, firstStep, sequence;
   int backgroundWeight;
@@ -92,13 +93,15 @@ static __device__ __forceinline__ void deliver(const Network<Real>& net, const S
   }
 }
 
-/** The input spikes of one step, channels dealt out over the warps of all blocks. */
+/** The input spikes of one step, slices of channels dealt out over the warps of all blocks. */
 template <typename Real> static __device__ __forceinline__ void deliverInput(const Network<Real>& net, int step, int row) {
   if (net.inputSynapses.offsets == nullptr) return;
-  const int warps = blockDim.x >> 5;
-  for (int c = blockIdx.x * warps + (threadIdx.x >> 5); c < net.inputSize; c += gridDim.x * warps) {
+  const int warps = blockDim.x >> 5, slices = net.inputSlices;
+  const long long pieces = (long long)net.inputSize * slices;
+  for (long long k = blockIdx.x * warps + (threadIdx.x >> 5); k < pieces; k += gridDim.x * warps) {
+    const int c = (int)(k / slices), slice = (int)(k - (long long)c * slices);
     const Real amplitude = net.inputs[(size_t)step * net.inputSize + c];
-    if (amplitude != (Real)0) deliver(net, net.inputSynapses, c, row, amplitude, threadIdx.x & 31, 32);
+    if (amplitude != (Real)0) deliver(net, net.inputSynapses, c, row, amplitude, slice * 32 + (threadIdx.x & 31), slices * 32);
   }
 }
 
@@ -181,9 +184,6 @@ template <typename Real> static __device__ __forceinline__ bool advance(const Ne
   return fires;
 }
 
-/** Warps that share the synapses of one spike. */
-constexpr int slices = 8;
-
 template <typename Real> static __device__ __forceinline__ void run(const Network<Real>& net, unsigned* fired) {
   __shared__ unsigned count;
   const int perBlock = (net.size + gridDim.x - 1) / gridDim.x;
@@ -200,8 +200,11 @@ template <typename Real> static __device__ __forceinline__ void run(const Networ
       if (advance(net, r, step, row)) fired[atomicAdd(&count, 1u)] = r;
     __syncthreads();
     row = row + 1 == net.rows ? 0 : row + 1;
-    const int pieces = count * slices;
-    for (int k = warp; k < pieces; k += warps) deliver(net, net.synapses, fired[k / slices], row, (Real)1, (k % slices) * 32 + lane, slices * 32);
+    const int pieces = count * net.slices;
+    for (int k = warp; k < pieces; k += warps) {
+      const int spike = k / net.slices, slice = k - spike * net.slices;
+      deliver(net, net.synapses, fired[spike], row, (Real)1, slice * 32 + lane, net.slices * 32);
+    }
     if (step + 1 < net.steps) {
       deliverInput(net, step + 1, row);
       if (!barrier(net.arrived, round++, net.report, net.firstStep + step, net.spinLimit)) return;
@@ -216,9 +219,9 @@ template <typename Real> static __device__ __forceinline__ void run(const Networ
       name(const unsigned* offsets, const unsigned* cells, const int* weights, const unsigned short* delays, const unsigned* inputOffsets,            \
            const unsigned* inputCells, const int* inputUnits, const unsigned short* inputDelays, const Real* constants, Real* network,                \
            const int* refractory, int* held, int* ring, const Real* inputs, const Real* inputWeights, Real* states, int size, int inputSize, int rows, \
-           int row, int steps, int neuron, int subtracts, Real unit, Real excitatoryKeep, Real inhibitoryKeep, Real stateKeep, Real noiseScale,       \
-           Real halfStep, unsigned backgroundChance, unsigned key0, unsigned key1, unsigned firstStep, unsigned sequence, int backgroundWeight,       \
-           unsigned* arrived, unsigned long long* report, long long spinLimit) {                                                                      \
+           int row, int steps, int neuron, int subtracts, int slices, int inputSlices, Real unit, Real excitatoryKeep, Real inhibitoryKeep,           \
+           Real stateKeep, Real noiseScale, Real halfStep, unsigned backgroundChance, unsigned key0, unsigned key1, unsigned firstStep,               \
+           unsigned sequence, int backgroundWeight, unsigned* arrived, unsigned long long* report, long long spinLimit) {                             \
     extern __shared__ unsigned fired[];                                                                                                               \
     const spiking::Network<Real> net = {{offsets, cells, weights, delays},                                                                            \
                                         {inputOffsets, inputCells, inputUnits, inputDelays},                                                          \
@@ -237,6 +240,8 @@ template <typename Real> static __device__ __forceinline__ void run(const Networ
                                         steps,                                                                                                        \
                                         neuron,                                                                                                       \
                                         subtracts,                                                                                                    \
+                                        slices,                                                                                                       \
+                                        inputSlices,                                                                                                  \
                                         unit,                                                                                                         \
                                         excitatoryKeep,                                                                                               \
                                         inhibitoryKeep,                                                                                               \

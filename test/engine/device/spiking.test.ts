@@ -1,14 +1,17 @@
 // Spiking reservoirs on a device: the reference's bits, in one piece or in many.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { StallError } from "../../../src/engine/cuda/time-loop.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
 import { allocate, Matrix, RandomStream, seedKeys } from "../../../src/numerics/index.js";
 import { type Engine, NonFiniteStateError, type SpikingModel, type SpikingReservoirOptions } from "../../../src/reservoir/index.js";
+import { LiquidStateMachine, SpikePattern } from "../../../src/spikes/index.js";
 import { build } from "../../../src/spikes/liquid/kind.js";
+import "../../../src/index.js";
 import { onHardware } from "../../gpu/device/device.js";
 import { spikingHashes, spikingInputs, spikingRuns } from "../../golden/spiking.js";
 import { bits } from "../contract.js";
-import { device, inShortChunks } from "./engines.js";
+import { device, inShortChunks, name } from "./engines.js";
 import { createHash } from "node:crypto";
 
 function inputsOf(model: SpikingModel, steps: number, chance: number): Matrix {
@@ -134,5 +137,45 @@ describe("a spiking reservoir on a device", () => {
     const model = build({ ...noisy, size: 1000, neuron: "leakyIntegrateAndFire", synapses: { weight }, seed: 3 });
     const inputs = inputsOf(model, 200, 0.02);
     expect(bits((await statesOf(device, model, inputs)).data)).toEqual(bits((await statesOf(referenceEngine, model, inputs)).data));
+  });
+
+  it("gives an error with the block that waited too long, and stands where it was", async () => {
+    const model = build({ ...noisy, size: 600, connectivity: { type: "random", probability: 0.01 } });
+    // The last neuron fires at once, and its block is busy with it for longer than the others are ready to wait.
+    const count = onHardware ? 4_000_000 : 20_000;
+    const offsets = new Uint32Array(601);
+    offsets[600] = count;
+    const synapses = { offsets, targets: new Uint32Array(count), weights: new Int32Array(count).fill(1), delays: new Uint16Array(count) };
+    const initialPotential = model.initialPotential.slice();
+    initialPotential[599] = 1000;
+    const session = await device.open({ ...model, synapses, initialPotential }, { spinLimit: 1 });
+    const before = session.getState();
+    const error = await session.run({ inputs: inputsOf(model, 4, 0) }, {}).catch((reason: unknown) => reason);
+    expect(error, String(error)).toBeInstanceOf(StallError);
+    expect((error as StallError).message).toMatch(/^leaky_integrate_fire_f32: block \d+ waited 1 clock ticks at step \d/);
+    expect(session.getState()).toEqual(before);
+    await session.dispose();
+  });
+
+  it("takes a spike pattern to a state, that of the host", async () => {
+    const options = { size: 60, inputSize: 4, seed: 5, background: { current: 14, deviation: 2 } } as const;
+    const spikes = Array.from({ length: 80 }, (_, i) => ({ timeMs: (i * 37) % 30, neuron: i % 4, amplitude: 1 + (i % 3) }));
+    const pattern = SpikePattern.from(spikes, { durationMs: 30, neuronCount: 4 });
+    const states = [];
+    for (const engine of [name, "cpu"]) {
+      const liquid = await LiquidStateMachine.create(options, { engine });
+      states.push(await liquid.process(pattern), await liquid.process(pattern, { state: "mean" }), (await liquid.spikes(pattern)).times);
+      await liquid.dispose();
+    }
+    expect(states.slice(0, 3)).toEqual(states.slice(3));
+    expect(states[2]!.length).toBeGreaterThan(5);
+  });
+
+  it.runIf(onHardware)("gives the reference's bits for a million neurons", async () => {
+    const model = build({ ...noisy, size: 1_000_000, connectivity: { type: "random", probability: 3e-6 } });
+    const inputs = inputsOf(model, 20, 0.3);
+    const [states, expected] = [await statesOf(device, model, inputs), await statesOf(referenceEngine, model, inputs)];
+    expect(Buffer.compare(Buffer.from(states.data.buffer), Buffer.from(expected.data.buffer))).toBe(0);
+    expect(states.row(19).some((value) => value > 0)).toBe(true);
   });
 });

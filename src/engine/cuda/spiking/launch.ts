@@ -12,6 +12,9 @@ export const stateLists = 5;
 export interface SpikingLaunch {
   readonly blocks: number;
   readonly threads: number;
+  /** Warps that share the synapses of one spike. A spike's are its own block's, those of an input spike anybody's. */
+  readonly slices: number;
+  readonly inputSlices: number;
   /** Bytes of shared memory a block: the list of its neurons that fired. */
   readonly sharedBytes: number;
   /** Rows of the ring of pending input: one more than the model's, so that no block writes to the row that another still reads. */
@@ -34,7 +37,11 @@ export function planLaunch(model: SpikingModel, device: DeviceInfo, stepsPerChun
   const element = precision === "float32" ? 4 : 8;
   const blocks = Math.max(1, Math.min(device.attributes.multiprocessors, Math.ceil(size / leastNeurons)));
   const perBlock = Math.ceil(size / blocks);
-  const threads = Math.min(1024, Math.max(128, Math.ceil(perBlock / 32) * 32));
+  const threads = Math.min(1024, Math.max(256, Math.ceil(perBlock / 32) * 32));
+  const slicesOf = (count: number, sources: number, most: number) =>
+    Math.max(1, Math.min(most, Math.ceil(count / Math.max(1, sources) / 32)));
+  const slices = slicesOf(synapses.targets.length, size, threads / 32);
+  const inputSlices = slicesOf(inputSynapses?.targets.length ?? 0, inputSize, (blocks * threads) / 32);
   const rows = ringRows + 1;
   const capacity = Math.max(1, Math.min(mostSteps, stepsPerChunk, Math.floor(chunkBytes / (size * element))));
   const tableBytes = (count: number, sources: number) => 10 * count + 4 * (sources + 1);
@@ -64,5 +71,5 @@ export function planLaunch(model: SpikingModel, device: DeviceInfo, stepsPerChun
       sharedBytesPerBlockOptIn,
       "take fewer neurons",
     );
-  return { blocks, threads, sharedBytes, rows, capacity, bytes };
+  return { blocks, threads, slices, inputSlices, sharedBytes, rows, capacity, bytes };
 }

@@ -91,13 +91,13 @@ export class DeviceNetwork {
 
   /** The filtered spikes, N values. */
   values(): FloatArray {
-    return this.#lists().filtered;
+    const { size } = this.#model;
+    return this.#read(this.state.slice(4 * size, 5 * size)) as FloatArray;
   }
 
   setValues(values: FloatArray): void {
-    const lists = this.#read(this.state) as FloatArray;
-    lists.set(values, 4 * this.#model.size);
-    this.#write(this.state, lists);
+    const { size } = this.#model;
+    this.#write(this.state.slice(4 * size, 5 * size), values);
   }
 
   /** `row` is the row of the ring that comes first. */
@@ -155,7 +155,7 @@ export class DeviceNetwork {
     return this.#context.read(buffer as DeviceBuffer<"f32">) as FloatArray;
   }
 
-  #write(buffer: AnyBuffer, values: FloatArray | Int32Array): void {
+  #write(buffer: unknown, values: FloatArray | Int32Array): void {
     this.stream.upload(buffer as DeviceBuffer<"f32">, values as Float32Array<ArrayBuffer>);
   }
 

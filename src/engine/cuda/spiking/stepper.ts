@@ -16,7 +16,7 @@ const neuronNumber = { leakyIntegrateAndFire: 0, adaptiveIntegrateAndFire: 1, iz
 const parameters = [
   ...(["const u32*", "const u32*", "const i32*", "const u16*", "const u32*", "const u32*", "const i32*", "const u16*"] as const),
   ...(["const real*", "real*", "const i32*", "i32*", "i32*", "const real*", "const real*", "real*"] as const),
-  ...(["i32", "i32", "i32", "i32", "i32", "i32", "i32", "real", "real", "real", "real", "real", "real"] as const),
+  ...(["i32", "i32", "i32", "i32", "i32", "i32", "i32", "i32", "i32", "real", "real", "real", "real", "real", "real"] as const),
   ...(["u32", "u32", "u32", "u32", "u32", "i32", "u32*", "u64*", "i64"] as const),
 ];
 
@@ -112,7 +112,7 @@ export class DeviceSpikingStepper implements Stepper {
 
   /** Launches and waits. Says at which step, from 0, and in which neuron a potential was not finite. @throws StallError */
   #run(steps: number, step: number, sequence: number, keep: boolean): { readonly step: number; readonly neuron: number } | undefined {
-    const { blocks, threads, sharedBytes, rows } = this.#launch;
+    const { blocks, threads, slices, inputSlices, sharedBytes, rows } = this.#launch;
     const { size, inputSize, neuron, noiseKey, fractionBits } = this.#model;
     const { synapses, inputSynapses, inputWeights, constants, refractory, state, held, ring, stream } = this.#network;
     stream.fill(this.#arrived);
@@ -135,7 +135,7 @@ export class DeviceSpikingStepper implements Stepper {
         inputWeights,
         keep ? this.#states : null,
       ] as never[]),
-      ...([size, inputSize, rows, this.#row, steps, neuronNumber[neuron.type], subtracts] as never[]),
+      ...([size, inputSize, rows, this.#row, steps, neuronNumber[neuron.type], subtracts, slices, inputSlices] as never[]),
       ...([2 ** -fractionBits, excitatoryKeep, inhibitoryKeep, stateKeep, noiseScale, halfStep] as never[]),
       ...([backgroundChance, noiseKey[0] >>> 0, noiseKey[1] >>> 0, step >>> 0, sequence >>> 0, backgroundWeight] as never[]),
       ...([this.#arrived, this.#report, this.#spinLimit] as never[]),
@@ -143,6 +143,7 @@ export class DeviceSpikingStepper implements Stepper {
     stream.sync();
     const [bad, stalled] = this.#context.read(this.#report) as unknown as [bigint, bigint];
     if (stalled !== 0n) {
+      this.#network.restore();
       const kernel = `leaky_integrate_fire_${realType(this.#model.precision)}`;
       throw new StallError(kernel, Number(stalled >> 32n) - 1, Number(stalled & 0xffffffffn), this.#spinLimit);
     }
