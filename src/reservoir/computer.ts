@@ -7,7 +7,7 @@ import { featureCount, type LinearReadout } from "./features.js";
 import { anySeries, count, DataError, series } from "./inputs.js";
 import { type AnyReservoirOptions, modelOf, shapeFor } from "./kinds.js";
 import type { ReservoirModel } from "./model.js";
-import { shapeOf } from "./shape.js";
+import { anyShapeOf } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
 import type { EngineModel, NetworkState, SpikingModel } from "./spiking-model.js";
 import type { ReservoirMatrices } from "./weights.js";
@@ -98,7 +98,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     model: Model,
     options: Omit<CreateOptions, "matrices"> = {},
   ): Promise<ReservoirComputer<Model>> {
-    const { engine, reason } = await chooseEngine(options.engine, model.kind === undefined ? shapeOf(model) : undefined);
+    const { engine, reason } = await chooseEngine(options.engine, anyShapeOf(model));
     return ReservoirComputer.#open(model, engine, reason, options);
   }
 
@@ -229,6 +229,10 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     return this.#session.getState();
   }
 
+  /**
+   * Goes on from a state that was kept, of this reservoir or one of its sizes. @throws DataError on a row of another length or a step that
+   * is no count
+   */
   set state(state: SessionState) {
     const { model } = this;
     if (this.#busy) throw busyError();
@@ -254,6 +258,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     return this.#session.dispose();
   }
 
+  /** Lets `await using` dispose of it. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
   }

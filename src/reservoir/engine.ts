@@ -4,7 +4,7 @@ import type { FloatArray, Matrix, SparseMatrix } from "../numerics/index.js";
 import type { FeatureSpec, LinearReadout } from "./features.js";
 import type { ReservoirModel } from "./model.js";
 import type { WeightDraws, RowSums } from "./weight-draws.js";
-import type { ModelShape } from "./shape.js";
+import type { ModelShape, SpikingShape } from "./shape.js";
 import type { EngineModel, NetworkState } from "./spiking-model.js";
 
 /** Whether an engine can run here, and why (not). */
@@ -114,7 +114,9 @@ export interface EngineSession {
   generate(options: GenerateOptions): Promise<Matrix>;
   /** Runs a sequence and hands its states to a training sink in rising order, without keeping them. */
   accumulate(sequence: SequenceInput, options: AccumulateOptions): Promise<void>;
+  /** A copy of the state, the last input and output, and the step count. */
   getState(): SessionState;
+  /** Puts a state in place; the caller has checked its sizes. */
   setState(state: SessionState): void;
   /** Back to the initial state, step 0. */
   reset(): void;
@@ -172,15 +174,19 @@ export interface Engine {
   readonly name: string;
   /** The most bytes of weights it can hold, known before any are drawn. */
   readonly weightLimit: number;
+  /** Whether it can run here, and why not; does not throw. */
   probe(): Promise<EngineStatus>;
   /** Plans that `EngineOptions.plan` takes, where there are several. */
   readonly planNames?: readonly string[];
   /** What a step of a rate reservoir of these sizes would take, by a model of cost. @throws EngineCapacityError when it does not fit */
   microsecondsPerStep?(shape: ModelShape): number;
+  /** The same of a spiking reservoir that fires at 10 Hz in steps of 1 ms. */
+  microsecondsPerSpikingStep?(shape: SpikingShape): number;
   /** Row sums of a W that is drawn where it is used, of an engine that can draw. */
   drawRowSums?(weights: WeightDraws): Promise<RowSums>;
   /** How it would run this model. @throws EngineCapacityError when it does not fit, before anything is allocated. */
   plan(model: EngineModel, options?: EngineOptions): EnginePlan;
+  /** Loads a model. @throws EngineUnavailableError, EngineCapacityError */
   open(model: EngineModel, options?: EngineOptions): Promise<EngineSession>;
   /** Runs R independent reservoirs, over one shared sequence or one each. */
   ensemble(

@@ -1,7 +1,7 @@
 // The list of engines there are, and the choice among them. Which ones, and from where they are loaded, is said by the package's index alone.
 import type { Engine, EngineStatus } from "./engine.js";
 import { EngineUnavailableError } from "./engine.js";
-import type { ModelShape } from "./shape.js";
+import type { AnyShape } from "./shape.js";
 
 /** How an engine is known. */
 export interface RegistrationOptions {
@@ -52,7 +52,7 @@ export interface EngineChoice {
  * Loads an engine by name, or for "auto" the one whose steps are modelled to be fastest for the work's sizes; without sizes, the first that runs here.
  * @throws EngineUnavailableError
  */
-export async function chooseEngine(name = "auto", shape?: ModelShape): Promise<EngineChoice> {
+export async function chooseEngine(name = "auto", shape?: AnyShape): Promise<EngineChoice> {
   if (registrations.size === 0)
     throw new EngineUnavailableError(name, 'no engine is registered; import "spillway" itself, not only a part of it');
   return name === "auto" ? automatic(shape) : named(name);
@@ -71,7 +71,7 @@ async function named(name: string): Promise<EngineChoice> {
 }
 
 /** Looks at automatic engines in the order of their registration, and no further than one can be worth it. */
-async function automatic(shape: ModelShape | undefined): Promise<EngineChoice> {
+async function automatic(shape: AnyShape | undefined): Promise<EngineChoice> {
   const notes: string[] = [];
   let best: { engine: Engine; status: EngineStatus; cost: number | undefined } | undefined;
   for (const registration of registrations.values()) {
@@ -85,7 +85,7 @@ async function automatic(shape: ModelShape | undefined): Promise<EngineChoice> {
     }
     let cost: number | undefined;
     try {
-      cost = shape && engine.microsecondsPerStep?.(shape);
+      cost = shape && ("kind" in shape ? engine.microsecondsPerSpikingStep?.(shape) : engine.microsecondsPerStep?.(shape));
     } catch (error) {
       notes.push(`${engine.name} does not take it: ${(error as Error).message}`);
       continue;

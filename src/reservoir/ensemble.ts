@@ -5,7 +5,7 @@ import { chooseEngine } from "./engines.js";
 import { count, DataError, series } from "./inputs.js";
 import { checkWashout } from "./computer.js";
 import { type AnyReservoirOptions, modelOf, shapeFor } from "./kinds.js";
-import { shapeOf } from "./shape.js";
+import { anyShapeOf } from "./shape.js";
 import type { EngineModel } from "./spiking-model.js";
 
 /** Options of `runEnsemble`. */
@@ -29,7 +29,7 @@ export async function runEnsemble(
 ): Promise<Matrix[]> {
   if (configs.length === 0) throw new DataError("configs is empty; an ensemble takes at least one reservoir");
   const first = configs[0]!;
-  const shape = "noiseKey" in first ? (first.kind === undefined ? shapeOf(first) : undefined) : await shapeFor(options.engine, first);
+  const shape = "noiseKey" in first ? anyShapeOf(first) : await shapeFor(options.engine, first);
   const { engine } = await chooseEngine(options.engine, shape);
   const models: EngineModel[] = [];
   for (const config of configs) models.push("noiseKey" in config ? config : await modelOf(config, engine));

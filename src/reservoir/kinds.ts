@@ -2,7 +2,7 @@
 import type { ReservoirOptions } from "./config.js";
 import type { Engine } from "./engine.js";
 import { isDrawnInPlace } from "./weight-draws.js";
-import { expectedShape, type ModelShape } from "./shape.js";
+import { type AnyShape, expectedShape, type SpikingShape } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
 import type { EngineModel, SpikingModel } from "./spiking-model.js";
 import { ConfigError } from "./validate.js";
@@ -15,6 +15,8 @@ export type AnyReservoirOptions = ReservoirOptions | SpikingReservoirOptions;
 export interface SpikingKind {
   /** Checks a description and draws its network. @throws ConfigError, EngineCapacityError where it cannot fit the engine */
   build(options: SpikingReservoirOptions, engine?: Engine): SpikingModel;
+  /** The sizes that a description will have. @throws ConfigError */
+  shape(options: SpikingReservoirOptions): SpikingShape;
 }
 
 let loadSpiking: (() => Promise<SpikingKind>) | undefined;
@@ -48,9 +50,10 @@ export async function modelOf(options: AnyReservoirOptions, engine: Engine, matr
   return buildDrawnModel(config, (drawn) => drawRowSums.call(engine, drawn));
 }
 
-/** The sizes that "auto" chooses an engine by; undefined where an engine is named or a description is not of a rate reservoir. @throws ConfigError */
-export async function shapeFor(engine: string | undefined, options: AnyReservoirOptions): Promise<ModelShape | undefined> {
-  if ((engine !== undefined && engine !== "auto") || isSpiking(options)) return undefined;
+/** The sizes that "auto" chooses an engine by; undefined where an engine is named. @throws ConfigError */
+export async function shapeFor(engine: string | undefined, options: AnyReservoirOptions): Promise<AnyShape | undefined> {
+  if (engine !== undefined && engine !== "auto") return undefined;
+  if (isSpiking(options)) return (await loadSpiking?.())?.shape(options);
   const { resolveConfig } = await import("./config-schema.js");
   return expectedShape(resolveConfig(options));
 }

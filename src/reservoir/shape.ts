@@ -2,6 +2,7 @@
 import { isSparse, type Precision, storedValues } from "../numerics/index.js";
 import type { ReservoirConfig } from "./config.js";
 import type { ReservoirModel } from "./model.js";
+import type { EngineModel } from "./spiking-model.js";
 
 /** Sizes of a model. */
 export interface ModelShape {
@@ -17,6 +18,24 @@ export interface ModelShape {
   readonly precision: Precision;
   readonly weightPrecision: "full" | "bfloat16";
   readonly noisy: boolean;
+}
+
+/** Sizes of a spiking reservoir: those that the time of its step depends on. */
+export interface SpikingShape {
+  readonly kind: "spiking";
+  /** N. */
+  readonly size: number;
+  /** Synapses between neurons, near enough. */
+  readonly synapses: number;
+}
+
+/** Sizes of any reservoir. */
+export type AnyShape = ModelShape | SpikingShape;
+
+/** The sizes of a model of either kind. */
+export function anyShapeOf(model: EngineModel): AnyShape {
+  if (model.kind === "spiking") return { kind: "spiking", size: model.size, synapses: model.synapses.targets.length };
+  return shapeOf(model);
 }
 
 /** The sizes of a model. */

@@ -5,6 +5,7 @@ import { type Engine, type EngineOptions, EngineUnavailableError, formatBytes } 
 import type { ReservoirModel } from "../../reservoir/model.js";
 import { ensembleOneByOne } from "../ensemble.js";
 import { openBatch } from "./batch/index.js";
+import { limitChunks } from "./chunk-limit.js";
 import { EngineDevice } from "./device.js";
 import { abandonAll } from "./dispose.js";
 import { runTogether } from "./ensemble/index.js";
@@ -40,7 +41,11 @@ export interface DeviceEngine extends Engine {
 /** An engine on the device that `open` opens. Nothing is opened before it is asked for something. */
 export function deviceEngine(options: DeviceEngineOptions): DeviceEngine {
   const { name, stepsPerChunk } = options;
-  const device = new EngineDevice(options.open);
+  const device = new EngineDevice(() => {
+    const context = options.open();
+    if (stepsPerChunk !== undefined) limitChunks(context, stepsPerChunk);
+    return context;
+  });
 
   const place = (memory: number | undefined): Place => {
     const { info } = device.context();
@@ -70,6 +75,9 @@ export function deviceEngine(options: DeviceEngineOptions): DeviceEngine {
     microsecondsPerStep: (shape) => choices(shape, place(undefined))[0]!.loop.microsecondsPerStep,
 
     drawRowSums: (weights) => drawRowSums(device.context(), weights),
+
+    // Measured on an H200: 5.3 us for 1e4 neurons with 1e6 synapses, 20 us for 1e5 with 1e8 of which 0.2 % are used in a step.
+    microsecondsPerSpikingStep: ({ size, synapses }) => 4.5 + 8e-5 * size + 4e-7 * synapses,
 
     plan(model, engineOptions) {
       if (model.kind === "spiking") return planSpiking(device.context(), model, { engine: name, stepsPerChunk });

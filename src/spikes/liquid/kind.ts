@@ -1,5 +1,6 @@
 // Spiking reservoirs as the domain asks for them: a description in, a model out. Loaded when the first is described, since it checks with zod.
 import { type Engine, EngineCapacityError } from "../../reservoir/engine.js";
+import type { SpikingShape } from "../../reservoir/shape.js";
 import type { SpikingReservoirConfig, SpikingReservoirOptions } from "../../reservoir/spiking-config.js";
 import type { SpikingModel } from "../../reservoir/spiking-model.js";
 import { buildSpikingModel } from "./build.js";
@@ -12,9 +13,24 @@ export function build(options: SpikingReservoirOptions, engine?: Engine): Spikin
   return buildSpikingModel(config);
 }
 
+/** The sizes that a description will have, on average over seeds. @throws ConfigError */
+export function shape(options: SpikingReservoirOptions): SpikingShape {
+  const config = resolveSpikingConfig(options);
+  return { kind: "spiking", size: config.size, synapses: expectedSynapses(config) };
+}
+
 /** @throws EngineCapacityError where a description's synapses cannot fit an engine, before any is drawn */
 function refuseOversized(config: SpikingReservoirConfig, engine: Engine): void {
-  const { size, inputSize, connectivity, input } = config;
+  const { size, inputSize, input } = config;
+  const bytes = 8 * (expectedSynapses(config) + input.connectivity * inputSize * size);
+  if (bytes <= engine.weightLimit) return;
+  const advice = "take fewer neurons or inputs, or a smaller probability of connection";
+  throw new EngineCapacityError(`the synapses of ${size} neurons for the ${engine.name} engine`, bytes, engine.weightLimit, advice);
+}
+
+/** Synapses between neurons, near enough to plan with. */
+function expectedSynapses(config: SpikingReservoirConfig): number {
+  const { size, connectivity } = config;
   const { ee, ei, ie, ii } = connectivity.probability;
   const inhibitory = config.inhibitory.share;
   const excitatory = 1 - inhibitory;
@@ -24,8 +40,5 @@ function refuseOversized(config: SpikingReservoirConfig, engine: Engine): void {
     connectivity.type === "random"
       ? size
       : Math.min(size, 5.568327996831708 * connectivity.lambda * connectivity.lambda * connectivity.lambda);
-  const bytes = 8 * (chance * size * reached + input.connectivity * inputSize * size);
-  if (bytes <= engine.weightLimit) return;
-  const advice = "take fewer neurons or inputs, or a smaller probability of connection";
-  throw new EngineCapacityError(`the synapses of ${size} neurons for the ${engine.name} engine`, bytes, engine.weightLimit, advice);
+  return chance * size * reached;
 }
