@@ -1,4 +1,7 @@
-// The public face of the package, and the one place where its parts are put together. Importing it loads no native code.
+/**
+ * The public face of the package, and the one place where its parts are put together. Importing it loads no native code.
+ * @packageDocumentation
+ */
 import { type Engine, registerEngine, registerSpikingKind } from "./reservoir/index.js";
 
 registerEngine("cpu", async () => (await import("./engine/cpu/index.js")).cpuEngine, { automatic: true });

@@ -4,6 +4,7 @@ import { ConfigError } from "../reservoir/index.js";
 import { series } from "../reservoir/inputs.js";
 import { type AnalysisOptions, positive, type ReservoirSource, uniformInputs, whole, withReservoir } from "./source.js";
 
+/** The initial states, inputs and lengths of the measure. */
 export interface EchoStateIndexOptions extends AnalysisOptions {
   /** P, random initial states, uniform in [-1, 1). Default 10. */
   readonly initialStates?: number | undefined;
@@ -19,6 +20,7 @@ export interface EchoStateIndexOptions extends AnalysisOptions {
   readonly tolerance?: number | undefined;
 }
 
+/** How far trajectories from different initial states stay apart. */
 export interface EchoStateIndex {
   /** Mean distance after the transient. */
   readonly index: number;

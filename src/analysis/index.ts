@@ -1,4 +1,4 @@
-// Measures of a reservoir itself, before any task: each file one measure, with its definition and source.
+/** Measures of a reservoir itself, before any task: each file one measure, with its definition and source. @packageDocumentation */
 export {
   compare,
   type ComparedRun,
@@ -14,5 +14,5 @@ export { type LyapunovExponentOptions, lyapunovExponent } from "./lyapunov-expon
 export { type MemoryCapacity, type MemoryCapacityOptions, memoryCapacity } from "./memory-capacity.js";
 export { type GeneralisationRankOptions, generalisationRank, kernelRank, type RankOptions, type RankResult } from "./ranks.js";
 export { numericalRank, singularValues } from "./singular-values.js";
-export type { AnalysisOptions, ReservoirSource } from "./source.js";
+export type { AnalysisOptions, AnyReservoirSource, ReservoirSource } from "./source.js";
 export { type MatrixSpectrum, type Spectrum, spectrum } from "./spectrum.js";

@@ -1,9 +1,10 @@
 // Short-term memory capacity: how much of past input a linear readout can get back from a reservoir's present state.
 import { Matrix } from "../numerics/index.js";
 import { ridge, type TrainedReadout } from "../readout/index.js";
-import { ConfigError, type ReservoirComputer } from "../reservoir/index.js";
-import { type AnalysisOptions, positive, type ReservoirSource, uniformInputs, whole, withReservoir } from "./source.js";
+import { ConfigError, type AnyReservoirComputer } from "../reservoir/index.js";
+import { type AnalysisOptions, type AnyReservoirSource, positive, uniformInputs, whole, withAnyReservoir } from "./source.js";
 
+/** The delays, rows and inputs of the measure. */
 export interface MemoryCapacityOptions extends AnalysisOptions {
   /** K, the longest delay. Default 2N. */
   readonly maxDelay?: number | undefined;
@@ -23,6 +24,7 @@ export interface MemoryCapacityOptions extends AnalysisOptions {
   readonly solver?: "qr" | "cholesky" | undefined;
 }
 
+/** How much of past inputs can be read from the states. */
 export interface MemoryCapacity {
   /** The sum of the curve from `firstDelay` to K. */
   readonly total: number;
@@ -45,8 +47,8 @@ const chunk = 512;
  * Source: H. Jaeger 2001, "Short term memory in echo state networks", GMD report 152 (definition and bound).
  * @throws ConfigError for a reservoir with more inputs than one, and for options
  */
-export async function memoryCapacity(source: ReservoirSource, options: MemoryCapacityOptions = {}): Promise<MemoryCapacity> {
-  return withReservoir(source, options.engine, async (computer) => {
+export async function memoryCapacity(source: AnyReservoirSource, options: MemoryCapacityOptions = {}): Promise<MemoryCapacity> {
+  return withAnyReservoir(source, options.engine, async (computer) => {
     const { size, inputSize, precision } = computer.model;
     if (inputSize !== 1) throw new ConfigError("inputSize", inputSize, "1: memory capacity is about one input");
     const { seed = "spillway", signal, firstDelay = 1 } = options;
@@ -81,7 +83,7 @@ function delayed(inputs: Matrix, from: number, to: number, maxDelay: number): Ma
 }
 
 async function score(
-  computer: ReservoirComputer,
+  computer: AnyReservoirComputer,
   readout: TrainedReadout,
   inputs: Matrix,
   start: number,

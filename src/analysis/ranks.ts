@@ -1,8 +1,8 @@
 // Kernel rank and generalisation rank: how many input streams a reservoir tells apart, and how many it should not.
 import { Matrix } from "../numerics/index.js";
-import type { ReservoirComputer } from "../reservoir/index.js";
+import type { AnyReservoirComputer } from "../reservoir/index.js";
 import { numericalRank, singularValues } from "./singular-values.js";
-import { type AnalysisOptions, positive, type ReservoirSource, uniformInputs, whole, withReservoir } from "./source.js";
+import { type AnalysisOptions, type AnyReservoirSource, positive, uniformInputs, whole, withAnyReservoir } from "./source.js";
 
 export interface RankOptions extends AnalysisOptions {
   /** M, the number of input streams. Default N. */
@@ -20,6 +20,7 @@ export interface GeneralisationRankOptions extends RankOptions {
   readonly shared?: number | undefined;
 }
 
+/** A rank, and the singular values it was counted from. */
 export interface RankResult {
   readonly rank: number;
   /** min(N, M) singular values of the N x M matrix of final states, falling. */
@@ -37,7 +38,7 @@ export interface RankResult {
  * Source: R. Legenstein and W. Maass 2007, "Edge of chaos and prediction of computational performance for neural circuit models", Neural
  * Networks 20.
  */
-export async function kernelRank(source: ReservoirSource, options: RankOptions = {}): Promise<RankResult> {
+export async function kernelRank(source: AnyReservoirSource, options: RankOptions = {}): Promise<RankResult> {
   return rankOfStates(source, options, 0);
 }
 
@@ -49,12 +50,12 @@ export async function kernelRank(source: ReservoirSource, options: RankOptions =
  * Source: R. Legenstein and W. Maass 2007, as for `kernelRank`; for analog reservoirs L. Buesing, B. Schrauwen and R. Legenstein 2010,
  * "Connectivity, dynamics, and memory in reservoir computing with binary and analog neurons", Neural Computation 22.
  */
-export async function generalisationRank(source: ReservoirSource, options: GeneralisationRankOptions = {}): Promise<RankResult> {
+export async function generalisationRank(source: AnyReservoirSource, options: GeneralisationRankOptions = {}): Promise<RankResult> {
   return rankOfStates(source, options, whole("shared", options.shared ?? 3, 1));
 }
 
-async function rankOfStates(source: ReservoirSource, options: RankOptions, shared: number): Promise<RankResult> {
-  return withReservoir(source, options.engine, async (computer) => {
+async function rankOfStates(source: AnyReservoirSource, options: RankOptions, shared: number): Promise<RankResult> {
+  return withAnyReservoir(source, options.engine, async (computer) => {
     const { size, precision } = computer.model;
     const streams = whole("streams", options.streams ?? size, 1);
     const length = whole("length", options.length ?? Math.max(100, shared), Math.max(1, shared));
@@ -68,7 +69,7 @@ async function rankOfStates(source: ReservoirSource, options: RankOptions, share
 
 /** M x N: a row of final state a stream. A matrix and its transpose have the same rank. */
 async function finalStates(
-  computer: ReservoirComputer,
+  computer: AnyReservoirComputer,
   streams: number,
   length: number,
   shared: number,

@@ -11,6 +11,7 @@ export interface MatrixSpectrum {
   readonly radius: number;
 }
 
+/** Eigenvalues of the weights, and of the linearised step. */
 export interface Spectrum {
   /** Of W. */
   readonly weights: MatrixSpectrum;

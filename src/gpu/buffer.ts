@@ -73,6 +73,7 @@ export class DeviceBuffer<T extends Dtype = Dtype> extends DeviceSlice<T> implem
     this.memory.core.release(this.#holding);
   }
 
+  /** Lets `using` dispose of it. */
   [Symbol.dispose](): void {
     this.dispose();
   }

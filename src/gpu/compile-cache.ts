@@ -53,6 +53,7 @@ const hash = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("h
 export class CompileCache {
   readonly folder: string;
 
+  /** `folder` is made when the first kernel is kept; `defaultCacheFolder` names the usual one. */
   constructor(folder: string) {
     this.folder = folder;
   }

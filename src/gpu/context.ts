@@ -246,6 +246,7 @@ export class Context implements Disposable {
     return this.core.loss;
   }
 
+  /** Whether it was disposed of. */
   get disposed(): boolean {
     return this.core.disposed;
   }
@@ -260,6 +261,7 @@ export class Context implements Disposable {
     this.core.dispose();
   }
 
+  /** Lets `using` dispose of it. */
   [Symbol.dispose](): void {
     this.dispose();
   }

@@ -20,6 +20,7 @@ export class FaultyDriver implements Driver {
   /** The last status that was made up. */
   #injected: number | undefined;
 
+  /** Makes every call by `inner`, but for those in `faults`. */
   constructor(inner: Driver, faults: readonly Fault[] = []) {
     this.#inner = inner;
     this.#faults = faults;

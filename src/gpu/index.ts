@@ -1,4 +1,7 @@
-// CUDA for Node: devices, streams, memory, modules, typed launches, graphs and NVRTC. It knows nothing of what is computed.
+/**
+ * CUDA for Node: devices, streams, memory, modules, typed launches, graphs and NVRTC. It knows nothing of what is computed.
+ * @packageDocumentation
+ */
 export { DeviceBuffer } from "./buffer.js";
 export { CompileCache, defaultCacheFolder } from "./compile-cache.js";
 export type { CompileOptions, CompileRequest } from "./compile-options.js";
@@ -7,7 +10,7 @@ export type { Rectangle } from "./copies.js";
 export { type DeviceAttribute, deviceAttribute, type DeviceInfo } from "./device-info.js";
 export { MissingCallError, type Driver } from "./driver.js";
 export { type DriverArguments, type DriverCall, driverCalls, type DriverFunction } from "./driver-calls.js";
-export { type ArrayOf, bytesOf, type Dtype, type DtypeOf, type HostArray } from "./dtypes.js";
+export { type ArrayOf, bytesOf, type Dtype, type DtypeArrays, type DtypeOf, type HostArray } from "./dtypes.js";
 export { entryModule } from "./entry-module.js";
 export {
   CompileError,

@@ -28,6 +28,7 @@ export interface LaunchLimits {
   readonly cooperative: boolean;
 }
 
+/** Byte offsets in CUlaunchConfig, and size and value offset of a CUlaunchAttribute, cuda.h. */
 export const launchConfigLayout = { streamAt: 32, attributesAt: 40, countAt: 48, attributeBytes: 72, valueAt: 8 } as const;
 
 /** CUlaunchAttributeID, cuda.h. */

@@ -81,6 +81,7 @@ export interface CompilerLibrary {
   readonly version: readonly [major: number, minor: number];
   /** Compute capabilities that it compiles for, such as 75 for 7.5, ascending. */
   readonly architectures: readonly number[];
+  /** Compiles on this thread, which waits. A program that does not compile is an outcome with a log, not an error. */
   compile(request: CompileRequest): CompileOutcome;
   /**
    * On another thread; on this one where koffi was set up by others before, with stacks for other threads on which deeply nested source

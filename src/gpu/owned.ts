@@ -36,6 +36,7 @@ export abstract class Owned implements Disposable {
     this.core.release(this.holding);
   }
 
+  /** Lets `using` dispose of it. */
   [Symbol.dispose](): void {
     this.dispose();
   }

@@ -62,6 +62,7 @@ export class PinnedBuffer<T extends Dtype = Dtype> extends Owned {
     return this.#array;
   }
 
+  /** Bytes. */
   get byteLength(): number {
     return this.#state.bytes.byteLength;
   }

@@ -31,7 +31,9 @@ export interface ReadonlyDeviceSlice<T extends Dtype = Dtype> {
   readonly byteLength: number;
   /** The device address of the first element; 0n where there are none. */
   readonly address: bigint;
+  /** Elements from `from` up to `to`, which is not among them; default up to the end. @throws RangeError outside */
   slice(from: number, to?: number): ReadonlyDeviceSlice<T>;
+  /** The same stretch, for reading only. */
   readonly(): ReadonlyDeviceSlice<T>;
 }
 

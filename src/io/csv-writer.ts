@@ -2,6 +2,7 @@
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
 import { AtomicFile } from "./atomic.js";
 
+/** Names, text columns and the delimiter of what is written. */
 export interface CsvWriteOptions {
   /** One name a column; left out, there is no header. */
   readonly columns?: readonly string[] | undefined;

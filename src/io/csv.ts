@@ -7,6 +7,7 @@ import { readText } from "./files.js";
 import { checkPolicy, fillMissing, type MissingPolicy, parseNumber, quoted } from "./missing.js";
 import { nearNames } from "./near-names.js";
 
+/** How a CSV file is read; what is left out is found where that is certain. */
 export interface CsvOptions {
   /**
    * Whether the first row names the columns. Left out, it is a header where no cell of it is a number, and data where every cell
@@ -34,6 +35,7 @@ export interface CsvOptions {
 /** What a missing value is written as, unless said otherwise. */
 export const missingMarkers: readonly string[] = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"];
 
+/** The numbers of a table as a matrix, and its text beside it. */
 export interface CsvTable {
   /** The names of the matrix's columns; without a header their index as text. */
   readonly columns: readonly string[];

@@ -7,6 +7,7 @@ import { toLittleEndian } from "./typed-bytes.js";
 
 const arrayTypes = { float32: Float32Array, float64: Float64Array, int32: Int32Array, uint8: Uint8Array } as const;
 
+/** Shape and type of the array that is written row by row. */
 export interface NpyWriterOptions {
   /** Columns of the T x C array; left out, the array has one dimension. */
   readonly cols?: number | undefined;
@@ -95,6 +96,7 @@ export class NpyWriter implements AsyncDisposable {
     await this.#file.abort();
   }
 
+  /** Lets `await using` dispose of it. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.abort();
   }

@@ -6,11 +6,13 @@ import { nearNames } from "./near-names.js";
 import { decodeNpy, encodeNpy, type NpyArray, type NpySource } from "./npy.js";
 import { listZip, packZip, unpack, type ZipMember } from "./zip.js";
 
+/** Which arrays of the archive are read. */
 export interface NpzOptions {
   /** The arrays to read; default all. One that is not there is an error. */
   readonly names?: readonly string[] | undefined;
 }
 
+/** Whether the archive is compressed. */
 export interface NpzWriteOptions {
   /** Whether the arrays are deflated, as by `numpy.savez_compressed`; default true. */
   readonly compress?: boolean | undefined;

@@ -1,5 +1,6 @@
 // Typed arrays to and from bytes of either byte order, on a machine of either. It knows no file format.
 
+/** The typed arrays that NPY, NPZ and safetensors keep. */
 export type NumberArray =
   | Int8Array
   | Uint8Array

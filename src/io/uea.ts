@@ -6,6 +6,7 @@ import { readText } from "./files.js";
 import { checkPolicy, fillMissing, type MissingPolicy, parseNumber, quoted } from "./missing.js";
 import { parseUeaHeader, type UeaHeader } from "./uea-header.js";
 
+/** What is done about missing values. */
 export interface UeaOptions {
   /** What becomes of "?"; default "error". "drop" leaves out a frame in which any channel is missing. */
   readonly missing?: MissingPolicy | undefined;

@@ -2,6 +2,7 @@
 import { asMatrix, type MatrixLike } from "../numerics/index.js";
 import { writeFileAtomic } from "./atomic.js";
 
+/** Rate and sample format of what is written. */
 export interface WavWriteOptions {
   /** Frames a second (Hz). */
   readonly sampleRate: number;

@@ -1,4 +1,16 @@
-// The lab: a page on which a reservoir can be turned by hand, and the server that shows it. The page itself stands in lab/.
+/**
+ * The lab: a page on which a reservoir can be turned by hand, and the server that shows it. The page itself stands in lab/.
+ * @packageDocumentation
+ */
 export { type Lab, type LabOptions, openLab } from "./server.js";
-export { defaultSettings, experimentOf, type LabSettings, ranges, reservoirOf, settingsFromLink, settingsToLink } from "./settings.js";
+export {
+  defaultSettings,
+  experimentOf,
+  type LabSettings,
+  type Range,
+  ranges,
+  reservoirOf,
+  settingsFromLink,
+  settingsToLink,
+} from "./settings.js";
 export { hashedSteps, signalOf, stateHash } from "./signal.js";

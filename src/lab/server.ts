@@ -8,6 +8,7 @@ import { chooseEngine } from "../reservoir/index.js";
 import type { ServerMessage } from "./messages.js";
 import { runRequest } from "./run.js";
 
+/** The page that is served, and where runs that it asks for are made. */
 export interface LabOptions {
   /** The folder of the built page. */
   readonly page: string;
@@ -22,6 +23,7 @@ export interface Lab {
   /** Where the page is, token included. */
   readonly url: string;
   readonly port: number;
+  /** Ends runs and connections, and stops listening. */
   close(): Promise<void>;
 }
 

@@ -38,6 +38,7 @@ export interface Range {
   readonly step: number;
 }
 
+/** The sliders of the page, by setting. */
 export const ranges: Readonly<Record<Exclude<keyof LabSettings, "topology" | "signal">, Range>> = {
   size: { label: "size N", minimum: 10, maximum: 1000, step: 10 },
   spectralRadius: { label: "spectral radius", minimum: 0, maximum: 2, step: 0.01 },
@@ -49,6 +50,7 @@ export const ranges: Readonly<Record<Exclude<keyof LabSettings, "topology" | "si
   seed: { label: "seed", minimum: 0, maximum: 99, step: 1 },
 };
 
+/** What the page begins with. */
 export const defaultSettings: LabSettings = {
   size: 300,
   spectralRadius: 0.95,

@@ -1,4 +1,7 @@
-// Scores: pure functions of a target and a prediction, in the order of scikit-learn and ReservoirPy, target first.
+/**
+ * Scores: pure functions of a target and a prediction, in the order of scikit-learn and ReservoirPy, target first.
+ * @packageDocumentation
+ */
 export { MetricError } from "./check.js";
 export { accuracy, type ClassLabel, type ConfusionMatrix, confusionMatrix } from "./classification.js";
 export { mae, mse, rmse } from "./errors.js";

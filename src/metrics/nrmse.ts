@@ -5,6 +5,7 @@ import { checkedPair, columnSquaredErrors, columnVariances, MetricError, mean } 
 /** What the root mean squared error is divided by. */
 export type NrmseNorm = "std" | "range" | "mean" | "variance";
 
+/** What the root mean square error is divided by, and how columns are joined. */
 export interface NrmseOptions {
   /** Default "std". */
   readonly norm?: NrmseNorm | undefined;

@@ -2,6 +2,7 @@
 import { describe, type MatrixLike } from "../numerics/index.js";
 import { checkedPair, columnSquaredErrors, columnVariances, MetricError, mean } from "./check.js";
 
+/** How columns are joined. */
 export interface R2Options {
   /** How several columns become one score. Default "pooled". */
   readonly columns?: "pooled" | "mean" | undefined;

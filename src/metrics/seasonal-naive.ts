@@ -2,6 +2,7 @@
 import { allocate, asMatrix, describe, Matrix, type MatrixLike, precisionOf } from "../numerics/index.js";
 import { MetricError } from "./check.js";
 
+/** The season that is repeated, and for how long. */
 export interface SeasonalNaiveOptions {
   /** m, rows in one season; 1 repeats the last value. */
   readonly period: number;

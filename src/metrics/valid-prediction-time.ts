@@ -2,6 +2,7 @@
 import { asMatrix, describe, type Matrix, type MatrixLike } from "../numerics/index.js";
 import { checkFilled, checkFinite, columnVariances, MetricError, sameShape } from "./check.js";
 
+/** What counts as valid, and the units of the time that comes back. */
 export interface ValidPredictionTimeOptions {
   /** epsilon: the first error above it ends the valid time. Default 0.4. */
   readonly threshold?: number | undefined;

@@ -49,6 +49,7 @@ export interface ClassifierSettings {
   readonly vote: "majority" | "mean";
 }
 
+/** A description of a classifier: its reservoir, what is read from the states, the readout, and where it runs. */
 export interface ClassifierOptions extends Partial<ClassifierSettings> {
   /** The reservoir; `inputSize` follows from the channels where it is left out. */
   readonly reservoir: AnyReservoirOptions;

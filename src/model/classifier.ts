@@ -190,6 +190,7 @@ export class Classifier implements AsyncDisposable {
     await Promise.all(this.#members.map((computer) => computer.dispose()));
   }
 
+  /** Lets `await using` dispose of it. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
   }

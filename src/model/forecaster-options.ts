@@ -16,6 +16,7 @@ export interface ForecasterSettings {
   readonly readout: RidgeOptions;
 }
 
+/** A description of a forecaster: its reservoir, the readout, what is done to the data, and where it runs. */
 export interface ForecasterOptions extends Partial<ForecasterSettings> {
   /** The reservoir; `inputSize` and `feedback.size` follow from the data where they are left out. */
   readonly reservoir: AnyReservoirOptions;

@@ -258,6 +258,7 @@ export class Forecaster implements AsyncDisposable {
     await this.#computer?.dispose();
   }
 
+  /** Lets `await using` dispose of it. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
   }

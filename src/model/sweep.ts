@@ -61,6 +61,7 @@ export interface SweptReservoir {
   readonly score: number;
 }
 
+/** What a sweep found: the score of every seed and setting, and the best of them, trained. */
 export interface SweepResult {
   /**
    * Seeds x settings: the mean over the outputs of the squared error on the validation rows divided by the target's variance there (the square of

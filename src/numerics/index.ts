@@ -1,4 +1,7 @@
-// The bottom room: matrices, portable arithmetic, random streams, linear algebra. It has never heard of a reservoir.
+/**
+ * The bottom room: matrices, portable arithmetic, random streams, linear algebra. It has never heard of a reservoir.
+ * @packageDocumentation
+ */
 export * from "./double-double.js";
 export * from "./linear-algebra/index.js";
 export * from "./matrix.js";

@@ -80,6 +80,7 @@ export class RandomStream {
   readonly #purpose: number;
   readonly #block = new Uint32Array(4);
 
+  /** `stream` and `purpose` are the last two words of every counter: two streams of one key share no draw unless both agree. */
   constructor(key: PhiloxKey, stream: number, purpose = 0) {
     this.#key = key;
     this.#stream = stream;

@@ -15,6 +15,7 @@ export interface LabelledCases {
   readonly groups?: ArrayLike<string | number> | undefined;
 }
 
+/** The folds, groups and seeds of a cross-validation. */
 export interface CrossValidationOptions extends PipelineRunOptions, WorkOptions {
   /** Splits of one's own; default `folds` folds that keep groups whole where there are groups, and shares of classes where there are none. */
   readonly splits?: readonly Split[] | undefined;
@@ -35,6 +36,7 @@ export interface FoldScore {
   readonly cases: number;
 }
 
+/** What cross-validation found. */
 export interface CrossValidation {
   readonly folds: readonly FoldScore[];
   /** Mean accuracy over folds and seeds, weighted by cases. */

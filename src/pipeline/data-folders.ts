@@ -37,6 +37,7 @@ export async function readUeaFolder(folder: string, name: string, options: UeaOp
   return { name, train: cases(train!, "TRAIN"), test: cases(test!, "TEST"), classes: train!.classes, channels: train!.channels };
 }
 
+/** How files are chosen, and how their names are read. */
 export interface SoundFolderOptions {
   /**
    * How a file's name tells its class and where it comes from: names in braces stand for text without separators. Default

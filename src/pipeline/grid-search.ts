@@ -14,6 +14,7 @@ export interface GridPoint {
   readonly validation: CrossValidation;
 }
 
+/** What a search found. */
 export interface GridSearch {
   /** All points, best first: by mean accuracy, of equals the one that comes first in the grid. */
   readonly points: readonly GridPoint[];
@@ -21,6 +22,7 @@ export interface GridSearch {
   readonly interrupted: boolean;
 }
 
+/** The cross-validation that scores each point of a grid. */
 export interface GridSearchOptions extends Omit<CrossValidationOptions, "onProgress"> {
   /** Called with points done and points in all. */
   readonly onProgress?: WorkOptions["onProgress"];

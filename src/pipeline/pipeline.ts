@@ -112,6 +112,7 @@ export class Pipeline implements AsyncDisposable {
     await this.#classifier?.dispose();
   }
 
+  /** Lets `await using` dispose of it. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
   }

@@ -1,4 +1,4 @@
-// Figures as data (plotly JSON), and the page they are put on. Nothing here computes a score.
+/** Figures as data (plotly JSON), and the page they are put on. Nothing here computes a score. @packageDocumentation */
 export { plotComparison } from "./comparison.js";
 export { plotConfusion } from "./confusion.js";
 export { type Decimated, decimate } from "./decimate.js";

@@ -4,6 +4,7 @@ import type { Figure } from "./figure.js";
 import { reportHtml } from "./report.js";
 import { type SvgOptions, toSvg } from "./svg/index.js";
 
+/** The heading of a page, and where it has plotly.js from. */
 export interface HtmlOptions {
   /** The page's heading; default the first figure's title. */
   readonly title?: string | undefined;
@@ -22,6 +23,7 @@ export function toHtml(figures: Figure | readonly Figure[], options: HtmlOptions
   return reportHtml({ title, sections: [{ title, facts: [], scores: [], figures: all }], ...shared });
 }
 
+/** The format and size of an image, and what draws it. */
 export interface ImageOptions extends SvgOptions {
   /** Default "svg". PNG takes a Chromium. */
   readonly format?: "svg" | "png" | undefined;

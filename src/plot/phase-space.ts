@@ -4,6 +4,7 @@ import { encodeArray, type Figure } from "./figure.js";
 import { baselineColour, predictionColour, sequentialScale, seriesColour } from "./palette.js";
 import { principalComponents } from "./principal-components.js";
 
+/** Which columns, or principal components, are drawn against each other. */
 export interface PhaseSpaceOptions {
   readonly title?: string | undefined;
   /** 2 or 3; default 2. Three are drawn in a turnable view, which needs WebGL. */

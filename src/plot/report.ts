@@ -34,6 +34,7 @@ export interface ReportSection {
   readonly config?: string | undefined;
 }
 
+/** What a report says, from the heading to the last line. */
 export interface ReportOptions {
   readonly title: string;
   /** A line under the title. */

@@ -12,6 +12,7 @@ export interface RasterSpikes {
   readonly neuronCount: number;
 }
 
+/** When spikes are drawn as points, and when as rates. */
 export interface RasterOptions {
   readonly title?: string | undefined;
   /** Above so many spikes a rate image is drawn in place of points; default 50,000. */

@@ -1,4 +1,8 @@
-// PTX without a toolkit: a builder that makes it, kernels made with it, and an interpreter that reads and runs it. No driver, nothing native.
+/**
+ * PTX without a toolkit: a builder that makes it, kernels made with it, and an interpreter that reads and runs it. No driver, nothing
+ * native.
+ * @packageDocumentation
+ */
 export * from "./builder/index.js";
 export { PtxModule } from "./builder/index.js";
 export * from "./interpreter/index.js";

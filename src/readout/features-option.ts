@@ -3,6 +3,7 @@ import { type ColumnSource, describe, type Matrix } from "../numerics/index.js";
 import { type FeatureSpec, featureCount } from "../reservoir/features.js";
 import type { ReadoutShape } from "./training-data.js";
 
+/** What a readout is linear in. */
 export interface FeatureOptions {
   /**
    * What the readout sees of the state x: "plain" x; "squareHalf" every second neuron (1, 3, 5, ...) squared in place (Lu et al. 2017,

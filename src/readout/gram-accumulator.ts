@@ -33,6 +33,7 @@ export class GramAccumulator implements TrainingSink {
     this.#sum = options.systemBlas ? options.systemBlas.gram(columns) : new PortableGram(columns);
   }
 
+  /** T, rows that were added so far, washout left out. */
   get rows(): number {
     return this.#sum.rows;
   }
@@ -95,6 +96,7 @@ export class GramAccumulator implements TrainingSink {
   }
 }
 
+/** The sums that a ridge fit needs of its T rows of F features and O targets; sums of parts add up. */
 export interface GramSums {
   /** X^T X, F x F. */
   readonly gram: Matrix<Float64Array>;

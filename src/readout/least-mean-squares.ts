@@ -2,6 +2,7 @@
 import { type FeatureOptions, featureSpec, flag, knownFields, numberIn } from "./features-option.js";
 import { OnlineTrainer } from "./online-trainer.js";
 
+/** Step size and features of least mean squares. */
 export interface LeastMeanSquaresOptions extends FeatureOptions {
   /** Step size; above 0. Plain: below 2 / |x|^2 to be stable. Normalised: below 2. Default 0.01, or 0.5 where normalised. */
   readonly learningRate?: number | undefined;

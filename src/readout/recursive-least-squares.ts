@@ -4,6 +4,7 @@ import { InverseCovariance } from "../numerics/index.js";
 import { type FeatureOptions, featureSpec, flag, knownFields, numberIn } from "./features-option.js";
 import { OnlineTrainer } from "./online-trainer.js";
 
+/** Forgetting, penalty and features of recursive least squares. */
 export interface RecursiveLeastSquaresOptions extends FeatureOptions {
   /** Weight of a row against the next one, in (0, 1]; rows k steps back count forgetting^k. Default 1, nothing is forgotten. */
   readonly forgetting?: number | undefined;

@@ -23,6 +23,7 @@ import { TriangularAccumulator } from "./triangular-accumulator.js";
 /** "cholesky": normal equations. "qr": Householder reflections, for tiny lambda. "dual": T x T. "auto": dual where rows are fewer than features. */
 export type RidgeSolver = "cholesky" | "qr" | "dual" | "auto";
 
+/** The penalty of a ridge regression, how it is chosen and solved, and what the readout sees. */
 export interface RidgeOptions extends FeatureOptions {
   /** The penalty on squared weights, not divided by the number of rows; at least 0. Default 1e-6. */
   readonly lambda?: number | undefined;

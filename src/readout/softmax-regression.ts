@@ -7,6 +7,7 @@ import { minimiseByNewton, type SmoothObjective } from "./newton.js";
 import { TrainedReadout } from "./trained-readout.js";
 import { type FitOptions, type SeriesLike, shapeOf, type TrainingSequence, trainingSequences } from "./training-data.js";
 
+/** Penalty, stopping rule and features of softmax regression. */
 export interface SoftmaxOptions extends FeatureOptions {
   /** The penalty l2 / 2 |W|^2 on the summed loss; at least 0. Default 1, the same as C = 1 elsewhere. The intercept is not penalised. */
   readonly l2?: number | undefined;
@@ -52,6 +53,7 @@ export function softmax(scores: Matrix): Matrix<Float64Array> {
   return out;
 }
 
+/** Fits multinomial logistic regression by Newton's method; `softmaxRegression` makes one. */
 export class SoftmaxTrainer {
   readonly features: FeatureSpec;
   readonly #intercept: boolean;

@@ -83,12 +83,14 @@ export class TrainedReadout implements LinearReadout {
     return out;
   }
 
+  /** The readout as plain JSON: numbers in full, so that `fromJSON` gives the same bits back. */
   toJSON(): ReadoutJson {
     const { features, stateSize, inputSize, weights, intercept, training } = this;
     const json = { features, stateSize, inputSize, weights: weights.toArrays(), intercept: Array.from(intercept) };
     return training ? { ...json, training } : json;
   }
 
+  /** A readout from what `toJSON` gave. It checks nothing: files are checked by what reads them. */
   static fromJSON(json: ReadoutJson): TrainedReadout {
     const { features, stateSize, inputSize, training } = json;
     const cols = featureCount(features, stateSize, inputSize);

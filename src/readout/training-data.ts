@@ -5,6 +5,7 @@ import { knownFields } from "./features-option.js";
 /** One series, or several that follow one another without touching. */
 export type SeriesLike = MatrixLike | readonly MatrixLike[];
 
+/** Which rows train, and the inputs that go with the states. */
 export interface FitOptions {
   /** Rows at the start of each sequence that train nothing; one number, or one for each sequence. Default 0. */
   readonly washout?: number | readonly number[] | undefined;

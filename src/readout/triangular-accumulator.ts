@@ -31,6 +31,7 @@ export class TriangularAccumulator implements TrainingSink {
     this.#factor = new TriangularFactor(this.featureCount, this.shape.outputSize);
   }
 
+  /** T, rows that were added so far, washout left out. */
   get rows(): number {
     return this.#factor.rows;
   }

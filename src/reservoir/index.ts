@@ -1,4 +1,4 @@
-// The domain: what a reservoir is, how it is described and run, and what an engine must do for it.
+/** The domain: what a reservoir is, how it is described and run, and what an engine must do for it. @packageDocumentation */
 export type { MatrixLike, Precision, Seed, SparseMatrix } from "../numerics/index.js";
 export { Matrix } from "../numerics/index.js";
 export * from "./computer.js";
@@ -12,9 +12,10 @@ export { type AnyReservoirOptions, isSpiking, modelOf, registerSpikingKind, type
 export type * from "./model.js";
 export type * from "./spiking-config.js";
 export type * from "./spiking-model.js";
-export { expectedShape, type ModelShape, shapeOf } from "./shape.js";
+export { type AnyShape, expectedShape, type ModelShape, type SpikingShape, shapeOf } from "./shape.js";
 export { activationOf, reservoirStep } from "./step.js";
 export type { TopologyConfig } from "./topologies/topology.js";
 export { ConfigError, formatPath, nearest, parseOrThrow, UnknownFieldError } from "./validate.js";
+export type { RowSums, WeightDraws } from "./weight-draws.js";
 export type { ReservoirMatrices } from "./weights.js";
 export { WorkInterruptedError, WorkPacer } from "./work.js";

@@ -40,6 +40,7 @@ export interface IzhikevichConfig {
   readonly d: number;
 }
 
+/** A neuron with every field filled in; `type` tells the models apart. */
 export type NeuronConfig = LeakyIntegrateAndFireConfig | AdaptiveIntegrateAndFireConfig | IzhikevichConfig;
 
 /** A value for each kind of connection, from the first letter's population to the second's: "ei" is from excitatory to inhibitory neurons. */
@@ -71,6 +72,7 @@ export type ConnectivityConfig =
 /** How weights and delays scatter around their means. "exponential" is the gamma distribution whose deviation is its mean. */
 export type SynapticDistribution = "constant" | "uniform" | "exponential";
 
+/** Synapses between the neurons of a liquid: exponentially decaying currents, mean weights and their distribution, delays. */
 export interface SynapsesConfig {
   /** Decay of the current of excitatory synapses, ms; default 3. 0: the whole charge at once. */
   readonly excitatoryTimeConstant: number;
@@ -84,6 +86,7 @@ export interface SynapsesConfig {
   readonly delay: PairValues<number | readonly [number, number]>;
 }
 
+/** How inputs reach the neurons of a liquid: as spikes through synapses, or as currents. */
 export interface SpikingInputConfig {
   /**
    * "spikes": row t of the inputs holds the spikes of each channel in step t, as counts or amplitudes; each starts a synaptic current.
@@ -148,6 +151,7 @@ export interface SpikingReservoirConfig {
 export type PairOptions<Value> = Value | Partial<PairValues<Value>>;
 
 type Optional<Config> = { readonly [Field in keyof Config]?: Config[Field] | undefined };
+/** The name of a neuron model. */
 export type NeuronType = NeuronConfig["type"];
 type NeuronFields =
   | Optional<Omit<LeakyIntegrateAndFireConfig, "type">>

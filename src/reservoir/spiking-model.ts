@@ -39,6 +39,7 @@ export interface IzhikevichConstants {
   readonly recoveryStep: FloatArray;
 }
 
+/** What a step of a neuron multiplies with: its parameters and the time step worked into constants, in the model's precision. */
 export type NeuronConstants = IntegrateAndFireConstants | IzhikevichConstants;
 
 /**

@@ -24,6 +24,7 @@ export class WorkPacer {
   readonly #options: WorkOptions;
   readonly #total: number;
 
+  /** For `total` pieces of work. @throws WorkInterruptedError when the signal is aborted already */
   constructor(options: WorkOptions, total: number) {
     this.#options = options;
     this.#total = total;

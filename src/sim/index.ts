@@ -1,4 +1,7 @@
-// CUDA without a GPU: a driver that runs PTX in JavaScript. Importing this makes it the device "sim" of `openDevice`.
+/**
+ * CUDA without a GPU: a driver that runs PTX in JavaScript. Importing this makes it the device "sim" of `openDevice`.
+ * @packageDocumentation
+ */
 import { registerDriver } from "../gpu/index.js";
 import { type SimulatedDriver, simulatedDriver } from "./driver.js";
 

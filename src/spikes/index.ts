@@ -1,4 +1,4 @@
-// Spikes: patterns of them, encoders and decoders, plasticity, detection, spiking neurons and liquids.
+/** Spikes: patterns of them, encoders and decoders, plasticity, detection, spiking neurons and liquids. @packageDocumentation */
 export * from "./detection/index.js";
 export * from "./encoders/index.js";
 export { SpikeError } from "./errors.js";

@@ -3,6 +3,7 @@ import type { Matrix } from "../numerics/index.js";
 import { checkLength, discardOption, numberOption, type OptionTable, resolveOptions, vectorOption } from "./options.js";
 import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
 
+/** Parameters and start of the Hénon map. */
 export interface HenonOptions {
   readonly a?: number | undefined;
   readonly b?: number | undefined;

@@ -1,4 +1,7 @@
-// Benchmark series: generators with their equations, the list of them, and the split into training and test. Real data is io's.
+/**
+ * Benchmark series: generators with their equations, the list of them, and the split into training and test. Real data is io's.
+ * @packageDocumentation
+ */
 import { doubleScrollTask } from "./double-scroll.js";
 import { henonTask } from "./henon.js";
 import { kuramotoSivashinskyTask } from "./kuramoto-sivashinsky.js";

@@ -3,6 +3,7 @@ import type { Matrix } from "../numerics/index.js";
 import { checkLength, discardOption, numberOption, type OptionTable, resolveOptions } from "./options.js";
 import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
 
+/** Parameters and start of the logistic map. */
 export interface LogisticOptions {
   /** Growth rate, above 0 and at most 4. */
   readonly r?: number | undefined;

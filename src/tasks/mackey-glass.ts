@@ -19,6 +19,7 @@ import {
 import { taskStream } from "./streams.js";
 import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
 
+/** Parameters, start and integration of the Mackey-Glass equation. */
 export interface MackeyGlassOptions {
   /** The delay, in units of time. */
   readonly tau?: number | undefined;

@@ -4,6 +4,7 @@ import { checkLength, numberOption, type OptionRule, type OptionTable, resolveOp
 import { taskStream } from "./streams.js";
 import { type DrivenTask, drivenTask, type InputsAndTargets } from "./task.js";
 
+/** Delays and input of the memory task. */
 export interface MemoryTaskOptions {
   /** K for the delays 1 to K, or the delays themselves (0 is the input itself). */
   readonly delays?: number | readonly number[] | undefined;

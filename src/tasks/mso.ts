@@ -3,6 +3,7 @@ import { type Matrix, portableSin } from "../numerics/index.js";
 import { checkLength, discardOption, flagOption, type OptionRule, type OptionTable, resolveOptions } from "./options.js";
 import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
 
+/** The sines that are superimposed. */
 export interface MsoOptions {
   /** Angular frequencies, radians a sample. */
   readonly frequencies?: readonly number[] | undefined;

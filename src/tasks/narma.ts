@@ -15,6 +15,7 @@ import {
 import { taskStream } from "./streams.js";
 import { type DrivenTask, drivenTask, type InputsAndTargets } from "./task.js";
 
+/** Order, coefficients and input of a NARMA series. */
 export interface NarmaOptions {
   /** How many past outputs and which past input take part; NARMA-10 is order 10. */
   readonly order?: number | undefined;

@@ -50,6 +50,7 @@ export interface DrivenTask extends TaskDescription {
   generate(length: number, options?: Readonly<Record<string, unknown>>): InputsAndTargets;
 }
 
+/** A generator in the list of tasks; `kind` tells a series from inputs with targets. */
 export type Task = SeriesTask | DrivenTask;
 
 /** Describes a generator of one series. */

@@ -2,6 +2,7 @@
 import { asMatrix, describe, type FloatArray, type Matrix, type MatrixLike } from "../numerics/index.js";
 import { TaskOptionError } from "./options.js";
 
+/** How far ahead the target is, and how much is kept for testing. */
 export interface ToForecastingOptions {
   /** How many rows ahead the target is; default 1. */
   readonly forecast?: number | undefined;

@@ -1,13 +1,20 @@
 // The same reservoir on several engines, step for step: are the states the same bits, and how fast is each?
-import { DataError, type EnginePlan, ReservoirComputer, type ReservoirModel } from "../../reservoir/index.js";
+import {
+  type AnyReservoirComputer,
+  type AnyReservoirOptions,
+  DataError,
+  type EngineModel,
+  type EnginePlan,
+  ReservoirComputer,
+} from "../../reservoir/index.js";
 import { anySeries } from "../../reservoir/inputs.js";
 import type { MatrixLike } from "../../numerics/index.js";
 import { WorkPacer } from "../../reservoir/work.js";
-import type { ReservoirSource } from "../source.js";
 import { DifferenceMeter, type TrajectoryDifference } from "./difference.js";
 
 export type { FirstDifference, TrajectoryDifference, UlpBin } from "./difference.js";
 
+/** The chunks a comparison is run in, and how it is followed and stopped. */
 export interface CompareOptions {
   /** Rows that are run on every engine before they are compared: memory is bounded by one chunk an engine. Default 1024, less for large reservoirs. */
   readonly chunk?: number | undefined;
@@ -51,13 +58,13 @@ const chunkBytes = 64 * 2 ** 20;
  * @throws DataError for fewer than two engines or a wrong shape; EngineUnavailableError for an engine that cannot run here
  */
 export async function compare(
-  source: Exclude<ReservoirSource, ReservoirComputer>,
+  source: AnyReservoirOptions | EngineModel,
   inputs: MatrixLike,
   engines: readonly string[],
   options: CompareOptions = {},
 ): Promise<Comparison> {
   if (engines.length < 2) throw new DataError(`engines holds ${JSON.stringify(engines)}; a comparison takes at least two`);
-  const computers: ReservoirComputer[] = [];
+  const computers: AnyReservoirComputer[] = [];
   try {
     const model = await modelOf(source, engines[0]!);
     for (const engine of engines) computers.push(await ReservoirComputer.fromModel(model, { engine }));
@@ -68,8 +75,8 @@ export async function compare(
 }
 
 async function compared(
-  model: ReservoirModel,
-  computers: readonly ReservoirComputer[],
+  model: EngineModel,
+  computers: readonly AnyReservoirComputer[],
   inputs: MatrixLike,
   options: CompareOptions,
 ): Promise<Comparison> {
@@ -117,8 +124,8 @@ async function compared(
 }
 
 /** The weights are drawn once: every engine gets the same model. */
-async function modelOf(source: Exclude<ReservoirSource, ReservoirComputer>, engine: string): Promise<ReservoirModel> {
-  if ("measuredRadius" in source) return source;
+async function modelOf(source: AnyReservoirOptions | EngineModel, engine: string): Promise<EngineModel> {
+  if ("noiseKey" in source) return source;
   await using computer = await ReservoirComputer.create(source, { engine });
   return computer.model;
 }

@@ -4,7 +4,7 @@ export {
   nearestNeighbourInformation,
   nearestNeighbourTransferEntropy,
 } from "./nearest-neighbours.js";
-export { digamma } from "./series.js";
+export { digamma, type Series } from "./series.js";
 export {
   type InformationFlow,
   informationFlow,

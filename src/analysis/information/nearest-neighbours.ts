@@ -4,6 +4,7 @@ import { ConfigError } from "../../reservoir/index.js";
 import { checkedPair, digamma, type Series } from "./series.js";
 import { whole } from "../source.js";
 
+/** The neighbour of the estimator by Kraskov, Stögbauer and Grassberger (2004). */
 export interface NearestNeighbourOptions {
   /** k, the neighbour whose distance sets the scale; default 3. */
   readonly neighbours?: number | undefined;
@@ -26,6 +27,7 @@ export function nearestNeighbourInformation(x: Series, y: Series, { neighbours =
   return digamma(k) + digamma(n) - sum / n;
 }
 
+/** The neighbour, and which past values take part. */
 export interface NearestNeighbourTransferOptions extends NearestNeighbourOptions {
   /** Steps from source to target; default 1. */
   readonly lag?: number | undefined;

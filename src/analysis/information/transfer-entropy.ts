@@ -4,6 +4,7 @@ import { ConfigError } from "../../reservoir/index.js";
 import { streams, whole } from "../source.js";
 import { checkedPair, type Series } from "./series.js";
 
+/** Which past values take part, how they are binned, and the surrogates. */
 export interface TransferEntropyOptions {
   /** Steps from the source's newest value to the target's present one; default 1. */
   readonly lag?: number | undefined;
@@ -19,6 +20,7 @@ export interface TransferEntropyOptions {
   readonly seed?: Seed | undefined;
 }
 
+/** How much the source's past tells of the target beyond the target's own. */
 export interface TransferEntropy {
   /** In bits, at least 0. */
   readonly bits: number;

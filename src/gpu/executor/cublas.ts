@@ -75,6 +75,7 @@ export class Cublas implements Disposable {
     this.#device.context.core.release(this.#holding);
   }
 
+  /** Lets `using` dispose of it. */
   [Symbol.dispose](): void {
     this.dispose();
   }

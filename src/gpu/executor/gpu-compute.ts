@@ -98,6 +98,7 @@ export class GpuCompute implements Disposable {
     if (this.#ownsDevice) this.device.dispose();
   }
 
+  /** Lets `using` dispose of it. */
   [Symbol.dispose](): void {
     this.dispose();
   }

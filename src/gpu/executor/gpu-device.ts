@@ -60,6 +60,7 @@ export class GpuDevice implements Disposable {
     else this.stream.dispose();
   }
 
+  /** Lets `using` dispose of it. */
   [Symbol.dispose](): void {
     this.dispose();
   }

@@ -85,6 +85,7 @@ export class GpuTensor implements Disposable {
     this.buffer.dispose();
   }
 
+  /** Lets `using` dispose of it. */
   [Symbol.dispose](): void {
     this.dispose();
   }

@@ -255,6 +255,7 @@ export class KernelExecutor implements Disposable {
     this.compute.dispose();
   }
 
+  /** Lets `using` dispose of it. */
   [Symbol.dispose](): void {
     this.dispose();
   }

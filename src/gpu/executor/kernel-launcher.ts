@@ -59,6 +59,7 @@ export class KernelLauncher implements Disposable {
   readonly #kernels = new WeakMap<Module, Map<string, Kernel>>();
   #loads = 0;
 
+  /** For kernels of one device; it loads nothing yet. */
   constructor(device: GpuDevice) {
     this.device = device;
   }
@@ -117,6 +118,7 @@ export class KernelLauncher implements Disposable {
     this.#modules.clear();
   }
 
+  /** Lets `using` dispose of it. */
   [Symbol.dispose](): void {
     this.dispose();
   }

@@ -127,6 +127,7 @@ export class NeuralNetwork implements Disposable {
     }
   }
 
+  /** Lets `using` dispose of it. */
   [Symbol.dispose](): void {
     this.dispose();
   }

@@ -118,6 +118,9 @@ export class StandardKernels {
   #cublas: Cublas | undefined;
   #noCublas: unknown;
 
+  /**
+   * For one device; each kernel is loaded at its first use. `blas` is what multiplies matrices where a call does not say; default "none".
+   */
   constructor(device: GpuDevice, options: { blas?: BlasChoice } = {}) {
     this.device = device;
     this.blas = options.blas ?? "none";

@@ -13,6 +13,7 @@ import { type ForecasterUse, forecasterGraph } from "./forecaster.js";
 
 export type { ForecasterUse } from "./forecaster.js";
 
+/** What the graph of a forecaster does and takes; a classifier's graph has no options. */
 export interface OnnxOptions {
   /** What the graph of a forecaster does: "predict" (default) for given inputs, or "forecast" in closed loop. */
   readonly use?: ForecasterUse | undefined;

@@ -28,6 +28,7 @@ export interface GramSum {
   add(sources: readonly ColumnSource[], rows: number): void;
   /** The lower triangle of X^T X of the rows so far, C x C; what is above the diagonal is unspecified. */
   lowerTriangle(): Matrix<Float64Array>;
+  /** Gives the memory back; it takes no row afterwards. */
   dispose(): void;
 }
 
@@ -56,6 +57,7 @@ export class PortableGram implements GramSum {
     });
   }
 
+  /** Rows that were added so far. */
   get rows(): number {
     return this.#rows;
   }
@@ -146,6 +148,7 @@ export class PortableGram implements GramSum {
     }
   }
 
+  /** Gives the WebAssembly memory back; it takes no row afterwards. */
   dispose(): void {
     this.#memory = undefined;
   }

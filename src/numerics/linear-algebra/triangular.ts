@@ -50,6 +50,7 @@ export class TriangularFactor {
     });
   }
 
+  /** Rows that were added so far. */
   get rows(): number {
     return this.#rows;
   }
@@ -163,6 +164,7 @@ export class TriangularFactor {
     return out;
   }
 
+  /** Gives the WebAssembly memory back; it takes no row afterwards. */
   dispose(): void {
     this.#memory = undefined;
   }

@@ -12,11 +12,13 @@ import { cycleWeights, orthogonalScale, summarize, symmetrizeTree } from "./stru
 /** What found a spectral radius. */
 export type SpectralRadiusMethod = "structure" | "dense" | "krylov" | "circularLaw";
 
+/** How the radius is found. */
 export interface SpectralRadiusOptions {
   /** Default `auto`. `dense` and `krylov` still look for structure first; `circularLaw` is an estimate and looks at nothing else. */
   readonly method?: "auto" | "dense" | "krylov" | "circularLaw" | undefined;
 }
 
+/** The largest modulus of the eigenvalues, and how it was found. */
 export interface SpectralRadius {
   readonly radius: number;
   readonly method: SpectralRadiusMethod;

@@ -6,6 +6,7 @@ import { flattened } from "./project.js";
 import { type AxisLayout, Scale, type Tick } from "./scale.js";
 import { dashOf, extentOf, rangeOf, type Trace, traceSvg } from "./traces.js";
 
+/** Size and theme of a drawing. */
 export interface SvgOptions {
   /** Pixels; default 800. */
   readonly width?: number | undefined;

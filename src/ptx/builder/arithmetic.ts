@@ -5,7 +5,9 @@ import { convertOpcode, type OperationName, operations, type Operation, type Typ
 import { bytesOf, type RegisterType } from "./types.js";
 import { type Operand, type Value, Variable } from "./values.js";
 
+/** Relations of `compare`. Of floats all but "ne" are false where an operand is NaN. */
 export type Comparison = "eq" | "ne" | "lt" | "le" | "gt" | "ge";
+/** To nearest even, towards zero, down, up; with a last "i" to a whole number that way. */
 export type Rounding = "rn" | "rz" | "rm" | "rp" | "rni" | "rzi" | "rmi" | "rpi";
 const wideOf = { u16: "u32", s16: "s32", u32: "u64", s32: "s64" } as const;
 type WideOf<T extends keyof typeof wideOf> = (typeof wideOf)[T];
@@ -37,6 +39,7 @@ export class Arithmetic extends Emitter {
     return this.operate("add", a.type, a.type, [a, b]);
   }
 
+  /** a - b, floats rounded to nearest even. */
   sub<T extends TypesOf<"sub">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
     return this.operate("sub", a.type, a.type, [a, b]);
   }
@@ -88,18 +91,22 @@ export class Arithmetic extends Emitter {
     return this.operate("rem", a.type, a.type, [a, b]);
   }
 
+  /** The smaller of two; of floats the number where one is NaN. */
   min<T extends TypesOf<"min">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
     return this.operate("min", a.type, a.type, [a, b]);
   }
 
+  /** The larger of two; of floats the number where one is NaN. */
   max<T extends TypesOf<"max">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
     return this.operate("max", a.type, a.type, [a, b]);
   }
 
+  /** -a. */
   neg<T extends TypesOf<"neg">>(a: Value<T>): Value<T> {
     return this.operate("neg", a.type, a.type, [a]);
   }
 
+  /** The absolute value. */
   abs<T extends TypesOf<"abs">>(a: Value<T>): Value<T> {
     return this.operate("abs", a.type, a.type, [a]);
   }
@@ -110,18 +117,22 @@ export class Arithmetic extends Emitter {
     return this.emitValue(operations.copysign.text(magnitude.type), magnitude.type, [item, magnitude]);
   }
 
+  /** Bit by bit, or of predicates. */
   and<T extends TypesOf<"and">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
     return this.operate("and", a.type, a.type, [a, b]);
   }
 
+  /** Bit by bit, or of predicates. */
   or<T extends TypesOf<"or">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
     return this.operate("or", a.type, a.type, [a, b]);
   }
 
+  /** Bit by bit, or of predicates. */
   xor<T extends TypesOf<"xor">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
     return this.operate("xor", a.type, a.type, [a, b]);
   }
 
+  /** Every bit turned round, or a predicate. */
   not<T extends TypesOf<"not">>(a: Value<T>): Value<T> {
     return this.operate("not", a.type, a.type, [a]);
   }

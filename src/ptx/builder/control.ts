@@ -3,6 +3,7 @@ import { Arithmetic } from "./arithmetic.js";
 import { type Instruction, type Item, levels } from "./instruction.js";
 import type { Operand, Value, Variable } from "./values.js";
 
+/** What the body of a loop may do to its loop. */
 export interface Loop {
   /** Leaves the loop where the predicate holds, or always. */
   break(when?: Value<"pred">): void;
@@ -10,6 +11,7 @@ export interface Loop {
   continue(when?: Value<"pred">): void;
 }
 
+/** The indices of a counted loop. */
 export interface ForOptions<T extends "u32" | "s32"> {
   from: Operand<T>;
   /** The first index that is not visited. */
@@ -136,10 +138,12 @@ export class Control extends Arithmetic {
     return this.emitValue("mov.u32", "u32", [`%${name}.${axis}`], { level: name === "tid" ? levels.lane : levels.block });
   }
 
+  /** %tid.x: the thread's place in its block. */
   threadIndex(): Value<"u32"> {
     return this.special("tid", "x");
   }
 
+  /** %ctaid.x: the block's place in the grid. */
   blockIndex(): Value<"u32"> {
     return this.special("ctaid", "x");
   }

@@ -86,6 +86,7 @@ export class Emitter {
     return variable;
   }
 
+  /** Gives a variable another value. @throws PtxBuildError where it is no variable */
   assign<T extends RegisterType>(variable: Variable<T>, value: Operand<NoInfer<T>>): void {
     if (!(variable instanceof Variable)) throw this.fail("assign got a value that is no variable");
     this.emit(`mov.${moveType(variable.type)}`, variable, [this.item(variable.type, value, "assign")]);

@@ -1,8 +1,10 @@
 // A kernel under construction: everything the classes below offer, with the directives of an entry. It becomes text in a PtxModule.
 import { Matrix } from "./matrix.js";
 
+/** Threads of a block in each direction; 1 where left out. */
 export type Threads = readonly [x: number, y?: number, z?: number];
 
+/** What every launch of a kernel has, for the assembler and the driver to hold it to. */
 export interface LaunchBounds {
   /** The block that a launch must have, in threads. */
   readonly block?: Threads;
@@ -18,6 +20,7 @@ export interface LaunchBounds {
 export class PtxKernel extends Matrix {
   readonly bounds: LaunchBounds;
 
+  /** Made by `PtxModule.kernel`. @throws PtxBuildError on bounds that no device takes */
   constructor(name: string, bounds: LaunchBounds = {}) {
     super(name);
     this.bounds = bounds;

@@ -3,6 +3,7 @@ import type { Needs } from "./targets.js";
 import type { Pointer, Value } from "./values.js";
 import { Warp } from "./warp.js";
 
+/** Element types of tensor-core products; sums are f32. */
 export type MatrixType = "f16" | "bf16" | "tf32";
 type Four<T> = readonly [T, T, T, T];
 

@@ -5,10 +5,14 @@ import type { Needs } from "./targets.js";
 import { bytesOf, type Loaded, loadedType, type MemoryType, memoryWord, type RegisterType } from "./types.js";
 import { type AddressType, type Operand, Pointer, type Space, type Value } from "./values.js";
 
+/** Memory orders of the PTX memory model. */
 export type Order = "weak" | "volatile" | "relaxed" | "acquire" | "release";
+/** Threads among which an order holds: of the block, the cluster, the device, or the whole system. */
 export type Scope = "cta" | "cluster" | "gpu" | "sys";
+/** What an atomic does to the number in memory; "inc" and "dec" wrap round at their operand. */
 export type AtomicOperation = "add" | "min" | "max" | "and" | "or" | "xor" | "exch" | "inc" | "dec";
 
+/** Caching, order and condition of an access to memory. */
 export interface AccessOptions {
   /** Which caches keep the line: all levels, the second only, or as little as may be. */
   cache?: "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt";
@@ -20,6 +24,7 @@ export interface AccessOptions {
   where?: Value<"pred">;
 }
 
+/** How memory is read. */
 export interface LoadOptions<T extends RegisterType = RegisterType> extends AccessOptions {
   /** The memory is written by nobody while the kernel runs: it may go through the read-only cache. */
   readOnly?: boolean;
@@ -27,6 +32,7 @@ export interface LoadOptions<T extends RegisterType = RegisterType> extends Acce
   otherwise?: Operand<T>;
 }
 
+/** A parameter of a kernel. */
 export interface Parameter {
   readonly name: string;
   readonly type: MemoryType;
@@ -54,6 +60,7 @@ export class Memory extends Control {
     return this.dynamicBytes;
   }
 
+  /** Bytes of the shared arrays declared so far, alignment included. */
   get staticSharedBytes(): number {
     return this.sharedArrays.reduce((sum, { bytes, alignment }) => alignUp(sum, alignment) + bytes, 0);
   }

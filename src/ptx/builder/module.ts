@@ -6,6 +6,7 @@ import { laterVersion, type PtxVersion, type Target, targetFacts } from "./targe
 import { bytesOf, type RegisterType, registerTypes } from "./types.js";
 import { type KernelResources, validateKernel } from "./validate.js";
 
+/** The target and PTX version of a module. */
 export interface ModuleOptions {
   /** Default "sm_75". */
   target?: Target;
@@ -15,6 +16,7 @@ export interface ModuleOptions {
   addressSize?: 64;
 }
 
+/** A module for one target: kernels are added by `kernel`, checked and printed by `emit`. */
 export class PtxModule {
   readonly target: Target;
   readonly version: PtxVersion | undefined;

@@ -3,10 +3,12 @@
 import type { Needs } from "./targets.js";
 import type { RegisterType } from "./types.js";
 
+/** One operation of the table. */
 export interface Operation<T extends RegisterType = RegisterType> {
   readonly types: readonly T[];
   /** The opcode for a type. */
   readonly text: (type: T) => string;
+  /** The target or PTX version that a type asks for, beyond the least. */
   readonly needs?: (type: T) => Needs | undefined;
 }
 
@@ -37,6 +39,7 @@ const isHalf = (type: RegisterType): boolean => /^b?f16/.test(type);
 const ampereAllHalves = (type: RegisterType): Needs | undefined => (isHalf(type) ? { sm: 80, version: [7, 0] } : undefined);
 const onlySingle = ["f32"] as const;
 
+/** The table of operations by name. */
 export const operations = {
   add: operation([...integers, ...floats, ...halves], rounded("add"), hopperHalves),
   sub: operation([...integers, ...floats, ...halves], rounded("sub"), hopperHalves),
@@ -80,6 +83,7 @@ export const operations = {
   compare: operation([...integers, "b16", "b32", "b64", ...floats], plain("setp")),
 } as const;
 
+/** The name of an operation in the table. */
 export type OperationName = keyof typeof operations;
 
 /** The types that an operation takes. */

@@ -2,8 +2,10 @@
 // Specifications per Compute Capability"; PTX ISA 9.0, "Release Notes" for the first PTX version of a target.
 import { PtxBuildError } from "./errors.js";
 
+/** A PTX ISA version: [7, 8] is 7.8. */
 export type PtxVersion = readonly [major: number, minor: number];
 
+/** What a target has. */
 export interface TargetFacts {
   /** 75 for sm_75. */
   readonly sm: number;
@@ -26,6 +28,7 @@ const make = (sm: number, version: PtxVersion, sharedKiB: number, accelerated = 
   ...common,
 });
 
+/** The targets by name, from sm_75 on. */
 export const targets = {
   sm_75: make(75, [6, 3], 64),
   sm_80: make(80, [7, 0], 163),
@@ -42,6 +45,7 @@ export const targets = {
   sm_121: make(121, [8, 8], 99),
 } as const satisfies Record<string, TargetFacts>;
 
+/** A target that modules are made for. */
 export type Target = keyof typeof targets;
 
 /** @throws PtxBuildError for a target that is not known. */

@@ -67,6 +67,7 @@ export const registerTypes: Readonly<Record<RegisterType, TypeFacts>> = {
   f64: { bytes: 8, declared: "f64", prefix: "fd" },
 };
 
+/** Bytes of one element in memory. */
 export function bytesOf(type: RegisterType | MemoryType): number {
   return type === "b8" || type === "u8" || type === "s8" ? 1 : registerTypes[type].bytes;
 }

@@ -7,6 +7,7 @@ import { type Instruction, levels, statementText } from "./instruction.js";
 import type { PtxKernel } from "./kernel.js";
 import { laterVersion, type PtxVersion, type Target, targetFacts } from "./targets.js";
 
+/** What a kernel takes of a device. */
 export interface KernelResources {
   /** An estimate: values alive at once, in 32-bit registers. */
   readonly registers: number;

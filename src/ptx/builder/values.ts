@@ -28,6 +28,7 @@ type Literal<T extends RegisterType> = T extends "pred" ? never : T extends "u64
 /** A value, or a number of its type. */
 export type Operand<T extends RegisterType> = Value<T> | Literal<T>;
 
+/** State spaces that pointers point into. */
 export type Space = "global" | "shared" | "local" | "const";
 
 /** The register type of addresses: 64 bits, and 32 in shared memory. */
@@ -40,6 +41,7 @@ export class Pointer<S extends Space = Space, T extends MemoryType = MemoryType>
   readonly base: Value<AddressType<S>>;
   readonly bytes: number;
 
+  /** To `base` plus `bytes`; `PtxKernel.pointer`, `at` and the arrays of a kernel make them. */
   constructor(space: S, element: T, base: Value<AddressType<S>>, bytes = 0) {
     this.space = space;
     this.element = element;
@@ -52,6 +54,7 @@ export class Pointer<S extends Space = Space, T extends MemoryType = MemoryType>
     return this.plusBytes(elements * bytesOf(this.element));
   }
 
+  /** The pointer so many bytes further, at no cost. @throws PtxBuildError on a fraction */
   plusBytes(bytes: number): Pointer<S, T> {
     if (!Number.isInteger(bytes)) throw new PtxBuildError(`an offset of ${bytes} bytes; it takes a whole number`);
     return new Pointer(this.space, this.element, this.base, this.bytes + bytes);

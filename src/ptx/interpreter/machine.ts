@@ -9,6 +9,7 @@ import { BarrierObjects } from "./run/barrier-object.js";
 import { type Allocation, DeviceMemory, globalHigh, shadow } from "./run/memory.js";
 import { defaultChecks, type Checks, defaultLimits, type Limits } from "./run/options.js";
 
+/** Memory, checks and limits of a machine. */
 export interface MachineOptions {
   /** Bytes that programs may allocate. Default 256 MiB; below 2 GiB with `launchBytes`. */
   memoryBytes?: number;
@@ -22,6 +23,7 @@ export interface MachineOptions {
   limits?: Partial<Limits>;
 }
 
+/** One launch: the kernel, its shape and arguments. */
 export interface LaunchOptions {
   entry: string;
   grid: Dimensions;
@@ -42,6 +44,7 @@ export interface LaunchOptions {
 
 const globalBase = BigInt(globalHigh) << 32n;
 
+/** A device without a driver: memory, and programs that run on it to their end. */
 export class PtxMachine {
   /** @internal */
   readonly memory: DeviceMemory;
@@ -57,6 +60,7 @@ export class PtxMachine {
   nanoseconds = 0;
   private launches = 0;
 
+  /** Reserves the memory. @throws LaunchError on sizes that are not above 0, or 2 GiB or more together */
   constructor(options: MachineOptions = {}) {
     this.checks = { ...defaultChecks, ...options.checks };
     this.limits = { ...defaultLimits, ...options.limits };
@@ -78,6 +82,7 @@ export class PtxMachine {
     return globalBase + BigInt(this.memory.allocate(bytes, "global", name).base);
   }
 
+  /** Gives an allocation back. @throws LaunchError where no allocation begins there */
   free(address: bigint): void {
     const allocation = this.memory.allocationAt(Number(address - globalBase));
     if (allocation === undefined || allocation.kind !== "global")

@@ -10,6 +10,7 @@ import type { Checks } from "./run/options.js";
 import { type Allocation, globalHigh, shadow } from "./run/memory.js";
 import { type PtxFunction, type PtxInitialValue, type PtxModule, type PtxVariable, scalarBytes } from "./types.js";
 
+/** What a launch left behind besides memory. */
 export interface LaunchResult {
   counters: LaunchCounters;
   /** What the kernel printed, one entry a call. */
@@ -30,6 +31,7 @@ const alignUp = (value: number, to: number): number => Math.ceil(value / to) * t
 const workspaceBytes = 16;
 const initialView = new DataView(new ArrayBuffer(16));
 
+/** A module loaded into a machine's memory; `PtxMachine.load` makes one. */
 export class PtxProgram {
   readonly module: PtxModule;
   private readonly machine: PtxMachine;
@@ -38,6 +40,7 @@ export class PtxProgram {
   private readonly functionNames: string[];
   private unloaded = false;
 
+  /** Allocates and fills the module's variables. @throws UnsupportedPtxError on an extern that nothing defines */
   constructor(machine: PtxMachine, module: PtxModule) {
     this.machine = machine;
     this.module = module;
@@ -51,6 +54,7 @@ export class PtxProgram {
     for (const variable of placed) this.initialise(variable);
   }
 
+  /** Names of the kernels, in the order of the file. */
   get entries(): string[] {
     return [...this.module.functions.values()].filter(({ kind }) => kind === "entry").map(({ name }) => name);
   }
@@ -64,6 +68,7 @@ export class PtxProgram {
     return { address: (BigInt(globalHigh) << 32n) + BigInt(allocation.base), bytes: allocation.bytes };
   }
 
+  /** Parameters, memory and directives of a kernel. @throws LaunchError where there is none of that name */
   info(entry: string): KernelInfo {
     const fn = this.entry(entry);
     const { offsets } = parameterLayout(fn.parameters);

@@ -57,6 +57,7 @@ export function isScalarType(name: string): name is ScalarType {
   return Object.hasOwn(scalarBytes, name);
 }
 
+/** Where a variable lives. */
 export type StateSpace = "global" | "const" | "shared" | "local" | "param";
 
 /** A virtual register of one function. `index` is its place among that function's registers. */
@@ -87,6 +88,7 @@ export interface PtxVariable {
   line: number;
 }
 
+/** An operand as it was read; `kind` tells them apart. */
 export type PtxOperand =
   | { kind: "register"; register: PtxRegister }
   | { kind: "integer"; value: bigint }
@@ -108,6 +110,7 @@ export interface SourceLocation {
   line: number;
 }
 
+/** An instruction as it was read. */
 export interface PtxInstruction {
   /** First word, as `ld`. */
   opcode: string;
@@ -126,8 +129,10 @@ export interface PtxLabel {
   label: string;
 }
 
+/** What a body consists of. */
 export type PtxStatement = PtxInstruction | PtxLabel;
 
+/** A kernel or a function as it was read. */
 export interface PtxFunction {
   name: string;
   kind: "entry" | "func";

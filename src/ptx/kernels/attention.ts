@@ -4,6 +4,7 @@ import { type Pointer, PtxBuildError, type PtxKernel, type Target, targetFacts, 
 import { ceilDiv, checkSizes, generate, type GeneratedKernel, type GeneratorOptions, range } from "./generated-kernel.js";
 import { commitTiles, matrixAddress, pieceAt, placeBytes, type TilePlace, TileStream, waitTiles } from "./matrix-tiles.js";
 
+/** Sizes of an attention. */
 export interface AttentionShape {
   /** Independent attentions: batch times heads. */
   readonly heads: number;

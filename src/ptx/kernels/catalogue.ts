@@ -29,6 +29,7 @@ interface Shapes {
   elementwise: { readonly operation: ElementwiseName; readonly count: number };
 }
 
+/** The name of a kind of generated kernel. */
 export type KernelKind = keyof Shapes;
 /** A kernel to generate: its kind with the sizes of that kind. */
 export type KernelType = { [K in KernelKind]: { readonly kind: K } & Shapes[K] }[KernelKind];
@@ -54,6 +55,7 @@ const catalogue: { readonly [K in KernelKind]: Entry<Shapes[K]> } = {
   elementwise: { name: ({ operation }) => operation, make: elementwise },
 };
 
+/** All kinds of generated kernels. */
 export const kernelKinds = Object.keys(catalogue) as KernelKind[];
 
 function entryOf(type: KernelType): Entry<KernelType> {

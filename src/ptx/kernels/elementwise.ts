@@ -70,7 +70,9 @@ const bodies = {
   },
 } as const;
 
+/** The name of an elementwise kernel. */
 export type ElementwiseName = keyof typeof bodies;
+/** All elementwise kernels. */
 export const elementwiseNames = Object.keys(bodies) as ElementwiseName[];
 
 const threads = 256;

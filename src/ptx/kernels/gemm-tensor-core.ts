@@ -13,8 +13,10 @@ import type { GemmShape } from "./gemm-naive.js";
 import { ceilDiv, checkSizes, generate, type GeneratedKernel, type GeneratorOptions, range } from "./generated-kernel.js";
 import { commitTiles, matrixAddress, pieceAt, placeBytes, type TilePlace, TileStream, waitTiles } from "./matrix-tiles.js";
 
+/** Element types that tensor cores multiply here. */
 export type TensorCoreType = "f16" | "bf16" | "tf32";
 
+/** Sizes, element type and tile of a product on tensor cores. */
 export interface GemmTensorCoreShape extends GemmShape {
   /** Type of A and B; tf32 is given as f32 and rounded to 11 significant bits when it is used. Default "f16". */
   readonly type?: TensorCoreType;

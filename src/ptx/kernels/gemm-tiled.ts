@@ -3,6 +3,7 @@ import { Pointer, PtxBuildError, type PtxKernel, type Value, type Variable } fro
 import type { GemmShape } from "./gemm-naive.js";
 import { ceilDiv, checkSizes, generate, type GeneratedKernel, type GeneratorOptions, range } from "./generated-kernel.js";
 
+/** Sizes and tile of a product by tiles in shared memory. */
 export interface GemmTiledShape extends GemmShape {
   /** Rows and columns of C a block; by default the largest that still gives work to 128 blocks, or 32. */
   readonly tileSize?: 16 | 32 | 64 | 128;

@@ -2,6 +2,7 @@
 import { ceilDiv, checkSizes, generate, type GeneratedKernel, type GeneratorOptions } from "./generated-kernel.js";
 import { butterfly, leakyIntegration, portableTanh } from "./portable.js";
 
+/** y (m) = A (m x n) x (n). */
 export interface GemvShape {
   /** Rows and columns of A. */
   readonly m: number;

@@ -9,8 +9,10 @@ import {
   type Target,
 } from "../builder/index.js";
 
+/** A size in three directions. */
 export type Size3 = readonly [x: number, y: number, z: number];
 
+/** A kernel as text, with the launch it is for. */
 export interface GeneratedKernel {
   /** The `.entry`. */
   readonly name: string;
@@ -28,6 +30,7 @@ export interface GeneratedKernel {
   readonly resources: KernelResources;
 }
 
+/** The target that a kernel is generated for. */
 export interface GeneratorOptions {
   /** Default "sm_75". */
   target?: Target;

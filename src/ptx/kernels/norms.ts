@@ -3,6 +3,7 @@ import { PtxBuildError, type PtxKernel, type Value } from "../builder/index.js";
 import { checkSizes, ceilDiv, generate, type GeneratedKernel, type GeneratorOptions } from "./generated-kernel.js";
 import { eachRow, planRow } from "./row.js";
 
+/** Sizes and form of a layer norm or RMS norm. */
 export interface NormShape {
   readonly rows: number;
   /** Length of a row. */

@@ -4,6 +4,7 @@ import { type Pointer, PtxBuildError, type PtxKernel, type Value, type Variable 
 import { checkSizes, generate, type GeneratedKernel, type GeneratorOptions, range } from "./generated-kernel.js";
 import { DenseRows, NeuronStep } from "./persistent-rows.js";
 
+/** The reservoir that a cluster steps, and how its rows are shared out. */
 export interface PersistentClusterShape {
   /** Neurons: up to 16 blocks of rowsPerWarp * warps rows. */
   readonly size: number;

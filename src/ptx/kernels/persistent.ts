@@ -4,6 +4,7 @@ import { type Pointer, PtxBuildError, type PtxKernel, type Value, type Variable 
 import { ceilDiv, checkSizes, generate, type GeneratedKernel, type GeneratorOptions, range } from "./generated-kernel.js";
 import { DenseRows, NeuronStep, type PersistentRows, SparseRows } from "./persistent-rows.js";
 
+/** The reservoir that a persistent kernel steps, and how its rows are shared out. */
 export interface PersistentShape {
   /** Neurons. */
   readonly size: number;

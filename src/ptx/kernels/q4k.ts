@@ -12,11 +12,13 @@
 //   value = d (q - 8)
 import { f16Value, halfBits, PtxBuildError } from "../builder/index.js";
 
+/** Blocks of 256 weights with scales of 6 bits, or of 32 with one scale each. */
 export type Q4Format = "superblock" | "block32";
 
 /** Values and bytes of a block. */
 export const q4Blocks = { superblock: { values: 256, bytes: 144 }, block32: { values: 32, bytes: 18 } } as const;
 
+/** A matrix in 4-bit blocks. */
 export interface Q4Matrix {
   readonly format: Q4Format;
   readonly rows: number;

@@ -2,6 +2,7 @@
 import { checkSizes, ceilDiv, generate, type GeneratedKernel, type GeneratorOptions } from "./generated-kernel.js";
 import { eachRow, planRow } from "./row.js";
 
+/** Sizes and form of a softmax over rows. */
 export interface SoftmaxShape {
   readonly rows: number;
   /** Length of a row. */

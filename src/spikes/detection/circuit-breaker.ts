@@ -4,6 +4,7 @@ import { checkNotNegative, checkWhole } from "../errors.js";
 /** "closed": calls go through. "open": they are refused. "halfOpen": they go through on probation. */
 export type CircuitState = "closed" | "open" | "halfOpen";
 
+/** When a circuit opens and closes again. */
 export interface CircuitBreakerOptions {
   /** Failures in a row that open the circuit; default 10. */
   readonly failureThreshold?: number | undefined;
@@ -41,6 +42,7 @@ export class CircuitBreaker {
   #openedAt = 0;
   #lastError: unknown;
 
+  /** Closed, with no failure counted. @throws SpikeError on a threshold below 1 or a negative time */
   constructor({
     failureThreshold = 10,
     recoveryMs = 1000,

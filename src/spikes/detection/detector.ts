@@ -7,6 +7,7 @@ import { KuramotoOscillators, type OscillatorOptions } from "./oscillators.js";
 import { DetectionRecord, type DetectionStatistics } from "./statistics.js";
 import { patternMeasures } from "./types/index.js";
 
+/** What a detector looks for, from which scores on, and how it follows what it sees. */
 export interface PatternDetectorOptions {
   /** The types to look for; default all. */
   readonly types?: readonly PatternType[] | undefined;
@@ -32,6 +33,7 @@ export interface Detection extends Omit<PatternScore, "score"> {
   readonly strength: number;
 }
 
+/** What a detector says of one pattern. */
 export interface DetectionResult {
   /** What was found, the strongest first. */
   readonly detections: readonly Detection[];
@@ -83,6 +85,7 @@ export class PatternDetector {
     return this.#record.statistics;
   }
 
+  /** Whether calls are let through: "closed", "open" after too many failures, "halfOpen" on probation. */
   get circuitState(): CircuitState {
     return this.#breaker.state;
   }

@@ -35,7 +35,9 @@ export interface PatternMeasure {
   readonly type: PatternType;
   /** The default threshold: at most 2 % of Poisson patterns of any rate and size score above it. */
   readonly threshold: number;
+  /** How strongly a pattern is of this type, from 0 to 1. */
   readonly score: (pattern: SpikePattern) => PatternScore;
+  /** An example of the type. */
   readonly generate: (options: GeneratorOptions) => SpikePattern;
 }
 

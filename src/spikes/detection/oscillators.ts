@@ -7,6 +7,7 @@ import { spikeStream } from "../streams.js";
 
 const twoPi = 6.283185307179586;
 
+/** Size, coupling and frequencies of a bank of oscillators. */
 export interface OscillatorOptions {
   /** M; default 128. Left out where `frequenciesHz` are given. */
   readonly count?: number | undefined;
@@ -71,6 +72,7 @@ export class KuramotoOscillators {
     return this.#phases.slice();
   }
 
+  /** The order parameter of the phases now: R from 0 (spread) to 1 (together), and the direction of the mean. */
   get order(): OrderParameter {
     return orderOf(this.#phases);
   }

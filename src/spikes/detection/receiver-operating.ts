@@ -10,6 +10,7 @@ export interface OperatingPoint {
   readonly falseAlarmRate: number;
 }
 
+/** True against false positives over all thresholds. */
 export interface ReceiverOperatingCurve {
   /** From (0, 0), threshold Infinity, to (1, 1), by falling threshold: one point a score that occurs. */
   readonly points: readonly OperatingPoint[];

@@ -9,6 +9,7 @@ export interface TypeStatistics {
   readonly meanStrength: number;
 }
 
+/** Counts over the patterns that a detector has seen since it was made or reset. */
 export interface DetectionStatistics {
   /** Patterns that were looked at, failures not among them. */
   readonly patterns: number;

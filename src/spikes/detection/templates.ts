@@ -18,6 +18,7 @@ export interface TemplateShape {
   readonly channels: number;
 }
 
+/** When a template matches. */
 export interface TemplateOptions {
   /** The smallest score that is a match, from -1 to 1; default 0.5. */
   readonly threshold?: number | undefined;

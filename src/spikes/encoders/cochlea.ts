@@ -4,6 +4,7 @@ import { checkNotNegative, checkPositive, checkWhole, SpikeError } from "../erro
 import { SpikePattern } from "../pattern/pattern.js";
 import { rateEncode } from "./rate.js";
 
+/** A bank of gammatone filters and the levels that are read from it. */
 export interface CochleaOptions {
   /** Samples a second of the sound, in Hz. */
   readonly sampleRate: number;
@@ -114,6 +115,7 @@ function envelope(
   }
 }
 
+/** The filters, and how their levels become spikes. */
 export interface CochleaEncoderOptions extends CochleaOptions {
   /** The rate of level 1, in Hz; default 200. Level 0 is silent. */
   readonly maximumRateHz?: number | undefined;

@@ -4,6 +4,7 @@ import { checkPositive, SpikeError } from "../errors.js";
 import { SpikePattern } from "../pattern/pattern.js";
 import { encoderMetadata } from "./series.js";
 
+/** Time step and threshold of send-on-delta. */
 export interface DeltaEncoderOptions {
   /** The time from one row of the series to the next, in ms. */
   readonly stepMs: number;

@@ -5,6 +5,7 @@ import { SpikePattern } from "../pattern/pattern.js";
 import { decodedShape } from "./rate.js";
 import { encoderMetadata, type FrameOptions, framesOf } from "./series.js";
 
+/** How a value from 0 to 1 becomes the time of a spike. */
 export interface LatencyCode {
   /** The latest spike of a channel's first neuron, in ms after the frame's beginning; default 50. */
   readonly delayRangeMs?: number | undefined;
@@ -55,6 +56,7 @@ export function latencyEncode(values: MatrixLike, options: LatencyEncoderOptions
   return SpikePattern.from({ times, neurons }, { durationMs, neuronCount, metadata: encoderMetadata("latency", series) });
 }
 
+/** The code that was used, and the frames it was used in. */
 export interface LatencyDecoderOptions extends LatencyCode {
   readonly frameMs: number;
   /** Neurons of each channel, as they were encoded; default 1. */

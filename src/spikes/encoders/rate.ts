@@ -68,6 +68,7 @@ function passLevels(
   }
 }
 
+/** The frames and rates that were used. */
 export interface RateDecoderOptions {
   /** The width of a frame in ms; the pattern is cut into durationMs / frameMs of them. */
   readonly frameMs: number;

@@ -58,6 +58,7 @@ export function encoderMetadata(encoder: string, { data }: Matrix): SpikeMetadat
   return { source: `${encoder} encoder`, strength, featureMean: mean, featureMinimum: minimum, featureMaximum: maximum };
 }
 
+/** Which values become 0 and 1. */
 export interface UnitScale {
   /** The value that becomes 0, of each channel or of all; default the smallest of the channel. */
   readonly minimum?: number | readonly number[] | undefined;

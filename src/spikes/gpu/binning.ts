@@ -34,6 +34,7 @@ export class DeviceBins implements Disposable {
     this.values.dispose();
   }
 
+  /** Lets `using` dispose of it. */
   [Symbol.dispose](): void {
     this.dispose();
   }

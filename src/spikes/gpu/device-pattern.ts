@@ -63,6 +63,7 @@ export class DeviceSpikePattern implements Disposable {
     }
   }
 
+  /** S, spikes of all neurons. */
   get spikeCount(): number {
     return this.columns.times.length;
   }
@@ -72,6 +73,7 @@ export class DeviceSpikePattern implements Disposable {
     disposeSlices(this.#owned);
   }
 
+  /** Lets `using` dispose of it. */
   [Symbol.dispose](): void {
     this.dispose();
   }

@@ -1,4 +1,8 @@
-// Spikes on a device: binning and detection for spikes in its memory. Spiking reservoirs run there by the engines "cuda" and "sim", whatever is here.
+/**
+ * Spikes on a device: binning and detection for spikes in its memory. Spiking reservoirs run there by the engines "cuda" and "sim",
+ * whatever is here.
+ * @packageDocumentation
+ */
 export { binSpikesOnDevice, type DeviceBinOptions, DeviceBins } from "./binning.js";
 export { type DeviceSpikeColumns, DeviceSpikePattern } from "./device-pattern.js";
 export { type DeviceMatches, type DeviceTemplateOptions, DeviceTemplates } from "./templates.js";

@@ -8,6 +8,7 @@ import { binSpikesOnDevice } from "./binning.js";
 import type { DeviceSpikePattern } from "./device-pattern.js";
 import { spikeKernels } from "./kernels.js";
 
+/** The score of templates on a device, and from where on it is a match. */
 export interface DeviceTemplateOptions {
   /** "cosine" (default), from -1 to 1, or "dot", the dot product x . w as it is. */
   readonly score?: "cosine" | "dot" | undefined;
@@ -120,6 +121,7 @@ export class DeviceTemplates implements Disposable {
     this.#stream?.dispose();
   }
 
+  /** Lets `using` dispose of it. */
   [Symbol.dispose](): void {
     this.dispose();
   }

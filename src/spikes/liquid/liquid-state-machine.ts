@@ -42,6 +42,7 @@ export class LiquidStateMachine implements AsyncDisposable {
     return new LiquidStateMachine(await ReservoirComputer.fromModel(model, create));
   }
 
+  /** The weights, delays and neuron constants of the reservoir. */
   get model(): SpikingModel {
     return this.reservoir.model;
   }
@@ -81,6 +82,7 @@ export class LiquidStateMachine implements AsyncDisposable {
     return this.reservoir.dispose();
   }
 
+  /** Lets `await using` dispose of it. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
   }

@@ -3,6 +3,7 @@ import { allocate, type FloatArray, type Precision } from "../../numerics/index.
 import type { NeuronOptions } from "../../reservoir/spiking-config.js";
 import { checkPositive, SpikeError } from "../errors.js";
 
+/** Time step and precision of a simulated neuron. */
 export interface SimulateNeuronOptions {
   /** ms; default 1. */
   readonly timeStep?: number | undefined;

@@ -3,6 +3,7 @@ import { Matrix } from "../../numerics/index.js";
 import { checkOneOf, checkPositive, checkWhole, SpikeError } from "../errors.js";
 import { SpikePattern } from "./pattern.js";
 
+/** How the duration is cut into bins, and what a spike adds to its bin. */
 export interface BinOptions {
   /** How many bins the duration is cut into: T. Give this or `binMs`. */
   readonly bins?: number | undefined;

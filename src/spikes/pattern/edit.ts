@@ -4,6 +4,7 @@ import { checkNotNegative, checkOneOf, checkRange, SpikeError } from "../errors.
 import { spikeStream } from "../streams.js";
 import { SpikePattern, type SpikeColumns } from "./pattern.js";
 
+/** Whether patterns share their neurons. */
 export interface MergeOptions {
   /**
    * "shared" (default): neuron n of every pattern is one neuron. "stacked": each pattern's neurons follow those of the pattern before it.
@@ -70,6 +71,7 @@ export function shiftPattern(
   return moved(pattern, edge, (i) => pattern.times[i]! + byMs);
 }
 
+/** How far spikes are moved, and what becomes of those that leave the pattern. */
 export interface JitterOptions {
   readonly seed: Seed;
   /** The standard deviation of the shift, in ms. */

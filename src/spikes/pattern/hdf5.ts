@@ -13,6 +13,7 @@ import { SpikePattern } from "./pattern.js";
 
 type Hdf5 = typeof import("h5wasm");
 
+/** What an event file does not say of itself. */
 export interface SpikeHdf5Options {
   /** Neurons of each pattern; default 700, the channels of the Spiking Heidelberg Digits. */
   readonly neuronCount?: number | undefined;
@@ -125,6 +126,7 @@ export class SpikeEventFile implements Disposable {
     this.#hdf5.FS.unlink(name);
   }
 
+  /** Lets `using` dispose of it. */
   [Symbol.dispose](): void {
     this.dispose();
   }
@@ -167,6 +169,7 @@ export class SpikeEventFile implements Disposable {
   }
 }
 
+/** How times and classes are written. */
 export interface SpikeHdf5WriteOptions {
   /** "float16", as in the Spiking Heidelberg Digits: at 1 s times are right to 0.5 ms. Default "float32": to 0.06 microseconds. */
   readonly times?: "float16" | "float32" | undefined;

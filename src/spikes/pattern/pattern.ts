@@ -21,6 +21,7 @@ export interface SpikeMetadata {
   readonly [field: string]: SpikeMetadataValue | undefined;
 }
 
+/** What notes on a pattern may hold: anything that JSON holds. */
 export type SpikeMetadataValue =
   | string
   | number
@@ -29,6 +30,7 @@ export type SpikeMetadataValue =
   | readonly SpikeMetadataValue[]
   | { readonly [field: string]: SpikeMetadataValue };
 
+/** Duration, neurons and notes of a pattern. */
 export interface SpikePatternOptions {
   /** How long the pattern lasts, in ms, at least 0. */
   readonly durationMs: number;

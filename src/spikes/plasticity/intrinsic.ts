@@ -13,6 +13,7 @@ import {
 import type { ReservoirModel } from "../../reservoir/index.js";
 import { checkPositive, checkRange, checkWhole, SpikeError } from "../errors.js";
 
+/** The activity that is wanted of each neuron, and how it is learnt. */
 export interface IntrinsicPlasticityOptions {
   /** mu, the wanted mean of the activity: in (0, 1) for sigmoid (default 0.2), in (-1, 1) for tanh (default 0). */
   readonly mean?: number | undefined;
@@ -24,6 +25,7 @@ export interface IntrinsicPlasticityOptions {
   readonly epochs?: number | undefined;
 }
 
+/** The reservoir after learning, and what was learnt. */
 export interface IntrinsicPlasticityResult {
   /** The reservoir with gain and bias worked into W, W_in and b: it runs and is saved like any other. */
   readonly model: ReservoirModel;

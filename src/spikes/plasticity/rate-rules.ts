@@ -5,6 +5,7 @@ import { LearningRecord, type LearningStats } from "./learning-stats.js";
 import { type PlasticityChoice, type PlasticityProfile, plasticityProfile } from "./profiles.js";
 import { bounded, type LearnableWeights, Synapses } from "./synapses.js";
 
+/** Profile, homeostasis and the bound on the spectral radius. */
 export interface RateHebbianOptions {
   /** Default "balanced"; the two time constants mean nothing to this rule. */
   readonly profile?: PlasticityChoice | undefined;
@@ -48,6 +49,7 @@ export class RateHebbianPlasticity {
     return this.#synapses.toWeights();
   }
 
+  /** What was learnt so far: updates, weights and activities. */
   get statistics(): LearningStats {
     return this.#record.statistics(this.#synapses.sizes);
   }
@@ -92,6 +94,7 @@ export class RateHebbianPlasticity {
   }
 }
 
+/** Learning rate and outputs of Oja's rule. */
 export interface OjaOptions {
   /** eta; default 0.01. */
   readonly learningRate?: number | undefined;

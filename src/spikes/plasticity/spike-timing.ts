@@ -6,6 +6,7 @@ import { LearningRecord, type LearningStats } from "./learning-stats.js";
 import { type PlasticityChoice, type PlasticityProfile, plasticityProfile } from "./profiles.js";
 import { bounded, type LearnableWeights, Synapses } from "./synapses.js";
 
+/** Profile, pairing and bounds of spike-timing-dependent plasticity. */
 export interface SpikeTimingOptions {
   /** Default "balanced". */
   readonly profile?: PlasticityChoice | undefined;
@@ -79,7 +80,7 @@ export class SpikeTimingPlasticity {
     return this.#record.statistics(this.#synapses.sizes);
   }
 
-  /** Whether the variance of the last `window` activities is below `threshold`; see {@link LearningRecord.hasConverged}. */
+  /** Whether the variance of the last `window` activities is below `threshold`; never before there are so many. */
   hasLearningConverged(window: number, threshold: number): boolean {
     return this.#record.hasConverged(window, threshold);
   }

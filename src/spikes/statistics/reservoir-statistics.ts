@@ -29,6 +29,7 @@ export interface StatisticsReport {
 export interface ObservedRunOptions extends WorkOptions {
   /** Steps from one snapshot to the next; default 1000. */
   readonly everySteps?: number | undefined;
+  /** Called with each snapshot and the step it was taken at. */
   readonly onSnapshot?: ((snapshot: ReservoirSnapshot, step: number) => void) | undefined;
 }
 
@@ -88,6 +89,7 @@ export class ReservoirStatistics {
     return states;
   }
 
+  /** Everything that was counted and measured so far. */
   get report(): StatisticsReport {
     return {
       patternsProcessed: this.#patterns,

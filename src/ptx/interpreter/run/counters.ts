@@ -5,6 +5,7 @@ import { isScalarType, type PtxInstruction, scalarBytes } from "../types.js";
 /** Classes that instructions are counted in. */
 export type InstructionClass = "integer" | "float" | "half" | "matrix" | "memory" | "atomic" | "control" | "barrier" | "exchange" | "move";
 
+/** What a launch did, counted. */
 export interface LaunchCounters {
   /** Instructions times threads. A guarded instruction counts for every lane that comes by. */
   instructions: number;

@@ -34,6 +34,7 @@ export const defaultChecks: Checks = {
   spins: true,
 };
 
+/** When a launch that does not end is ended. */
 export interface Limits {
   /** Polls of one warp during which nothing in the launch changes, before that is an error. Default 20,000. */
   idlePolls: number;
