@@ -74,7 +74,7 @@ export class ClosedLoop {
   }
 
   get #chunkSteps(): number {
-    return Math.min(ClosedLoop.chunkSteps, this.#buffers.capacity, this.#steps);
+    return Math.min(this.#parts.loop.closedSteps ?? ClosedLoop.chunkSteps, this.#buffers.capacity, this.#steps);
   }
 
   /** Runs a chunk from step `from` of the whole; x is then that of the last finite step. */

@@ -64,6 +64,8 @@ export class DeviceSession implements EngineSession {
   #input: FloatArray;
   #output: FloatArray;
   #work: Promise<unknown> = Promise.resolve();
+  /** Stops work that looks for a signal alone when the session is disposed. */
+  readonly #ending = new AbortController();
   #disposed = false;
 
   constructor(parts: SessionParts) {
@@ -141,12 +143,15 @@ export class DeviceSession implements EngineSession {
   async batch(sequences: readonly SequenceInput[], options: BatchOptions): Promise<Matrix[]> {
     this.#alive();
     this.#batch ??= this.#parts.openBatch(this.#parts.context, this.model);
-    const together = this.#batch?.run(sequences, options);
+    const ending = AbortSignal.any([this.#ending.signal, ...(options.signal ? [options.signal] : [])]);
+    const together = this.#batch?.run(sequences, { ...options, signal: ending });
     if (together) {
       return this.#alone(async () => {
-        const results = await together;
-        this.#alive();
-        return results;
+        try {
+          return await together;
+        } finally {
+          this.#alive();
+        }
       });
     }
     const { size, precision } = this.model;
@@ -181,7 +186,7 @@ export class DeviceSession implements EngineSession {
     const result = Matrix.zeros(steps, readout.weights.rows, precision);
     await this.#alone(async () => {
       this.#countsUpTo(this.#step + steps);
-      const buffers = this.#buffersFor(Math.min(steps, ClosedLoop.chunkSteps));
+      const buffers = this.#buffersFor(Math.min(steps, this.#parts.loop.closedSteps ?? ClosedLoop.chunkSteps));
       const parts = { ...this.#pipelineParts(), openStreamed: () => this.#streamedLoop() };
       const closed = new ClosedLoop(parts, buffers, readout, options.inputs, steps);
       try {
@@ -260,6 +265,7 @@ export class DeviceSession implements EngineSession {
   async dispose(): Promise<void> {
     if (this.#disposed) return;
     this.#disposed = true;
+    this.#ending.abort();
     await this.#work.catch(() => undefined);
     disposeAll([...this.#owned, this.#parts.loop, this.#streamed, this.#buffers, this.#batch]);
   }

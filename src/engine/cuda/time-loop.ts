@@ -78,6 +78,8 @@ export interface TimeLoop {
   enqueue(stream: Stream, run: TimeLoopRun): void;
   /** Enqueues a chunk of a closed loop; left out by loops that have none, and false where the readout is not for this one. */
   enqueueClosed?(stream: Stream, run: ClosedLoopRun): boolean;
+  /** Steps that a chunk of a closed loop may have; left out: 128, which is what a graph of steps bears. */
+  readonly closedSteps?: number | undefined;
   /** After the stream has drained: throws StallError if a bounded wait expired in any chunk since the last check. */
   check(): void;
   dispose(): void;

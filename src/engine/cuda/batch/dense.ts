@@ -4,6 +4,7 @@ import { allocate, type FloatArray, Matrix } from "../../../numerics/index.js";
 import { type BatchOptions, NonFiniteStateError, type SequenceInput } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { WorkPacer } from "../../../reservoir/work.js";
+import { mostChunkSteps } from "../chunk-limit.js";
 import { activationNumber } from "../activation.js";
 import { CommonKernels } from "../common-kernels.js";
 import { DeviceModel } from "../device-model.js";
@@ -85,7 +86,7 @@ export class DenseBatchRun {
     const count = sequences.length;
     const keepAll = options.keep !== "last";
     const stepBytes = 4 * count * (size * (keepAll ? 4 : 2) + inputSize + outputSize);
-    const fits = Math.floor(Math.min(chunkBytes, context.memoryInfo().free / 2) / stepBytes);
+    const fits = Math.min(Math.floor(Math.min(chunkBytes, context.memoryInfo().free / 2) / stepBytes), mostChunkSteps(context));
     // Chunks are of an even number of steps, so that each begins with the same of the two exchange buffers.
     this.#chunkSteps = Math.min(this.#steps, Math.max(2, fits - (fits % 2)));
     const own = <T extends { dispose(): void }>(thing: T): T => {

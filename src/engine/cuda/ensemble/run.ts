@@ -5,6 +5,7 @@ import { type FloatArray, Matrix } from "../../../numerics/index.js";
 import { NonFiniteStateError, type TrainingSink, type WorkOptions } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { WorkPacer } from "../../../reservoir/work.js";
+import { mostChunkSteps } from "../chunk-limit.js";
 import { allocAny, realType } from "../kernels.js";
 import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
@@ -80,9 +81,13 @@ export async function runMembers(
   const pacer = new WorkPacer(options, total);
   const results: Matrix[] = new Array(options.keep === "none" ? 0 : members.length);
   const failed = new Map<number, { step: number; neuron: number }>();
-  const compute = context.stream({ label: "ensemble" });
-  const copies = context.stream({ label: "ensemble states to the host" });
+  const streams: Stream[] = [];
   try {
+    const [compute, copies] = ["ensemble", "ensemble states to the host"].map((label) => {
+      const stream = context.stream({ label });
+      streams.push(stream);
+      return stream;
+    }) as [Stream, Stream];
     let done = 0;
     for (const { kernel, indices } of plan.groups) {
       const size = waveSize(context, members, indices, options);
@@ -97,8 +102,7 @@ export async function runMembers(
       }
     }
   } finally {
-    compute.dispose();
-    copies.dispose();
+    for (const stream of streams) stream.dispose();
   }
   const worst = Math.min(...failed.keys());
   const failure = failed.get(worst);
@@ -194,7 +198,8 @@ class Wave {
       const wanted = this.#onHost || this.#trainer !== undefined;
       const rowBytes = indices.length * size * elementBytes(precision);
       const bytes = Math.min(options.chunkBytes ?? defaultChunkBytes, context.memoryInfo().free / 4);
-      this.#chunkSteps = wanted ? Math.max(1, Math.min(this.#steps, Math.floor(bytes / rowBytes))) : Math.min(this.#steps, 65_536);
+      const most = Math.min(this.#steps, mostChunkSteps(context));
+      this.#chunkSteps = wanted ? Math.max(1, Math.min(most, Math.floor(bytes / rowBytes))) : Math.min(most, 65_536);
       for (let slot = 0; slot < 2; slot++) {
         this.#computed.push(own(context.event({ timing: false })));
         if (wanted)
