@@ -7,6 +7,7 @@ import type { PinnedBuffer } from "./pinned.js";
 import { DeviceSlice } from "./slice.js";
 import { status } from "./status.js";
 import type { Stream } from "./stream.js";
+import { StreamMeter } from "./stream-meter.js";
 
 /** What captured work uses, which must be there when it runs. */
 export class GraphRecording {
@@ -14,6 +15,8 @@ export class GraphRecording {
   readonly pinned = new Set<PinnedBuffer>();
   /** Other contexts whose memory it reads. */
   readonly foreign = new Set<ContextCore>();
+  /** What a launch of the graph does. */
+  readonly meter: StreamMeter = new StreamMeter();
 
   noteSlice(slice: DeviceSlice): void {
     // The graph may be launched in any stream, so the memory is given back after all of them.
@@ -112,6 +115,7 @@ export class Graph extends Owned {
     const code = this.core.function("cuGraphLaunch")(this.#state.executable, stream.handle);
     if (code !== status.success) throw this.core.failure(code, "cuGraphLaunch", stream.history);
     for (const other of this.#recording.foreign) this.core.holdUp(other, stream.handle);
+    stream.meter?.noteGraph(this.#recording.meter);
     if (this.core.debug) this.core.callOn(stream.history, "cuStreamSynchronize", stream.handle);
   }
 

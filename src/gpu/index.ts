@@ -24,6 +24,8 @@ export {
   OutOfMemoryError,
 } from "./errors.js";
 export { DeviceEvent } from "./event.js";
+export { StreamMeter } from "./stream-meter.js";
+export type { CopyMarks } from "./staging.js";
 export {
   type BatchNorm,
   type BlasChoice,

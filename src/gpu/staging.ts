@@ -10,6 +10,12 @@ import { type AwaitedEvent, destroyEvent, waitFor } from "./waiting.js";
 
 const blockBytes = 1 << 20;
 
+/** Called right before and after a copy is given to a stream. */
+export interface CopyMarks {
+  before(): void;
+  after(): void;
+}
+
 /** Page-locked memory. */
 interface Block {
   readonly bytes: Uint8Array;
@@ -54,17 +60,29 @@ export class Staging {
    *
    * @throws CudaError, also of the work before.
    */
-  async download<T extends Dtype>(slice: DeviceSlice<T>, stream: bigint, history: LaunchHistory | undefined): Promise<ArrayOf<T>> {
+  async download<T extends Dtype>(
+    slice: DeviceSlice<T>,
+    stream: bigint,
+    history: LaunchHistory | undefined,
+    marks?: CopyMarks,
+  ): Promise<ArrayOf<T>> {
     const { byteLength } = slice;
     if (byteLength === 0) return arrayOf(slice.dtype, 0);
-    return byteLength <= blockBytes ? this.#throughBlock(slice, stream, history) : this.#directly(slice, stream, history);
+    return byteLength <= blockBytes ? this.#throughBlock(slice, stream, history, marks) : this.#directly(slice, stream, history, marks);
   }
 
-  async #throughBlock<T extends Dtype>(slice: DeviceSlice<T>, stream: bigint, history: LaunchHistory | undefined): Promise<ArrayOf<T>> {
+  async #throughBlock<T extends Dtype>(
+    slice: DeviceSlice<T>,
+    stream: bigint,
+    history: LaunchHistory | undefined,
+    marks: CopyMarks | undefined,
+  ): Promise<ArrayOf<T>> {
     const block = this.#blocks.pop() ?? this.#lock("staging", blockBytes);
-    if (!block) return this.#directly(slice, stream, history);
+    if (!block) return this.#directly(slice, stream, history, marks);
     try {
+      marks?.before();
       this.#core.callOn(history, "cuMemcpyDtoHAsync", block.bytes, slice.address, slice.byteLength, stream);
+      marks?.after();
       await this.whenDone(stream, history);
       return arrayOf(slice.dtype, slice.length, block.bytes.slice(0, slice.byteLength).buffer as ArrayBuffer);
     } finally {
@@ -72,13 +90,20 @@ export class Staging {
     }
   }
 
-  async #directly<T extends Dtype>(slice: DeviceSlice<T>, stream: bigint, history: LaunchHistory | undefined): Promise<ArrayOf<T>> {
+  async #directly<T extends Dtype>(
+    slice: DeviceSlice<T>,
+    stream: bigint,
+    history: LaunchHistory | undefined,
+    marks: CopyMarks | undefined,
+  ): Promise<ArrayOf<T>> {
     const core = this.#core;
     const { dtype, length, address, byteLength } = slice;
     const block = this.#lock("download", byteLength);
     const bytes = block?.bytes ?? new Uint8Array(byteLength);
     try {
+      marks?.before();
       core.callOn(history, "cuMemcpyDtoHAsync", bytes, address, byteLength, stream);
+      marks?.after();
       await this.whenDone(stream, history);
     } finally {
       if (block) core.release(block.holding);

@@ -14,8 +14,9 @@ import { Owned } from "./owned.js";
 import type { ArgumentsFor, Parameter } from "./parameters.js";
 import { PinnedBuffer } from "./pinned.js";
 import { DeviceSlice, noteUse, type ReadonlyDeviceSlice, usable } from "./slice.js";
-import type { Staging } from "./staging.js";
+import type { CopyMarks, Staging } from "./staging.js";
 import { status } from "./status.js";
+import type { StreamMeter } from "./stream-meter.js";
 
 /** CU_STREAM_NON_BLOCKING: no order with the default stream, which is not used here. */
 const nonBlocking = 1;
@@ -41,6 +42,8 @@ export class Stream extends Owned {
   readonly handle: bigint;
   /** @internal */
   readonly history: LaunchHistory;
+  /** Counts what is given to the stream, where there is one. What is captured counts when its graph is launched. */
+  meter: StreamMeter | undefined;
   readonly #staging: Staging;
   #recording: GraphRecording | undefined;
 
@@ -71,6 +74,10 @@ export class Stream extends Owned {
   /** Whether what is given now goes into a graph. */
   get capturing(): boolean {
     return this.#recording !== undefined;
+  }
+
+  get #counts(): StreamMeter | undefined {
+    return this.#recording ? this.#recording.meter : this.meter;
   }
 
   /** @throws Error where the stream is being captured: the call would have no meaning, or spoil the graph. */
@@ -107,6 +114,7 @@ export class Stream extends Owned {
     this.history.note(kernel.name, kernel.sizes, core.debug ? callSite() : undefined);
     const code = kernel.launch(this.handle, config);
     if (code !== status.success) throw kernel.failure(code, core.failure(code, kernel.launchCall(config), this.history));
+    this.#counts?.noteLaunch(kernel.name);
     if (this.#recording) this.#recording.noteLaunch(kernel.module, values as readonly unknown[]);
     else if (core.debug) core.callOn(this.history, "cuStreamSynchronize", this.handle);
   }
@@ -149,6 +157,7 @@ export class Stream extends Owned {
     const array = this.#host(source as HostArray | PinnedBuffer);
     this.#checkCopy(target.dtype, target.length, array);
     if (target.byteLength > 0) this.core.callOn(this.history, "cuMemcpyHtoDAsync", target.address, array, target.byteLength, this.handle);
+    this.#counts?.noteCopy(target.byteLength, 0);
   }
 
   /** Copies device memory into a pinned buffer, in order; what it holds is there once `done` resolves. @throws as `upload`. */
@@ -158,13 +167,21 @@ export class Stream extends Owned {
     const array = this.#host(destination as PinnedBuffer);
     this.#checkCopy(from.dtype, from.length, array);
     if (from.byteLength > 0) this.core.callOn(this.history, "cuMemcpyDtoHAsync", array, from.address, from.byteLength, this.handle);
+    this.#counts?.noteCopy(0, from.byteLength);
   }
 
-  /** A copy of device memory as it is after all that was given to the stream before. @throws CudaError, also of that work. */
-  async download<T extends Dtype>(source: ReadonlyDeviceSlice<T>): Promise<ArrayOf<T>> {
+  /**
+   * A copy of device memory as it is after all that was given to the stream before. `marks` are called right before and after the copy is
+   * given to the stream, to put events there.
+   *
+   * @throws CudaError, also of that work.
+   */
+  async download<T extends Dtype>(source: ReadonlyDeviceSlice<T>, marks?: CopyMarks): Promise<ArrayOf<T>> {
     this.use();
     this.#notCapturing("a download");
-    return this.#staging.download(this.#use(source, false), this.handle, this.history);
+    const from = this.#use(source, false);
+    this.meter?.noteCopy(0, from.byteLength);
+    return this.#staging.download(from, this.handle, this.history, marks);
   }
 
   /**
@@ -225,6 +242,8 @@ export class Stream extends Owned {
     const from = side("source", source, sourcePitch, false);
     const to = side("destination", destination, destinationPitch, true);
     this.core.callOn(this.history, "cuMemcpy2DAsync", describeCopy2D(from, to, columns * width, rows), this.handle);
+    const bytes = rows * columns * width;
+    this.#counts?.noteCopy(from.host ? bytes : 0, to.host ? bytes : 0);
   }
 
   /**
