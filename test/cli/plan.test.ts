@@ -1,0 +1,36 @@
+// `spillway info --plan`: how an engine would run the reservoir of an experiment.
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describePlan } from "../../src/cli/commands/plan.js";
+
+let folder: string;
+let file: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "spillway-plan-"));
+  file = join(folder, "small.yaml");
+  await writeFile(file, "name: small\ndata: { task: narma, length: 700 }\nreservoir: { size: 40 }\ntask: predict\n");
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+describe("the plan of an experiment", () => {
+  it("names engine, device, kernel, chunk and bytes, without running anything", async () => {
+    const text = await describePlan(file, { engine: "sim", loop: "streamed" });
+    expect(text).toMatch(/^small: 40 neurons on sim \(asked for; Spillway simulated device opens/);
+    for (const part of ['plan "streamed"', "sparse_step_", "stepsPerChunk", "bytesBesideChunks"]) expect(text).toContain(part);
+  });
+
+  it("is JSON where that is asked for", async () => {
+    const { engine, plan } = JSON.parse(await describePlan(file, { engine: "cpu", json: true })) as {
+      engine: string;
+      plan: { engine: string };
+    };
+    expect([engine, plan.engine]).toEqual(["cpu", "cpu"]);
+  });
+
+  it("refuses a plan that there is not, with those that there are", async () => {
+    await expect(describePlan(file, { engine: "sim", loop: "fastest" })).rejects.toThrow('plan is "fastest"; it takes "auto"');
+  });
+});
