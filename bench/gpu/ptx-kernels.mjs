@@ -219,10 +219,8 @@ if ("attention".includes(only) || only.includes("attention")) {
 }
 
 if ("quantized".includes(only) || only.includes("quantized")) {
-  for (const [m, n, k, format, rowsPerWarp] of [
+  for (const [m, n, k, format] of [
     [1, 16384, 16384, "superblock"],
-    [1, 16384, 16384, "superblock", 4],
-    [1, 16384, 16384, "superblock", 2],
     [1, 16384, 16384, "block32"],
     [5, 999, 1000, "superblock"],
   ]) {
@@ -232,17 +230,10 @@ if ("quantized".includes(only) || only.includes("quantized")) {
     const rowBytes = few.data.length / base;
     const data = new Uint8Array(n * rowBytes);
     for (let row = 0; row < n; row++) data.set(few.data.subarray((row % base) * rowBytes, ((row % base) + 1) * rowBytes), row * rowBytes);
-    const made = prepare({ kind: "quantizedGemm", m, n, k, format, rowsPerWarp }, { a, w: data }, 4 * m * n);
+    const made = prepare({ kind: "quantizedGemm", m, n, k, format }, { a, w: data }, 4 * m * n);
     const error = productError(made.read(), a, dequantizeQ4(few), m, n, k, base);
     const time = micros(20, made.launch);
-    report(
-      `q4 ${format} ${m} x ${n} x ${k}${rowsPerWarp ? `, ${rowsPerWarp} rows` : ""}`,
-      error,
-      1e-5,
-      time,
-      `${(data.length / time / 1000).toFixed(0)} GB/s of its bytes`,
-      made,
-    );
+    report(`q4 ${format} ${m} x ${n} x ${k}`, error, 1e-5, time, `${(data.length / time / 1000).toFixed(0)} GB/s of its bytes`, made);
     made.dispose();
   }
 }

@@ -151,39 +151,16 @@ async function compare(
 }
 
 console.log(`${context.info.name}, float32, portable arithmetic, all states kept`);
-const cluster = (size: number, rowsPerWarp: 1 | 2 | 4 | 8, warps: number): KernelType => ({
-  kind: "persistentCluster",
-  size,
-  rowsPerWarp,
-  warps,
-});
-const grid = (size: number, rowsPerWarp: 1 | 2 | 4 | 8, warps: number, longestRow?: number): KernelType => ({
+const cluster = (size: number): KernelType => ({ kind: "persistentCluster", size });
+const grid = (size: number, longestRow?: number): KernelType => ({
   kind: "persistentGrid",
   size,
-  rowsPerWarp,
-  warps,
   ...(longestRow === undefined ? {} : { longestRow }),
 });
-await compare("dense N=256", 256, 1, 8000, () => [
-  cluster(256, 4, 8),
-  cluster(256, 4, 4),
-  cluster(256, 2, 16),
-  cluster(256, 2, 8),
-  grid(256, 2, 4),
-]);
-await compare("dense N=512", 512, 1, 4000, () => [cluster(512, 4, 16), cluster(512, 4, 8), cluster(512, 8, 8), grid(512, 2, 4)]);
-await compare("dense N=1000", 1000, 1, 8000, () => [
-  grid(1000, 2, 4),
-  grid(1000, 1, 8),
-  grid(1000, 2, 8),
-  grid(1000, 4, 4),
-  grid(1000, 4, 2),
-]);
-await compare("dense N=2000", 2000, 1, 2000, () => [grid(2000, 2, 8), grid(2000, 1, 16)]);
-await compare("sparse N=1000, p=0.1", 1000, 0.1, 8000, (longest) => [
-  grid(1000, 1, 2, longest),
-  grid(1000, 1, 4, longest),
-  grid(1000, 2, 4, longest),
-]);
+await compare("dense N=256", 256, 1, 8000, () => [cluster(256), grid(256)]);
+await compare("dense N=512", 512, 1, 4000, () => [cluster(512), grid(512)]);
+await compare("dense N=1000", 1000, 1, 8000, () => [grid(1000)]);
+await compare("dense N=2000", 2000, 1, 2000, () => [grid(2000)]);
+await compare("sparse N=1000, p=0.1", 1000, 0.1, 8000, (longest) => [grid(1000, longest)]);
 for (const owned of [stream, start, end]) owned.dispose();
 engine.close();

@@ -15,8 +15,6 @@ export const quantizedGemmName = ({ format = "superblock" }: Pick<QuantizedGemmS
   format === "superblock" ? "q4k_gemm_fused" : "q4k_gemm_fused_block32";
 
 const warps = 4;
-/** Superblocks whose inputs are in shared memory at a time. */
-const sharedBlocks = 32;
 
 /**
  * C[i, j] = sum_l A[i, l] W[j, l] in binary32: A is m x k and C m x n by rows, W n rows of blocks of k values as quantizeQ4 gives them. Any
@@ -47,9 +45,6 @@ interface Part {
   readonly minima: [low: Value<"f32">, high: Value<"f32">];
 }
 
-/** Four numbers of a row of A, `more` from where the lane's begin. */
-type Inputs = (row: number, more: number) => Value<"f32">[];
-
 class QuantizedProduct {
   private readonly k: PtxKernel;
   private readonly shape: GemmShape & { readonly format: Q4Format };
@@ -75,55 +70,26 @@ class QuantizedProduct {
     const [a, w, c] = [k.pointer("f32", "a"), k.pointer("b8", "w"), k.pointer("f32", "c")];
     const firstW = k.mul(k.mad(k.special("ctaid", "x"), warps, k.warpIndex()), rowsW);
     const firstA = k.mul(k.special("ctaid", "y"), rowsA);
-    const lane = k.and(k.threadIndex(), 31);
-    const [own, place] = [k.div(lane, lanes), k.rem(lane, lanes)];
-    // Rows past the end are the last row again; their sums are not stored.
-    const fromW = range(rowsW).map((r) => k.at(w, k.min(k.add(firstW, r), n - 1), blocks * bytes));
-    const fromA = range(rowsA).map((r) => k.at(a, k.min(k.add(firstA, r), m - 1), depth));
-    const inBlock = format === "superblock" ? k.mad(k.shr(place, 1), 64, k.mul(k.and(place, 1), 16)) : k.constant("u32", 0);
-    const sums = range(rowsA * rowsW).map(() => k.variable("f32", 0));
-    const step = (start: Value<"u32">, inputs: (index: Value<"u32">) => Inputs): void => {
-      const index = k.add(start, own);
-      const exists = blocks % (32 / lanes) === 0 ? undefined : k.compare("lt", index, blocks);
-      const parts = fromW.map((row) => this.part(k.at(row, index, bytes), place, exists));
-      this.addProducts(parts, inputs(k.mad(index, values, inBlock)), sums);
-    };
-    if (format === "superblock" && rowsA === 1) this.throughShared(fromA[0]!, step);
-    else
-      k.for("u32", { from: 0, to: blocks, step: 32 / lanes }, (start) =>
-        step(start, (index) => (row, more) => this.four(fromA[row]!, k.add(index, more))),
-      );
-    for (const [at, sum] of sums.entries()) {
-      const total = [16, 8, 4, 2, 1].reduce<Value<"f32">>((all, apart) => k.add(all, k.shuffle("bfly", all, apart)), sum);
-      const [row, column] = [k.add(firstA, at % rowsA), k.add(firstW, Math.floor(at / rowsA))];
-      const where = k.and(k.compare("eq", lane, 0), k.and(k.compare("lt", row, m), k.compare("lt", column, n)));
-      k.store(k.at(k.at(c, row, n), column), total, { where });
-    }
-  }
-
-  /**
-   * A run over the blocks that takes one row of A from shared memory, where the block's warps share it: lanes want pieces 64 bytes apart, for
-   * which the first-level cache takes four times as long. Four numbers of padding after 64 put the pieces of eight lanes in different banks.
-   */
-  private throughShared(row: Pointer<"global", "f32">, step: (start: Value<"u32">, inputs: (index: Value<"u32">) => Inputs) => void): void {
-    const { k, blocks } = this;
-    const chunkBlocks = Math.min(4 * ceilDiv(blocks, 4), sharedBlocks);
-    const chunk = 256 * chunkBlocks;
-    const shared = k.shared("f32", (chunk / 64) * 68);
-    const padded = (index: Value<"u32">): Value<"u32"> => k.mad(k.shr(index, 6), 4, index);
-    k.for("u32", { from: 0, to: blocks, step: chunkBlocks }, (first) => {
-      const start = k.mul(first, 256);
-      k.barrier();
-      k.for("u32", { from: k.mul(k.threadIndex(), 4), to: chunk, step: 4 * 32 * warps }, (at) => {
-        k.store(k.at(shared, padded(at)), this.four(row, k.add(start, at)));
+    k.if(k.compare("lt", firstW, n), () => {
+      const lane = k.and(k.threadIndex(), 31);
+      const [own, place] = [k.div(lane, lanes), k.rem(lane, lanes)];
+      // Rows past the end are the last row again; their sums are not stored.
+      const fromW = range(rowsW).map((r) => k.at(w, k.min(k.add(firstW, r), n - 1), blocks * bytes));
+      const fromA = range(rowsA).map((r) => k.at(a, k.min(k.add(firstA, r), m - 1), depth));
+      const inBlock = format === "superblock" ? k.mad(k.shr(place, 1), 64, k.mul(k.and(place, 1), 16)) : k.constant("u32", 0);
+      const sums = range(rowsA * rowsW).map(() => k.variable("f32", 0));
+      k.for("u32", { from: 0, to: blocks, step: 32 / lanes }, (start) => {
+        const index = k.add(start, own);
+        const exists = blocks % (32 / lanes) === 0 ? undefined : k.compare("lt", index, blocks);
+        const parts = fromW.map((row) => this.part(k.at(row, index, bytes), place, exists));
+        this.addProducts(parts, fromA, k.mad(index, values, inBlock), sums);
       });
-      k.barrier();
-      k.for("u32", { from: first, to: k.min(k.add(first, chunkBlocks), blocks), step: 4 }, (block) =>
-        step(block, (index) => {
-          const from = k.at(shared, padded(k.sub(index, start)));
-          return (_, more) => k.loadVector(from.plus(more), 4);
-        }),
-      );
+      for (const [at, sum] of sums.entries()) {
+        const total = [16, 8, 4, 2, 1].reduce<Value<"f32">>((all, apart) => k.add(all, k.shuffle("bfly", all, apart)), sum);
+        const [row, column] = [k.add(firstA, at % rowsA), k.add(firstW, Math.floor(at / rowsA))];
+        const where = k.and(k.compare("eq", lane, 0), k.and(k.compare("lt", row, m), k.compare("lt", column, n)));
+        k.store(k.at(k.at(c, row, n), column), total, { where });
+      }
     });
   }
 
@@ -163,14 +129,14 @@ class QuantizedProduct {
     return { words, steps: two(d, steps), minima: two(dmin, minima) };
   }
 
-  /** Adds what the lane's 32 values of each row of W give with those of A. */
-  private addProducts(parts: Part[], inputsOf: Inputs, sums: Variable<"f32">[]): void {
+  /** Adds what the lane's 32 values of each row of W give with those of A that begin at `index`. */
+  private addProducts(parts: Part[], fromA: Pointer<"global", "f32">[], index: Value<"u32">, sums: Variable<"f32">[]): void {
     const { k, rowsA } = this;
     const apart = this.shape.format === "superblock" ? 32 : 16;
     const dots = sums.map(() => [k.variable("f32", 0), k.variable("f32", 0)] as const);
-    const totals = range(rowsA).map(() => [k.variable("f32", 0), k.variable("f32", 0)] as const);
+    const totals = fromA.map(() => [k.variable("f32", 0), k.variable("f32", 0)] as const);
     for (let word = 0; word < 4; word++) {
-      const inputs = range(rowsA).map((row) => [0, apart].map((more) => inputsOf(row, 4 * word + more)));
+      const inputs = fromA.map((row) => [0, apart].map((more) => this.four(row, k.add(index, 4 * word + more))));
       for (const [r, sides] of inputs.entries())
         for (const [side, four] of sides.entries()) for (const x of four) k.assign(totals[r]![side]!, k.add(totals[r]![side]!, x));
       for (const [row, part] of parts.entries()) {
@@ -197,7 +163,7 @@ class QuantizedProduct {
     const { k: depth } = this.shape;
     const from = k.at(row, index);
     const inside = (more: number): Value<"pred"> => k.compare("lt", more === 0 ? index : k.add(index, more), depth);
-    if (depth % q4Blocks[this.shape.format].values === 0 && this.blocks % (this.lanes === 8 ? sharedBlocks : 32) === 0)
+    if (depth % q4Blocks[this.shape.format].values === 0 && this.blocks % (32 / this.lanes) === 0)
       return k.loadVector(from, 4, { readOnly: true });
     if (depth % 4 === 0) return k.loadVector(from, 4, { readOnly: true, where: inside(0), otherwise: 0 });
     return range(4).map((i) => k.load(from.plus(i), { readOnly: true, where: inside(i), otherwise: 0 }));

@@ -63,7 +63,7 @@ function softmaxSubject(form: "warp" | "block"): Subject {
 }
 
 function attentionSubject(): Subject {
-  const shape = { heads: 2, seqLen: 70, headDim: 24, keyLength: 139, causal: true } as const;
+  const shape = { heads: 2, seqLen: 135, headDim: 24, keyLength: 139, causal: true } as const;
   const kernel = attention(shape, { target: "sm_80" });
   const bits = [shape.seqLen, shape.keyLength, shape.keyLength].map((count, s) =>
     toHalves(uniform(2 * count * shape.headDim, 4 + s, 2), "f16"),
