@@ -69,6 +69,20 @@ describe("a driver call that fails", async () => {
   });
 });
 
+describe("a device that is lost", () => {
+  it("ends the session with the error that lost it, and is opened anew for the next", async () => {
+    const driver = new FaultyDriver(simulatedDriver({ memoryBytes: 2 ** 22 }), [{ call: "cuLaunchKernelEx", use: 12, code: 700 }]);
+    const engine = engineOver(driver);
+    const session = await engine.open(of, { plan: "streamed" });
+    await expect(session.run({ inputs }, {})).rejects.toThrow(/CUDA_ERROR_ILLEGAL_ADDRESS/);
+    await expect(session.run({ inputs }, {})).rejects.toThrow(/context .*lost|unusable|ILLEGAL_ADDRESS/i);
+    await session.dispose();
+    const expected = await everything(engineOver(new FaultyDriver(simulatedDriver())));
+    expect(await everything(engine)).toEqual(expected);
+    engine.close();
+  });
+});
+
 function safely<T>(work: () => T): T | undefined {
   try {
     return work();
