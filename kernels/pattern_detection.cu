@@ -21,21 +21,18 @@ struct Sums {
   }
 };
 
-/** Elements that a lane loads before it adds the first, so that many loads are under way. */
-constexpr int ahead = 16;
+/** Elements of a template that a lane loads before it adds the first, so that many loads are under way. */
+constexpr int ahead = 32;
 
 static __device__ __forceinline__ Sums sumsOf(const float* x, const float* w, int length, int lane) {
   Sums sums = {0.0f, 0.0f, 0.0f};
   int d = lane;
   for (; d + 32 * (ahead - 1) < length; d += 32 * ahead) {
-    float xs[ahead], ws[ahead];
+    float ws[ahead];
 #pragma unroll
-    for (int k = 0; k < ahead; k++) {
-      xs[k] = x[d + 32 * k];
-      ws[k] = w[d + 32 * k];
-    }
+    for (int k = 0; k < ahead; k++) ws[k] = w[d + 32 * k];
 #pragma unroll
-    for (int k = 0; k < ahead; k++) sums.take(xs[k], ws[k]);
+    for (int k = 0; k < ahead; k++) sums.take(x[d + 32 * k], ws[k]);
   }
   for (; d < length; d += 32) sums.take(x[d], w[d]);
   return sums;

@@ -19,9 +19,12 @@ struct Spikes {
   double duration;
 };
 
+/** Where there are few cells there are several copies of them, which blocks take in turn, so that fewer spikes wait for one cell. */
 struct Bins {
   double width;
-  unsigned bins, channels;
+  unsigned bins, channels, copies;
+  __device__ __forceinline__ Wide cells() const { return (Wide)bins * channels; }
+  __device__ __forceinline__ Wide first() const { return copies == 1 ? 0 : blockIdx.x % copies * cells(); }
 };
 
 /** The cell of spike i. False for one that lies outside the pattern, of which the first is reported. */
@@ -45,13 +48,14 @@ static __device__ __forceinline__ bool cellOf(const Spikes& spikes, const Bins& 
 /** counts[cell] += 1 for every spike. The least number of a spike outside the pattern goes to report[0]. */
 extern "C" __global__ void __launch_bounds__(1024)
     spike_encoding_count(const double* times, const unsigned* neurons, unsigned long long spikeCount, unsigned neuronCount, double duration, double width,
-                         unsigned bins, unsigned channels, unsigned* counts, unsigned long long* report) {
+                         unsigned bins, unsigned channels, unsigned copies, unsigned* counts, unsigned long long* report) {
   const encoding::Spikes spikes = {times, neurons, spikeCount, neuronCount, duration};
-  const encoding::Bins to = {width, bins, channels};
+  const encoding::Bins to = {width, bins, channels, copies};
+  const encoding::Wide first = to.first();
   const encoding::Wide stride = (encoding::Wide)gridDim.x * blockDim.x;
   for (encoding::Wide i = (encoding::Wide)blockIdx.x * blockDim.x + threadIdx.x; i < spikeCount; i += stride) {
     encoding::Wide cell;
-    if (encoding::cellOf(spikes, to, i, cell, report)) atomicAdd(counts + cell, 1u);
+    if (encoding::cellOf(spikes, to, i, cell, report)) atomicAdd(counts + first + cell, 1u);
   }
 }
 
@@ -61,10 +65,11 @@ extern "C" __global__ void __launch_bounds__(1024)
  */
 extern "C" __global__ void __launch_bounds__(1024)
     spike_encoding_add(const double* times, const unsigned* neurons, const float* amplitudes, unsigned long long spikeCount, unsigned neuronCount,
-                       double duration, double width, unsigned bins, unsigned channels, long long* high, unsigned long long* low,
-                       unsigned long long* report) {
+                       double duration, double width, unsigned bins, unsigned channels, unsigned copies, long long* high,
+                       unsigned long long* low, unsigned long long* report) {
   const encoding::Spikes spikes = {times, neurons, spikeCount, neuronCount, duration};
-  const encoding::Bins to = {width, bins, channels};
+  const encoding::Bins to = {width, bins, channels, copies};
+  const encoding::Wide first = to.first();
   const encoding::Wide stride = (encoding::Wide)gridDim.x * blockDim.x;
   for (encoding::Wide i = (encoding::Wide)blockIdx.x * blockDim.x + threadIdx.x; i < spikeCount; i += stride) {
     encoding::Wide cell;
@@ -75,26 +80,38 @@ extern "C" __global__ void __launch_bounds__(1024)
       continue;
     }
     const long long whole = (long long)units;
-    atomicAdd(low + cell, (encoding::Wide)(whole & 0xffffffffll));
-    if (whole >> 32 != 0) atomicAdd((encoding::Wide*)high + cell, (encoding::Wide)(whole >> 32));
+    atomicAdd(low + first + cell, (encoding::Wide)(whole & 0xffffffffll));
+    if (whole >> 32 != 0) atomicAdd((encoding::Wide*)high + first + cell, (encoding::Wide)(whole >> 32));
   }
 }
 
-/** Counts in place, as binary32. */
-extern "C" __global__ void __launch_bounds__(1024) spike_encoding_counts(float* cells, unsigned long long count) {
-  const encoding::Wide stride = (encoding::Wide)gridDim.x * blockDim.x;
-  for (encoding::Wide i = (encoding::Wide)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride)
-    cells[i] = __uint2float_rn(__float_as_uint(cells[i]));
-}
-
-/** Sums of units as binary32. The least cell whose sum is too large goes to report[2]. */
-extern "C" __global__ void __launch_bounds__(1024)
-    spike_encoding_sums(const long long* high, const unsigned long long* low, float* cells, unsigned long long count, unsigned long long* report) {
+/** Counts, all copies of a cell together, as binary32. One copy may lie where the cells do. */
+extern "C" __global__ void __launch_bounds__(1024) spike_encoding_counts(const unsigned* counts, float* cells, unsigned long long count, unsigned copies) {
   const encoding::Wide stride = (encoding::Wide)gridDim.x * blockDim.x;
   for (encoding::Wide i = (encoding::Wide)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
-    const long long top = high[i] + (long long)(low[i] >> 32);
+    unsigned sum = 0;
+#pragma unroll 8
+    for (unsigned k = 0; k < copies; k++) sum += counts[k * count + i];
+    cells[i] = __uint2float_rn(sum);
+  }
+}
+
+/** Sums of units, all copies of a cell together, as binary32. The least cell whose sum is too large goes to report[2]. */
+extern "C" __global__ void __launch_bounds__(1024)
+    spike_encoding_sums(const long long* high, const unsigned long long* low, float* cells, unsigned long long count, unsigned copies,
+                        unsigned long long* report) {
+  const encoding::Wide stride = (encoding::Wide)gridDim.x * blockDim.x;
+  for (encoding::Wide i = (encoding::Wide)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride) {
+    long long top = 0;
+    encoding::Wide rest = 0;
+#pragma unroll 8
+    for (unsigned k = 0; k < copies; k++) {
+      top += high[k * count + i];
+      rest += low[k * count + i];
+    }
+    top += (long long)(rest >> 32);
     const bool fits = top >= -(1ll << 21) && top < (1ll << 21);
-    const long long sum = fits ? (long long)((encoding::Wide)top << 32 | (low[i] & 0xffffffffull)) : 0;
+    const long long sum = fits ? (long long)((encoding::Wide)top << 32 | (rest & 0xffffffffull)) : 0;
     if (!fits || sum >= encoding::mostUnits || sum <= -encoding::mostUnits) atomicMin(report + 2, i);
     cells[i] = __double2float_rn(portable::div((double)sum, encoding::unitsOfOne));
   }

@@ -70,6 +70,7 @@ export async function binSpikesOnDevice(
   checkOneOf("values", values, ["counts", "amplitudes"]);
   const { bins, width } = binsOf(pattern, options);
   checkWhole("bins", bins, 1, 0xffffffff);
+  checkWhole("the number of spikes", pattern.spikeCount, 0, 2 ** 31);
   const owned: { dispose(): void }[] = [];
   const own = <T extends { dispose(): void }>(thing: T): T => {
     owned.push(thing);
@@ -82,7 +83,11 @@ export async function binSpikesOnDevice(
     cells = context.alloc("f32", bins * channels, { label: "bins" });
     const weighted = values === "amplitudes" && spikes.columns.amplitudes !== undefined;
     const report = own(context.alloc("u64", 3, { label: "report of the binning" }));
-    const sums = weighted ? { high: own(context.alloc("i64", cells.length)), low: own(context.alloc("u64", cells.length)) } : undefined;
+    const copies = copiesOf(cells.length);
+    const length = copies * cells.length;
+    const sums: BinningSums = weighted
+      ? { copies, high: own(context.alloc("i64", length)), low: own(context.alloc("u64", length)) }
+      : { copies, counts: copies === 1 ? cells.as("u32") : own(context.alloc("u32", length)) };
     enqueueBinning(stream, context, spikes, { bins, channels, width }, { cells, report, sums });
     checkReport(context, spikes, await stream.download(report), channels);
     return new DeviceBins(context, bins, channels, cells);
@@ -94,13 +99,22 @@ export async function binSpikesOnDevice(
   }
 }
 
-/** Memory that one binning works in. `sums` are given where amplitudes are added. */
+/** Copies of the cells that spikes are added to, so that few spikes at once meet in one. */
+export const copiesOf = (cells: number): number => Math.max(1, Math.min(64, Math.floor(2 ** 16 / cells)));
+
+/** Whole sums, `copies` times T x C: counts, or amplitudes in two parts. One copy of counts may lie where the cells do. */
+type BinningSums = { readonly copies: number } & (
+  | { readonly counts: DeviceSlice<"u32"> }
+  | { readonly high: DeviceSlice<"i64">; readonly low: DeviceSlice<"u64"> }
+);
+
+/** Memory that one binning works in. */
 export interface BinningMemory {
   /** T x C. */
   readonly cells: DeviceSlice<"f32">;
   /** 3 numbers: the first spike outside the pattern, the first with an amplitude too large, the first cell with a sum too large. */
   readonly report: DeviceSlice<"u64">;
-  readonly sums?: { readonly high: DeviceSlice<"i64">; readonly low: DeviceSlice<"u64"> } | undefined;
+  readonly sums: BinningSums;
 }
 
 /** Enqueues one binning and waits for nothing. */
@@ -113,19 +127,23 @@ export function enqueueBinning(
 ): void {
   const kernels = spikeKernels(context);
   const { times, neurons, amplitudes } = spikes.columns;
-  const shape = [spikes.spikeCount, spikes.neuronCount, spikes.durationMs, width, bins, channels] as const;
+  const { copies } = sums;
+  const shape = [spikes.spikeCount, spikes.neuronCount, spikes.durationMs, width, bins, channels, copies] as const;
+  const everySpike = gridFor(spikes.spikeCount);
+  const everyCell = gridFor(cells.length);
   stream.fill(report.as("u32"), 0xffffffff);
-  if (!sums) {
-    stream.fill(cells);
-    stream.launch(kernels.count, gridFor(spikes.spikeCount), times, neurons, ...shape, cells.as("u32"), report);
-    stream.launch(kernels.counts, gridFor(cells.length), cells, cells.length);
+  if ("counts" in sums) {
+    const { counts } = sums;
+    stream.fill(counts);
+    stream.launch(kernels.count, everySpike, times, neurons, ...shape, counts, report);
+    stream.launch(kernels.counts, everyCell, counts, cells, cells.length, copies);
     return;
   }
   const { high, low } = sums;
   stream.fill(high);
   stream.fill(low);
-  stream.launch(kernels.add, gridFor(spikes.spikeCount), times, neurons, amplitudes ?? null, ...shape, high, low, report);
-  stream.launch(kernels.sums, gridFor(cells.length), high, low, cells, cells.length, report);
+  stream.launch(kernels.add, everySpike, times, neurons, amplitudes ?? null, ...shape, high, low, report);
+  stream.launch(kernels.sums, everyCell, high, low, cells, cells.length, copies, report);
 }
 
 /** @throws SpikeError for the first thing that was wrong. */

@@ -1,39 +1,40 @@
 // The kernels for spikes, loaded once a context. What they compute is said in kernels/spike_encoding.cu and kernels/pattern_detection.cu.
-import { type Context, type Kernel, type Parameter, shippedPtx } from "../../gpu/index.js";
+import { type Context, type Kernel, type Module, type Parameter, shippedPtx } from "../../gpu/index.js";
 
 const binning = ["const f64*", "const u32*"] as const;
-const shape = ["u64", "u32", "f64", "f64", "u32", "u32"] as const;
+const shape = ["u64", "u32", "f64", "f64", "u32", "u32", "u32"] as const;
 const score = ["const f32*", "const f32*", "i32", "i32", "i32", "i32", "f32*"] as const;
 const best = ["const f32*", "i32", "f64", "i32*", "i32*"] as const;
 
 export interface SpikeKernels {
   readonly count: Kernel<readonly [...typeof binning, ...typeof shape, "u32*", "u64*"]>;
   readonly add: Kernel<readonly [...typeof binning, "const f32*", ...typeof shape, "i64*", "u64*", "u64*"]>;
-  readonly counts: Kernel<readonly ["f32*", "u64"]>;
-  readonly sums: Kernel<readonly ["const i64*", "const u64*", "f32*", "u64", "u64*"]>;
+  readonly counts: Kernel<readonly ["const u32*", "f32*", "u64", "u32"]>;
+  readonly sums: Kernel<readonly ["const i64*", "const u64*", "f32*", "u64", "u32", "u64*"]>;
   readonly scores: Kernel<typeof score>;
   readonly best: Kernel<typeof best>;
 }
 
-const loaded = new WeakMap<Context, SpikeKernels>();
+/** The modules are kept with their kernels, for as long as the context. */
+const loaded = new WeakMap<Context, { readonly kernels: SpikeKernels; readonly modules: readonly Module[] }>();
 
 export function spikeKernels(context: Context): SpikeKernels {
   const known = loaded.get(context);
-  if (known) return known;
+  if (known) return known.kernels;
   const { computeCapability } = context.info;
   const [encoding, detection] = ["spike_encoding", "pattern_detection"].map((file) =>
     context.load(shippedPtx(file, { computeCapability }), { label: file }),
-  ) as [ReturnType<Context["load"]>, ReturnType<Context["load"]>];
+  ) as [Module, Module];
   const encoder = <const P extends readonly Parameter[]>(name: string, parameters: P) =>
     encoding.kernel(`spike_encoding_${name}`, parameters);
   const kernels: SpikeKernels = {
     count: encoder("count", [...binning, ...shape, "u32*", "u64*"]),
     add: encoder("add", [...binning, "const f32*", ...shape, "i64*", "u64*", "u64*"]),
-    counts: encoder("counts", ["f32*", "u64"]),
-    sums: encoder("sums", ["const i64*", "const u64*", "f32*", "u64", "u64*"]),
+    counts: encoder("counts", ["const u32*", "f32*", "u64", "u32"]),
+    sums: encoder("sums", ["const i64*", "const u64*", "f32*", "u64", "u32", "u64*"]),
     scores: detection.kernel("pattern_detection_scores", score),
     best: detection.kernel("pattern_detection_best", best),
   };
-  loaded.set(context, kernels);
+  loaded.set(context, { kernels, modules: [encoding, detection] });
   return kernels;
 }
