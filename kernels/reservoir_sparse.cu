@@ -37,8 +37,8 @@
 SPARSE_KERNEL(reservoir_sparse, SPARSE_REAL, SPARSE_ROUNDS, SPARSE_HELD, SPARSE_WARPS, SPARSE_MIXED)
 #else
 SPARSE_KERNEL(reservoir_sparse_f32_r1_h3_w4, float, 1, 3, 4, false)
-SPARSE_KERNEL(reservoir_sparse_f32_r1_h3_w20_mixed, float, 1, 3, 20, true)
-SPARSE_KERNEL(reservoir_sparse_f32_r2_h1_w20_mixed, float, 2, 1, 20, true)
+SPARSE_KERNEL(reservoir_sparse_f32_r1_h3_w19_mixed, float, 1, 3, 19, true)
+SPARSE_KERNEL(reservoir_sparse_f32_r2_h1_w19_mixed, float, 2, 1, 19, true)
 SPARSE_KERNEL(reservoir_sparse_f32_r4_h1_w16_mixed, float, 4, 1, 16, true)
 SPARSE_KERNEL(reservoir_sparse_f64_r1_h2_w4, double, 1, 2, 4, false)
 SPARSE_KERNEL(reservoir_sparse_f64_r1_h1_w16_mixed, double, 1, 1, 16, true)

@@ -78,6 +78,8 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
   const bool publishes = copy < layout.copies && first + slot < quads * 4;
   if (tid == 0) *stop = 0;
   __syncthreads();
+  // What was read up to here may be written once others have seen a state of this block, and the reverse at the end.
+  __threadfence();
 
   int step = 0;
   for (; step < steps.steps; step++) {
@@ -147,6 +149,7 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
   }
   if (*stop != 0) return;
   between.after(steps, recurrence::ByPosition<Real>{(x + (layout.buffers == 2 && (steps.steps & 1) ? xQuads : 0))->value});
+  __threadfence();
   neuron.end(steps);
   if (blockIdx.x == 0 && tid == 0) layout.report->generations[Bounded ? 0 : 1] = generation0 + steps.steps;
 }

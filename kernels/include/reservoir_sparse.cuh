@@ -80,6 +80,8 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
   const bool publishes = copy < layout.copies && place < layout.count;
   if (tid == 0) *stop = 0;
   __syncthreads();
+  // What was read up to here may be written once others have seen a state of this block, and the reverse at the end.
+  __threadfence();
 
   for (int step = 0; step < steps.steps; step++) {
     const int stoppedAt = *static_cast<volatile int*>(stop);
@@ -148,6 +150,7 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
   }
   if (*stop != 0) return;
   between.after(steps, InOrder<Real>{x});
+  __threadfence();
   neuron.end(steps);
   if (blockIdx.x == 0 && tid == 0) layout.report->generations[Bounded ? 0 : 1] = generation0 + steps.steps;
 }

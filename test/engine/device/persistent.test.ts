@@ -16,7 +16,7 @@ import { densePlan, persistentLoops, sparsePlan } from "../../../src/engine/cuda
 import { longestRow } from "../../../src/engine/cuda/persistent/pack.js";
 import { type RealSlice, StallError, type TimeLoop, type TimeLoopPlan } from "../../../src/engine/cuda/time-loop.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
-import { type Context, type DeviceInfo, openDevice } from "../../../src/gpu/index.js";
+import { type Context, type DeviceInfo, openDevice, shippedManifest } from "../../../src/gpu/index.js";
 import { allocate, type FloatArray, Matrix, type SparseMatrix } from "../../../src/numerics/index.js";
 import {
   type LinearReadout,
@@ -30,7 +30,9 @@ import { onHardware, openTestDevice } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix, randomReadout } from "../contract.js";
 
 /** As many multiprocessors as the GPU that the shapes were chosen on. */
-const device = onHardware ? openTestDevice() : openDevice({ driver: simulatedDriver({ multiprocessors: 132 }) });
+const device = onHardware
+  ? openTestDevice()
+  : openDevice({ driver: simulatedDriver({ multiprocessors: 132, checks: { globalRaces: true } }) });
 afterAll(() => device.dispose());
 
 /** The device with so little shared memory that weights must be streamed. */
@@ -320,6 +322,19 @@ describe("a block that never comes", () => {
 });
 
 describe("which shapes", () => {
+  it("are those that are shipped", () => {
+    const shipped = shippedManifest()
+      .filter(({ name }) => /^reservoir_(cluster|grid|sparse)$/.test(name))
+      .flatMap(({ images }) => images.flatMap(({ entries }) => entries));
+    const listed = [
+      ...denseVariants.map((variant) => ({ name: denseEntry(variant), ...variant })),
+      ...sparseVariants.map((variant) => ({ name: sparseEntry(variant), ...variant })),
+    ];
+    const names = listed.flatMap(({ name, closed }) => (closed ? [name, `${name}_closed`] : [name]));
+    expect(shipped.map(({ name }) => name).sort()).toEqual(names.sort());
+    for (const { name, warps } of listed) expect(shipped.find((entry) => entry.name === name)?.maxThreads).toBe(32 * warps);
+  });
+
   const grid: readonly DenseVariant[] = denseVariants.filter(({ plan }) => plan === "grid");
 
   it.each([1, 31, 256, 1000, 2000, 4096, 4224, 6000])(

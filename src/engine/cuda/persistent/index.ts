@@ -124,10 +124,10 @@ function sparseFits(precision: ModelShape["precision"], size: number, longest: n
     .sort((a, b) => a.microsecondsPerStep - b.microsecondsPerStep);
 }
 
-/** The longest row of a random matrix, near enough: the mean and five standard deviations of a Poisson distribution. */
+/** The longest row of a random matrix, near enough: the mean and four standard deviations of a Poisson distribution. */
 const likelyLongest = ({ nonzeros, size }: ModelShape): number => {
   const mean = nonzeros / size;
-  return Math.min(size, Math.ceil(mean + 5 * Math.sqrt(mean)));
+  return Math.min(size, Math.ceil(mean + 4 * Math.sqrt(mean)));
 };
 
 /** The plan that runs a dense reservoir as it fits a variant. */

@@ -121,6 +121,11 @@ export class PersistentLoop implements TimeLoop {
     }
   }
 
+  /** A closed chunk is one launch however long: as many steps as progress and signals may wait for. */
+  get closedSteps(): number | undefined {
+    return this.#description.closed ? 2048 : undefined;
+  }
+
   get bytes(): number {
     return [...this.#memory.leading, this.#leak, this.#report].reduce((sum, buffer) => sum + buffer.byteLength, 0);
   }
