@@ -56,6 +56,14 @@ describe("binSpikesOnDevice", () => {
     await same(pattern, { bins: 4, channels: 7, values: "amplitudes" });
   });
 
+  it("puts a spike on the edge of a bin where the host does, whose quotient is that of binary64", async () => {
+    const times = Float64Array.from({ length: 500 }, (_, k) => k / 10);
+    const pattern = new SpikePattern({ times, neurons: new Uint32Array(500) }, { durationMs: 50, neuronCount: 1 });
+    // 0.3 / 0.1 is just below 3.
+    expect(binSpikes(pattern, { binMs: 0.1 }).data.subarray(0, 5)).toEqual(Float32Array.of(1, 1, 2, 0, 1));
+    await same(pattern, { binMs: 0.1 });
+  });
+
   it("puts every spike of a pattern that lasts no time into the first bin", async () => {
     await same(new SpikePattern({ times: [0, 0], neurons: [0, 1] }, { durationMs: 0, neuronCount: 2 }), { bins: 3 });
   });
