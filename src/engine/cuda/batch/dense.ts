@@ -8,7 +8,9 @@ import { mostChunkSteps } from "../chunk-limit.js";
 import { activationNumber } from "../activation.js";
 import { CommonKernels } from "../common-kernels.js";
 import { DeviceModel } from "../device-model.js";
+import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyKernel, realKernel, type RealParameter } from "../kernels.js";
+import type { DeviceClock } from "../profile.js";
 import { type RealSlice, StallError } from "../time-loop.js";
 import { type BatchPlan, packHalves, packQuads } from "./shapes.js";
 
@@ -26,6 +28,11 @@ const defaultChunkBytes = 512 * 2 ** 20;
 /** A launch of the drive kernel takes at most this many rows. */
 const mostDriveRows = 2 ** 19;
 
+/** What to do with the states, and the clock of the session where there is one. */
+export interface DenseBatchOptions extends BatchOptions {
+  readonly clock?: DeviceClock | undefined;
+}
+
 /** A chunk of steps that was enqueued. */
 interface Chunk {
   readonly from: number;
@@ -40,7 +47,8 @@ export class DenseBatchRun {
   readonly #sequences: readonly SequenceInput[];
   /** Which of the user's sequences each is. */
   readonly #order: readonly number[];
-  readonly #options: BatchOptions;
+  readonly #options: DenseBatchOptions;
+  readonly #clock: DeviceClock | undefined;
   readonly #steps: number;
   readonly #chunkSteps: number;
   readonly #compute: Stream;
@@ -72,12 +80,13 @@ export class DenseBatchRun {
     model: ReservoirModel,
     plan: BatchPlan,
     sequences: readonly SequenceInput[],
-    options: BatchOptions,
+    options: DenseBatchOptions,
     chunkBytes = defaultChunkBytes,
   ) {
     this.#model = model;
     this.#plan = plan;
     this.#options = options;
+    this.#clock = options.clock;
     this.#order = Array.from(sequences.keys()).sort((a, b) => sequences[b]!.inputs.rows - sequences[a]!.inputs.rows || a - b);
     this.#sequences = this.#order.map((b) => sequences[b]!);
     this.#steps = this.#sequences[0]!.inputs.rows;
@@ -96,6 +105,8 @@ export class DenseBatchRun {
     try {
       this.#compute = own(context.stream({ label: "batch" }));
       this.#copies = own(context.stream({ label: "batch states to the host" }));
+      this.#clock?.watch(this.#compute);
+      this.#clock?.watch(this.#copies);
       this.#common = new CommonKernels(context, "float32");
       this.#device = own(new DeviceModel(context, model));
       const element = kernel.portable ? "f32" : "u16";
@@ -131,7 +142,7 @@ export class DenseBatchRun {
       this.#failures = own(context.alloc("u64", count, { label: "first non-finite states" }));
       this.#compute.fill(this.#failures.as("u32"), 0xffffffff);
     } catch (error) {
-      this.dispose();
+      abandonAll(this.#owned.splice(0));
       throw error;
     }
   }
@@ -160,11 +171,12 @@ export class DenseBatchRun {
       if (all) await this.#bringOver(chunk, results);
       else await this.#computed[chunk.slot]!.done();
       this.#stepMilliseconds += this.#computed[chunk.slot]!.elapsedSince(this.#started[chunk.slot]!);
+      this.#clock?.collect();
       await pacer.pause(this.#sequences.reduce((sum, { inputs }) => sum + Math.min(chunk.to, inputs.rows), 0));
     }
     await this.#check();
     if (!all) {
-      const last = await this.#compute.download(this.#state);
+      const last = await this.#compute.download(this.#state, this.#clock?.around(this.#compute, this.#state.byteLength));
       for (const [b, index] of this.#order.entries()) results[index] = new Matrix(1, size, last.slice(b * size, (b + 1) * size));
     }
     pacer.finish();
@@ -172,7 +184,7 @@ export class DenseBatchRun {
   }
 
   dispose(): void {
-    for (const thing of this.#owned.splice(0).reverse()) thing.dispose();
+    disposeAll(this.#owned.splice(0));
   }
 
   #enqueue({ from, to, slot }: Chunk): void {
@@ -184,13 +196,19 @@ export class DenseBatchRun {
     const rows = count * steps;
     if (inputSize > 0) {
       const inputs = this.#rows(inputSize, from, to, ({ inputs: series }, t) => series.row(t));
+      this.#clock?.on(stream, "upload");
       stream.upload(this.#inputs.slice(0, inputs.length), inputs);
     }
+    this.#clock?.on(stream, "drive");
     this.#sum(this.#device.inputWeights, this.#device.bias, this.#inputs, this.#drive, inputSize, rows);
+    this.#clock?.off(stream);
     if (this.#feedback) {
       const outputs = this.#rows(outputSize, from, to, ({ teacher }, t) => (t > 0 && teacher ? teacher.row(t - 1) : undefined));
+      this.#clock?.on(stream, "upload");
       stream.upload(this.#outputs.slice(0, outputs.length), outputs);
+      this.#clock?.on(stream, "drive");
       this.#sum(this.#device.feedbackWeights, null, this.#outputs, this.#feedback, outputSize, rows);
+      this.#clock?.off(stream);
     }
     const lengths = this.#sequences.map(({ inputs }) => Math.max(0, Math.min(to, inputs.rows) - from));
     stream.upload(this.#lengths, Int32Array.from(lengths));
@@ -216,11 +234,13 @@ export class DenseBatchRun {
         ] as never[]),
       );
     };
+    this.#clock?.on(stream, "batch", { steps: lengths.reduce((sum, length) => sum + length, 0) });
     this.#started[slot]!.record(stream);
     if (!kernel.portable) launch();
     else if (kernel.resident) launch(0, steps);
     else for (let t = 0; t < steps; t++) launch(t, t + 1);
     this.#computed[slot]!.record(stream);
+    this.#clock?.off(stream);
   }
 
   /** The rows of steps [from, to) of every sequence, zeros where it has none. */
@@ -260,12 +280,15 @@ export class DenseBatchRun {
   async #bringOver({ from, to, slot }: Chunk, results: Matrix[]): Promise<void> {
     const { size } = this.#model;
     this.#copies.wait(this.#computed[slot]!);
-    const states = await this.#copies.download(this.#states[slot]!.slice(0, this.#sequences.length * (to - from) * size));
+    const made = this.#states[slot]!.slice(0, this.#sequences.length * (to - from) * size);
+    const states = await this.#copies.download(made, this.#clock?.around(this.#copies, made.byteLength));
+    this.#clock?.enter("keep");
     for (const [b, { inputs }] of this.#sequences.entries()) {
       const rows = Math.min(to, inputs.rows) - from;
       const begin = b * (to - from) * size;
       if (rows > 0) results[this.#order[b]!]!.data.set(states.subarray(begin, begin + rows * size), from * size);
     }
+    this.#clock?.leave();
   }
 
   /** @throws StallError, NonFiniteStateError of the first of the user's sequences that has such a state */

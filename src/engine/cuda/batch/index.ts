@@ -6,13 +6,14 @@ import type { OpenBatch } from "../device-work.js";
 import { worthwhile } from "../ensemble/index.js";
 import type { Member } from "../ensemble/members.js";
 import { planMembers, runMembers } from "../ensemble/run.js";
+import type { DeviceClock } from "../profile.js";
 import { DenseBatchRun } from "./dense.js";
 import { type BatchPlan, planBatch } from "./shapes.js";
 
 /** Runs batches of a model, or declines them. */
-export const openBatch: OpenBatch = (context, model) => ({
+export const openBatch: OpenBatch = (context, model, clock) => ({
   details: {},
-  run: (sequences, options) => runSequences(context, model, sequences, options),
+  run: (sequences, options) => runSequences(context, model, sequences, options, clock),
   dispose: () => undefined,
 });
 
@@ -21,17 +22,23 @@ function timeAlone(size: number): number {
   return 1.2 + (4 * size * size) / 4.5e6 / (size < 3500 ? 8 : 1);
 }
 
-function runSequences(context: Context, model: ReservoirModel, sequences: readonly SequenceInput[], options: BatchOptions) {
+function runSequences(
+  context: Context,
+  model: ReservoirModel,
+  sequences: readonly SequenceInput[],
+  options: BatchOptions,
+  clock: DeviceClock | undefined,
+) {
   const members = sequences.map((sequence, number): Member => ({ model, sequence, number }));
   const plan = planMembers(context, members);
   // Weights that stay on a multiprocessor need nobody to wait for.
   const resident = plan?.groups.every(({ kernel }) => kernel.resident);
   const keep = options.keep === "last" ? ("last" as const) : ("states" as const);
-  if (plan && resident) return runMembers(context, members, plan, { ...options, keep });
+  if (plan && resident) return runMembers(context, members, plan, { ...options, keep, clock });
   const dense = planBatch(context.info, model, sequences.length);
   if (dense && dense.microsecondsPerStep < sequences.length * timeAlone(model.size))
-    return runDense(context, model, dense, sequences, options);
-  if (plan && !dense && worthwhile(context, members, plan)) return runMembers(context, members, plan, { ...options, keep });
+    return runDense(context, model, dense, sequences, options, clock);
+  if (plan && !dense && worthwhile(context, members, plan)) return runMembers(context, members, plan, { ...options, keep, clock });
   return undefined;
 }
 
@@ -41,8 +48,9 @@ async function runDense(
   plan: BatchPlan,
   sequences: readonly SequenceInput[],
   options: BatchOptions,
+  clock: DeviceClock | undefined,
 ) {
-  const run = new DenseBatchRun(context, model, plan, sequences, options);
+  const run = new DenseBatchRun(context, model, plan, sequences, { ...options, clock });
   try {
     return await run.run();
   } finally {

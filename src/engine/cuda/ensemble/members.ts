@@ -4,6 +4,7 @@ import { allocate, type FloatArray, isSparse, type Matrix, type SparseMatrix } f
 import type { SequenceInput } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
+import { abandonAll } from "../dispose.js";
 import { type AnyKernel, realKernel, type RealParameter } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
 import type { EnsembleKernel } from "./kernel-choice.js";
@@ -152,7 +153,7 @@ export class DeviceMembers {
           : this.#sliced(weights.items as SparseMatrix[], patterns);
       this.#arguments = [...matrices, ...parameters, this.inputs, outputs, this.state];
     } catch (error) {
-      this.dispose();
+      abandonAll([memory]);
       throw error;
     }
   }

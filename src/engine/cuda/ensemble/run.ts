@@ -6,7 +6,9 @@ import { NonFiniteStateError, type TrainingSink, type WorkOptions } from "../../
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { WorkPacer } from "../../../reservoir/work.js";
 import { mostChunkSteps } from "../chunk-limit.js";
+import { abandonAll, disposeAll } from "../dispose.js";
 import { allocAny, realType } from "../kernels.js";
+import type { DeviceClock } from "../profile.js";
 import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
 import { openGramTrainer } from "../training/index.js";
@@ -21,6 +23,8 @@ export interface MemberOptions extends WorkOptions {
   readonly training?: { readonly targets: Matrix; readonly washout: number; readonly sinks: readonly TrainingSink[] } | undefined;
   /** Bytes of states in one chunk; default 256 MiB. */
   readonly chunkBytes?: number | undefined;
+  /** The clock of the session that asks, where there is one. */
+  readonly clock?: DeviceClock | undefined;
 }
 
 /** Members of one shape and the kernel for them. */
@@ -86,6 +90,7 @@ export async function runMembers(
     const [compute, copies] = ["ensemble", "ensemble states to the host"].map((label) => {
       const stream = context.stream({ label });
       streams.push(stream);
+      options.clock?.watch(stream);
       return stream;
     }) as [Stream, Stream];
     let done = 0;
@@ -102,7 +107,7 @@ export async function runMembers(
       }
     }
   } finally {
-    for (const stream of streams) stream.dispose();
+    disposeAll(streams);
   }
   const worst = Math.min(...failed.keys());
   const failure = failed.get(worst);
@@ -181,7 +186,9 @@ class Wave {
     const { size, precision } = ours[0]!.model;
     this.#steps = ours.reduce((most, { sequence }) => Math.max(most, sequence.inputs.rows), 0);
     try {
+      options.clock?.on(compute, "upload");
       this.#device = own(new DeviceMembers(context, compute, kernel, ours, plan.patterns));
+      options.clock?.off(compute);
       const { training } = options;
       if (training) {
         const sinks = indices.map((r) => training.sinks[r]!);
@@ -206,14 +213,14 @@ class Wave {
           this.#states.push(own(allocAny(context, realType(precision), indices.length * this.#chunkSteps * size, "states")) as RealSlice);
       }
     } catch (error) {
-      this.dispose();
+      abandonAll(this.#owned.splice(0));
       throw error;
     }
   }
 
   /** Returns how many steps it made in all. */
   async run(results: Matrix[], pause: (done: number) => Promise<void>): Promise<number> {
-    const { keep } = this.#options;
+    const { keep, clock } = this.#options;
     for (const r of this.#indices) {
       const { model, sequence } = this.#members[r]!;
       if (keep === "states") results[r] = Matrix.zeros(sequence.inputs.rows, model.size, model.precision) as Matrix;
@@ -230,6 +237,7 @@ class Wave {
       const chunk = underWay.shift()!;
       if (this.#onHost) await this.#bringOver(chunk, results);
       else await this.#computed[chunk.slot]!.done();
+      clock?.collect();
       await pause(this.#done(chunk.to));
     }
     for (const [i, failure] of (await this.#device.failures(this.#compute)).entries())
@@ -237,19 +245,23 @@ class Wave {
     if (this.#trainer && this.#failed.size === 0) await this.#trainer.finish(this.#compute);
     if (keep === "last") {
       const { size } = this.#members[this.#indices[0]!]!.model;
-      const last = await this.#compute.download(this.#device.state as RealSlice & { dtype: "f32" });
+      const state = this.#device.state as RealSlice & { dtype: "f32" };
+      const last = await this.#compute.download(state, clock?.around(this.#compute, state.byteLength));
       for (const [i, r] of this.#indices.entries()) results[r] = new Matrix(1, size, last.slice(i * size, (i + 1) * size) as FloatArray);
     }
     return this.#done(this.#steps);
   }
 
   dispose(): void {
-    for (const thing of this.#owned.splice(0).reverse()) thing.dispose();
+    disposeAll(this.#owned.splice(0));
   }
 
   #enqueue({ from, to, slot }: Chunk): void {
     const states = this.#states[slot] ?? null;
+    const { clock } = this.#options;
+    clock?.on(this.#compute, "batch", { steps: this.#done(to) - this.#done(from), bytes: 0 });
     this.#device.enqueue(this.#compute, from, to, states, this.#chunkSteps);
+    clock?.off(this.#compute);
     if (this.#trainer && states) {
       const { washout, targets } = this.#options.training!;
       const first = Math.max(from, washout);
@@ -271,7 +283,8 @@ class Wave {
     this.#copies.wait(this.#computed[slot]!);
     const pitch = this.#chunkSteps;
     const { training } = this.#options;
-    const states = (await this.#copies.download(this.#states[slot]! as RealSlice & { dtype: "f32" })) as FloatArray;
+    const made = this.#states[slot]! as RealSlice & { dtype: "f32" };
+    const states = (await this.#copies.download(made, this.#options.clock?.around(this.#copies, made.byteLength))) as FloatArray;
     for (const [i, r] of this.#indices.entries()) {
       const { model, sequence } = this.#members[r]!;
       const end = Math.min(to, sequence.inputs.rows);

@@ -5,6 +5,7 @@ import { type FloatArray, isSparse, Matrix, type SparseMatrix, toDense } from ".
 import type { SweepMember, SweepWork } from "../../../reservoir/engine.js";
 import { WorkPacer } from "../../../reservoir/work.js";
 import { activationNumber } from "../activation.js";
+import { disposeAll } from "../dispose.js";
 import { type AnyKernel, realKernel, realType } from "../kernels.js";
 import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
@@ -119,8 +120,7 @@ class Sweep {
         out.data.set(squares, first * targets.cols);
       }
     } finally {
-      shared.dispose();
-      stream.dispose();
+      disposeAll([stream, shared]);
     }
     pacer.finish();
     return out;
@@ -193,8 +193,7 @@ class Sweep {
       await pause();
       return sums;
     } finally {
-      grams.dispose();
-      memory.dispose();
+      disposeAll([memory, grams]);
     }
   }
 

@@ -1,6 +1,7 @@
 // Device memory of one piece of work, filled from the host and given back together.
 import type { Context, DeviceBuffer, Dtype, HostArray, Stream } from "../../../gpu/index.js";
 import { allocate, type FloatArray, type Matrix, type Precision } from "../../../numerics/index.js";
+import { disposeAll } from "../dispose.js";
 import { allocAny, type AnyBuffer, realType } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
 
@@ -61,7 +62,7 @@ export class Uploads {
   }
 
   dispose(): void {
-    for (const buffer of this.#buffers.splice(0)) buffer.dispose();
+    disposeAll(this.#buffers.splice(0));
   }
 
   #fill(buffer: RealSlice | DeviceBuffer, at: number, values: HostArray): void {

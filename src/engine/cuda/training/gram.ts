@@ -3,6 +3,7 @@
 import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../../gpu/index.js";
 import { type GramBlocks, Matrix, type Precision } from "../../../numerics/index.js";
 import type { FeatureSpec } from "../../../reservoir/features.js";
+import { disposeAll } from "../dispose.js";
 import { type AnyKernel, realKernel, type RealParameter } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
 
@@ -126,8 +127,7 @@ export class DeviceGrams {
   }
 
   dispose(): void {
-    this.sums.dispose();
-    this.totals.dispose();
+    disposeAll([this.sums, this.totals]);
   }
 
   /** Element (i, j), j <= i, of a member's tiles. */

@@ -1,0 +1,79 @@
+// Ensembles, batches and sweeps when the driver fails: the error is the driver's, and all that was taken is given back.
+import { describe, expect, it } from "vitest";
+import { DenseBatchRun } from "../../src/engine/cuda/batch/dense.js";
+import { batchKernels, planBatch } from "../../src/engine/cuda/batch/shapes.js";
+import { planMembers, runMembers } from "../../src/engine/cuda/ensemble/run.js";
+import { sweepTogether } from "../../src/engine/cuda/ensemble/sweep.js";
+import { type Context, type DriverCall, FaultyDriver, openDevice } from "../../src/gpu/index.js";
+import { Matrix } from "../../src/numerics/index.js";
+import { ridge } from "../../src/readout/index.js";
+import { plainFeatures } from "../../src/reservoir/index.js";
+import { simulatedDriver } from "../../src/sim/index.js";
+import { model, randomMatrix } from "./contract.js";
+
+const of = model({ size: 9, storage: "dense", seed: 1, feedback: { size: 1 } });
+const plain = model({ size: 9, storage: "sparse", seed: 1, connectionProbability: 0.3 });
+const sequences = [3, 5].map((steps, b) => ({ inputs: randomMatrix(steps, 1, "float32", b) }));
+const targets = randomMatrix(6, 1, "float64", 7) as Matrix<Float64Array>;
+const inputs = randomMatrix(6, 1, "float32", 8);
+
+const works: Record<string, (context: Context) => Promise<unknown>> = {
+  "an ensemble": (context) => {
+    const members = [0, 1].map((number) => ({ model: of, sequence: { inputs }, number }));
+    const sinks = members.map(() => ridge().accumulator({ stateSize: 9, inputSize: 1, outputSize: 1 }));
+    const plan = planMembers(context, members)!;
+    return runMembers(context, members, plan, { keep: "states", training: { targets, washout: 1, sinks }, chunkBytes: 9 * 4 * 2 * 4 });
+  },
+  "a batch": async (context) => {
+    const plan = planBatch(context.info, of, 2, batchKernels.slice(0, 1))!;
+    const run = new DenseBatchRun(context, of, plan, sequences, {}, 9 * 4 * 4 * 2 * 3);
+    try {
+      return await run.run();
+    } finally {
+      run.dispose();
+    }
+  },
+  "a sweep": async (context) => {
+    const { inputWeights, bias, leakRate, weights } = plain;
+    const draws = {
+      ...(weights as typeof weights & { values: Float32Array }),
+      values: Float64Array.from((weights as { values: Float32Array }).values),
+    };
+    const member = { base: 0, factor: 1, inputWeights, bias, leakRate, noiseLevel: 0, lambda: 1e-3 };
+    const rows = { inputs, targets, washout: 1, trainRows: 4, features: plainFeatures, constant: true };
+    return sweepTogether(context, { ...rows, bases: [{ model: plain, draws: draws as never }], members: [member, member] }, 9 * 4 * 2 * 2);
+  },
+};
+
+describe.each(Object.entries(works))("%s", async (_name, work) => {
+  const healthy = new FaultyDriver(simulatedDriver());
+  const context = openDevice({ driver: healthy, onLeak: () => undefined });
+  const opening = new Map(healthy.uses);
+  await work(context);
+  const calls =
+    /^cuMemAllocFromPoolAsync|^cuMemFreeAsync|^cuStreamCreate|^cuEventCreate|^cuLaunchKernelEx|^cuMemcpy(HtoD|DtoH)Async|^cuModuleLoad/;
+  const uses = [...healthy.uses].filter(([name, count]) => calls.test(name) && count > (opening.get(name) ?? 0));
+  context.dispose();
+
+  it.each(uses)("gives everything back when %s fails at one of its %i uses", async (call: DriverCall, count) => {
+    const first = (opening.get(call) ?? 0) + 1;
+    for (const use of new Set([first, Math.floor((first + count) / 2), count])) {
+      const driver = new FaultyDriver(simulatedDriver({ memoryBytes: 2 ** 24 }), [{ call, use, code: 400 }]);
+      const device = openDevice({ driver, onLeak: () => undefined });
+      const error = await work(device).then(
+        () => undefined,
+        (thrown: unknown) => thrown,
+      );
+      if (error !== undefined) expect(String(error), `${call}, use ${use}`).toMatch(/CUDA_ERROR_|cu[A-Z]/);
+      expect(
+        device.held().filter(({ kind }) => kind !== "module"),
+        `${call}, use ${use}`,
+      ).toEqual([]);
+      try {
+        device.dispose();
+      } catch {
+        // What the driver refused to give back was said before.
+      }
+    }
+  });
+});
