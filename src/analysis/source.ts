@@ -1,9 +1,20 @@
 // What every analysis starts from: a reservoir in any form, driven by random input. No measure is defined here.
 import { Matrix, RandomStream, type Seed, seedKeys } from "../numerics/index.js";
-import { ConfigError, ReservoirComputer, type ReservoirModel, type ReservoirOptions } from "../reservoir/index.js";
+import {
+  type AnyReservoirComputer,
+  type AnyReservoirOptions,
+  ConfigError,
+  type EngineModel,
+  ReservoirComputer,
+  type ReservoirModel,
+  type ReservoirOptions,
+} from "../reservoir/index.js";
 
 /** A reservoir to look at: its description, its matrices, or one that runs already (its state is put back afterwards). */
 export type ReservoirSource = ReservoirOptions | ReservoirModel | ReservoirComputer;
+
+/** The same of a rate reservoir or a spiking one. */
+export type AnyReservoirSource = AnyReservoirOptions | EngineModel | AnyReservoirComputer;
 
 /** What every analysis takes. */
 export interface AnalysisOptions {
@@ -17,11 +28,20 @@ export interface AnalysisOptions {
 /** Streams of the analyses; a reservoir's weights take 0 to 4 and tasks 32 and up. */
 export const streams = { inputs: 64, initialStates: 65, tangent: 66, sharedInputs: 67, surrogates: 68 } as const;
 
-/** Runs `use` on a reservoir that stands at its initial state. */
-export async function withReservoir<T>(
+/** Runs `use` on a rate reservoir that stands at its initial state. */
+export function withReservoir<T>(
   source: ReservoirSource,
   engine: string | undefined,
   use: (computer: ReservoirComputer) => Promise<T>,
+): Promise<T> {
+  return withAnyReservoir(source, engine, (computer) => use(computer as ReservoirComputer));
+}
+
+/** The same on a reservoir of either kind. */
+export async function withAnyReservoir<T>(
+  source: AnyReservoirSource,
+  engine: string | undefined,
+  use: (computer: AnyReservoirComputer) => Promise<T>,
 ): Promise<T> {
   if (source instanceof ReservoirComputer) {
     const before = source.state;
@@ -32,7 +52,7 @@ export async function withReservoir<T>(
       source.state = before;
     }
   }
-  const computer = await ("measuredRadius" in source
+  const computer = await ("noiseKey" in source
     ? ReservoirComputer.fromModel(source, { engine })
     : ReservoirComputer.create(source, { engine }));
   try {

@@ -25,6 +25,7 @@ import {
   withSynapticWeights,
 } from "../../src/spikes/index.js";
 import { build } from "../../src/spikes/liquid/kind.js";
+import { compare, kernelRank, memoryCapacity } from "../../src/analysis/index.js";
 
 const plain: SpikingReservoirOptions = { kind: "spiking", size: 100, inputSize: 10, seed: 5 };
 
@@ -346,5 +347,33 @@ describe("a liquid as a reservoir", () => {
     expect(found.delay).toBe(delay);
     expect(Math.abs(found.weight - weight / 2)).toBeLessThanOrEqual(2 ** -13);
     expect(() => withSynapticWeights(model, Matrix.zeros(3, 3))).toThrow('weights is "3 x 3"; it takes a 100 x 100 matrix');
+  });
+});
+
+describe("analyses of a liquid", () => {
+  const liquid: SpikingReservoirOptions = { ...plain, background: { current: 14, deviation: 2 } };
+
+  it("compares engines step for step", async () => {
+    const inputs = Matrix.zeros(300, 10);
+    for (let t = 0; t < 300; t += 3) inputs.data[t * 10 + (t % 10)] = 1;
+    const { equal, steps } = await compare(liquid, inputs, ["reference", "cpu"]);
+    expect([equal, steps]).toEqual([true, 300]);
+  });
+
+  it("measure its kernel rank and its memory of a current, and leave its state as it was", async () => {
+    await using computer = await ReservoirComputer.create({
+      ...plain,
+      inputSize: 1,
+      neuron: { type: "leakyIntegrateAndFire", reset: "subtract", membraneTimeConstant: 10, refractoryPeriod: 0 },
+      input: { mode: "current", weight: 30, connectivity: 1 },
+      background: { current: 18 },
+      synapses: { weight: 1 },
+      stateTimeConstant: 10,
+    });
+    const before = computer.state;
+    expect((await kernelRank(computer, { streams: 20, length: 50 })).rank).toBe(20);
+    const { total } = await memoryCapacity(computer, { length: 1500, heldOut: 1000, maxDelay: 20, lambda: 1 });
+    expect(total).toBeGreaterThan(1);
+    expect(computer.state).toEqual(before);
   });
 });

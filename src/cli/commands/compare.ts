@@ -10,6 +10,7 @@ import { formatNumber } from "../../plot/format.js";
 import { probeEngines } from "../../reservoir/index.js";
 import { type ExperimentData, loadData } from "../experiment/data.js";
 import type { Experiment } from "../experiment/description.js";
+import { encoded } from "../experiment/encode.js";
 import { loadExperiment } from "../experiment/file.js";
 import { prepareSeries } from "../experiment/prepare.js";
 import { stackRows } from "../experiment/rows.js";
@@ -86,7 +87,7 @@ export function inputsOf(experiment: Experiment, data: ExperimentData): Matrix {
       ? prepareSeries(experiment, data).whole.series
       : data.kind === "driven"
         ? data.inputs
-        : stackRows(data.train.sequences.slice());
+        : stackRows([...encoded(experiment, { train: data.train, test: { sequences: [], labels: [] } }, data).train.sequences]);
   return experiment.transforms.includes("standardise") ? standardised(fitStandardisation([raw]), raw) : raw;
 }
 

@@ -1,7 +1,7 @@
 // `spillway info --plan FILE`: how an engine would run the reservoir of an experiment. The weights are drawn; nothing is run.
 import "../../index.js";
-import { chooseEngine, expectedShape, formatBytes, modelOf } from "../../reservoir/index.js";
-import { resolveConfig } from "../../reservoir/config-schema.js";
+import { chooseEngine, formatBytes, modelOf } from "../../reservoir/index.js";
+import { shapeFor } from "../../reservoir/kinds.js";
 import { loadData } from "../experiment/data.js";
 import { loadExperiment } from "../experiment/file.js";
 import { formatTable } from "../table.js";
@@ -20,7 +20,7 @@ export async function describePlan(path: string, { engine: name, loop, json }: P
   const seed = experiment.seeds[0]!;
   const inputs = inputsOf(experiment, await loadData(experiment, file, seed));
   const reservoir = { ...experiment.reservoir, seed, inputSize: inputs.cols };
-  const { engine, reason } = await chooseEngine(name, expectedShape(resolveConfig(reservoir)));
+  const { engine, reason } = await chooseEngine(name, await shapeFor(name, reservoir));
   const plan = engine.plan(await modelOf(reservoir, engine), { plan: loop });
   if (json) return JSON.stringify({ experiment: experiment.name, engine: engine.name, reason, plan }, undefined, 2);
   const rows = Object.entries(plan.details).map(([field, value]) => [
