@@ -149,7 +149,7 @@ class FlashAttention {
     if (stages > 1) bring(zero);
     else commitTiles(k, target);
     const ownRow = k.mul(k.warpIndex(), 16 * rowTiles);
-    const outputs = range(rowTiles).map(() => range(width / 8).map(() => zeros(k)));
+    const outputs = range(rowTiles).map(() => range(ceilDiv(headDim, 8)).map(() => zeros(k)));
     const states = range(2 * rowTiles).map(
       (): RowState => ({ largest: k.variable("f32", Number.NEGATIVE_INFINITY), sum: k.variable("f32", 0) }),
     );
@@ -176,13 +176,13 @@ class FlashAttention {
   /** Q K^T of this warp's queries and the keys of a tile: one accumulator for 16 x 8 scores. */
   private scores(sharedQ: Pointer<"shared">, tileK: Pointer<"shared">, ownRow: Value<"u32">): Four[][] {
     const { k } = this;
-    const { width, rowTiles, keys, placeQ, placeK } = this.plan;
+    const { rowTiles, keys, placeQ, placeK } = this.plan;
     const lane = k.and(k.threadIndex(), 31);
     const sums = range(rowTiles).map(() => range(keys / 8).map(() => zeros(k)));
     // Lanes 0 to 7 address 8 keys at the first 8 numbers, 8 to 15 the same keys at the next 8, the others the 8 keys that follow.
     const keyRow = k.add(k.and(lane, 7), k.and(k.shr(lane, 1), 8));
     const half = k.and(k.shr(lane, 3), 1);
-    for (let step = 0; step < width / 16; step++) {
+    for (let step = 0; step < ceilDiv(this.shape.headDim, 16); step++) {
       const left = range(rowTiles).map((r) => k.loadMatrices(matrixAddress(k, sharedQ, placeQ, k.add(ownRow, 16 * r), 2 * step), 4));
       for (let pair = 0; pair < keys / 16; pair++) {
         const right = k.loadMatrices(pieceAt(k, tileK, placeK, k.add(keyRow, 16 * pair), k.add(half, 2 * step)), 4);
@@ -238,10 +238,12 @@ class FlashAttention {
   private chances(row: Four[], output: Four[], states: RowState[]): Value<"b32">[] {
     const { k } = this;
     const factor = this.shape.scale * Math.LOG2E;
+    // With a negative scale the least score is the largest once it is scaled.
+    const best = (a: Value<"f32">, b: Value<"f32">): Value<"f32"> => (factor > 0 ? k.max(a, b) : k.min(a, b));
     for (const [half, { largest, sum }] of states.entries()) {
       const own = row.flatMap((four) => [four[2 * half]!, four[2 * half + 1]!]);
-      const top = own.reduce<Value<"f32">>((best, score) => k.max(best, k.mul(score, factor)), largest);
-      const across = [1, 2].reduce((best, apart) => k.max(best, k.shuffle("bfly", best, apart)), top);
+      const top = k.max(largest, k.mul(own.slice(1).reduce<Value<"f32">>(best, own[0]!), factor));
+      const across = [1, 2].reduce((most, apart) => k.max(most, k.shuffle("bfly", most, apart)), top);
       const shrink = k.approximate("ex2", k.sub(largest, across));
       k.assign(largest, across);
       const negative = k.neg(across);
@@ -266,15 +268,17 @@ class FlashAttention {
   /** Adds probabilities times values to the outputs. */
   private addValues(tileV: Pointer<"shared">, chances: Value<"b32">[][], outputs: Four[][]): void {
     const { k } = this;
-    const { width, keys, placeK } = this.plan;
+    const { keys, placeK } = this.plan;
     const lane = k.and(k.threadIndex(), 31);
     const [valueRow, half] = [k.and(lane, 15), k.shr(lane, 4)];
     for (let step = 0; step < keys / 16; step++)
-      for (let pair = 0; pair < width / 16; pair++) {
+      for (let pair = 0; pair < ceilDiv(this.shape.headDim, 16); pair++) {
         const right = k.loadMatrices(pieceAt(k, tileV, placeK, k.add(valueRow, 16 * step), k.add(half, 2 * pair)), 4, true);
         for (const [r, row] of chances.entries())
-          for (const side of [0, 1])
-            this.product(row.slice(4 * step, 4 * step + 4), right.slice(2 * side, 2 * side + 2), outputs[r]![2 * pair + side]!);
+          for (const side of [0, 1]) {
+            const output = outputs[r]![2 * pair + side];
+            if (output) this.product(row.slice(4 * step, 4 * step + 4), right.slice(2 * side, 2 * side + 2), output);
+          }
       }
   }
 
@@ -292,7 +296,6 @@ class FlashAttention {
       const exists = k.compare("lt", at, seqLen);
       const to = k.at(k.at(o, at, headDim), column);
       for (const [s, four] of outputs[r]!.entries()) {
-        if (8 * s >= headDim) continue;
         const [low, high] = [k.mul(four[2 * half]!, share), k.mul(four[2 * half + 1]!, share)];
         const inside = (part: number): Value<"pred"> =>
           8 * s + 8 <= headDim ? exists : k.and(exists, k.compare("lt", k.add(column, 8 * s + part), headDim));

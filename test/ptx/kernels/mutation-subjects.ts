@@ -65,8 +65,11 @@ function softmaxSubject(form: "warp" | "block"): Subject {
 function attentionSubject(): Subject {
   const shape = { heads: 2, seqLen: 135, headDim: 24, keyLength: 139, causal: true } as const;
   const kernel = attention(shape, { target: "sm_80" });
+  // The second head's scores are so far apart that exponentials overflow where any but the largest is subtracted.
+  const far = (values: Float32Array, s: number): Float32Array =>
+    values.map((each, at) => (s === 0 && at >= values.length / 2 ? 60 * each : each));
   const bits = [shape.seqLen, shape.keyLength, shape.keyLength].map((count, s) =>
-    toHalves(uniform(2 * count * shape.headDim, 4 + s, 2), "f16"),
+    toHalves(far(uniform(2 * count * shape.headDim, 4 + s, 2), s), "f16"),
   );
   const [q, k, v] = bits.map((each) => fromHalves(each, "f16"));
   const expected = attentionOf(shape, q!, k!, v!);
@@ -99,15 +102,15 @@ function quantizedSubject(): Subject {
 }
 
 function persistentSubject(): Subject {
-  const shape = { size: 160, rowsPerWarp: 8, warps: 16 } as const;
+  const shape = { size: 224, rowsPerWarp: 8, warps: 16 } as const;
   const kernel = persistentGrid(shape);
-  const data = reservoir(160, 5);
+  const data = reservoir(224, 5);
   const places = persistentPlaces(shape);
-  const wild = reservoir(160, 1);
-  wild.state[159] = 1.5;
+  const wild = reservoir(224, 1);
+  wild.state[223] = 1.5;
   const check = (ptx: string): boolean => {
     const { states, state, report } = runReservoir(kernel, data, [3, 2], places, { ptx, idlePolls: 2000 });
-    if (report !== 0n || !states.every((x, k) => x === data.states[k]) || !state.every((x, k) => x === data.states[4 * 160 + k]))
+    if (report !== 0n || !states.every((x, k) => x === data.states[k]) || !state.every((x, k) => x === data.states[4 * 224 + k]))
       return false;
     if (runReservoir(kernel, wild, [1], places, { ptx, idlePolls: 2000 }).report !== 2n ** 64n - 1n) return false;
     return runReservoir(kernel, data, [3], places, { ptx, blocks: 1, spinLimit: 1000n, idlePolls: 4000 }).report === 1n << 32n;
