@@ -13,14 +13,18 @@ import type {
 } from "../reservoir/engine.js";
 import { DisposedError, NonFiniteStateError } from "../reservoir/engine.js";
 import { evaluateReadout, writeFeatures } from "../reservoir/features.js";
+import type { EngineProfile, PhaseName } from "../reservoir/profile.js";
 import type { EngineModel, NetworkState } from "../reservoir/spiking-model.js";
 import { WorkPacer } from "../reservoir/work.js";
+import type { PhaseClock } from "./phase-clock.js";
 import { initialNetwork } from "../spikes/liquid/network-state.js";
 
 /** Computes chunks of steps in buffers of its own. Views are live: reading after `advance` sees its results. */
 export interface Stepper {
   /** Steps that fit into one chunk. */
   readonly capacity: number;
+  /** Whether it times its phases itself, where there is a clock. */
+  readonly timesPhases?: boolean;
   /** capacity x I. */
   readonly inputs: FloatArray;
   /** capacity x O: row t is what step t feeds back, y(t). */
@@ -51,6 +55,7 @@ export class ChunkedSession implements EngineSession {
   readonly model: EngineModel;
   readonly plan: EnginePlan;
   readonly #stepper: Stepper;
+  readonly #clock: PhaseClock | undefined;
   #step = 0;
   #input: FloatArray;
   #output: FloatArray;
@@ -58,10 +63,12 @@ export class ChunkedSession implements EngineSession {
   readonly #before: FloatArray;
   #disposed = false;
 
-  constructor(model: EngineModel, plan: EnginePlan, stepper: Stepper) {
+  /** @param clock times phases; left out, nothing is timed. */
+  constructor(model: EngineModel, plan: EnginePlan, stepper: Stepper, clock?: PhaseClock) {
     this.model = model;
     this.plan = plan;
     this.#stepper = stepper;
+    this.#clock = clock;
     this.#input = allocate(model.precision, model.inputSize);
     this.#output = allocate(model.precision, model.outputSize);
     this.#before = allocate(model.precision, model.size);
@@ -70,7 +77,8 @@ export class ChunkedSession implements EngineSession {
 
   async run(sequence: SequenceInput, options: RunOptions): Promise<void> {
     const { states, every = 1 } = options;
-    await this.#sequence(sequence, 0, options, states && ((chunk, from) => keepRows(chunk, from, every, states)));
+    const keep = (chunk: Matrix, from: number) => this.#timed("keep", () => keepRows(chunk, from, every, states!));
+    await this.#sequence(sequence, 0, options, states && keep);
   }
 
   step(input: FloatArray, teacher?: FloatArray): FloatArray {
@@ -97,7 +105,8 @@ export class ChunkedSession implements EngineSession {
         this.reset();
         const steps = sequence.inputs.rows;
         const out = Matrix.zeros(options.keep === "last" ? 1 : steps, model.size, model.precision);
-        const keepAll = (chunk: Matrix) => out.data.set(chunk.data, out.data.length - (steps - this.#step + chunk.rows) * model.size);
+        const keepAll = (chunk: Matrix) =>
+          this.#timed("keep", () => out.data.set(chunk.data, out.data.length - (steps - this.#step + chunk.rows) * model.size));
         await this.#chunks(sequence, index, pacer, done, options.keep === "last" ? undefined : keepAll);
         if (options.keep === "last") out.data.set(this.#stepper.getValues());
         done += steps;
@@ -119,8 +128,10 @@ export class ChunkedSession implements EngineSession {
     const result = Matrix.zeros(steps, outputs, model.precision);
     const features = new Float64Array(readout.weights.cols);
     const answer = (y: FloatArray) => {
+      this.#clock?.enter("readout");
       writeFeatures(readout.features, this.#stepper.getValues(), this.#input, features);
       evaluateReadout(readout, features, y);
+      this.#clock?.leave();
     };
     const input = allocate(model.precision, model.inputSize);
     for (let t = 0; t < steps; t++) {
@@ -153,8 +164,13 @@ export class ChunkedSession implements EngineSession {
       const first = Math.max(0, washout - from);
       if (first >= chunk.rows) return;
       const to = from + chunk.rows;
-      sink.add(chunk.subarray(first), sequence.inputs.subarray(from + first, to), targets.subarray(from + first, to));
+      const rows = [chunk.subarray(first), sequence.inputs.subarray(from + first, to), targets.subarray(from + first, to)] as const;
+      this.#timed("train", () => sink.add(...rows));
     });
+  }
+
+  profile(): EngineProfile | undefined {
+    return this.#clock?.read();
   }
 
   getState(): SessionState {
@@ -251,7 +267,10 @@ export class ChunkedSession implements EngineSession {
       throw new RangeError(`step ${this.#step + steps} is beyond the noise counter, which ends at ${lastStep}; reset() starts a new count`);
     }
     this.#before.set(this.#stepper.getValues());
+    const clock = this.#stepper.timesPhases ? undefined : this.#clock;
+    clock?.enter("run", steps);
     const finite = this.#stepper.advance(steps, this.#step, sequence, keep);
+    clock?.leave();
     this.#step += finite;
     return finite;
   }
@@ -266,6 +285,12 @@ export class ChunkedSession implements EngineSession {
       this.#step,
       state.findIndex((value) => !Number.isFinite(value)),
     );
+  }
+
+  #timed(phase: PhaseName, work: () => void): void {
+    this.#clock?.enter(phase);
+    work();
+    this.#clock?.leave();
   }
 
   #alive(): void {

@@ -7,6 +7,7 @@ import { featureCount, type LinearReadout } from "./features.js";
 import { anySeries, count, DataError, series } from "./inputs.js";
 import { type AnyReservoirOptions, modelOf, shapeFor } from "./kinds.js";
 import type { ReservoirModel } from "./model.js";
+import type { Profile } from "./profile.js";
 import { anyShapeOf } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
 import type { EngineModel, NetworkState, SpikingModel } from "./spiking-model.js";
@@ -22,6 +23,8 @@ export interface CreateOptions {
   readonly spinLimit?: number | undefined;
   /** Worker threads of the CPU engine. Default 1; worth trying from N = 1000 on an idle machine. */
   readonly threads?: number | undefined;
+  /** Measure what the work costs, phase by phase: `ReservoirComputer.profile`. Default false, and then nothing is recorded. */
+  readonly profile?: boolean | undefined;
   /** Matrices to use in place of drawn ones. */
   readonly matrices?: ReservoirMatrices | undefined;
 }
@@ -72,6 +75,8 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   readonly model: Model;
   readonly #session: EngineSession;
   #busy = false;
+  #calls = 0;
+  #milliseconds = 0;
 
   private constructor(model: Model, session: EngineSession, engineName: string, reason: string) {
     this.#session = session;
@@ -112,10 +117,21 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     if (!Number.isSafeInteger(threads) || threads < 1 || threads > 64) {
       throw new RangeError(`threads is ${threads}; it takes a whole number from 1 to 64`);
     }
-    const { plan, spinLimit } = options;
+    const { plan, spinLimit, profile } = options;
     if (plan !== undefined && !engine.planNames)
       throw new RangeError(`plan is ${JSON.stringify(plan)}; the engine "${engine.name}" has one way to run alone`);
-    return new ReservoirComputer(model, await engine.open(model, { threads, plan, spinLimit }), engine.name, reason);
+    return new ReservoirComputer(model, await engine.open(model, { threads, plan, spinLimit, profile }), engine.name, reason);
+  }
+
+  /**
+   * What the work since `create` cost, by events on the device or the host's clock; undefined without `profile: true`. Read it between calls:
+   * pieces of work that are not over are not in it.
+   */
+  get profile(): Profile | undefined {
+    const measured = this.#session.profile?.();
+    if (!measured) return undefined;
+    const { name, plan } = this.engine;
+    return { engine: name, plan, calls: this.#calls, milliseconds: this.#milliseconds, ...measured };
   }
 
   /** The description with every default filled in. */
@@ -144,7 +160,10 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     const u = this.#row(input, "input", this.model.inputSize, "inputSize");
     const y = teacher === undefined ? undefined : this.#row(teacher, "teacher", this.model.outputSize, "outputSize");
     if (this.#busy) throw busyError();
-    return this.#session.step(u, y);
+    const begun = performance.now();
+    const x = this.#session.step(u, y);
+    this.#called(begun);
+    return x;
   }
 
   /**
@@ -322,14 +341,21 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
       throw new DataError(`the readout has ${readout.weights.cols} weights an output; its features are ${features}`);
   }
 
+  #called(begun: number): void {
+    this.#calls++;
+    this.#milliseconds += performance.now() - begun;
+  }
+
   /** One call at a time: a session has one state. */
   async #alone<T>(work: () => Promise<T>): Promise<T> {
     if (this.#busy) throw busyError();
     this.#busy = true;
+    const begun = performance.now();
     try {
       return await work();
     } finally {
       this.#busy = false;
+      this.#called(begun);
     }
   }
 }

@@ -3,6 +3,7 @@
 import type { FloatArray, Matrix, SparseMatrix } from "../numerics/index.js";
 import type { FeatureSpec, LinearReadout } from "./features.js";
 import type { ReservoirModel } from "./model.js";
+import type { EngineProfile } from "./profile.js";
 import type { WeightDraws, RowSums } from "./weight-draws.js";
 import type { ModelShape, SpikingShape } from "./shape.js";
 import type { EngineModel, NetworkState } from "./spiking-model.js";
@@ -33,6 +34,8 @@ export interface EngineOptions {
   readonly plan?: string | undefined;
   /** Clock ticks after which a wait between blocks on a device is an error (persistent plans). */
   readonly spinLimit?: number | undefined;
+  /** Measure phases: `EngineSession.profile`. Default false, and then nothing is recorded. */
+  readonly profile?: boolean | undefined;
 }
 
 /** Everything a run depends on that is not in the model. Copying it and setting it back resumes a run exactly. */
@@ -115,6 +118,8 @@ export interface EngineSession {
   /** Runs a sequence and hands its states to a training sink in rising order, without keeping them. */
   accumulate(sequence: SequenceInput, options: AccumulateOptions): Promise<void>;
   /** A copy of the state, the last input and output, and the step count. */
+  /** What was measured so far, of a session that was opened with `profile: true`. */
+  profile?(): EngineProfile | undefined;
   getState(): SessionState;
   /** Puts a state in place; the caller has checked its sizes. */
   setState(state: SessionState): void;

@@ -10,6 +10,8 @@ export * from "./features.js";
 export { checkFinite, DataError } from "./inputs.js";
 export { type AnyReservoirOptions, isSpiking, modelOf, registerSpikingKind, type SpikingKind } from "./kinds.js";
 export type * from "./model.js";
+export { loopTime } from "./profile.js";
+export type * from "./profile.js";
 export type * from "./spiking-config.js";
 export type * from "./spiking-model.js";
 export { type AnyShape, expectedShape, type ModelShape, type SpikingShape, shapeOf } from "./shape.js";

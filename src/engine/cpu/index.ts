@@ -6,6 +6,7 @@ import type { SpikingModel } from "../../reservoir/spiking-model.js";
 import { cpuMicroseconds } from "./cost.js";
 import { ChunkedSession } from "../chunked-session.js";
 import { ensembleOneByOne } from "../ensemble.js";
+import { clockFor } from "../phase-clock.js";
 import { type MemoryMap, planMemory } from "./memory.js";
 import { planSpikingMemory, type SpikingMemoryMap } from "./spiking-memory.js";
 import { WasmSpikingStepper } from "./spiking-stepper.js";
@@ -44,7 +45,7 @@ export const cpuEngine: Engine = {
     if (threads === 1) {
       await loadWasm();
       const { exports, memory } = wasmInstance(map.totalBytes - wasmReserved);
-      return new ChunkedSession(model, plan, new WasmStepper(model, map, memory, exports));
+      return new ChunkedSession(model, plan, new WasmStepper(model, map, memory, exports), clockFor(options));
     }
     if (!globalThis.process?.versions?.node) {
       throw new EngineUnavailableError("cpu", `threads is ${threads}; worker threads run in Node only, so it takes 1 here`);
@@ -53,7 +54,12 @@ export const cpuEngine: Engine = {
     const memory = new WebAssembly.Memory({ initial: Math.ceil(map.totalBytes / 65536), maximum: 65536, shared: true });
     const team = await WorkerTeam.create(threads, module, memory, model.precision);
     const instance = new WebAssembly.Instance(module, { env: { memory, ...team.barrierImports(memory) } });
-    return new ChunkedSession(model, plan, new WasmStepper(model, map, memory, instance.exports as unknown as WasmExports, team));
+    return new ChunkedSession(
+      model,
+      plan,
+      new WasmStepper(model, map, memory, instance.exports as unknown as WasmExports, team),
+      clockFor(options),
+    );
   },
 
   ensemble(models, sequences, options) {
@@ -66,7 +72,7 @@ async function openSpiking(model: SpikingModel, options: EngineOptions | undefin
   const plan = describeSpikingPlan(model, map, options);
   await loadWasm();
   const { exports, memory } = wasmInstance(map.totalBytes - wasmReserved);
-  return new ChunkedSession(model, plan, new WasmSpikingStepper(model, map, memory, exports));
+  return new ChunkedSession(model, plan, new WasmSpikingStepper(model, map, memory, exports), clockFor(options));
 }
 
 /** @throws EngineUnavailableError for more than one thread */

@@ -6,6 +6,7 @@ import type { ReservoirModel } from "../../reservoir/model.js";
 import type { ChunkBuffers, ChunkSlot } from "./chunk-buffers.js";
 import type { CommonKernels } from "./common-kernels.js";
 import type { DeviceModel } from "./device-model.js";
+import type { DeviceClock, PieceSize } from "./profile.js";
 import type { RealSlice, TimeLoop } from "./time-loop.js";
 
 /** Where a chunk's states go. */
@@ -38,6 +39,7 @@ export interface PipelineParts {
   readonly common: CommonKernels;
   readonly compute: Stream;
   readonly copies: Stream;
+  readonly clock?: DeviceClock | undefined;
 }
 
 /** Where a sequence starts. */
@@ -83,6 +85,7 @@ export class ChunkPipeline {
     const chunk = this.#underWay.shift();
     if (!chunk) return undefined;
     await chunk.slot.copied.done();
+    this.#parts.clock?.collect();
     return this.#finished(chunk);
   }
 
@@ -92,7 +95,7 @@ export class ChunkPipeline {
   }
 
   #enqueue(): void {
-    const { model, device, loop, common, compute, copies } = this.#parts;
+    const { model, device, loop, common, compute, copies, clock } = this.#parts;
     const { size, inputSize, outputSize } = model;
     const index = (this.#count++ % 2) as 0 | 1;
     const slot = this.#buffers.slots[index];
@@ -104,22 +107,32 @@ export class ChunkPipeline {
     const states = slot.states.slice(0, steps * size) as RealSlice;
     if (slot.inputs && slot.hostInputs) {
       slot.hostInputs.array.set(this.#sequence.inputs.data.subarray(from * inputSize, to * inputSize));
+      clock?.on(compute, "upload");
       compute.copy2D(slot.inputs as RealSlice<"f32">, slot.hostInputs as never, { columns: inputSize, rows: steps });
     }
+    clock?.on(compute, "drive");
     common.drive(compute, device.inputWeights, device.bias, slot.inputs, drive, { size, inputs: inputSize, steps });
+    clock?.off(compute);
     let feedback: RealSlice | undefined;
     if (this.#buffers.feedback && slot.outputs && slot.hostOutputs) {
       this.#feedBack(slot.hostOutputs.array, from, to);
+      clock?.on(compute, "upload");
       compute.copy2D(slot.outputs as RealSlice<"f32">, slot.hostOutputs as never, { columns: outputSize, rows: steps });
       feedback = this.#buffers.feedback.slice(0, steps * size) as RealSlice;
+      clock?.on(compute, "drive");
       common.drive(compute, device.feedbackWeights, null, slot.outputs, feedback, { size, inputs: outputSize, steps });
+      clock?.off(compute);
     }
     compute.copy(slot.before as RealSlice<"f32">, device.state as RealSlice<"f32">);
     const { step, sequence } = this.#start;
+    clock?.on(compute, "run", runSize(loop, steps));
     loop.enqueue(compute, { steps, firstStep: step + from, sequence, drive, feedback, state: device.state, states });
+    clock?.on(compute, "check");
     common.firstNonFinite(compute, states, slot.firstNonFinite);
+    clock?.off(compute);
     slot.computed.record(compute);
     copies.wait(slot.computed);
+    clock?.on(copies, "download");
     copies.read(slot.firstNonFinite, slot.hostFirstNonFinite);
     const { every } = this.#target;
     const keptFrom = every > 0 ? every - 1 - (from % every) : steps;
@@ -129,6 +142,7 @@ export class ChunkPipeline {
       const source = states.slice(keptFrom * size) as RealSlice<"f32">;
       copies.copy2D(this.#buffers.hostStates()[index] as never, source, rectangle);
     }
+    clock?.off(copies);
     slot.copied.record(copies);
     this.#underWay.push({ from, to, slot, index, keptFrom, keptRows });
   }
@@ -157,4 +171,9 @@ export class ChunkPipeline {
       rows.set(fed, (t - from) * outputSize);
     }
   }
+}
+
+/** What steps of a loop do. */
+export function runSize(loop: TimeLoop, steps: number): PieceSize {
+  return { steps, bytes: steps * (loop.bytesPerStep ?? 0) };
 }

@@ -4,6 +4,7 @@ import { featureCount, type LinearReadout } from "../../reservoir/features.js";
 import type { ChunkBuffers } from "./chunk-buffers.js";
 import type { PipelineParts } from "./chunk-pipeline.js";
 import { allocAny, type AnyBuffer, realType } from "./kernels.js";
+import type { DeviceSlice } from "../../gpu/index.js";
 import type { ClosedLoopRun, DeviceReadout, RealSlice, TimeLoop } from "./time-loop.js";
 import { abandonAll, disposeAll } from "./dispose.js";
 
@@ -79,7 +80,7 @@ export class ClosedLoop {
 
   /** Runs a chunk from step `from` of the whole; x is then that of the last finite step. */
   async run(from: number, start: ClosedStart, keepStates: boolean): Promise<ClosedChunk> {
-    const { context, model, device, compute, common, loop } = this.#parts;
+    const { context, model, device, compute, common, loop, clock } = this.#parts;
     const { size, inputSize, precision } = model;
     const { outputs } = this.#readout;
     const slot = this.#buffers.slots[0];
@@ -88,8 +89,10 @@ export class ClosedLoop {
     const inputs = part(this.#inputs as RealSlice, (steps + 1) * inputSize);
     const answers = part(this.#outputs as RealSlice, (steps + 1) * outputs);
     const before = device.state as RealSlice<"f32">;
+    clock?.on(compute, "upload");
     if (inputSize > 0) compute.upload(inputs, this.#inputRows(from, steps, start.input) as Float32Array<ArrayBuffer>);
     if (model.outputSize > 0) compute.upload(part(answers, outputs), start.output as Float32Array<ArrayBuffer>);
+    clock?.off(compute);
     compute.copy(slot.before as RealSlice<"f32">, before);
     const states = part(slot.states, steps * size);
     const run: ClosedLoopRun = {
@@ -100,11 +103,19 @@ export class ClosedLoop {
       drive: part(this.#buffers.drive, steps * size),
       feedback: this.#buffers.feedback ? part(this.#buffers.feedback, steps * size) : undefined,
     };
-    if (!loop.enqueueClosed?.(compute, run)) (await this.#parts.openStreamed()).enqueueClosed!(compute, run);
+    clock?.on(compute, "closedLoop", { steps, bytes: 0 });
+    if (!loop.enqueueClosed?.(compute, run)) {
+      const streamed = await this.#parts.openStreamed();
+      clock?.on(compute, "closedLoop", { steps, bytes: 0 });
+      streamed.enqueueClosed!(compute, run);
+    }
+    clock?.on(compute, "check");
     common.firstNonFinite(compute, states, slot.firstNonFinite);
-    const first = (await compute.download(slot.firstNonFinite))[0]!;
+    clock?.off(compute);
+    const marks = (slice: DeviceSlice) => clock?.around(compute, slice.byteLength);
+    const first = (await compute.download(slot.firstNonFinite, marks(slot.firstNonFinite)))[0]!;
     loop.check();
-    const made = (await compute.download(answers)) as FloatArray;
+    const made = (await compute.download(answers, marks(answers))) as FloatArray;
     const all = first >= BigInt(steps * size);
     const finite = all ? steps : Math.floor(Number(first) / size);
     if (!all) compute.copy(before, (finite > 0 ? states.slice((finite - 1) * size, finite * size) : slot.before) as RealSlice<"f32">);
@@ -112,7 +123,7 @@ export class ClosedLoop {
     return {
       ...{ steps, finite, neuron: all ? 0 : Number(first) % size },
       outputs: new Matrix(steps, outputs, made.subarray(outputs)),
-      states: keepStates ? ((await compute.download(states)) as FloatArray) : allocate(precision, 0),
+      states: keepStates ? ((await compute.download(states, marks(states))) as FloatArray) : allocate(precision, 0),
       input: row ? (context.read(row) as FloatArray) : allocate(precision, 0),
     };
   }

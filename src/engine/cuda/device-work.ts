@@ -4,6 +4,7 @@ import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";
 import type { Matrix } from "../../numerics/index.js";
 import type { BatchOptions, EnsembleOptions, SequenceInput, TrainingSink } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
+import type { DeviceClock } from "./profile.js";
 import type { RealSlice } from "./time-loop.js";
 
 /** Rows to learn from, on the device. */
@@ -45,7 +46,7 @@ export interface DeviceBatch {
 }
 
 /** Opens what runs batches of a model; its memory is taken when a batch is first run. */
-export type OpenBatch = (context: Context, model: ReservoirModel) => DeviceBatch | undefined;
+export type OpenBatch = (context: Context, model: ReservoirModel, clock?: DeviceClock) => DeviceBatch | undefined;
 
 /** Runs an ensemble, or declines it. The order and the meaning are those of `Engine.ensemble`. */
 export type RunEnsemble = (

@@ -12,6 +12,7 @@ import { runTogether } from "./ensemble/index.js";
 import { sweepTogether } from "./ensemble/sweep.js";
 import { usableMemory } from "./memory.js";
 import { type Choice, choices, describeChoice, type Place, planNames } from "./plan.js";
+import { DeviceClock } from "./profile.js";
 import { DeviceSession } from "./session.js";
 import { type ModelShape, shapeOf } from "./shape.js";
 import { openSpiking, planSpiking } from "./spiking/index.js";
@@ -97,6 +98,7 @@ export function deviceEngine(options: DeviceEngineOptions): DeviceEngine {
       try {
         return new DeviceSession({
           ...{ context, model, loop, openTrainer, openBatch },
+          clock: engineOptions?.profile ? new DeviceClock(context) : undefined,
           plan: describeChoice(choice, shape, here, found, loop.details),
           capacity: choice.memory.capacity,
           openStreamed: () => openStreamed(context, model, shape),

@@ -15,10 +15,12 @@ import {
   type SessionState,
 } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
+import type { EngineProfile } from "../../reservoir/profile.js";
 import { WorkPacer } from "../../reservoir/work.js";
 import { ChunkBuffers } from "./chunk-buffers.js";
-import { ChunkPipeline, type ChunkTarget, type FinishedChunk } from "./chunk-pipeline.js";
+import { ChunkPipeline, type ChunkTarget, type FinishedChunk, runSize } from "./chunk-pipeline.js";
 import { ClosedLoop } from "./closed-loop.js";
+import type { DeviceClock } from "./profile.js";
 import { CommonKernels } from "./common-kernels.js";
 import { DeviceModel } from "./device-model.js";
 import type { DeviceBatch, OpenBatch, OpenTrainer } from "./device-work.js";
@@ -39,6 +41,8 @@ export interface SessionParts {
   readonly openStreamed: () => Promise<TimeLoop>;
   readonly openTrainer: OpenTrainer;
   readonly openBatch: OpenBatch;
+  /** Times phases; the session disposes of it. */
+  readonly clock?: DeviceClock | undefined;
 }
 
 /** Noise counters are 32 bits wide. */
@@ -69,7 +73,7 @@ export class DeviceSession implements EngineSession {
   #disposed = false;
 
   constructor(parts: SessionParts) {
-    const { context, model, plan } = parts;
+    const { context, model, plan, clock } = parts;
     this.model = model;
     this.plan = plan;
     this.#parts = parts;
@@ -81,11 +85,14 @@ export class DeviceSession implements EngineSession {
       return thing;
     };
     try {
+      if (clock) own(clock);
       this.#device = own(new DeviceModel(context, model));
       this.#common = new CommonKernels(context, model.precision);
       this.#compute = own(context.stream({ label: "reservoir" }));
       this.#copies = own(context.stream({ label: "states to the host" }));
       this.#setValues(model.initialState);
+      clock?.watch(this.#compute);
+      clock?.watch(this.#copies);
     } catch (error) {
       abandonAll(this.#owned);
       throw error;
@@ -97,7 +104,7 @@ export class DeviceSession implements EngineSession {
     const pacer = new WorkPacer(options, sequence.inputs.rows);
     await this.#alone(() =>
       this.#chunks(sequence, 0, pacer, 0, { every: states ? every : 0 }, (chunk) => {
-        if (states) keepRows(chunk, every, states);
+        if (states) this.#keepRows(chunk, every, states);
       }),
     );
     pacer.finish();
@@ -112,23 +119,33 @@ export class DeviceSession implements EngineSession {
     const row = <S extends RealSlice | null>(matrix: S, columns: number) => matrix && (matrix.slice(0, columns) as RealSlice<"f32">);
     const [u, y, state] = [row(slot.inputs, inputSize), row(slot.outputs, outputSize), this.#device.state as RealSlice<"f32">];
     const compute = this.#compute;
+    const { clock } = this.#parts;
+    clock?.on(compute, "upload");
     if (u) compute.upload(u, input as Float32Array<ArrayBuffer>);
+    if (y) compute.upload(y, this.#output as Float32Array<ArrayBuffer>);
+    clock?.on(compute, "drive");
     this.#common.drive(compute, this.#device.inputWeights, this.#device.bias, u, row(drive, size)!, { size, inputs: inputSize, steps: 1 });
     if (y) {
-      compute.upload(y, this.#output as Float32Array<ArrayBuffer>);
       const shape = { size, inputs: outputSize, steps: 1 };
       this.#common.drive(compute, this.#device.feedbackWeights, null, y, row(feedback, size)!, shape);
     }
+    clock?.off(compute);
     compute.copy(slot.before as RealSlice<"f32">, state);
+    clock?.on(compute, "run", runSize(this.#parts.loop, 1));
     this.#parts.loop.enqueue(compute, {
       ...{ steps: 1, firstStep: this.#step, sequence: 0, state },
       drive: row(drive, size)!,
       feedback: row(feedback, size) ?? undefined,
       states: row(slot.states, size)!,
     });
+    clock?.off(compute);
     compute.sync();
     this.#parts.loop.check();
+    clock?.enter("download");
     const values = this.#parts.context.read(state) as FloatArray;
+    clock?.leave();
+    clock?.came(values.byteLength);
+    clock?.settle();
     const neuron = values.findIndex((value) => !Number.isFinite(value));
     if (neuron >= 0) {
       compute.copy(state, slot.before as RealSlice<"f32">);
@@ -142,7 +159,7 @@ export class DeviceSession implements EngineSession {
 
   async batch(sequences: readonly SequenceInput[], options: BatchOptions): Promise<Matrix[]> {
     this.#alive();
-    this.#batch ??= this.#parts.openBatch(this.#parts.context, this.model);
+    this.#batch ??= this.#parts.openBatch(this.#parts.context, this.model, this.#parts.clock);
     const ending = AbortSignal.any([this.#ending.signal, ...(options.signal ? [options.signal] : [])]);
     const together = this.#batch?.run(sequences, { ...options, signal: ending });
     if (together) {
@@ -167,7 +184,7 @@ export class DeviceSession implements EngineSession {
           const { rows } = sequence.inputs;
           const out = Matrix.zeros(options.keep === "last" ? 1 : rows, size, precision);
           const every = options.keep === "last" ? rows : 1;
-          await this.#chunks(sequence, index, pacer, done, { every }, (chunk) => keepRows(chunk, every, out));
+          await this.#chunks(sequence, index, pacer, done, { every }, (chunk) => this.#keepRows(chunk, every, out));
           done += rows;
           results.push(out);
         }
@@ -216,6 +233,7 @@ export class DeviceSession implements EngineSession {
 
   async accumulate(sequence: SequenceInput, options: AccumulateOptions): Promise<void> {
     const { targets, washout, sink } = options;
+    const { clock } = this.#parts;
     const pacer = new WorkPacer(options, sequence.inputs.rows);
     await this.#alone(async () => {
       const { context, openTrainer } = this.#parts;
@@ -225,19 +243,27 @@ export class DeviceSession implements EngineSession {
           const first = Math.max(0, washout - from);
           const to = from + finite;
           if (first >= finite) return;
+          clock?.enter("train");
           sink.add(kept.subarray(first, finite), sequence.inputs.subarray(from + first, to), targets.subarray(from + first, to));
+          clock?.leave();
         });
         return;
       }
-      const training = new TrainingRun(context, this.#compute, trainer, targets, washout, this.model);
+      const training = new TrainingRun(context, this.#compute, trainer, targets, washout, this.model, clock);
       try {
         await this.#chunks(sequence, 0, pacer, 0, { every: 0 }, (chunk) => training.add(chunk));
+        clock?.enter("sums");
         await training.finish();
+        clock?.leave();
       } finally {
         training.dispose();
       }
     });
     pacer.finish();
+  }
+
+  profile(): EngineProfile | undefined {
+    return this.#parts.clock?.read();
   }
 
   getState(): SessionState {
@@ -327,8 +353,8 @@ export class DeviceSession implements EngineSession {
   }
 
   #pipelineParts() {
-    const { context, model, loop } = this.#parts;
-    return { context, model, loop, device: this.#device, common: this.#common, compute: this.#compute, copies: this.#copies };
+    const { context, model, loop, clock } = this.#parts;
+    return { context, model, loop, clock, device: this.#device, common: this.#common, compute: this.#compute, copies: this.#copies };
   }
 
   async #streamedLoop(): Promise<TimeLoop> {
@@ -347,6 +373,13 @@ export class DeviceSession implements EngineSession {
     return this.#buffers;
   }
 
+  #keepRows(chunk: FinishedChunk, every: number, states: Matrix): void {
+    const { clock } = this.#parts;
+    clock?.enter("keep");
+    keepRows(chunk, every, states);
+    clock?.leave();
+  }
+
   #setValues(values: FloatArray): void {
     this.#compute.upload(this.#device.state as RealSlice<"f32">, values as Float32Array<ArrayBuffer>);
   }
@@ -361,7 +394,11 @@ export class DeviceSession implements EngineSession {
     this.#alive();
     const result = work();
     this.#work = result;
-    return result;
+    try {
+      return await result;
+    } finally {
+      this.#parts.clock?.settle();
+    }
   }
 
   #alive(): void {

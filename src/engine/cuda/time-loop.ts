@@ -74,6 +74,8 @@ export interface TimeLoop {
   readonly details: Readonly<Record<string, string | number | boolean>>;
   /** Device memory that it holds, weights included. */
   readonly bytes: number;
+  /** Bytes of weights that each step reads from device memory; left out where they stay on the chip. */
+  readonly bytesPerStep?: number | undefined;
   /** Enqueues a chunk; returns at once. */
   enqueue(stream: Stream, run: TimeLoopRun): void;
   /** Enqueues a chunk of a closed loop; left out by loops that have none, and false where the readout is not for this one. */

@@ -3,6 +3,7 @@ import type { Context, DeviceBuffer, PinnedBuffer, Stream } from "../../gpu/inde
 import type { Matrix } from "../../numerics/index.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { FinishedChunk } from "./chunk-pipeline.js";
+import type { DeviceClock } from "./profile.js";
 import type { DeviceTrainer } from "./device-work.js";
 import type { RealSlice } from "./time-loop.js";
 import { disposeAll } from "./dispose.js";
@@ -14,17 +15,27 @@ export class TrainingRun {
   readonly #targets: Matrix;
   readonly #washout: number;
   readonly #model: ReservoirModel;
+  readonly #clock: DeviceClock | undefined;
   #onDevice: readonly [DeviceBuffer<"f64">, DeviceBuffer<"f64">] | undefined;
   #onHost: readonly [PinnedBuffer<"f64">, PinnedBuffer<"f64">] | undefined;
   #chunks = 0;
 
-  constructor(context: Context, stream: Stream, trainer: DeviceTrainer, targets: Matrix, washout: number, model: ReservoirModel) {
+  constructor(
+    context: Context,
+    stream: Stream,
+    trainer: DeviceTrainer,
+    targets: Matrix,
+    washout: number,
+    model: ReservoirModel,
+    clock?: DeviceClock,
+  ) {
     this.#context = context;
     this.#stream = stream;
     this.#trainer = trainer;
     this.#targets = targets;
     this.#washout = washout;
     this.#model = model;
+    this.#clock = clock;
   }
 
   /** Enqueues the rows of a chunk after the washout. Two chunks may be under way. */
@@ -36,13 +47,16 @@ export class TrainingRun {
     const rows = finite - first;
     const { device, host } = this.#buffers((to - from) * cols, this.#chunks++ % 2);
     host.array.set(this.#targets.data.subarray((from + first) * cols, (from + finite) * cols));
+    this.#clock?.on(this.#stream, "upload");
     this.#stream.copy2D(device, host, { columns: cols, rows });
+    this.#clock?.on(this.#stream, "train", { steps: rows });
     this.#trainer.add(this.#stream, {
       rows,
       states: slot.states.slice(first * size, finite * size) as RealSlice,
       inputs: (slot.inputs ?? slot.states).slice(first * inputSize, finite * inputSize) as RealSlice,
       targets: device.slice(0, rows * cols),
     });
+    this.#clock?.off(this.#stream);
   }
 
   /** After the last chunk. */

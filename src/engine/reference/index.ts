@@ -5,6 +5,7 @@ import type { ReservoirModel } from "../../reservoir/model.js";
 import { reservoirStep } from "../../reservoir/step.js";
 import { ChunkedSession, type Stepper } from "../chunked-session.js";
 import { ensembleOneByOne } from "../ensemble.js";
+import { clockFor } from "../phase-clock.js";
 import { ReferenceSpikingStepper } from "./spiking.js";
 
 /** The TypeScript reference. */
@@ -25,9 +26,9 @@ export const referenceEngine: Engine = {
     };
   },
 
-  async open(model) {
+  async open(model, options) {
     const stepper = model.kind === "spiking" ? new ReferenceSpikingStepper(model) : new ReferenceStepper(model);
-    return new ChunkedSession(model, referenceEngine.plan(model), stepper);
+    return new ChunkedSession(model, referenceEngine.plan(model), stepper, clockFor(options));
   },
 
   ensemble(models, sequences, options) {

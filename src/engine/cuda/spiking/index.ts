@@ -5,6 +5,7 @@ import { EngineUnavailableError, formatBytes } from "../../../reservoir/engine.j
 import type { SpikingModel } from "../../../reservoir/spiking-model.js";
 import { ChunkedSession } from "../../chunked-session.js";
 import { defaultSpinLimit } from "../persistent/loop.js";
+import { DeviceClock } from "../profile.js";
 import { planLaunch, type SpikingLaunch } from "./launch.js";
 import { DeviceSpikingStepper } from "./stepper.js";
 
@@ -24,8 +25,9 @@ export function openSpiking(context: Context, model: SpikingModel, place: Spikin
   if (context.info.attributes.cooperativeLaunch === 0)
     throw new EngineUnavailableError(place.engine, `${context.info.name} has no cooperative launches, which spiking reservoirs take`);
   const launch = planLaunch(model, context.info, place.stepsPerChunk);
-  const stepper = new DeviceSpikingStepper(context, model, launch, options.spinLimit ?? defaultSpinLimit);
-  return new ChunkedSession(model, describe(model, launch, place), stepper);
+  const clock = options.profile ? new DeviceClock(context) : undefined;
+  const stepper = new DeviceSpikingStepper(context, model, launch, options.spinLimit ?? defaultSpinLimit, clock);
+  return new ChunkedSession(model, describe(model, launch, place), stepper, clock);
 }
 
 function describe(model: SpikingModel, { blocks, threads, bytes, capacity }: SpikingLaunch, { engine }: SpikingPlace): EnginePlan {

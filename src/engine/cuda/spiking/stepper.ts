@@ -6,6 +6,7 @@ import { checkAmplitudes } from "../../../spikes/liquid/amplitudes.js";
 import type { Stepper } from "../../chunked-session.js";
 import { abandonAll, disposeAll } from "../dispose.js";
 import { allocAny, type AnyBuffer, type AnyKernel, realKernel, realType } from "../kernels.js";
+import type { DeviceClock } from "../profile.js";
 import { StallError } from "../time-loop.js";
 import type { SpikingLaunch } from "./launch.js";
 import { DeviceNetwork } from "./network.js";
@@ -21,6 +22,7 @@ const parameters = [
 ];
 
 export class DeviceSpikingStepper implements Stepper {
+  readonly timesPhases = true;
   readonly capacity: number;
   readonly inputs: FloatArray;
   readonly outputs: FloatArray;
@@ -29,6 +31,7 @@ export class DeviceSpikingStepper implements Stepper {
   readonly #model: SpikingModel;
   readonly #launch: SpikingLaunch;
   readonly #spinLimit: number;
+  readonly #clock: DeviceClock | undefined;
   readonly #network: DeviceNetwork;
   readonly #kernel: AnyKernel;
   readonly #inputs: AnyBuffer | null;
@@ -39,13 +42,14 @@ export class DeviceSpikingStepper implements Stepper {
   /** The row of the ring that reaches the neurons in the next step. */
   #row = 0;
 
-  constructor(context: Context, model: SpikingModel, launch: SpikingLaunch, spinLimit: number) {
+  constructor(context: Context, model: SpikingModel, launch: SpikingLaunch, spinLimit: number, clock?: DeviceClock) {
     const { precision, size, inputSize } = model;
     const real = realType(precision);
     this.#context = context;
     this.#model = model;
     this.#launch = launch;
     this.#spinLimit = spinLimit;
+    this.#clock = clock;
     this.capacity = launch.capacity;
     this.inputs = allocate(precision, this.capacity * inputSize);
     this.outputs = allocate(precision, 0);
@@ -56,7 +60,9 @@ export class DeviceSpikingStepper implements Stepper {
       return thing;
     };
     try {
+      if (clock) own(clock);
       this.#network = own(new DeviceNetwork(context, model, launch));
+      clock?.watch(this.#network.stream);
       this.#inputs = inputSize > 0 ? own(allocAny(context, real, this.inputs.length, "inputs") as AnyBuffer) : null;
       this.#states = own(allocAny(context, real, this.states.length, "states") as AnyBuffer);
       this.#arrived = own(context.zeros("u32", 1, { label: "barrier" }));
@@ -88,8 +94,10 @@ export class DeviceSpikingStepper implements Stepper {
     const { inputSize, size } = this.#model;
     const inputs = this.inputs.subarray(0, steps * inputSize);
     checkAmplitudes(this.#model, inputs, step);
+    this.#clock?.on(this.#network.stream, "upload");
     if (this.#inputs)
       this.#network.stream.upload(this.#inputs.slice(0, inputs.length) as DeviceBuffer<"f32">, inputs as Float32Array<ArrayBuffer>);
+    this.#clock?.off(this.#network.stream);
     this.#network.keep();
     const bad = this.#run(steps, step, sequence, keep);
     if (!bad) {
@@ -120,6 +128,7 @@ export class DeviceSpikingStepper implements Stepper {
     const subtracts = neuron.type !== "izhikevich" && neuron.subtracts ? 1 : 0;
     const halfStep = neuron.type === "izhikevich" ? neuron.halfStep : 0;
     const { excitatoryKeep, inhibitoryKeep, stateKeep, noiseScale, backgroundChance, backgroundWeight } = this.#model;
+    this.#clock?.on(stream, "run", { steps });
     stream.launch(
       this.#kernel,
       { grid: blocks, block: threads, shared: sharedBytes, cooperative: true },
@@ -140,7 +149,9 @@ export class DeviceSpikingStepper implements Stepper {
       ...([backgroundChance, noiseKey[0] >>> 0, noiseKey[1] >>> 0, step >>> 0, sequence >>> 0, backgroundWeight] as never[]),
       ...([this.#arrived, this.#report, this.#spinLimit] as never[]),
     );
+    this.#clock?.off(stream);
     stream.sync();
+    this.#clock?.settle();
     const [bad, stalled] = this.#context.read(this.#report) as unknown as [bigint, bigint];
     if (stalled !== 0n) {
       this.#network.restore();
@@ -156,6 +167,9 @@ export class DeviceSpikingStepper implements Stepper {
     this.#row = (this.#row + steps) % this.#launch.rows;
     if (!keep || steps === 0) return;
     const length = steps * this.#model.size;
+    this.#clock?.enter("download");
     this.states.set(this.#context.read(this.#states.slice(0, length) as DeviceBuffer<"f32">));
+    this.#clock?.leave();
+    this.#clock?.came(length * this.states.BYTES_PER_ELEMENT);
   }
 }

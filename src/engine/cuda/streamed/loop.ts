@@ -80,6 +80,10 @@ export class StreamedLoop implements TimeLoop {
     return this.#buffers.reduce((sum, buffer) => sum + buffer.byteLength, this.#weights.bytes);
   }
 
+  get bytesPerStep(): number {
+    return this.#weights.bytes;
+  }
+
   get details(): Readonly<Record<string, string | number | boolean>> {
     return { ...this.#weights.details, stepsPerGraph: graphSteps };
   }

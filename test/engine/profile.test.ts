@@ -1,0 +1,163 @@
+// What `profile: true` measures: phases by the host's clock on the CPU engines, and by events on a device, here the simulated one.
+import { afterAll, describe, expect, it } from "vitest";
+import "../../src/index.js";
+import { PhaseClock } from "../../src/engine/phase-clock.js";
+import { Matrix } from "../../src/numerics/index.js";
+import { GramAccumulator } from "../../src/readout/index.js";
+import { type PhaseName, type PhaseProfile, type Profile, ReservoirComputer, loopTime } from "../../src/reservoir/index.js";
+
+const config = { size: 20, inputSize: 2, connectionProbability: 0.5, seed: 3 };
+const opened: ReservoirComputer[] = [];
+afterAll(async () => {
+  for (const computer of opened) await computer.dispose();
+});
+
+async function open(engine: string, options: object = {}, more: object = {}): Promise<ReservoirComputer> {
+  const computer = await ReservoirComputer.create({ ...config, ...more }, { engine, profile: true, ...options });
+  opened.push(computer);
+  return computer;
+}
+
+function series(rows: number, cols: number): Matrix {
+  const out = Matrix.zeros(rows, cols);
+  for (let i = 0; i < out.data.length; i++) out.data[i] = Math.sin(i);
+  return out;
+}
+
+const phaseOf = ({ phases }: Profile, wanted: PhaseName): PhaseProfile | undefined => phases.find(({ phase }) => phase === wanted);
+const namesOf = ({ phases }: Profile): string[] => phases.map(({ phase, clock }) => `${clock} ${phase}`).sort();
+
+/** A readout of two outputs that predict the next input. */
+const readout = {
+  weights: Matrix.zeros(2, 20, "float64") as Matrix<Float64Array>,
+  intercept: Float64Array.of(0.1, 0.2),
+  features: { input: false, squares: false, state: "plain" as const },
+  stateSize: 20,
+  inputSize: 2,
+};
+
+describe("a profile on the CPU", () => {
+  it("has the phases of the calls that were made, by the host's clock, and no others", async () => {
+    const computer = await open("cpu");
+    await computer.run(series(50, 2));
+    const { engine, calls, milliseconds, plan, phases, device } = computer.profile!;
+    expect({ engine, calls, device }).toEqual({ engine: "cpu", calls: 1, device: undefined });
+    expect(plan).toEqual(computer.engine.plan);
+    expect(namesOf(computer.profile!)).toEqual(["host keep", "host run"]);
+    expect(phaseOf(computer.profile!, "run")!.steps).toBe(50);
+    // Phases on the host lie one after the other within the call.
+    expect(phases.reduce((sum, phase) => sum + phase.milliseconds, 0)).toBeLessThanOrEqual(milliseconds);
+  });
+
+  it("tells training and a closed loop's readout from the steps", async () => {
+    const computer = await open("reference");
+    const sink = new GramAccumulator({ stateSize: 20, inputSize: 2, outputSize: 1, features: readout.features });
+    await computer.train(series(30, 2), series(30, 1), sink);
+    await computer.generate(5, readout);
+    expect(namesOf(computer.profile!)).toEqual(["host readout", "host run", "host train"]);
+    expect(phaseOf(computer.profile!, "run")!.steps).toBe(35);
+    expect(phaseOf(computer.profile!, "readout")!.pieces).toBe(5);
+  });
+
+  it("is not there unless it was asked for", async () => {
+    const computer = await open("cpu", { profile: false });
+    await computer.run(series(5, 2));
+    expect(computer.profile).toBeUndefined();
+  });
+});
+
+describe("a profile on a device", () => {
+  it("times upload, drive, loop and download on the device, and counts bytes each way and launches", async () => {
+    const computer = await open("sim", { plan: "streamed" });
+    await computer.run(series(40, 2));
+    const profile = computer.profile!;
+    expect(namesOf(profile)).toEqual(["device check", "device download", "device drive", "device run", "device upload", "host keep"]);
+    // The simulated device takes 16 steps a chunk: 40 steps are three.
+    for (const phase of ["upload", "drive", "run", "check", "download"] as const) expect(phaseOf(profile, phase)!.pieces, phase).toBe(3);
+    for (const phase of ["drive", "run", "check"] as const) expect(phaseOf(profile, phase)!.milliseconds, phase).toBeGreaterThan(0);
+    expect(phaseOf(profile, "run")!.steps).toBe(40);
+    // 40 x 2 inputs and 40 x 20 states in binary32, and the index of the first bad state, 8 bytes, of each chunk.
+    expect(phaseOf(profile, "upload")!.bytes).toBe(40 * 2 * 4);
+    expect(phaseOf(profile, "download")!.bytes).toBe(40 * 20 * 4 + 3 * 8);
+    expect(profile.device!.bytesToHost).toBe(40 * 20 * 4 + 3 * 8);
+    expect(profile.device!.bytesToDevice).toBe(40 * 2 * 4);
+    expect(profile.device!.kernels).toMatchObject({ drive_f32: 3, first_non_finite_f32: 3 });
+    const runs = Object.values(profile.device!.kernels).reduce((sum, times) => sum + times, 0);
+    expect(profile.device!.launches).toBe(runs);
+  });
+
+  it("leaves out the download where no states were asked for", async () => {
+    const computer = await open("sim");
+    const sink = new GramAccumulator({ stateSize: 20, inputSize: 2, outputSize: 1, features: readout.features });
+    await computer.train(series(20, 2), series(20, 1), sink, { washout: 4 });
+    const profile = computer.profile!;
+    expect(namesOf(profile)).toContain("device train");
+    expect(namesOf(profile)).toContain("host sums");
+    expect(phaseOf(profile, "train")).toMatchObject({ steps: 16, pieces: 2 });
+    expect(phaseOf(profile, "keep")).toBeUndefined();
+    // Of each chunk the index of its first bad state alone comes over in this phase.
+    expect(phaseOf(profile, "download")!.bytes).toBe(2 * 8);
+  });
+
+  it("counts what graphs launch, and the weights that each step reads where they stay in memory", async () => {
+    const computer = await open("sim", { plan: "streamed" });
+    await computer.generate(6, readout);
+    const generated = computer.profile!;
+    expect(phaseOf(generated, "closedLoop")).toMatchObject({ clock: "device", steps: 6 });
+    expect(phaseOf(generated, "run")).toBeUndefined();
+    expect(generated.device!.graphLaunches).toBe(1);
+    expect(generated.device!.kernels["readout_f32"]).toBe(6);
+    await computer.run(series(4, 2));
+    const run = phaseOf(computer.profile!, "run")!;
+    expect(run.bytes! % 4).toBe(0);
+    expect(run.bytes! / 4).toBeGreaterThanOrEqual(20 * 20 * 0.5 * 4 * 0.5);
+    expect(run.gigabytesPerSecond).toBeCloseTo(run.bytes! / run.milliseconds / 1e6, 12);
+  });
+
+  it("times batches, single steps and spiking networks too", async () => {
+    const batch = await open("sim");
+    await batch.batch([series(3, 2), series(5, 2)]);
+    expect(phaseOf(batch.profile!, "batch")).toMatchObject({ clock: "device", steps: 8 });
+    const single = await open("sim", { plan: "streamed" });
+    single.step([1, 2]);
+    single.step([2, 1]);
+    expect(namesOf(single.profile!)).toEqual(["device drive", "device run", "device upload", "host download"]);
+    expect(single.profile).toMatchObject({ calls: 2, device: { bytesToDevice: 2 * 2 * 4, bytesToHost: 2 * 20 * 4 } });
+    const spiking = await ReservoirComputer.create({ kind: "spiking", size: 16, inputSize: 2, seed: 1 }, { engine: "sim", profile: true });
+    await spiking.run(series(4, 2));
+    expect(namesOf(spiking.profile!)).toEqual(["device run", "device upload", "host download", "host keep"]);
+    await spiking.dispose();
+  });
+
+  it("changes no bit, records no event unless asked for, and is still there after disposal", async () => {
+    const [plain, profiled] = [await open("sim", { profile: false }), await open("sim")];
+    const states = await plain.run(series(20, 2));
+    expect(plain.profile).toBeUndefined();
+    expect((await profiled.run(series(20, 2))).data).toEqual(states.data);
+    await profiled.dispose();
+    expect(loopTime(profiled.profile!)).toMatchObject({ steps: 20 });
+  });
+});
+
+describe("a clock of phases", () => {
+  it("sums by phase and clock, and gives bandwidth as bytes by time", () => {
+    const clock = new PhaseClock();
+    clock.add({ phase: "upload", clock: "device", milliseconds: 2, bytes: 3e6 });
+    clock.add({ phase: "upload", clock: "device", milliseconds: 1, bytes: 3e6 });
+    clock.add({ phase: "upload", clock: "host", milliseconds: 5 });
+    // 6e6 bytes in 3 ms are 2e9 bytes a second.
+    expect(clock.read().phases).toEqual([
+      { phase: "upload", clock: "device", milliseconds: 3, pieces: 2, bytes: 6e6, gigabytesPerSecond: 2 },
+      { phase: "upload", clock: "host", milliseconds: 5, pieces: 1 },
+    ]);
+  });
+
+  it("drops a piece of work that an error left open", () => {
+    const clock = new PhaseClock();
+    clock.enter("train");
+    clock.enter("run", 4);
+    clock.leave();
+    clock.leave();
+    expect(clock.read().phases.map(({ phase, steps }) => [phase, steps])).toEqual([["run", 4]]);
+  });
+});
