@@ -1,7 +1,10 @@
-// The documentation leads somewhere: no dead link, no command or option that is not there.
+// The documentation leads somewhere: no dead link, no script, experiment field or tensor that is not there.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { parseExperimentText } from "../src/cli/experiment/file.js";
+import { decodeSafetensors } from "../src/io/index.js";
+import { type AnyReservoirOptions, Classifier, Forecaster, mackeyGlass } from "../src/index.js";
 
 function pages(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
@@ -45,6 +48,10 @@ describe.each(documents)("%s", (path) => {
     const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
     for (const [, name] of text.matchAll(/npm run ([\w:]+)/g)) expect(Object.keys(scripts), path).toContain(name);
   });
+
+  it("shows experiments that are taken as they stand", () => {
+    for (const [, yaml] of text.matchAll(/```yaml\n([\s\S]*?)```/g)) expect(() => parseExperimentText(yaml!, path), path).not.toThrow();
+  });
 });
 
 it("every page of docs/ is found from its index", () => {
@@ -52,4 +59,38 @@ it("every page of docs/ is found from its index", () => {
   for (const page of pages("docs")) {
     if (page !== join("docs", "README.md")) expect(index, page).toContain(page.slice("docs/".length));
   }
+});
+
+describe("docs/file-formats.md names every tensor of", () => {
+  const [, table] = readFileSync("docs/file-formats.md", "utf8").match(/\| tensor \|[^\n]*\n([\s\S]*?)\n\n/)!;
+  const names = table!.split("\n").flatMap((row) => [...row.split("|")[1]!.matchAll(/`([^`]+)`/g)].map(([, name]) => name!));
+  const isNamed = (tensor: string) => names.some((name) => (name.endsWith("*") ? tensor.startsWith(name.slice(0, -1)) : tensor === name));
+  const series = mackeyGlass(60);
+  const forecaster = async (reservoir: AnyReservoirOptions) => {
+    await using model = await Forecaster.fit(series, { reservoir, washout: 10, standardise: true, engine: "reference" });
+    return model.toBytes();
+  };
+
+  it.each([
+    ["a forecaster with feedback", () => forecaster({ size: 5, storage: "dense", feedback: { scaling: 0.1 }, seed: 1 })],
+    ["a sparse forecaster", () => forecaster({ size: 5, storage: "sparse", seed: 1 })],
+    ["a liquid driven by a current", () => forecaster({ kind: "spiking", size: 5, input: { mode: "current" }, seed: 1 })],
+    [
+      "a classifier",
+      async () => {
+        const options = { reservoir: { kind: "spiking", size: 5, seed: 1 }, engine: "reference", standardise: false } as const;
+        const spikes = [
+          [[1], [0]],
+          [[0], [1]],
+          [[1], [1]],
+          [[0], [0]],
+        ];
+        await using model = await Classifier.fit(spikes, [0, 1, 0, 1], options);
+        return model.toBytes();
+      },
+    ],
+  ])("%s", async (_, bytes) => {
+    const tensors = Object.keys(decodeSafetensors(await bytes()).tensors).map((name) => name.replace(/^member\.\d+\./, ""));
+    expect(tensors.filter((name) => !isNamed(name))).toEqual([]);
+  });
 });
