@@ -29,7 +29,7 @@ const chunkBytes = 32 * 2 ** 20;
 /** Steps after which a chunk ends, so that progress and signals get through. */
 const mostSteps = 4096;
 /** Neurons of a block below which more blocks only wait for each other longer. */
-const leastNeurons = 64;
+const leastNeurons = 32;
 
 /** @throws EngineCapacityError where the network does not fit the device */
 export function planLaunch(model: SpikingModel, device: DeviceInfo, stepsPerChunk: number = mostSteps): SpikingLaunch {
@@ -37,7 +37,8 @@ export function planLaunch(model: SpikingModel, device: DeviceInfo, stepsPerChun
   const element = precision === "float32" ? 4 : 8;
   const blocks = Math.max(1, Math.min(device.attributes.multiprocessors, Math.ceil(size / leastNeurons)));
   const perBlock = Math.ceil(size / blocks);
-  const threads = Math.min(1024, Math.max(256, Math.ceil(perBlock / 32) * 32));
+  // More than there are neurons: the others deliver spikes, which wait for memory.
+  const threads = perBlock <= 512 ? 512 : 1024;
   const slicesOf = (count: number, sources: number, most: number) =>
     Math.max(1, Math.min(most, Math.ceil(count / Math.max(1, sources) / 32)));
   const slices = slicesOf(synapses.targets.length, size, threads / 32);
