@@ -11,12 +11,12 @@ import {
 } from "../readout/index.js";
 import type { ReservoirConfig, ReservoirOptions } from "../reservoir/config.js";
 import type { Engine, SweepWork, WorkOptions } from "../reservoir/engine.js";
-import { NonFiniteStateError } from "../reservoir/engine.js";
+import { EngineUnavailableError, NonFiniteStateError } from "../reservoir/engine.js";
 import { applyReadout, featureCount } from "../reservoir/features.js";
-import { chooseEngine } from "../reservoir/engines.js";
+import { chooseEngine, type EngineChoice } from "../reservoir/engines.js";
 import { anySeries, DataError, series } from "../reservoir/inputs.js";
 import type { ReservoirModel } from "../reservoir/model.js";
-import { expectedShape } from "../reservoir/shape.js";
+import { expectedShape, type ModelShape } from "../reservoir/shape.js";
 import { WorkPacer } from "../reservoir/work.js";
 import { buildModel, type DrawnWeights, drawWeights, weightFactor } from "../reservoir/weights.js";
 
@@ -47,7 +47,7 @@ export interface SweepOptions extends WorkOptions, FeatureOptions {
   readonly washout?: number | undefined;
   /** Rows at the end that score and do not train, at least 1. */
   readonly validation: number;
-  /** As everywhere; default "auto". */
+  /** Default "auto": for many reservoir-steps a GPU where there is one, else what suits a single reservoir. */
   readonly engine?: string | undefined;
 }
 
@@ -118,7 +118,8 @@ export async function sweepReadouts(options: SweepOptions): Promise<SweepResult>
     featureCount(features, template.size, template.inputSize) + (constant ? 1 : 0),
     Math.min(...lambdas),
   );
-  const { engine, reason } = await chooseEngine(options.engine, expectedShape(template));
+  const steps = seeds.length * settings.length * inputs.rows;
+  const { engine, reason } = await engineFor(options.engine, expectedShape(template), steps);
   const bases = seeds.map((_, s): Base => {
     const config = configs[s]![0]!;
     const drawn = drawWeights(config);
@@ -156,6 +157,22 @@ function checkRows(rows: number, targetRows: number, washout: number, validation
       `washout is ${washout} and validation ${validation} of ${rows} rows; they leave ${trainRows - washout} to train on`,
     );
   return { washout, trainRows };
+}
+
+/** A device that makes all members at once is worth opening from about this many reservoir-steps times neurons on, a second of one core. */
+const worthADevice = 2e8;
+
+/** "auto" chooses for one reservoir; many of them suit a device better. */
+async function engineFor(name: string | undefined, shape: ModelShape, steps: number): Promise<EngineChoice> {
+  const chosen = await chooseEngine(name, shape);
+  if ((name !== undefined && name !== "auto") || chosen.engine.sweep || steps * shape.size < worthADevice) return chosen;
+  try {
+    const { engine } = await chooseEngine("cuda");
+    return { engine, reason: `auto: ${(await engine.probe()).reason}; ${steps.toLocaleString("en")} reservoir-steps run together there` };
+  } catch (error) {
+    if (error instanceof EngineUnavailableError) return chosen;
+    throw error;
+  }
 }
 
 function checkDetermined(rows: number, count: number, lambda: number): void {
