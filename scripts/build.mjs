@@ -31,11 +31,12 @@ rmSync("dist", { recursive: true, force: true });
 await import("./build-wasm.mjs");
 node("node_modules/typescript/bin/tsc", "-p", "tsconfig.json", "--emitDeclarationOnly");
 
-const rooms = readdirSync("src", { withFileTypes: true }).filter((entry) => entry.isDirectory());
 const { dependencies, exports } = JSON.parse(readFileSync("package.json", "utf8"));
-const entries = rooms.map(({ name }) => `src/${name}/index.ts`).filter((path) => exports[`./${path.split("/")[1]}`]);
+const entries = Object.values(exports).flatMap(({ default: path }) =>
+  path ? [path.replace("./dist/", "src/").replace(/\.js$/, ".ts")] : [],
+);
 await build({
-  entryPoints: ["src/index.ts", "src/cli/main.ts", ...entries],
+  entryPoints: ["src/cli/main.ts", ...entries],
   outbase: "src",
   outdir: "dist",
   chunkNames: "[name]-[hash]",
