@@ -20,8 +20,9 @@ export type AnyReservoirSource = AnyReservoirOptions | EngineModel | AnyReservoi
 export interface AnalysisOptions {
   /** Draws inputs and starting points. Default "spillway". The reservoir has its own seed. */
   readonly seed?: Seed | undefined;
-  /** Where a description or a model runs; "auto" (default), "cpu" or "reference". */
+  /** Where a description or a model runs; "auto" (default), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */
   readonly engine?: string | undefined;
+  /** Stops the work, which then throws WorkInterruptedError. */
   readonly signal?: AbortSignal | undefined;
 }
 

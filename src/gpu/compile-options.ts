@@ -16,6 +16,7 @@ export interface CompileOptions {
   readonly fuseMultiplyAdd?: boolean;
   /** Line numbers for profilers and checkers; default false. */
   readonly lineInfo?: boolean;
+  /** Registers that a thread may have at most; left out, as many as the compiler likes. */
   readonly maxRegisters?: number;
   /** Macros by name. */
   readonly defines?: Readonly<Record<string, string | number | boolean>>;

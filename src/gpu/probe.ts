@@ -48,7 +48,9 @@ export interface GpuProbe {
 
 /** How a probe looks. */
 export interface ProbeOptions {
+  /** The path of a driver's library to try in place of the usual ones. */
   readonly library?: string;
+  /** A driver that is loaded already, such as a simulated one. */
   readonly driver?: Driver;
   /** The PTX version that kernels are shipped as, such as [7, 0]: an older driver does not count as available. */
   readonly ptxVersion?: readonly [major: number, minor: number];

@@ -12,7 +12,9 @@ const blockBytes = 1 << 20;
 
 /** Called right before and after a copy is given to a stream. */
 export interface CopyMarks {
+  /** Called right before the copy is given. */
   before(): void;
+  /** Called right after it is given, whether it is done or not. */
   after(): void;
 }
 

@@ -37,5 +37,6 @@ export class FormatError extends FileError {
 
 /** What every parser takes: the name that its errors call the data by. File functions put the path here. */
 export interface SourceOptions {
+  /** The name that errors call the data by. */
   readonly source?: string | undefined;
 }

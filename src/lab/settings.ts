@@ -18,15 +18,25 @@ export const signalNames = ["mackeyGlass", "lorenz", "rossler", "mso", "narma", 
 
 /** Everything that the lab can be told. */
 export interface LabSettings {
+  /** N. */
   readonly size: number;
+  /** Target spectral radius of W. */
   readonly spectralRadius: number;
+  /** a, from above 0 to 1. */
   readonly leakRate: number;
+  /** Of the topologies that draw their connections. */
   readonly connectionProbability: number;
+  /** Factor on every input weight. */
   readonly inputScaling: number;
+  /** Factor on the bias of every neuron. */
   readonly bias: number;
+  /** Uniform noise in [-noiseLevel, noiseLevel) on every pre-activation. */
   readonly noiseLevel: number;
+  /** The topology by name, with its own defaults. */
   readonly topology: (typeof topologyNames)[number];
+  /** What drives the reservoir. */
   readonly signal: (typeof signalNames)[number];
+  /** Of the reservoir. */
   readonly seed: number;
 }
 

@@ -39,6 +39,7 @@ export interface ClassifierSettings {
   readonly washout: number;
   /** Ridge penalty of the readouts of "output". Default 1. */
   readonly sequenceLambda: number;
+  /** Ridge or softmax, and its options. Default ridge. */
   readonly readout: ClassifierReadout;
   /** How many reservoirs vote, or their seeds. Member 0 has the seed of the description, member m the seed "SEED/m". Default 1. */
   readonly members: number | readonly Seed[];
@@ -53,7 +54,7 @@ export interface ClassifierSettings {
 export interface ClassifierOptions extends Partial<ClassifierSettings> {
   /** The reservoir; `inputSize` follows from the channels where it is left out. */
   readonly reservoir: AnyReservoirOptions;
-  /** "auto" (default), "cpu" or "reference". */
+  /** "auto" (default), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */
   readonly engine?: string | undefined;
   /** Worker threads of the CPU engine. Default 1. */
   readonly threads?: number | undefined;

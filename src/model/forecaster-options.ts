@@ -22,7 +22,7 @@ export interface ForecasterOptions extends Partial<ForecasterSettings> {
   readonly reservoir: AnyReservoirOptions;
   /** Matrices to use in place of drawn ones. */
   readonly matrices?: ReservoirMatrices | undefined;
-  /** "auto" (default), "cpu" or "reference". */
+  /** "auto" (default), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */
   readonly engine?: string | undefined;
   /** Worker threads of the CPU engine. Default 1. */
   readonly threads?: number | undefined;

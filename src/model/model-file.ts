@@ -36,7 +36,7 @@ export class ModelFileError extends FileError {
 
 /** How a model is opened again. */
 export interface LoadOptions {
-  /** "auto" (default), "cpu" or "reference". */
+  /** "auto" (default), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */
   readonly engine?: string | undefined;
   /** Worker threads of the CPU engine. Default 1. */
   readonly threads?: number | undefined;

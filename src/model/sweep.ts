@@ -38,6 +38,7 @@ export interface SweepOptions extends WorkOptions, FeatureOptions {
   readonly reservoir: ReservoirOptions;
   /** Seeds of the weights; default the description's alone. */
   readonly seeds?: readonly Seed[] | undefined;
+  /** The settings that are tried with every seed. */
   readonly settings: readonly SweepSetting[];
   /** T x I. */
   readonly inputs: MatrixLike;

@@ -12,6 +12,7 @@ import { decodePipeline, encodePipeline } from "./pipeline-file.js";
 export interface PipelineRunOptions {
   /** "auto" (default), "cpu", "cuda", ... */
   readonly engine?: string | undefined;
+  /** Worker threads of the CPU engine; default 1. */
   readonly threads?: number | undefined;
 }
 

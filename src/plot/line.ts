@@ -5,6 +5,7 @@ import { encodeArray } from "./figure.js";
 
 /** How the axes of a series are called. */
 export interface SeriesPlotOptions {
+  /** The figure's title; default says what is drawn. */
   readonly title?: string | undefined;
   /** What a step is; default "step". */
   readonly timeLabel?: string | undefined;

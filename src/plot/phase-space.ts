@@ -6,6 +6,7 @@ import { principalComponents } from "./principal-components.js";
 
 /** Which columns, or principal components, are drawn against each other. */
 export interface PhaseSpaceOptions {
+  /** The figure's title; default says what is drawn. */
   readonly title?: string | undefined;
   /** 2 or 3; default 2. Three are drawn in a turnable view, which needs WebGL. */
   readonly dimensions?: 2 | 3 | undefined;
@@ -15,7 +16,9 @@ export interface PhaseSpaceOptions {
   readonly names?: readonly string[] | undefined;
   /** A second trajectory over the same columns, T' x N, such as a free-running forecast beside the truth. */
   readonly beside?: MatrixLike | undefined;
+  /** What it calls the second trajectory; default "beside". */
   readonly besideName?: string | undefined;
+  /** What the legend calls the states; default "trajectory". */
   readonly name?: string | undefined;
   /** Most points a trajectory keeps, at equal distances; default 5000. */
   readonly maximalPoints?: number | undefined;

@@ -36,9 +36,11 @@ export interface ReportSection {
 
 /** What a report says, from the heading to the last line. */
 export interface ReportOptions {
+  /** The heading. */
   readonly title: string;
   /** A line under the title. */
   readonly lead?: string | undefined;
+  /** One for each run, or whatever is reported. */
   readonly sections: readonly ReportSection[];
   /** A last line: version and time. */
   readonly footer?: string | undefined;

@@ -7,6 +7,7 @@ import { baselineColour, predictionColour, seriesColour, targetColour } from "./
 export interface ForecastPlotOptions extends SeriesPlotOptions {
   /** T x D, drawn in grey: what a baseline says. */
   readonly baseline?: MatrixLike | undefined;
+  /** What the legend calls the baseline; default "baseline". */
   readonly baselineName?: string | undefined;
   /** Rows of the series before the forecast begins: P x D, drawn as a part of the target. */
   readonly before?: MatrixLike | undefined;

@@ -14,6 +14,7 @@ export interface RasterSpikes {
 
 /** When spikes are drawn as points, and when as rates. */
 export interface RasterOptions {
+  /** The figure's title; default says what is drawn. */
   readonly title?: string | undefined;
   /** Above so many spikes a rate image is drawn in place of points; default 50,000. */
   readonly maximalPoints?: number | undefined;

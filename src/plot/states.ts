@@ -8,6 +8,7 @@ import { line, type SeriesPlotOptions } from "./line.js";
 export interface StateHeatmapOptions extends SeriesPlotOptions {
   /** Most steps and neurons that are drawn; default 300 and 200. Every k-th is kept. */
   readonly maximalSteps?: number | undefined;
+  /** Neurons drawn at most, evenly spaced; default 200. */
   readonly maximalNeurons?: number | undefined;
   /** Draw what is above and below each neuron's mean over these steps, where biases would hide what moves. Default false. */
   readonly centred?: boolean | undefined;

@@ -7,6 +7,7 @@ import { featureColumns, featuresOf } from "./features-option.js";
 import { checkFinite, checkShape, type ReadoutShape } from "./training-data.js";
 
 export interface GramAccumulatorOptions extends ReadoutShape {
+  /** What of state and input the readout sees. */
   readonly features: FeatureSpec;
   /** Whether a last feature that is always 1 is summed too. Default true. */
   readonly constant?: boolean | undefined;

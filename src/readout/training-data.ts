@@ -22,8 +22,11 @@ export interface TrainingSequence {
 
 /** N, I and O of the rows that a readout is trained on. */
 export interface ReadoutShape {
+  /** N. */
   readonly stateSize: number;
+  /** I. */
   readonly inputSize: number;
+  /** O. */
   readonly outputSize: number;
 }
 

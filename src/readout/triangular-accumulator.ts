@@ -8,6 +8,7 @@ import { checkRows } from "./gram-accumulator.js";
 import type { ReadoutShape } from "./training-data.js";
 
 export interface TriangularAccumulatorOptions extends ReadoutShape {
+  /** What of state and input the readout sees. */
   readonly features: FeatureSpec;
   /** Whether there is a last feature that is always 1. Default true. */
   readonly constant?: boolean | undefined;

@@ -41,6 +41,7 @@ export interface ComputerRunOptions extends WorkOptions {
 
 /** Options of `batch`. */
 export interface ComputerBatchOptions extends WorkOptions {
+  /** Every state of a sequence ("all", default), or its last one. */
   readonly keep?: "all" | "last" | undefined;
   /** One T x O teacher a sequence. */
   readonly teachers?: readonly MatrixLike[] | undefined;
@@ -56,6 +57,7 @@ export interface ComputerGenerateOptions extends WorkOptions {
 
 /** Options of `train`. */
 export interface TrainOptions extends WorkOptions {
+  /** T x O: what to feed back in place of the outputs, for a reservoir with feedback. */
   readonly teacher?: MatrixLike | undefined;
   /** Rows left out at the start. Default 0. */
   readonly washout?: number | undefined;

@@ -14,6 +14,7 @@ export interface FeedbackConfig {
   readonly scaling: number | readonly number[];
   /** Share of nonzero feedback weights, 0 to 1. */
   readonly density: number;
+  /** Distribution of the nonzero feedback weights; default "uniform". */
   readonly distribution: WeightDistribution;
 }
 
@@ -41,11 +42,13 @@ export interface ReservoirConfig {
   readonly selfConnections: boolean;
   /** Share of nonzero input weights; default 1. */
   readonly inputConnectivity: number;
+  /** Distribution of the nonzero input weights; default "uniform". */
   readonly inputDistribution: WeightDistribution;
   /** Factor on every input weight, or one per input; default 1. */
   readonly inputScaling: number | readonly number[];
   /** Factor on the bias of every neuron, drawn from `biasDistribution`; default 0, no bias. */
   readonly bias: number;
+  /** Distribution of the nonzero biases; default "uniform". */
   readonly biasDistribution: WeightDistribution;
   /** Share of neurons with a bias; default 1. */
   readonly biasDensity: number;
@@ -53,7 +56,9 @@ export interface ReservoirConfig {
   readonly leakRate: number | readonly number[];
   /** Uniform noise in [-noiseLevel, noiseLevel) on every pre-activation; default 0. */
   readonly noiseLevel: number;
+  /** f; default "tanh". */
   readonly activation: Activation;
+  /** Which neurons are connected; default "erdosRenyi", at random. */
   readonly topology: TopologyConfig;
   /** Output feedback, or `null` for none. */
   readonly feedback: FeedbackConfig | null;

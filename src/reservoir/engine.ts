@@ -54,6 +54,7 @@ export interface SessionState {
 
 /** Watching and stopping long work. */
 export interface WorkOptions {
+  /** Stops the work, which then throws WorkInterruptedError. */
   readonly signal?: AbortSignal | undefined;
   /** Called with steps done and steps in all, at most some dozens of times a second. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
@@ -80,7 +81,9 @@ export interface BatchOptions extends WorkOptions {
 }
 
 export interface GenerateOptions extends WorkOptions {
+  /** What turns states into outputs. */
   readonly readout: LinearReadout;
+  /** How many steps to generate. */
   readonly steps: number;
   /** steps x E: inputs from outside. With feedback E = I (zeros if left out); without, each step's input is [y, these] and E = I - O. */
   readonly inputs?: Matrix | undefined;
@@ -100,6 +103,7 @@ export interface AccumulateOptions extends WorkOptions {
   readonly targets: Matrix;
   /** Rows left out at the start. */
   readonly washout: number;
+  /** What takes the states. */
   readonly sink: TrainingSink;
 }
 
@@ -120,6 +124,7 @@ export interface EngineSession {
   /** A copy of the state, the last input and output, and the step count. */
   /** What was measured so far, of a session that was opened with `profile: true`. */
   profile?(): EngineProfile | undefined;
+  /** A copy of the state, the last input and output, and the step count. */
   getState(): SessionState;
   /** Puts a state in place; the caller has checked its sizes. */
   setState(state: SessionState): void;

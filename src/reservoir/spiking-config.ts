@@ -3,6 +3,7 @@ import type { Precision, Seed } from "../numerics/index.js";
 
 /** Current-based leaky integrate-and-fire. Potentials in mV, times in ms. See spikes/neurons/leaky-integrate-and-fire.ts. */
 export interface LeakyIntegrateAndFireConfig {
+  /** Tells the neuron models apart. */
   readonly type: "leakyIntegrateAndFire";
   /** ms; default 30. */
   readonly membraneTimeConstant: number;
@@ -20,6 +21,7 @@ export interface LeakyIntegrateAndFireConfig {
 
 /** The same with a threshold that rises by `adaptationStep` with every spike and falls back exponentially. */
 export interface AdaptiveIntegrateAndFireConfig extends Omit<LeakyIntegrateAndFireConfig, "type"> {
+  /** Tells the neuron models apart. */
   readonly type: "adaptiveIntegrateAndFire";
   /** ms; default 200. */
   readonly adaptationTimeConstant: number;
@@ -29,6 +31,7 @@ export interface AdaptiveIntegrateAndFireConfig extends Omit<LeakyIntegrateAndFi
 
 /** Izhikevich's neuron in its published half-step scheme. See spikes/neurons/izhikevich.ts. */
 export interface IzhikevichConfig {
+  /** Tells the neuron models apart. */
   readonly type: "izhikevich";
   /** Rate of recovery, per ms; default 0.02, inhibitory neurons 0.1. */
   readonly a: number;
@@ -121,6 +124,7 @@ export interface BackgroundConfig {
 
 /** A spiking reservoir's description with every default filled in. It is JSON and determines every bit. */
 export interface SpikingReservoirConfig {
+  /** Tells it from a rate reservoir. */
   readonly kind: "spiking";
   /** N, the number of neurons; excitatory ones come first. */
   readonly size: number;
@@ -128,12 +132,17 @@ export interface SpikingReservoirConfig {
   readonly inputSize: number;
   /** Length of a step in ms; default 1. */
   readonly timeStep: number;
+  /** The excitatory neurons; default leaky integrate-and-fire. */
   readonly neuron: NeuronConfig;
   /** The inhibitory neurons: their share (default 0.2), and what differs from `neuron`. */
   readonly inhibitory: { readonly share: number; readonly neuron: NeuronConfig };
+  /** Which neurons are connected; default by distance. */
   readonly connectivity: ConnectivityConfig;
+  /** Weights, time constants and delays between neurons. */
   readonly synapses: SynapsesConfig;
+  /** How inputs reach the neurons. */
   readonly input: SpikingInputConfig;
+  /** Noise and current from outside the network. */
   readonly background: BackgroundConfig;
   /** Potentials at the start: "rest" (default; c for Izhikevich), or uniform between two values in mV. */
   readonly initialPotential: "rest" | { readonly from: number; readonly to: number };
@@ -170,10 +179,15 @@ export interface SpikingReservoirOptions
       "inputSize" | "timeStep" | "initialPotential" | "stateTimeConstant" | "fractionBits" | "seed" | "precision"
     >
   > {
+  /** Tells it from a rate reservoir. */
   readonly kind: "spiking";
+  /** N, the number of neurons. */
   readonly size: number;
+  /** The excitatory neurons; default "leakyIntegrateAndFire". */
   readonly neuron?: NeuronOptions | undefined;
+  /** Their share of the neurons, default 0.2, and what differs from `neuron`. */
   readonly inhibitory?: { readonly share?: number | undefined; readonly neuron?: NeuronFields | undefined } | undefined;
+  /** By distance (default) or at random, and what differs from the defaults. */
   readonly connectivity?:
     | "distance"
     | "random"
@@ -185,15 +199,19 @@ export interface SpikingReservoirOptions
       }
     | { readonly type: "random"; readonly probability?: PairOptions<number> | undefined }
     | undefined;
+  /** What differs from the defaults of {@link SynapsesConfig}. */
   readonly synapses?:
     | (Optional<Omit<SynapsesConfig, "weight" | "delay">> & {
         readonly weight?: PairOptions<number> | undefined;
         readonly delay?: PairOptions<number | readonly [number, number]> | undefined;
       })
     | undefined;
+  /** What differs from the defaults of {@link SpikingInputConfig}. */
   readonly input?: Optional<SpikingInputConfig> | undefined;
+  /** What differs from the defaults of {@link BackgroundConfig}. */
   readonly background?: Optional<BackgroundConfig> | undefined;
   /** A spiking reservoir feeds no outputs back. */
   readonly feedback?: null | undefined;
+  /** No outputs are fed back. */
   readonly outputSize?: 0 | undefined;
 }

@@ -5,11 +5,15 @@ import { discardOption, numberOption, type OptionTable, resolveOptions, vectorOp
 import { type SeriesTask, seriesTask } from "./task.js";
 
 export interface DoubleScrollOptions extends SamplingOptions {
+  /** Resistance R1; default 1.2. */
   readonly r1?: number | undefined;
+  /** Resistance R2; default 3.44. */
   readonly r2?: number | undefined;
+  /** Resistance R4; default 0.193. */
   readonly r4?: number | undefined;
   /** Twice the diodes' saturation current I_r. */
   readonly ir?: number | undefined;
+  /** Steepness of the diodes; default 11.6. */
   readonly beta?: number | undefined;
   /** V1, V2, I at time 0. */
   readonly initialState?: readonly number[] | undefined;

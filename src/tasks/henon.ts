@@ -5,7 +5,9 @@ import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
 
 /** Parameters and start of the Hénon map. */
 export interface HenonOptions {
+  /** Default 1.4. */
   readonly a?: number | undefined;
+  /** Default 0.3. */
   readonly b?: number | undefined;
   /** x and y of the first iterate. */
   readonly initialState?: readonly number[] | undefined;

@@ -5,8 +5,11 @@ import { discardOption, numberOption, type OptionTable, resolveOptions, vectorOp
 import { type SeriesTask, seriesTask } from "./task.js";
 
 export interface LorenzOptions extends SamplingOptions {
+  /** Prandtl number; default 10. */
   readonly sigma?: number | undefined;
+  /** Rayleigh number over its critical value; default 28. */
   readonly rho?: number | undefined;
+  /** Geometry of the convection cells; default 8/3. */
   readonly beta?: number | undefined;
   /** x, y, z at time 0. */
   readonly initialState?: readonly number[] | undefined;

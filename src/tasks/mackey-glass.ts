@@ -23,8 +23,11 @@ import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
 export interface MackeyGlassOptions {
   /** The delay, in units of time. */
   readonly tau?: number | undefined;
+  /** Production rate; default 0.2. */
   readonly a?: number | undefined;
+  /** Decay rate; default 0.1. */
   readonly b?: number | undefined;
+  /** Exponent; default 10. */
   readonly n?: number | undefined;
   /** x at time 0. */
   readonly initialState?: number | undefined;
@@ -36,6 +39,7 @@ export interface MackeyGlassOptions {
   readonly dt?: number | undefined;
   /** Longest integration step ("rk4"); the integration step ("euler"). */
   readonly step?: number | undefined;
+  /** Default "rk4". "euler" with step 0.1 is the series of Jaeger 2001. */
   readonly method?: "rk4" | "euler" | undefined;
   /** Whether the series is passed through y -> tanh(y - 1). */
   readonly squash?: boolean | undefined;

@@ -10,6 +10,7 @@ export interface MemoryTaskOptions {
   readonly delays?: number | readonly number[] | undefined;
   /** The input is uniform in [-amplitude, amplitude). */
   readonly amplitude?: number | undefined;
+  /** Draws the input; default "spillway". */
   readonly seed?: Seed | undefined;
 }
 

@@ -5,8 +5,11 @@ import { discardOption, numberOption, type OptionTable, resolveOptions, vectorOp
 import { type SeriesTask, seriesTask } from "./task.js";
 
 export interface MultiscrollOptions extends SamplingOptions {
+  /** Default 40. */
   readonly a?: number | undefined;
+  /** Default 3. */
   readonly b?: number | undefined;
+  /** Default 28. */
   readonly c?: number | undefined;
   /** x, y, z at time 0. */
   readonly initialState?: readonly number[] | undefined;

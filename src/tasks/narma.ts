@@ -19,12 +19,17 @@ import { type DrivenTask, drivenTask, type InputsAndTargets } from "./task.js";
 export interface NarmaOptions {
   /** How many past outputs and which past input take part; NARMA-10 is order 10. */
   readonly order?: number | undefined;
+  /** Factor on the last output; default 0.3. */
   readonly a1?: number | undefined;
+  /** Factor on the last output times the sum of outputs; default 0.05. */
   readonly a2?: number | undefined;
+  /** Factor on the product of two inputs; default 1.5. */
   readonly b?: number | undefined;
+  /** Constant; default 0.1. */
   readonly c?: number | undefined;
   /** The input's values, in place of random ones: length + order - 1 or more (length + order with compat "reservoirpy"). */
   readonly u?: readonly number[] | Float64Array | null | undefined;
+  /** Draws the input, uniform in [0, 0.5); default "spillway". */
   readonly seed?: Seed | undefined;
   /** "reservoirpy" for that package's recurrence. */
   readonly compat?: "none" | "reservoirpy" | undefined;

@@ -5,7 +5,9 @@ import { discardOption, numberOption, type OptionTable, resolveOptions, vectorOp
 import { type SeriesTask, seriesTask } from "./task.js";
 
 export interface RabinovichFabrikantOptions extends SamplingOptions {
+  /** Default 1.1. */
   readonly alpha?: number | undefined;
+  /** Default 0.87. */
   readonly gamma?: number | undefined;
   /** x, y, z at time 0. */
   readonly initialState?: readonly number[] | undefined;

@@ -5,8 +5,11 @@ import { discardOption, numberOption, type OptionTable, resolveOptions, vectorOp
 import { type SeriesTask, seriesTask } from "./task.js";
 
 export interface RosslerOptions extends SamplingOptions {
+  /** Default 0.2. */
   readonly a?: number | undefined;
+  /** Default 0.2. */
   readonly b?: number | undefined;
+  /** Default 5.7. */
   readonly c?: number | undefined;
   /** x, y, z at time 0. */
   readonly initialState?: readonly number[] | undefined;

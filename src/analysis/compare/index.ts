@@ -18,6 +18,7 @@ export type { FirstDifference, TrajectoryDifference, UlpBin } from "./difference
 export interface CompareOptions {
   /** Rows that are run on every engine before they are compared: memory is bounded by one chunk an engine. Default 1024, less for large reservoirs. */
   readonly chunk?: number | undefined;
+  /** Stops the comparison, which then throws WorkInterruptedError. */
   readonly signal?: AbortSignal | undefined;
   /** Steps done and in all, over all engines. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;

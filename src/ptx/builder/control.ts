@@ -13,6 +13,7 @@ export interface Loop {
 
 /** The indices of a counted loop. */
 export interface ForOptions<T extends "u32" | "s32"> {
+  /** The first index. */
   from: Operand<T>;
   /** The first index that is not visited. */
   to: Operand<T>;

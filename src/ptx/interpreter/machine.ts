@@ -19,22 +19,31 @@ export interface MachineOptions {
   sharedBytesPerBlock?: number;
   /** Blocks of an ordinary grid that are on the device at once; a cooperative grid is all there. Default 8. */
   residentBlocks?: number;
+  /** Checks to turn on or off. */
   checks?: Partial<Checks>;
+  /** When a launch that does not end is ended. */
   limits?: Partial<Limits>;
 }
 
 /** One launch: the kernel, its shape and arguments. */
 export interface LaunchOptions {
+  /** The kernel's name. */
   entry: string;
+  /** Blocks in each direction. */
   grid: Dimensions;
+  /** Threads of a block in each direction. */
   block: Dimensions;
+  /** Shared memory besides what the kernel declares; default 0. */
   dynamicSharedBytes?: number;
   /** Blocks of a cluster; taken from the kernel's `.reqnctapercluster` where it has one. */
   cluster?: Dimensions;
   /** All blocks are on the device at once and may wait for one another. */
   cooperative?: boolean;
+  /** One a parameter, or the bytes of all as a driver lays them out. */
   args: Uint8Array | readonly KernelArgument[];
+  /** In place of the machine's. */
   checks?: Partial<Omit<Checks, "initialised">>;
+  /** In place of the machine's. */
   limits?: Partial<Limits>;
   /** Blocks that are on the device at once, where the grid is not cooperative; default that of the machine. */
   residentBlocks?: number;

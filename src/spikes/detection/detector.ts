@@ -23,6 +23,7 @@ export interface PatternDetectorOptions {
   readonly adaptive?: boolean | undefined;
   /** The bank behind `coherence`, or false for none. Every pattern finds it at its own beginning. */
   readonly oscillators?: OscillatorOptions | false | undefined;
+  /** When failures in a row pause the detector. */
   readonly circuitBreaker?: CircuitBreakerOptions | undefined;
 }
 

@@ -21,6 +21,7 @@ export interface PatternScore {
 
 /** What a generator makes. */
 export interface GeneratorOptions {
+  /** Determines every spike. */
   readonly seed: Seed;
   /** Default 50. */
   readonly neuronCount?: number | undefined;

@@ -121,7 +121,9 @@ export interface CochleaEncoderOptions extends CochleaOptions {
   readonly maximumRateHz?: number | undefined;
   /** "regular" (default) draws nothing, "poisson" takes a seed. */
   readonly process?: "poisson" | "regular" | undefined;
+  /** Default 1. */
   readonly neuronsPerChannel?: number | undefined;
+  /** Draws the Poisson process. */
   readonly seed?: Seed | undefined;
 }
 

@@ -58,6 +58,7 @@ export function latencyEncode(values: MatrixLike, options: LatencyEncoderOptions
 
 /** The code that was used, and the frames it was used in. */
 export interface LatencyDecoderOptions extends LatencyCode {
+  /** The width of a frame in ms, as it was encoded. */
   readonly frameMs: number;
   /** Neurons of each channel, as they were encoded; default 1. */
   readonly neuronsPerChannel?: number | undefined;

@@ -12,6 +12,7 @@ export interface PhaseEncoderOptions extends FrameOptions {
   readonly phaseRange?: number | undefined;
   /** Each spike is moved by a uniform time of at most so many ms either way; default 1. Above 0 it takes a seed. */
   readonly jitterMs?: number | undefined;
+  /** Draws the jitter. */
   readonly seed?: Seed | undefined;
 }
 

@@ -21,6 +21,7 @@ export interface PopulationEncoderOptions extends FrameOptions {
   readonly peakProbability?: number | undefined;
   /** The smallest response that fires in the latency code; default 0.1. */
   readonly threshold?: number | undefined;
+  /** Draws which neurons fire, and when. */
   readonly seed?: Seed | undefined;
 }
 

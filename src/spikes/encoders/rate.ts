@@ -76,6 +76,7 @@ export interface RateDecoderOptions {
   readonly neuronsPerChannel?: number | undefined;
   /** As they were encoded; default 1 and 100. */
   readonly minimumRateHz?: number | undefined;
+  /** The rate of value 1, as it was encoded. */
   readonly maximumRateHz?: number | undefined;
 }
 

@@ -73,6 +73,7 @@ export function shiftPattern(
 
 /** How far spikes are moved, and what becomes of those that leave the pattern. */
 export interface JitterOptions {
+  /** Determines every shift. */
   readonly seed: Seed;
   /** The standard deviation of the shift, in ms. */
   readonly standardDeviationMs: number;

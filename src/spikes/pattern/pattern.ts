@@ -36,6 +36,7 @@ export interface SpikePatternOptions {
   readonly durationMs: number;
   /** How many neurons there are, those that stay silent included; at least 1. */
   readonly neuronCount: number;
+  /** Notes that travel with the pattern. */
   readonly metadata?: SpikeMetadata | undefined;
 }
 
