@@ -130,8 +130,10 @@ export function moduleCalls(simulator: Simulator): Calls<ModuleCalls> {
     cuLaunchCooperativeKernel: (handle, gx, gy, gz, bx, by, bz, shared, stream, parameters) =>
       launch(kernelOf(handle), plain([gx, gy, gz, bx, by, bz, shared], stream, true), parameters),
     cuOccupancyMaxActiveBlocksPerMultiprocessor: (out, handle, threads, shared) => {
-      const { info } = kernelOf(handle);
-      host.giveWord(out, blocksPerMultiprocessor(simulation, threads, info.staticSharedBytes + shared));
+      const { info, maxDynamicShared } = kernelOf(handle);
+      // As on a GPU: none with more dynamic shared memory than the kernel was allowed.
+      const blocks = shared > maxDynamicShared ? 0 : blocksPerMultiprocessor(simulation, threads, info.staticSharedBytes + shared);
+      host.giveWord(out, blocks);
     },
     cuOccupancyMaxActiveClusters: (out, handle, config) => {
       const kernel = kernelOf(handle);

@@ -102,7 +102,9 @@ describe("a launch", () => {
     expect(registers).toBeGreaterThan(0);
     expect(maxThreadsPerBlock).toBe(1024);
     expect(binaryVersion).toBe(10 * major + minor);
-    expect(kernel.occupancy(256)).toBe(context.info.attributes.threadsPerMultiprocessor / 256);
+    const { threadsPerMultiprocessor, sharedBytesPerBlockOptIn } = context.info.attributes;
+    expect(kernel.occupancy(256)).toBe(threadsPerMultiprocessor / 256);
+    expect([kernel.occupancy(256, sharedBytesPerBlockOptIn), kernel.occupancy(256, sharedBytesPerBlockOptIn + 1)]).toEqual([1, 0]);
   });
 });
 
