@@ -1,6 +1,6 @@
 /**
  * The public face of the package, and the one place where its parts are put together. Importing it loads no native code.
- * @packageDocumentation
+ * @module spillway
  */
 import { type Engine, registerEngine, registerSpikingKind } from "./reservoir/index.js";
 
