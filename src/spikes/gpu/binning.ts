@@ -5,6 +5,7 @@ import { checkOneOf, checkWhole, SpikeError } from "../errors.js";
 import { type BinOptions, binsOf } from "../pattern/binning.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 import { DeviceSpikePattern } from "./device-pattern.js";
+import { Held } from "./held.js";
 import { spikeKernels } from "./kernels.js";
 
 /** Bins in device memory, T x C in binary32, row by row. */
@@ -71,31 +72,27 @@ export async function binSpikesOnDevice(
   const { bins, width } = binsOf(pattern, options);
   checkWhole("bins", bins, 1, 0xffffffff);
   checkWhole("the number of spikes", pattern.spikeCount, 0, 2 ** 31);
-  const owned: { dispose(): void }[] = [];
-  const own = <T extends { dispose(): void }>(thing: T): T => {
-    owned.push(thing);
-    return thing;
-  };
-  let cells: DeviceBuffer<"f32"> | undefined;
+  const held = new Held();
+  const result = new Held();
   try {
-    const spikes = pattern instanceof DeviceSpikePattern ? pattern : own(DeviceSpikePattern.upload(context, pattern));
-    const stream = options.stream ?? own(context.stream({ label: "binning" }));
-    cells = context.alloc("f32", bins * channels, { label: "bins" });
+    const spikes = pattern instanceof DeviceSpikePattern ? pattern : held.own(DeviceSpikePattern.upload(context, pattern));
+    const stream = options.stream ?? held.own(context.stream({ label: "binning" }));
+    const cells = result.own(context.alloc("f32", bins * channels, { label: "bins" }));
     const weighted = values === "amplitudes" && spikes.columns.amplitudes !== undefined;
-    const report = own(context.alloc("u64", 3, { label: "report of the binning" }));
+    const report = held.own(context.alloc("u64", 3, { label: "report of the binning" }));
     const copies = copiesOf(cells.length);
     const length = copies * cells.length;
     const sums: BinningSums = weighted
-      ? { copies, high: own(context.alloc("i64", length)), low: own(context.alloc("u64", length)) }
-      : { copies, counts: copies === 1 ? cells.as("u32") : own(context.alloc("u32", length)) };
+      ? { copies, high: held.own(context.alloc("i64", length)), low: held.own(context.alloc("u64", length)) }
+      : { copies, counts: copies === 1 ? cells.as("u32") : held.own(context.alloc("u32", length)) };
     enqueueBinning(stream, context, spikes, { bins, channels, width }, { cells, report, sums });
     checkReport(context, spikes, await stream.download(report), channels);
+    held.dispose();
     return new DeviceBins(context, bins, channels, cells);
   } catch (error) {
-    cells?.dispose();
+    held.abandon();
+    result.abandon();
     throw error;
-  } finally {
-    for (const thing of owned.reverse()) thing.dispose();
   }
 }
 

@@ -1,7 +1,8 @@
 // A spike pattern in device memory. It is not checked as it is made: what reads it reports the first spike that does not fit.
-import type { Context, DeviceSlice, ReadonlyDeviceSlice } from "../../gpu/index.js";
+import type { Context, ReadonlyDeviceSlice } from "../../gpu/index.js";
 import { checkNotNegative, checkWhole, SpikeError } from "../errors.js";
 import type { SpikePattern } from "../pattern/pattern.js";
+import { Held } from "./held.js";
 
 /** The columns of a pattern in device memory; position i of each is spike i, in any order. */
 export interface DeviceSpikeColumns {
@@ -18,7 +19,7 @@ export class DeviceSpikePattern implements Disposable {
   readonly columns: DeviceSpikeColumns;
   readonly durationMs: number;
   readonly neuronCount: number;
-  readonly #owned: readonly DeviceSlice[];
+  readonly #held: Held;
 
   /**
    * Columns that are there already; they stay their owner's, who keeps them for as long as the pattern is used.
@@ -28,7 +29,7 @@ export class DeviceSpikePattern implements Disposable {
     columns: DeviceSpikeColumns,
     { durationMs, neuronCount }: { readonly durationMs: number; readonly neuronCount: number },
     /** Memory that `dispose` gives back. */
-    owned: readonly DeviceSlice[] = [],
+    held: Held = new Held(),
   ) {
     this.durationMs = checkNotNegative("durationMs", durationMs, "ms");
     this.neuronCount = checkWhole("neuronCount", neuronCount, 1, 0xffffffff);
@@ -41,44 +42,36 @@ export class DeviceSpikePattern implements Disposable {
         throw new SpikeError(`the number of ${name}`, column.length, `${times.length}, as many as there are times`);
     }
     this.columns = columns;
-    this.#owned = owned;
+    this.#held = held;
   }
 
   /** A copy of a pattern; `dispose` gives its memory back. @throws OutOfMemoryError */
   static upload(context: Context, pattern: SpikePattern): DeviceSpikePattern {
-    const owned: DeviceSlice[] = [];
-    const upload = <A extends Float64Array | Uint32Array | Float32Array>(array: A, label: string) => {
-      const buffer = context.upload(array, { label });
-      owned.push(buffer as unknown as DeviceSlice);
-      return buffer;
-    };
+    const held = new Held();
+    const upload = <A extends Float64Array | Uint32Array | Float32Array>(array: A, label: string) =>
+      held.own(context.upload(array, { label }));
     try {
       const times = upload(pattern.times, "spike times");
       const neurons = upload(pattern.neurons, "spike neurons");
       const amplitudes = pattern.amplitudes && upload(pattern.amplitudes, "spike amplitudes");
-      return new DeviceSpikePattern({ times, neurons, amplitudes }, pattern, owned);
+      return new DeviceSpikePattern({ times, neurons, amplitudes }, pattern, held);
     } catch (error) {
-      disposeSlices(owned);
+      held.abandon();
       throw error;
     }
   }
 
-  /** S, spikes of all neurons. */
   get spikeCount(): number {
     return this.columns.times.length;
   }
 
   /** Gives back what `upload` took. Idempotent. */
   dispose(): void {
-    disposeSlices(this.#owned);
+    this.#held.dispose();
   }
 
   /** Lets `using` dispose of it. */
   [Symbol.dispose](): void {
     this.dispose();
   }
-}
-
-function disposeSlices(slices: readonly DeviceSlice[]): void {
-  for (const slice of slices) (slice as DeviceSlice & { dispose(): void }).dispose();
 }

@@ -6,6 +6,7 @@ import { checkOneOf, SpikeError } from "../errors.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 import { binSpikesOnDevice } from "./binning.js";
 import type { DeviceSpikePattern } from "./device-pattern.js";
+import { Held } from "./held.js";
 import { spikeKernels } from "./kernels.js";
 
 /** The score of templates on a device, and from where on it is a match. */
@@ -35,6 +36,7 @@ export class DeviceTemplates implements Disposable {
   readonly threshold: number;
   readonly #context: Context;
   readonly #vectors: DeviceBuffer<"f32">;
+  readonly #held = new Held();
   #stream: Stream | undefined;
 
   /** Copies templates to a device; `dispose` gives the memory back. @throws SpikeError, OutOfMemoryError */
@@ -44,7 +46,7 @@ export class DeviceTemplates implements Disposable {
     if (!Number.isFinite(this.threshold)) throw new SpikeError("threshold", threshold, "a finite number");
     this.templates = templates;
     this.#context = context;
-    this.#vectors = context.upload(templates.vectors.data as Float32Array<ArrayBuffer>, { label: "templates" });
+    this.#vectors = this.#held.own(context.upload(templates.vectors.data as Float32Array<ArrayBuffer>, { label: "templates" }));
   }
 
   /** What a pattern is most like; it is binned on the device. @throws SpikeError where it has fewer neurons than channels. */
@@ -63,20 +65,19 @@ export class DeviceTemplates implements Disposable {
     if (vectors instanceof Matrix && vectors.cols !== length)
       throw new SpikeError("the length of the vectors", vectors.cols, `${length}, as the templates`);
     const context = this.#context;
-    const owned: { dispose(): void }[] = [];
-    const own = <T extends { dispose(): void }>(thing: T): T => {
-      owned.push(thing);
-      return thing;
-    };
+    const held = new Held();
     try {
       const there =
-        vectors instanceof Matrix ? own(context.upload(Float32Array.from(vectors.data), { label: "vectors to match" })) : vectors;
+        vectors instanceof Matrix ? held.own(context.upload(Float32Array.from(vectors.data), { label: "vectors to match" })) : vectors;
       const count = this.#countOf(there);
-      if (count === 0) return [];
+      if (count === 0) {
+        held.dispose();
+        return [];
+      }
       const out = {
-        scores: own(context.alloc("f32", count * templates, { label: "scores" })),
-        best: own(context.alloc("i32", count, { label: "best templates" })),
-        matches: own(context.alloc("i32", count, { label: "matches" })),
+        scores: held.own(context.alloc("f32", count * templates, { label: "scores" })),
+        best: held.own(context.alloc("i32", count, { label: "best templates" })),
+        matches: held.own(context.alloc("i32", count, { label: "matches" })),
       };
       const stream = this.#ownStream();
       this.enqueue(stream, there, out);
@@ -85,13 +86,15 @@ export class DeviceTemplates implements Disposable {
         stream.download(out.best),
         stream.download(out.matches),
       ]);
+      held.dispose();
       return Array.from({ length: count }, (_, b) => {
         const of = scores.slice(b * templates, (b + 1) * templates);
         const index = best[b]!;
         return { label: matches[b]! < 0 ? undefined : this.templates.labels[index], index, score: of[index]!, scores: of };
       });
-    } finally {
-      for (const thing of owned) thing.dispose();
+    } catch (error) {
+      held.abandon();
+      throw error;
     }
   }
 
@@ -117,8 +120,7 @@ export class DeviceTemplates implements Disposable {
 
   /** Idempotent. */
   dispose(): void {
-    this.#vectors.dispose();
-    this.#stream?.dispose();
+    this.#held.dispose();
   }
 
   /** Lets `using` dispose of it. */
@@ -134,7 +136,7 @@ export class DeviceTemplates implements Disposable {
   }
 
   #ownStream(): Stream {
-    this.#stream ??= this.#context.stream({ label: "detection" });
+    this.#stream ??= this.#held.own(this.#context.stream({ label: "detection" }));
     return this.#stream;
   }
 }

@@ -27,7 +27,13 @@ export function openSpiking(context: Context, model: SpikingModel, place: Spikin
   const launch = planLaunch(model, context.info, place.stepsPerChunk);
   const clock = options.profile ? new DeviceClock(context) : undefined;
   const stepper = new DeviceSpikingStepper(context, model, launch, options.spinLimit ?? defaultSpinLimit, clock);
-  return new ChunkedSession(model, describe(model, launch, place), stepper, clock);
+  try {
+    return new ChunkedSession(model, describe(model, launch, place), stepper, clock);
+  } catch (error) {
+    // The error under way says what happened.
+    stepper.dispose().catch(() => undefined);
+    throw error;
+  }
 }
 
 function describe(model: SpikingModel, { blocks, threads, bytes, capacity }: SpikingLaunch, { engine }: SpikingPlace): EnginePlan {
