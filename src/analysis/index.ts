@@ -1,4 +1,4 @@
-/** Measures of a reservoir itself, before any task: each file one measure, with its definition and source. @packageDocumentation */
+/** Measures of a reservoir itself, before any task: each file one measure, with its definition and source. @module spillway/analysis */
 export {
   compare,
   type ComparedRun,

@@ -1,6 +1,6 @@
 /**
  * CUDA for Node: devices, streams, memory, modules, typed launches, graphs and NVRTC. It knows nothing of what is computed.
- * @packageDocumentation
+ * @module spillway/gpu
  */
 export { DeviceBuffer } from "./buffer.js";
 export { CompileCache, defaultCacheFolder } from "./compile-cache.js";

@@ -1,7 +1,7 @@
 /**
  * Files: series in (CSV, .ts, NPY, NPZ, WAV), results out (CSV, NPY, NPZ, WAV), models both ways (safetensors). Parsers take bytes or text
  * and run in a browser; functions that take a path need Node and load it when they are called.
- * @packageDocumentation
+ * @module spillway/io
  */
 export { AtomicFile, writeFileAtomic } from "./atomic.js";
 export { type CsvOptions, type CsvTable, missingMarkers, parseCsv, readCsv } from "./csv.js";

@@ -1,6 +1,6 @@
 /**
  * Scores: pure functions of a target and a prediction, in the order of scikit-learn and ReservoirPy, target first.
- * @packageDocumentation
+ * @module spillway/metrics
  */
 export { MetricError } from "./check.js";
 export { accuracy, type ClassLabel, type ConfusionMatrix, confusionMatrix } from "./classification.js";

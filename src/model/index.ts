@@ -1,4 +1,4 @@
-/** Models: fit and predict over a reservoir and a readout, and the file that keeps them. @packageDocumentation */
+/** Models: fit and predict over a reservoir and a readout, and the file that keeps them. @module spillway/model */
 export { Classifier } from "./classifier.js";
 export type { ClassifierOptions, ClassifierReadout, ClassifierSettings, Label, Representation } from "./classifier-options.js";
 export { NotFittedError } from "./errors.js";

@@ -1,6 +1,6 @@
 /**
  * The bottom room: matrices, portable arithmetic, random streams, linear algebra. It has never heard of a reservoir.
- * @packageDocumentation
+ * @module spillway/numerics
  */
 export * from "./double-double.js";
 export * from "./linear-algebra/index.js";

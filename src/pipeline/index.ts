@@ -1,4 +1,4 @@
-/** Pipelines of classification: from raw cases to classes, with splits, cross-validation and a small search. @packageDocumentation */
+/** Pipelines of classification: from raw cases to classes, with splits, cross-validation and a small search. @module spillway/pipeline */
 export { type CrossValidation, type CrossValidationOptions, crossValidate, type FoldScore, type LabelledCases } from "./cross-validate.js";
 export {
   type ArchiveData,

@@ -1,4 +1,4 @@
-/** The list of readouts. A new one is one file and one line here. @packageDocumentation */
+/** The list of readouts. A new one is one file and one line here. @module spillway/readout */
 export { IllConditionedError, SingularFitError } from "./errors.js";
 export type { FeatureOptions } from "./features-option.js";
 export { GramAccumulator, type GramAccumulatorOptions, type GramSums } from "./gram-accumulator.js";

@@ -1,4 +1,4 @@
-/** The domain: what a reservoir is, how it is described and run, and what an engine must do for it. @packageDocumentation */
+/** The domain: what a reservoir is, how it is described and run, and what an engine must do for it. @module spillway/reservoir */
 export type { MatrixLike, Precision, Seed, SparseMatrix } from "../numerics/index.js";
 export { Matrix } from "../numerics/index.js";
 export * from "./computer.js";
@@ -10,7 +10,7 @@ export * from "./features.js";
 export { checkFinite, DataError } from "./inputs.js";
 export { type AnyReservoirOptions, isSpiking, modelOf, registerSpikingKind, type SpikingKind } from "./kinds.js";
 export type * from "./model.js";
-export { loopTime } from "./profile.js";
+export { addProfiles, loopTime } from "./profile.js";
 export type * from "./profile.js";
 export type * from "./spiking-config.js";
 export type * from "./spiking-model.js";

@@ -1,4 +1,4 @@
-/** Spikes: patterns of them, encoders and decoders, plasticity, detection, spiking neurons and liquids. @packageDocumentation */
+/** Spikes: patterns of them, encoders and decoders, plasticity, detection, spiking neurons and liquids. @module spillway/spikes */
 export * from "./detection/index.js";
 export * from "./encoders/index.js";
 export { SpikeError } from "./errors.js";

@@ -1,6 +1,6 @@
 /**
  * Benchmark series: generators with their equations, the list of them, and the split into training and test. Real data is io's.
- * @packageDocumentation
+ * @module spillway/tasks
  */
 import { doubleScrollTask } from "./double-scroll.js";
 import { henonTask } from "./henon.js";

@@ -1,7 +1,7 @@
 /**
  * Spikes on a device: binning and detection for spikes in its memory. Spiking reservoirs run there by the engines "cuda" and "sim",
  * whatever is here.
- * @packageDocumentation
+ * @module spillway/spikes/gpu
  */
 export { binSpikesOnDevice, type DeviceBinOptions, DeviceBins } from "./binning.js";
 export { type DeviceSpikeColumns, DeviceSpikePattern } from "./device-pattern.js";
