@@ -11,12 +11,14 @@ interface RunFlags {
   readonly engine: string;
   readonly threads: number;
   readonly set?: readonly string[];
+  readonly profile?: boolean;
   readonly json?: boolean;
   readonly quiet?: boolean;
 }
 
 interface CompareFlags {
   readonly engines: readonly string[];
+  readonly sequences?: number;
   readonly steps?: number;
   readonly set?: readonly string[];
   readonly out?: string;
@@ -50,6 +52,7 @@ export function createProgram(signal: AbortSignal): (args: readonly string[]) =>
     .addOption(engineOption())
     .addOption(threadsOption())
     .option("--set <field=value>", "change a field of the experiment; may be given several times", collect)
+    .option("--profile", "measure time, bytes and launches by phase, by events on a GPU: printed, and kept in result.json and the report")
     .option("--json", "print the results as JSON, and nothing else, on standard output")
     .option("--quiet", "no progress on standard error")
     .addHelpText(
@@ -96,13 +99,14 @@ A run that is there already is replaced when the new one has finished. Stopped w
     .argument("<file>", "an experiment file, for its reservoir and its data")
     .option("--engines <names>", "engines, the reference first", (text) => text.split(",").map((name) => name.trim()), ["reference", "cpu"])
     .option("--steps <n>", "at most so many steps of the data", wholeNumber)
+    .option("--sequences <n>", "cut the steps into so many sequences that run as a batch", wholeNumber)
     .option("--set <field=value>", "change a field of the experiment; may be given several times", collect)
     .option("-o, --out <dir>", "write compare.json and compare.html there")
     .option("--json", "as JSON")
     .option("--quiet", "no progress on standard error")
     .addHelpText(
       "after",
-      "\nExamples:\n  $ spillway compare narma10.yaml --engines cpu,cuda\n  $ spillway compare narma10.yaml --engines reference,cpu --out compared\n\nThe exit code is 1 where an engine gives other bits than the first.",
+      "\nExamples:\n  $ spillway compare narma10.yaml --engines cpu,cuda\n  $ spillway compare narma10.yaml --engines reference,cpu --out compared\n  $ spillway compare narma10.yaml --engines cpu,cuda:fast --sequences 64\n\nBehind an engine's name :fast or :portable sets the arithmetic. The exit code is 1 where an engine gives other bits than the first.",
     )
     .action(async (file: string, flags: CompareFlags) => {
       const { compareEngines } = await import("./commands/compare.js");

@@ -58,6 +58,8 @@ export interface ClassifierOptions extends Partial<ClassifierSettings> {
   readonly engine?: string | undefined;
   /** Worker threads of the CPU engine. Default 1. */
   readonly threads?: number | undefined;
+  /** Measure what the work of each member costs by phase: `computers[m].profile`. Default false. */
+  readonly profile?: boolean | undefined;
 }
 
 /** The seeds of the members. */

@@ -55,7 +55,7 @@ export class Classifier implements AsyncDisposable {
   static async create(options: ClassifierOptions): Promise<Classifier> {
     const { parseClassifierSettings, requireReservoir } = await import("./schemas.js");
     requireReservoir(options.reservoir);
-    const { reservoir, engine, threads, ...rest } = options;
+    const { reservoir, engine, threads, profile, ...rest } = options;
     const takesSpikes = isSpiking(reservoir) && reservoir.input?.mode !== "current";
     if (takesSpikes && rest.standardise)
       throw new ConfigError("standardise", true, "false where a reservoir takes spikes, which are counts");
@@ -63,7 +63,7 @@ export class Classifier implements AsyncDisposable {
     classTrainer(settings.readout);
     if ((reservoir.feedback ?? null) !== null)
       throw new DataError("feedback is set; a classifier's reservoirs have no outputs to feed back");
-    return new Classifier({ reservoir, engine, threads }, settings);
+    return new Classifier({ reservoir, engine, threads, profile }, settings);
   }
 
   /** Makes a classifier and trains it. */
@@ -206,13 +206,13 @@ export class Classifier implements AsyncDisposable {
     await this.dispose();
     this.#members = [];
     this.#trained = undefined;
-    const { reservoir, engine, threads } = this.#options;
+    const { reservoir, engine, threads, profile } = this.#options;
     const inputSize = reservoir.inputSize ?? channels;
     if (inputSize !== channels) {
       throw new DataError(`the sequences have ${channels} channels and the reservoir takes ${inputSize} (inputSize); leave inputSize out`);
     }
     for (const seed of memberSeeds(this.settings, reservoir)) {
-      this.#members.push(await ReservoirComputer.create({ ...reservoir, inputSize, seed }, { engine, threads }));
+      this.#members.push(await ReservoirComputer.create({ ...reservoir, inputSize, seed }, { engine, threads, profile }));
     }
     return this.#members;
   }

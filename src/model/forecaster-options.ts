@@ -26,6 +26,8 @@ export interface ForecasterOptions extends Partial<ForecasterSettings> {
   readonly engine?: string | undefined;
   /** Worker threads of the CPU engine. Default 1. */
   readonly threads?: number | undefined;
+  /** Measure what the work costs by phase: `computer.profile`. Default false. */
+  readonly profile?: boolean | undefined;
 }
 
 /** A T x D series to go on, or T x I inputs with T x O targets. */

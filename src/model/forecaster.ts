@@ -80,10 +80,10 @@ export class Forecaster implements AsyncDisposable {
   static async create(options: ForecasterOptions): Promise<Forecaster> {
     const { parseForecasterSettings, requireReservoir } = await import("./schemas.js");
     requireReservoir(options.reservoir);
-    const { reservoir, matrices, engine, threads, ...rest } = options;
+    const { reservoir, matrices, engine, threads, profile, ...rest } = options;
     const settings = parseForecasterSettings(rest);
     ridge(settings.readout);
-    return new Forecaster({ reservoir, matrices, engine, threads }, settings);
+    return new Forecaster({ reservoir, matrices, engine, threads, profile }, settings);
   }
 
   /** Makes a forecaster and trains it. */

@@ -60,11 +60,59 @@ export interface Profile extends EngineProfile {
   readonly milliseconds: number;
 }
 
-/** The time of the loop over time steps in a profile, in milliseconds, and its steps: of "run" and "batch". Undefined where neither was measured. */
-export function loopTime({ phases }: EngineProfile): { readonly milliseconds: number; readonly steps: number } | undefined {
+/** Several profiles of reservoirs by one plan as one: phases and counts summed. Undefined where there are none. */
+export function addProfiles(profiles: readonly Profile[]): Profile | undefined {
+  const [first] = profiles;
+  if (!first) return undefined;
+  const sum = (of: (profile: Profile) => number) => profiles.reduce((total, profile) => total + of(profile), 0);
+  const phases = new Map<string, PhaseProfile>();
+  for (const each of profiles.flatMap((profile) => profile.phases)) {
+    const key = `${each.clock} ${each.phase}`;
+    const before = phases.get(key);
+    phases.set(key, before ? addPhases(before, each) : each);
+  }
+  const works = profiles.flatMap(({ device }) => (device ? [device] : []));
+  return {
+    ...{ engine: first.engine, plan: first.plan, calls: sum(({ calls }) => calls), milliseconds: sum(({ milliseconds }) => milliseconds) },
+    phases: [...phases.values()],
+    ...(works.length > 0 ? { device: works.reduce(addWork) } : {}),
+  };
+}
+
+function addPhases(a: PhaseProfile, b: PhaseProfile): PhaseProfile {
+  const { phase, clock } = a;
+  const milliseconds = a.milliseconds + b.milliseconds;
+  const bytes = (a.bytes ?? 0) + (b.bytes ?? 0);
+  const steps = a.steps === undefined && b.steps === undefined ? {} : { steps: (a.steps ?? 0) + (b.steps ?? 0) };
+  const moved = bytes > 0 ? { bytes, ...(milliseconds > 0 ? { gigabytesPerSecond: bytes / milliseconds / 1e6 } : {}) } : {};
+  return { phase, clock, milliseconds, pieces: a.pieces + b.pieces, ...steps, ...moved };
+}
+
+function addWork(a: DeviceWork, b: DeviceWork): DeviceWork {
+  const kernels: Record<string, number> = { ...a.kernels };
+  for (const [kernel, times] of Object.entries(b.kernels)) kernels[kernel] = (kernels[kernel] ?? 0) + times;
+  return {
+    launches: a.launches + b.launches,
+    graphLaunches: a.graphLaunches + b.graphLaunches,
+    kernels,
+    bytesToDevice: a.bytesToDevice + b.bytesToDevice,
+    bytesToHost: a.bytesToHost + b.bytesToHost,
+  };
+}
+
+/** What the loop over time steps took. */
+export interface LoopTime {
+  readonly clock: PhaseProfile["clock"];
+  readonly milliseconds: number;
+  readonly steps: number;
+}
+
+/** "run" and "batch" of a profile together; undefined where neither was measured. */
+export function loopTime({ phases }: EngineProfile): LoopTime | undefined {
   const loops = phases.filter(({ phase }) => phase === "run" || phase === "batch");
   if (loops.length === 0) return undefined;
   return {
+    clock: loops[0]!.clock,
     milliseconds: loops.reduce((sum, { milliseconds }) => sum + milliseconds, 0),
     steps: loops.reduce((sum, { steps = 0 }) => sum + steps, 0),
   };

@@ -32,6 +32,7 @@ function nudged(reference: Engine): Engine {
             options.states!.row(options.states!.rows - 1).set(state.values);
           },
         },
+        profile: { value: () => session.profile?.() },
         dispose: { value: () => session.dispose() },
       });
       return open;
@@ -63,6 +64,57 @@ describe("compare", () => {
     expect(difference.divergence.subarray(0, 9).every((value) => value === 0)).toBe(true);
     expect(difference.divergence[9]).toBeGreaterThan(0);
     expect(difference.differing).toBeGreaterThan(1);
+  });
+
+  it("runs sequences as a batch, each from the initial state", async () => {
+    const comparison = await compare(config, inputs, ["reference", "cpu"], { sequences: 7 });
+    // 60 rows make seven sequences of eight; four are left over.
+    expect(comparison).toMatchObject({ equal: true, sequences: 7, steps: 8 });
+    expect(comparison.others[0]!.difference).toMatchObject({ compared: 7 * 8 * 20 });
+    expect(comparison.others[0]!.difference.divergence).toHaveLength(8);
+  });
+
+  it("gives the speed of the loop alone beside that of the whole: by events on a device, by the clock on a host", async () => {
+    const { reference, others } = await compare(config, inputs, ["cpu", "sim"], { chunk: 30 });
+    expect(reference.loop!.clock).toBe("host");
+    expect(reference.loop!.stepsPerSecond).toBeGreaterThan(reference.stepsPerSecond);
+    const [sim] = others;
+    expect(sim!.loop!.clock).toBe("device");
+    expect(sim!.profile!.phases.find(({ phase }) => phase === "run")).toMatchObject({ clock: "device", steps: 60 });
+  });
+
+  it("shows how fast arithmetic departs from portable, and how that grows", async () => {
+    // Large enough that no multiprocessor holds W alone, where a batch is computed by tensor cores.
+    const large = { size: 300, inputSize: 1, storage: "dense", spectralRadius: 1.2, leakRate: 1, seed: 4 } as const;
+    const { reference, others, equal } = await compare(large, inputs, ["cpu", "sim:fast"], { sequences: 15 });
+    const [fast] = others;
+    expect(equal).toBe(false);
+    expect([reference.engine, reference.arithmetic, fast!.engine, fast!.arithmetic]).toEqual(["cpu", "portable", "sim:fast", "fast"]);
+    expect(Object.keys(fast!.profile!.device!.kernels)).toContainEqual(expect.stringMatching(/^reservoir_batch_fast_/));
+    const { divergence, rate, maximalAbsolute, first } = fast!.difference;
+    // The first step has no state to multiply: it differs by the fast tanh alone, whose absolute error is below 3e-7 (the kernel says so).
+    // From the second on, weights and states are rounded to the 11 bits of binary16.
+    expect(first!.step).toBe(0);
+    expect(divergence[0]).toBeLessThan(3e-7);
+    expect(divergence[1]).toBeGreaterThan(3e-7);
+    expect(divergence[3]).toBeGreaterThan(divergence[1]!);
+    expect(rate).toBeGreaterThan(0);
+    expect(maximalAbsolute).toBeLessThan(2 ** -8);
+  });
+
+  it("lets an engine be portable where the description is fast", async () => {
+    const { others } = await compare({ ...config, arithmetic: "fast" }, inputs, ["cpu:portable", "reference"]);
+    expect(others[0]).toMatchObject({ engine: "reference", arithmetic: "fast", difference: { equal: true } });
+  });
+
+  it("refuses sequences that the rows do not make, and fast spiking reservoirs", async () => {
+    await expect(compare(config, inputs, ["cpu", "reference"], { sequences: 61 })).rejects.toThrow(
+      "sequences is 61 and inputs has 60 rows; it takes a whole number from 1 to that",
+    );
+    const spiking = { kind: "spiking", size: 10, inputSize: 1, seed: 1 } as const;
+    await expect(compare(spiking, inputs, ["cpu", "reference:fast"])).rejects.toThrow(
+      'engines holds "reference:fast"; a spiking reservoir has portable arithmetic alone',
+    );
   });
 
   it("refuses a single engine", async () => {

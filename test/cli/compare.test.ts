@@ -45,6 +45,16 @@ describe("spillway compare", () => {
     expect(JSON.parse(text).comparison).toMatchObject({ size: 7, steps: 200 });
   });
 
+  it("cuts the data into sequences, and says where fast arithmetic had nothing faster", async () => {
+    const options = { engines: ["reference", "cpu:fast"], sequences: 4, steps: 40, signal };
+    const { text, equal } = await compareEngines(file, options, silent);
+    expect(equal).toBe(true);
+    expect(text).toMatch(/^small: 20 neurons, float32, 4 sequences of 10 steps/);
+    expect(text).toMatch(/cpu:fast\s+equal/);
+    expect(text).toContain("cpu:fast was allowed fast arithmetic and gave the bits of reference");
+    expect(text).toMatch(/[\d.]+ by clock/);
+  });
+
   it("refuses one engine, and engines that there are not", async () => {
     await expect(compareEngines(file, { engines: ["cpu"], signal }, silent)).rejects.toThrow(
       '--engines is "cpu"; it takes at least two names',

@@ -48,6 +48,17 @@ async function runText(
 const scoresOf = (result: ExperimentResult) => result.seeds.map(({ scores }) => scores);
 
 describe("a run", () => {
+  it("with --profile prints the phases of all seeds, and keeps them in the result", async () => {
+    const { result, text } = await runText(predict, { profile: true, engine: "cpu" });
+    // Two seeds of 500 rows to train on and 200 to test, of which those tested alone are kept.
+    const run = result.profile!.phases.find(({ phase }) => phase === "run")!;
+    expect(run).toMatchObject({ clock: "host", steps: 2 * 700 });
+    expect(result.seeds.map(({ profile }) => profile!.calls)).toEqual([2, 2]);
+    expect(text).toMatch(/phase +clock +ms +pieces +steps/);
+    expect(text).toMatch(/run +clock +[\d.]+ +\d+ +1400/);
+    expect((await runText(predict)).result.profile).toBeUndefined();
+  });
+
   it("writes scores of every seed and over the seeds, config, engine and why, data, timing and versions", async () => {
     const { result, folder } = await runText(predict);
     expect((await readdir(folder)).sort()).toEqual(["model.safetensors", "result.json"]);

@@ -4,7 +4,7 @@ import "../../src/index.js";
 import { PhaseClock } from "../../src/engine/phase-clock.js";
 import { Matrix } from "../../src/numerics/index.js";
 import { GramAccumulator } from "../../src/readout/index.js";
-import { type PhaseName, type PhaseProfile, type Profile, ReservoirComputer, loopTime } from "../../src/reservoir/index.js";
+import { type PhaseName, type PhaseProfile, type Profile, ReservoirComputer, addProfiles, loopTime } from "../../src/reservoir/index.js";
 
 const config = { size: 20, inputSize: 2, connectionProbability: 0.5, seed: 3 };
 const opened: ReservoirComputer[] = [];
@@ -136,6 +136,33 @@ describe("a profile on a device", () => {
     expect((await profiled.run(series(20, 2))).data).toEqual(states.data);
     await profiled.dispose();
     expect(loopTime(profiled.profile!)).toMatchObject({ steps: 20 });
+  });
+});
+
+describe("profiles together", () => {
+  it("sum phase by phase, and bandwidth is that of all bytes in all the time", () => {
+    const plan = { engine: "sim", summary: "", bytes: 0, details: {} };
+    const work = { launches: 2, graphLaunches: 0, kernels: { drive_f32: 2 }, bytesToDevice: 8, bytesToHost: 0 };
+    const one: Profile = {
+      ...{ engine: "sim", plan, calls: 1, milliseconds: 10, device: work },
+      phases: [{ phase: "upload", clock: "device", milliseconds: 1, pieces: 1, bytes: 1e6, gigabytesPerSecond: 1 }],
+    };
+    const two: Profile = {
+      ...one,
+      phases: [
+        { ...one.phases[0]!, milliseconds: 3 },
+        { phase: "keep", clock: "host", milliseconds: 1, pieces: 1 },
+      ],
+    };
+    expect(addProfiles([one, two])).toEqual({
+      ...{ engine: "sim", plan, calls: 2, milliseconds: 20 },
+      phases: [
+        { phase: "upload", clock: "device", milliseconds: 4, pieces: 2, bytes: 2e6, gigabytesPerSecond: 0.5 },
+        { phase: "keep", clock: "host", milliseconds: 1, pieces: 1 },
+      ],
+      device: { launches: 4, graphLaunches: 0, kernels: { drive_f32: 4 }, bytesToDevice: 16, bytesToHost: 0 },
+    });
+    expect(addProfiles([])).toBeUndefined();
   });
 });
 

@@ -106,12 +106,13 @@ describe("plotMemoryCapacity", () => {
 });
 
 describe("plotComparison", () => {
-  const run = { engine: "cpu", reason: "", plan: { engine: "cpu", summary: "", bytes: 0, details: {} }, seconds: 1, stepsPerSecond: 1 };
+  const plan = { engine: "cpu", summary: "", bytes: 0, details: {} };
+  const run = { engine: "cpu", reason: "", plan, arithmetic: "portable" as const, seconds: 1, stepsPerSecond: 1 };
   const none = { differing: 0, maximalUlps: 0, maximalAbsolute: 0, first: undefined, rate: undefined, every: 1 };
 
   it("says in words whether the bits are the same, or where they part", () => {
     const equal = { ...none, equal: true, compared: 4, histogram: [{ label: "0", from: 0, count: 4 }], divergence: new Float64Array(2) };
-    const comparison = { size: 2, steps: 2, precision: "float32", reference: run, equal: true };
+    const comparison = { size: 2, steps: 2, sequences: 1, precision: "float32", reference: run, equal: true };
     expect(plotComparison({ ...comparison, others: [{ ...run, engine: "cuda", difference: equal }] }).description).toBe(
       "2 steps of 2 neurons: cuda gives the bits of cpu in all of them.",
     );

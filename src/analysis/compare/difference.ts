@@ -61,7 +61,7 @@ export class DifferenceMeter {
     this.#divergence = new Float64Array(Math.ceil(steps / this.#every));
   }
 
-  /** Takes the next rows of both; `from` is the first row's step. */
+  /** Takes rows of both; `from` is the first row's step. Of several sequences that begin at step 0, curves show the one that is furthest off. */
   add(reference: Matrix, other: Matrix, from: number): void {
     const { rows, cols } = reference;
     const order = this.#precision === "float32" ? order32(reference.data, other.data) : order64(reference.data, other.data);
@@ -77,7 +77,7 @@ export class DifferenceMeter {
         if (ulps === 0) continue;
         squares += (a - b) * (a - b);
         this.#maximalAbsolute = Math.max(this.#maximalAbsolute, Math.abs(a - b));
-        this.#first ??= { step: from + t, neuron: i, values: [a, b], ulps };
+        if (!this.#first || from + t < this.#first.step) this.#first = { step: from + t, neuron: i, values: [a, b], ulps };
       }
       const slot = Math.floor((from + t) / this.#every);
       this.#divergence[slot] = Math.max(this.#divergence[slot]!, Math.sqrt(squares / cols));

@@ -1,44 +1,36 @@
 // The same reservoir on several engines, step for step: are the states the same bits, and how fast is each?
-import {
-  type AnyReservoirComputer,
-  type AnyReservoirOptions,
-  DataError,
-  type EngineModel,
-  type EnginePlan,
-  ReservoirComputer,
-} from "../../reservoir/index.js";
+import { type AnyReservoirOptions, DataError, type EngineModel, formatBytes, ReservoirComputer } from "../../reservoir/index.js";
 import { anySeries } from "../../reservoir/inputs.js";
-import type { MatrixLike } from "../../numerics/index.js";
+import type { Matrix, MatrixLike } from "../../numerics/index.js";
 import { WorkPacer } from "../../reservoir/work.js";
 import { DifferenceMeter, type TrajectoryDifference } from "./difference.js";
+import { arithmeticOf, type ComparedEngine, comparedEngine, type ComparedRun, TimedRun } from "./run.js";
 
+export type { ComparedRun } from "./run.js";
 export type { FirstDifference, TrajectoryDifference, UlpBin } from "./difference.js";
 
 /** The chunks a comparison is run in, and how it is followed and stopped. */
 export interface CompareOptions {
   /** Rows that are run on every engine before they are compared: memory is bounded by one chunk an engine. Default 1024, less for large reservoirs. */
   readonly chunk?: number | undefined;
+  /**
+   * Cut the inputs into so many sequences of equal length, which run as a batch, each from the initial state; rows left over are not run.
+   * Default 1, one run from start to end; where an engine may compute fast, which engines do in batches, as many as leave each 100 steps,
+   * at most 64.
+   */
+  readonly sequences?: number | undefined;
   /** Stops the comparison, which then throws WorkInterruptedError. */
   readonly signal?: AbortSignal | undefined;
   /** Steps done and in all, over all engines. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
-/** One engine's run. */
-export interface ComparedRun {
-  readonly engine: string;
-  readonly reason: string;
-  readonly plan: EnginePlan;
-  /** Seconds for all steps, states brought to the host. */
-  readonly seconds: number;
-  /** Steps a second by the median chunk. */
-  readonly stepsPerSecond: number;
-}
-
 /** What a comparison found. */
 export interface Comparison {
   readonly size: number;
+  /** Steps of each sequence. */
   readonly steps: number;
+  readonly sequences: number;
   readonly precision: string;
   /** The first engine, which the others are held against. */
   readonly reference: ComparedRun;
@@ -50,12 +42,18 @@ export interface Comparison {
 /** Bytes of states that one chunk takes at most on one engine. */
 const chunkBytes = 64 * 2 ** 20;
 
+/** Bytes of states that a batch takes at most on one engine. */
+const batchBytes = 2 ** 30;
+
 /**
  * Runs T x I inputs through one reservoir on several engines and compares all states with those of the first. Each engine keeps its own state from
  * start to end, so a difference in one step is carried on as it would be in a run: `divergence` shows what becomes of it.
  *
+ * Behind an engine's name ":fast" or ":portable" sets the arithmetic for it alone, whatever the description says.
+ *
  * @example
  * const { equal, others } = await compare({ size: 1000, seed: 1 }, inputs, ["cpu", "cuda"]);
+ * const { others: [fast] } = await compare({ size: 1000, seed: 1 }, inputs, ["cuda:portable", "cuda:fast"]);
  * @throws DataError for fewer than two engines or a wrong shape; EngineUnavailableError for an engine that cannot run here
  */
 export async function compare(
@@ -65,63 +63,87 @@ export async function compare(
   options: CompareOptions = {},
 ): Promise<Comparison> {
   if (engines.length < 2) throw new DataError(`engines holds ${JSON.stringify(engines)}; a comparison takes at least two`);
-  const computers: AnyReservoirComputer[] = [];
+  const asked = engines.map(comparedEngine);
+  const runs: TimedRun[] = [];
   try {
-    const model = await modelOf(source, engines[0]!);
-    for (const engine of engines) computers.push(await ReservoirComputer.fromModel(model, { engine }));
-    return await compared(model, computers, inputs, options);
+    const model = await modelOf(source, asked[0]!.engine);
+    const series = anySeries(inputs, "inputs", model.precision);
+    const sequences = sequencesOf(series.rows, model, asked, options);
+    for (const each of asked) runs.push(await TimedRun.open(model, each));
+    const steps = Math.floor(series.rows / sequences);
+    const meters = runs.slice(1).map(() => new DifferenceMeter(model.precision, steps));
+    if (sequences > 1) await runBatch(model, runs, meters, series.subarray(0, steps * sequences), sequences, options);
+    else await runThrough(model, runs, meters, series, options);
+    const [reference, ...rest] = runs.map((run) => run.result());
+    const others = rest.map((run, k) => ({ ...run, difference: meters[k]!.result() }));
+    const equal = others.every(({ difference }) => difference.equal);
+    return { size: model.size, steps, sequences, precision: model.precision, reference: reference!, others, equal };
   } finally {
-    for (const computer of computers) await computer.dispose();
+    for (const run of runs) await run.dispose();
   }
 }
 
-async function compared(
+/** One sequence, in chunks. */
+async function runThrough(
   model: EngineModel,
-  computers: readonly AnyReservoirComputer[],
-  inputs: MatrixLike,
+  runs: readonly TimedRun[],
+  meters: readonly DifferenceMeter[],
+  series: Matrix,
   options: CompareOptions,
-): Promise<Comparison> {
-  const series = anySeries(inputs, "inputs", model.precision);
-  const steps = series.rows;
-  const bytesPerStep = model.size * (model.precision === "float32" ? 4 : 8);
-  const chunk = options.chunk ?? Math.max(1, Math.min(1024, Math.floor(chunkBytes / bytesPerStep)));
+): Promise<void> {
+  const { signal } = options;
+  const chunk = options.chunk ?? Math.max(1, Math.min(1024, Math.floor(chunkBytes / stepBytes(model))));
   if (!Number.isSafeInteger(chunk) || chunk < 1) throw new DataError(`chunk is ${chunk}; it takes a whole number of at least 1`);
-  const pacer = new WorkPacer(options, steps * computers.length);
-  const meters = computers.slice(1).map(() => new DifferenceMeter(model.precision, steps));
-  const seconds: number[][] = computers.map(() => []);
-  const rows: number[] = [];
-  for (let from = 0; from < steps; from += chunk) {
-    const part = series.subarray(from, Math.min(steps, from + chunk));
-    rows.push(part.rows);
+  const pacer = new WorkPacer(options, series.rows * runs.length);
+  for (let from = 0; from < series.rows; from += chunk) {
+    const part = series.subarray(from, Math.min(series.rows, from + chunk));
     const states = [];
-    for (const [k, computer] of computers.entries()) {
-      const begin = performance.now();
-      states.push(await computer.run(part, { signal: options.signal }));
-      seconds[k]!.push((performance.now() - begin) / 1000);
-    }
+    for (const run of runs) states.push((await run.time(part.rows, async (computer) => [await computer.run(part, { signal })]))[0]!);
     for (const [k, meter] of meters.entries()) meter.add(states[0]!, states[k + 1]!, from);
-    if (pacer.due()) await pacer.pause((from + part.rows) * computers.length);
+    if (pacer.due()) await pacer.pause((from + part.rows) * runs.length);
   }
   pacer.finish();
-  const runs = computers.map(({ engine }, k): ComparedRun => {
-    const rates = seconds[k]!.map((time, c) => rows[c]! / time).sort((a, b) => a - b);
-    return {
-      engine: engine.name,
-      reason: engine.reason,
-      plan: engine.plan,
-      seconds: seconds[k]!.reduce((sum, value) => sum + value, 0),
-      stepsPerSecond: rates[rates.length >> 1]!,
-    };
-  });
-  const others = runs.slice(1).map((run, k) => ({ ...run, difference: meters[k]!.result() }));
-  return {
-    size: model.size,
-    steps,
-    precision: model.precision,
-    reference: runs[0]!,
-    others,
-    equal: others.every(({ difference }) => difference.equal),
-  };
+}
+
+/** Sequences of equal length as one batch. */
+async function runBatch(
+  model: EngineModel,
+  runs: readonly TimedRun[],
+  meters: readonly DifferenceMeter[],
+  series: Matrix,
+  sequences: number,
+  options: CompareOptions,
+): Promise<void> {
+  const { signal } = options;
+  const steps = series.rows / sequences;
+  const bytes = series.rows * stepBytes(model);
+  if (bytes > batchBytes)
+    throw new DataError(
+      `the states of ${sequences} sequences of ${steps} steps would take ${formatBytes(bytes)} an engine; a batch takes at most ${formatBytes(batchBytes)}: give fewer rows of inputs`,
+    );
+  const parts = Array.from({ length: sequences }, (_, b) => series.subarray(b * steps, (b + 1) * steps));
+  const pacer = new WorkPacer(options, series.rows * runs.length);
+  let reference: readonly Matrix[] = [];
+  for (const [k, run] of runs.entries()) {
+    const states = await run.time(series.rows, (computer) => computer.batch(parts, { signal }));
+    if (k === 0) reference = states;
+    else for (const [b, each] of states.entries()) meters[k - 1]!.add(reference[b]!, each, 0);
+    await pacer.pause((k + 1) * series.rows);
+  }
+  pacer.finish();
+}
+
+/** @throws DataError for a number of sequences that the rows do not make */
+function sequencesOf(rows: number, model: EngineModel, asked: readonly ComparedEngine[], { sequences }: CompareOptions): number {
+  const mayBeFast = asked.some((each) => arithmeticOf(model, each) === "fast");
+  const wanted = sequences ?? (mayBeFast ? Math.max(1, Math.min(64, Math.floor(rows / 100))) : 1);
+  if (!Number.isSafeInteger(wanted) || wanted < 1 || wanted > rows)
+    throw new DataError(`sequences is ${wanted} and inputs has ${rows} rows; it takes a whole number from 1 to that`);
+  return wanted;
+}
+
+function stepBytes({ size, precision }: EngineModel): number {
+  return size * (precision === "float32" ? 4 : 8);
 }
 
 /** The weights are drawn once: every engine gets the same model. */

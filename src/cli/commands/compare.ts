@@ -1,7 +1,7 @@
 // `spillway compare`: one reservoir of an experiment on several engines, all states held against those of the first.
 import "../../index.js";
 import { join } from "node:path";
-import { compare, type Comparison } from "../../analysis/index.js";
+import { compare, type ComparedRun, type Comparison } from "../../analysis/index.js";
 import { ensureFolder, writeFileAtomic } from "../../io/index.js";
 import { fitStandardisation, standardised } from "../../model/standardisation.js";
 import type { Matrix } from "../../numerics/index.js";
@@ -20,8 +20,10 @@ import { formatTable } from "../table.js";
 import { describeMachine, versions } from "./info.js";
 
 export interface CompareCommandOptions {
-  /** Names of engines, the reference first. */
+  /** Names of engines, the reference first; ":fast" or ":portable" behind one sets its arithmetic. */
   readonly engines: readonly string[];
+  /** Cut the steps into so many sequences that run as a batch. */
+  readonly sequences?: number | undefined;
   /** At most so many steps. */
   readonly steps?: number | undefined;
   readonly set?: readonly string[] | undefined;
@@ -51,6 +53,7 @@ export async function compareEngines(
   try {
     comparison = await compare(reservoir, inputs.subarray(0, steps), options.engines, {
       signal: options.signal,
+      sequences: options.sequences,
       onProgress: (done) => progress.update(done),
     });
   } finally {
@@ -91,8 +94,18 @@ export function inputsOf(experiment: Experiment, data: ExperimentData): Matrix {
   return experiment.transforms.includes("standardise") ? standardised(fitStandardisation([raw]), raw) : raw;
 }
 
-function headline(experiment: Experiment, { size, steps, precision }: Comparison): string {
-  return `${experiment.name}: ${size} neurons, ${precision}, ${steps} steps`;
+function headline(experiment: Experiment, comparison: Comparison): string {
+  return `${experiment.name}: ${comparison.size} neurons, ${comparison.precision}, ${stepsOf(comparison)}`;
+}
+
+function stepsOf({ steps, sequences }: Comparison): string {
+  return sequences > 1 ? `${sequences} sequences of ${steps} steps` : `${steps} steps`;
+}
+
+/** Microseconds of a step of the loop alone, and the clock that told them. */
+function loopOf({ loop }: ComparedRun): string {
+  if (!loop) return "";
+  return `${formatNumber(1e6 / loop.stepsPerSecond)} by ${loop.clock === "device" ? "events" : "clock"}`;
 }
 
 function tableOf({ reference, others }: Comparison): string {
@@ -105,14 +118,21 @@ function tableOf({ reference, others }: Comparison): string {
       difference ? String(difference.maximalUlps) : "",
       formatNumber(run.stepsPerSecond),
       formatNumber(1e6 / run.stepsPerSecond),
+      loopOf(run),
       run.plan.summary,
     ];
   });
-  return formatTable(["engine", "bits", "first difference", "most ulp", "steps/s", "us/step", "plan"], lines);
+  return formatTable(["engine", "bits", "first difference", "most ulp", "steps/s", "us/step", "loop us/step", "plan"], lines);
 }
 
-function verdicts({ others, reference }: Comparison): string[] {
-  return others
+function verdicts({ others, reference, sequences }: Comparison): string[] {
+  const unused = others
+    .filter(({ arithmetic, difference }) => arithmetic === "fast" && difference.equal)
+    .flatMap(({ engine }) => [
+      "",
+      `${engine} was allowed fast arithmetic and gave the bits of ${reference.engine}${sequences > 1 ? "" : "; what is faster are batches: --sequences"}`,
+    ]);
+  const differences = others
     .filter(({ difference }) => !difference.equal)
     .flatMap(({ engine, difference }) => [
       "",
@@ -125,17 +145,22 @@ function verdicts({ others, reference }: Comparison): string[] {
         ? []
         : [`the difference ${difference.rate > 0 ? "grows" : "shrinks"} by a factor of ${formatNumber(Math.exp(difference.rate))} a step`]),
     ]);
+  return [...unused, ...differences];
 }
 
 function sectionOf(experiment: Experiment, comparison: Comparison): ReportSection {
-  const { reference, others, size, steps, precision, equal } = comparison;
+  const { reference, others, size, precision, equal } = comparison;
   return {
     title: experiment.name,
     lead: equal ? "Every engine gives the same bits." : "The engines differ.",
     facts: [
       ["reservoir", `${size} neurons, ${precision}`],
-      ["steps", String(steps)],
-      ...[reference, ...others].map((run) => [run.engine, `${run.plan.summary}; ${formatNumber(run.stepsPerSecond)} steps/s`] as const),
+      ["steps", stepsOf(comparison)],
+      ...[reference, ...others].map((run) => {
+        const loop = loopOf(run);
+        const speed = `${formatNumber(run.stepsPerSecond)} steps/s${loop ? `, the loop ${loop} us a step` : ""}`;
+        return [run.engine, `${run.plan.summary}; ${speed}`] as const;
+      }),
     ],
     scores: [],
     figures: [plotComparison(comparison)],

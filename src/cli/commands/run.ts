@@ -3,6 +3,7 @@ import "../../index.js";
 import { join } from "node:path";
 import { type LoadedExperiment, loadExperiment } from "../experiment/file.js";
 import { headline, scoreTable } from "../experiment/present.js";
+import { profileTable } from "../experiment/profile.js";
 import { formatResult } from "../experiment/result.js";
 import { type FinishedRun, type RunOptions, runExperiment } from "../experiment/run.js";
 import { UsageError } from "../exit.js";
@@ -49,5 +50,8 @@ export async function run(paths: readonly string[], options: RunCommandOptions):
 export function describeRun({ result, folder }: FinishedRun): string {
   const report = result.files.includes("report.html") ? join(folder, "report.html") : undefined;
   const scores = result.seeds.length > 0 ? scoreTable(result) : "No seed was finished, so there are no scores.";
-  return [headline(result), "", scores, "", report ? `report: ${report}` : `results: ${join(folder, "result.json")}`].join("\n");
+  const profile = result.profile ? ["", profileTable(result.profile)] : [];
+  return [headline(result), "", scores, ...profile, "", report ? `report: ${report}` : `results: ${join(folder, "result.json")}`].join(
+    "\n",
+  );
 }

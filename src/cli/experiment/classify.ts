@@ -6,7 +6,7 @@ import { Classifier } from "../../model/index.js";
 import { fitStandardisation, standardised } from "../../model/standardisation.js";
 import { type Matrix, RandomStream, type Seed, seedKeys } from "../../numerics/index.js";
 import { plotConfusion, plotStateHeatmap, plotTrajectories } from "../../plot/index.js";
-import type { AnyReservoirComputer } from "../../reservoir/index.js";
+import { addProfiles, type AnyReservoirComputer } from "../../reservoir/index.js";
 import { baselineName } from "./baselines.js";
 import type { CaseData, Cases } from "./data.js";
 import type { ClassifyTask, Experiment, MetricName } from "./description.js";
@@ -21,7 +21,7 @@ type ClassifyExperiment = Experiment & { readonly task: ClassifyTask };
 
 export async function runClassification(experiment: ClassifyExperiment, data: CaseData, options: TrialOptions): Promise<Trial> {
   const { task, readout, washout, metrics, transforms } = experiment;
-  const { seed, engine, threads, signal } = options;
+  const { seed, engine, threads, profile, signal } = options;
   const watch = new Stopwatch();
   const parts = data.test ? { train: data.train, test: data.test } : stratifiedSplit(experiment, data.train, seed);
   const { train, test } = await watch.time("encode", async () => encoded(experiment, parts, data));
@@ -40,6 +40,7 @@ export async function runClassification(experiment: ClassifyExperiment, data: Ca
       standardise,
       engine,
       threads,
+      profile,
       signal,
       onProgress: ofCases(progress.stage(train.sequences.length), train),
     }),
@@ -67,6 +68,7 @@ export async function runClassification(experiment: ClassifyExperiment, data: Ca
         ]),
       ),
       timing: watch.seconds,
+      profile: addProfiles(classifier.computers.flatMap((member) => member.profile ?? [])),
       summary: `classification of ${test.labels.length} sequences, trained on ${train.labels.length}; representation ${task.representation}${task.members > 1 ? `, vote of ${task.members} reservoirs` : ""}`,
       figures: options.withFigures ? await figures(computer, inputs(firstCases(test.sequences)), test.labels, predicted, data.classes) : [],
       unit: () => undefined,

@@ -20,7 +20,7 @@ export async function runDetection(
   options: TrialOptions,
 ): Promise<Trial> {
   const { task, metrics } = experiment;
-  const { seed, engine, threads, signal } = options;
+  const { seed, engine, threads, profile, signal } = options;
   const watch = new Stopwatch();
   const parts = data.test ? { train: data.train, test: data.test } : stratifiedSplit(experiment, data.train, seed);
   const { train, test } = await watch.time("encode", async () => encoded(experiment, parts, data));
@@ -29,6 +29,7 @@ export async function runDetection(
   const computer = await ReservoirComputer.create({ ...experiment.reservoir, inputSize, seed } as typeof experiment.reservoir, {
     engine,
     threads,
+    profile,
   });
   try {
     const states = (cases: Cases) => caseStates(computer, cases, task.state, signal, progress.stage(cases.sequences.length));
@@ -58,6 +59,7 @@ export async function runDetection(
         ]),
       ),
       timing: watch.seconds,
+      profile: computer.profile,
       summary: `detection of ${templates.labels.length} templates in ${test.labels.length} sequences, learned from ${train.labels.length}; ${task.state} state, threshold ${task.threshold}`,
       figures: options.withFigures
         ? [

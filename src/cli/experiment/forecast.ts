@@ -71,6 +71,7 @@ export async function runForecast(
         ]),
       ),
       timing: watch.seconds,
+      profile: learner.computer.profile,
       summary: `closed-loop forecast of ${horizon} steps from ${starts.length} start${starts.length === 1 ? "" : "s"}, each after ${warmup} rows; trained on ${trainRows} rows (${experiment.washout} of them washout)`,
       figures: options.withFigures
         ? await figures(experiment, data, prepared, starts, outcomes, reference, () => {

@@ -35,6 +35,8 @@ export interface Learner extends AsyncDisposable {
 export interface EngineChoiceOptions {
   readonly engine?: string | undefined;
   readonly threads?: number | undefined;
+  /** Measure phases: the learner's `computer.profile`. */
+  readonly profile?: boolean | undefined;
 }
 
 /** Checks the readout's options before anything runs. @throws UsageError */
@@ -58,7 +60,7 @@ export async function train(
   experiment: Experiment,
   seed: Seed,
   data: ForecasterData,
-  { engine, threads }: EngineChoiceOptions,
+  { engine, threads, profile }: EngineChoiceOptions,
   work: WorkOptions,
 ): Promise<Learner> {
   const { readout, washout, transforms } = experiment;
@@ -66,9 +68,11 @@ export async function train(
   const { type, ...options } = readout;
   if (type === "ridge") {
     const standardise = transforms.includes("standardise");
-    return new RidgeLearner(await Forecaster.fit(data, { reservoir, readout: options, washout, standardise, engine, threads, ...work }));
+    return new RidgeLearner(
+      await Forecaster.fit(data, { reservoir, readout: options, washout, standardise, engine, threads, profile, ...work }),
+    );
   }
-  return OnlineLearner.train({ ...experiment, reservoir }, data as OnlineData, { engine, threads }, work);
+  return OnlineLearner.train({ ...experiment, reservoir }, data as OnlineData, { engine, threads, profile }, work);
 }
 
 class RidgeLearner implements Learner {

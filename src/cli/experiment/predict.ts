@@ -72,6 +72,7 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
         }),
       ),
       timing: watch.seconds,
+      profile: learner.computer.profile,
       summary: `${data.kind === "series" ? `prediction ${task.ahead} row${task.ahead === 1 ? "" : "s"} ahead` : "prediction of targets from inputs"}; trained on ${trainRows} rows (${washout} of them washout), tested on ${target.rows}`,
       figures: options.withFigures
         ? [

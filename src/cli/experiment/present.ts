@@ -3,6 +3,7 @@ import type { Figure, ReportScore, ReportSection } from "../../plot/index.js";
 import { formatNumber } from "../../plot/format.js";
 import { type AnyReservoirOptions, isSpiking, type SpikingReservoirOptions } from "../../reservoir/index.js";
 import { formatTable } from "../table.js";
+import { profileFacts } from "./profile.js";
 import type { ExperimentResult, ScoreSummary } from "./result.js";
 
 /** How a summary was made of its seeds, in words; nothing where there is one seed. */
@@ -55,6 +56,7 @@ export function reportSection(result: ExperimentResult, figures: readonly Figure
       ["task", String(result.data["task"] ?? "")],
       ["seeds", seeds.length === 0 ? "none finished" : listSeeds(seeds.map(({ seed }) => String(seed)))],
       ["time", describeTiming(result.timing)],
+      ...(result.profile ? profileFacts(result.profile) : []),
     ],
     scores: scores.map(
       (score): ReportScore => ({

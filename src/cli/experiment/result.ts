@@ -1,6 +1,6 @@
 // What a run found, as result.json has it. It measures nothing.
 import type { Seed } from "../../numerics/index.js";
-import type { EngineModel, EnginePlan } from "../../reservoir/index.js";
+import type { EngineModel, EnginePlan, Profile } from "../../reservoir/index.js";
 import type { Machine } from "../commands/info.js";
 import type { Experiment, MetricName } from "./description.js";
 import { betterOf, meanAndDeviation, median } from "./scores.js";
@@ -21,6 +21,8 @@ export interface SeedResult {
   readonly radiusMethod?: string | undefined;
   /** Seconds by phase. */
   readonly timing: Readonly<Record<string, number>>;
+  /** With --profile, of training and testing. */
+  readonly profile?: Profile | undefined;
 }
 
 /** One metric over all seeds. A score that is not finite (a forecast that left for infinity) is null in JSON. */
@@ -61,6 +63,8 @@ export interface ExperimentResult {
   readonly config: ResolvedExperiment;
   /** Seconds of all seeds by phase, and in all. */
   readonly timing: Readonly<Record<string, number>>;
+  /** With --profile, of all seeds together. */
+  readonly profile?: Profile | undefined;
   readonly versions: Readonly<Record<string, string>>;
   readonly machine: Machine;
   readonly files: readonly string[];

@@ -4,7 +4,7 @@ import { stringify } from "yaml";
 import { writeFileAtomic } from "../../io/index.js";
 import { type Figure, type ReportSection, reportHtml } from "../../plot/index.js";
 import { MetricError } from "../../metrics/index.js";
-import { ConfigError, DataError } from "../../reservoir/index.js";
+import { addProfiles, ConfigError, DataError } from "../../reservoir/index.js";
 import { TaskOptionError } from "../../tasks/index.js";
 import { describeMachine, versions } from "../commands/info.js";
 import { UsageError } from "../exit.js";
@@ -103,7 +103,7 @@ class Run {
 
   /** Runs the k-th seed. */
   trial(data: ExperimentData, k: number): Promise<Trial> {
-    const { engine, threads, signal, progress } = this.#options;
+    const { engine, threads, profile, signal, progress } = this.#options;
     const { name, seeds } = this.#experiment;
     const label = seeds.length > 1 ? `${name}, seed ${seeds[k]} (${k + 1} of ${seeds.length})` : name;
     if (k === 0) progress.begin(label, seeds.length * 1000);
@@ -113,6 +113,7 @@ class Run {
       withFigures: k === 0 && this.#experiment.outputs.report,
       engine,
       threads,
+      profile,
       signal,
       onProgress,
     });
@@ -122,7 +123,7 @@ class Run {
   async take(trial: Trial, seed: SeedResult["seed"]): Promise<void> {
     const { outputs } = this.#experiment;
     try {
-      const { scores, baselines, readout, measuredRadius, radiusMethod, timing } = trial;
+      const { scores, baselines, readout, measuredRadius, radiusMethod, timing, profile } = trial;
       if (this.#seeds.length === 0) {
         const files =
           outputs.states === "npy" ? [...(await trial.saveStates(this.#folder.working, outputs.every, this.#options.signal))] : [];
@@ -134,7 +135,7 @@ class Run {
         this.#figures = trial.figures;
         this.#files = files;
       }
-      this.#seeds.push({ seed, scores, baselines, readout, measuredRadius, radiusMethod, timing });
+      this.#seeds.push({ seed, scores, baselines, readout, measuredRadius, radiusMethod, timing, profile });
     } finally {
       await trial.dispose();
     }
@@ -173,6 +174,7 @@ class Run {
       data: { summary: data?.summary, task: first?.summary },
       config: resolveExperiment(experiment, first?.reservoir),
       timing: { data: this.#loading, ...totalTiming(this.#seeds), total: (performance.now() - this.#begun) / 1000 },
+      profile: addProfiles(this.#seeds.flatMap(({ profile }) => profile ?? [])),
       versions: versions(),
       machine: describeMachine(),
       files: ["result.json", ...this.#files, ...(experiment.outputs.report ? ["report.html"] : [])],

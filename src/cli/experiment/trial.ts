@@ -1,7 +1,7 @@
 // What one seed of an experiment gives back, whatever its task, and what it is told. The tasks are predict.ts, forecast.ts and classify.ts.
 import type { Seed } from "../../numerics/index.js";
 import type { Figure } from "../../plot/index.js";
-import type { EngineModel, EnginePlan } from "../../reservoir/index.js";
+import type { EngineModel, EnginePlan, Profile } from "../../reservoir/index.js";
 import type { MetricName } from "./description.js";
 import type { EngineChoiceOptions } from "./learner.js";
 import type { Scores } from "./result.js";
@@ -28,6 +28,8 @@ export interface Trial {
   readonly baselines: Readonly<Record<string, Scores>>;
   /** Seconds by phase. */
   readonly timing: Readonly<Record<string, number>>;
+  /** Of training and testing, where it was asked for. */
+  readonly profile?: Profile | undefined;
   /** The task in a line, as it was run: rows, starts. */
   readonly summary: string;
   readonly figures: readonly Figure[];

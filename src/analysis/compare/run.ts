@@ -1,0 +1,116 @@
+// One engine of a comparison: its name and arithmetic, and how long its pieces of work take. It compares nothing.
+import type { Matrix } from "../../numerics/index.js";
+import {
+  type AnyReservoirComputer,
+  DataError,
+  type EngineModel,
+  type EnginePlan,
+  loopTime,
+  type PhaseProfile,
+  type Profile,
+  ReservoirComputer,
+} from "../../reservoir/index.js";
+
+/** One engine's run. */
+export interface ComparedRun {
+  /** As it was asked for: with ":fast" or ":portable" where the arithmetic was. */
+  readonly engine: string;
+  readonly reason: string;
+  readonly plan: EnginePlan;
+  /** What the engine was allowed. One that has nothing faster computes portably all the same. */
+  readonly arithmetic: "portable" | "fast";
+  /** Seconds for all steps, states brought to the host. */
+  readonly seconds: number;
+  /** Steps a second by the median chunk. */
+  readonly stepsPerSecond: number;
+  /** The loop over time steps alone: by events on a device, by the clock on a host. Left out where the engine does not measure it. */
+  readonly loop?: { readonly clock: PhaseProfile["clock"]; readonly stepsPerSecond: number } | undefined;
+  readonly profile?: Profile | undefined;
+}
+
+/** An engine as a comparison names it: "cpu", "cuda:1", "cuda:fast". */
+export interface ComparedEngine {
+  readonly name: string;
+  readonly engine: string;
+  /** Where it is not the description's. */
+  readonly arithmetic?: "portable" | "fast" | undefined;
+}
+
+/** Reads the name of an engine, and behind it the arithmetic. */
+export function comparedEngine(name: string): ComparedEngine {
+  const [, engine, arithmetic] = /^(.+):(fast|portable)$/.exec(name) ?? [];
+  return engine === undefined ? { name, engine: name } : { name, engine, arithmetic: arithmetic as "fast" | "portable" };
+}
+
+/** The arithmetic that an engine of a comparison is allowed. */
+export function arithmeticOf(model: EngineModel, { arithmetic }: ComparedEngine): "portable" | "fast" {
+  return arithmetic ?? (model.kind === undefined ? model.config.arithmetic : "portable");
+}
+
+/** A reservoir on one engine whose calls are timed. */
+export class TimedRun {
+  readonly #asked: ComparedEngine;
+  readonly #computer: AnyReservoirComputer;
+  readonly #arithmetic: "portable" | "fast";
+  readonly #seconds: number[] = [];
+  readonly #rates: number[] = [];
+  readonly #loopRates: number[] = [];
+
+  private constructor(asked: ComparedEngine, computer: AnyReservoirComputer, arithmetic: "portable" | "fast") {
+    this.#asked = asked;
+    this.#computer = computer;
+    this.#arithmetic = arithmetic;
+  }
+
+  /** @throws DataError for an arithmetic that the kind of reservoir does not have; EngineUnavailableError */
+  static async open(model: EngineModel, asked: ComparedEngine): Promise<TimedRun> {
+    if (model.kind !== undefined && asked.arithmetic === "fast")
+      throw new DataError(`engines holds ${JSON.stringify(asked.name)}; a spiking reservoir has portable arithmetic alone`);
+    const arithmetic = arithmeticOf(model, asked);
+    const itsModel = model.kind === undefined ? { ...model, config: { ...model.config, arithmetic } } : model;
+    const computer = await ReservoirComputer.fromModel<EngineModel>(itsModel, { engine: asked.engine, profile: true });
+    return new TimedRun(asked, computer, arithmetic);
+  }
+
+  /** Does a piece of work of so many steps. */
+  async time(steps: number, work: (computer: AnyReservoirComputer) => Promise<Matrix[]>): Promise<Matrix[]> {
+    const before = this.#loop();
+    const begun = performance.now();
+    const states = await work(this.#computer);
+    const seconds = (performance.now() - begun) / 1000;
+    const loop = this.#loop() - before;
+    this.#seconds.push(seconds);
+    this.#rates.push(steps / seconds);
+    if (loop > 0) this.#loopRates.push((1000 * steps) / loop);
+    return states;
+  }
+
+  result(): ComparedRun {
+    const { engine, profile } = this.#computer;
+    const clock = profile && loopTime(profile)?.clock;
+    return {
+      engine: this.#asked.arithmetic === undefined ? engine.name : `${engine.name}:${this.#asked.arithmetic}`,
+      reason: engine.reason,
+      plan: engine.plan,
+      arithmetic: this.#arithmetic,
+      seconds: this.#seconds.reduce((sum, value) => sum + value, 0),
+      stepsPerSecond: middle(this.#rates),
+      ...(clock && this.#loopRates.length > 0 ? { loop: { clock, stepsPerSecond: middle(this.#loopRates) } } : {}),
+      profile,
+    };
+  }
+
+  dispose(): Promise<void> {
+    return this.#computer.dispose();
+  }
+
+  /** Milliseconds of the loop so far. */
+  #loop(): number {
+    const { profile } = this.#computer;
+    return (profile && loopTime(profile)?.milliseconds) ?? 0;
+  }
+}
+
+function middle(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1]!;
+}
