@@ -61,6 +61,7 @@ export class DeviceSpikePattern implements Disposable {
     }
   }
 
+  /** S, spikes of all neurons. */
   get spikeCount(): number {
     return this.columns.times.length;
   }
