@@ -76,12 +76,14 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   readonly engine: { readonly name: string; readonly reason: string; readonly plan: EnginePlan };
   readonly model: Model;
   readonly #session: EngineSession;
+  readonly #profiled: boolean;
   #busy = false;
   #calls = 0;
   #milliseconds = 0;
 
-  private constructor(model: Model, session: EngineSession, engineName: string, reason: string) {
+  private constructor(model: Model, session: EngineSession, engineName: string, reason: string, profiled: boolean) {
     this.#session = session;
+    this.#profiled = profiled;
     this.model = model;
     this.engine = { name: engineName, reason, plan: session.plan };
   }
@@ -122,7 +124,13 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     const { plan, spinLimit, profile } = options;
     if (plan !== undefined && !engine.planNames)
       throw new RangeError(`plan is ${JSON.stringify(plan)}; the engine "${engine.name}" has one way to run alone`);
-    return new ReservoirComputer(model, await engine.open(model, { threads, plan, spinLimit, profile }), engine.name, reason);
+    return new ReservoirComputer(
+      model,
+      await engine.open(model, { threads, plan, spinLimit, profile }),
+      engine.name,
+      reason,
+      profile === true,
+    );
   }
 
   /**
@@ -162,6 +170,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     const u = this.#row(input, "input", this.model.inputSize, "inputSize");
     const y = teacher === undefined ? undefined : this.#row(teacher, "teacher", this.model.outputSize, "outputSize");
     if (this.#busy) throw busyError();
+    if (!this.#profiled) return this.#session.step(u, y);
     const begun = performance.now();
     const x = this.#session.step(u, y);
     this.#called(begun);
@@ -352,12 +361,12 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   async #alone<T>(work: () => Promise<T>): Promise<T> {
     if (this.#busy) throw busyError();
     this.#busy = true;
-    const begun = performance.now();
+    const begun = this.#profiled ? performance.now() : 0;
     try {
       return await work();
     } finally {
       this.#busy = false;
-      this.#called(begun);
+      if (this.#profiled) this.#called(begun);
     }
   }
 }

@@ -1,10 +1,22 @@
 // What `profile: true` measures: phases by the host's clock on the CPU engines, and by events on a device, here the simulated one.
 import { afterAll, describe, expect, it } from "vitest";
 import "../../src/index.js";
+import { deviceEngine } from "../../src/engine/cuda/index.js";
 import { PhaseClock } from "../../src/engine/phase-clock.js";
+import { openDevice } from "../../src/gpu/index.js";
 import { Matrix } from "../../src/numerics/index.js";
 import { GramAccumulator } from "../../src/readout/index.js";
-import { type PhaseName, type PhaseProfile, type Profile, ReservoirComputer, addProfiles, loopTime } from "../../src/reservoir/index.js";
+import "../../src/sim/index.js";
+import {
+  NonFiniteStateError,
+  type PhaseName,
+  type PhaseProfile,
+  type Profile,
+  ReservoirComputer,
+  addProfiles,
+  loopTime,
+} from "../../src/reservoir/index.js";
+import { model } from "./contract.js";
 
 const config = { size: 20, inputSize: 2, connectionProbability: 0.5, seed: 3 };
 const opened: ReservoirComputer[] = [];
@@ -24,6 +36,7 @@ function series(rows: number, cols: number): Matrix {
   return out;
 }
 
+const ones = (rows: number): Matrix => new Matrix(rows, 1, new Float32Array(rows).fill(1));
 const phaseOf = ({ phases }: Profile, wanted: PhaseName): PhaseProfile | undefined => phases.find(({ phase }) => phase === wanted);
 const namesOf = ({ phases }: Profile): string[] => phases.map(({ phase, clock }) => `${clock} ${phase}`).sort();
 
@@ -127,6 +140,29 @@ describe("a profile on a device", () => {
     await spiking.run(series(4, 2));
     expect(namesOf(spiking.profile!)).toEqual(["device run", "device upload", "host download", "host keep"]);
     await spiking.dispose();
+  });
+
+  it("goes on after a call that failed, and gives its events back", async () => {
+    const engine = deviceEngine({ name: "sim", open: () => openDevice("sim"), stepsPerChunk: 16 });
+    const session = await engine.open(
+      model({ size: 6, inputSize: 1, activation: "identity", spectralRadius: 1000, connectionProbability: 1, leakRate: 1 }),
+      {
+        profile: true,
+      },
+    );
+    await expect(session.run({ inputs: ones(60) }, {})).rejects.toThrow(NonFiniteStateError);
+    const failed = session.profile!()!;
+    session.reset();
+    await session.run({ inputs: ones(8) }, {});
+    expect(loopTime(session.profile!()!)!.steps).toBe(loopTime(failed)!.steps + 8);
+    await session.dispose();
+    // Kernels stay loaded for the next session.
+    const held = engine
+      .context()
+      .held()
+      .filter(({ kind }) => kind !== "module");
+    expect(held).toEqual([]);
+    engine.close();
   });
 
   it("changes no bit, records no event unless asked for, and is still there after disposal", async () => {

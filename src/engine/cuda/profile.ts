@@ -68,11 +68,16 @@ export class DeviceClock extends PhaseClock {
     this.#meter.bytesToHost += bytes;
   }
 
-  /** At the end of a call: reads what is done, and drops what an error left open. */
+  /** At the end of a call, whatever ended it: reads what is done, and drops what an error left open. */
   settle(): void {
     for (const { start, end } of this.#open.values()) this.#free.push(start, end);
     this.#open.clear();
-    this.collect();
+    try {
+      this.collect();
+    } catch {
+      // The work that the events stand in has failed, which its own call says.
+      this.#pending = [];
+    }
   }
 
   /** Reads the events of pieces that are done, so that they can be used again. */
