@@ -55,6 +55,12 @@ describe("spillway compare", () => {
     expect(text).toMatch(/[\d.]+ by clock/);
   });
 
+  it("names the kernels that a batch ran by on a device", async () => {
+    const { text, equal } = await compareEngines(file, { engines: ["cpu", "sim"], sequences: 3, steps: 12, signal }, silent);
+    expect(equal).toBe(true);
+    expect(text).toMatch(/sim +equal .* by events +kernels \w+/);
+  });
+
   it("refuses one engine, and engines that there are not", async () => {
     await expect(compareEngines(file, { engines: ["cpu"], signal }, silent)).rejects.toThrow(
       '--engines is "cpu"; it takes at least two names',

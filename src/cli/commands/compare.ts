@@ -108,7 +108,13 @@ function loopOf({ loop }: ComparedRun): string {
   return `${formatNumber(1e6 / loop.stepsPerSecond)} by ${loop.clock === "device" ? "events" : "clock"}`;
 }
 
-function tableOf({ reference, others }: Comparison): string {
+/** How it ran: the plan, or of a batch on a device, whose plan is another, the kernels that ran. */
+function wayOf({ plan, profile }: ComparedRun, { sequences }: Comparison): string {
+  return sequences > 1 && profile?.device ? `kernels ${Object.keys(profile.device.kernels).join(", ")}` : plan.summary;
+}
+
+function tableOf(comparison: Comparison): string {
+  const { reference, others } = comparison;
   const lines = [reference, ...others].map((run) => {
     const difference = "difference" in run ? (run as Comparison["others"][number]).difference : undefined;
     return [
@@ -119,7 +125,7 @@ function tableOf({ reference, others }: Comparison): string {
       formatNumber(run.stepsPerSecond),
       formatNumber(1e6 / run.stepsPerSecond),
       loopOf(run),
-      run.plan.summary,
+      wayOf(run, comparison),
     ];
   });
   return formatTable(["engine", "bits", "first difference", "most ulp", "steps/s", "us/step", "loop us/step", "plan"], lines);
@@ -159,7 +165,7 @@ function sectionOf(experiment: Experiment, comparison: Comparison): ReportSectio
       ...[reference, ...others].map((run) => {
         const loop = loopOf(run);
         const speed = `${formatNumber(run.stepsPerSecond)} steps/s${loop ? `, the loop ${loop} us a step` : ""}`;
-        return [run.engine, `${run.plan.summary}; ${speed}`] as const;
+        return [run.engine, `${wayOf(run, comparison)}; ${speed}`] as const;
       }),
     ],
     scores: [],
