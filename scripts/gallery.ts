@@ -97,7 +97,7 @@ for (let from = 0; from < chaotic.rows; from += 20) {
   bits[0] = bits[0]! + 1;
   right.state = state;
 }
-const run = { reason: engine.reason, plan: engine.plan, seconds: 1, stepsPerSecond: 1 };
+const run = { reason: engine.reason, arithmetic: "portable", plan: engine.plan, seconds: 1, stepsPerSecond: 1 } as const;
 const moved = { ...run, engine: "moved by one bit", difference: meter.result() };
 const reference = { ...run, engine: "cpu" };
 keep("comparison", plotComparison({ size: 100, steps: chaotic.rows, precision: "float32", reference, others: [moved], equal: false }));

@@ -82,7 +82,11 @@ describe("data from files", () => {
       "{ file: other.csv, inputs: [a] }",
       "data.targets is missing; it takes inputs and targets together, or columns alone",
     ],
-    ["a file of cases for a series", "{ file: cases.ts }", 'task.type is "predict"; it takes "classify" or "detect" for cases with classes'],
+    [
+      "a file of cases for a series",
+      "{ file: cases.ts }",
+      'task.type is "predict"; it takes "classify" or "detect" for cases with classes',
+    ],
     [
       "a variable that is not set",
       "{ file: $SPILLWAY_NO_SUCH_VARIABLE/x.csv }",

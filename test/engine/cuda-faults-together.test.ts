@@ -5,7 +5,7 @@ import { batchKernels, planBatch } from "../../src/engine/cuda/batch/shapes.js";
 import { planMembers, runMembers } from "../../src/engine/cuda/ensemble/run.js";
 import { sweepTogether } from "../../src/engine/cuda/ensemble/sweep.js";
 import { type Context, type DriverCall, FaultyDriver, openDevice } from "../../src/gpu/index.js";
-import { Matrix } from "../../src/numerics/index.js";
+import type { Matrix } from "../../src/numerics/index.js";
 import { ridge } from "../../src/readout/index.js";
 import { plainFeatures } from "../../src/reservoir/index.js";
 import { simulatedDriver } from "../../src/sim/index.js";
