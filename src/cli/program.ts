@@ -145,10 +145,11 @@ A run that is there already is replaced when the new one has finished. Stopped w
     .description("steps a second at N = 100, 300 and 1000 on this machine")
     .addOption(engineOption())
     .addOption(threadsOption())
+    .option("-o, --out <dir>", "write bench.json and bench.html there")
     .option("--json", "as JSON")
     .option("--quiet", "no progress on standard error")
-    .addHelpText("after", "\nExample:\n  $ spillway bench --threads 2")
-    .action(async (flags: Pick<RunFlags, "engine" | "threads" | "json" | "quiet">) => {
+    .addHelpText("after", "\nExamples:\n  $ spillway bench --threads 2\n  $ spillway bench --out bench")
+    .action(async (flags: Pick<RunFlags, "engine" | "threads" | "json" | "quiet"> & { readonly out?: string }) => {
       const { bench } = await import("./commands/bench.js");
       const { createProgress } = await import("./progress.js");
       print(await bench({ ...flags, signal }, await createProgress(flags.quiet ?? false)));

@@ -55,7 +55,15 @@ export function plotComparison(
         ...(anyDiffers ? { type: "log", exponentformat: "power" } : { range: [-1, 1] }),
       },
       xaxis2: { title: { text: "units in the last place" }, type: "category", anchor: "y2", automargin: true },
-      yaxis2: { title: { text: "states" }, domain: [0, 0.38], type: "log", exponentformat: "power", automargin: true },
+      yaxis2: {
+        title: { text: "states" },
+        domain: [0, 0.38],
+        type: "log",
+        range: [-0.3, Math.log10(steps * size) + 0.3],
+        dtick: 1,
+        exponentformat: "power",
+        automargin: true,
+      },
     },
   };
 }

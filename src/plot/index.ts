@@ -9,7 +9,7 @@ export { type MemoryCurve, plotMemoryCapacity } from "./memory-capacity.js";
 export { type FigureImage, type HtmlOptions, type ImageOptions, show, toHtml, toImage } from "./output.js";
 export { type PhaseSpaceOptions, plotPhaseSpace } from "./phase-space.js";
 export { plotlySource } from "./plotly-source.js";
-export { type ReportOptions, type ReportScore, type ReportSection, reportHtml } from "./report.js";
+export { type ReportOptions, type ReportScore, type ReportSection, type ReportTable, reportHtml } from "./report.js";
 export { type ForecastPlotOptions, plotForecast, plotSeries } from "./series.js";
 export { type Eigenvalues, plotSpectrum } from "./spectrum.js";
 export { plotSpikeRaster, type RasterOptions, type RasterSpikes } from "./spike-raster.js";

@@ -36,6 +36,7 @@ figure { margin: 0; min-width: 0; }
 figcaption { font-weight: 600; }
 .description { color: var(--soft); font-size: .85rem; margin: .2rem 0 0; }
 .wide { overflow-x: auto; }
+caption { text-align: left; font-weight: 600; padding: 1.4rem 0 .2rem; }
 details { margin: 1.2rem 0 0; border-top: 1px solid var(--rule); padding-top: .8rem; }
 summary { cursor: pointer; font-weight: 600; }
 pre { overflow-x: auto; background: var(--panel); border-radius: 8px; padding: 1rem; font-size: .85rem; line-height: 1.45; }

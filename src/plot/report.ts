@@ -17,6 +17,12 @@ export interface ReportScore {
   readonly better?: "lower" | "higher" | undefined;
 }
 
+/** Heads, and lines of as many cells. */
+export interface ReportTable {
+  readonly heads: readonly string[];
+  readonly lines: readonly (readonly (string | number)[])[];
+}
+
 /** One experiment on a page. */
 export interface ReportSection {
   readonly title: string;
@@ -26,7 +32,9 @@ export interface ReportSection {
   readonly facts: readonly (readonly [label: string, value: string])[];
   readonly scores: readonly ReportScore[];
   /** Every seed's scores, as a table: heads, and one line a seed. */
-  readonly perSeed?: { readonly heads: readonly string[]; readonly lines: readonly (readonly (string | number)[])[] } | undefined;
+  readonly perSeed?: ReportTable | undefined;
+  /** A table that stands open under the figures, with its caption. */
+  readonly table?: (ReportTable & { readonly caption: string }) | undefined;
   /** What a reader should know before anything else, such as that the run was interrupted. */
   readonly warnings?: readonly string[] | undefined;
   readonly figures: readonly Figure[];
@@ -102,6 +110,7 @@ ${scoresHtml(section.scores)}
 <div class="figures">
 ${figures.map((figure, k) => figureHtml(figure, firstFigure + k)).join("\n")}
 </div>
+${section.table ? tableHtml(section.table, section.table.caption) : ""}
 ${perSeedHtml(section.perSeed)}
 ${config === undefined ? "" : `<details><summary>Configuration</summary><pre tabindex="0"><code>${escapeHtml(config)}</code></pre></details>`}
 </section>`;
@@ -142,9 +151,13 @@ function figureHtml(figure: Figure, id: number): string {
 
 function perSeedHtml(perSeed: ReportSection["perSeed"]): string {
   if (!perSeed || perSeed.lines.length < 2) return "";
+  return `<details><summary>Scores by seed</summary>${tableHtml(perSeed)}</details>`;
+}
+
+function tableHtml({ heads, lines }: ReportTable, caption?: string): string {
   const cell = (value: string | number) => (typeof value === "number" ? formatNumber(value) : escapeHtml(value));
-  return `<details><summary>Scores by seed</summary><div class="wide" tabindex="0"><table><thead><tr>${perSeed.heads.map((head) => `<th scope="col">${escapeHtml(head)}</th>`).join("")}</tr></thead>
-<tbody>${perSeed.lines.map(([first, ...rest]) => `<tr><th scope="row">${escapeHtml(String(first))}</th>${rest.map((value) => `<td>${cell(value)}</td>`).join("")}</tr>`).join("")}</tbody></table></div></details>`;
+  return `<div class="wide" tabindex="0"><table>${caption === undefined ? "" : `<caption>${escapeHtml(caption)}</caption>`}<thead><tr>${heads.map((head) => `<th scope="col">${escapeHtml(head)}</th>`).join("")}</tr></thead>
+<tbody>${lines.map(([first, ...rest]) => `<tr><th scope="row">${escapeHtml(String(first))}</th>${rest.map((value) => `<td>${cell(value)}</td>`).join("")}</tr>`).join("")}</tbody></table></div>`;
 }
 
 function paragraph(text: string | undefined, style?: string): string {

@@ -1,20 +1,26 @@
 // `spillway bench`: how fast reservoirs of some sizes step on this machine. A quick look; comparisons with other packages are elsewhere.
 import "../../index.js";
+import { join } from "node:path";
+import { ensureFolder, writeFileAtomic } from "../../io/index.js";
+import { reportHtml } from "../../plot/index.js";
 import { Matrix, ReservoirComputer } from "../../reservoir/index.js";
 import { median } from "../experiment/scores.js";
 import type { Progress } from "../progress.js";
 import { formatTable } from "../table.js";
-import { describeMachine, versions } from "./info.js";
+import { benchSection } from "./bench-report.js";
+import { describeMachine, type Machine, versions } from "./info.js";
 
 export interface BenchOptions {
   readonly engine?: string | undefined;
   readonly threads?: number | undefined;
   readonly json?: boolean | undefined;
+  /** The folder that receives bench.json and bench.html; left out, nothing is written. */
+  readonly out?: string | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /** One line of the table. Medians over the repetitions. */
-interface Measurement {
+export interface Measurement {
   readonly size: number;
   readonly kind: "sparse" | "dense";
   readonly precision: "float32" | "float64";
@@ -26,6 +32,16 @@ interface Measurement {
   readonly repetitions: number;
 }
 
+/** All of a bench: bench.json. */
+export interface BenchResult {
+  readonly versions: Readonly<Record<string, string>>;
+  readonly machine: Machine;
+  /** Which engines ran, and why each was taken where it was taken first; one, unless the choice changed with the size. */
+  readonly engines: readonly string[];
+  readonly threads: number;
+  readonly measurements: readonly Measurement[];
+}
+
 const sizes = [100, 300, 1000] as const;
 const repetitions = 7;
 /** Milliseconds that one repetition aims at. */
@@ -34,7 +50,7 @@ const patience = 30;
 /** Measures and gives the text (or JSON). States of every step are kept, as in training. */
 export async function bench(options: BenchOptions, progress: Progress): Promise<string> {
   const measurements: Measurement[] = [];
-  let engine = "";
+  const engines = new Map<string, string>();
   const cases = (["float32", "float64"] as const).flatMap((precision) =>
     (["sparse", "dense"] as const).flatMap((kind) => sizes.map((size) => ({ size, kind, precision }))),
   );
@@ -46,17 +62,25 @@ export async function bench(options: BenchOptions, progress: Progress): Promise<
       { ...config, spectralRadius: null },
       { engine: options.engine, threads: options.threads },
     );
-    engine = `${computer.engine.name} engine (${computer.engine.reason})`;
+    const { name, reason } = computer.engine;
+    if (!engines.has(name)) engines.set(name, `${name} (${reason})`);
     measurements.push({ size, kind, precision, ...(await measure(computer, options.signal)) });
     progress.update(k + 1);
   }
   progress.end();
-  if (options.json)
-    return JSON.stringify(
-      { versions: versions(), machine: describeMachine(), engine, threads: options.threads ?? 1, measurements },
-      undefined,
-      2,
-    );
+  const threads = options.threads ?? 1;
+  const result: BenchResult = { versions: versions(), machine: describeMachine(), engines: [...engines.values()], threads, measurements };
+  const json = JSON.stringify(result, undefined, 2);
+  if (options.out !== undefined) {
+    await ensureFolder(options.out);
+    await writeFileAtomic(join(options.out, "bench.json"), `${json}\n`);
+    await writeFileAtomic(join(options.out, "bench.html"), await reportHtml({ title: "Spillway bench", sections: [benchSection(result)] }));
+  }
+  if (options.json) return json;
+  return [tableOf(result), ...(options.out === undefined ? [] : ["", `report: ${join(options.out, "bench.html")}`])].join("\n");
+}
+
+function tableOf({ machine, engines, threads, measurements }: BenchResult): string {
   const lines = measurements.map(({ size, kind, precision, stepsPerSecond, microsecondsPerStep, fastest, slowest }) => [
     `N = ${size}`,
     kind === "sparse" ? "sparse, p = 0.1" : "dense",
@@ -65,9 +89,8 @@ export async function bench(options: BenchOptions, progress: Progress): Promise<
     microsecondsPerStep.toFixed(2),
     `${fastest.toFixed(2)} to ${slowest.toFixed(2)}`,
   ]);
-  const machine = describeMachine();
   return [
-    `${machine.processor}, ${engine}, ${options.threads ?? 1} thread${(options.threads ?? 1) === 1 ? "" : "s"}`,
+    `${machine.processor}, engine ${engines.join(", ")}, ${threads} thread${threads === 1 ? "" : "s"}`,
     "",
     formatTable(["reservoir", "weights", "precision", "steps/s", "µs/step", "range of µs/step"], lines, [3, 4, 5]),
     "",

@@ -105,7 +105,11 @@ function stepsOf({ steps, sequences }: Comparison): string {
 /** Microseconds of a step of the loop alone, and the clock that told them. */
 function loopOf({ loop }: ComparedRun): string {
   if (!loop) return "";
-  return `${formatNumber(1e6 / loop.stepsPerSecond)} by ${loop.clock === "device" ? "events" : "clock"}`;
+  return `${formatNumber(1e6 / loop.stepsPerSecond)} by ${clockOf(loop)}`;
+}
+
+function clockOf({ clock }: NonNullable<ComparedRun["loop"]>): string {
+  return clock === "device" ? "events" : "clock";
 }
 
 /** How it ran: the plan, or of a batch on a device, whose plan is another, the kernels that ran. */
@@ -163,8 +167,8 @@ function sectionOf(experiment: Experiment, comparison: Comparison): ReportSectio
       ["reservoir", `${size} neurons, ${precision}`],
       ["steps", stepsOf(comparison)],
       ...[reference, ...others].map((run) => {
-        const loop = loopOf(run);
-        const speed = `${formatNumber(run.stepsPerSecond)} steps/s${loop ? `, the loop ${loop} us a step` : ""}`;
+        const loop = run.loop && `${formatNumber(1e6 / run.loop.stepsPerSecond)} µs a step by ${clockOf(run.loop)}`;
+        const speed = `${formatNumber(run.stepsPerSecond)} steps/s${loop ? `, in the loop alone ${loop}` : ""}`;
         return [run.engine, `${wayOf(run, comparison)}; ${speed}`] as const;
       }),
     ],

@@ -143,7 +143,7 @@ async function figures(
 ) {
   const { counts } = confusionMatrix(labels, predicted, classes);
   const states = stackRows(await computer.batch(inputs));
-  const which = `the first ${inputs.length} test sequence${inputs.length === 1 ? "" : "s, one after the other"}`;
+  const which = inputs.length === 1 ? "the first test sequence" : `the first ${inputs.length} test sequences, one after the other`;
   return [
     plotConfusion(
       counts.map((row) => [...row]),

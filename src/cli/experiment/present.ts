@@ -5,6 +5,7 @@ import { type AnyReservoirOptions, isSpiking, type SpikingReservoirOptions } fro
 import { formatTable } from "../table.js";
 import { profileFacts } from "./profile.js";
 import type { ExperimentResult, ScoreSummary } from "./result.js";
+import { timingFigure } from "./timing-figure.js";
 
 /** How a summary was made of its seeds, in words; nothing where there is one seed. */
 export function statisticOf({ seeds, statistic, sd }: ScoreSummary): string | undefined {
@@ -44,6 +45,7 @@ export function headline(result: ExperimentResult): string {
 export function reportSection(result: ExperimentResult, figures: readonly Figure[], config: string): ReportSection {
   const { engine, seeds, scores } = result;
   const first = seeds[0];
+  const time = timingFigure(result.timing);
   return {
     title: result.name,
     lead: result.description,
@@ -73,7 +75,7 @@ export function reportSection(result: ExperimentResult, figures: readonly Figure
       heads: ["seed", ...scores.map(({ metric }) => metric)],
       lines: seeds.map((seed) => [String(seed.seed), ...scores.map(({ metric }) => seed.scores[metric]!)]),
     },
-    figures,
+    figures: time ? [...figures, time] : figures,
     config,
   };
 }

@@ -1,4 +1,5 @@
 // Brings the cases of an experiment on recordings: a folder of WAV files whose names tell their classes.
+import { basename } from "node:path";
 import { readWavFolder, type SoundFolder } from "../../pipeline/index.js";
 import { UsageError } from "../exit.js";
 import type { CaseData, Cases } from "./data.js";
@@ -27,7 +28,7 @@ export async function loadSounds({ sounds, names, test }: SoundData, experimentP
     test: tested && casesOf(tested),
     classes,
     sampleRate: train.sampleRate,
-    summary: `${sounds}: ${count} recordings, ${classes.length} classes, ${train.sampleRate} Hz`,
+    summary: `${basename(folder)}: ${count} recordings, ${classes.length} classes, ${train.sampleRate} Hz`,
   };
 }
 

@@ -1,0 +1,60 @@
+// What `spillway bench --out` writes: the numbers, and a page that shows them. How fast anything is, is no test's business.
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type BenchResult, bench } from "../../src/cli/commands/bench.js";
+import { benchSection, plotStepTimes } from "../../src/cli/commands/bench-report.js";
+import { silent } from "../../src/cli/progress.js";
+
+const measured = (size: number, kind: "sparse" | "dense", microsecondsPerStep: number) => ({
+  size,
+  kind,
+  precision: "float32" as const,
+  stepsPerSecond: 1e6 / microsecondsPerStep,
+  microsecondsPerStep,
+  fastest: microsecondsPerStep - 1,
+  slowest: microsecondsPerStep + 2,
+  repetitions: 7,
+});
+const numbers = ({ bdata }: { bdata: string }) => [...new Float64Array(Uint8Array.from(Buffer.from(bdata, "base64")).buffer)];
+
+describe("the figure of a bench", () => {
+  const figure = plotStepTimes([measured(100, "sparse", 2), measured(300, "sparse", 5), measured(100, "dense", 4)], "float32");
+
+  it("has a line for each kind of weights, by size, with bars from the fastest to the slowest", () => {
+    expect(figure.data.map(({ name }) => name)).toEqual(["sparse, p = 0.1", "dense"]);
+    const [sparse] = figure.data as unknown as [Record<string, { bdata: string }> & { error_y: Record<string, { bdata: string }> }];
+    expect(numbers(sparse["x"]!)).toEqual([100, 300]);
+    expect(numbers(sparse["y"]!)).toEqual([2, 5]);
+    expect(numbers(sparse.error_y["arrayminus"]!)).toEqual([1, 1]);
+    expect(numbers(sparse.error_y["array"]!)).toEqual([2, 2]);
+  });
+
+  it("says the same in words", () => {
+    expect(figure.description).toBe("sparse, p = 0.1: 2 µs at N = 100, 5 µs at N = 300; dense: 4 µs at N = 100.");
+  });
+});
+
+describe("spillway bench --out", () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "spillway-bench-"));
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it("writes the numbers and a page that names engine, reason and machine", async () => {
+    const text = await bench({ engine: "cpu", out: folder }, silent);
+    expect(text.split("\n").at(-1)).toBe(`report: ${join(folder, "bench.html")}`);
+    expect((await readdir(folder)).sort()).toEqual(["bench.html", "bench.json"]);
+    const result = JSON.parse(await readFile(join(folder, "bench.json"), "utf8")) as BenchResult;
+    expect(result.measurements).toHaveLength(12);
+    expect(result.engines).toEqual([expect.stringMatching(/^cpu \(.+\)$/)]);
+    const section = benchSection(result);
+    expect(section.facts.map(([label]) => label)).toEqual(["machine", "engine", "threads", "repetitions", "versions"]);
+    expect(section.figures.map(({ title }) => title)).toEqual(["Time of a step, float32", "Time of a step, float64"]);
+    const page = await readFile(join(folder, "bench.html"), "utf8");
+    expect(page).toContain("<caption>All measurements</caption>");
+    for (const [, value] of section.facts) expect(page).toContain(value.split(/[(&'"]/)[0]);
+  });
+});
