@@ -1,14 +1,15 @@
 // The kernels whose instructions are mutated, each with a run small enough to repeat thousands of times and large enough to need every instruction.
 import { attention } from "../../../src/ptx/kernels/attention.js";
 import { gemmTiled } from "../../../src/ptx/kernels/gemm-tiled.js";
-import { persistentGrid, persistentPlaces } from "../../../src/ptx/kernels/persistent.js";
+import { persistentGrid, persistentPlaces, statesOutOfRange } from "../../../src/ptx/kernels/persistent.js";
+import { range } from "../../../src/ptx/kernels/generated-kernel.js";
 import { dequantizeQ4, quantizeQ4 } from "../../../src/ptx/kernels/q4k.js";
 import { quantizedGemm } from "../../../src/ptx/kernels/quantized-gemm.js";
 import { softmax } from "../../../src/ptx/kernels/softmax.js";
 import { input, output } from "../device.js";
 import { attentionOf } from "./attention-reference.js";
 import { fromHalves, toHalves } from "./halves.js";
-import { reservoir, runReservoir } from "./reservoir-run.js";
+import { reservoir, reservoirRunner } from "./reservoir-run.js";
 import { product, runKernel, uniform, worst } from "./run.js";
 
 export interface Subject {
@@ -102,18 +103,27 @@ function quantizedSubject(): Subject {
 }
 
 function persistentSubject(): Subject {
-  const shape = { size: 224, rowsPerWarp: 8, warps: 16 } as const;
+  // The last block has rows beyond all places, and fewer states than threads are waited for.
+  const size = 256;
+  const shape = { size, rowsPerWarp: 4, warps: 3 } as const;
   const kernel = persistentGrid(shape);
-  const data = reservoir(224, 5);
   const places = persistentPlaces(shape);
-  const wild = reservoir(224, 1);
-  wild.state[223] = 1.5;
+  const data = reservoir(size, 5);
+  const wild = reservoir(size, 1);
+  wild.state[size - 1] = 1.5;
+  const limits = { idlePolls: 4000, limit: 1e5 };
+  const { places: sent } = reservoirRunner(kernel, places)(data, [1]);
   const check = (ptx: string): boolean => {
-    const { states, state, report } = runReservoir(kernel, data, [3, 2], places, { ptx, idlePolls: 2000 });
-    if (report !== 0n || !states.every((x, k) => x === data.states[k]) || !state.every((x, k) => x === data.states[4 * 224 + k]))
+    const run = reservoirRunner(kernel, places, ptx);
+    const { states, state, report } = run(data, [3, 2, 0], { ...limits, spinLimit: 0n });
+    if (report !== 0n || !states.every((x, k) => x === data.states[k]) || !state.every((x, k) => x === data.states[4 * size + k]))
       return false;
-    if (runReservoir(kernel, wild, [1], places, { ptx, idlePolls: 2000 }).report !== 2n ** 64n - 1n) return false;
-    return runReservoir(kernel, data, [3], places, { ptx, blocks: 1, spinLimit: 1000n, idlePolls: 4000 }).report === 1n << 32n;
+    if (run(wild, [1], limits).report !== statesOutOfRange) return false;
+    if (run(data, [1], { ...limits, blocks: 1, sent }).report !== 0n) return false;
+    return range(4).every((k) => {
+      const stalled = run(data, [2], { ...limits, blocks: 1, sent: sent.with(size - 1 - k, 0), spinLimit: 5000n });
+      return stalled.report === 1n << 32n && stalled.ticks > 5000 && stalled.states.subarray(size).every(Number.isNaN);
+    });
   };
   return { name: "persistent step", ptx: kernel.ptx, check };
 }

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import type { GeneratedKernel } from "../../../src/ptx/kernels/generated-kernel.js";
 import { persistentGrid, persistentPlaces, statesOutOfRange, type PersistentShape } from "../../../src/ptx/kernels/persistent.js";
 import { persistentCluster } from "../../../src/ptx/kernels/persistent-cluster.js";
-import { reservoir, type ReservoirRun, runReservoir } from "./reservoir-run.js";
+import { reservoir, type ReservoirRun, reservoirRunner } from "./reservoir-run.js";
 
 function expectRun(kernel: GeneratedKernel, data: ReservoirRun, chunks: number[], places = 0): void {
-  const { states, state, report } = runReservoir(kernel, data, chunks, places);
+  const { states, state, report } = reservoirRunner(kernel, places)(data, chunks);
   expect(report).toBe(0n);
   expect(states).toEqual(data.states);
   expect(state).toEqual(data.states.slice(-data.size));
@@ -42,20 +42,52 @@ describe("the grid form", () => {
     expectRun(persistentGrid(shape), data, [...chunks], persistentPlaces(shape));
   });
 
-  it("ends with a report, and does not hang, where a block is missing", () => {
-    const shape = { size: 130, rowsPerWarp: 8, warps: 16 } as const;
-    const data = reservoir(130, 3);
-    const { report } = runReservoir(persistentGrid(shape), data, [3], persistentPlaces(shape), { blocks: 1, spinLimit: 1000n });
-    // Block 0, at the first step.
-    expect(report).toBe(1n << 32n);
+  describe("of one block of several", () => {
+    const shape = { size: 200, rowsPerWarp: 4, warps: 3 } as const;
+    const data = reservoir(200, 2);
+    const run = reservoirRunner(persistentGrid(shape), persistentPlaces(shape));
+    // After one step of all blocks its states stand in the places.
+    const sent = run(data, [1]).places;
+
+    it("goes on with the states that others sent", () => {
+      const { report, states } = run(data, [1], { blocks: 1, sent });
+      expect(report).toBe(0n);
+      expect(states[0]).toBe(data.states[0]);
+    });
+
+    it.each([0, 1, 2, 3])(
+      "waits as long as it may where state %i of four side by side is missing, then reports and takes no further step",
+      (k) => {
+        const { report, ticks, states } = run(data, [2], { blocks: 1, sent: sent.with(252 + k, 0), spinLimit: 5000n });
+        // Block 0, at the first step.
+        expect(report).toBe(1n << 32n);
+        expect(ticks).toBeGreaterThan(5000);
+        expect(states[0]).toBe(data.states[0]);
+        expect(states.subarray(200).every(Number.isNaN)).toBe(true);
+      },
+    );
+
+    it("says at which step states are missing", () => {
+      expect(run(data, [2], { blocks: 1, sent, spinLimit: 1000n }).report).toBe((1n << 32n) | 1n);
+    });
+
+    it("does not look at the clock where the wait is short", () => {
+      expect(run(data, [2], { spinLimit: 0n }).report).toBe(0n);
+    });
+  });
+
+  it("leaves all as it is in a launch of no steps", () => {
+    const shape = { size: 31, rowsPerWarp: 4, warps: 8 } as const;
+    expectRun(persistentGrid(shape), reservoir(31, 3), [0, 2, 0, 1, 0], persistentPlaces(shape));
   });
 
   it("refuses states outside [-1, 1] with a report", () => {
     const shape = { size: 20, rowsPerWarp: 8, warps: 16 } as const;
+    const run = reservoirRunner(persistentGrid(shape), persistentPlaces(shape));
     for (const wrong of [1.5, -2, Number.NaN]) {
       const data = reservoir(20, 2);
       data.state[7] = wrong;
-      expect(runReservoir(persistentGrid(shape), data, [2], persistentPlaces(shape)).report).toBe(statesOutOfRange);
+      expect(run(data, [2]).report).toBe(statesOutOfRange);
     }
   });
 

@@ -16,6 +16,9 @@ export function reservoir(size: number, steps: number, longestRow?: number) {
     uniform(size, 3).map(Math.abs),
     uniform(size, 4),
   ];
+  // The ends of the range that states may have.
+  state[0] = 1;
+  state[size - 1] = -1;
   const [values, columns] = [new Float32Array(size * slots), new Uint32Array(size * slots)];
   if (longestRow !== undefined)
     for (let row = 0; row < size; row++) {
@@ -49,67 +52,75 @@ export function reservoir(size: number, steps: number, longestRow?: number) {
 
 export type ReservoirRun = ReturnType<typeof reservoir>;
 
-/** Runs the steps in launches of so many each; gives the states, the last state and the report. */
-export function runReservoir(
-  kernel: GeneratedKernel,
-  data: ReservoirRun,
-  chunks: number[],
-  places: number,
-  { blocks = kernel.grid[0], spinLimit = 1n << 40n, ptx = kernel.ptx, idlePolls = 1e6 } = {},
-) {
-  const machine = new PtxMachine({ memoryBytes: 2 ** 24, launchBytes: 2 ** 24 });
+interface RunOptions {
+  /** Blocks of a launch; fewer than the grid's leaves those that are waited for out. */
+  readonly blocks?: number;
+  readonly spinLimit?: bigint;
+  /** What stands in the places before the first launch; zeros if left out. */
+  readonly sent?: Uint32Array;
+  /** When the interpreter ends a launch. */
+  readonly idlePolls?: number;
+  readonly limit?: number;
+}
+
+/** Gives a function that runs a reservoir's steps in launches of so many each, on one simulated device. */
+export function reservoirRunner(kernel: GeneratedKernel, places = 0, ptx = kernel.ptx) {
+  const machine = new PtxMachine({ memoryBytes: 2 ** 22, launchBytes: 2 ** 22 });
   const program = machine.load(ptx);
-  const put = (array: HostArray): bigint => {
-    const address = machine.allocate(array.byteLength);
-    machine.write(address, array);
-    return address;
-  };
-  const inputs: Record<string, HostArray> = {
-    weights: data.weights,
-    values: data.values,
-    columns: data.columns,
-    leak: data.leak,
-    state: data.state,
-    drive: data.drive,
-  };
-  const poison = new Float32Array(data.states.length).fill(Number.NaN);
-  const memory = new Map(
-    kernel.parameters
-      .filter(({ element }) => element !== undefined)
-      .map(({ name }) => [
-        name,
-        put(
-          name === "states"
-            ? poison
-            : name === "places"
-              ? new Uint32Array(places)
-              : name === "report"
-                ? new BigUint64Array(1)
-                : inputs[name]!,
-        ),
-      ]),
-  );
-  let done = 0;
-  for (const steps of chunks) {
-    const scalars: Record<string, number | bigint> = { steps, generation: done, spinLimit };
-    const offset = BigInt(4 * done * data.size);
-    const args = kernel.parameters.map(({ name }) => {
-      const address = memory.get(name);
-      return address === undefined ? scalars[name]! : name === "drive" || name === "states" ? address + offset : address;
-    });
+  return (data: ReservoirRun, chunks: readonly number[], options: RunOptions = {}) => {
+    const { blocks = kernel.grid[0], spinLimit = 1n << 40n, sent = new Uint32Array(places), idlePolls = 1e6, limit = 2e6 } = options;
+    const contents: Record<string, HostArray> = {
+      weights: data.weights,
+      values: data.values,
+      columns: data.columns,
+      leak: data.leak,
+      state: data.state,
+      drive: data.drive,
+      states: new Float32Array(data.states.length).fill(Number.NaN),
+      places: sent,
+      report: new BigUint64Array(1),
+    };
+    const memory = new Map(
+      kernel.parameters
+        .filter(({ element }) => element !== undefined)
+        .map(({ name }) => {
+          const array = contents[name]!;
+          const address = machine.allocate(array.byteLength, name);
+          machine.write(address, array);
+          return [name, address];
+        }),
+    );
+    let [done, ticks] = [0, 0];
     const { name: entry, block, cooperative, cluster } = kernel;
-    program.launch({
-      entry,
-      grid: blocks,
-      block,
-      cooperative,
-      ...(cluster > 1 && { cluster }),
-      args,
-      limits: { idlePolls, steps: 2e6 },
-    });
-    done += steps;
-  }
-  const floats = (name: string, count: number) => new Float32Array(machine.read(memory.get(name)!, 4 * count).buffer);
-  const report = new BigUint64Array(machine.read(memory.get("report")!, 8).buffer)[0]!;
-  return { states: floats("states", data.states.length), state: floats("state", data.size), report };
+    for (const steps of chunks) {
+      const scalars: Record<string, number | bigint> = { steps, generation: done, spinLimit };
+      const offset = BigInt(4 * done * data.size);
+      const args = kernel.parameters.map(({ name }) => {
+        const address = memory.get(name);
+        return address === undefined ? scalars[name]! : name === "drive" || name === "states" ? address + offset : address;
+      });
+      const { counters } = program.launch({
+        entry,
+        grid: blocks,
+        block,
+        cooperative,
+        ...(cluster > 1 && { cluster }),
+        args,
+        limits: { idlePolls, steps: limit },
+      });
+      done += steps;
+      ticks += counters.steps;
+    }
+    const bytes = (name: string) => machine.read(memory.get(name)!, contents[name]!.byteLength).buffer;
+    const outcome = {
+      states: new Float32Array(bytes("states")),
+      state: new Float32Array(bytes("state")),
+      places: memory.has("places") ? new Uint32Array(bytes("places")) : sent,
+      report: new BigUint64Array(bytes("report"))[0]!,
+      /** Simulated clock ticks of all launches. */
+      ticks,
+    };
+    for (const address of memory.values()) machine.free(address);
+    return outcome;
+  };
 }
