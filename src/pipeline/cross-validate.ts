@@ -1,15 +1,15 @@
 // Cross-validation: a pipeline trained and tested on each split, and what came out. It chooses nothing.
 import type { Label } from "../model/index.js";
 import { type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
-import type { MatrixLike, Seed } from "../numerics/index.js";
+import type { Seed } from "../numerics/index.js";
 import { DataError, WorkInterruptedError, type WorkOptions } from "../reservoir/index.js";
-import type { PipelineParameters } from "./parameters.js";
+import type { PipelineCase, PipelineParameters } from "./parameters.js";
 import { Pipeline, type PipelineRunOptions } from "./pipeline.js";
 import { groupKFold, type Split, stratifiedKFold } from "./splits.js";
 
 /** Cases with their labels, and where it is known who or what each comes from. */
 export interface LabelledCases {
-  readonly sequences: readonly MatrixLike[];
+  readonly sequences: readonly PipelineCase[];
   readonly labels: ArrayLike<Label>;
   /** Speaker, subject, day: what a split must not part. */
   readonly groups?: ArrayLike<string | number> | undefined;

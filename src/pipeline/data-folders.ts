@@ -3,6 +3,7 @@ import { listFiles, readUea, readWav, type UeaOptions } from "../io/index.js";
 import type { Label } from "../model/index.js";
 import { Matrix } from "../numerics/index.js";
 import { DataError } from "../reservoir/index.js";
+import { readSpikePattern, SpikeEventFile, type SpikePattern } from "../spikes/index.js";
 
 /** Cases with labels, and groups where the names of the files tell them. */
 export interface FolderCases {
@@ -56,7 +57,7 @@ export interface SoundFolder extends FolderCases {
 
 /** Reads the WAV files of a folder; several channels are mixed. @throws FileError; DataError where nothing matches, or sample rates differ */
 export async function readWavFolder(folder: string, options: SoundFolderOptions = {}): Promise<SoundFolder> {
-  const found = await matching(folder, ".wav", options);
+  const found = await matching(folder, [".wav"], options);
   const sequences: Matrix[] = [];
   let sampleRate: number | undefined;
   for (const { path } of found) {
@@ -70,6 +71,67 @@ export async function readWavFolder(folder: string, options: SoundFolderOptions 
   return { ...described(found), sequences, sampleRate: sampleRate! };
 }
 
+/** How files of spike patterns are chosen and read. */
+export interface SpikeFolderOptions extends SoundFolderOptions {
+  /** Neurons of each pattern, where the files do not say; an HDF5 file has 700 unless it is given. */
+  readonly neuronCount?: number | undefined;
+  /** How long each pattern lasts in ms; default what its file says, or its last spike's time. */
+  readonly durationMs?: number | undefined;
+}
+
+/** Spike patterns with their classes. */
+export interface SpikeFolder extends Omit<FolderCases, "sequences"> {
+  /** The cases of a `Pipeline` with the encoder "pattern". */
+  readonly sequences: readonly SpikePattern[];
+  /** The neurons of every pattern. */
+  readonly neuronCount: number;
+}
+
+/**
+ * Reads the spike patterns of a folder, a JSON, CSV or NPZ file each, their classes told by their names; or of one HDF5 file of event lists
+ * (.h5, .hdf5) as the Spiking Heidelberg Digits are laid out, whose labels and speakers it holds itself: `pattern` has no say there, and `keep`
+ * gets label, group (the speaker, where there is one) and index. HDF5 takes the package h5wasm.
+ * @throws FileError; DataError where nothing matches, an HDF5 file has no labels, or patterns differ in their number of neurons
+ */
+export async function readSpikeFolder(path: string, options: SpikeFolderOptions = {}): Promise<SpikeFolder> {
+  const { neuronCount, durationMs } = options;
+  if (/\.(h5|hdf5)$/i.test(path)) return readEvents(path, options);
+  const found = await matching(path, [".json", ".csv", ".npz"], options);
+  const sequences: SpikePattern[] = [];
+  for (const file of found) {
+    const pattern = await readSpikePattern(file.path, { neuronCount, durationMs });
+    const first = sequences[0] ?? pattern;
+    if (pattern.neuronCount !== first.neuronCount) {
+      throw new DataError(
+        `${file.path} has ${pattern.neuronCount} neurons and the files before ${first.neuronCount}; a data set takes one number: give neuronCount`,
+      );
+    }
+    sequences.push(pattern);
+  }
+  return { ...described(found), sequences, neuronCount: sequences[0]!.neuronCount };
+}
+
+async function readEvents(path: string, { keep, neuronCount, durationMs }: SpikeFolderOptions): Promise<SpikeFolder> {
+  const file = await SpikeEventFile.open(path, { neuronCount, durationMs });
+  try {
+    if (!file.labels) throw new DataError(`${path} has no labels; a data set to classify takes a class for each pattern`);
+    const sequences: SpikePattern[] = [];
+    const found: Found[] = [];
+    for (let i = 0; i < file.count; i++) {
+      const pattern = file.pattern(i);
+      const { label, speaker } = pattern.metadata;
+      const fields = { label: label!, ...(speaker === undefined ? {} : { group: String(speaker) }), index: String(i) };
+      if (keep && !keep(fields)) continue;
+      sequences.push(pattern);
+      found.push({ path: `${path}, pattern ${i}`, fields });
+    }
+    if (found.length === 0) throw new DataError(`${path} has ${file.count} patterns${keep ? ", none that `keep` takes" : ""}`);
+    return { ...described(found), sequences, neuronCount: file.neuronCount };
+  } finally {
+    file.dispose();
+  }
+}
+
 interface Found {
   readonly path: string;
   readonly fields: Readonly<Record<string, string>>;
@@ -77,7 +139,7 @@ interface Found {
 
 async function matching(
   folder: string,
-  extension: string,
+  extensions: readonly string[],
   { pattern = "{label}_{group}_{index}", keep }: SoundFolderOptions,
 ): Promise<Found[]> {
   const { join } = globalThis.process.getBuiltinModule("node:path");
@@ -88,11 +150,13 @@ async function matching(
   const form = new RegExp(`^${escaped.join("")}$`);
   const files = await listFiles(folder);
   const found = files.flatMap((file): Found[] => {
-    if (!file.toLowerCase().endsWith(extension)) return [];
+    const extension = extensions.find((one) => file.toLowerCase().endsWith(one));
+    if (extension === undefined) return [];
     const fields = form.exec(file.slice(0, -extension.length))?.groups;
     return fields && (keep?.({ ...fields }) ?? true) ? [{ path: join(folder, file), fields: { ...fields } }] : [];
   });
-  if (found.length === 0) throw new DataError(`${folder} has no ${extension} file named ${pattern}${keep ? " that `keep` takes" : ""}`);
+  if (found.length === 0)
+    throw new DataError(`${folder} has no ${extensions.join(" or ")} file named ${pattern}${keep ? " that `keep` takes" : ""}`);
   return found;
 }
 

@@ -1,8 +1,8 @@
 // The front of a pipeline: scaling fitted on the training cases, then an encoder. What comes out drives a reservoir.
-import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
-import { ConfigError, DataError } from "../reservoir/index.js";
-import { binSpikes, cochleagram, encodeSpikes, scaleToUnit } from "../spikes/index.js";
-import { type PipelineParameters, type Scaler, scalerOf } from "./parameters.js";
+import { asMatrix, type Matrix } from "../numerics/index.js";
+import { ConfigError, DataError, isSpiking } from "../reservoir/index.js";
+import { binSpikes, cochleagram, encodeSpikes, SpikePattern, scaleToUnit } from "../spikes/index.js";
+import { type PipelineCase, type PipelineParameters, type Scaler, scalerOf } from "./parameters.js";
 
 /** Extremes of each channel over the training cases, where the scaler is "unit". */
 export interface UnitRange {
@@ -23,8 +23,11 @@ export class Front {
     if (encoder && this.scaler === "standard") {
       throw new ConfigError("scaler", "standard", '"unit" or "none" before an encoder: z-scores have no bounds');
     }
-    if (encoder && encoder.type !== "spikes" && encoder.type !== "cochleagram") {
-      throw new ConfigError("encoder.type", (encoder as { type: unknown }).type, '"spikes" or "cochleagram"');
+    if (encoder && !["spikes", "cochleagram", "pattern"].includes(encoder.type)) {
+      throw new ConfigError("encoder.type", encoder.type, '"spikes", "cochleagram" or "pattern"');
+    }
+    if (encoder?.type === "pattern" && this.scaler !== "none") {
+      throw new ConfigError("scaler", this.scaler, '"none" before the encoder "pattern": spikes are not scaled');
     }
   }
 
@@ -34,11 +37,11 @@ export class Front {
   }
 
   /** The same front, with the range of these cases. */
-  fit(sequences: readonly MatrixLike[]): Front {
+  fit(sequences: readonly PipelineCase[]): Front {
     if (this.scaler !== "unit") return this;
     const minimum: number[] = [];
     const maximum: number[] = [];
-    for (const sequence of sequences.map((one) => asMatrix(one, "sequences"))) {
+    for (const sequence of sequences.map((one, b) => this.#series(one, b))) {
       for (let i = 0; i < sequence.data.length; i++) {
         const c = i % sequence.cols;
         const value = sequence.data[i]!;
@@ -50,10 +53,10 @@ export class Front {
   }
 
   /** Cases as the reservoir sees them. @throws DataError naming the case that an encoder refuses */
-  apply(sequences: readonly MatrixLike[]): Matrix[] {
+  apply(sequences: readonly PipelineCase[]): Matrix[] {
     return sequences.map((sequence, b) => {
       try {
-        return this.#one(asMatrix(sequence, `sequences[${b}]`), b);
+        return this.#one(sequence, b);
       } catch (error) {
         if (error instanceof Error && error.name === "SpikeError") throw new DataError(`sequences[${b}]: ${error.message}`);
         throw error;
@@ -61,8 +64,18 @@ export class Front {
     });
   }
 
-  #one(sequence: Matrix, b: number): Matrix {
-    const { encoder } = this.#parameters;
+  #one(one: PipelineCase, b: number): Matrix {
+    const { encoder, reservoir } = this.#parameters;
+    if (encoder?.type === "pattern") {
+      if (!(one instanceof SpikePattern)) {
+        throw new DataError(
+          `sequences[${b}] is a series; the encoder "pattern" takes spike patterns: { type: "spikes" } makes them of series`,
+        );
+      }
+      const { type: _, binMs = (isSpiking(reservoir) ? reservoir.timeStep : undefined) ?? 1, ...options } = encoder;
+      return binSpikes(one, { ...options, binMs });
+    }
+    const sequence = this.#series(one, b);
     const scaled = this.range ? scaleToUnit(sequence, this.range) : sequence;
     if (!encoder) return scaled;
     if (encoder.type === "cochleagram") {
@@ -72,5 +85,10 @@ export class Front {
     const { type: _, binMs, seed, ...config } = encoder;
     const drawn = seed === undefined ? config : { ...config, seed: `${seed}/${b}` };
     return binSpikes(encodeSpikes(scaled, drawn as typeof config), { binMs });
+  }
+
+  #series(one: PipelineCase, b: number): Matrix {
+    if (!(one instanceof SpikePattern)) return asMatrix(one, `sequences[${b}]`);
+    throw new DataError(`sequences[${b}] is a spike pattern; patterns take the encoder { type: "pattern" }`);
   }
 }

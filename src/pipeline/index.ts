@@ -3,12 +3,15 @@ export { type CrossValidation, type CrossValidationOptions, crossValidate, type 
 export {
   type ArchiveData,
   type FolderCases,
+  readSpikeFolder,
   readUeaFolder,
   readWavFolder,
   type SoundFolder,
   type SoundFolderOptions,
+  type SpikeFolder,
+  type SpikeFolderOptions,
 } from "./data-folders.js";
 export { type GridPoint, type GridSearch, type GridSearchOptions, gridSearch, type ParameterGrid } from "./grid-search.js";
-export { type EncoderParameters, type PipelineParameters, type Scaler, withParameter } from "./parameters.js";
+export { type EncoderParameters, type PipelineCase, type PipelineParameters, type Scaler, withParameter } from "./parameters.js";
 export { Pipeline, type PipelineRunOptions } from "./pipeline.js";
 export { type FoldOptions, groupKFold, kFold, leaveOneGroupOut, type Split, stratifiedKFold, trainTestSplit } from "./splits.js";

@@ -1,7 +1,11 @@
 // A pipeline as parameters: plain JSON, checked. What they do stands in pipeline.ts and front.ts.
 import type { ClassifierSettings } from "../model/index.js";
 import { type AnyReservoirOptions, ConfigError } from "../reservoir/index.js";
-import type { CochleaOptions, EncoderConfig } from "../spikes/index.js";
+import type { MatrixLike } from "../numerics/index.js";
+import type { BinOptions, CochleaOptions, EncoderConfig, SpikePattern } from "../spikes/index.js";
+
+/** One case: a series of T x C, or, before the encoder "pattern", a spike pattern. */
+export type PipelineCase = MatrixLike | SpikePattern;
 
 /** What every channel goes through first, by the training cases: z-scores, a linear map onto [0, 1], or nothing. */
 export type Scaler = "standard" | "unit" | "none";
@@ -9,16 +13,19 @@ export type Scaler = "standard" | "unit" | "none";
 /**
  * What turns a case into what drives the reservoir:
  * - `{ type: "spikes", encoder: "rate" | "latency" | "population" | "phase" | "delta" | "cochlea", ..., binMs }`: spikes, counted in bins;
- * - `{ type: "cochleagram", sampleRate, ... }`: a sound's levels by frequency.
+ * - `{ type: "cochleagram", sampleRate, ... }`: a sound's levels by frequency;
+ * - `{ type: "pattern", binMs?, values?, channels? }`: cases that are spike patterns already, counted in bins; default width the time step of a
+ *   liquid, or 1 ms.
  * A seeded encoder draws anew for every case: case i has the seed "SEED/i" of its place in the list.
  */
 export type EncoderParameters =
   | ({ readonly type: "spikes"; readonly binMs: number; readonly seed?: string | number | undefined } & EncoderConfig)
-  | ({ readonly type: "cochleagram" } & CochleaOptions);
+  | ({ readonly type: "cochleagram" } & CochleaOptions)
+  | ({ readonly type: "pattern" } & Omit<BinOptions, "bins">);
 
 /** A pipeline from raw cases to classes. Everything but `reservoir` has a default. */
 export interface PipelineParameters extends Partial<Omit<ClassifierSettings, "standardise">> {
-  /** Default "standard" without an encoder, "unit" before spikes (but "none" before delta and cochlea), "none" before a cochleagram. */
+  /** Default "standard" without an encoder, "unit" before spikes (but "none" before delta and cochlea), "none" before a cochleagram and for patterns. */
   readonly scaler?: Scaler | undefined;
   readonly encoder?: EncoderParameters | undefined;
   readonly reservoir: AnyReservoirOptions;

@@ -1,11 +1,11 @@
 // Pipeline: from raw cases to classes in one object that JSON describes. Its reservoirs and readouts are a Classifier's.
 import { readBytes, writeFileAtomic } from "../io/index.js";
 import { Classifier, type Label, NotFittedError } from "../model/index.js";
-import type { Matrix, MatrixLike } from "../numerics/index.js";
+import type { Matrix } from "../numerics/index.js";
 import { accuracy, type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
 import type { WorkOptions } from "../reservoir/index.js";
 import { Front } from "./front.js";
-import type { PipelineParameters } from "./parameters.js";
+import type { PipelineCase, PipelineParameters } from "./parameters.js";
 import { decodePipeline, encodePipeline } from "./pipeline-file.js";
 
 /** Where a pipeline runs. */
@@ -37,8 +37,8 @@ export class Pipeline implements AsyncDisposable {
     this.#run = options;
   }
 
-  /** Trains on cases (T x C each) and their labels. @throws ConfigError, DataError */
-  async fit(sequences: readonly MatrixLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<this> {
+  /** Trains on cases (T x C each, or spike patterns) and their labels. @throws ConfigError, DataError */
+  async fit(sequences: readonly PipelineCase[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<this> {
     const { scaler: _, encoder: __, ...settings } = this.parameters;
     const front = new Front(this.parameters).fit(sequences);
     const options = { ...settings, standardise: front.standardise, ...this.#run, ...work };
@@ -61,22 +61,22 @@ export class Pipeline implements AsyncDisposable {
   }
 
   /** The class of each case. @throws DataError, NotFittedError */
-  async predict(sequences: readonly MatrixLike[], work: WorkOptions = {}): Promise<Label[]> {
+  async predict(sequences: readonly PipelineCase[], work: WorkOptions = {}): Promise<Label[]> {
     return this.classifier.predict(this.#front.apply(sequences), work);
   }
 
   /** B x K shares of the classes; see `Classifier.predictProba`. @throws DataError, NotFittedError */
-  async predictProba(sequences: readonly MatrixLike[], work: WorkOptions = {}): Promise<Matrix<Float64Array>> {
+  async predictProba(sequences: readonly PipelineCase[], work: WorkOptions = {}): Promise<Matrix<Float64Array>> {
     return this.classifier.predictProba(this.#front.apply(sequences), work);
   }
 
   /** The share of cases whose class is predicted rightly. @throws DataError, NotFittedError */
-  async score(sequences: readonly MatrixLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<number> {
+  async score(sequences: readonly PipelineCase[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<number> {
     return accuracy(labels, await this.predict(sequences, work));
   }
 
   /** Counts of label against predicted class. @throws DataError, NotFittedError */
-  async confusion(sequences: readonly MatrixLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<ConfusionMatrix> {
+  async confusion(sequences: readonly PipelineCase[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<ConfusionMatrix> {
     return confusionMatrix(labels, await this.predict(sequences, work), this.classes);
   }
 
