@@ -1,5 +1,6 @@
 // Liquid state machines: networks of spiking neurons as reservoirs.
 export { coordinates, gridPoints, gridSides, type GridSides } from "./grid.js";
+export { type LearntLiquid, type LiquidLearningOptions, learnSpikeTiming } from "./learn.js";
 export { type LiquidOptions, LiquidStateMachine } from "./liquid-state-machine.js";
 export {
   firedNeurons,

@@ -81,22 +81,17 @@ export async function reservoirSpikes(
   const { model } = reservoir;
   const { timeStep } = model.config;
   const inputs = input instanceof SpikePattern ? patternInputs(reservoir, input) : input;
-  const rows = Math.max(1, Math.floor(2 ** 20 / model.size));
-  const chunks = Array.from({ length: Math.ceil(inputs.rows / rows) }, (_, k) => inputs.subarray(k * rows, (k + 1) * rows));
   const times: number[] = [];
   const neurons: number[] = [];
   const before = reservoir.state;
-  let last: FloatArray = model.initialState;
   let t = 0;
   reservoir.reset();
   try {
-    for await (const states of reservoir.stream(chunks, { signal })) {
-      for (let row = 0; row < states.rows; row++, last = states.row(row - 1)) {
-        t++;
-        for (const neuron of firedNeurons(model, last, states.row(row))) {
-          times.push(t * timeStep);
-          neurons.push(neuron);
-        }
+    for await (const fired of firedSteps(reservoir, inputs, { signal })) {
+      t++;
+      for (const neuron of fired) {
+        times.push(t * timeStep);
+        neurons.push(neuron);
       }
     }
   } finally {
@@ -106,6 +101,24 @@ export async function reservoirSpikes(
     { times, neurons },
     { durationMs: t * timeStep, neuronCount: model.size, metadata: { source: "spiking reservoir" } },
   );
+}
+
+/** What fires in each step while T x I inputs run on from the present state: T lists of neurons, rising. */
+export async function* firedSteps(
+  reservoir: ReservoirComputer<SpikingModel>,
+  inputs: Matrix,
+  { signal }: WorkOptions = {},
+): AsyncGenerator<readonly number[]> {
+  const { model } = reservoir;
+  const rows = Math.max(1, Math.floor(2 ** 20 / model.size));
+  const chunks = Array.from({ length: Math.ceil(inputs.rows / rows) }, (_, k) => inputs.subarray(k * rows, (k + 1) * rows));
+  let last = reservoir.state.values;
+  for await (const states of reservoir.stream(chunks, { signal })) {
+    for (let row = 0; row < states.rows; row++) {
+      yield firedNeurons(model, last, states.row(row));
+      last = states.row(row);
+    }
+  }
 }
 
 /** The neurons that fired between two filtered states, rising: those whose state is more than what is left of the one before. */
