@@ -94,7 +94,7 @@ describe("learnSpikeTiming", () => {
   });
 
   it("goes on where none is left, with the input of the longest delay still on its way", async () => {
-    const profile = { ...pairs, decay: 0.9999, minimumWeight: 0 };
+    const profile = { ...pairs, learningRate: 0, decay: 0.9999, minimumWeight: 0 };
     const { model: learnt } = await learnSpikeTiming(build(busy), [pattern], { profile, updateMs: 10, renewMs: 10, engine });
     expect(learnt.synapses.targets).toHaveLength(0);
   });
