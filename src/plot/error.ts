@@ -67,7 +67,8 @@ function decadesOf(errors: readonly Float64Array[]): number {
   return greatest > 0 ? Math.log10(greatest / least) : 0;
 }
 
-function errorByStep(prediction: Matrix, target: Matrix): Float64Array {
+/** The root of the mean square of the error over the columns, by step. */
+export function errorByStep(prediction: Matrix, target: Matrix): Float64Array {
   const { rows, cols } = target;
   const out = new Float64Array(rows);
   for (let t = 0; t < rows; t++) {

@@ -23,6 +23,8 @@ export interface LineOptions {
   readonly values: ArrayLike<number>;
   /** The number of its first value on the time axis. */
   readonly start: number;
+  /** What a step counts on the time axis; default 1. */
+  readonly scale?: number | undefined;
   /** A label a value, in place of numbers. */
   readonly times?: readonly string[] | undefined;
   readonly style: Readonly<Record<string, unknown>>;
@@ -31,11 +33,11 @@ export interface LineOptions {
 
 /** A line as a plotly trace, decimated; `more` is added to it. */
 export function line(
-  { name, values, start, times, style, maximalPoints }: LineOptions,
+  { name, values, start, scale = 1, times, style, maximalPoints }: LineOptions,
   more: Readonly<Record<string, unknown>> = {},
 ): Record<string, unknown> {
   const kept = decimate(values, maximalPoints);
-  const x = times ? Array.from(kept.index, (i) => times[i]) : encodeArray(kept.index.map((i) => i + start));
+  const x = times ? Array.from(kept.index, (i) => times[i]) : encodeArray(kept.index.map((i) => (i + start) * scale));
   return { type: "scatter", mode: "lines", name, x, y: encodeArray(kept.values), line: style, ...more };
 }
 

@@ -1,6 +1,9 @@
 // Figures of series: a prediction against its target, and series alone.
 import { asMatrix, type MatrixLike } from "../numerics/index.js";
+import { validPredictionTime } from "../metrics/index.js";
+import { errorByStep } from "./error.js";
 import type { Figure } from "./figure.js";
+import { formatNumber } from "./format.js";
 import { line, namesOf, type SeriesPlotOptions, sameShape } from "./line.js";
 import { baselineColour, predictionColour, seriesColour, targetColour } from "./palette.js";
 
@@ -15,6 +18,13 @@ export interface ForecastPlotOptions extends SeriesPlotOptions {
   readonly times?: readonly string[] | undefined;
   /** Most columns that get a panel of their own; default 3. */
   readonly maximalColumns?: number | undefined;
+  /** Adds a panel with the size of the error by step: the root of the mean square over the columns. Default false. */
+  readonly withError?: boolean | undefined;
+  /**
+   * Counts time in Lyapunov times from the first forecast row on, and marks how long the forecast is valid: until its error first passes 0.4
+   * standard deviations (`validPredictionTime`). `exponent` is per unit of the time of `dt`.
+   */
+  readonly lyapunov?: { readonly dt: number; readonly exponent: number } | undefined;
 }
 
 /**
@@ -32,32 +42,56 @@ export function plotForecast(prediction: MatrixLike, target: MatrixLike, options
       `times holds ${times.length} labels; ${lead} rows before and ${actual.rows} of the forecast take ${lead + actual.rows}`,
     );
   }
-  const ahead = { start, times: times?.slice(lead), maximalPoints };
+  const { withError = false, lyapunov } = options;
+  if (lyapunov && times)
+    throw new RangeError("lyapunov and times are both given; a time axis is either labelled or counted in Lyapunov times");
+  if (lyapunov && !(lyapunov.dt > 0 && lyapunov.exponent > 0)) {
+    throw new RangeError(`lyapunov is ${JSON.stringify(lyapunov)}; it takes a dt and an exponent above 0`);
+  }
+  const scale = lyapunov ? lyapunov.dt * lyapunov.exponent : 1;
+  const begin = lyapunov ? 0 : start;
+  const ahead = { start: begin, scale, times: times?.slice(lead), maximalPoints };
   const shown = Math.min(actual.cols, maximalColumns);
+  const panels = shown + (withError ? 1 : 0);
   const names = namesOf(options.names, actual.cols);
   const data: Record<string, unknown>[] = [];
-  const layout: Record<string, unknown> = { height: 120 + 210 * shown };
+  const layout: Record<string, unknown> = { height: 120 + 210 * panels };
   for (let c = 0; c < shown; c++) {
     const axis = c === 0 ? "" : String(c + 1);
     const place = (legendgroup: string) => ({ yaxis: `y${axis}`, showlegend: c === 0, legendgroup });
     const whole = Float64Array.from([...(before ? before.column(c) : []), ...actual.column(c)]);
     const targetStyle = { color: targetColour, width: 4 };
-    data.push(line({ name: "target", values: whole, start: start - lead, times, style: targetStyle, maximalPoints }, place("target")));
+    const known = { values: whole, start: begin - lead, scale, times, style: targetStyle, maximalPoints };
+    data.push(line({ name: "target", ...known }, place("target")));
     if (baseline) {
       const style = { color: baselineColour, width: 1.5, dash: "dash" };
       data.push(line({ name: baselineName, values: baseline.column(c), style, ...ahead }, place("baseline")));
     }
     const style = { color: predictionColour, width: 1.5 };
     data.push(line({ name: "prediction", values: predicted.column(c), style, ...ahead }, place("prediction")));
-    layout[`yaxis${axis}`] = { title: { text: names[c] }, domain: domainOf(c, shown), automargin: true };
+    layout[`yaxis${axis}`] = { title: { text: names[c] }, domain: domainOf(c, panels), automargin: true };
   }
-  layout["xaxis"] = { title: { text: times ? "" : timeLabel }, anchor: shown === 1 ? "y" : `y${shown}`, automargin: true };
-  if (lead > 0) layout["shapes"] = [startLine(times ? times[lead]! : start)];
+  if (withError) {
+    const style = { color: baselineColour, width: 1.5 };
+    data.push(line({ name: "error", values: errorByStep(predicted, actual), style, ...ahead }, { yaxis: `y${panels}` }));
+    layout[`yaxis${panels}`] = { title: { text: "error" }, domain: domainOf(panels - 1, panels), rangemode: "tozero", automargin: true };
+  }
+  const axisTitle = lyapunov ? "Lyapunov times" : times ? "" : timeLabel;
+  layout["xaxis"] = { title: { text: axisTitle }, anchor: panels === 1 ? "y" : `y${panels}`, automargin: true };
+  const valid = lyapunov && validPredictionTime(actual, predicted, { dt: lyapunov.dt, lyapunovExponent: lyapunov.exponent });
+  const shapes = [
+    ...(lead > 0 ? [startLine(times ? times[lead]! : begin)] : []),
+    ...(valid && !valid.reachedEnd ? [startLine(valid.lyapunovTimes!)] : []),
+  ];
+  if (shapes.length > 0) layout["shapes"] = shapes;
+  const horizon = valid
+    ? ` The forecast is valid for ${valid.reachedEnd ? "at least " : ""}${formatNumber(valid.lyapunovTimes!)} Lyapunov times.`
+    : "";
   const left = actual.cols - shown;
   const more = left > 0 ? ` The first ${shown} of ${actual.cols} columns are drawn.` : "";
   return {
     title: options.title ?? "Prediction against target",
-    description: `The target and the prediction of ${names.slice(0, shown).join(", ")} over ${actual.rows} steps${baseline ? `, with ${baselineName} beside them` : ""}.${more}`,
+    description: `The target and the prediction of ${names.slice(0, shown).join(", ")} over ${actual.rows} steps${baseline ? `, with ${baselineName} beside them` : ""}.${horizon}${more}`,
     data,
     layout,
   };

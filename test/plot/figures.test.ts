@@ -72,6 +72,19 @@ describe("plotForecast", () => {
     expect(() => plotForecast(prediction, target, { times })).toThrow("times holds 4 labels; 0 rows before and 3 of the forecast take 3");
   });
 
+  it("adds the error as a panel, and counts time in Lyapunov times with the horizon marked", () => {
+    const long = Array.from({ length: 10 }, (_, t) => [t % 2]);
+    const off = long.map(([value], t) => [value! + (t >= 4 ? 1 : 0)]);
+    const figure = plotForecast(off, long, { withError: true, before: [[0]], lyapunov: { dt: 0.5, exponent: 0.4 } });
+    // A step is 0.5 x 0.4 = 0.2 Lyapunov times; the error passes 0.4 standard deviations at step 4.
+    expect(decoded(figure.data[0]!["x"])[0]).toBeCloseTo(-0.2, 12);
+    expect(decoded(figure.data[1]!["x"])[9]).toBeCloseTo(1.8, 12);
+    expect(decoded(figure.data[2]!["y"])).toEqual([0, 0, 0, 0, 1, 1, 1, 1, 1, 1]);
+    expect(figure.layout["shapes"]).toMatchObject([{ x0: 0 }, { x0: 0.8 }]);
+    expect(figure.description).toContain("The forecast is valid for 0.8 Lyapunov times.");
+    expect(() => plotForecast([[1]], [[1]], { lyapunov: { dt: 0, exponent: 1 } })).toThrow("it takes a dt and an exponent above 0");
+  });
+
   it("refuses another shape than the target's", () => {
     expect(() => plotForecast([[1]], target)).toThrow("prediction is 1 x 1 and target is 3 x 1; they take the same shape");
   });
