@@ -6,11 +6,12 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import "../../src/index.js";
 import { loadExperiment, parseExperimentText } from "../../src/cli/experiment/file.js";
+import type { TypesFound } from "../../src/cli/experiment/pattern-types.js";
 import { createProgress } from "../../src/cli/progress.js";
 import { runExperiment } from "../../src/cli/experiment/run.js";
 import { writeWav } from "../../src/io/index.js";
 import { Matrix } from "../../src/numerics/index.js";
-import { PatternTemplates } from "../../src/spikes/index.js";
+import { PatternTemplates, patternTypes } from "../../src/spikes/index.js";
 
 /** A folder with ten vowels of two kinds, 0.1 s each at 8 kHz. */
 async function vowels(): Promise<string> {
@@ -26,7 +27,14 @@ async function vowels(): Promise<string> {
   return folder;
 }
 
-async function run(folder: string, task: string) {
+const optionsIn = async (folder: string) => ({
+  out: join(folder, "out"),
+  signal: new AbortController().signal,
+  progress: await createProgress(true),
+  engine: "cpu",
+});
+
+async function run(folder: string, task: string, liquid = "{ size: 60, stateTimeConstant: 100 }") {
   const path = join(folder, "vowels.yaml");
   await writeFile(
     path,
@@ -34,18 +42,12 @@ async function run(folder: string, task: string) {
 name: vowels
 data: { sounds: ., test: { index: [0, 1, 2, 3] } }
 encode: { encoder: cochlea, channels: 20 }
-liquid: { size: 60, stateTimeConstant: 100 }
+liquid: ${liquid}
 task: ${task}
 baselines: [majority]
 `,
   );
-  const progress = await createProgress(true);
-  return runExperiment(await loadExperiment(path), {
-    out: join(folder, "out"),
-    signal: new AbortController().signal,
-    progress,
-    engine: "cpu",
-  });
+  return runExperiment(await loadExperiment(path), await optionsIn(folder));
 }
 
 describe("an experiment on recordings", () => {
@@ -68,6 +70,38 @@ describe("an experiment on recordings", () => {
     const templates = PatternTemplates.decode(await readFile(join(folder, "templates.safetensors")));
     expect(templates.labels).toEqual(["a", "i"]);
     expect(templates.channels).toBe(60);
+  });
+
+  it("looks for types of pattern in what the liquid fires, and counts them by class", async () => {
+    const { result } = await run(await vowels(), "{ type: detect, state: mean, types: true }");
+    const { details } = result.seeds[0]!.readout as { details: { types: TypesFound } };
+    const { silent, statistics, classes } = details.types;
+    expect([silent, statistics.patterns, statistics.failures]).toEqual([0, 8, 0]);
+    expect(Object.keys(classes)).toEqual(["a", "i"]);
+    for (const type of patternTypes) expect(classes["a"]![type] + classes["i"]![type]).toBe(statistics.types[type].count);
+    // Every vowel begins with a volley, and drives the same few neurons from then on.
+    expect([statistics.types.synchronous.count, statistics.types.sparse.count]).toEqual([8, 8]);
+    expect(result.data["task"]).toContain("types in the spikes: ");
+    expect(result.timing["types"]).toBeGreaterThan(0);
+  });
+
+  it("says of silence that it is silent", async () => {
+    const quiet = "{ size: 9, input: { weight: 0 } }";
+    const { result } = await run(await vowels(), "{ type: detect, types: true }", quiet);
+    const { details } = result.seeds[0]!.readout as { details: { types: TypesFound } };
+    expect(details.types).toMatchObject({ silent: 8, statistics: { patterns: 0, failures: 0, refused: 0 } });
+    expect(result.data["task"]).toContain("types in the spikes: none, 8 silent");
+  });
+
+  it("gives its scores again from the config in its result", async () => {
+    const folder = await vowels();
+    const { result } = await run(folder, "{ type: detect, state: mean, types: true }");
+    expect(result.config.encode).toEqual({ encoder: "cochlea", channels: 20 });
+    const path = join(folder, "again.yaml");
+    await writeFile(path, JSON.stringify(result.config));
+    const again = await runExperiment(await loadExperiment(path), await optionsIn(folder));
+    expect(again.result.seeds[0]!.scores).toEqual(result.seeds[0]!.scores);
+    expect(again.result.config).toEqual(result.config);
   });
 
   it("gives no label where nothing is similar enough", async () => {
@@ -103,11 +137,19 @@ describe("an experiment file on spikes", () => {
     expect(parse(text)).toThrow(sentence);
   });
 
+  it("looks for types of pattern only where neurons fire spikes", () => {
+    const text = "name: x\ndata: { sounds: . }\nreservoir: { size: 9 }\ntask: { type: detect, types: true }";
+    expect(() => parseExperimentText(text, "x.yaml")).toThrow(
+      "task.types is true; it takes false for a rate reservoir, whose neurons fire no spikes",
+    );
+  });
+
   it("is refused where recordings are not encoded", async () => {
     const folder = await vowels();
     const path = join(folder, "raw.yaml");
     await writeFile(path, "name: raw\ndata: { sounds: . }\nliquid: { size: 9 }\ntask: classify\n");
-    const options = { out: join(folder, "out"), signal: new AbortController().signal, progress: await createProgress(true), engine: "cpu" };
-    await expect(runExperiment(await loadExperiment(path), options)).rejects.toThrow("encode is missing; recordings are encoded");
+    await expect(runExperiment(await loadExperiment(path), await optionsIn(folder))).rejects.toThrow(
+      "encode is missing; recordings are encoded",
+    );
   });
 });

@@ -101,6 +101,8 @@ export interface DetectTask {
   readonly state: "last" | "mean";
   /** The smallest cosine that is a match. */
   readonly threshold: number;
+  /** Also look for the eight types of pattern in what the neurons of a spiking reservoir fire. */
+  readonly types: boolean;
 }
 
 export type TaskDescription = PredictTask | ForecastTask | ClassifyTask | DetectTask;

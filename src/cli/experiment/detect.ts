@@ -4,13 +4,14 @@ import { confusionMatrix } from "../../metrics/index.js";
 import { saveReservoir } from "../../model/index.js";
 import { Matrix } from "../../numerics/index.js";
 import { plotConfusion, plotStateHeatmap } from "../../plot/index.js";
-import { type AnyReservoirComputer, ReservoirComputer } from "../../reservoir/index.js";
+import { type AnyReservoirComputer, ReservoirComputer, type SpikingModel } from "../../reservoir/index.js";
 import { PatternTemplates } from "../../spikes/index.js";
 import { baselineName } from "./baselines.js";
 import { firstCases, majority, noLabel, saveCaseStates, scoreClasses, stratifiedSplit } from "./classify.js";
 import type { CaseData, Cases } from "./data.js";
 import type { DetectTask, Experiment } from "./description.js";
 import { encoded } from "./encode.js";
+import { describeTypes, typesIn } from "./pattern-types.js";
 import { stackRows } from "./rows.js";
 import { radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
@@ -35,6 +36,9 @@ export async function runDetection(
     const states = (cases: Cases) => caseStates(computer, cases, task.state, signal, progress.stage(cases.sequences.length));
     const templates = await watch.time("train", async () => learn(await states(train), train.labels, task.threshold));
     const found = await watch.time("test", async () => (await states(test)).map((state) => templates.matchVector(state).label ?? noLabel));
+    const types = task.types
+      ? await watch.time("types", () => typesIn(computer as ReservoirComputer<SpikingModel>, test, signal))
+      : undefined;
     const scores = scoreClasses(test.labels, found, metrics);
     const shown = firstCases(test.sequences);
     const classes = found.includes(noLabel) ? [...data.classes, noLabel] : [...data.classes];
@@ -45,7 +49,7 @@ export async function runDetection(
       readout: {
         method: "templates",
         rows: train.labels.length,
-        details: { threshold: task.threshold, templates: templates.labels.length },
+        details: { threshold: task.threshold, templates: templates.labels.length, types },
       },
       scores,
       baselines: Object.fromEntries(
@@ -60,7 +64,7 @@ export async function runDetection(
       ),
       timing: watch.seconds,
       profile: computer.profile,
-      summary: `detection of ${templates.labels.length} templates in ${test.labels.length} sequences, learned from ${train.labels.length}; ${task.state} state, threshold ${task.threshold}`,
+      summary: `detection of ${templates.labels.length} templates in ${test.labels.length} sequences, learned from ${train.labels.length}; ${task.state} state, threshold ${task.threshold}${types ? `; types in the spikes: ${describeTypes(types)}` : ""}`,
       figures: options.withFigures
         ? [
             plotConfusion(

@@ -1,7 +1,7 @@
 // Turns what stands in an experiment file into an experiment: every field checked, every default filled in. It reads no file.
 import * as z from "zod";
 import { knownReservoirFields, reservoirSchema } from "../../reservoir/config-schema.js";
-import { type AnyReservoirOptions, ConfigError, nearest, parseOrThrow, UnknownFieldError } from "../../reservoir/index.js";
+import { type AnyReservoirOptions, ConfigError, isSpiking, nearest, parseOrThrow, UnknownFieldError } from "../../reservoir/index.js";
 import { knownSpikingFields, spikingReservoirSchema } from "../../spikes/liquid/schema.js";
 import { tasks } from "../../tasks/index.js";
 import type { Experiment, MetricName, TaskDescription } from "./description.js";
@@ -81,6 +81,9 @@ function complete({ seed, seeds, washout, metrics, ...rest }: Parsed, source: Re
   if (rest.encode && !takesCases) throw new ConfigError("encode", rest.encode, `nothing for ${task.type}; it is for classify and detect`);
   if (rest.encode && transforms.length > 0)
     throw new ConfigError("transforms", transforms, "none where encode turns the cases into spikes");
+  const reservoir = source["reservoir"] as AnyReservoirOptions;
+  if (task.type === "detect" && task.types && !isSpiking(reservoir))
+    throw new ConfigError("task.types", true, "false for a rate reservoir, whose neurons fire no spikes");
   const foreignBaseline = baselines.find((each) => (each === "majority") !== takesCases);
   if (foreignBaseline !== undefined) {
     throw new ConfigError(
@@ -90,7 +93,6 @@ function complete({ seed, seeds, washout, metrics, ...rest }: Parsed, source: Re
     );
   }
   if ("task" in data) checkTaskOptions(data.task, data.options);
-  const reservoir = source["reservoir"] as AnyReservoirOptions;
   if (reservoir.seed !== undefined && (seed !== undefined || seeds !== undefined)) {
     throw new ConfigError("reservoir.seed", reservoir.seed, "nothing where seed or seeds is given at the top of the file");
   }

@@ -103,14 +103,30 @@ export function summarise(
 
 /** An experiment in the order in which people write one. */
 export function resolveExperiment(experiment: Experiment, resolved: EngineModel["config"] | undefined): ResolvedExperiment {
-  const { name, description, data, transforms, readout, task, washout, split, seeds, metrics, scoring, baselines, published, outputs } =
-    experiment;
+  const {
+    name,
+    description,
+    data,
+    transforms,
+    encode,
+    readout,
+    task,
+    washout,
+    split,
+    seeds,
+    metrics,
+    scoring,
+    baselines,
+    published,
+    outputs,
+  } = experiment;
   const { seed: _, ...reservoir } = { seed: undefined, ...(resolved ?? experiment.reservoir) };
   return {
     name,
     description,
     data,
     transforms,
+    encode,
     reservoir,
     readout,
     task,

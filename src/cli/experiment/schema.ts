@@ -144,6 +144,7 @@ export const taskSchemas = {
     threshold: number("a number from -1 to 1", (value) => value >= -1 && value <= 1)
       .default(0.5)
       .describe("The smallest cosine that is a match."),
+    types: flag.default(false).describe("Also look for the eight types of pattern in the spikes of the liquid's own neurons."),
   }),
 };
 
