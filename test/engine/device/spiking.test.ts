@@ -171,6 +171,30 @@ describe("a spiking reservoir on a device", () => {
     expect(states[2]!.length).toBeGreaterThan(5);
   });
 
+  it.each([
+    ["one neuron and one input", { size: 1, inputSize: 1 }],
+    ["neurons without synapses", { size: 5, inputSize: 2, connectivity: { type: "random", probability: 0 }, input: { connectivity: 0 } }],
+  ] as const)("takes a pattern without spikes through %s, however long it lasts", async (_, options) => {
+    for (const background of [{}, { current: 40 }]) {
+      const states = [];
+      for (const engine of [name, "reference"]) {
+        const liquid = await LiquidStateMachine.create({ ...options, background, seed: 5 }, { engine });
+        const silence = (durationMs: number) => SpikePattern.from([], { durationMs, neuronCount: options.inputSize });
+        const spikes = await liquid.spikes(silence(30));
+        states.push([
+          await liquid.process(silence(30)),
+          await liquid.process(silence(0)),
+          await liquid.processAll([]),
+          [...spikes.times],
+          [...spikes.neurons],
+        ]);
+        await liquid.dispose();
+      }
+      expect(states[0]).toEqual(states[1]);
+      expect((states[0]![3] as number[]).length > 0).toBe("current" in background);
+    }
+  });
+
   it.runIf(onHardware)("gives the reference's bits for a million neurons", async () => {
     const model = build({ ...noisy, size: 1_000_000, connectivity: { type: "random", probability: 3e-6 } });
     const inputs = inputsOf(model, 20, 0.3);

@@ -68,6 +68,20 @@ describe("binSpikesOnDevice", () => {
     await same(new SpikePattern({ times: [0, 0], neurons: [0, 1] }, { durationMs: 0, neuronCount: 2 }), { bins: 3 });
   });
 
+  it.each([1, 40])("makes zeros of a pattern without spikes, of %i neurons", async (neuronCount) => {
+    for (const columns of [
+      { times: [], neurons: [] },
+      { times: [], neurons: [], amplitudes: [] },
+    ]) {
+      const pattern = new SpikePattern(columns, { durationMs: 10, neuronCount });
+      for (const values of ["counts", "amplitudes"] as const) await same(pattern, { binMs: 1, values });
+      await same(new SpikePattern(columns, { durationMs: 0, neuronCount }), { binMs: 1 });
+      using there = DeviceSpikePattern.upload(context, pattern);
+      using binned = await binSpikesOnDevice(context, there, { bins: 4 });
+      expect(binned.toMatrix().data).toEqual(new Float32Array(4 * neuronCount));
+    }
+  });
+
   it("rounds sums of amplitudes once, at the end", async () => {
     const amplitudes = [16_777_216, 1, 1, -0.25, 1e-7, 2 ** -25];
     const pattern = new SpikePattern(

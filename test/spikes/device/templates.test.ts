@@ -133,6 +133,20 @@ describe("DeviceTemplates", () => {
     expect(await there.match(spikes)).toMatchObject({ label: "itself", index: 0, score: 1 });
   });
 
+  it("scores a pattern without spikes 0, as the host does", async () => {
+    const pattern = new SpikePattern({ times: [1], neurons: [0] }, { durationMs: 10, neuronCount: 1 });
+    const silent = new SpikePattern({ times: [], neurons: [] }, { durationMs: 10, neuronCount: 1 });
+    for (const [threshold, label] of [
+      [0.5, undefined],
+      [0, "itself"],
+    ] as const) {
+      const templates = PatternTemplates.learn([pattern], { bins: 1, channels: 1, labels: ["itself"], threshold });
+      using there = new DeviceTemplates(context, templates);
+      expect(await there.match(silent)).toEqual(templates.match(silent));
+      expect(await there.match(silent)).toMatchObject({ label, index: 0, score: 0 });
+    }
+  });
+
   it("refuses vectors of another length, and kinds of score that there are not", async () => {
     const templates = new PatternTemplates(["a"], [[1, 2, 3]], { bins: 1, channels: 3 });
     using there = new DeviceTemplates(context, templates);
