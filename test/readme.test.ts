@@ -1,28 +1,167 @@
-// The README shows only what runs: its first program is an example that CI runs, and its links lead somewhere.
-import { existsSync, readFileSync } from "node:fs";
-import { describe, expect, it } from "vitest";
+// README and tutorial show only what runs: every block of theirs is run here, or is what .ci/run runs elsewhere.
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseExperimentText } from "../src/cli/experiment/file.js";
 
-const readme = readFileSync("README.md", "utf8");
-const words = (text: string) =>
-  text
+const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
+const integration = readFileSync(".ci/run", "utf8");
+const examples = ["examples", "examples/papers"].flatMap((folder) =>
+  readdirSync(folder)
+    .filter((name) => name.endsWith(".ts"))
+    .map((name) => readFileSync(join(folder, name), "utf8")),
+);
+
+interface Block {
+  readonly kind: string;
+  readonly text: string;
+}
+
+function blocksOf(path: string): Block[] {
+  const found = readFileSync(path, "utf8").matchAll(/^```(\w*)[^\n]*\n([\s\S]*?)^```$/gm);
+  return Array.from(found, ([, kind, text]) => ({ kind: kind!, text: text! }));
+}
+
+/** A program without comments, layout, and the lines that name engine and plan. */
+function words(program: string): string {
+  return program
+    .replace(/^console\.log\(`(engine|plan):.*$/gm, "")
     .replace(/\/\/.*$/gm, "")
     .replace(/\s+/g, " ")
     .trim();
+}
 
-describe("the README", () => {
-  it("shows the first example as it is", () => {
-    const [, block] = readme.match(/```ts\n([\s\S]*?)```/)!;
-    const example = readFileSync("examples/01-first-reservoir.ts", "utf8").replace(/^console\.log\(`(engine|plan):.*$/gm, "");
-    expect(words(block!)).toBe(words(example));
+/** The commands of a block of shell, one by one, without comments. */
+function commandsOf(text: string): string[] {
+  return text
+    .replace(/\\\n\s*/g, " ")
+    .split(/\n|&&/)
+    .map((line) => line.replace(/(^|\s)#.*$/, "").trim())
+    .filter((line) => line !== "");
+}
+
+/** Whether .ci/run runs a script of package.json, by its name or within another. */
+function isIntegrated(script: string): boolean {
+  const isCalled = (text: string) => new RegExp(`npm (run (--silent )?)?${script}(?![\\w:-])`, "m").test(text);
+  return isCalled(integration) || Object.entries(scripts).some(([name, body]) => name !== script && isCalled(body) && isIntegrated(name));
+}
+
+/** Where a command is run if not here; undefined where it has to be run here. @throws what is wrong with it */
+function whereElse(command: string): string | undefined {
+  if (/^(git clone|cd) /.test(command)) return "a fresh clone";
+  if (/^npm ci( --prefix [\w/]+)?$/.test(command)) {
+    expect(integration).toMatch(new RegExp(`^ *${command}$`, "m"));
+    return ".ci/run";
+  }
+  const [, script] = /^npm (?:run )?([\w:]+)/.exec(command) ?? [];
+  if (script !== undefined) {
+    expect(Object.keys(scripts)).toContain(script);
+    expect(isIntegrated(script), `.ci/run runs no ${script}`).toBe(true);
+    return ".ci/run";
+  }
+  const [, notebook] = /^jupyter notebook (\S+)$/.exec(command) ?? [];
+  if (notebook !== undefined) {
+    expect(existsSync(notebook), notebook).toBe(true);
+    return "scripts/run-notebooks.mjs";
+  }
+  const [, example] = /^(?:node --import tsx|node dist\/cli\/main\.js run|npx spillway run) (examples\/\S+)$/.exec(command) ?? [];
+  if (example !== undefined) {
+    expect(existsSync(example), example).toBe(true);
+    return "scripts/run-examples.mjs";
+  }
+  return undefined;
+}
+
+/** A table with the columns that an experiment asks for: days, and swings of a week with a trend. */
+function tableFor(text: string): { readonly file: string; readonly csv: string } | undefined {
+  const { data } = parseExperimentText(text, "a block").experiment;
+  if (!("file" in data) || !data.file.endsWith(".csv") || /[:$]/.test(data.file)) return undefined;
+  const dates = data.text ?? [];
+  const numbers = [...(data.columns ?? []), ...(data.inputs ?? []), ...(data.targets ?? [])];
+  const rows = Array.from({ length: 600 }, (_, t) => [
+    ...dates.map(() => new Date(Date.UTC(2024, 0, 1 + t)).toISOString().slice(0, 10)),
+    ...numbers.map((_name, c) => (15 + c + 4 * Math.sin((2 * Math.PI * t) / 7) + Math.cos(t / 40) + 0.1 * Math.sin(t * t)).toFixed(2)),
+  ]);
+  return { file: data.file, csv: [[...dates, ...numbers], ...rows].map((row) => row.join(",")).join("\n") };
+}
+
+describe.each(["README.md", "docs/tutorial.md"])("%s", (path) => {
+  const blocks = blocksOf(path);
+  const of = (kind: string) => blocks.filter((block) => block.kind === kind).map(({ text }) => text);
+  const nameOf = (yaml: string) => parseExperimentText(yaml, path).experiment.name;
+  let desk: string;
+
+  beforeAll(() => {
+    desk = mkdtempSync(join(tmpdir(), "spillway-desk-"));
+    for (const name of ["dist", "examples", "node_modules"]) symlinkSync(resolve(name), join(desk, name));
+    for (const yaml of of("yaml")) {
+      writeFileSync(join(desk, `${nameOf(yaml)}.yaml`), yaml);
+      const table = tableFor(yaml);
+      if (table) writeFileSync(join(desk, table.file), table.csv);
+    }
+  });
+  afterAll(() => rmSync(desk, { recursive: true, force: true }));
+
+  /** Runs a line of shell on the desk. */
+  const run = async (command: string) => (await promisify(execFile)("bash", ["-c", command], { cwd: desk, encoding: "utf8" })).stdout;
+
+  it("has blocks of kinds that are looked at, and output", () => {
+    expect(blocks.length).toBeGreaterThan(3);
+    for (const { kind } of blocks) expect(["sh", "ts", "yaml", "text", ""]).toContain(kind);
   });
 
-  it.each([...readme.matchAll(/\]\(([^)#]+)\)/g)].map((match) => match[1]!))("has a link to %s, which exists", (target) => {
-    expect(existsSync(target)).toBe(true);
+  it.each(of("ts").map((text) => [text.slice(0, 60), text]))("shows an example as it is: %s", (_, text) => {
+    expect(examples.some((example) => words(example).includes(words(text)))).toBe(true);
   });
 
-  it("names the files and commands that there are", () => {
-    const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { scripts: Record<string, string> };
-    for (const [, name] of readme.matchAll(/npm run ([\w:]+)/g)) expect(Object.keys(scripts)).toContain(name);
-    for (const [path] of readme.matchAll(/examples\/[\w./-]+\.(yaml|ts)/g)) expect(existsSync(path), path).toBe(true);
+  it.each(of("yaml").map((text) => [nameOf(text), text]))("shows an experiment that runs: %s", async (name, text) => {
+    const scores = await run(`node dist/cli/main.js run ${name}.yaml --quiet --set seeds=1 --out of-blocks`);
+    expect(scores).toMatch(new RegExp(`^${name}: .+ engine`));
+    expect(existsSync(join(desk, "of-blocks", name, "report.html")), text).toBe(true);
+  });
+
+  it.each([...new Set(of("sh").flatMap(commandsOf))])("has a command that is run: %s", async (command) => {
+    if (whereElse(command) !== undefined) return;
+    if (/ lab$/.test(command)) await openLab(command, desk);
+    else await run(command);
+  });
+
+  it("names files that there are, beside its links", () => {
+    for (const [file] of readFileSync(path, "utf8").matchAll(/examples\/[\w./-]+\.(yaml|ts)/g)) expect(existsSync(file), file).toBe(true);
   });
 });
+
+describe("docs/tutorial.md", () => {
+  it.each([
+    ["examples/01-first-reservoir.ts", ["0.0054"]],
+    ["examples/12-own-table.ts", ["0.28", "2.76"]],
+  ] as const)("says of %s what it prints", async (example, figures) => {
+    const { stdout } = await promisify(execFile)(process.execPath, ["--import", "tsx", example]);
+    for (const figure of figures) {
+      expect(readFileSync("docs/tutorial.md", "utf8")).toMatch(new RegExp(`\\b${figure}\\b`));
+      expect(stdout).toContain(` ${figure}`);
+    }
+  });
+});
+
+/** Starts the lab, asks for its page, and stops it. */
+async function openLab(command: string, cwd: string): Promise<void> {
+  const lab: ChildProcess = spawn("bash", ["-c", `exec ${command} --no-open`], { cwd });
+  try {
+    const url = await new Promise<string>((found, failed) => {
+      lab.stdout!.on("data", (text: Buffer) => {
+        const [address] = /http:\S+/.exec(text.toString()) ?? [];
+        if (address !== undefined) found(address);
+      });
+      lab.on("close", (code) => failed(new Error(`the lab ended with ${code}`)));
+    });
+    const page = await fetch(url);
+    expect(page.status).toBe(200);
+    expect(await page.text()).toContain("<title>");
+  } finally {
+    lab.kill("SIGINT");
+  }
+}
