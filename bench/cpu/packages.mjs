@@ -211,6 +211,9 @@ try {
   say(
     `Start: a fresh program imports the package, draws a reservoir of ${start.size} neurons by the package's own means, runs ${start.steps} steps, fits and forecasts ${start.ahead}; median of ${rounds} programs, files already in memory.`,
   );
+  say(
+    `The clock's column depends on what else runs: the load average of the machine was ${os.loadavg()[0].toFixed(1)} on ${os.cpus().length} processors.`,
+  );
   say("");
   say("| | CPU time of the import, ms | CPU time of the whole program, ms | from start to end by the clock, ms |");
   say("|---|---|---|---|");
