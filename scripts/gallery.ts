@@ -100,7 +100,10 @@ for (let from = 0; from < chaotic.rows; from += 20) {
 const run = { reason: engine.reason, arithmetic: "portable", plan: engine.plan, seconds: 1, stepsPerSecond: 1 } as const;
 const moved = { ...run, engine: "moved by one bit", difference: meter.result() };
 const reference = { ...run, engine: "cpu" };
-keep("comparison", plotComparison({ size: 100, steps: chaotic.rows, precision: "float32", reference, others: [moved], equal: false }));
+keep(
+  "comparison",
+  plotComparison({ size: 100, sequences: 1, steps: chaotic.rows, precision: "float32", reference, others: [moved], equal: false }),
+);
 
 const lab = await openLab({ page: "dist/lab-page", engine: "cpu" });
 const browser = await chromium.launch({ executablePath: findChromium()!, args: ["--no-sandbox"] });

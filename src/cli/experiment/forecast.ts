@@ -18,8 +18,9 @@ interface StartPoint {
   readonly at: number;
 }
 
-/** Rows before a start that a figure shows. */
+/** Most rows before a start that a figure shows, and, so that a short forecast is not lost behind them, most of them for each row of the forecast. */
 const shownBefore = 60;
+const shownBeforeEach = 3;
 
 export async function runForecast(
   experiment: Experiment & { readonly task: ForecastTask },
@@ -147,7 +148,7 @@ async function figures(
   const { task, baselines } = experiment;
   const { whole, at } = starts[0]!;
   const first = outcomes[0]!;
-  const from = Math.max(0, at - Math.min(shownBefore, task.warmup));
+  const from = Math.max(0, at - Math.min(shownBefore, shownBeforeEach * task.horizon, task.warmup));
   const times = whole === prepared.whole ? data.times?.slice(from + whole.lost, at + whole.lost + task.horizon) : undefined;
   const when = times?.[at - from];
   const baseline = baselines.find((each) => each !== "mean");
