@@ -1,5 +1,5 @@
 // ReservoirComputer: a reservoir that runs. It checks what comes in, keeps the engine out of sight, and owns the session.
-import { type FloatArray, Matrix, type MatrixLike } from "../numerics/index.js";
+import { describe, type FloatArray, Matrix, type MatrixLike } from "../numerics/index.js";
 import type { ReservoirOptions } from "./config.js";
 import type { EnginePlan, EngineSession, SequenceInput, SessionState, TrainingSink, WorkOptions } from "./engine.js";
 import { chooseEngine } from "./engines.js";
@@ -11,6 +11,7 @@ import type { Profile } from "./profile.js";
 import { anyShapeOf } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
 import type { EngineModel, NetworkState, SpikingModel } from "./spiking-model.js";
+import { UnknownFieldError } from "./validate.js";
 import type { ReservoirMatrices } from "./weights.js";
 
 /** Which engine a reservoir runs on, and the user's own matrices. */
@@ -27,6 +28,15 @@ export interface CreateOptions {
   readonly profile?: boolean | undefined;
   /** Matrices to use in place of drawn ones. */
   readonly matrices?: ReservoirMatrices | undefined;
+}
+
+const createOptions: readonly string[] = ["engine", "plan", "spinLimit", "threads", "profile", "matrices"];
+
+/** A misspelt option would be left out in silence, and the reservoir run elsewhere than it was meant to. */
+function checkOptions(options: CreateOptions): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (!createOptions.includes(name)) throw new UnknownFieldError(name, value, createOptions);
+  }
 }
 
 /** Options of `run`. */
@@ -97,6 +107,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   static create(config: SpikingReservoirOptions, options?: CreateOptions): Promise<ReservoirComputer<SpikingModel>>;
   static create(config: AnyReservoirOptions, options?: CreateOptions): Promise<ReservoirComputer<EngineModel>>;
   static async create(config: AnyReservoirOptions, options: CreateOptions = {}): Promise<ReservoirComputer<EngineModel>> {
+    checkOptions(options);
     const { engine, reason } = await chooseEngine(options.engine, await shapeFor(options.engine, config));
     const model = await modelOf(config, engine, options.matrices);
     return ReservoirComputer.#open(model, engine, reason, options);
@@ -107,6 +118,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     model: Model,
     options: Omit<CreateOptions, "matrices"> = {},
   ): Promise<ReservoirComputer<Model>> {
+    checkOptions(options);
     const { engine, reason } = await chooseEngine(options.engine, anyShapeOf(model));
     return ReservoirComputer.#open(model, engine, reason, options);
   }
@@ -342,6 +354,8 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
 
   #checkReadout(readout: LinearReadout): void {
     const { size, inputSize } = this.model;
+    if (!(readout?.weights instanceof Matrix))
+      throw new DataError(`readout is ${describe(readout)}; it takes a trained readout, such as ridge().fit(states, targets)`);
     if (readout.stateSize !== size || (readout.features.input && readout.inputSize !== inputSize)) {
       throw new DataError(
         `the readout was trained on ${count(readout.stateSize, "neuron")} and ${count(readout.inputSize, "input")}; this reservoir has ${size} and ${inputSize}`,

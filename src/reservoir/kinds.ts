@@ -28,7 +28,7 @@ export function registerSpikingKind(load: () => Promise<SpikingKind>): void {
 
 /** Whether a description is one of a spiking reservoir. */
 export function isSpiking(options: AnyReservoirOptions): options is SpikingReservoirOptions {
-  return "kind" in options && options.kind === "spiking";
+  return typeof options === "object" && options !== null && "kind" in options && options.kind === "spiking";
 }
 
 /** A checked model of a description of any kind. @throws ConfigError, EngineCapacityError */

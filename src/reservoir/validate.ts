@@ -37,7 +37,9 @@ export function parseOrThrow<T>(
 ): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const issue = result.error.issues[0]!;
+  // A misspelt field that has to be there is missing as well; its name says more.
+  const { issues } = result.error;
+  const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0]!;
   if (issue.code === "unrecognized_keys") {
     const key = issue.keys[0]!;
     const path = [...issue.path, key];

@@ -71,7 +71,7 @@ describe("spillway ptx run", () => {
   });
 
   it("refuses files, kernels and arguments that are not there or do not fit", async () => {
-    await expect(runPtxFile(join(folder, "none.ptx"), flags)).rejects.toThrow("cannot be read");
+    await expect(runPtxFile(join(folder, "none.ptx"), flags)).rejects.toThrow("none.ptx: no such file in");
     await expect(runPtxFile(path, flags)).rejects.toThrow("has the kernels scale, count: --entry chooses one");
     await expect(runPtxFile(path, { ...flags, entry: "sum" })).rejects.toThrow('has no kernel "sum"; it has scale, count');
     await expect(runPtxFile(path, { ...flags, entry: "scale", args: ["1"] })).rejects.toThrow(

@@ -24,6 +24,13 @@ describe("ReservoirComputer", () => {
     }
   });
 
+  it("refuses options it does not know, a description that is none, and a closed loop without a readout", async () => {
+    await expect(create({ size: 5 }, { engin: "cpu" } as CreateOptions)).rejects.toThrow('unknown field "engin": did you mean "engine"?');
+    await expect(create("5" as never)).rejects.toThrow('config is "5"');
+    const computer = await create({ size: 5 });
+    await expect(computer.generate(3, undefined as never)).rejects.toThrow("readout is missing; it takes a trained readout");
+  });
+
   it("says which engine runs it and why", async () => {
     const computer = await create({ size: 20 });
     expect(computer.engine.name).toBe("cpu");

@@ -84,6 +84,7 @@ describe("a reservoir's description", () => {
 
   it("refuses unknown fields and says which one was meant", () => {
     expect(wrong({ size: 5, spectralradius: 0.9 })).toThrow('unknown field "spectralradius": did you mean "spectralRadius"?');
+    expect(wrong({ sise: 5 })).toThrow('unknown field "sise": did you mean "size"?'); // and not that size is missing
     expect(wrong({ size: 5, feedback: { scalling: 1 } })).toThrow('unknown field "feedback.scalling": did you mean "scaling"?');
     expect(wrong({ size: 5, xyzzyplugh: 1 })).toThrow(/unknown field "xyzzyplugh"; known fields are size, inputSize/);
   });

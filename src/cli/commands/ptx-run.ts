@@ -101,7 +101,8 @@ export async function runPtxFile(path: string, flags: PtxRunFlags): Promise<stri
   try {
     ptx = await readFile(path, "utf8");
   } catch (error) {
-    throw new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new UsageError(code === "ENOENT" ? `${path}: no such file in ${process.cwd()}` : `${path} cannot be read: ${message}`);
   }
   const entries = ptxEntries(ptx);
   const names = [...entries.keys()];
