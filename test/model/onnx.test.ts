@@ -4,6 +4,7 @@ import "../../src/index.js";
 import { Classifier, Forecaster, toOnnx } from "../../src/model/index.js";
 import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { readUea } from "../../src/io/index.js";
+import { Pipeline } from "../../src/pipeline/index.js";
 import { mackeyGlass } from "../../src/tasks/index.js";
 import { itWithData } from "../data.js";
 
@@ -29,6 +30,13 @@ const furthest = (a: ArrayLike<number>, b: ArrayLike<number>) => {
   expect(a.length).toBe(b.length);
   return Math.max(...Array.from(a, (value, i) => Math.abs(value - b[i]!)));
 };
+
+it("takes no model but a forecaster or a classifier, and says where a pipeline keeps its own", async () => {
+  const pipeline = new Pipeline({ reservoir: { size: 5 } });
+  await expect(toOnnx(pipeline as never)).rejects.toThrow(
+    "ONNX takes a Forecaster or a Classifier, such as the `classifier` of a pipeline",
+  );
+});
 
 /** Cases of three classes: two channels that swing at a rate of the class, with noise; 12 to 19 rows. */
 function cases(count: number, seed: number) {

@@ -2,7 +2,7 @@
 import { writeFileAtomic } from "../../io/atomic.js";
 import { Classifier } from "../classifier.js";
 import { decodeClassifier } from "../classifier-file.js";
-import type { Forecaster } from "../forecaster.js";
+import { Forecaster } from "../forecaster.js";
 import { decodeForecaster } from "../forecaster-file.js";
 import { decodeModelFile } from "../model-file.js";
 import { stableJson } from "../stable-json.js";
@@ -27,9 +27,11 @@ export interface OnnxOptions {
  *
  * A classifier takes "sequence" (T x C, one case) and gives "label" and "probabilities" (K). A forecaster takes "inputs" (T x I) and gives
  * "outputs" (T x O), "endState", "endFedBack" and "endLastInput", which a `stateful` graph takes as "state", "fedBack" and "lastInput".
- * @throws NotFittedError; DataError for noise, for the representation "output", and for more neurons than a file holds
+ * @throws NotFittedError; TypeError for a model of another kind; DataError for noise, for the representation "output", and for more neurons than a file holds
  */
 export async function toOnnx(model: Classifier | Forecaster, options: OnnxOptions = {}): Promise<Uint8Array> {
+  if (!(model instanceof Classifier || model instanceof Forecaster))
+    throw new TypeError("model is of another kind; ONNX takes a Forecaster or a Classifier, such as the `classifier` of a pipeline");
   const bytes = await model.toBytes();
   if (model instanceof Classifier) {
     const parts = await decodeClassifier(await decodeModelFile(bytes, "classifier", "classifier"), "classifier");
