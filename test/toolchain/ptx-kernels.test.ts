@@ -12,7 +12,7 @@ import { catalogueCases } from "../ptx/kernels/cases.js";
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), "spillway-ptx-kernels-"));
 
-/** What ptxas says of each kernel, a few assemblers at a time. */
+/** What ptxas says of each kernel, a few assemblers at a time. What is meant for one chip alone has its family's code, and is only assembled. */
 async function assemble(target: Target): Promise<{ name: string; log: string }[]> {
   const cases = catalogueCases.filter(([, first]) => targets[first].sm <= targets[target].sm);
   const results: { name: string; log: string }[] = [];
@@ -22,7 +22,14 @@ async function assemble(target: Target): Promise<{ name: string; log: string }[]
       const name = `${type.kind}-${k}`;
       const file = join(folder, `${target}-${name}.ptx`);
       writeFileSync(file, generateKernel(type, { target }).ptx);
-      const { stderr } = await run("ptxas", [`-arch=${target}`, "-v", file, "-o", "/dev/null"]);
+      const { stderr } = await run("ptxas", [
+        `-arch=${target}`,
+        ...(targets[target].accelerated ? ["-O0"] : []),
+        "-v",
+        file,
+        "-o",
+        "/dev/null",
+      ]);
       results.push({ name: `${name} ${JSON.stringify(type)}`, log: stderr });
     }
   };
@@ -37,7 +44,7 @@ const spillLimit = (name: string): number => (name.includes('"headDim":256') ? 2
 it.each(Object.keys(targets) as Target[])("all assemble for %s", async (target) => {
   for (const { name, log } of await assemble(target)) {
     const spilled = Number(/(\d+) bytes spill stores/.exec(log)?.[1]);
-    expect(spilled, `${name}: ${log}`).toBeLessThanOrEqual(spillLimit(name));
+    if (!targets[target].accelerated) expect(spilled, `${name}: ${log}`).toBeLessThanOrEqual(spillLimit(name));
     expect(log).not.toMatch(/warning/);
   }
 });

@@ -145,9 +145,13 @@ class FlashAttention {
     const seen = causal ? k.min(k.add(firstQuery, placeQ.rows + keyLength - seqLen), keyLength) : k.constant("u32", keyLength);
     const tileCount = k.div(k.add(seen, keys - 1), keys);
 
-    streamQ.bring(zero);
-    if (stages > 1) bring(zero);
-    else commitTiles(k, target);
+    streamQ.bringFirst();
+    if (stages > 1)
+      for (const each of [streamK, streamV]) {
+        each.bringFirst();
+        each.advance();
+      }
+    commitTiles(k, target);
     const ownRow = k.mul(k.warpIndex(), 16 * rowTiles);
     const outputs = range(rowTiles).map(() => range(ceilDiv(headDim, 8)).map(() => zeros(k)));
     const states = range(2 * rowTiles).map(

@@ -118,24 +118,40 @@ export class TileStream<T extends TileElement> {
     });
   }
 
-  /** Brings the next tile to `offset` bytes beyond the place of the first. */
+  /** Brings the next tile to `offset` bytes beyond the place of the first, and goes on. */
   bring(offset: Value<"u32">): void {
+    this.bringUnits(offset);
+    this.advance();
+  }
+
+  /** Brings the first tile to its place, before all others; `advance` then goes on to the second. */
+  bringFirst(): void {
+    this.bringUnits(undefined);
+  }
+
+  /** Goes on to the next tile. */
+  advance(): void {
+    const { k, source, step } = this;
+    const size = bytesOf(source.matrix.element);
+    k.assign(this.next, k.add(this.next, source.along === "rows" ? step * source.pitch * size : step * size));
+    k.assign(this.at, k.add(this.at, step));
+  }
+
+  private bringUnits(offset: Value<"u32"> | undefined): void {
     const { k, source, step } = this;
     const { along, matrix } = source;
     const limit = along === "rows" ? source.rows : source.columns;
     const shared = limit % step === 0 && along === "columns" ? k.compare("lt", this.at, limit) : undefined;
     const work = (): void => {
       for (const unit of this.units) {
-        const inside = shared ?? k.compare("lt", k.add(along === "rows" ? unit.row : unit.column, this.at), limit);
+        const own = along === "rows" ? unit.row : unit.column;
+        const inside = shared ?? k.compare("lt", offset ? k.add(own, this.at) : own, limit);
         const from = new Pointer("global", matrix.element, this.next, unit.bytes);
-        this.bringUnit(k.atBytes(unit.to, offset), from, unit, inside);
+        this.bringUnit(offset ? k.atBytes(unit.to, offset) : unit.to, from, unit, inside);
       }
     };
     if (this.partial) k.if(this.partial, work);
     else work();
-    const size = bytesOf(matrix.element);
-    k.assign(this.next, k.add(this.next, along === "rows" ? step * source.pitch * size : step * size));
-    k.assign(this.at, k.add(this.at, step));
   }
 
   private bringUnit(to: Pointer<"shared">, from: Pointer<"global", T>, unit: Unit, inside: Value<"pred">): void {

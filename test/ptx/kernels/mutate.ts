@@ -1,26 +1,12 @@
-// Runs every mutant of every subject, or of those whose name holds the first argument, and lists the survivors. npx tsx test/ptx/kernels/mutate.ts [NAME]
-import { fate, mutantsOf, mutate } from "./mutations.js";
+// Runs all mutants, or every EVERYth, of the kernels whose name holds NAME, and lists the survivors. npx tsx test/ptx/kernels/mutate.ts [NAME [EVERY]]
+import { described, sweep } from "./mutations.js";
 import { subjects } from "./mutation-subjects.js";
 
-const wanted = process.argv[2] ?? "";
-const every = Number(process.argv[3] ?? 1);
-const all = { killed: 0, lived: 0 };
-for (const make of subjects) {
-  const { name, ptx, check } = make();
+const [wanted = "", every = "1"] = process.argv.slice(2);
+for (const [name, make] of Object.entries(subjects)) {
   if (!name.includes(wanted)) continue;
-  if (!check(ptx)) throw new Error(`${name} is wrong as it is`);
-  const counts = { killed: 0, malformed: 0, lived: 0 };
-  for (const [k, mutant] of mutantsOf(ptx).entries()) {
-    if (k % every !== 0) continue;
-    const end = fate(check, mutate(ptx, mutant));
-    counts[end ?? "lived"]++;
-    if (end === undefined) console.log(`  ${name}, line ${mutant.line + 1}: ${mutant.before.trim()}  ->  ${mutant.after.trim()}`);
-  }
-  all.killed += counts.killed;
-  all.lived += counts.lived;
-  const share = (100 * counts.killed) / (counts.killed + counts.lived);
-  console.log(
-    `${name}: ${counts.killed} of ${counts.killed + counts.lived} mutants noticed (${share.toFixed(1)}%), ${counts.malformed} were no PTX`,
-  );
+  const { noticed, malformed, survivors, share } = sweep(make(), Number(every));
+  const of = noticed + survivors.length;
+  console.log(`${name}: ${noticed} of ${of} mutants noticed (${(100 * share).toFixed(1)}%), ${malformed} were no PTX`);
+  for (const each of survivors) console.log(`  ${described(each)}`);
 }
-console.log(`in all: ${((100 * all.killed) / (all.killed + all.lived)).toFixed(1)}% of ${all.killed + all.lived}`);

@@ -13,7 +13,6 @@ import { reservoir, reservoirRunner } from "./reservoir-run.js";
 import { product, runKernel, uniform, worst } from "./run.js";
 
 export interface Subject {
-  readonly name: string;
   readonly ptx: string;
   /** Whether a run of this PTX gives what the kernel is to give; throws what the interpreter throws. */
   readonly check: (ptx: string) => boolean;
@@ -29,7 +28,7 @@ function gemmSubject(): Subject {
     runKernel(kernel, [input(a), input(b), output(c)], ptx);
     return worst(c, value, size) < 1e-6;
   };
-  return { name: "gemmTiled", ptx: kernel.ptx, check };
+  return { ptx: kernel.ptx, check };
 }
 
 function softmaxSubject(form: "warp" | "block"): Subject {
@@ -60,7 +59,7 @@ function softmaxSubject(form: "warp" | "block"): Subject {
     runKernel(kernel, [input(apart), output(z), rows], ptx);
     return worst(z, single, 1) < 1e-6;
   };
-  return { name: `softmax by a ${form}`, ptx: kernel.ptx, check };
+  return { ptx: kernel.ptx, check };
 }
 
 function attentionSubject(): Subject {
@@ -74,12 +73,24 @@ function attentionSubject(): Subject {
   );
   const [q, k, v] = bits.map((each) => fromHalves(each, "f16"));
   const expected = attentionOf(shape, q!, k!, v!);
-  const check = (ptx: string): boolean => {
-    const o = new Uint16Array(expected.length);
-    runKernel(kernel, [...bits.map(input), output(o)], ptx);
-    return worst(fromHalves(o, "f16"), expected, 2) < 1e-3;
+  // Queries that are no numbers, and a key that only the last queries see, change nothing for all other queries.
+  const lost = [41, 73, 105];
+  const seenFrom = 118;
+  const holes = [lost, [seenFrom + shape.keyLength - shape.seqLen], []].map((rows, s) =>
+    bits[s]!.map((each, at) => (rows.includes(Math.floor(at / shape.headDim)) ? 0x7e00 : each)),
+  );
+  const untouched = (_: unknown, at: number): boolean => {
+    const query = Math.floor(at / shape.headDim);
+    return query >= shape.seqLen || (query < seenFrom && !lost.includes(query));
   };
-  return { name: "attention", ptx: kernel.ptx, check };
+  const check = (ptx: string): boolean => {
+    const [o, rest] = [new Uint16Array(expected.length), new Uint16Array(expected.length)];
+    runKernel(kernel, [...bits.map(input), output(o)], ptx);
+    if (!(worst(fromHalves(o, "f16"), expected, 2) < 1e-3)) return false;
+    runKernel(kernel, [...holes.map(input), output(rest)], ptx);
+    return rest.every((each, at) => each === o[at] || !untouched(each, at));
+  };
+  return { ptx: kernel.ptx, check };
 }
 
 function quantizedSubject(): Subject {
@@ -99,7 +110,7 @@ function quantizedSubject(): Subject {
     runKernel(kernel, [input(a), input(quantized.data), output(c)], ptx);
     return worst(c, value, size) < 3e-6;
   };
-  return { name: "quantizedGemm", ptx: kernel.ptx, check };
+  return { ptx: kernel.ptx, check };
 }
 
 function persistentSubject(): Subject {
@@ -125,14 +136,15 @@ function persistentSubject(): Subject {
       return stalled.report === 1n << 32n && stalled.ticks > 5000 && stalled.states.subarray(size).every(Number.isNaN);
     });
   };
-  return { name: "persistent step", ptx: kernel.ptx, check };
+  return { ptx: kernel.ptx, check };
 }
 
-export const subjects: readonly (() => Subject)[] = [
-  gemmSubject,
-  () => softmaxSubject("warp"),
-  () => softmaxSubject("block"),
-  attentionSubject,
-  quantizedSubject,
-  persistentSubject,
-];
+/** By the name of the kernel. */
+export const subjects = {
+  gemmTiled: gemmSubject,
+  "softmax by a warp": () => softmaxSubject("warp"),
+  "softmax by a block": () => softmaxSubject("block"),
+  attention: attentionSubject,
+  quantizedGemm: quantizedSubject,
+  "persistent step": persistentSubject,
+} as const satisfies Record<string, () => Subject>;

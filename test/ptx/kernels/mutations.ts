@@ -82,7 +82,7 @@ const operators: readonly { readonly of: RegExp; readonly changes: readonly ((li
 ];
 
 /** All mutants of a PTX text, in its order. */
-export function mutantsOf(ptx: string): Mutant[] {
+function mutantsOf(ptx: string): Mutant[] {
   const lines = ptx.split("\n");
   return lines.flatMap((before, line) => {
     if (!before.startsWith("\t") || before.startsWith("\t.")) return [];
@@ -98,13 +98,38 @@ export function mutantsOf(ptx: string): Mutant[] {
   });
 }
 
-export const mutate = (ptx: string, { line, after }: Mutant): string => ptx.split("\n").with(line, after).join("\n");
+const mutate = (ptx: string, { line, after }: Mutant): string => ptx.split("\n").with(line, after).join("\n");
 
 /** Why a mutant went: its PTX is none, or the run noticed it; undefined where it lives. */
-export function fate(check: (ptx: string) => boolean, ptx: string): "malformed" | "killed" | undefined {
+function fate(check: (ptx: string) => boolean, ptx: string): "malformed" | "killed" | undefined {
   try {
     return check(ptx) ? undefined : "killed";
   } catch (error) {
     return error instanceof PtxSyntaxError || error instanceof UnsupportedPtxError ? "malformed" : "killed";
   }
 }
+
+/** What became of every so manieth mutant of a kernel. Shares leave out those that are no PTX. */
+export interface Sweep {
+  readonly noticed: number;
+  readonly malformed: number;
+  readonly survivors: readonly Mutant[];
+  readonly share: number;
+}
+
+/** Runs every `every`th mutant of a PTX text. @throws Error where the text does not pass the check as it is */
+export function sweep({ ptx, check }: { ptx: string; check: (ptx: string) => boolean }, every: number): Sweep {
+  if (!check(ptx)) throw new Error("the kernel does not pass its own check");
+  const counts = { killed: 0, malformed: 0 };
+  const survivors: Mutant[] = [];
+  for (const [k, mutant] of mutantsOf(ptx).entries()) {
+    if (k % every !== 0) continue;
+    const end = fate(check, mutate(ptx, mutant));
+    if (end === undefined) survivors.push(mutant);
+    else counts[end]++;
+  }
+  const { killed: noticed, malformed } = counts;
+  return { noticed, malformed, survivors, share: noticed / (noticed + survivors.length) };
+}
+
+export const described = ({ line, before, after }: Mutant): string => `line ${line + 1}: ${before.trim()}  ->  ${after.trim()}`;

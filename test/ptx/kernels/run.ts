@@ -7,7 +7,7 @@ type Argument = number | { input: HostArray } | { output: HostArray };
 
 /** Launches a kernel; outputs hold 0xff bytes (a NaN, or the largest number) before it, as a device would leave anything. */
 export function runKernel(kernel: GeneratedKernel, args: readonly Argument[], ptx = kernel.ptx): void {
-  const machine = new PtxMachine({ memoryBytes: 2 ** 26, launchBytes: 2 ** 26 });
+  const machine = new PtxMachine({ memoryBytes: 2 ** 22, launchBytes: 2 ** 23 });
   const program = machine.load(ptx);
   const placed = args.map((each) => {
     if (typeof each === "number") return each;
