@@ -54,7 +54,7 @@ export class Classifier implements AsyncDisposable {
   /** Checks the options; the reservoirs are made when it is trained. @throws ConfigError, and what the readout's trainer throws */
   static async create(options: ClassifierOptions): Promise<Classifier> {
     const { parseClassifierSettings, requireReservoir } = await import("./schemas.js");
-    requireReservoir(options.reservoir);
+    requireReservoir(options);
     const { reservoir, engine, threads, profile, ...rest } = options;
     const takesSpikes = isSpiking(reservoir) && reservoir.input?.mode !== "current";
     if (takesSpikes && rest.standardise)

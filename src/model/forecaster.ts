@@ -79,7 +79,7 @@ export class Forecaster implements AsyncDisposable {
   /** Checks the options; the reservoir is made when it is trained. @throws ConfigError, and what `ridge` throws */
   static async create(options: ForecasterOptions): Promise<Forecaster> {
     const { parseForecasterSettings, requireReservoir } = await import("./schemas.js");
-    requireReservoir(options.reservoir);
+    requireReservoir(options);
     const { reservoir, matrices, engine, threads, profile, ...rest } = options;
     const settings = parseForecasterSettings(rest);
     ridge(settings.readout);

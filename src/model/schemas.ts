@@ -2,7 +2,7 @@
 import * as z from "zod";
 import type { ReadoutTraining } from "../readout/index.js";
 import type { FeatureSpec, RadiusMethod, ReservoirOptions } from "../reservoir/index.js";
-import { ConfigError, parseOrThrow } from "../reservoir/index.js";
+import { ConfigError, nearest, parseOrThrow, UnknownFieldError } from "../reservoir/index.js";
 import type { ClassifierSettings } from "./classifier-options.js";
 import type { ForecasterSettings } from "./forecaster-options.js";
 
@@ -45,8 +45,11 @@ const classifierFields = {
   vote: oneOf(["majority", "mean"]).default("majority"),
 };
 
-/** @throws ConfigError where there is no description of a reservoir; what stands in it is checked when the reservoir is made */
-export function requireReservoir(value: unknown): void {
+/** @throws ConfigError where options have no description of a reservoir; what stands in it is checked when the reservoir is made */
+export function requireReservoir(options: { readonly reservoir?: unknown }): void {
+  const { reservoir: value, ...rest } = options;
+  const misspelt = value === undefined && nearest("reservoir", Object.keys(rest));
+  if (misspelt) throw new UnknownFieldError(misspelt, undefined, ["reservoir"]);
   if (typeof value !== "object" || value === null) {
     throw new ConfigError("reservoir", value, "an object that describes a reservoir, at least {size}");
   }

@@ -54,6 +54,12 @@ describe("a classifier", () => {
     expect(await classifier.score(test.sequences, test.labels)).toBeGreaterThan(0.9);
   });
 
+  it("says which option was meant to be the reservoir", async () => {
+    await expect(Classifier.create({ reservor: { size: 5 } } as never)).rejects.toThrow(
+      'unknown field "reservor": did you mean "reservoir"?',
+    );
+  });
+
   it("tells the classes apart by softmax regression", async () => {
     await using classifier = await Classifier.fit(train.sequences, train.labels, { reservoir, readout: { type: "softmax" } });
     expect(await classifier.score(test.sequences, test.labels)).toBeGreaterThan(0.9);
