@@ -17,12 +17,12 @@ function node(...args) {
   return stdout;
 }
 
-/** Vite's log without its notes on Node modules: a browser never comes to the code that asks for them. */
+/** Vite's log without its notes on Node modules, which a browser never comes to, and on what is loaded late elsewhere and at once by the page. */
 function quietly() {
   const log = createLogger("warn");
   const { warn } = log;
   log.warn = (message, options) => {
-    if (!message.includes("externalized for browser compatibility")) warn(message, options);
+    if (!/externalized for browser compatibility|INEFFECTIVE_DYNAMIC_IMPORT/.test(message)) warn(message, options);
   };
   return log;
 }

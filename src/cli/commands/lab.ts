@@ -24,7 +24,9 @@ export async function lab({ port, open, engine, signal, print }: LabCommandOptio
 
 /** The built page: beside the package's code, or in dist/ where the code runs from its source. */
 function pageFolder(): string {
-  const beside = ["./lab-page", "../lab-page", "../../lab-page", "../../../dist/lab-page"].map((path) => fileURLToPath(new URL(path, import.meta.url)));
+  const beside = ["./lab-page", "../lab-page", "../../lab-page", "../../../dist/lab-page"].map((path) =>
+    fileURLToPath(new URL(path, import.meta.url)),
+  );
   return beside.find((folder) => existsSync(`${folder}/index.html`)) ?? beside[0]!;
 }
 
