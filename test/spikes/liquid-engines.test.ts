@@ -3,30 +3,11 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { referenceEngine } from "../../src/engine/reference/index.js";
-import { allocate, Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
-import { type Engine, NonFiniteStateError, type SpikingModel, type SpikingReservoirOptions } from "../../src/reservoir/index.js";
+import { Matrix } from "../../src/numerics/index.js";
+import { NonFiniteStateError, type SpikingReservoirOptions } from "../../src/reservoir/index.js";
 import { build } from "../../src/spikes/liquid/kind.js";
 import { bits } from "../engine/contract.js";
-
-/** T x I inputs: spikes with this chance and amplitudes 1 or 0.75, or a current. */
-function inputsOf(model: SpikingModel, steps: number, chance: number, seed = 1): Matrix {
-  const draws = new RandomStream(seedKeys(seed).weights, 77);
-  const data = allocate(model.precision, steps * model.inputSize);
-  const isCurrent = model.inputWeights !== undefined;
-  for (let i = 0; i < data.length; i++) {
-    const u = draws.uniform(0, i);
-    data[i] = isCurrent ? 2 * u - 1 : u < chance ? (u < chance / 4 ? 0.75 : 1) : 0;
-  }
-  return new Matrix(steps, model.inputSize, data);
-}
-
-async function statesOf(engine: Engine, model: SpikingModel, inputs: Matrix): Promise<Matrix> {
-  const session = await engine.open(model);
-  const states = Matrix.zeros(inputs.rows, model.size, model.precision) as Matrix;
-  await session.run({ inputs }, { states });
-  await session.dispose();
-  return states;
-}
+import { inputsOf, statesOf } from "./drive.js";
 
 const liquids: fc.Arbitrary<SpikingReservoirOptions> = fc.record({
   kind: fc.constant("spiking" as const),

@@ -3,34 +3,17 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { StallError } from "../../../src/engine/cuda/time-loop.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
-import { allocate, Matrix, RandomStream, seedKeys } from "../../../src/numerics/index.js";
-import { type Engine, NonFiniteStateError, type SpikingModel, type SpikingReservoirOptions } from "../../../src/reservoir/index.js";
+import { Matrix } from "../../../src/numerics/index.js";
+import { NonFiniteStateError, type SpikingReservoirOptions } from "../../../src/reservoir/index.js";
 import { LiquidStateMachine, SpikePattern } from "../../../src/spikes/index.js";
 import { build } from "../../../src/spikes/liquid/kind.js";
 import "../../../src/index.js";
 import { onHardware } from "../../gpu/device/device.js";
+import { inputsOf, statesOf } from "../../spikes/drive.js";
 import { spikingHashes, spikingInputs, spikingRuns } from "../../golden/spiking.js";
 import { bits } from "../contract.js";
 import { device, inShortChunks, name } from "./engines.js";
 import { createHash } from "node:crypto";
-
-function inputsOf(model: SpikingModel, steps: number, chance: number): Matrix {
-  const draws = new RandomStream(seedKeys(1).weights, 77);
-  const data = allocate(model.precision, steps * model.inputSize);
-  for (let i = 0; i < data.length; i++) {
-    const u = draws.uniform(0, i);
-    data[i] = model.inputWeights ? 2 * u - 1 : u < chance ? (u < chance / 4 ? 0.75 : 1) : 0;
-  }
-  return new Matrix(steps, model.inputSize, data);
-}
-
-async function statesOf(engine: Engine, model: SpikingModel, inputs: Matrix): Promise<Matrix> {
-  const session = await engine.open(model);
-  const states = Matrix.zeros(inputs.rows, model.size, model.precision) as Matrix;
-  await session.run({ inputs }, { states });
-  await session.dispose();
-  return states;
-}
 
 const liquids: fc.Arbitrary<SpikingReservoirOptions> = fc.record({
   kind: fc.constant("spiking" as const),
