@@ -45,8 +45,15 @@ export interface DeviceBatch {
   dispose(): void;
 }
 
+/** What a session has for work that it hands on. */
+export interface SessionWork {
+  readonly clock?: DeviceClock | undefined;
+  /** Clock ticks after which a wait between blocks is an error; default that of the persistent loops. */
+  readonly spinLimit?: number | undefined;
+}
+
 /** Opens what runs batches of a model; its memory is taken when a batch is first run. */
-export type OpenBatch = (context: Context, model: ReservoirModel, clock?: DeviceClock) => DeviceBatch | undefined;
+export type OpenBatch = (context: Context, model: ReservoirModel, work: SessionWork) => DeviceBatch | undefined;
 
 /** Runs an ensemble, or declines it. The order and the meaning are those of `Engine.ensemble`. */
 export type RunEnsemble = (

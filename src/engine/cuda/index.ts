@@ -99,6 +99,7 @@ export function deviceEngine(options: DeviceEngineOptions): DeviceEngine {
         return new DeviceSession({
           ...{ context, model, loop, openTrainer, openBatch },
           clock: engineOptions?.profile ? new DeviceClock(context) : undefined,
+          spinLimit: engineOptions?.spinLimit,
           plan: describeChoice(choice, shape, here, found, loop.details),
           capacity: choice.memory.capacity,
           openStreamed: () => openStreamed(context, model, shape),

@@ -43,6 +43,8 @@ export interface SessionParts {
   readonly openBatch: OpenBatch;
   /** Times phases; the session disposes of it. */
   readonly clock?: DeviceClock | undefined;
+  /** As `EngineOptions.spinLimit`. */
+  readonly spinLimit?: number | undefined;
 }
 
 /** Noise counters are 32 bits wide. */
@@ -159,7 +161,8 @@ export class DeviceSession implements EngineSession {
 
   async batch(sequences: readonly SequenceInput[], options: BatchOptions): Promise<Matrix[]> {
     this.#alive();
-    this.#batch ??= this.#parts.openBatch(this.#parts.context, this.model, this.#parts.clock);
+    const { context, openBatch, clock, spinLimit } = this.#parts;
+    this.#batch ??= openBatch(context, this.model, { clock, spinLimit });
     const ending = AbortSignal.any([this.#ending.signal, ...(options.signal ? [options.signal] : [])]);
     const together = this.#batch?.run(sequences, { ...options, signal: ending });
     if (together) {

@@ -119,9 +119,10 @@ export class StallError extends Error {
   override readonly name = "StallError";
   readonly block: number;
   readonly step: number;
-  constructor(kernel: string, block: number, step: number, limit: number) {
+  /** `instead` is what takes no such wait. */
+  constructor(kernel: string, block: number, step: number, limit: number, instead = 'choose the plan "streamed"') {
     super(
-      `${kernel}: block ${block} waited ${limit} clock ticks at step ${step} for states that did not come; another program may hold the device, or a checker slows it: raise spinLimit, or choose the plan "streamed"`,
+      `${kernel}: block ${block} waited ${limit} clock ticks at step ${step} for states that did not come; another program may hold the device, or a checker slows it: raise spinLimit, or ${instead}`,
     );
     this.block = block;
     this.step = step;

@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { DenseBatchRun } from "../../../src/engine/cuda/batch/dense.js";
 import { batchKernels, planBatch } from "../../../src/engine/cuda/batch/shapes.js";
+import { StallError } from "../../../src/engine/cuda/time-loop.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
 import type { Matrix } from "../../../src/numerics/index.js";
 import { type BatchOptions, NonFiniteStateError, type ReservoirModel, type SequenceInput } from "../../../src/reservoir/index.js";
@@ -94,6 +95,23 @@ describe.each(fast)("%s", (name) => {
   });
 });
 
+describe.each(batchKernels.filter(({ resident }) => resident))("$name when a block does not come", (kernel) => {
+  it("is an error with kernel, block and step after `spinLimit` clock ticks", async () => {
+    const of = model({ size: 70, storage: "dense", seed: 3, arithmetic: kernel.portable ? "portable" : "fast" });
+    const plan = planBatch(context.info, of, 3, [kernel])!;
+    const few = { ...plan, rowBlocks: plan.rowBlocks - 1 };
+    const run = new DenseBatchRun(context, of, few, sequencesFor(of, [4, 3, 4]), { spinLimit: 3000 });
+    const error = await run.run().catch((reason: unknown) => reason);
+    run.dispose();
+    expect(error, String(error)).toBeInstanceOf(StallError);
+    expect((error as StallError).block).toBeLessThan(few.rowBlocks);
+    expect((error as StallError).step).toBe(1);
+    expect((error as StallError).message).toMatch(
+      new RegExp(`^${kernel.name}: block \\d+ waited 3000 clock ticks at step 1 .*raise spinLimit, or run the sequences one by one$`),
+    );
+  });
+});
+
 describe("the choice of a kernel", () => {
   const large = (options = {}) => model({ size: 1024, storage: "dense", connectionProbability: 0.001, spectralRadius: null, ...options });
   const h200 = { ...context.info, attributes: { ...context.info.attributes, multiprocessors: 132, clockKilohertz: 1_980_000 } };
@@ -130,6 +148,14 @@ describe("a session", () => {
     const states = await session.batch(sequences, {});
     for (const [b, each] of (await expected(of, sequences)).entries()) expect(bits(states[b]!.data)).toEqual(bits(each.data));
     expect(session.getState()).toEqual(before);
+    await session.dispose();
+  });
+
+  it("waits no longer between blocks than it was told to", async () => {
+    const of = model({ size: 300, storage: "dense", connectionProbability: 0, spectralRadius: null, arithmetic: "fast" });
+    const session = await device.open(of, { spinLimit: 1 });
+    const sequences = sequencesFor(of, new Array(20).fill(6));
+    await expect(session.batch(sequences, {})).rejects.toThrow(/^reservoir_batch_fast_\d+: block \d+ waited 1 clock ticks at step \d/);
     await session.dispose();
   });
 

@@ -10,7 +10,9 @@ import { CommonKernels } from "../common-kernels.js";
 import { DeviceModel } from "../device-model.js";
 import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyKernel, realKernel, type RealParameter } from "../kernels.js";
+import type { SessionWork } from "../device-work.js";
 import type { DeviceClock } from "../profile.js";
+import { spinLimitOf } from "../spin-limit.js";
 import { type RealSlice, StallError } from "../time-loop.js";
 import { type BatchPlan, packHalves, packQuads } from "./shapes.js";
 
@@ -19,19 +21,14 @@ const rest: readonly RealParameter[] = [
   ...(["u32", "u32", "f32", "i32", "i32", "i32", "i32", "i32"] as const),
 ];
 
-/** Clock ticks after which a block that waits for others gives up. */
-const spinLimit = 4_000_000_000;
-
 /** Bytes of drive, feedback and states in one chunk. */
 const defaultChunkBytes = 512 * 2 ** 20;
 
 /** A launch of the drive kernel takes at most this many rows. */
 const mostDriveRows = 2 ** 19;
 
-/** What to do with the states, and the clock of the session where there is one. */
-export interface DenseBatchOptions extends BatchOptions {
-  readonly clock?: DeviceClock | undefined;
-}
+/** What to do with the states, and what the session has for its batches. */
+export interface DenseBatchOptions extends BatchOptions, SessionWork {}
 
 /** A chunk of steps that was enqueued. */
 interface Chunk {
@@ -49,6 +46,7 @@ export class DenseBatchRun {
   readonly #order: readonly number[];
   readonly #options: DenseBatchOptions;
   readonly #clock: DeviceClock | undefined;
+  readonly #spinLimit: number;
   readonly #steps: number;
   readonly #chunkSteps: number;
   readonly #compute: Stream;
@@ -87,6 +85,7 @@ export class DenseBatchRun {
     this.#plan = plan;
     this.#options = options;
     this.#clock = options.clock;
+    this.#spinLimit = spinLimitOf(options.spinLimit);
     this.#order = Array.from(sequences.keys()).sort((a, b) => sequences[b]!.inputs.rows - sequences[a]!.inputs.rows || a - b);
     this.#sequences = this.#order.map((b) => sequences[b]!);
     this.#steps = this.#sequences[0]!.inputs.rows;
@@ -219,7 +218,7 @@ export class DenseBatchRun {
         this.#kernel,
         config,
         ...([
-          ...[this.#weights, this.#exchange, this.#arrived, this.#stalled, spinLimit, ...range, groups],
+          ...[this.#weights, this.#exchange, this.#arrived, this.#stalled, this.#spinLimit, ...range, groups],
           ...[
             this.#drive,
             this.#feedback,
@@ -294,7 +293,7 @@ export class DenseBatchRun {
   /** @throws StallError, NonFiniteStateError of the first of the user's sequences that has such a state */
   async #check(): Promise<void> {
     const [block, step] = await this.#compute.download(this.#stalled);
-    if (block !== 0) throw new StallError(this.#kernel.name, block! - 1, step!, spinLimit);
+    if (block !== 0) throw new StallError(this.#kernel.name, block! - 1, step!, this.#spinLimit, "run the sequences one by one");
     const words = await this.#compute.download(this.#failures);
     let first = Number.POSITIVE_INFINITY;
     let failure = 0n;

@@ -2,18 +2,17 @@
 import type { Context } from "../../../gpu/index.js";
 import type { BatchOptions, SequenceInput } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
-import type { OpenBatch } from "../device-work.js";
+import type { OpenBatch, SessionWork } from "../device-work.js";
 import { worthwhile } from "../ensemble/index.js";
 import type { Member } from "../ensemble/members.js";
 import { planMembers, runMembers } from "../ensemble/run.js";
-import type { DeviceClock } from "../profile.js";
 import { DenseBatchRun } from "./dense.js";
 import { type BatchPlan, planBatch } from "./shapes.js";
 
 /** Runs batches of a model, or declines them. */
-export const openBatch: OpenBatch = (context, model, clock) => ({
+export const openBatch: OpenBatch = (context, model, work) => ({
   details: {},
-  run: (sequences, options) => runSequences(context, model, sequences, options, clock),
+  run: (sequences, options) => runSequences(context, model, sequences, options, work),
   dispose: () => undefined,
 });
 
@@ -27,18 +26,19 @@ function runSequences(
   model: ReservoirModel,
   sequences: readonly SequenceInput[],
   options: BatchOptions,
-  clock: DeviceClock | undefined,
+  work: SessionWork,
 ) {
   const members = sequences.map((sequence, number): Member => ({ model, sequence, number }));
   const plan = planMembers(context, members);
   // Weights that stay on a multiprocessor need nobody to wait for.
   const resident = plan?.groups.every(({ kernel }) => kernel.resident);
   const keep = options.keep === "last" ? ("last" as const) : ("states" as const);
-  if (plan && resident) return runMembers(context, members, plan, { ...options, keep, clock });
+  if (plan && resident) return runMembers(context, members, plan, { ...options, keep, clock: work.clock });
   const dense = planBatch(context.info, model, sequences.length);
   if (dense && dense.microsecondsPerStep < sequences.length * timeAlone(model.size))
-    return runDense(context, model, dense, sequences, options, clock);
-  if (plan && !dense && worthwhile(context, members, plan)) return runMembers(context, members, plan, { ...options, keep, clock });
+    return runDense(context, model, dense, sequences, options, work);
+  if (plan && !dense && worthwhile(context, members, plan))
+    return runMembers(context, members, plan, { ...options, keep, clock: work.clock });
   return undefined;
 }
 
@@ -48,9 +48,9 @@ async function runDense(
   plan: BatchPlan,
   sequences: readonly SequenceInput[],
   options: BatchOptions,
-  clock: DeviceClock | undefined,
+  work: SessionWork,
 ) {
-  const run = new DenseBatchRun(context, model, plan, sequences, { ...options, clock });
+  const run = new DenseBatchRun(context, model, plan, sequences, { ...options, ...work });
   try {
     return await run.run();
   } finally {
