@@ -6,10 +6,8 @@ import { activationNumber } from "../activation.js";
 import { CommonKernels } from "../common-kernels.js";
 import { abandonAll, disposeAll, type Disposes } from "../dispose.js";
 import { type AnyBuffer, type AnyKernel, realKernel, type RealParameter } from "../kernels.js";
+import { spinLimitOf } from "../spin-limit.js";
 import { type ClosedLoopRun, type RealSlice, StallError, type TimeLoop, type TimeLoopRun } from "../time-loop.js";
-
-/** Clock ticks that a block waits for the others: seconds on any device, and far more than a step. */
-export const defaultSpinLimit = 8e9;
 
 /** Parameters that every persistent kernel has between those for its weights and those for its layout. */
 export const stepParameters = [
@@ -107,14 +105,15 @@ export class PersistentLoop implements TimeLoop {
     model: ReservoirModel,
     description: PersistentKernel,
     makeMemory: () => PersistentMemory,
-    spinLimit: number = defaultSpinLimit,
+    spinLimit?: number,
   ): PersistentLoop | undefined {
+    const limit = spinLimitOf(spinLimit);
     const { file, entry, leading, trailing, config } = description;
     const kernel = realKernel(context, file, entry, model.precision, [...leading, ...stepParameters, ...trailing, "i64"]);
     if (!coResident(kernel, config)) return undefined;
     const memory = makeMemory();
     try {
-      return new PersistentLoop(context, model, kernel, description, memory, spinLimit);
+      return new PersistentLoop(context, model, kernel, description, memory, limit);
     } catch (error) {
       abandonAll(memory.leading);
       throw error;

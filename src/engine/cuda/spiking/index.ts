@@ -4,8 +4,8 @@ import type { EngineOptions, EnginePlan, EngineSession } from "../../../reservoi
 import { EngineUnavailableError, formatBytes } from "../../../reservoir/engine.js";
 import type { SpikingModel } from "../../../reservoir/spiking-model.js";
 import { ChunkedSession } from "../../chunked-session.js";
-import { defaultSpinLimit } from "../persistent/loop.js";
 import { DeviceClock } from "../profile.js";
+import { spinLimitOf } from "../spin-limit.js";
 import { planLaunch, type SpikingLaunch } from "./launch.js";
 import { DeviceSpikingStepper } from "./stepper.js";
 
@@ -26,7 +26,7 @@ export function openSpiking(context: Context, model: SpikingModel, place: Spikin
     throw new EngineUnavailableError(place.engine, `${context.info.name} has no cooperative launches, which spiking reservoirs take`);
   const launch = planLaunch(model, context.info, place.stepsPerChunk);
   const clock = options.profile ? new DeviceClock(context) : undefined;
-  const stepper = new DeviceSpikingStepper(context, model, launch, options.spinLimit ?? defaultSpinLimit, clock);
+  const stepper = new DeviceSpikingStepper(context, model, launch, spinLimitOf(options.spinLimit), clock);
   try {
     return new ChunkedSession(model, describe(model, launch, place), stepper, clock);
   } catch (error) {
