@@ -20,7 +20,7 @@ export interface CreateOptions {
   readonly engine?: string | undefined;
   /** How a device runs the time loop: "auto" (default) or a name that `engine.plan` knows, such as "streamed". */
   readonly plan?: string | undefined;
-  /** Clock ticks after which a wait between blocks on a device is an error. */
+  /** Clock ticks after which a wait between blocks on a device is an error. Default SPILLWAY_SPIN_LIMIT, else 8e9: seconds. */
   readonly spinLimit?: number | undefined;
   /** Worker threads of the CPU engine. Default 1; worth trying from N = 1000 on an idle machine. */
   readonly threads?: number | undefined;

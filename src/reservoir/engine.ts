@@ -32,7 +32,7 @@ export interface EngineOptions {
   readonly threads?: number;
   /** How the time loop runs on a device, such as "streamed"; default "auto", the fastest that fits. `EnginePlan.details` names it. */
   readonly plan?: string | undefined;
-  /** Clock ticks after which a wait between blocks on a device is an error (persistent plans, batches). */
+  /** Clock ticks after which a wait between blocks on a device is an error (persistent plans, batches, spiking networks). Default SPILLWAY_SPIN_LIMIT, else 8e9. */
   readonly spinLimit?: number | undefined;
   /** Measure phases: `EngineSession.profile`. Default false, and then nothing is recorded. */
   readonly profile?: boolean | undefined;

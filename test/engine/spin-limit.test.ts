@@ -1,6 +1,10 @@
 // How long blocks wait for one another: the option, the environment, and what neither may be.
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { deviceEngine } from "../../src/engine/cuda/index.js";
 import { spinLimitOf } from "../../src/engine/cuda/spin-limit.js";
+import { openDevice } from "../../src/gpu/index.js";
+import { simulatedDriver } from "../../src/sim/index.js";
+import { model } from "./contract.js";
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -21,5 +25,11 @@ describe("the limit of a wait between blocks", () => {
   it.each(["0", "4 s", "1e16"])("is not what SPILLWAY_SPIN_LIMIT=%s says", (text) => {
     vi.stubEnv("SPILLWAY_SPIN_LIMIT", text);
     expect(() => spinLimitOf()).toThrow(`SPILLWAY_SPIN_LIMIT is "${text}"; it takes clock ticks, a whole number from 1`);
+  });
+
+  it("is refused by every plan, those that never wait too", async () => {
+    const engine = deviceEngine({ name: "sim", open: () => openDevice({ driver: simulatedDriver() }) });
+    await expect(engine.open(model({ size: 5 }), { plan: "streamed", spinLimit: 0 })).rejects.toThrow("spinLimit is 0");
+    engine.close();
   });
 });

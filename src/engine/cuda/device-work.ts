@@ -48,7 +48,7 @@ export interface DeviceBatch {
 /** What a session has for work that it hands on. */
 export interface SessionWork {
   readonly clock?: DeviceClock | undefined;
-  /** Clock ticks after which a wait between blocks is an error; default that of the persistent loops. */
+  /** Clock ticks after which a wait between blocks is an error; default that of `spinLimitOf`. */
   readonly spinLimit?: number | undefined;
 }
 

@@ -16,6 +16,7 @@ import { DeviceClock } from "./profile.js";
 import { DeviceSession } from "./session.js";
 import { type ModelShape, shapeOf } from "./shape.js";
 import { openSpiking, planSpiking } from "./spiking/index.js";
+import { spinLimitOf } from "./spin-limit.js";
 import { drawRowSums } from "./streamed/drawn.js";
 import { streamedLoops } from "./streamed/index.js";
 import type { TimeLoop } from "./time-loop.js";
@@ -88,7 +89,8 @@ export function deviceEngine(options: DeviceEngineOptions): DeviceEngine {
       return describeChoice(found[0]!, shape, here, found);
     },
 
-    async open(model, engineOptions) {
+    async open(model, asked) {
+      const engineOptions = { ...asked, spinLimit: spinLimitOf(asked?.spinLimit) };
       if (model.kind === "spiking") return openSpiking(device.context(), model, { engine: name, stepsPerChunk }, engineOptions);
       const context = device.context();
       const shape = shapeOf(model);
@@ -98,8 +100,8 @@ export function deviceEngine(options: DeviceEngineOptions): DeviceEngine {
       try {
         return new DeviceSession({
           ...{ context, model, loop, openTrainer, openBatch },
-          clock: engineOptions?.profile ? new DeviceClock(context) : undefined,
-          spinLimit: engineOptions?.spinLimit,
+          clock: engineOptions.profile ? new DeviceClock(context) : undefined,
+          spinLimit: engineOptions.spinLimit,
           plan: describeChoice(choice, shape, here, found, loop.details),
           capacity: choice.memory.capacity,
           openStreamed: () => openStreamed(context, model, shape),

@@ -102,7 +102,7 @@ export interface TimeLoopPlan {
 
 /** What a user may ask of the loops. */
 export interface TimeLoopOptions {
-  /** Clock ticks after which a wait between blocks is an error; default the family's. */
+  /** Clock ticks after which a wait between blocks is an error; default that of `spinLimitOf`. */
   readonly spinLimit?: number | undefined;
 }
 
@@ -122,7 +122,7 @@ export class StallError extends Error {
   /** `instead` is what takes no such wait. */
   constructor(kernel: string, block: number, step: number, limit: number, instead = 'choose the plan "streamed"') {
     super(
-      `${kernel}: block ${block} waited ${limit} clock ticks at step ${step} for states that did not come; another program may hold the device, or a checker slows it: raise spinLimit, or ${instead}`,
+      `${kernel}: block ${block} waited ${limit} clock ticks at step ${step} for states that did not come; another program may hold the device, or a checker slows it: raise spinLimit or SPILLWAY_SPIN_LIMIT, or ${instead}`,
     );
     this.block = block;
     this.step = step;
