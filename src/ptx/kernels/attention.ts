@@ -213,27 +213,33 @@ class FlashAttention {
     const { causal, keyLength, seqLen, scale } = this.shape;
     const { keys } = this.plan;
     // What scale makes -infinity of.
-    const never = scale < 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+    const never = k.constant("f32", scale < 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
     if (!causal && keyLength % keys === 0) return;
-    const end = k.add(firstKey, keys);
-    const over = k.compare("gt", end, keyLength);
-    // The tile's last key is one that the block's first query does not see.
-    const crosses = causal ? k.or(over, k.compare("gt", end, k.add(firstQuery, 1 + keyLength - seqLen))) : over;
-    k.if(crosses, () => {
+    // A causal tile is cut where its last key is one that the block's first query does not see.
+    const whole = causal ? k.add(firstQuery, 1 + keyLength - seqLen) : keyLength;
+    k.if(k.compare("gt", k.add(firstKey, keys), whole), () => {
       const lane = k.and(k.threadIndex(), 31);
       const key = k.add(firstKey, k.shl(k.and(lane, 3), 1));
+      const hide = (hidden: Value<"pred">, score: Variable<"f32">): void => k.assign(score, k.select(hidden, never, score));
+      if (!causal) {
+        for (const s of range(keys / 8))
+          for (const part of [0, 1]) {
+            const hidden = k.compare("ge", k.add(key, 8 * s + part), keyLength);
+            for (const four of scores.map((row) => row[s]!)) for (const half of [0, 1]) hide(hidden, four[2 * half + part]!);
+          }
+        return;
+      }
+      // How far a key is ahead of a query decides, and tiles of 8 x 8 on one diagonal of the scores are equally far.
       const query = k.add(k.add(firstQuery, ownRow), k.shr(lane, 2));
-      for (const [r, row] of scores.entries())
-        for (const half of [0, 1]) {
-          const visible = causal
-            ? k.min(k.add(query, 16 * r + 8 * half + 1 + keyLength - seqLen), keyLength)
-            : k.constant("u32", keyLength);
-          for (const [s, four] of row.entries())
-            for (const part of [0, 1]) {
-              const hidden = k.compare("ge", k.add(key, 8 * s + part), visible);
-              const score = four[2 * half + part]!;
-              k.assign(score, k.select(hidden, k.constant("f32", never), score));
-            }
+      const ahead = k.reinterpret("s32", k.sub(key, query));
+      const rowsOf8 = range(2 * scores.length);
+      for (let diagonal = 1 - keys / 8; diagonal < rowsOf8.length; diagonal++)
+        for (const part of [0, 1]) {
+          const hidden = k.compare("gt", ahead, keyLength - seqLen + 8 * diagonal - part);
+          for (const down of rowsOf8) {
+            const four = scores[down >> 1]![down - diagonal];
+            if (four) hide(hidden, four[2 * (down & 1) + part]!);
+          }
         }
     });
   }
