@@ -283,6 +283,33 @@ describe("cp.async", () => {
     });
   });
 
+  /** A thread of each of two warps copies 16 bytes and reads what the other copied, with something between. */
+  const exchanged = (between: string): (() => Int32Array) => {
+    const bench = new Bench(`.version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 x, .param .u64 out)
+{ .reg .b64 %x, %o, %w; .reg .b32 %s, %a, %t, %u; .reg .pred %q; .shared .align 16 .b8 tile[32];
+  ld.param.u64 %x, [x]; ld.param.u64 %o, [out]; mov.u32 %t, %tid.x; and.b32 %a, %t, 31; setp.ne.u32 %q, %a, 0; shr.u32 %t, %t, 5;
+  mov.u32 %s, tile; shl.b32 %u, %t, 4; mul.wide.u32 %w, %u, 1; add.u64 %x, %x, %w; add.u32 %u, %u, %s;
+  @!%q cp.async.ca.shared.global [%u], [%x], 16;
+  ${between}
+  xor.b32 %u, %u, 16; @!%q ld.shared.u32 %a, [%u]; mul.wide.u32 %w, %t, 4; add.u64 %o, %o, %w; @!%q st.global.u32 [%o], %a; ret; }`);
+    return () => {
+      const out = new Int32Array(2);
+      bench.run("k", { grid: 1, block: 64 }, [input(Int32Array.of(1, 2, 3, 4, 5, 6, 7, 8)), output(out)]);
+      return out;
+    };
+  };
+
+  it("has its bytes there for another thread after a wait and a barrier", () => {
+    expect([...exchanged("cp.async.wait_all; bar.sync 0;")()]).toEqual([5, 1]);
+  });
+
+  it.each([
+    ["no barrier", "cp.async.wait_all;", "uninitialised"],
+    ["a barrier before the wait alone", "bar.sync 0; cp.async.wait_all;", "race"],
+  ])("is told of where another thread reads its bytes after a wait with %s", (_, between, kind) => {
+    expect(simulationError(exchanged(between)).kind).toBe(kind);
+  });
+
   it("is told of where its bytes are stored to before they arrived", () => {
     expect(simulationError(copied("st.shared.u32 [%s+4], 1;")).kind).toBe("race");
   });

@@ -173,8 +173,8 @@ export class Access {
       warp.launch.globalRaces?.touch(warp, lane, site, from, unit, false);
       copied.set(this.memory.bytes.subarray(from, from + Math.min(unit, used - k)), k);
     }
-    warp.copies ??= new AsyncCopies(this.memory);
-    warp.copies.begin(lane, to, copied);
+    warp.copies ??= new AsyncCopies(this.memory, warp);
+    warp.copies.begin(lane, site, to, copied);
     warp.launch.progress++;
   };
 

@@ -1,7 +1,10 @@
 // Copies that cp.async began and that nothing has waited for yet. Their bytes arrive at the wait, and until then whoever touches them is told.
 import { type DeviceMemory, shadow } from "./memory.js";
+import type { Warp } from "./warp.js";
 
 interface Copy {
+  /** The instruction that began it. */
+  readonly site: number;
   readonly place: number;
   readonly bytes: Uint8Array;
 }
@@ -9,15 +12,17 @@ interface Copy {
 /** The copies of the lanes of a warp, in the groups that they were committed in. */
 export class AsyncCopies {
   private readonly memory: DeviceMemory;
+  private readonly warp: Warp;
   /** For each lane its groups, oldest first; the last is not committed. */
   private readonly groups: Copy[][][] = Array.from({ length: 32 }, () => [[]]);
 
-  constructor(memory: DeviceMemory) {
+  constructor(memory: DeviceMemory, warp: Warp) {
     this.memory = memory;
+    this.warp = warp;
   }
 
-  begin(lane: number, place: number, bytes: Uint8Array): void {
-    this.groups[lane]!.at(-1)!.push({ place, bytes });
+  begin(lane: number, site: number, place: number, bytes: Uint8Array): void {
+    this.groups[lane]!.at(-1)!.push({ site, place, bytes });
     this.memory.shadowBytes.fill(shadow.arriving, place, place + bytes.length);
   }
 
@@ -28,17 +33,25 @@ export class AsyncCopies {
   /** Lets all but the last `pending` committed groups arrive. */
   wait(lane: number, pending: number): void {
     const groups = this.groups[lane]!;
-    while (groups.length - 1 > pending) this.arrive(groups.shift()!);
+    while (groups.length - 1 > pending) this.arrive(lane, groups.shift()!);
   }
 
   /** Lets all arrive, committed or not. */
   waitForAll(lane: number): void {
     this.wait(lane, 0);
-    this.arrive(this.groups[lane]!.pop()!);
+    this.arrive(lane, this.groups[lane]!.pop()!);
     this.groups[lane]!.push([]);
   }
 
-  private arrive(copies: readonly Copy[]): void {
-    for (const { place, bytes } of copies) this.memory.write(place, bytes);
+  /** The bytes are stored now, by this thread: a barrier that others may rely on is one that comes after. */
+  private arrive(lane: number, copies: readonly Copy[]): void {
+    const { warp, memory } = this;
+    const { races, checks } = warp.launch;
+    for (const { site, place, bytes } of copies) {
+      memory.write(place, bytes);
+      if (!checks.races) continue;
+      const first = warp.tagBase + ((place - warp.block.sharedBase) >>> 2);
+      for (let word = first; word < first + bytes.length / 4; word++) races.write(warp, lane, site, word);
+    }
   }
 }
