@@ -18,6 +18,8 @@ export interface ModelShape {
   readonly precision: Precision;
   readonly weightPrecision: "full" | "bfloat16";
   readonly noisy: boolean;
+  /** What the description allows: "fast" need not give the bits of the portable rules. */
+  readonly arithmetic: "portable" | "fast";
 }
 
 /** Sizes of a spiking reservoir: those that the time of its step depends on. */
@@ -49,6 +51,7 @@ export function shapeOf(model: ReservoirModel): ModelShape {
     precision: model.precision,
     weightPrecision: model.config.weightPrecision,
     noisy: model.noiseLevel !== 0,
+    arithmetic: model.config.arithmetic,
   };
 }
 
@@ -67,11 +70,11 @@ export function storageFor(size: number, nonzeros: number): "sparse" | "dense" {
 
 /** The sizes that a checked description will have. */
 export function expectedShape(config: ReservoirConfig): ModelShape {
-  const { size, inputSize, outputSize, precision, weightPrecision, noiseLevel } = config;
+  const { size, inputSize, outputSize, precision, weightPrecision, noiseLevel, arithmetic } = config;
   const nonzeros = expectedNonzeros(config);
   const storage = config.storage === "auto" ? storageFor(size, nonzeros) : config.storage;
   return {
-    ...{ size, inputSize, outputSize, precision, weightPrecision, storage },
+    ...{ size, inputSize, outputSize, precision, weightPrecision, storage, arithmetic },
     nonzeros: storage === "dense" ? size * size : nonzeros,
     noisy: noiseLevel !== 0,
   };

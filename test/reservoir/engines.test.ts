@@ -17,7 +17,7 @@ function engine(name: string, cost: ((shape: ModelShape) => number) | undefined,
 
 const shape = (size: number): ModelShape => ({
   ...{ size, inputSize: 1, outputSize: 0, nonzeros: size * size, noisy: false },
-  ...({ storage: "dense", precision: "float32", weightPrecision: "full" } as const),
+  ...({ storage: "dense", precision: "float32", weightPrecision: "full", arithmetic: "portable" } as const),
 });
 
 /** Registers a small engine, a device that is quick for large sizes, and one that is not there, in this order. */
