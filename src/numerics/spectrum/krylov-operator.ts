@@ -3,13 +3,13 @@ import { type WasmInstance, wasmInstance, wasmMemoryLimit, wasmReserved } from "
 import type { Component } from "./components.js";
 import { paddedLength } from "./padding.js";
 import { powerOfTwoFactors } from "./power-of-two.js";
+import { projectedBytes } from "./projected-problem.js";
 
 /** The block divided by 2^exponent. */
 export interface KrylovOperator {
   readonly instance: WasmInstance;
   /** Rows of the block. */
   readonly n: number;
-  readonly exponent: number;
   /** Numbers in a vector: n and its padding, zero, as `paddedLength` says. */
   readonly ld: number;
   /** Address of the first byte after the matrix, a multiple of 16. */
@@ -30,7 +30,7 @@ export function loadOperator(component: Component, count: number, exponent: numb
   const offsetsAt = columnsAt + 4 * count;
   const end = dense ? wasmReserved + 8 * n * ld : offsetsAt + 4 * (n + 1);
   const free = Math.ceil(end / 16) * 16;
-  const total = free + 8 * ld * (full + 2) + 8 * (full + 1) * (2 * full + 5);
+  const total = free + 8 * ld * (full + 2) + projectedBytes(full);
   if (total > wasmMemoryLimit) {
     throw new RangeError(
       `a Krylov iteration on ${n} rows with ${count} nonzeros takes ${total} bytes; a WebAssembly memory has at most ${wasmMemoryLimit}: ask for the method "circularLaw"`,
@@ -44,7 +44,7 @@ export function loadOperator(component: Component, count: number, exponent: numb
     component.forEach((row, column, value) => {
       data[row * ld + column] = value * scale0 * scale1;
     });
-    return { instance, n, exponent, ld, free, multiply: (x, y) => exports.krylovMultiplyDense(n, ld, wasmReserved, x, y) };
+    return { instance, n, ld, free, multiply: (x, y) => exports.krylovMultiplyDense(n, ld, wasmReserved, x, y) };
   }
   const values = new Float64Array(memory.buffer, wasmReserved, count);
   const columns = new Uint32Array(memory.buffer, columnsAt, count);
@@ -55,5 +55,5 @@ export function loadOperator(component: Component, count: number, exponent: numb
     columns[p++] = 8 * column;
     offsets[row + 1] = p;
   });
-  return { instance, n, exponent, ld, free, multiply: (x, y) => exports.krylovMultiplySparse(n, offsetsAt, columnsAt, wasmReserved, x, y) };
+  return { instance, n, ld, free, multiply: (x, y) => exports.krylovMultiplySparse(n, offsetsAt, columnsAt, wasmReserved, x, y) };
 }

@@ -6,8 +6,9 @@ import { circularLaw } from "./circular-law.js";
 import { type Component, stronglyConnectedComponents, wholeMatrix } from "./components.js";
 import { denseEigenvalues, modulus } from "./dense.js";
 import { geometricMean } from "./geometric-mean.js";
-import { krylovRadius } from "./krylov.js";
-import { cycleWeights, orthogonalScale, summarize, symmetrizeTree } from "./structure.js";
+import { iterate } from "./krylov.js";
+import { krylovAttempts, type KrylovResult, type KrylovTask } from "./krylov-attempts.js";
+import { type BlockSummary, cycleWeights, orthogonalScale, summarize, symmetrizeTree } from "./structure.js";
 
 /** What found a spectral radius. */
 export type SpectralRadiusMethod = "structure" | "dense" | "krylov" | "circularLaw";
@@ -68,6 +69,36 @@ const circularLawLimit = 1e8;
  * @throws SpectralRadiusError where the iteration does not converge on a component of more than 3000 rows.
  */
 export function spectralRadius(matrix: Matrix | SparseMatrix, options: SpectralRadiusOptions = {}): SpectralRadius {
+  const steps = radiusSteps(matrix, options);
+  let step = steps.next();
+  while (!step.done) step = steps.next(iterate(step.value.component, step.value.count, step.value));
+  return step.value;
+}
+
+/**
+ * As `spectralRadius`, with the attempts of the Krylov-Schur iteration made by `iterateOn`. The result has the same bits where that keeps to the order of
+ * docs/numerics.md, rule 7.
+ */
+export async function spectralRadiusBy(
+  matrix: Matrix | SparseMatrix,
+  iterateOn: (task: BlockTask) => Promise<KrylovResult>,
+  options: SpectralRadiusOptions = {},
+): Promise<SpectralRadius> {
+  const steps = radiusSteps(matrix, options);
+  let step = steps.next();
+  while (!step.done) step = steps.next(await iterateOn(step.value));
+  return step.value;
+}
+
+/** An attempt that is asked for, on a block of `count` nonzeros. */
+export interface BlockTask extends KrylovTask {
+  readonly component: Component;
+  readonly count: number;
+}
+
+type RadiusSteps = Generator<BlockTask, SpectralRadius, KrylovResult>;
+
+function* radiusSteps(matrix: Matrix | SparseMatrix, options: SpectralRadiusOptions): RadiusSteps {
   const method = options.method ?? "auto";
   if (method !== "auto" && method !== "dense" && method !== "krylov" && method !== "circularLaw") {
     throw new RangeError(`method is ${JSON.stringify(method)}; it takes "auto", "dense", "krylov" or "circularLaw"`);
@@ -76,13 +107,13 @@ export function spectralRadius(matrix: Matrix | SparseMatrix, options: SpectralR
   if (method === "circularLaw") return { radius: circularLaw(wholeMatrix(matrix)), method };
   let best: SpectralRadius = { radius: 0, method: "structure" };
   for (const component of stronglyConnectedComponents(matrix)) {
-    const found = componentRadius(component, method);
+    const found = yield* componentRadius(component, method);
     if (found.radius > best.radius) best = found;
   }
   return best;
 }
 
-function componentRadius(original: Component, method: "auto" | "dense" | "krylov"): SpectralRadius {
+function* componentRadius(original: Component, method: "auto" | "dense" | "krylov"): RadiusSteps {
   if (original.size === 1) {
     let radius = 0;
     original.forEach((_row, _column, value) => {
@@ -100,10 +131,17 @@ function componentRadius(original: Component, method: "auto" | "dense" | "krylov
   }
   const scale = orthogonalScale(component, summary);
   if (scale !== undefined) return { radius: scale, method: "structure" };
-  const { radius, residual, restarts, converged } = krylovRadius(component, summary);
+  const { radius, residual, restarts, converged } = yield* blockAttempts(component, summary);
   if (converged) return { radius, method: "krylov" };
   if (method === "auto" && component.size <= denseFallbackLimit) return denseRadius(component);
   throw new SpectralRadiusError(component.size, residual, restarts);
+}
+
+function* blockAttempts(component: Component, { count, exponent }: BlockSummary): Generator<BlockTask, KrylovResult, KrylovResult> {
+  const tasks = krylovAttempts(component.size, count, exponent);
+  let task = tasks.next();
+  while (!task.done) task = tasks.next(yield { ...task.value, component, count });
+  return task.value;
 }
 
 function denseRadius(component: Component): SpectralRadius {
