@@ -1,10 +1,14 @@
 // Many independent reservoirs on a GPU, each with weights of its own, beside JAX's vmap in the same run (where python3 has it). All states are kept on
-// the device; float32, portable arithmetic, one input. Usage: npx tsx bench/gpu/ensemble.ts [--no-peers]
+// the device; float32, portable arithmetic, one input. From JavaScript: from host arrays to the last states in host arrays, with weights that come anew
+// in each call, and with weights that stay on the device. Usage: npx tsx bench/gpu/ensemble.ts [--no-peers]
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
+import { runEnsembleOnce } from "../../src/engine/ensemble.js";
 import { DeviceMembers, type Member } from "../../src/engine/cuda/ensemble/members.js";
 import { planMembers, runMembers } from "../../src/engine/cuda/ensemble/run.js";
+import { DeviceEnsemble } from "../../src/engine/cuda/ensemble/session.js";
+import { DeviceWeights } from "../../src/engine/cuda/ensemble/weights.js";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
 import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
@@ -40,14 +44,36 @@ function sparse(size: number, count: number, steps: number): Member[] {
   return Array.from({ length: count }, (_, r) => ({ model: models[r % 20]!, sequence, number: 0 }));
 }
 
-/** Million reservoir-steps a second by events, the median of five launches; and from JavaScript, last states brought over. */
-async function measure(members: readonly Member[]): Promise<{ kernel: string; events: number; javaScript: number; same: boolean }> {
+/** Million reservoir-steps a second. */
+interface Speeds {
+  readonly kernel: string;
+  /** By events, the median of five launches. */
+  readonly events: number;
+  /** The medians of whole calls. */
+  readonly anew: number;
+  readonly kept: number;
+  readonly same: boolean;
+}
+
+async function medianTime(work: () => Promise<unknown>, rounds: number): Promise<number> {
+  const times: number[] = [];
+  for (let round = 0; round <= rounds; round++) {
+    const begin = performance.now();
+    await work();
+    if (round > 0) times.push(performance.now() - begin);
+  }
+  return median(times);
+}
+
+async function measure(members: readonly Member[]): Promise<Speeds> {
   const { model, sequence } = members[0]!;
   const steps = sequence.inputs.rows;
   const plan = planMembers(context, members)!;
   const { kernel } = plan.groups[0]!;
   const stream = context.stream();
-  const device = new DeviceMembers(context, stream, kernel, members, plan.patterns);
+  const models = members.map((member) => member.model);
+  const weights = new DeviceWeights(context, stream, kernel, models, plan.patterns);
+  const device = new DeviceMembers(context, stream, weights, members);
   const states = context.alloc("f32", members.length * steps * model.size);
   const [start, end] = [context.event(), context.event()];
   const times: number[] = [];
@@ -58,23 +84,24 @@ async function measure(members: readonly Member[]): Promise<{ kernel: string; ev
     await stream.done();
     if (round > 0) times.push(end.elapsedSince(start));
   }
-  for (const owned of [device, states, start, end, stream]) owned.dispose();
-  const whole: number[] = [];
-  for (let round = 0; round < 4; round++) {
-    const begin = performance.now();
-    await runMembers(context, members, plan, { keep: "last" });
-    if (round > 0) whole.push(performance.now() - begin);
-  }
+  for (const owned of [device, weights, states, start, end, stream]) owned.dispose();
+  const anew = await medianTime(() => runMembers(context, members, plan, { keep: "last" }), 3);
+  const ensemble = new DeviceEnsemble(context, "cuda", models, plan);
+  const other = [1, 2].map((seed) => ({ inputs: new Matrix(steps, 1, uniform(steps, 1, seed)) }));
+  let turn = 0;
+  const kept = await medianTime(() => ensemble.run(other[turn++ % 2]!, { keep: "last" }), 9);
+  await ensemble.dispose();
   const few = [0, members.length - 1].map((r): Member => ({ ...members[r]!, sequence: { inputs: sequence.inputs.subarray(0, 20) } }));
   const mine = await runMembers(context, few, planMembers(context, few)!, { keep: "states" });
-  const theirs = await cpuEngine.ensemble(
+  const theirs = await runEnsembleOnce(
+    cpuEngine,
     few.map((member) => member.model),
     few.map((member) => member.sequence),
     { keep: "states" },
   );
   const same = mine.every((each, r) => Buffer.from(each.data.slice().buffer).equals(Buffer.from(theirs[r]!.data.slice().buffer)));
   const rate = (milliseconds: number) => (members.length * steps) / milliseconds / 1000;
-  return { kernel: kernel.name, events: rate(median(times)), javaScript: rate(median(whole)), same };
+  return { kernel: kernel.name, events: rate(median(times)), anew: rate(anew), kept: rate(kept), same };
 }
 
 const cases = [
@@ -95,13 +122,16 @@ if (!flags["no-peers"]) {
   if (peers.status === 0) theirs = JSON.parse(peers.stdout) as Record<string, number>;
   else console.log(`no peers: ${peers.stderr.trim().split("\n").at(-1)}\n`);
 }
-console.log("| case | kernel | by events | from JavaScript | bits of the CPU | bar | aim | JAX vmap | ours / JAX |");
-console.log("|---|---|---|---|---|---|---|---|---|");
+console.log(
+  "| case | kernel | by events | from JavaScript, weights kept | weights anew | bits of the CPU | bar | aim | JAX vmap | ours / JAX |",
+);
+console.log("|---|---|---|---|---|---|---|---|---|---|");
 for (const [label, make, bar, aim] of cases) {
-  const { kernel, events, javaScript, same } = await measure(make());
+  const { kernel, events, anew, kept, same } = await measure(make());
   const jax = theirs[label];
   const asked = (value: number) => (Number.isNaN(value) ? "-" : value);
-  const cells = [label, kernel, events.toFixed(1), javaScript.toFixed(1), same ? "equal" : "DIFFERENT", asked(bar), asked(aim)];
+  const speeds = [events, kept, anew].map((speed) => speed.toFixed(1));
+  const cells = [label, kernel, ...speeds, same ? "equal" : "DIFFERENT", asked(bar), asked(aim)];
   console.log(`| ${[...cells, jax?.toFixed(1) ?? "-", jax ? (events / jax).toFixed(1) : "-"].join(" | ")} |`);
 }
 if (theirs["version"] !== undefined) console.log(`\nJAX ${theirs["version"]}, matrix products in float32`);

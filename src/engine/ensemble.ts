@@ -1,47 +1,97 @@
 // Ensembles for engines that run one reservoir at a time: the members one after the other.
 import { Matrix } from "../numerics/index.js";
-import type { Engine, EnsembleOptions, SequenceInput } from "../reservoir/engine.js";
+import type { Engine, EngineOptions, EnginePlan, EnsembleOptions, EnsembleSession, SequenceInput } from "../reservoir/engine.js";
+import { DisposedError } from "../reservoir/engine.js";
+import { addMeasurements, type EngineProfile } from "../reservoir/profile.js";
 import type { EngineModel } from "../reservoir/spiking-model.js";
 import { WorkPacer } from "../reservoir/work.js";
 
-/** Opens, runs and disposes one session a member. */
-export async function ensembleOneByOne(
+/** An ensemble of which each run opens and disposes one session a member: no more than one of them is in memory at a time. */
+export function openOneByOne(engine: Engine, models: readonly EngineModel[], options: EngineOptions = {}): EnsembleSession {
+  return new OneByOne(engine, models, options);
+}
+
+/** Runs an ensemble once. */
+export async function runEnsembleOnce(
   engine: Engine,
   models: readonly EngineModel[],
   sequences: SequenceInput | readonly SequenceInput[],
   options: EnsembleOptions,
 ): Promise<Matrix[]> {
-  const of = (r: number): SequenceInput => ("inputs" in sequences ? sequences : sequences[r]!);
-  const total = models.reduce((sum, _, r) => sum + of(r).inputs.rows, 0);
-  const pacer = new WorkPacer(options, total);
-  const results: Matrix[] = [];
-  let done = 0;
-  for (const [r, model] of models.entries()) {
-    const sequence = of(r);
-    const session = await engine.open(model);
-    const work = { signal: options.signal, onProgress: (steps: number) => options.onProgress?.(done + steps, total) };
-    try {
-      const steps = sequence.inputs.rows;
-      const states = options.keep === "states" ? Matrix.zeros(steps, model.size, model.precision) : undefined;
-      const { training } = options;
-      const sink = training?.sinks[r];
-      if (training && sink && !states) {
-        await session.accumulate(sequence, { ...work, targets: training.targets, washout: training.washout, sink });
-      } else {
-        await session.run(sequence, { ...work, states });
-        if (training && sink && states) {
-          const { targets, washout } = training;
-          sink.add(states.subarray(washout), sequence.inputs.subarray(washout), targets.subarray(washout));
-        }
-      }
-      if (states) results.push(states);
-      if (options.keep === "last") results.push(new Matrix(1, model.size, session.getState().values));
-    } finally {
-      await session.dispose();
-    }
-    done += sequence.inputs.rows;
-    await pacer.pause(done);
+  const session = await engine.openEnsemble(models);
+  try {
+    return await session.run(sequences, options);
+  } finally {
+    await session.dispose();
   }
-  pacer.finish();
-  return results;
+}
+
+class OneByOne implements EnsembleSession {
+  readonly plan: EnginePlan;
+  readonly #engine: Engine;
+  readonly #models: readonly EngineModel[];
+  readonly #options: EngineOptions;
+  #measured: EngineProfile | undefined;
+  #disposed = false;
+
+  constructor(engine: Engine, models: readonly EngineModel[], options: EngineOptions) {
+    this.#engine = engine;
+    this.#models = models;
+    this.#options = options;
+    const first = engine.plan(models[0]!, options);
+    this.plan = {
+      engine: engine.name,
+      summary: `${models.length} reservoirs one after the other, the first: ${first.summary}`,
+      bytes: first.bytes,
+      details: { plan: "one by one", reservoirs: models.length },
+    };
+    if (options.profile) this.#measured = { phases: [] };
+  }
+
+  async run(sequences: SequenceInput | readonly SequenceInput[], options: EnsembleOptions): Promise<Matrix[]> {
+    const of = (r: number): SequenceInput => ("inputs" in sequences ? sequences : sequences[r]!);
+    const total = this.#models.reduce((sum, _, r) => sum + of(r).inputs.rows, 0);
+    const pacer = new WorkPacer(options, total);
+    const results: Matrix[] = [];
+    let done = 0;
+    for (const [r, model] of this.#models.entries()) {
+      if (this.#disposed) throw new DisposedError("this ensemble");
+      const sequence = of(r);
+      const steps = sequence.inputs.rows;
+      const session = await this.#engine.open(model, this.#options);
+      const work = { signal: options.signal, onProgress: (some: number) => options.onProgress?.(done + some, total) };
+      try {
+        const states = options.keep === "states" ? Matrix.zeros(steps, model.size, model.precision) : undefined;
+        const { training } = options;
+        const sink = training?.sinks[r];
+        if (training && sink && !states) {
+          await session.accumulate(sequence, { ...work, targets: training.targets, washout: training.washout, sink });
+        } else {
+          await session.run(sequence, { ...work, states });
+          if (training && sink && states) {
+            const { targets, washout } = training;
+            sink.add(states.subarray(washout), sequence.inputs.subarray(washout), targets.subarray(washout));
+          }
+        }
+        if (states) results.push(states);
+        if (options.keep === "last") results.push(new Matrix(1, model.size, session.getState().values));
+        const measured = session.profile?.();
+        if (this.#measured && measured) this.#measured = addMeasurements([this.#measured, measured]);
+      } finally {
+        await session.dispose();
+      }
+      done += steps;
+      await pacer.pause(done);
+    }
+    pacer.finish();
+    return results;
+  }
+
+  profile(): EngineProfile | undefined {
+    return this.#measured;
+  }
+
+  async dispose(): Promise<void> {
+    this.#disposed = true;
+  }
 }

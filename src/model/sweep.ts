@@ -10,11 +10,12 @@ import {
   type TrainedReadout,
 } from "../readout/index.js";
 import type { ReservoirConfig, ReservoirOptions } from "../reservoir/config.js";
-import type { Engine, SweepWork, WorkOptions } from "../reservoir/engine.js";
+import type { Engine, EnginePlan, SweepErrors, SweepWork, WorkOptions } from "../reservoir/engine.js";
 import { EngineUnavailableError, NonFiniteStateError } from "../reservoir/engine.js";
 import { applyReadout, featureCount } from "../reservoir/features.js";
 import { chooseEngine, type EngineChoice } from "../reservoir/engines.js";
 import { anySeries, DataError, series } from "../reservoir/inputs.js";
+import { addMeasurements, type EngineProfile, type PhaseName, type Profile } from "../reservoir/profile.js";
 import type { ReservoirModel } from "../reservoir/model.js";
 import { expectedShape, type ModelShape } from "../reservoir/shape.js";
 import { WorkPacer } from "../reservoir/work.js";
@@ -50,6 +51,8 @@ export interface SweepOptions extends WorkOptions, FeatureOptions {
   readonly validation: number;
   /** Default "auto": for many reservoir-steps a GPU where there is one, else what suits a single reservoir. */
   readonly engine?: string | undefined;
+  /** Measure what the work costs, phase by phase: `SweepResult.profile`. Default false, and then nothing is recorded. */
+  readonly profile?: boolean | undefined;
 }
 
 /** One reservoir of a sweep, and how well its readout does. */
@@ -73,6 +76,8 @@ export interface SweepResult {
   readonly best: SweptReservoir & { readonly readout: TrainedReadout };
   /** The engine, and why it was chosen. */
   readonly engine: { readonly name: string; readonly reason: string };
+  /** What the members cost, with `profile: true`; the drawing of weights and the training of the best once more are not in it. */
+  readonly profile?: Profile | undefined;
   /** The member of a seed and a setting, by their indices. */
   member(seed: number, setting: number): SweptReservoir;
 }
@@ -127,10 +132,13 @@ export async function sweepReadouts(options: SweepOptions): Promise<SweepResult>
     const unit = { ...config, precision: "float64", inputScaling: 1, bias: 1, spectralRadius: null } as const;
     return { config, drawn, model: buildModel(config, {}, drawn), unit: buildModel(unit, {}, drawn) };
   });
-  const rows = { inputs, targets, washout, trainRows, features, constant, signal: options.signal, onProgress: options.onProgress };
+  const { signal, onProgress, profile } = options;
+  const rows = { inputs, targets, washout, trainRows, features, constant, signal, onProgress, profile };
   const members = configs.flatMap((list, s) => list.map((config, i) => ({ ...memberOf(bases[s]!, config), base: s, lambda: lambdas[i]! })));
   const work: SweepWork = { ...rows, members, bases: bases.map(({ model, drawn }) => ({ model, draws: drawn.matrix })) };
-  const squares = (await engine.sweep?.(work)) ?? (await oneByOne(engine, work, bases, configs, trainers));
+  const begun = performance.now();
+  const { squares, plan, profile: measured } = (await engine.sweep?.(work)) ?? (await oneByOne(engine, work, bases, configs, trainers));
+  const milliseconds = performance.now() - begun;
   const scores = new Matrix(seeds.length, settings.length, relative(squares, targets.subarray(trainRows)));
   const member = (s: number, i: number): SweptReservoir => {
     const config = configs[s]?.[i];
@@ -140,7 +148,10 @@ export async function sweepReadouts(options: SweepOptions): Promise<SweepResult>
   const place = smallest(scores.data);
   const [s, i] = [Math.floor(place / settings.length), place % settings.length];
   const readout = await retrain(engine, buildModel(configs[s]![i]!, {}, bases[s]!.drawn), work, trainers.get(lambdas[i]!)!);
-  return { scores, best: { ...member(s, i), readout }, engine: { name: engine.name, reason }, member };
+  return {
+    ...{ scores, member, best: { ...member(s, i), readout }, engine: { name: engine.name, reason } },
+    ...(measured ? { profile: { engine: engine.name, plan, calls: 1, milliseconds, ...measured } } : {}),
+  };
 }
 
 function featuresOf({ transform, input, intercept }: FeatureOptions): FeatureOptions {
@@ -206,17 +217,19 @@ async function oneByOne(
   bases: readonly Base[],
   configs: readonly (readonly ReservoirConfig[])[],
   trainers: ReadonlyMap<number, ReturnType<typeof ridge>>,
-): Promise<Matrix<Float64Array>> {
+): Promise<SweepErrors> {
   const { members, inputs, targets, trainRows } = work;
   const pacer = new WorkPacer(work, members.length * inputs.rows);
   const squares = Matrix.zeros(members.length, targets.cols);
   const all = configs.flatMap((list, s) => list.map((config) => ({ config, drawn: bases[s]!.drawn })));
+  const measured: EngineProfile[] = [];
   for (const [m, { config, drawn }] of all.entries()) {
     const model = buildModel(config, {}, drawn);
     const states = Matrix.zeros(inputs.rows - trainRows, model.size, model.precision) as Matrix;
     try {
-      const readout = await retrain(engine, model, work, trainers.get(members[m]!.lambda)!, states);
+      const readout = await retrain(engine, model, work, trainers.get(members[m]!.lambda)!, { states, measured });
       const rest = inputs.subarray(trainRows);
+      const begun = performance.now();
       const predicted = applyReadout(readout, states, rest, model.precision);
       const wanted = targets.subarray(trainRows).data;
       for (let i = 0; i < wanted.length; i++) {
@@ -224,6 +237,7 @@ async function oneByOne(
         const at = m * targets.cols + (i % targets.cols);
         squares.data[at] = squares.data[at]! + error * error;
       }
+      measured.push(onHost("score", begun));
     } catch (error) {
       if (!(error instanceof NonFiniteStateError || error instanceof IllConditionedError || error instanceof SingularFitError)) throw error;
       squares.row(m).fill(Number.NaN);
@@ -231,24 +245,33 @@ async function oneByOne(
     await pacer.pause((m + 1) * inputs.rows);
   }
   pacer.finish();
-  return squares;
+  const first = engine.plan(bases[0]!.model);
+  const plan: EnginePlan = { ...first, summary: `${members.length} reservoirs one after the other, the first: ${first.summary}` };
+  return { squares, plan, ...(work.profile ? { profile: addMeasurements(measured) } : {}) };
 }
 
-/** The readout of one member; `states`, where it is given, takes those of the rows after training. */
+function onHost(phase: PhaseName, begun: number): EngineProfile {
+  return { phases: [{ phase, clock: "host", milliseconds: performance.now() - begun, pieces: 1 }] };
+}
+
+/** The readout of one member. `states`, where they are given, take those of the rows after training, and `measured` what it cost. */
 async function retrain(
   engine: Engine,
   model: ReservoirModel,
-  { inputs, targets, washout, trainRows, signal }: SweepWork,
+  { inputs, targets, washout, trainRows, signal, profile }: SweepWork,
   trainer: ReturnType<typeof ridge>,
-  states?: Matrix,
+  { states, measured = [] }: { readonly states?: Matrix; readonly measured?: EngineProfile[] } = {},
 ): Promise<TrainedReadout> {
-  const session = await engine.open(model);
+  const session = await engine.open(model, { profile });
   const sink: RidgeAccumulator = trainer.accumulator({ stateSize: model.size, inputSize: model.inputSize, outputSize: targets.cols });
   try {
     const rows = { targets: targets.subarray(0, trainRows), washout, sink, signal };
     await session.accumulate({ inputs: inputs.subarray(0, trainRows) }, rows);
     if (states) await session.run({ inputs: inputs.subarray(trainRows) }, { states, signal });
-    return trainer.solve(sink);
+    const begun = performance.now();
+    const readout = trainer.solve(sink);
+    measured.push(onHost("solve", begun), ...[session.profile?.()].filter((each) => each !== undefined));
+    return readout;
   } finally {
     sink.dispose();
     await session.dispose();

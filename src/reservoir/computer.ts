@@ -1,7 +1,7 @@
 // ReservoirComputer: a reservoir that runs. It checks what comes in, keeps the engine out of sight, and owns the session.
 import { describe, type FloatArray, Matrix, type MatrixLike } from "../numerics/index.js";
 import type { ReservoirOptions } from "./config.js";
-import type { EnginePlan, EngineSession, SequenceInput, SessionState, TrainingSink, WorkOptions } from "./engine.js";
+import type { EngineOptions, EnginePlan, EngineSession, SequenceInput, SessionState, TrainingSink, WorkOptions } from "./engine.js";
 import { chooseEngine } from "./engines.js";
 import { featureCount, type LinearReadout } from "./features.js";
 import { anySeries, count, DataError, series } from "./inputs.js";
@@ -12,6 +12,7 @@ import { anyShapeOf } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
 import type { EngineModel, NetworkState, SpikingModel } from "./spiking-model.js";
 import { UnknownFieldError } from "./validate.js";
+import { busyError } from "./work.js";
 import type { ReservoirMatrices } from "./weights.js";
 
 /** Which engine a reservoir runs on, and the user's own matrices. */
@@ -20,6 +21,8 @@ export interface CreateOptions {
   readonly engine?: string | undefined;
   /** How a device runs the time loop: "auto" (default) or a name that `engine.plan` knows, such as "streamed". */
   readonly plan?: string | undefined;
+  /** Where a device's kernels for the time loop come from: "auto" (default), "shipped", "nvrtc" or "builder". See `EngineOptions.kernelSource`. */
+  readonly kernelSource?: EngineOptions["kernelSource"];
   /** Clock ticks after which a wait between blocks on a device is an error. Default SPILLWAY_SPIN_LIMIT, else 8e9: seconds. */
   readonly spinLimit?: number | undefined;
   /** Worker threads of the CPU engine. Default 1; worth trying from N = 1000 on an idle machine. */
@@ -30,7 +33,7 @@ export interface CreateOptions {
   readonly matrices?: ReservoirMatrices | undefined;
 }
 
-const createOptions: readonly string[] = ["engine", "plan", "spinLimit", "threads", "profile", "matrices"];
+const createOptions: readonly string[] = ["engine", "plan", "kernelSource", "spinLimit", "threads", "profile", "matrices"];
 
 /** A misspelt option would be left out in silence, and the reservoir run elsewhere than it was meant to. */
 function checkOptions(options: CreateOptions): void {
@@ -133,12 +136,14 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     if (!Number.isSafeInteger(threads) || threads < 1 || threads > 64) {
       throw new RangeError(`threads is ${threads}; it takes a whole number from 1 to 64`);
     }
-    const { plan, spinLimit, profile } = options;
-    if (plan !== undefined && !engine.planNames)
-      throw new RangeError(`plan is ${JSON.stringify(plan)}; the engine "${engine.name}" has one way to run alone`);
+    const { plan, kernelSource, spinLimit, profile } = options;
+    for (const [name, value] of Object.entries({ plan, kernelSource })) {
+      if (value !== undefined && !engine.planNames)
+        throw new RangeError(`${name} is ${JSON.stringify(value)}; the engine "${engine.name}" has one way to run alone`);
+    }
     return new ReservoirComputer(
       model,
-      await engine.open(model, { threads, plan, spinLimit, profile }),
+      await engine.open(model, { threads, plan, kernelSource, spinLimit, profile }),
       engine.name,
       reason,
       profile === true,
@@ -383,10 +388,6 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
       if (this.#profiled) this.#called(begun);
     }
   }
-}
-
-function busyError(): Error {
-  return new Error("this reservoir is still running another call: await it first, or create a second reservoir");
 }
 
 /** A reservoir of either kind. */

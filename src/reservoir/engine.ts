@@ -32,6 +32,11 @@ export interface EngineOptions {
   readonly threads?: number;
   /** How the time loop runs on a device, such as "streamed"; default "auto", the fastest that fits. `EnginePlan.details` names it. */
   readonly plan?: string | undefined;
+  /**
+   * Where a device's kernels for the time loop come from, if not from a plan's modelled cost ("auto", default): "shipped" with the package, "nvrtc",
+   * compiled here for the model's shape, or "builder", written here without a compiler. With the same arithmetic all give the same bits.
+   */
+  readonly kernelSource?: "auto" | "shipped" | "nvrtc" | "builder" | undefined;
   /** Clock ticks after which a wait between blocks on a device is an error (persistent plans, batches, spiking networks). Default SPILLWAY_SPIN_LIMIT, else 8e9. */
   readonly spinLimit?: number | undefined;
   /** Measure phases: `EngineSession.profile`. Default false, and then nothing is recorded. */
@@ -141,6 +146,17 @@ export interface EnsembleOptions extends WorkOptions {
   readonly training?: { readonly targets: Matrix; readonly washout: number; readonly sinks: readonly TrainingSink[] } | undefined;
 }
 
+/** Independent reservoirs that are loaded. Calls may not overlap; every array is in the precision of its model. */
+export interface EnsembleSession {
+  readonly plan: EnginePlan;
+  /** Runs each from its initial state, over one shared sequence or one each. */
+  run(sequences: SequenceInput | readonly SequenceInput[], options: EnsembleOptions): Promise<Matrix[]>;
+  /** What was measured so far, of an ensemble that was opened with `profile: true`. */
+  profile?(): EngineProfile | undefined;
+  /** Gives memory back. Idempotent. */
+  dispose(): Promise<void>;
+}
+
 /** Reservoirs that share all that was drawn for one seed. */
 export interface SweepBase {
   /** One of them; the others differ in W's factor and in what a member says. */
@@ -177,6 +193,17 @@ export interface SweepWork extends WorkOptions {
   readonly features: FeatureSpec;
   /** Whether there is a constant feature, which has no penalty. */
   readonly constant: boolean;
+  /** Measure phases. */
+  readonly profile?: boolean | undefined;
+}
+
+/** What a sweep came to. */
+export interface SweepErrors {
+  /** Sums of squared errors, members x O, added row by row from +0; NaN where a state is not finite or a factorisation failed. */
+  readonly squares: Matrix<Float64Array>;
+  readonly plan: EnginePlan;
+  /** Where it was asked for. */
+  readonly profile?: EngineProfile | undefined;
 }
 
 /** A place that runs reservoirs. */
@@ -198,17 +225,10 @@ export interface Engine {
   plan(model: EngineModel, options?: EngineOptions): EnginePlan;
   /** Loads a model. @throws EngineUnavailableError, EngineCapacityError */
   open(model: EngineModel, options?: EngineOptions): Promise<EngineSession>;
-  /** Runs R independent reservoirs, over one shared sequence or one each. */
-  ensemble(
-    models: readonly EngineModel[],
-    sequences: SequenceInput | readonly SequenceInput[],
-    options: EnsembleOptions,
-  ): Promise<Matrix[]>;
-  /**
-   * Sums of squared errors, members x O, added row by row from +0; NaN where a state is not finite or a factorisation failed. Left out, or
-   * undefined for work that is not for it, by engines that do one member after the other no worse.
-   */
-  sweep?(work: SweepWork): Promise<Matrix<Float64Array>> | undefined;
+  /** Loads R independent reservoirs. @throws as `open` */
+  openEnsemble(models: readonly EngineModel[], options?: EngineOptions): Promise<EnsembleSession>;
+  /** Left out, or undefined for work that is not for it, by engines that do one member after the other no worse. */
+  sweep?(work: SweepWork): Promise<SweepErrors> | undefined;
 }
 
 /** An engine that was asked for cannot run here. */

@@ -1,56 +1,157 @@
 // Ensembles: many independent reservoirs, each with weights and settings of its own, in one call.
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
-import type { SequenceInput, TrainingSink, WorkOptions } from "./engine.js";
+import { checkWashout } from "./computer.js";
+import type { EnginePlan, EnsembleSession, SequenceInput, TrainingSink, WorkOptions } from "./engine.js";
 import { chooseEngine } from "./engines.js";
 import { count, DataError, series } from "./inputs.js";
-import { checkWashout } from "./computer.js";
 import { type AnyReservoirOptions, modelOf, shapeFor } from "./kinds.js";
+import type { Profile } from "./profile.js";
 import { anyShapeOf } from "./shape.js";
 import type { EngineModel } from "./spiking-model.js";
+import { UnknownFieldError } from "./validate.js";
+import { busyError } from "./work.js";
 
-/** Options of `runEnsemble`. */
-export interface EnsembleRunOptions extends WorkOptions {
+/** Where an ensemble runs. */
+export interface EnsembleCreateOptions {
   /** "auto" (default), "cpu", "cuda", "cuda:1", "sim" or "reference". */
   readonly engine?: string | undefined;
+  /** Measure what the work costs, phase by phase: `ReservoirEnsemble.profile`. Default false, and then nothing is recorded. */
+  readonly profile?: boolean | undefined;
+}
+
+const createOptions: readonly string[] = ["engine", "profile"];
+
+/** Options of `ReservoirEnsemble.run`. */
+export interface EnsembleWork extends WorkOptions {
   /** What to keep of each member: all states (default), the last one, or nothing. */
   readonly keep?: "states" | "last" | "none" | undefined;
   /** Train as the states are made: T x O targets, and one sink (a Gram accumulator) a member. */
   readonly training?: { readonly targets: MatrixLike; readonly washout?: number; readonly sinks: readonly TrainingSink[] } | undefined;
 }
 
+/** Options of `runEnsemble`. */
+export interface EnsembleRunOptions extends EnsembleWork, Pick<EnsembleCreateOptions, "engine"> {}
+
+/** One series for all reservoirs, or one each. */
+export type EnsembleInputs = MatrixLike | { readonly each: readonly MatrixLike[] };
+
 /**
- * Runs R reservoirs, each from its initial state, over one shared T x I series, or over one series each (`{ each: [...] }`). Returns R matrices: T x N states, or 1 x N with
- * `keep: "last"`, or none. Members may differ in every field but the number of inputs.
+ * R reservoirs that run beside one another, again and again. On a GPU their weights stay there between runs where they take no more than half of
+ * its free memory (`engine.plan` says so), and go when the ensemble is disposed.
+ *
+ * @example
+ * await using ensemble = await ReservoirEnsemble.create([1, 2, 3].map((seed) => ({ size: 200, seed })), { engine: "cuda" });
+ * for (const series of recordings) console.log(await ensemble.run(series, { keep: "last" })); // three times 1 x 200
+ */
+export class ReservoirEnsemble implements AsyncDisposable {
+  /** The engine, why it was chosen, and how it runs these reservoirs. */
+  readonly engine: { readonly name: string; readonly reason: string; readonly plan: EnginePlan };
+  readonly models: readonly EngineModel[];
+  readonly #session: EnsembleSession;
+  #busy = false;
+  #calls = 0;
+  #milliseconds = 0;
+
+  private constructor(models: readonly EngineModel[], session: EnsembleSession, name: string, reason: string) {
+    this.models = models;
+    this.#session = session;
+    this.engine = { name, reason, plan: session.plan };
+  }
+
+  /**
+   * Checks descriptions, draws weights and opens an engine. Members may differ in every field but the number of inputs; a model that is already made
+   * is taken as it is, and one that is there several times is held once.
+   * @throws ConfigError, DataError, EngineUnavailableError, EngineCapacityError
+   */
+  static async create(
+    configs: readonly (AnyReservoirOptions | EngineModel)[],
+    options: EnsembleCreateOptions = {},
+  ): Promise<ReservoirEnsemble> {
+    for (const [name, value] of Object.entries(options))
+      if (!createOptions.includes(name)) throw new UnknownFieldError(name, value, createOptions);
+    if (configs.length === 0) throw new DataError("configs is empty; an ensemble takes at least one reservoir");
+    const first = configs[0]!;
+    const shape = "noiseKey" in first ? anyShapeOf(first) : await shapeFor(options.engine, first);
+    const { engine, reason } = await chooseEngine(options.engine, shape);
+    const models: EngineModel[] = [];
+    for (const config of configs) models.push("noiseKey" in config ? config : await modelOf(config, engine));
+    const session = await engine.openEnsemble(models, { profile: options.profile });
+    return new ReservoirEnsemble(models, session, engine.name, reason);
+  }
+
+  /**
+   * Runs all of them, each from its initial state. Returns R matrices: T x N states, or 1 x N with `keep: "last"`, or none.
+   * @throws DataError for a wrong shape or a value that is not finite; NonFiniteStateError of the first member that has such a state
+   */
+  async run(inputs: EnsembleInputs, options: EnsembleWork = {}): Promise<Matrix[]> {
+    const sequences = this.#sequences(inputs);
+    const training = options.training && checkTraining(options.training, sequences);
+    if (this.#busy) throw busyError("this ensemble");
+    this.#busy = true;
+    const begun = performance.now();
+    try {
+      return await this.#session.run(sequences, { ...options, keep: options.keep ?? "states", training });
+    } finally {
+      this.#busy = false;
+      this.#calls++;
+      this.#milliseconds += performance.now() - begun;
+    }
+  }
+
+  /** What the work since `create` cost, weights on their way to a device included; undefined without `profile: true`. Read it between calls. */
+  get profile(): Profile | undefined {
+    const measured = this.#session.profile?.();
+    if (!measured) return undefined;
+    const { name, plan } = this.engine;
+    return { engine: name, plan, calls: this.#calls, milliseconds: this.#milliseconds, ...measured };
+  }
+
+  /** Gives memory back. Idempotent. */
+  dispose(): Promise<void> {
+    return this.#session.dispose();
+  }
+
+  /** Lets `await using` dispose of it. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.dispose();
+  }
+
+  #sequences(inputs: EnsembleInputs): SequenceInput[] {
+    const { models } = this;
+    const each = typeof inputs === "object" && "each" in inputs ? inputs.each : undefined;
+    if (each && each.length !== models.length)
+      throw new DataError(`inputs.each holds ${each.length} series; ${count(models.length, "reservoir")} take as many`);
+    // Members that share a series get one and the same matrix.
+    const shared = new Map<string, SequenceInput>();
+    return models.map((model, r): SequenceInput => {
+      const { inputSize, precision } = model;
+      if (each) return { inputs: series(each[r]!, `inputs.each[${r}]`, inputSize, "inputSize", precision) };
+      const key = `${inputSize} ${precision}`;
+      const sequence = shared.get(key) ?? { inputs: series(inputs as MatrixLike, "inputs", inputSize, "inputSize", precision) };
+      shared.set(key, sequence);
+      return sequence;
+    });
+  }
+}
+
+/**
+ * Runs R reservoirs once, each from its initial state, over one shared T x I series, or over one series each (`{ each: [...] }`). Returns R matrices:
+ * T x N states, or 1 x N with `keep: "last"`, or none. `ReservoirEnsemble` is for more runs than one.
  */
 export async function runEnsemble(
   configs: readonly (AnyReservoirOptions | EngineModel)[],
-  inputs: MatrixLike | { readonly each: readonly MatrixLike[] },
-  options: EnsembleRunOptions = {},
+  inputs: EnsembleInputs,
+  { engine, ...work }: EnsembleRunOptions = {},
 ): Promise<Matrix[]> {
-  if (configs.length === 0) throw new DataError("configs is empty; an ensemble takes at least one reservoir");
-  const first = configs[0]!;
-  const shape = "noiseKey" in first ? anyShapeOf(first) : await shapeFor(options.engine, first);
-  const { engine } = await chooseEngine(options.engine, shape);
-  const models: EngineModel[] = [];
-  for (const config of configs) models.push("noiseKey" in config ? config : await modelOf(config, engine));
-  const each = typeof inputs === "object" && "each" in inputs ? inputs.each : undefined;
-  if (each && each.length !== models.length)
-    throw new DataError(`inputs.each holds ${each.length} series; ${count(models.length, "reservoir")} take as many`);
-  // Members that share a series get one and the same matrix.
-  const shared = new Map<string, SequenceInput>();
-  const sequences = models.map((model, r): SequenceInput => {
-    const { inputSize, precision } = model;
-    if (each) return { inputs: series(each[r]!, `inputs.each[${r}]`, inputSize, "inputSize", precision) };
-    const key = `${inputSize} ${precision}`;
-    const sequence = shared.get(key) ?? { inputs: series(inputs as MatrixLike, "inputs", inputSize, "inputSize", precision) };
-    shared.set(key, sequence);
-    return sequence;
-  });
-  const training = options.training && checkTraining(options.training, sequences);
-  return engine.ensemble(models, sequences, { ...options, keep: options.keep ?? "states", training });
+  const ensemble = await ReservoirEnsemble.create(configs, { engine });
+  try {
+    return await ensemble.run(inputs, work);
+  } finally {
+    await ensemble.dispose();
+  }
 }
 
-function checkTraining(training: NonNullable<EnsembleRunOptions["training"]>, sequences: readonly SequenceInput[]) {
+function checkTraining(training: NonNullable<EnsembleWork["training"]>, sequences: readonly SequenceInput[]) {
   const { sinks } = training;
   if (sinks.length !== sequences.length)
     throw new DataError(`training.sinks holds ${sinks.length}; ${count(sequences.length, "reservoir")} take as many`);

@@ -10,7 +10,7 @@ export * from "./features.js";
 export { checkFinite, DataError } from "./inputs.js";
 export { type AnyReservoirOptions, isSpiking, modelOf, registerSpikingKind, type SpikingKind } from "./kinds.js";
 export type * from "./model.js";
-export { addProfiles, loopTime } from "./profile.js";
+export { addMeasurements, addProfiles, loopTime } from "./profile.js";
 export type * from "./profile.js";
 export type * from "./spiking-config.js";
 export type * from "./spiking-model.js";

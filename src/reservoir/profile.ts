@@ -2,19 +2,36 @@
 import type { EnginePlan } from "./engine.js";
 
 /**
- * - "upload": inputs, fed back outputs and targets on their way to the device;
+ * - "upload": inputs, fed back outputs and targets on their way to the device, and the weights of ensembles and sweeps;
+ * - "scale": weights of a sweep made from what was drawn;
  * - "drive": b + W_in u, and W_fb y, of all steps of a chunk;
  * - "run": the time loop; on the CPU engines the drive is in it;
- * - "batch": the time loop of many sequences in step; where each has a multiprocessor of its own the drive is in it;
+ * - "batch": the time loop of many sequences or reservoirs beside one another; where each has a multiprocessor of its own the drive is in it;
  * - "closedLoop": the time loop with readout, feedback and drive in it;
  * - "check": the look for states that are not finite;
  * - "train": sums over training rows;
+ * - "solve": readouts of a sweep made from those sums;
+ * - "score": readouts of a sweep held against targets;
  * - "readout": outputs of a closed loop on the host;
  * - "sums": the sums of training brought to the host, waiting included;
  * - "download": states and outputs on their way to the host;
  * - "keep": states copied into the caller's matrix.
  */
-export type PhaseName = "upload" | "drive" | "run" | "batch" | "closedLoop" | "check" | "train" | "readout" | "sums" | "download" | "keep";
+export type PhaseName =
+  | "upload"
+  | "scale"
+  | "drive"
+  | "run"
+  | "batch"
+  | "closedLoop"
+  | "check"
+  | "train"
+  | "solve"
+  | "score"
+  | "readout"
+  | "sums"
+  | "download"
+  | "keep";
 
 /** The measurements of one phase, summed. */
 export interface PhaseProfile {
@@ -65,6 +82,14 @@ export function addProfiles(profiles: readonly Profile[]): Profile | undefined {
   const [first] = profiles;
   if (!first) return undefined;
   const sum = (of: (profile: Profile) => number) => profiles.reduce((total, profile) => total + of(profile), 0);
+  return {
+    ...{ engine: first.engine, plan: first.plan, calls: sum(({ calls }) => calls), milliseconds: sum(({ milliseconds }) => milliseconds) },
+    ...addMeasurements(profiles),
+  };
+}
+
+/** What several sessions measured as one: phases and counts summed. */
+export function addMeasurements(profiles: readonly EngineProfile[]): EngineProfile {
   const phases = new Map<string, PhaseProfile>();
   for (const each of profiles.flatMap((profile) => profile.phases)) {
     const key = `${each.clock} ${each.phase}`;
@@ -72,11 +97,7 @@ export function addProfiles(profiles: readonly Profile[]): Profile | undefined {
     phases.set(key, before ? addPhases(before, each) : each);
   }
   const works = profiles.flatMap(({ device }) => (device ? [device] : []));
-  return {
-    ...{ engine: first.engine, plan: first.plan, calls: sum(({ calls }) => calls), milliseconds: sum(({ milliseconds }) => milliseconds) },
-    phases: [...phases.values()],
-    ...(works.length > 0 ? { device: works.reduce(addWork) } : {}),
-  };
+  return { phases: [...phases.values()], ...(works.length > 0 ? { device: works.reduce(addWork) } : {}) };
 }
 
 function addPhases(a: PhaseProfile, b: PhaseProfile): PhaseProfile {

@@ -54,3 +54,8 @@ export class WorkPacer {
     this.#options.onProgress?.(this.#total, this.#total);
   }
 }
+
+/** A call while another is running. */
+export function busyError(what = "this reservoir"): Error {
+  return new Error(`${what} is still running another call: await it first, or create a second one`);
+}

@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { DenseBatchRun } from "../../src/engine/cuda/batch/dense.js";
 import { batchKernels, planBatch } from "../../src/engine/cuda/batch/shapes.js";
+import { openTogether } from "../../src/engine/cuda/ensemble/index.js";
 import { planMembers, runMembers } from "../../src/engine/cuda/ensemble/run.js";
 import { sweepTogether } from "../../src/engine/cuda/ensemble/sweep.js";
 import { type Context, type DriverCall, FaultyDriver, openDevice } from "../../src/gpu/index.js";
@@ -24,6 +25,14 @@ const works: Record<string, (context: Context) => Promise<unknown>> = {
     const plan = planMembers(context, members)!;
     return runMembers(context, members, plan, { keep: "states", training: { targets, washout: 1, sinks }, chunkBytes: 9 * 4 * 2 * 4 });
   },
+  "an ensemble that stays open": async (context) => {
+    const ensemble = openTogether(context, "sim", [of, of], { profile: true })!;
+    try {
+      for (let run = 0; run < 2; run++) await ensemble.run({ inputs }, { keep: "last" });
+    } finally {
+      await ensemble.dispose();
+    }
+  },
   "a batch": async (context) => {
     const plan = planBatch(context.info, of, 2, batchKernels.slice(0, 1))!;
     const run = new DenseBatchRun(context, of, plan, sequences, {}, 9 * 4 * 4 * 2 * 3);
@@ -41,7 +50,12 @@ const works: Record<string, (context: Context) => Promise<unknown>> = {
     };
     const member = { base: 0, factor: 1, inputWeights, bias, leakRate, noiseLevel: 0, lambda: 1e-3 };
     const rows = { inputs, targets, washout: 1, trainRows: 4, features: plainFeatures, constant: true };
-    return sweepTogether(context, { ...rows, bases: [{ model: plain, draws: draws as never }], members: [member, member] }, 9 * 4 * 2 * 2);
+    return sweepTogether(
+      context,
+      "sim",
+      { ...rows, bases: [{ model: plain, draws: draws as never }], members: [member, member] },
+      9 * 4 * 2 * 2,
+    );
   },
 };
 

@@ -4,6 +4,7 @@ import "../../src/index.js";
 import { deviceEngine } from "../../src/engine/cuda/index.js";
 import { PhaseClock } from "../../src/engine/phase-clock.js";
 import { openDevice } from "../../src/gpu/index.js";
+import { sweepReadouts } from "../../src/model/index.js";
 import { Matrix } from "../../src/numerics/index.js";
 import { GramAccumulator } from "../../src/readout/index.js";
 import "../../src/sim/index.js";
@@ -13,6 +14,7 @@ import {
   type PhaseProfile,
   type Profile,
   ReservoirComputer,
+  ReservoirEnsemble,
   addProfiles,
   loopTime,
 } from "../../src/reservoir/index.js";
@@ -172,6 +174,74 @@ describe("a profile on a device", () => {
     expect((await profiled.run(series(20, 2))).data).toEqual(states.data);
     await profiled.dispose();
     expect(loopTime(profiled.profile!)).toMatchObject({ steps: 20 });
+  });
+});
+
+describe("a profile of an ensemble", () => {
+  const configs = [1, 2, 3].map((seed) => ({ size: 24, seed }));
+
+  it("has upload, loop and download on the device, and sums of training", async () => {
+    await using ensemble = await ReservoirEnsemble.create(configs, { engine: "sim", profile: true });
+    const { plan } = ensemble.engine;
+    // Three reservoirs of 24 neurons: their weights are on their way before the first run.
+    expect(ensemble.profile!.device!.bytesToDevice).toBe(plan.bytes);
+    const sinks = configs.map(() => new GramAccumulator({ stateSize: 24, inputSize: 1, outputSize: 1, features: readout.features }));
+    await ensemble.run(series(20, 1), { keep: "last", training: { targets: ones(20), washout: 4, sinks } });
+    const profile = ensemble.profile!;
+    expect(namesOf(profile)).toEqual(["device batch", "device download", "device train", "device upload", "host sums"]);
+    expect(profile).toMatchObject({ engine: "sim", plan: { details: { plan: "ensemble" } }, calls: 1 });
+    // 20 steps of three in chunks of 16 and 4, of which 16 train.
+    expect(phaseOf(profile, "batch")).toMatchObject({ steps: 60, pieces: 2 });
+    expect(phaseOf(profile, "train")).toMatchObject({ steps: 48, pieces: 2 });
+    expect(phaseOf(profile, "download")!.bytes).toBe(3 * 24 * 4);
+    expect(profile.device!.launches).toBe(4);
+  });
+
+  it("sums what the members cost one after the other", async () => {
+    await using ensemble = await ReservoirEnsemble.create(configs, { engine: "cpu", profile: true });
+    await ensemble.run(series(20, 1));
+    await ensemble.run(series(10, 1), { keep: "none" });
+    expect(namesOf(ensemble.profile!)).toEqual(["host keep", "host run"]);
+    expect(phaseOf(ensemble.profile!, "run")!.steps).toBe(3 * 30);
+    expect(ensemble.profile!.calls).toBe(2);
+  });
+
+  it("is not there unless it was asked for", async () => {
+    for (const engine of ["cpu", "sim"]) {
+      await using ensemble = await ReservoirEnsemble.create(configs, { engine });
+      await ensemble.run(series(3, 1));
+      expect(ensemble.profile).toBeUndefined();
+    }
+  });
+});
+
+describe("a profile of a sweep", () => {
+  const options = {
+    ...{ reservoir: { size: 16 }, seeds: [1, 2], settings: [{ lambda: 1e-3 }, { spectralRadius: 0.5, lambda: 1e-3 }] },
+    ...{ inputs: series(60, 1), targets: series(60, 1), washout: 10, validation: 12 },
+  };
+
+  it("tells weights, loop, sums, solving and scoring on the device apart", async () => {
+    const { profile } = await sweepReadouts({ ...options, engine: "sim", profile: true });
+    const phases = ["batch", "download", "scale", "score", "solve", "train", "upload"].map((phase) => `device ${phase}`);
+    expect(namesOf(profile!)).toEqual(phases);
+    expect(profile).toMatchObject({ engine: "sim", calls: 1, plan: { details: { plan: "sweep", reservoirs: 4, seeds: 2, waves: 1 } } });
+    // Four reservoirs: 10 rows before training, 38 that train, 12 that are predicted.
+    expect(phaseOf(profile!, "batch")!.steps).toBe(4 * 60);
+    expect(phaseOf(profile!, "train")!.steps).toBe(4 * 38);
+    expect(phaseOf(profile!, "score")!.steps).toBe(4 * 12);
+    expect(phaseOf(profile!, "solve")!.pieces).toBe(1);
+    // Of each a sum of squares, and whether its factorisation and its states are good: 8, 4 and 8 bytes.
+    expect(phaseOf(profile!, "download")!.bytes).toBe(4 * (8 + 4 + 8));
+    expect(profile!.device!.kernels).toMatchObject({ ensemble_scale_f32: 1, training_solve: 1 });
+  });
+
+  it("has the host's phases on an engine that does one after the other, and is not there unless it was asked for", async () => {
+    const { profile } = await sweepReadouts({ ...options, engine: "cpu", profile: true });
+    expect(namesOf(profile!)).toEqual(["host keep", "host run", "host score", "host solve", "host train"]);
+    expect(phaseOf(profile!, "solve")!.pieces).toBe(4);
+    expect(phaseOf(profile!, "run")!.steps).toBe(4 * 60);
+    expect((await sweepReadouts({ ...options, engine: "sim" })).profile).toBeUndefined();
   });
 });
 

@@ -5,7 +5,7 @@ import type { ReservoirModel } from "../../reservoir/model.js";
 import type { SpikingModel } from "../../reservoir/spiking-model.js";
 import { cpuMicroseconds } from "./cost.js";
 import { ChunkedSession } from "../chunked-session.js";
-import { ensembleOneByOne } from "../ensemble.js";
+import { openOneByOne } from "../ensemble.js";
 import { clockFor } from "../phase-clock.js";
 import { type MemoryMap, planMemory } from "./memory.js";
 import { planSpikingMemory, type SpikingMemoryMap } from "./spiking-memory.js";
@@ -62,8 +62,8 @@ export const cpuEngine: Engine = {
     );
   },
 
-  ensemble(models, sequences, options) {
-    return ensembleOneByOne(cpuEngine, models, sequences, options);
+  async openEnsemble(models, options) {
+    return openOneByOne(cpuEngine, models, options);
   },
 };
 

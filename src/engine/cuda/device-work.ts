@@ -1,8 +1,8 @@
-// What the session and the engine ask of the folders for batches, ensembles and training. Each may decline a piece of work, which is then done one
+// What the session asks of the folders for batches and training. Each may decline a piece of work, which is then done one
 // reservoir or one chunk at a time.
 import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";
 import type { Matrix } from "../../numerics/index.js";
-import type { BatchOptions, EnsembleOptions, SequenceInput, TrainingSink } from "../../reservoir/engine.js";
+import type { BatchOptions, SequenceInput, TrainingSink } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { DeviceClock } from "./profile.js";
 import type { RealSlice } from "./time-loop.js";
@@ -54,11 +54,3 @@ export interface SessionWork {
 
 /** Opens what runs batches of a model; its memory is taken when a batch is first run. */
 export type OpenBatch = (context: Context, model: ReservoirModel, work: SessionWork) => DeviceBatch | undefined;
-
-/** Runs an ensemble, or declines it. The order and the meaning are those of `Engine.ensemble`. */
-export type RunEnsemble = (
-  context: Context,
-  models: readonly ReservoirModel[],
-  sequences: SequenceInput | readonly SequenceInput[],
-  options: EnsembleOptions,
-) => Promise<Matrix[]> | undefined;

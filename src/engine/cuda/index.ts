@@ -3,12 +3,12 @@
 import { type Context, LibraryError, openDevice } from "../../gpu/index.js";
 import { type Engine, type EngineOptions, EngineUnavailableError, formatBytes } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
-import { ensembleOneByOne } from "../ensemble.js";
+import { openOneByOne } from "../ensemble.js";
 import { openBatch } from "./batch/index.js";
 import { limitChunks } from "./chunk-limit.js";
 import { EngineDevice } from "./device.js";
 import { abandonAll } from "./dispose.js";
-import { runTogether } from "./ensemble/index.js";
+import { openTogether } from "./ensemble/index.js";
 import { sweepTogether } from "./ensemble/sweep.js";
 import { usableMemory } from "./memory.js";
 import { type Choice, choices, describeChoice, type Place, planNames } from "./plan.js";
@@ -112,13 +112,13 @@ export function deviceEngine(options: DeviceEngineOptions): DeviceEngine {
       }
     },
 
-    async ensemble(models, sequences, ensembleOptions) {
+    async openEnsemble(models, engineOptions) {
       const rates = models.filter((model) => model.kind !== "spiking");
-      const together = rates.length === models.length ? runTogether(device.context(), rates, sequences, ensembleOptions) : undefined;
-      return together ?? ensembleOneByOne(engine, models, sequences, ensembleOptions);
+      const together = rates.length === models.length ? openTogether(device.context(), name, rates, engineOptions) : undefined;
+      return together ?? openOneByOne(engine, models, engineOptions);
     },
 
-    sweep: (work) => sweepTogether(device.context(), work),
+    sweep: (work) => sweepTogether(device.context(), name, work),
 
     context: () => device.context(),
     close: () => device.close(),

@@ -4,7 +4,7 @@ import type { Engine, EnginePlan } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import { reservoirStep } from "../../reservoir/step.js";
 import { ChunkedSession, type Stepper } from "../chunked-session.js";
-import { ensembleOneByOne } from "../ensemble.js";
+import { openOneByOne } from "../ensemble.js";
 import { clockFor } from "../phase-clock.js";
 import { ReferenceSpikingStepper } from "./spiking.js";
 
@@ -31,8 +31,8 @@ export const referenceEngine: Engine = {
     return new ChunkedSession(model, referenceEngine.plan(model), stepper, clockFor(options));
   },
 
-  ensemble(models, sequences, options) {
-    return ensembleOneByOne(referenceEngine, models, sequences, options);
+  async openEnsemble(models, options) {
+    return openOneByOne(referenceEngine, models, options);
   },
 };
 

@@ -1,13 +1,16 @@
 // Ensembles on the device: every kernel against the reference engine, bit for bit, and what members may share or have for themselves.
 import { afterAll, describe, expect, it } from "vitest";
-import { worthwhile } from "../../../src/engine/cuda/ensemble/index.js";
+import { openTogether, worthwhile } from "../../../src/engine/cuda/ensemble/index.js";
 import type { Member } from "../../../src/engine/cuda/ensemble/members.js";
 import { type MemberOptions, planMembers, runMembers } from "../../../src/engine/cuda/ensemble/run.js";
+import { runEnsembleOnce } from "../../../src/engine/ensemble.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
+import { openDevice } from "../../../src/gpu/index.js";
 import type { Matrix } from "../../../src/numerics/index.js";
 import { GramAccumulator } from "../../../src/readout/index.js";
 import { NonFiniteStateError, plainFeatures, type ReservoirModel, type ReservoirOptions } from "../../../src/reservoir/index.js";
-import { openTestDevice } from "../../gpu/device/device.js";
+import { simulatedDriver } from "../../../src/sim/index.js";
+import { onHardware, openTestDevice } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix } from "../contract.js";
 import { device } from "./engines.js";
 
@@ -30,7 +33,8 @@ async function together(members: readonly Member[], kernel: string | undefined, 
 }
 
 async function expectReference(members: readonly Member[], states: readonly Matrix[]): Promise<void> {
-  const expected = await referenceEngine.ensemble(
+  const expected = await runEnsembleOnce(
+    referenceEngine,
     members.map((member) => member.model),
     members.map((member) => member.sequence),
     { keep: "states" },
@@ -125,7 +129,7 @@ describe("members together", () => {
       seed: 2,
     });
     const members = membersOf([model({ size: 12, seed: 1, storage: "dense" }), wild], () => 8);
-    const expected = await referenceEngine.ensemble([wild], members[1]!.sequence, { keep: "none" }).then(
+    const expected = await runEnsembleOnce(referenceEngine, [wild], members[1]!.sequence, { keep: "none" }).then(
       () => undefined,
       (error: unknown) => error,
     );
@@ -174,14 +178,54 @@ describe("the engine", () => {
     const configs = [1, 2, 3].map((seed) => ({ size: 24, seed }));
     const inputs = randomMatrix(6, 1, "float32", 3);
     const names: string[] = [];
-    const states = await device.ensemble(
+    const states = await runEnsembleOnce(
+      device,
       configs.map(model),
       { inputs },
       { keep: "states", onProgress: (done) => names.push(String(done)) },
     );
-    const expected = await referenceEngine.ensemble(configs.map(model), { inputs }, { keep: "states" });
+    const expected = await runEnsembleOnce(referenceEngine, configs.map(model), { inputs }, { keep: "states" });
     for (const [r, each] of states.entries()) expect(bits(each.data)).toEqual(bits(expected[r]!.data));
     expect(names).toEqual(["18", "18"]);
+  });
+
+  it("has the weights of an ensemble on the device between runs, and gives them back", async () => {
+    const shared = model({ size: 24, seed: 1, storage: "dense" });
+    const of = [shared, model({ size: 24, seed: 2, storage: "dense" }), model({ size: 30, seed: 3 }), shared];
+    const before = context.held().filter(({ kind }) => kind !== "module").length;
+    const ensemble = openTogether(context, "sim", of, { profile: true })!;
+    expect(ensemble.plan.details).toMatchObject({ plan: "ensemble", reservoirs: 4, weights: "kept on the device" });
+    const opened = ensemble.profile!()!.device!.bytesToDevice;
+    // W, W_in, b and a, the noise level and its keys, which members of one model have once, and N initial values each.
+    const dense = 4 * (2 * (24 * 24 + 3 * 24 + 1 + 2) + 3 * 24);
+    expect(opened).toBeGreaterThan(dense);
+    expect(opened).toBe(ensemble.plan.bytes);
+    for (const [run, steps] of [6, 9].entries()) {
+      const inputs = randomMatrix(steps, 1, "float32", 10 + run);
+      const sent = ensemble.profile!()!.device!.bytesToDevice;
+      const states = await ensemble.run({ inputs }, { keep: "states" });
+      // To each group of members that have one shape the series, and a row of 8 words a member.
+      expect(ensemble.profile!()!.device!.bytesToDevice - sent).toBe(2 * 4 * steps + 4 * 8 * 4);
+      const expected = await runEnsembleOnce(referenceEngine, of, { inputs }, { keep: "states" });
+      for (const [r, each] of states.entries()) expect(bits(each.data)).toEqual(bits(expected[r]!.data));
+    }
+    await ensemble.dispose();
+    await ensemble.dispose();
+    expect(context.held().filter(({ kind }) => kind !== "module")).toHaveLength(before);
+    await expect(ensemble.run({ inputs: randomMatrix(2, 1, "float32", 1) }, { keep: "none" })).rejects.toThrow("was disposed");
+  });
+
+  it.runIf(!onHardware)("brings weights in each run where they do not fit half of the free memory", async () => {
+    const small = openDevice({ driver: simulatedDriver({ memoryBytes: 2 ** 20 }), onLeak: () => undefined });
+    const of = Array.from({ length: 30 }, (_, seed) => model({ size: 100, seed, storage: "dense", spectralRadius: null }));
+    const inputs = randomMatrix(2, 1, "float32", 3);
+    const ensemble = openTogether(small, "sim", of)!;
+    expect(ensemble.plan).toMatchObject({ bytes: 0, details: { weights: "uploaded in each run" } });
+    const last = await ensemble.run({ inputs }, { keep: "last" });
+    const expected = await runEnsembleOnce(referenceEngine, of, { inputs }, { keep: "last" });
+    for (const [r, each] of last.entries()) expect(bits(each.data)).toEqual(bits(expected[r]!.data));
+    await ensemble.dispose();
+    small.dispose();
   });
 
   it("runs a few large members one after the other, and many together", () => {

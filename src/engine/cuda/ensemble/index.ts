@@ -1,26 +1,29 @@
 // Ensembles on a device: all members in a few launches where that is faster than one after the other.
 import type { Context } from "../../../gpu/index.js";
-import type { RunEnsemble } from "../device-work.js";
-import type { Member } from "./members.js";
-import { type MemberPlan, planMembers, runMembers } from "./run.js";
+import type { EngineOptions, EnsembleSession } from "../../../reservoir/engine.js";
+import type { ReservoirModel } from "../../../reservoir/model.js";
+import { type MemberPlan, planMembers } from "./run.js";
+import { DeviceEnsemble } from "./session.js";
 
-/** `Engine.ensemble`, or undefined where the members run better one after the other. */
-export const runTogether: RunEnsemble = (context, models, sequences, options) => {
-  const members = models.map((model, r): Member => {
-    const sequence = "inputs" in sequences ? sequences : sequences[r]!;
-    return { model, sequence, number: 0 };
-  });
+/** `Engine.openEnsemble`, or undefined where the members run better one after the other. */
+export function openTogether(
+  context: Context,
+  engine: string,
+  models: readonly ReservoirModel[],
+  options?: EngineOptions,
+): EnsembleSession | undefined {
+  const members = models.map((model) => ({ model }));
   const plan = planMembers(context, members);
   if (!plan || !worthwhile(context, members, plan)) return undefined;
-  return runMembers(context, members, plan, options);
-};
+  return new DeviceEnsemble(context, engine, models, plan, options);
+}
 
 /** Bytes a second that one multiprocessor gets from the second cache, and microseconds of a step of a reservoir that has the device to itself. */
 const bytesPerSecond = 100e9;
 const microsecondsAlone = 1.5;
 
 /** Whether a step of all members, whose weights may have to be read again, takes less time than their steps one by one. */
-export function worthwhile(context: Context, members: readonly Member[], plan: MemberPlan): boolean {
+export function worthwhile(context: Context, members: readonly { readonly model: ReservoirModel }[], plan: MemberPlan): boolean {
   const { multiprocessors } = context.info.attributes;
   return plan.groups.every(({ kernel, indices }) => {
     if (kernel.resident) return true;

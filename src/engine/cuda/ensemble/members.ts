@@ -1,15 +1,16 @@
-// Members of one shape on the device: their weights, parameters, inputs and states, and the launches that run them.
+// Members of one shape in one run: their inputs and states on the device, and the launches that run them.
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
-import { allocate, type FloatArray, isSparse, type Matrix, type SparseMatrix } from "../../../numerics/index.js";
+import type { Matrix } from "../../../numerics/index.js";
 import type { SequenceInput } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import { abandonAll } from "../dispose.js";
 import { type AnyKernel, realKernel, type RealParameter } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
+import { Distinct } from "./distinct.js";
 import type { EnsembleKernel } from "./kernel-choice.js";
-import { type SlicedPattern, sliceValues } from "./slices.js";
 import { Uploads } from "./uploads.js";
+import type { DeviceWeights } from "./weights.js";
 
 /** One reservoir and one sequence through it. */
 export interface Member {
@@ -31,21 +32,6 @@ const sliceTypes: readonly RealParameter[] = ["const i32*", "const u16*", "const
 /** The kernel of a choice: weights, for sliced ones their patterns, and then what all ensemble kernels take. */
 export function ensembleKernel(context: Context, { file, name, storage }: EnsembleKernel, precision: "float32" | "float64"): AnyKernel {
   return realKernel(context, file, name, precision, ["const real*", ...(storage === "sliced" ? sliceTypes : []), ...parameterTypes]);
-}
-
-/** Things by identity, in the order in which they first came. */
-class Distinct<T> {
-  readonly items: T[] = [];
-  readonly #indices = new Map<T, number>();
-
-  index(item: T): number {
-    let index = this.#indices.get(item);
-    if (index === undefined) {
-      index = this.items.push(item) - 1;
-      this.#indices.set(item, index);
-    }
-    return index;
-  }
 }
 
 /** Series one after the other, each of them once. */
@@ -80,7 +66,7 @@ interface Place {
   readonly outputRow: number;
 }
 
-/** A group of members, ready to run in chunks of steps. Members have one size, precision, storage and activation, and as many inputs and outputs. */
+/** Members of one shape with their series, ready to run in chunks of steps. */
 export class DeviceMembers {
   /** members x N: x. */
   readonly state: RealSlice;
@@ -96,62 +82,36 @@ export class DeviceMembers {
   readonly #arguments: readonly unknown[];
   readonly #places: readonly Place[];
 
-  constructor(
-    context: Context,
-    stream: Stream,
-    shape: EnsembleKernel,
-    members: readonly Member[],
-    patterns: ReadonlyMap<ReservoirModel, SlicedPattern>,
-  ) {
+  /** `first` is the place of the first member's model in `weights`; the others follow it. */
+  constructor(context: Context, stream: Stream, weights: DeviceWeights, members: readonly Member[], first = 0) {
     this.#members = members;
-    this.#shape = shape;
+    this.#shape = weights.kernel;
     this.#model = members[0]!.model;
     const { precision, size, inputSize, outputSize } = this.#model;
-    this.#kernel = ensembleKernel(context, shape, precision);
+    this.#kernel = ensembleKernel(context, this.#shape, precision);
     const memory = new Uploads(context, stream, precision);
     this.#memory = memory;
     try {
-      const weights = new Distinct<Matrix | SparseMatrix>();
-      const models = new Distinct<ReservoirModel>();
       const inputs = new Rows(0);
       // y before the first step is 0, and row t of a teacher reaches step t + 1.
       const teachers = new Rows(1);
-      this.#places = members.map(({ model, sequence }) => ({
-        weights: weights.index(model.weights),
-        parameters: models.index(model),
+      this.#places = members.map(({ sequence }, r) => ({
+        ...weights.place(first + r),
         inputRow: inputs.start(sequence.inputs),
         outputRow: outputSize > 0 && sequence.teacher ? teachers.start(sequence.teacher) - 1 : -1,
       }));
-      const matrix = (columns: number, label: string, values: (model: ReservoirModel) => FloatArray | undefined) =>
-        memory.matrix(models.items, columns, label, values);
-      const one = (value: number) => (precision === "float32" ? Float32Array : Float64Array).of(value);
-      const parameters = [
-        matrix(inputSize * size, "W_in", (model) => transposed(model.inputWeights)),
-        matrix(outputSize * size, "W_fb", (model) => model.feedbackWeights && transposed(model.feedbackWeights)),
-        matrix(size, "b", (model) => model.bias),
-        matrix(size, "leak rates", (model) => model.leakRate),
-        matrix(1, "noise levels", (model) => one(model.noiseLevel)),
-        memory.table(
-          "u32",
-          models.items.map((model) => Uint32Array.from(model.noiseKey)),
-          2,
-          "noise keys",
-        ),
-      ];
       this.inputs = memory.real(inputs.rows * inputSize, "inputs");
       memory.place(this.inputs, inputs.series.items, inputs.starts, inputSize);
       const outputs = memory.real(teachers.rows * outputSize, "fed back outputs");
       stream.fill(outputs);
       memory.place(outputs, teachers.series.items, teachers.starts, outputSize);
-      this.state = memory.matrix(members, size, "x", ({ model }) => model.initialState);
+      this.state = memory.real(members.length * size, "x");
+      const initial = weights.initial.slice(first * size, (first + members.length) * size);
+      stream.copy(this.state as RealSlice<"f32">, initial as RealSlice<"f32">);
       this.#failures = memory.take("u64", members.length, "first non-finite states");
       stream.fill(this.#failures.as("u32"), 0xffffffff);
       this.#table = memory.take("i32", tableColumns * members.length, "members");
-      const matrices =
-        shape.storage === "dense"
-          ? [memory.matrix(weights.items as Matrix[], size * size, "W", ({ data }) => data)]
-          : this.#sliced(weights.items as SparseMatrix[], patterns);
-      this.#arguments = [...matrices, ...parameters, this.inputs, outputs, this.state];
+      this.#arguments = [...weights.arguments, this.inputs, outputs, this.state];
     } catch (error) {
       abandonAll([memory]);
       throw error;
@@ -190,46 +150,4 @@ export class DeviceMembers {
   dispose(): void {
     this.#memory.dispose();
   }
-
-  /** Values, the pattern of each weight matrix, and the patterns. */
-  #sliced(weights: readonly SparseMatrix[], patterns: ReadonlyMap<ReservoirModel, SlicedPattern>): unknown[] {
-    const distinct = new Distinct<SlicedPattern>();
-    const patternOf = new Int32Array(weights.length);
-    for (const [r, { model }] of this.#members.entries()) patternOf[this.#places[r]!.weights] = distinct.index(patterns.get(model)!);
-    const memory = this.#memory;
-    const list = distinct.items;
-    const entries = Math.max(...list.map((pattern) => pattern.entries));
-    const { slots } = list[0]!;
-    const scratch = allocate(this.#model.precision, entries);
-    const values = memory.matrix([...weights.entries()], entries, "W", ([w, matrix]) => {
-      const pattern = list[patternOf[w]!]!;
-      return sliceValues(pattern, matrix.values, scratch).subarray(0, pattern.entries) as FloatArray;
-    });
-    const table = <T extends "i32" | "u16">(
-      dtype: T,
-      columns: number,
-      label: string,
-      of: (pattern: SlicedPattern) => Int32Array | Uint16Array,
-    ) => memory.table(dtype, list.map(of) as Int32Array<ArrayBuffer>[], columns, label);
-    return [
-      values,
-      memory.table("i32", [patternOf], patternOf.length, "patterns"),
-      table("u16", entries, "columns", (pattern) => pattern.columns),
-      table("i32", slots, "rows of slots", (pattern) => pattern.order),
-      table("i32", slots / 32 + 1, "slices", (pattern) => pattern.offsets),
-      entries,
-      slots,
-    ];
-  }
-}
-
-function transposed({ rows, cols, data }: Matrix): FloatArray {
-  const out = allocate(data instanceof Float32Array ? "float32" : "float64", data.length);
-  for (let r = 0; r < rows; r++) for (let c = 0; c < cols; c++) out[c * rows + r] = data[r * cols + c]!;
-  return out;
-}
-
-/** A model's weights where they are sparse. */
-export function sparseWeights(model: ReservoirModel): SparseMatrix | undefined {
-  return isSparse(model.weights) ? model.weights : undefined;
 }

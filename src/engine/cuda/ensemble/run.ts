@@ -14,8 +14,9 @@ import type { RealSlice } from "../time-loop.js";
 import { openGramTrainer } from "../training/index.js";
 import type { GramTrainer } from "../training/gram.js";
 import { chooseEnsembleKernel, type EnsembleKernel } from "./kernel-choice.js";
-import { DeviceMembers, type Member, sparseWeights } from "./members.js";
+import { DeviceMembers, type Member } from "./members.js";
 import { type SlicedPattern, slicePattern } from "./slices.js";
+import { DeviceWeights, sparseWeights, weightBytes } from "./weights.js";
 
 /** What to do with the states. */
 export interface MemberOptions extends WorkOptions {
@@ -25,6 +26,14 @@ export interface MemberOptions extends WorkOptions {
   readonly chunkBytes?: number | undefined;
   /** The clock of the session that asks, where there is one. */
   readonly clock?: DeviceClock | undefined;
+}
+
+/** What is kept between runs of the same members. */
+export interface KeptMembers {
+  readonly compute: Stream;
+  readonly copies: Stream;
+  /** Weights of the groups of the plan, in its order; undefined where they come to the device in each run. */
+  readonly weights: readonly (DeviceWeights | undefined)[];
 }
 
 /** Members of one shape and the kernel for them. */
@@ -41,7 +50,7 @@ export interface MemberPlan {
 }
 
 /** Groups members by shape; undefined where a member is too large for a block's shared memory. */
-export function planMembers(context: Context, members: readonly Member[]): MemberPlan | undefined {
+export function planMembers(context: Context, members: readonly { readonly model: ReservoirModel }[]): MemberPlan | undefined {
   const patterns = new Map<ReservoirModel, SlicedPattern>();
   const byColumns = new Map<ArrayLike<number>, SlicedPattern>();
   const groups = new Map<string, number[]>();
@@ -80,34 +89,40 @@ export async function runMembers(
   members: readonly Member[],
   plan: MemberPlan,
   options: MemberOptions,
+  kept?: KeptMembers,
 ): Promise<Matrix[]> {
   const total = members.reduce((sum, { sequence }) => sum + sequence.inputs.rows, 0);
   const pacer = new WorkPacer(options, total);
   const results: Matrix[] = new Array(options.keep === "none" ? 0 : members.length);
   const failed = new Map<number, { step: number; neuron: number }>();
-  const streams: Stream[] = [];
+  const { clock } = options;
+  const opened = kept ? [] : openStreams(context, clock);
+  const [compute, copies] = (kept ? [kept.compute, kept.copies] : opened) as [Stream, Stream];
   try {
-    const [compute, copies] = ["ensemble", "ensemble states to the host"].map((label) => {
-      const stream = context.stream({ label });
-      streams.push(stream);
-      options.clock?.watch(stream);
-      return stream;
-    }) as [Stream, Stream];
     let done = 0;
-    for (const { kernel, indices } of plan.groups) {
-      const size = waveSize(context, members, indices, options);
+    for (const [g, { kernel, indices }] of plan.groups.entries()) {
+      const there = kept?.weights[g];
+      const models = indices.map((r) => members[r]!.model);
+      const size = waveSize(context, members, indices, there ? 0 : weightBytes(models, plan.patterns) / indices.length, options);
       for (let first = 0; first < indices.length; first += size) {
         const wave = indices.slice(first, first + size);
-        const work = new Wave(context, compute, copies, kernel, wave, members, plan, options, failed);
+        clock?.on(compute, "upload");
+        const weights = there ?? new DeviceWeights(context, compute, kernel, models.slice(first, first + size), plan.patterns);
         try {
-          done += await work.run(results, (steps) => pacer.pause(done + steps));
+          const work = new Wave(context, compute, copies, weights, there ? first : 0, wave, members, options, failed);
+          try {
+            done += await work.run(results, (steps) => pacer.pause(done + steps));
+          } finally {
+            work.dispose();
+          }
         } finally {
-          work.dispose();
+          if (!there) weights.dispose();
         }
       }
     }
   } finally {
-    disposeAll(streams);
+    clock?.settle();
+    disposeAll(opened);
   }
   const worst = Math.min(...failed.keys());
   const failure = failed.get(worst);
@@ -116,18 +131,36 @@ export async function runMembers(
   return results;
 }
 
+/** A stream for work and one for states that come to the host. */
+export function openStreams(context: Context, clock: DeviceClock | undefined): [Stream, Stream] {
+  const compute = context.stream({ label: "ensemble" });
+  try {
+    const copies = context.stream({ label: "ensemble states to the host" });
+    clock?.watch(compute);
+    clock?.watch(copies);
+    return [compute, copies];
+  } catch (error) {
+    abandonAll([compute]);
+    throw error;
+  }
+}
+
 /** The most members of a wave: a grid's second axis, along which training has one block a member, ends there. */
 const mostMembers = 32_768;
 
-/** Members whose weights, inputs and Gram matrices take no more than half of what is free. */
-function waveSize(context: Context, members: readonly Member[], indices: readonly number[], { training }: MemberOptions): number {
+/** Members whose weights, where they are not there yet, inputs and Gram matrices take no more than half of what is free. */
+function waveSize(
+  context: Context,
+  members: readonly Member[],
+  indices: readonly number[],
+  weights: number,
+  { training }: MemberOptions,
+): number {
   const { model, sequence } = members[indices[0]!]!;
   const element = elementBytes(model.precision);
-  const sparse = sparseWeights(model);
-  const weights = sparse ? sparse.columns.length * 2 * (element + 2) : model.size ** 2 * element;
   const inputs = sequence.inputs.rows * (model.inputSize + model.outputSize) * element;
   const columns = training ? model.size * 2 + model.inputSize + training.targets.cols + 65 : 0;
-  const bytes = weights + inputs + model.size * element * (model.inputSize + model.outputSize + 4) + 8 * columns ** 2;
+  const bytes = weights + inputs + model.size * element + 8 * columns ** 2;
   return Math.max(1, Math.min(mostMembers, indices.length, Math.floor(context.memoryInfo().free / 2 / bytes)));
 }
 
@@ -165,10 +198,10 @@ class Wave {
     context: Context,
     compute: Stream,
     copies: Stream,
-    kernel: EnsembleKernel,
+    weights: DeviceWeights,
+    first: number,
     indices: readonly number[],
     members: readonly Member[],
-    plan: MemberPlan,
     options: MemberOptions,
     failed: Map<number, { step: number; neuron: number }>,
   ) {
@@ -187,7 +220,7 @@ class Wave {
     this.#steps = ours.reduce((most, { sequence }) => Math.max(most, sequence.inputs.rows), 0);
     try {
       options.clock?.on(compute, "upload");
-      this.#device = own(new DeviceMembers(context, compute, kernel, ours, plan.patterns));
+      this.#device = own(new DeviceMembers(context, compute, weights, ours, first));
       options.clock?.off(compute);
       const { training } = options;
       if (training) {
@@ -198,7 +231,10 @@ class Wave {
         this.#trainer = even ? openGramTrainer(context, compute, ours[0]!.model, sinks, training.targets.cols) : undefined;
         if (this.#trainer) {
           own(this.#trainer);
-          this.#targets = own(context.upload(training.targets.data as Float64Array<ArrayBuffer>, { label: "targets" }));
+          this.#targets = own(context.alloc("f64", training.targets.data.length, { label: "targets" }));
+          options.clock?.on(compute, "upload");
+          compute.upload(this.#targets, training.targets.data as Float64Array<ArrayBuffer>);
+          options.clock?.off(compute);
         }
       }
       this.#onHost = options.keep === "states" || (training !== undefined && !this.#trainer);
@@ -242,7 +278,11 @@ class Wave {
     }
     for (const [i, failure] of (await this.#device.failures(this.#compute)).entries())
       if (failure) this.#failed.set(this.#indices[i]!, failure);
-    if (this.#trainer && this.#failed.size === 0) await this.#trainer.finish(this.#compute);
+    if (this.#trainer && this.#failed.size === 0) {
+      clock?.enter("sums");
+      await this.#trainer.finish(this.#compute);
+      clock?.leave();
+    }
     if (keep === "last") {
       const { size } = this.#members[this.#indices[0]!]!.model;
       const state = this.#device.state as RealSlice & { dtype: "f32" };
@@ -267,6 +307,7 @@ class Wave {
       const first = Math.max(from, washout);
       const { model } = this.#members[this.#indices[0]!]!;
       if (first < to) {
+        clock?.on(this.#compute, "train", { steps: (to - first) * this.#indices.length, bytes: 0 });
         this.#trainer.add(this.#compute, {
           ...{ rows: to - first, targets: this.#targets!.slice(first * targets.cols, to * targets.cols) },
           states: states.slice((first - from) * model.size) as RealSlice,
@@ -274,6 +315,7 @@ class Wave {
           inputs: this.#device.inputs.slice((this.#device.inputRow(0) + first) * model.inputSize) as RealSlice,
           inputPitch: this.#inputPitch * model.inputSize,
         });
+        clock?.off(this.#compute);
       }
     }
     this.#computed[slot]!.record(this.#compute);
@@ -282,23 +324,29 @@ class Wave {
   async #bringOver({ from, to, slot }: Chunk, results: Matrix[]): Promise<void> {
     this.#copies.wait(this.#computed[slot]!);
     const pitch = this.#chunkSteps;
-    const { training } = this.#options;
+    const { training, clock } = this.#options;
     const made = this.#states[slot]! as RealSlice & { dtype: "f32" };
-    const states = (await this.#copies.download(made, this.#options.clock?.around(this.#copies, made.byteLength))) as FloatArray;
+    const states = (await this.#copies.download(made, clock?.around(this.#copies, made.byteLength))) as FloatArray;
     for (const [i, r] of this.#indices.entries()) {
       const { model, sequence } = this.#members[r]!;
       const end = Math.min(to, sequence.inputs.rows);
       if (end <= from) continue;
       const rows = new Matrix(end - from, model.size, states.subarray(i * pitch * model.size, (i * pitch + end - from) * model.size));
-      results[r]?.data.set(rows.data, from * model.size);
+      if (results[r]) {
+        clock?.enter("keep");
+        results[r].data.set(rows.data, from * model.size);
+        clock?.leave();
+      }
       if (!training || this.#trainer) continue;
       const first = Math.max(0, training.washout - from);
-      if (first < rows.rows)
-        training.sinks[r]!.add(
-          rows.subarray(first),
-          sequence.inputs.subarray(from + first, end),
-          training.targets.subarray(from + first, end),
-        );
+      if (first >= rows.rows) continue;
+      clock?.enter("train", rows.rows - first);
+      training.sinks[r]!.add(
+        rows.subarray(first),
+        sequence.inputs.subarray(from + first, end),
+        training.targets.subarray(from + first, end),
+      );
+      clock?.leave();
     }
   }
 

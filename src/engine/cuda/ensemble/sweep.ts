@@ -2,11 +2,12 @@
 // only those errors come to the host.
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
 import { type FloatArray, isSparse, Matrix, type SparseMatrix, toDense } from "../../../numerics/index.js";
-import type { SweepMember, SweepWork } from "../../../reservoir/engine.js";
+import { type EnginePlan, formatBytes, type SweepErrors, type SweepMember, type SweepWork } from "../../../reservoir/engine.js";
 import { WorkPacer } from "../../../reservoir/work.js";
 import { activationNumber } from "../activation.js";
-import { disposeAll } from "../dispose.js";
+import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyKernel, realKernel, realType } from "../kernels.js";
+import { DeviceClock } from "../profile.js";
 import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
 import { DeviceGrams, type MemberRows, rowArguments, rowFeatures, rowParameters, type RowShape } from "../training/gram.js";
@@ -32,7 +33,7 @@ interface Laid {
 }
 
 /** `Engine.sweep` on a device, or undefined where a base is of another shape than the first or too large for a block. */
-export function sweepTogether(context: Context, work: SweepWork, budget?: number): Promise<Matrix<Float64Array>> | undefined {
+export function sweepTogether(context: Context, engine: string, work: SweepWork, budget?: number): Promise<SweepErrors> | undefined {
   const first = work.bases[0]!.model;
   const sparse = isSparse(first.weights);
   const same = work.bases.every(
@@ -47,7 +48,7 @@ export function sweepTogether(context: Context, work: SweepWork, budget?: number
   const patterns = laid.flatMap(({ pattern }) => (pattern ? [pattern] : []));
   const sliced = patterns[0] && { slots: patterns[0].slots, entries: patterns.reduce((most, { entries }) => Math.max(most, entries), 0) };
   const kernel = chooseEnsembleKernel(context.info, { size: first.size, precision: first.precision, sliced });
-  return kernel && new Sweep(context, work, kernel, laid, sliced?.entries).run(budget);
+  return kernel && new Sweep(context, engine, work, kernel, laid, sliced?.entries).run(budget);
 }
 
 function layOut(draws: Matrix | SparseMatrix, sparse: boolean): Laid {
@@ -69,6 +70,7 @@ interface Prepared {
 
 class Sweep {
   readonly #context: Context;
+  readonly #engine: string;
   readonly #work: SweepWork;
   readonly #shape: EnsembleKernel;
   readonly #laid: readonly Laid[];
@@ -80,8 +82,19 @@ class Sweep {
   readonly #solve: AnyKernel;
   readonly #score: AnyKernel;
 
-  constructor(context: Context, work: SweepWork, shape: EnsembleKernel, laid: readonly Laid[], entries: number | undefined) {
+  /** While it runs, where it is to be measured. */
+  #clock: DeviceClock | undefined;
+
+  constructor(
+    context: Context,
+    engine: string,
+    work: SweepWork,
+    shape: EnsembleKernel,
+    laid: readonly Laid[],
+    entries: number | undefined,
+  ) {
     this.#context = context;
+    this.#engine = engine;
     this.#work = work;
     this.#shape = shape;
     this.#laid = laid;
@@ -104,38 +117,62 @@ class Sweep {
     ]);
   }
 
-  async run(budget = chunkBytes): Promise<Matrix<Float64Array>> {
+  async run(budget = chunkBytes): Promise<SweepErrors> {
     const { members, inputs, targets } = this.#work;
     const pacer = new WorkPacer(this.#work, members.length * inputs.rows);
     const out = Matrix.zeros(members.length, targets.cols);
     const stream = this.#context.stream({ label: "sweep" });
     const shared = new Uploads(this.#context, stream, "float64");
+    const clock = this.#work.profile ? new DeviceClock(this.#context) : undefined;
+    this.#clock = clock;
+    clock?.watch(stream);
+    const size = this.#waveSize(budget);
     try {
+      clock?.on(stream, "upload");
       const draws = shared.matrix(this.#laid, this.#entries, "draws of W", ({ values }) => values) as DeviceBuffer<"f64">;
       const given = shared.matrix([targets], targets.data.length, "targets", ({ data }) => data) as DeviceBuffer<"f64">;
-      const size = this.#waveSize(budget);
       for (let first = 0; first < members.length; first += size) {
         const wave = members.slice(first, first + size);
         const squares = await this.#wave(stream, wave, draws, given, budget, () => pacer.pause((first + wave.length) * inputs.rows));
         out.data.set(squares, first * targets.cols);
       }
-    } finally {
-      disposeAll([stream, shared]);
+    } catch (error) {
+      abandonAll([stream, shared, clock]);
+      throw error;
     }
+    disposeAll([stream, shared, clock]);
     pacer.finish();
-    return out;
+    return { squares: out, plan: this.#plan(size), profile: clock?.read() };
+  }
+
+  #plan(waveSize: number): EnginePlan {
+    const { members, bases } = this.#work;
+    const { name } = this.#shape;
+    const waves = Math.ceil(members.length / waveSize);
+    const bytes = waveSize * this.#memberBytes();
+    return {
+      engine: this.#engine,
+      summary: `${this.#context.info.name}, sweep of ${members.length} reservoirs by ${name} in ${waves === 1 ? "one wave" : `${waves} waves`}, readouts solved and scored there, ${formatBytes(bytes)}`,
+      bytes,
+      details: { plan: "sweep", reservoirs: members.length, seeds: bases.length, kernel: name, waves, reservoirsPerWave: waveSize },
+    };
+  }
+
+  /** Bytes of a member's weights, Gram matrices and a chunk of its states. */
+  #memberBytes(): number {
+    const { inputs, targets, bases } = this.#work;
+    const { size, inputSize, precision } = bases[0]!.model;
+    const element = elementBytes(precision);
+    const columns = Math.ceil((rowFeatures(this.#rowShape) + targets.cols) / 64) * 64;
+    const fixed = element * (this.#entries + size * (inputSize + 4)) + 8 * columns * (columns + 64) + 8 * columns * targets.cols;
+    return fixed + element * size * Math.min(inputs.rows, 256);
   }
 
   /** Members whose weights and Gram matrices, with a chunk of their states, fit. */
   #waveSize(budget: number): number {
-    const { members, inputs, targets } = this.#work;
-    const { size, inputSize, precision } = this.#work.bases[0]!.model;
-    const element = elementBytes(precision);
-    const columns = Math.ceil((rowFeatures(this.#rowShape) + targets.cols) / 64) * 64;
-    const fixed = element * (this.#entries + size * (inputSize + 4)) + 8 * columns * (columns + 64) + 8 * columns * targets.cols;
-    const rows = element * size * Math.min(inputs.rows, 256);
+    const { members } = this.#work;
     const free = Math.min(this.#context.memoryInfo().free * 0.7, 4 * budget);
-    const most = Math.max(1, Math.min(mostMembers, Math.floor(free / (fixed + rows))));
+    const most = Math.max(1, Math.min(mostMembers, Math.floor(free / this.#memberBytes())));
     // Waves of equal size, so that the last one is not a small rest.
     return Math.ceil(members.length / Math.ceil(members.length / most));
   }
@@ -155,6 +192,7 @@ class Sweep {
     const grams = new DeviceGrams(this.#context, this.#rowShape, members.length);
     try {
       grams.clear(stream);
+      const clock = this.#clock;
       const prepared = this.#prepare(stream, memory, members, draws);
       const chunk = Math.max(1, Math.min(inputs.rows, Math.floor(budget / (members.length * size * elementBytes(precision)))));
       const states = memory.real(members.length * chunk * size, "states");
@@ -175,19 +213,26 @@ class Sweep {
           inputs: prepared.inputs.slice(from * inputSize) as RealSlice,
           targets: targets.slice(from * outputs, to * outputs),
         };
-        if (from >= washout && from < trainRows) grams.add(stream, rows);
+        const made = (to - from) * members.length;
+        if (from >= washout && from < trainRows) {
+          clock?.on(stream, "train", { steps: made, bytes: 0 });
+          grams.add(stream, rows);
+        }
         if (to === trainRows) this.#solveAll(stream, memory, members, grams, weights, failed);
         if (from >= trainRows) {
+          clock?.on(stream, "score", { steps: made, bytes: 0 });
           const config = { grid: [1, members.length] as const, block: scoreThreads };
           stream.launch(this.#score, config, ...([...rowArguments(this.#rowShape, rows), 0, to - from, weights, squares] as never[]));
         }
+        clock?.off(stream);
         from = to;
       }
       const [sums, singular, infinite] = [
-        await stream.download(squares),
-        await stream.download(failed),
-        await stream.download(prepared.failures),
+        await stream.download(squares, clock?.around(stream, squares.byteLength)),
+        await stream.download(failed, clock?.around(stream, failed.byteLength)),
+        await stream.download(prepared.failures, clock?.around(stream, prepared.failures.byteLength)),
       ];
+      clock?.collect();
       for (let m = 0; m < members.length; m++)
         if (singular[m] !== 0 || infinite[m] !== 2n ** 64n - 1n) sums.fill(Number.NaN, m * outputs, (m + 1) * outputs);
       await pause();
@@ -205,6 +250,8 @@ class Sweep {
     const one = (value: number) => (precision === "float32" ? Float32Array : Float64Array).of(value);
     const matrix = (columns: number, label: string, values: (member: SweepMember) => FloatArray) =>
       memory.gathered(members, columns, label, values);
+    const clock = this.#clock;
+    clock?.on(stream, "upload");
     const weights = memory.real(count * this.#entries, "W");
     const of = memory.table("i32", [Int32Array.from(members, ({ base }) => base)], count, "bases");
     const factors = memory.take("f64", count, "factors");
@@ -212,12 +259,14 @@ class Sweep {
       factors,
       Float64Array.from(members, ({ factor }) => factor),
     );
+    clock?.on(stream, "scale", { bytes: 0 });
     const scaling = { grid: [Math.ceil(this.#entries / 1024), count] as const, block: 256 };
     stream.launch(
       this.#scale,
       scaling,
       ...([draws, of, factors, this.#entries, config.weightPrecision === "bfloat16" ? 1 : 0, weights] as never[]),
     );
+    clock?.on(stream, "upload");
     const transposed = (m: Matrix): FloatArray => {
       const out = m.data.slice() as FloatArray;
       for (let r = 0; r < m.rows; r++) for (let c = 0; c < m.cols; c++) out[c * m.rows + r] = m.data[r * m.cols + c]!;
@@ -240,10 +289,12 @@ class Sweep {
       null,
       state,
     ];
+    const patterns = this.#patterns(memory, of);
+    clock?.off(stream);
     return {
       ...{ inputs: series, failures },
       table: memory.take("i32", tableColumns * count, "members"),
-      arguments: [weights, ...this.#patterns(memory, of), ...parameters],
+      arguments: [weights, ...patterns, ...parameters],
     };
   }
 
@@ -281,6 +332,7 @@ class Sweep {
     const { size, inputSize, activation } = this.#work.bases[0]!.model;
     const table = new Int32Array(tableColumns * members.length);
     for (let m = 0; m < members.length; m++) table.set([m, m, from, -1, m * (to - from), to - from, 0, from], m * tableColumns);
+    this.#clock?.on(stream, "batch", { steps: (to - from) * members.length, bytes: 0 });
     stream.upload(prepared.table, table);
     const config = { grid: members.length, block: this.#shape.threads, shared: this.#shape.shared };
     const sizes = [size, inputSize, 0, activationNumber[activation]];
@@ -297,6 +349,7 @@ class Sweep {
   ): void {
     const features = rowFeatures(this.#rowShape);
     const { outputs, constant } = this.#rowShape;
+    this.#clock?.on(stream, "solve", { bytes: 0 });
     const lambdas = memory.take("f64", members.length, "lambdas");
     stream.upload(
       lambdas,

@@ -1,0 +1,108 @@
+// An ensemble on a device: weights that stay there between runs, where they fit, and what its runs cost.
+import type { Context, Stream } from "../../../gpu/index.js";
+import type { Matrix } from "../../../numerics/index.js";
+import {
+  DisposedError,
+  type EngineOptions,
+  type EnginePlan,
+  type EnsembleOptions,
+  type EnsembleSession,
+  formatBytes,
+  type SequenceInput,
+} from "../../../reservoir/engine.js";
+import type { ReservoirModel } from "../../../reservoir/model.js";
+import type { EngineProfile } from "../../../reservoir/profile.js";
+import { abandonAll, disposeAll } from "../dispose.js";
+import { DeviceClock } from "../profile.js";
+import { type MemberPlan, openStreams, runMembers } from "./run.js";
+import { DeviceWeights, weightBytes } from "./weights.js";
+
+export class DeviceEnsemble implements EnsembleSession {
+  readonly plan: EnginePlan;
+  readonly #context: Context;
+  readonly #models: readonly ReservoirModel[];
+  readonly #members: MemberPlan;
+  readonly #clock: DeviceClock | undefined;
+  readonly #compute: Stream;
+  readonly #copies: Stream;
+  /** Of each group; undefined where its weights come in each run. */
+  readonly #weights: (DeviceWeights | undefined)[] = [];
+  readonly #owned: { dispose(): void }[] = [];
+  readonly #ending = new AbortController();
+  #work: Promise<unknown> = Promise.resolve();
+
+  constructor(context: Context, engine: string, models: readonly ReservoirModel[], members: MemberPlan, options: EngineOptions = {}) {
+    this.#context = context;
+    this.#models = models;
+    this.#members = members;
+    const own = <T extends { dispose(): void }>(thing: T): T => {
+      this.#owned.push(thing);
+      return thing;
+    };
+    const clock = options.profile ? own(new DeviceClock(context)) : undefined;
+    this.#clock = clock;
+    // Inputs, states and Gram matrices of a run take the other half.
+    let room = context.memoryInfo().free / 2;
+    let bytes = 0;
+    try {
+      [this.#compute, this.#copies] = openStreams(context, clock);
+      own(this.#copies);
+      own(this.#compute);
+      clock?.on(this.#compute, "upload");
+      for (const { kernel, indices } of members.groups) {
+        const ours = indices.map((r) => models[r]!);
+        const needed = weightBytes(ours, members.patterns);
+        const fits = needed <= room;
+        this.#weights.push(fits ? own(new DeviceWeights(context, this.#compute, kernel, ours, members.patterns)) : undefined);
+        if (!fits) continue;
+        room -= needed;
+        bytes += needed;
+      }
+      clock?.off(this.#compute);
+    } catch (error) {
+      abandonAll(this.#owned);
+      throw error;
+    }
+    const names = members.groups.map(({ kernel }) => kernel.name);
+    const kept = this.#weights.filter((weights) => weights !== undefined).length;
+    const where = kept === names.length ? "kept on the device" : kept > 0 ? "in part kept on the device" : "uploaded in each run";
+    this.plan = {
+      engine,
+      summary: `${context.info.name}, ${models.length} reservoirs, a block each, by ${names.join(" and ")}, weights ${where}, ${formatBytes(bytes)}`,
+      bytes,
+      details: { plan: "ensemble", reservoirs: models.length, kernels: names.join(" "), groups: names.length, weights: where },
+    };
+  }
+
+  async run(sequences: SequenceInput | readonly SequenceInput[], options: EnsembleOptions): Promise<Matrix[]> {
+    this.#alive();
+    const members = this.#models.map((model, r) => {
+      const sequence = "inputs" in sequences ? sequences : sequences[r]!;
+      return { model, sequence, number: 0 };
+    });
+    const signal = AbortSignal.any([this.#ending.signal, ...(options.signal ? [options.signal] : [])]);
+    const kept = { compute: this.#compute, copies: this.#copies, weights: this.#weights };
+    const work = runMembers(this.#context, members, this.#members, { ...options, signal, clock: this.#clock }, kept);
+    this.#work = work;
+    try {
+      return await work;
+    } finally {
+      this.#alive();
+    }
+  }
+
+  profile(): EngineProfile | undefined {
+    return this.#clock?.read();
+  }
+
+  async dispose(): Promise<void> {
+    if (this.#ending.signal.aborted) return;
+    this.#ending.abort();
+    await this.#work.catch(() => undefined);
+    disposeAll(this.#owned);
+  }
+
+  #alive(): void {
+    if (this.#ending.signal.aborted) throw new DisposedError("this ensemble");
+  }
+}
