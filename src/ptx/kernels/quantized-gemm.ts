@@ -1,14 +1,19 @@
-// C = A W^T with W in four bits: blocks are unpacked in registers, so that memory brings no more than their bytes. Made for few rows of A.
-import { type Pointer, PtxBuildError, type PtxKernel, type Value, type Variable } from "../builder/index.js";
+// C = A W^T with W in four bits: blocks are unpacked in registers, so that memory brings no more than their bytes. Made for few rows of A. Superblocks on
+// sm_80 and later go to quantized-gemm-tensor.ts.
+import { type Pointer, PtxBuildError, type PtxKernel, targetFacts, type Value, type Variable } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
 import { ceilDiv, checkSizes, generate, type GeneratedKernel, type GeneratorOptions, range } from "./generated-kernel.js";
 import { type Q4Format, q4Blocks, q4BlocksPerRow } from "./q4k.js";
+import { TensorQuantizedProduct, tensorRows, tensorWarps } from "./quantized-gemm-tensor.js";
 
 export interface QuantizedGemmShape extends GemmShape {
   /** How W is stored; see q4k.ts. Default "superblock". */
   readonly format?: Q4Format;
-  /** Rows of W that a warp takes; they share its loads of A. By default more where there are many rows. */
-  readonly rowsPerWarp?: 1 | 2 | 4 | 8;
+  /**
+   * Rows of W that a warp takes; they share its loads of A. 16 are made on tensor cores, the default for superblocks on sm_80 and later; else the
+   * default is more where there are many rows.
+   */
+  readonly rowsPerWarp?: 1 | 2 | 4 | 8 | 16;
 }
 
 export const quantizedGemmName = ({ format = "superblock" }: Pick<QuantizedGemmShape, "format">): string =>
@@ -28,9 +33,18 @@ export function quantizedGemm(shape: QuantizedGemmShape, options: GeneratorOptio
   const name = quantizedGemmName({ format });
   checkSizes(name, { m, n, k: depth });
   const rowsA = Math.min(m, 4);
+  const tensor = format === "superblock" && targetFacts(options.target ?? "sm_75").sm >= 80;
   // With few rows of W, more warps matter more than fewer loads of A.
-  const rowsW = shape.rowsPerWarp ?? (m > 1 ? 2 : n >= 16384 ? 8 : n >= 8192 ? 4 : n >= 2048 ? 2 : 1);
-  if (![1, 2, 4, 8].includes(rowsW)) throw new PtxBuildError(`rowsPerWarp is ${rowsW}; it takes 1, 2, 4 or 8`, name);
+  const rowsW = shape.rowsPerWarp ?? (tensor ? tensorRows : m > 1 ? 2 : n >= 16384 ? 8 : n >= 8192 ? 4 : n >= 2048 ? 2 : 1);
+  if (![1, 2, 4, 8, ...(tensor ? [tensorRows] : [])].includes(rowsW))
+    throw new PtxBuildError(`rowsPerWarp is ${rowsW}; it takes 1, 2, 4 or 8, or 16 for superblocks on sm_80 and later`, name);
+  if (rowsW === tensorRows) {
+    const grid = [ceilDiv(n, tensorRows), ceilDiv(m, rowsA)] as const;
+    checkSizes(name, { "ceil(m / 4)": grid[1] }, 65535);
+    return generate({ name, grid, block: [32 * tensorWarps], minBlocks: rowsA === 1 ? 4 : 2 }, options, (k) =>
+      new TensorQuantizedProduct(k, { m, n, k: depth }, rowsA).build(),
+    );
+  }
   const grid = [ceilDiv(n, warps * rowsW), ceilDiv(m, rowsA)] as const;
   checkSizes(name, { "ceil(m / 4)": grid[1] }, 65535);
   return generate({ name, grid, block: [32 * warps] }, options, (k) =>

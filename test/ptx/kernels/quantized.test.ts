@@ -1,5 +1,6 @@
 // Four-bit weights: the block formats on the CPU, and the product with them in the interpreter against double precision.
 import { describe, expect, it } from "vitest";
+import type { Target } from "../../../src/ptx/builder/index.js";
 import { dequantizeQ4, type Q4Format, quantizeQ4 } from "../../../src/ptx/kernels/q4k.js";
 import { quantizedGemm } from "../../../src/ptx/kernels/quantized-gemm.js";
 import { input, output } from "../device.js";
@@ -63,7 +64,11 @@ describe.each(formats)("quantising to %s", (format: Q4Format) => {
   });
 });
 
-describe.each(formats)("the product with %s", (format: Q4Format) => {
+describe.each([
+  ["superblock", "sm_75"],
+  ["block32", "sm_75"],
+  ["superblock", "sm_80"],
+] as const)("the product with %s for %s", (format: Q4Format, target: Target) => {
   it.each([
     [1, 1, 1],
     [1, 5, 32],
@@ -76,7 +81,7 @@ describe.each(formats)("the product with %s", (format: Q4Format) => {
   ])("%i x %i x %i is that with the dequantised matrix, to 1e-6 of |A||B|", (m, n, k) => {
     const [a, weights, c] = [uniform(m * k, 2), uniform(n * k, 3), new Float32Array(m * n)];
     const quantized = quantizeQ4(weights, n, k, format);
-    const kernel = quantizedGemm({ m, n, k, format });
+    const kernel = quantizedGemm({ m, n, k, format }, { target });
     expect(kernel.name).toBe(format === "superblock" ? "q4k_gemm_fused" : "q4k_gemm_fused_block32");
     runKernel(kernel, [input(a), input(quantized.data), output(c)]);
     const w = dequantizeQ4(quantized);
@@ -95,9 +100,38 @@ describe.each(formats)("the product with %s", (format: Q4Format) => {
   it.each([2050, 8200])("with %i rows, which warps take several of", (n) => {
     const [a, weights, c] = [uniform(32, 4), uniform(n * 32, 5), new Float32Array(n)];
     const quantized = quantizeQ4(weights, n, 32, format);
-    runKernel(quantizedGemm({ m: 1, n, k: 32, format }), [input(a), input(quantized.data), output(c)]);
+    runKernel(quantizedGemm({ m: 1, n, k: 32, format }, { target }), [input(a), input(quantized.data), output(c)]);
     const w = dequantizeQ4(quantized);
     const expected = Float64Array.from({ length: n }, (_, j) => a.reduce((sum, x, l) => sum + x * w[j * 32 + l]!, 0));
     expect(worst(c, expected, 10)).toBeLessThan(1e-6);
+  });
+});
+
+describe("the product on tensor cores", () => {
+  it.each([1e-37, 1e-20, 1e20, 1e36])("takes inputs of about %e, beside which smaller ones count as little as in any sum", (scale) => {
+    const [m, n, k] = [2, 20, 512];
+    const [a, weights, c] = [uniform(m * k, 6, scale), uniform(n * k, 7, 1 / 512), new Float32Array(m * n)];
+    for (let l = 0; l < 256; l++) a[l]! *= 1e-5;
+    const quantized = quantizeQ4(weights, n, k);
+    runKernel(quantizedGemm({ m, n, k }, { target: "sm_80" }), [input(a), input(quantized.data), output(c)]);
+    const w = dequantizeQ4(quantized);
+    const turned = Float32Array.from({ length: k * n }, (_, at) => w[(at % n) * k + Math.floor(at / n)]!);
+    const { value, size } = product(a, turned, m, n, k);
+    expect(worst(c, value, size)).toBeLessThan(3e-6);
+  });
+
+  it("gives zeros for zeros", () => {
+    const c = new Float32Array(3);
+    const { data } = quantizeQ4(uniform(3 * 300, 8), 3, 300);
+    runKernel(quantizedGemm({ m: 1, n: 3, k: 300 }, { target: "sm_80" }), [input(new Float32Array(300)), input(data), output(c)]);
+    expect(c).toEqual(new Float32Array(3));
+  });
+
+  it("is refused where there are none for it", () => {
+    const refusal = "rowsPerWarp is 16; it takes 1, 2, 4 or 8, or 16 for superblocks on sm_80 and later";
+    const shape = { m: 1, n: 3, k: 300, rowsPerWarp: 16 } as const;
+    expect(() => quantizedGemm(shape)).toThrow(refusal);
+    expect(() => quantizedGemm({ ...shape, format: "block32" }, { target: "sm_90" })).toThrow(refusal);
+    expect(quantizedGemm({ ...shape, rowsPerWarp: 2 }, { target: "sm_90" }).block).toEqual([128, 1, 1]);
   });
 });
