@@ -21,7 +21,9 @@ function series(rows: number): { inputs: Matrix<Float64Array>; targets: Matrix<F
 
 const seconds = (since: number): string => ((performance.now() - since) / 1000).toFixed(2);
 
-const sweep = async () => {
+const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+
+const sweep = async (profile = false) => {
   const settings = Array.from({ length: 500 }, (_, i) => ({
     spectralRadius: 0.4 + (i % 25) / 25,
     leakRate: 0.1 + (0.9 * (i % 20)) / 20,
@@ -31,7 +33,7 @@ const sweep = async () => {
   const seeds = Array.from({ length: 20 }, (_, i) => i + 1);
   const { inputs, targets } = series(2000);
   const options = { reservoir: { size: 200, connectionProbability: 0.1 }, seeds, settings, inputs, targets, washout: 100, validation: 500 };
-  return sweepReadouts({ ...options, engine: "bench" });
+  return sweepReadouts({ ...options, engine: "bench", profile });
 };
 let start = performance.now();
 const cold = await sweep();
@@ -44,6 +46,12 @@ const valid = scores.data.filter((score) => !Number.isNaN(score)).length;
 console.log(`the same again: ${seconds(start)} s; best NRMSE ${Math.sqrt(best.score).toExponential(3)} of ${valid} scores`);
 const same = Buffer.from(scores.data.buffer).equals(Buffer.from(cold.scores.data.buffer));
 console.log(`both times the same bits: ${same}`);
+const { profile } = await sweep(true);
+const phases = profile!.phases.map(({ phase, milliseconds, bytes }) => {
+  const moved = bytes === undefined ? "" : ` (${(bytes / 2 ** 20).toFixed(0)} MiB)`;
+  return `${phase} ${milliseconds.toFixed(1)} ms${moved}`;
+});
+console.log(`by events, of ${profile!.milliseconds.toFixed(0)} ms for the members: ${phases.join(", ")}; ${profile!.plan.summary}`);
 const single = { size: 200, connectionProbability: 0.1 };
 const { seed, setting } = best;
 const check = { reservoir: single, seeds: [seed], settings: [setting], ...series(2000), washout: 100, validation: 500 };
@@ -51,7 +59,10 @@ const reference = await sweepReadouts({ ...check, engine: "cpu" });
 console.log(`the best member has the CPU engine's score, bit for bit: ${Object.is(reference.best.score, best.score)}`);
 
 const long = series(1_000_000);
+// A device opened anew, so that its pool and its free memory tell of this work alone.
+engine.close();
 for (const size of [1000]) {
+  const free = engine.context().memoryInfo().free;
   start = performance.now();
   await using computer = await ReservoirComputer.create(
     { size, connectionProbability: 0.1, storage: "dense", seed: 1 },
@@ -62,18 +73,20 @@ for (const size of [1000]) {
   start = performance.now();
   const trainer = ridge({ lambda: 1e-6 });
   const sink = trainer.accumulator({ stateSize: size, inputSize: 1, outputSize: 1 });
-  let most = 0;
+  let least = free;
   await computer.train(long.inputs, long.targets, sink, {
     washout: 1000,
     onProgress: () => {
-      most = Math.max(most, context.poolStatistics().used);
+      least = Math.min(least, context.memoryInfo().free);
     },
   });
   const trained = seconds(start);
   const readout = trainer.solve(sink);
+  const { usedHigh, reservedHigh } = context.poolStatistics();
   console.log(
     `training N=${size}, T=1,000,000, one output: ${trained} s to the sums, ${seconds(start)} s to the readout (weights drawn before in ${made} s); ` +
-      `plan "${computer.engine.plan.summary}"; ${(most / 2 ** 20).toFixed(0)} MiB of device memory; ` +
+      `plan "${computer.engine.plan.summary}"; device memory, as the driver counts it: ${mebibytes(usedHigh)} in use at most, ` +
+      `${mebibytes(reservedHigh)} reserved by the pool, ${mebibytes(free - least)} less free on the device than before; ` +
       `first weight ${readout.weights.data[0]}`,
   );
 }

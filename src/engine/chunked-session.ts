@@ -42,6 +42,8 @@ export interface Stepper {
    * there afterwards, unless there is one that is not finite.
    */
   advance(steps: number, step: number, sequence: number, keep?: boolean): number;
+  /** The same without holding up the event loop, of a stepper whose steps are made elsewhere. */
+  advanceLater?(steps: number, step: number, sequence: number, keep?: boolean): Promise<number>;
   dispose(): Promise<void>;
 }
 
@@ -229,7 +231,7 @@ export class ChunkedSession implements EngineSession {
       const to = Math.min(inputs.rows, from + stepper.capacity);
       stepper.inputs.set(inputs.data.subarray(from * inputSize, to * inputSize));
       this.#feedBack(teacher, from, to);
-      const finite = this.#tryAdvance(to - from, index, seen !== undefined);
+      const finite = await this.#advanceChunk(to - from, index, seen !== undefined);
       const last = from + finite;
       if (finite > 0) {
         this.#input.set(inputs.data.subarray((last - 1) * inputSize, last * inputSize));
@@ -263,16 +265,29 @@ export class ChunkedSession implements EngineSession {
   }
 
   #tryAdvance(steps: number, sequence: number, keep: boolean): number {
-    if (this.model.noiseLevel !== 0 && this.#step + steps > lastStep) {
-      throw new RangeError(`step ${this.#step + steps} is beyond the noise counter, which ends at ${lastStep}; reset() starts a new count`);
-    }
-    this.#before.set(this.#stepper.getValues());
+    this.#prepare(steps);
     const clock = this.#stepper.timesPhases ? undefined : this.#clock;
     clock?.enter("run", steps);
     const finite = this.#stepper.advance(steps, this.#step, sequence, keep);
     clock?.leave();
     this.#step += finite;
     return finite;
+  }
+
+  async #advanceChunk(steps: number, sequence: number, keep: boolean): Promise<number> {
+    if (!this.#stepper.advanceLater) return this.#tryAdvance(steps, sequence, keep);
+    this.#prepare(steps);
+    const finite = await this.#stepper.advanceLater(steps, this.#step, sequence, keep);
+    this.#alive();
+    this.#step += finite;
+    return finite;
+  }
+
+  #prepare(steps: number): void {
+    if (this.model.noiseLevel !== 0 && this.#step + steps > lastStep) {
+      throw new RangeError(`step ${this.#step + steps} is beyond the noise counter, which ends at ${lastStep}; reset() starts a new count`);
+    }
+    this.#before.set(this.#stepper.getValues());
   }
 
   /** The error for row `row` of the chunk. The state goes back to the last finite one, so that the session can go on. */

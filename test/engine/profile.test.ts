@@ -140,7 +140,7 @@ describe("a profile on a device", () => {
     expect(single.profile).toMatchObject({ calls: 2, device: { bytesToDevice: 2 * 2 * 4, bytesToHost: 2 * 20 * 4 } });
     const spiking = await ReservoirComputer.create({ kind: "spiking", size: 16, inputSize: 2, seed: 1 }, { engine: "sim", profile: true });
     await spiking.run(series(4, 2));
-    expect(namesOf(spiking.profile!)).toEqual(["device run", "device upload", "host download", "host keep"]);
+    expect(namesOf(spiking.profile!)).toEqual(["device download", "device run", "device upload", "host keep"]);
     await spiking.dispose();
   });
 

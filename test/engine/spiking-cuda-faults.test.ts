@@ -39,6 +39,19 @@ async function detection(context: Context): Promise<unknown> {
   return [bins.toMatrix().data, await there.match(pattern)];
 }
 
+it("a spiking reservoir's chunks are waited for by events, not by holding up the event loop", async () => {
+  const driver = new FaultyDriver(simulatedDriver());
+  const context = openDevice({ driver, onLeak: () => undefined });
+  const engine = deviceEngine({ name: "sim", open: () => context, stepsPerChunk: 4 });
+  const session = await engine.open(model);
+  const before = driver.uses.get("cuEventQuery") ?? 0;
+  await session.run({ inputs }, {});
+  // Nine steps are three chunks.
+  expect((driver.uses.get("cuEventQuery") ?? 0) - before).toBeGreaterThanOrEqual(3);
+  await session.dispose();
+  context.dispose();
+});
+
 describe.each([
   ["a spiking reservoir", reservoir],
   ["binning and detection", detection],

@@ -84,6 +84,13 @@ describe("a spiking reservoir on a device", () => {
     await there.dispose();
   });
 
+  it("can be disposed while it runs, and says so", async () => {
+    const session = await inShortChunks.open(build(noisy));
+    const run = session.run({ inputs: inputsOf(session.model as ReturnType<typeof build>, 60, 0.1) }, {});
+    await session.dispose();
+    await expect(run).rejects.toThrow("this reservoir was disposed");
+  });
+
   it("names step and neuron where a potential leaves the finite numbers, and stands at the step before", async () => {
     const model = build({
       kind: "spiking",

@@ -1,5 +1,5 @@
-// Runs chunks of steps of a spiking network on a device, one launch a chunk, and waits for each. The session around it is the host engines' own.
-import type { Context, DeviceBuffer } from "../../../gpu/index.js";
+// Runs chunks of steps of a spiking network on a device, one launch a chunk. The session around it is the host engines' own.
+import type { Context, DeviceBuffer, PinnedBuffer } from "../../../gpu/index.js";
 import { allocate, type FloatArray } from "../../../numerics/index.js";
 import type { NetworkState, SpikingModel } from "../../../reservoir/spiking-model.js";
 import { checkAmplitudes } from "../../../spikes/liquid/amplitudes.js";
@@ -21,13 +21,18 @@ const parameters = [
   ...(["u32", "u32", "u32", "u32", "u32", "i32", "u32*", "u64*", "i64"] as const),
 ];
 
+/** A potential that was not finite, by its step in the chunk. */
+interface BadPotential {
+  readonly step: number;
+  readonly neuron: number;
+}
+
 export class DeviceSpikingStepper implements Stepper {
   readonly timesPhases = true;
   readonly capacity: number;
   readonly inputs: FloatArray;
   readonly outputs: FloatArray;
   readonly states: FloatArray;
-  readonly #context: Context;
   readonly #model: SpikingModel;
   readonly #launch: SpikingLaunch;
   readonly #spinLimit: number;
@@ -38,14 +43,17 @@ export class DeviceSpikingStepper implements Stepper {
   readonly #states: AnyBuffer;
   readonly #arrived: DeviceBuffer<"u32">;
   readonly #report: DeviceBuffer<"u64">;
+  readonly #hostStates: PinnedBuffer<"f32" | "f64">;
+  readonly #hostReport: PinnedBuffer<"u64">;
   readonly #owned: { dispose(): void }[] = [];
   /** The row of the ring that reaches the neurons in the next step. */
   #row = 0;
+  /** What `dispose` waits for. */
+  #work: Promise<unknown> = Promise.resolve();
 
   constructor(context: Context, model: SpikingModel, launch: SpikingLaunch, spinLimit: number, clock?: DeviceClock) {
     const { precision, size, inputSize } = model;
     const real = realType(precision);
-    this.#context = context;
     this.#model = model;
     this.#launch = launch;
     this.#spinLimit = spinLimit;
@@ -53,7 +61,6 @@ export class DeviceSpikingStepper implements Stepper {
     this.capacity = launch.capacity;
     this.inputs = allocate(precision, this.capacity * inputSize);
     this.outputs = allocate(precision, 0);
-    this.states = allocate(precision, this.capacity * size);
     this.#kernel = realKernel(context, "leaky_integrate_fire", `leaky_integrate_fire_${real}`, precision, parameters);
     const own = <T extends { dispose(): void }>(thing: T): T => {
       this.#owned.push(thing);
@@ -64,9 +71,12 @@ export class DeviceSpikingStepper implements Stepper {
       this.#network = own(new DeviceNetwork(context, model, launch));
       clock?.watch(this.#network.stream);
       this.#inputs = inputSize > 0 ? own(allocAny(context, real, this.inputs.length, "inputs") as AnyBuffer) : null;
-      this.#states = own(allocAny(context, real, this.states.length, "states") as AnyBuffer);
+      this.#states = own(allocAny(context, real, this.capacity * size, "states") as AnyBuffer);
       this.#arrived = own(context.zeros("u32", 1, { label: "barrier" }));
       this.#report = own(context.zeros("u64", 2, { label: "report of the blocks" }));
+      this.#hostReport = own(context.pinned("u64", 2, { label: "report of the blocks" }));
+      this.#hostStates = own(context.pinned(real, this.capacity * size, { label: "states" }));
+      this.states = this.#hostStates.array;
     } catch (error) {
       abandonAll(this.#owned);
       throw error;
@@ -91,35 +101,61 @@ export class DeviceSpikingStepper implements Stepper {
   }
 
   advance(steps: number, step: number, sequence: number, keep = true): number {
-    const { inputSize, size } = this.#model;
-    const inputs = this.inputs.subarray(0, steps * inputSize);
-    checkAmplitudes(this.#model, inputs, step);
-    this.#clock?.on(this.#network.stream, "upload");
-    if (this.#inputs)
-      this.#network.stream.upload(this.#inputs.slice(0, inputs.length) as DeviceBuffer<"f32">, inputs as Float32Array<ArrayBuffer>);
-    this.#clock?.off(this.#network.stream);
-    this.#network.keep();
-    const bad = this.#run(steps, step, sequence, keep);
-    if (!bad) {
-      this.#took(steps, keep);
-      return steps;
-    }
-    // What came after the bad step is worth nothing: the steps before it once more, from where the chunk began.
+    this.#begin(steps, step);
+    this.#enqueue(steps, step, sequence, keep);
+    this.#network.stream.sync();
+    const bad = this.#outcome();
+    if (!bad) return this.#took(steps);
     this.#network.restore();
-    if (bad.step > 0) this.#run(bad.step, step, sequence, true);
-    this.#took(bad.step, true);
-    const row = this.states.subarray(bad.step * size, (bad.step + 1) * size);
-    row.set(this.getValues());
-    row[bad.neuron] = Number.NaN;
-    return bad.step;
+    if (bad.step > 0) {
+      this.#enqueue(bad.step, step, sequence, true);
+      this.#network.stream.sync();
+      this.#outcome();
+    }
+    return this.#tookUpTo(bad);
+  }
+
+  advanceLater(steps: number, step: number, sequence: number, keep = true): Promise<number> {
+    const work = this.#advanceLater(steps, step, sequence, keep);
+    this.#work = work;
+    return work;
   }
 
   async dispose(): Promise<void> {
+    await this.#work.catch(() => undefined);
     disposeAll(this.#owned);
   }
 
-  /** Launches and waits. Says at which step, from 0, and in which neuron a potential was not finite. @throws StallError */
-  #run(steps: number, step: number, sequence: number, keep: boolean): { readonly step: number; readonly neuron: number } | undefined {
+  /** `advance`, the event loop going on while the device works. */
+  async #advanceLater(steps: number, step: number, sequence: number, keep: boolean): Promise<number> {
+    const { stream } = this.#network;
+    this.#begin(steps, step);
+    this.#enqueue(steps, step, sequence, keep);
+    await stream.done();
+    const bad = this.#outcome();
+    if (!bad) return this.#took(steps);
+    this.#network.restore();
+    if (bad.step > 0) {
+      this.#enqueue(bad.step, step, sequence, true);
+      await stream.done();
+      this.#outcome();
+    }
+    return this.#tookUpTo(bad);
+  }
+
+  /** Sends the inputs, and keeps the state to go back to. */
+  #begin(steps: number, step: number): void {
+    const { stream } = this.#network;
+    const inputs = this.inputs.subarray(0, steps * this.#model.inputSize);
+    checkAmplitudes(this.#model, inputs, step);
+    this.#clock?.on(stream, "upload");
+    if (this.#inputs) stream.upload(this.#inputs.slice(0, inputs.length) as DeviceBuffer<"f32">, inputs as Float32Array<ArrayBuffer>);
+    this.#clock?.off(stream);
+    this.#network.keep();
+  }
+
+  /** Gives the steps to the stream, and the copies of their report and, where they are wanted, states. */
+  #enqueue(steps: number, step: number, sequence: number, keep: boolean): void {
     const { blocks, threads, slices, inputSlices, sharedBytes, rows } = this.#launch;
     const { size, inputSize, neuron, noiseKey, fractionBits } = this.#model;
     const { synapses, inputSynapses, inputWeights, constants, refractory, state, held, ring, stream } = this.#network;
@@ -149,10 +185,16 @@ export class DeviceSpikingStepper implements Stepper {
       ...([backgroundChance, noiseKey[0] >>> 0, noiseKey[1] >>> 0, step >>> 0, sequence >>> 0, backgroundWeight] as never[]),
       ...([this.#arrived, this.#report, this.#spinLimit] as never[]),
     );
+    this.#clock?.on(stream, "download");
+    stream.read(this.#report, this.#hostReport);
+    if (keep) stream.copy2D(this.#hostStates as never, this.#states as DeviceBuffer<"f32">, { columns: size, rows: steps });
     this.#clock?.off(stream);
-    stream.sync();
+  }
+
+  /** At which step, from 0, and in which neuron a potential was not finite. @throws StallError */
+  #outcome(): BadPotential | undefined {
     this.#clock?.settle();
-    const [bad, stalled] = this.#context.read(this.#report) as unknown as [bigint, bigint];
+    const [bad, stalled] = this.#hostReport.array as unknown as [bigint, bigint];
     if (stalled !== 0n) {
       this.#network.restore();
       const kernel = `leaky_integrate_fire_${realType(this.#model.precision)}`;
@@ -162,14 +204,17 @@ export class DeviceSpikingStepper implements Stepper {
     return { step: 0xffffffff - Number(bad >> 32n), neuron: 0xffffffff - Number(bad & 0xffffffffn) };
   }
 
-  /** Notes finished steps and, where they are wanted, brings their states to the host. */
-  #took(steps: number, keep: boolean): void {
+  #took(steps: number): number {
     this.#row = (this.#row + steps) % this.#launch.rows;
-    if (!keep || steps === 0) return;
-    const length = steps * this.#model.size;
-    this.#clock?.enter("download");
-    this.states.set(this.#context.read(this.#states.slice(0, length) as DeviceBuffer<"f32">));
-    this.#clock?.leave();
-    this.#clock?.came(length * this.states.BYTES_PER_ELEMENT);
+    return steps;
+  }
+
+  /** What came after the bad step is worth nothing: the steps before it were made once more, from where the chunk began. */
+  #tookUpTo({ step, neuron }: BadPotential): number {
+    const { size } = this.#model;
+    const row = this.states.subarray(step * size, (step + 1) * size);
+    row.set(this.getValues());
+    row[neuron] = Number.NaN;
+    return this.#took(step);
   }
 }
