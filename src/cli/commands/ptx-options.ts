@@ -21,11 +21,15 @@ export const kernelNumbers = {
   warps: "of a block of a persistent kernel",
   multiprocessors: "of the device, for persistentGrid",
   count: "elements of an element-wise kernel",
+  features: "numbers of a row of a classifier's features",
+  classes: "of classShares",
 } as const;
 
 export const kernelWords = {
   type: "element type of tensor-core and attention kernels: f16, bf16, tf32",
   form: "who shares a row: warp or block",
   format: "of four-bit weights: superblock or block32",
+  transform: "what classShares sees of features: plain, squareHalf or squares",
+  shares: "of classShares: softmax or positive",
   operation: "of elementwise: relu, sigmoid, vector_add, ...",
 } as const;

@@ -1,6 +1,14 @@
 // Every kernel that can be generated, by kind: its name before it is made, and presets for common uses.
 import { PtxBuildError } from "../builder/index.js";
 import { attention, attentionName, type AttentionShape } from "./attention.js";
+import {
+  classShares,
+  classSharesName,
+  type ClassSharesShape,
+  stateStatistics,
+  stateStatisticsName,
+  type StateStatisticsShape,
+} from "./classify.js";
 import { elementwise, type ElementwiseName } from "./elementwise.js";
 import { gemmNaive, gemmNaiveName, type GemmShape } from "./gemm-naive.js";
 import { gemmTensorCore, gemmTensorCoreName, type GemmTensorCoreShape } from "./gemm-tensor-core.js";
@@ -26,6 +34,8 @@ interface Shapes {
   leakyStep: { readonly size: number };
   persistentGrid: PersistentShape;
   persistentCluster: PersistentClusterShape;
+  stateStatistics: StateStatisticsShape;
+  classShares: ClassSharesShape;
   elementwise: { readonly operation: ElementwiseName; readonly count: number };
 }
 
@@ -52,6 +62,8 @@ const catalogue: { readonly [K in KernelKind]: Entry<Shapes[K]> } = {
   leakyStep: { name: () => leakyStepName, make: leakyStep },
   persistentGrid: { name: persistentGridName, make: persistentGrid },
   persistentCluster: { name: () => persistentClusterName, make: persistentCluster },
+  stateStatistics: { name: stateStatisticsName, make: stateStatistics },
+  classShares: { name: classSharesName, make: classShares },
   elementwise: { name: ({ operation }) => operation, make: elementwise },
 };
 

@@ -2,6 +2,7 @@
 // the steps of a reservoir. What each computes and takes stands at its generator.
 export { attention, type AttentionShape } from "./attention.js";
 export { generateKernel, type KernelKind, kernelKinds, kernelName, type KernelType, presets } from "./catalogue.js";
+export { classShares, type ClassSharesShape, stateStatistics, type StateStatisticsShape } from "./classify.js";
 export { elementwise, type ElementwiseName, elementwiseNames } from "./elementwise.js";
 export { gemmNaive, type GemmShape } from "./gemm-naive.js";
 export { gemmTensorCore, type GemmTensorCoreShape, type TensorCoreType } from "./gemm-tensor-core.js";

@@ -36,5 +36,9 @@ export const catalogueCases: readonly [type: KernelType, target: Target][] = [
   [{ kind: "persistentGrid", size: 1000 }, "sm_75"],
   [{ kind: "persistentGrid", size: 1000, longestRow: 130 }, "sm_75"],
   [{ kind: "persistentCluster", size: 256 }, "sm_90"],
+  [{ kind: "stateStatistics", size: 1000, features: 2000 }, "sm_75"],
+  [{ kind: "stateStatistics", size: 77, type: "f64", features: 80, last: false }, "sm_75"],
+  [{ kind: "classShares", features: 2000, classes: 10 }, "sm_75"],
+  [{ kind: "classShares", features: 77, classes: 3, transform: "squares", layerNorm: true, shares: "positive" }, "sm_75"],
   ...elementwiseNames.map((operation): [KernelType, Target] => [{ kind: "elementwise", operation, count: 1000 }, "sm_75"]),
 ];

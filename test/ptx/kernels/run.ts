@@ -3,15 +3,18 @@ import { PtxMachine } from "../../../src/ptx/interpreter/index.js";
 import type { GeneratedKernel } from "../../../src/ptx/kernels/generated-kernel.js";
 import { type Array as HostArray, words } from "../device.js";
 
-type Argument = number | { input: HostArray } | { output: HostArray };
+type Argument = number | { input: HostArray } | { output: HostArray } | { changed: HostArray };
 
-/** Launches a kernel; outputs hold 0xff bytes (a NaN, or the largest number) before it, as a device would leave anything. */
+/**
+ * Launches a kernel; outputs hold 0xff bytes (a NaN, or the largest number) before it, as a device would leave anything, and what is changed
+ * holds what it held.
+ */
 export function runKernel(kernel: GeneratedKernel, args: readonly Argument[], ptx = kernel.ptx): void {
   const machine = new PtxMachine({ memoryBytes: 2 ** 22, launchBytes: 2 ** 23 });
   const program = machine.load(ptx);
   const placed = args.map((each) => {
     if (typeof each === "number") return each;
-    const array = "output" in each ? each.output : each.input;
+    const array = "output" in each ? each.output : "changed" in each ? each.changed : each.input;
     const address = machine.allocate(array.byteLength);
     if ("output" in each) new Uint8Array(array.buffer, array.byteOffset, array.byteLength).fill(0xff);
     machine.write(address, array);
@@ -29,9 +32,9 @@ export function runKernel(kernel: GeneratedKernel, args: readonly Argument[], pt
     limits: { steps: 1e6, idleSteps: 2e5 },
   });
   for (const [k, each] of args.entries()) {
-    if (typeof each === "number" || !("output" in each)) continue;
-    const { output } = each;
-    new Uint8Array(output.buffer, output.byteOffset, output.byteLength).set(machine.read(placed[k] as bigint, output.byteLength));
+    if (typeof each === "number" || "input" in each) continue;
+    const { buffer, byteOffset, byteLength } = "output" in each ? each.output : each.changed;
+    new Uint8Array(buffer, byteOffset, byteLength).set(machine.read(placed[k] as bigint, byteLength));
   }
 }
 

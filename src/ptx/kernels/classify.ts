@@ -1,0 +1,193 @@
+// What a classifier does with states on a device, in portable arithmetic: statistics of each sequence's states, and from features the shares of
+// the classes. The same bits as src/model on the host.
+import { type Pointer, PtxBuildError, type PtxKernel, type Value } from "../builder/index.js";
+import { ceilDiv, checkSizes, generate, type GeneratedKernel, type GeneratorOptions } from "./generated-kernel.js";
+import { portableExpOfNegative, risingSum, warpSum } from "./portable-double.js";
+
+/** What of the states of sequences is wanted. */
+export interface StateStatisticsShape {
+  /** N. */
+  readonly size: number;
+  /** Element of the states. Default "f32". */
+  readonly type?: "f32" | "f64";
+  /** Numbers of a row of features, of which the statistics are the first. */
+  readonly features: number;
+  /** The last state. Default true. */
+  readonly last?: boolean;
+  /** The mean of the states, behind the last one. Default true. */
+  readonly mean?: boolean;
+  /** Sequences of a launch: the grid's first size, which a launch may change. Default 1. */
+  readonly sequences?: number;
+}
+
+/** From features to shares of classes. */
+export interface ClassSharesShape {
+  /** Numbers of a row. */
+  readonly features: number;
+  readonly classes: number;
+  /** What a readout sees of features: "plain" (default), "squareHalf" with every second one squared, "squares" with all squares behind them. */
+  readonly transform?: "plain" | "squareHalf" | "squares";
+  /** Layer norm of each row first. Default false. */
+  readonly layerNorm?: boolean;
+  /** "softmax" (default), "positive": what is above 0, divided by its sum. */
+  readonly shares?: "softmax" | "positive";
+  /** Rows of a launch: the grid's size, which a launch may change. Default 1. */
+  readonly rows?: number;
+}
+
+export const stateStatisticsName = ({ type = "f32" }: Pick<StateStatisticsShape, "type">): string => `state_statistics_${type}`;
+export const classSharesName = ({ shares = "softmax" }: Pick<ClassSharesShape, "shares">): string => `class_shares_${shares}`;
+
+/** Added to the variance of a layer norm. */
+export const layerNormEpsilon = 1e-5;
+
+const threads = 128;
+
+/**
+ * Adds the states of a chunk of steps to the statistics of their sequences: row p = places[b] of the features (rows of `features` numbers in
+ * binary64, zeros before the first chunk) gets the last state of sequence b and the mean of its states from row `washout` on, summed in rising
+ * order. Sequence b has lengths[b] states in all; those of steps [from, to) begin `pitch` numbers after those of sequence b - 1. Arguments:
+ * states, pitch, from, to, washout, lengths, places, features.
+ * @throws PtxBuildError
+ */
+export function stateStatistics(shape: StateStatisticsShape, options: GeneratorOptions = {}): GeneratedKernel {
+  const { size, type = "f32", features, last = true, mean = true, sequences = 1 } = shape;
+  const name = stateStatisticsName({ type });
+  if (type !== "f32" && type !== "f64") throw new PtxBuildError(`type is ${type}; it takes "f32" or "f64"`, name);
+  checkSizes(name, { size, features, sequences });
+  const least = size * (Number(last) + Number(mean));
+  if (least === 0 || features < least)
+    throw new PtxBuildError(
+      `features is ${features}; last ${last} and mean ${mean} of ${size} numbers take ${least || "one of them"}`,
+      name,
+    );
+  return generate({ name, grid: [sequences, ceilDiv(size, threads)], block: [threads] }, options, (k) => {
+    const states = k.pointer(type, "states");
+    const [pitch, from, to, washout] = ["pitch", "from", "to", "washout"].map((each) => k.parameter("u32", each)) as Value<"u32">[];
+    const [lengths, places] = [k.pointer("u32", "lengths"), k.pointer("u32", "places")];
+    const rows = k.pointer("f64", "features");
+    const sequence = k.blockIndex();
+    const column = k.mad(k.special("ctaid", "y"), threads, k.threadIndex());
+    const length = k.load(k.at(lengths, sequence));
+    const end = k.min(to!, length);
+    k.if(k.and(k.compare("lt", column, size), k.compare("lt", from!, end)), () => {
+      const own = k.at(k.atBytes(states, k.mulWide(k.mul(sequence, type === "f32" ? 4 : 8), pitch!)), column);
+      const state = (step: Value<"u32">): Value<"f64"> => {
+        const value: Value<"f32" | "f64"> = k.load(k.at(own, k.sub(step, from!), size), { readOnly: true });
+        return value.type === "f64" ? (value as Value<"f64">) : k.convert("f64", value);
+      };
+      const row = k.at(k.at(rows, k.load(k.at(places, sequence)), features), column);
+      const ends = k.compare("eq", end, length);
+      if (last) k.if(ends, () => k.store(row, state(k.sub(end, 1))));
+      if (mean) {
+        const place = row.plus(last ? size : 0);
+        const sum = k.variable("f64", k.load(place));
+        k.for("u32", { from: k.max(from!, washout!), to: end, unroll: 4 }, (step) => k.assign(sum, k.add(sum, state(step))));
+        const count = k.convert("f64", k.sub(length, washout!), "rn");
+        k.store(place, k.select(ends, k.div(sum, count), sum));
+      }
+    });
+  });
+}
+
+/**
+ * Shares of K classes from rows of features: scores s_k = W_k . f + b_k in the order of docs/numerics.md, rule 10, where f is the row, after a
+ * layer norm (f - mean) / sqrt(variance + 1e-5) if it is asked for, as the readout sees it. Softmax gives exp(s_k - max) / sum; "positive" gives
+ * max(s_k, 0) / sum, or 1 for the first largest score where none is above 0. All in binary64. Arguments: features, weights (K x F), intercept (K),
+ * shares (rows x K).
+ * @throws PtxBuildError
+ */
+export function classShares(shape: ClassSharesShape, options: GeneratorOptions = {}): GeneratedKernel {
+  const { features, classes, transform = "plain", layerNorm = false, shares = "softmax", rows = 1 } = shape;
+  const name = classSharesName({ shares });
+  if (!["plain", "squareHalf", "squares"].includes(transform))
+    throw new PtxBuildError(`transform is ${transform}; it takes "plain", "squareHalf" or "squares"`, name);
+  if (shares !== "softmax" && shares !== "positive") throw new PtxBuildError(`shares is ${shares}; it takes "softmax" or "positive"`, name);
+  checkSizes(name, { features, classes, rows });
+  return generate({ name, grid: [rows], block: [threads] }, options, (k) => {
+    const [given, weights, intercept, out] = ["features", "weights", "intercept", "shares"].map((each) => k.pointer("f64", each)) as [
+      Pointer<"global", "f64">,
+      ...Pointer<"global", "f64">[],
+    ];
+    const row = k.at(given, k.blockIndex(), features);
+    const own = k.at(out!, k.blockIndex(), classes);
+    const feature = layerNorm ? normalised(k, row, features) : (index: Value<"u32">) => k.load(k.at(row, index), { readOnly: true });
+    const seen = transform === "squares" ? 2 * features : features;
+    k.for("u32", { from: k.warpIndex(), to: classes, step: threads / 32 }, (at) => {
+      const ofClass = k.at(weights!, at, seen);
+      const product = (index: Value<"u32">): Value<"f64"> =>
+        k.mul(k.load(k.at(ofClass, index), { readOnly: true }), asSeen(k, feature, index, features, transform));
+      const score = k.add(warpSum(k, seen, product), k.load(k.at(intercept!, at), { readOnly: true }));
+      k.store(k.at(own, at), score, { where: k.compare("eq", k.and(k.threadIndex(), 31), 0) });
+    });
+    k.barrier();
+    if (shares === "softmax") softmaxOf(k, own, classes);
+    else positiveOf(k, own, classes);
+  });
+}
+
+type Feature = (index: Value<"u32">) => Value<"f64">;
+
+function normalised(k: PtxKernel, row: Pointer<"global", "f64">, features: number): Feature {
+  const load: Feature = (index) => k.load(k.at(row, index), { readOnly: true });
+  const mean = k.div(warpSum(k, features, load), features);
+  const centred: Feature = (index) => k.sub(load(index), mean);
+  const squares = warpSum(k, features, (index) => {
+    const value = centred(index);
+    return k.mul(value, value);
+  });
+  const deviation = k.sqrt(k.add(k.div(squares, features), layerNormEpsilon));
+  return (index) => k.div(centred(index), deviation);
+}
+
+function asSeen(k: PtxKernel, feature: Feature, index: Value<"u32">, count: number, transform: string): Value<"f64"> {
+  if (transform === "plain") return feature(index);
+  const squared = transform === "squares" ? k.compare("ge", index, count) : k.compare("ne", k.and(index, 1), 0);
+  const value = feature(transform === "squares" ? k.select(squared, k.sub(index, count), index) : index);
+  return k.select(squared, k.mul(value, value), value);
+}
+
+/** Runs `change` on each of a row's numbers, one a thread. */
+function eachClass(
+  k: PtxKernel,
+  row: Pointer<"global", "f64">,
+  classes: number,
+  change: (x: Value<"f64">, at: Value<"u32">) => Value<"f64">,
+) {
+  k.for("u32", { from: k.threadIndex(), to: classes, step: threads }, (at) => k.store(k.at(row, at), change(k.load(k.at(row, at)), at)));
+}
+
+/** Every thread looks through the whole row by itself: there are few classes. */
+function largestOf(k: PtxKernel, row: Pointer<"global", "f64">, classes: number) {
+  const largest = k.variable("f64", Number.NEGATIVE_INFINITY);
+  const place = k.variable("u32", 0);
+  k.for("u32", { from: 0, to: classes }, (at) => {
+    const score = k.load(k.at(row, at));
+    const above = k.compare("gt", score, largest);
+    k.assign(largest, k.select(above, score, largest));
+    k.assign(place, k.select(above, at, place));
+  });
+  return { largest, place };
+}
+
+function softmaxOf(k: PtxKernel, row: Pointer<"global", "f64">, classes: number): void {
+  const { largest } = largestOf(k, row, classes);
+  k.barrier();
+  eachClass(k, row, classes, (score) => portableExpOfNegative(k, k.sub(score, largest)));
+  k.barrier();
+  const sum = risingSum(k, row, classes);
+  k.barrier();
+  eachClass(k, row, classes, (x) => k.div(x, sum));
+}
+
+function positiveOf(k: PtxKernel, row: Pointer<"global", "f64">, classes: number): void {
+  const { place } = largestOf(k, row, classes);
+  k.barrier();
+  eachClass(k, row, classes, (score) => k.select(k.compare("gt", score, 0), score, k.constant("f64", 0)));
+  k.barrier();
+  const sum = risingSum(k, row, classes);
+  k.barrier();
+  const one = k.constant("f64", 1);
+  const some = k.compare("gt", sum, 0);
+  eachClass(k, row, classes, (x, at) => k.select(some, k.div(x, sum), k.select(k.compare("eq", at, place), one, k.constant("f64", 0))));
+}
