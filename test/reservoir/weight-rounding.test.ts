@@ -1,0 +1,89 @@
+// Weights rounded to steps: how near they stay, that zeros stay zeros, and that what is rounded stays as it is.
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { bits, randomMatrix } from "../engine/contract.js";
+import { roundWeights } from "../../src/reservoir/weight-rounding.js";
+
+function rounded(values: Float32Array, columns: number, precision: "bfloat16" | "int8" | "q4_k"): Float32Array {
+  const out = values.slice();
+  roundWeights(out, columns, precision);
+  return out;
+}
+
+/** Rows of very different magnitudes, down to nothing, with zeros and repeated numbers in them. */
+const rows = fc
+  .record({
+    columns: fc.integer({ min: 1, max: 600 }),
+    seed: fc.integer({ min: 0, max: 1e6 }),
+    magnitudes: fc.array(fc.integer({ min: -140, max: 100 }), { minLength: 1, maxLength: 20 }),
+    spread: fc.integer({ min: 0, max: 30 }),
+  })
+  .map(({ columns, seed, magnitudes, spread }) => {
+    const values = randomMatrix(2, columns, "float32", seed).data as Float32Array;
+    return {
+      columns,
+      values: values.map((value, i) => (i % 7 === 3 ? 0 : value * 2 ** (magnitudes[(i >> 5) % magnitudes.length]! - (i % (spread + 1))))),
+    };
+  });
+
+describe.each(["bfloat16", "int8", "q4_k"] as const)("weights rounded to %s", (precision) => {
+  it("stay as they are when they are rounded again", () => {
+    fc.assert(
+      fc.property(rows, ({ columns, values }) => {
+        const once = rounded(values, columns, precision);
+        expect(bits(rounded(once, columns, precision))).toEqual(bits(once));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("leave zeros where they are", () => {
+    const values = Float32Array.from({ length: 512 }, (_, i) => (i % 3 === 0 ? 0 : i - 250.5));
+    const out = rounded(values, 256, precision);
+    for (let i = 0; i < 512; i += 3) expect(out[i]! === 0).toBe(true);
+  });
+});
+
+describe("steps of eight bits", () => {
+  it("are a row's largest weight over 127, in 16 significant bits", () => {
+    const out = rounded(Float32Array.of(1.27, -0.644, 0.004, 0, 254, -1, 1, 0.9), 4, "int8");
+    const step = Math.round((Math.fround(1.27) / 127) * 2 ** 22) / 2 ** 22;
+    expect([...out]).toEqual([...Float32Array.of(127 * step, -64 * step, 0, 0, 254, 0, 0, 0)]);
+  });
+
+  it("keep every weight within half a step", () => {
+    const values = randomMatrix(5, 777, "float32", 3).data as Float32Array;
+    const out = rounded(values, 777, "int8");
+    for (let i = 0; i < values.length; i++) expect(Math.abs(out[i]! - values[i]!)).toBeLessThan((0.5001 * 1) / 127);
+  });
+});
+
+describe("steps of four bits", () => {
+  it("are a group's largest weight over 7", () => {
+    const block = Float32Array.from({ length: 256 }, (_, i) => (i < 32 ? (i % 15) - 7 : i < 64 ? ((i % 15) - 7) / 3 : 0));
+    // d = 7 / 441 = 1/63 to eleven bits; the second group's scale is 63 / 3 = 21.
+    const d = Math.round((1 / 63) * 2 ** 16) / 2 ** 16;
+    const expected = block.map((w, i) => Math.round(w * (i < 32 ? 1 : 3)) * d * (i < 32 ? 63 : 21));
+    expect(rounded(block, 256, "q4_k")).toEqual(expected);
+  });
+
+  it("keep every weight of a group within half of its step, and a sixty-third of the superblock's", () => {
+    const values = (randomMatrix(4, 600, "float32", 4).data as Float32Array).map((value, i) => value * 4 ** ((i >> 5) % 3));
+    const out = rounded(values, 600, "q4_k");
+    for (let row = 0; row < 4; row++)
+      for (let from = 0; from < 600; from += 32) {
+        const at = row * 600 + from;
+        const group = values.subarray(at, at + Math.min(32, 600 - from));
+        const largest = Math.max(...group.map(Math.abs));
+        const of = Math.floor(from / 256) * 256;
+        const superblock = Math.max(...values.subarray(row * 600 + of, row * 600 + Math.min(600, of + 256)).map(Math.abs));
+        for (let i = 0; i < group.length; i++)
+          expect(Math.abs(out[at + i]! - group[i]!)).toBeLessThan((0.5 * largest) / 7 + (0.55 * superblock) / 63);
+      }
+  });
+
+  it("take a row of almost nothing for zeros", () => {
+    expect(rounded(Float32Array.of(1e-31, -1e-32), 2, "q4_k")).toEqual(new Float32Array(2));
+    expect(rounded(Float32Array.of(1e-31, -1e-32), 2, "int8")).toEqual(new Float32Array(2));
+  });
+});
