@@ -56,8 +56,6 @@ export class ContextCore {
   readonly streams = new Set<bigint>();
   /** A stream of the context's own, for allocation and for copies that wait. */
   service = 0n;
-  /** Whether a stream was destroyed: its work goes on, and a new stream, which may get its handle, comes after it. */
-  streamsRetired = false;
   /** Waits on other threads that have not ended: the context outlives them. */
   waits = 0;
   #pool: MemoryPool | undefined;

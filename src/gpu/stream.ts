@@ -29,7 +29,6 @@ function destroy(core: ContextCore, handle: bigint, history: LaunchHistory): voi
     // Memory that this stream used is given back in the order of another once it is gone.
     core.streams.delete(handle);
     core.histories.delete(history);
-    core.streamsRetired = true;
     core.orderAfter(core.service, [handle]);
   } finally {
     if (!core.loss) core.call("cuStreamDestroy", handle);
@@ -61,8 +60,8 @@ export class Stream extends Owned {
     const handle = new BigUint64Array(1);
     core.call("cuStreamCreateWithPriority", handle, nonBlocking, priority);
     const stream = new Stream(core, handle[0]!, new LaunchHistory(label), staging, label);
-    if (!core.streamsRetired) return stream;
     try {
+      // After what was allocated, and after the work of a stream that was destroyed, whose handle this one may have.
       core.orderAfter(stream.handle, [core.service]);
       return stream;
     } catch (error) {

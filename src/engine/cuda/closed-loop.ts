@@ -115,14 +115,15 @@ export class ClosedLoop {
     const marks = (slice: DeviceSlice) => clock?.around(compute, slice.byteLength);
     const first = (await compute.download(slot.firstNonFinite, marks(slot.firstNonFinite)))[0]!;
     loop.check();
-    const made = (await compute.download(answers, marks(answers))) as FloatArray;
+    const made = answers.slice(outputs, (steps + 1) * outputs);
+    const answered = (await compute.download(made, marks(made))) as FloatArray;
     const all = first >= BigInt(steps * size);
     const finite = all ? steps : Math.floor(Number(first) / size);
     if (!all) compute.copy(before, (finite > 0 ? states.slice((finite - 1) * size, finite * size) : slot.before) as RealSlice<"f32">);
     const row = inputSize > 0 ? inputs.slice(finite * inputSize, (finite + 1) * inputSize) : undefined;
     return {
       ...{ steps, finite, neuron: all ? 0 : Number(first) % size },
-      outputs: new Matrix(steps, outputs, made.subarray(outputs)),
+      outputs: new Matrix(steps, outputs, answered),
       states: keepStates ? ((await compute.download(states, marks(states))) as FloatArray) : allocate(precision, 0),
       input: row ? (context.read(row) as FloatArray) : allocate(precision, 0),
     };

@@ -1,7 +1,7 @@
 // Runs many sequences through one dense W, all in step, in chunks whose states come to the host while the next chunk runs.
 import type { Context, DeviceBuffer, DeviceEvent, Stream } from "../../../gpu/index.js";
 import { allocate, type FloatArray, Matrix } from "../../../numerics/index.js";
-import { type BatchOptions, NonFiniteStateError, type SequenceInput } from "../../../reservoir/engine.js";
+import { NonFiniteStateError, type SequenceInput } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { WorkPacer } from "../../../reservoir/work.js";
 import { mostChunkSteps } from "../chunk-limit.js";
@@ -10,7 +10,7 @@ import { CommonKernels } from "../common-kernels.js";
 import { DeviceModel } from "../device-model.js";
 import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyKernel, realKernel, type RealParameter } from "../kernels.js";
-import type { SessionWork } from "../device-work.js";
+import type { DeviceBatchOptions, SessionWork, StateChunk } from "../device-work.js";
 import type { DeviceClock } from "../profile.js";
 import { spinLimitOf } from "../spin-limit.js";
 import { type RealSlice, StallError } from "../time-loop.js";
@@ -28,7 +28,7 @@ const defaultChunkBytes = 512 * 2 ** 20;
 const mostDriveRows = 2 ** 19;
 
 /** What to do with the states, and what the session has for its batches. */
-export interface DenseBatchOptions extends BatchOptions, SessionWork {}
+export interface DenseBatchOptions extends DeviceBatchOptions, SessionWork {}
 
 /** A chunk of steps that was enqueued. */
 interface Chunk {
@@ -66,6 +66,7 @@ export class DenseBatchRun {
   readonly #states: DeviceBuffer<"f32">[] = [];
   readonly #started: DeviceEvent[] = [];
   readonly #computed: DeviceEvent[] = [];
+  readonly #take: ((chunk: StateChunk) => void) | undefined;
   #stepMilliseconds = 0;
   readonly #leak: DeviceBuffer<"f32">;
   readonly #state: DeviceBuffer<"f32">;
@@ -92,7 +93,7 @@ export class DenseBatchRun {
     const { size, inputSize, outputSize } = model;
     const { kernel, padded, rowBlocks, tiles } = plan;
     const count = sequences.length;
-    const keepAll = options.keep !== "last";
+    const keepAll = options.taker !== undefined || options.keep !== "last";
     const stepBytes = 4 * count * (size * (keepAll ? 4 : 2) + inputSize + outputSize);
     const fits = Math.min(Math.floor(Math.min(chunkBytes, context.memoryInfo().free / 2) / stepBytes), mostChunkSteps(context));
     // Chunks are of an even number of steps, so that each begins with the same of the two exchange buffers.
@@ -126,7 +127,12 @@ export class DenseBatchRun {
       this.#drive = take(rows * size, "drive");
       this.#feedback = outputSize > 0 ? take(rows * size, "feedback") : null;
       for (let slot = 0; slot < 2; slot++) {
-        if (keepAll) this.#states.push(take(rows * size, "states"));
+        if (keepAll) {
+          const states = take(rows * size, "states");
+          // Rows past the end of a sequence come to the host with the others.
+          this.#compute.fill(states);
+          this.#states.push(states);
+        }
         this.#started.push(own(context.event()));
         this.#computed.push(own(context.event()));
       }
@@ -140,6 +146,7 @@ export class DenseBatchRun {
       this.#numbers = own(context.upload(Int32Array.from(this.#order), { label: "noise sequences" }));
       this.#failures = own(context.alloc("u64", count, { label: "first non-finite states" }));
       this.#compute.fill(this.#failures.as("u32"), 0xffffffff);
+      this.#take = options.taker?.group(this.#compute, this.#order);
     } catch (error) {
       abandonAll(this.#owned.splice(0));
       throw error;
@@ -155,8 +162,8 @@ export class DenseBatchRun {
     const { size } = this.#model;
     const total = this.#sequences.reduce((sum, { inputs }) => sum + inputs.rows, 0);
     const pacer = new WorkPacer(this.#options, total);
-    const all = this.#options.keep !== "last";
-    const results: Matrix[] = new Array(this.#order.length);
+    const all = !this.#take && this.#options.keep !== "last";
+    const results: Matrix[] = new Array(this.#take ? 0 : this.#order.length);
     if (all) for (const [b, { inputs }] of this.#sequences.entries()) results[this.#order[b]!] = Matrix.zeros(inputs.rows, size, "float32");
     const underWay: Chunk[] = [];
     for (let next = 0, count = 0; next < this.#steps || underWay.length > 0; ) {
@@ -174,7 +181,7 @@ export class DenseBatchRun {
       await pacer.pause(this.#sequences.reduce((sum, { inputs }) => sum + Math.min(chunk.to, inputs.rows), 0));
     }
     await this.#check();
-    if (!all) {
+    if (!all && !this.#take) {
       const last = await this.#compute.download(this.#state, this.#clock?.around(this.#compute, this.#state.byteLength));
       for (const [b, index] of this.#order.entries()) results[index] = new Matrix(1, size, last.slice(b * size, (b + 1) * size));
     }
@@ -240,6 +247,7 @@ export class DenseBatchRun {
     else for (let t = 0; t < steps; t++) launch(t, t + 1);
     this.#computed[slot]!.record(stream);
     this.#clock?.off(stream);
+    this.#take?.({ states: this.#states[slot]!, pitch: steps * size, from, to });
   }
 
   /** The rows of steps [from, to) of every sequence, zeros where it has none. */

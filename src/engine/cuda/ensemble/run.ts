@@ -6,6 +6,7 @@ import { NonFiniteStateError, type TrainingSink, type WorkOptions } from "../../
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { WorkPacer } from "../../../reservoir/work.js";
 import { mostChunkSteps } from "../chunk-limit.js";
+import type { StateChunk, StateTaker } from "../device-work.js";
 import { abandonAll, disposeAll } from "../dispose.js";
 import { allocAny, realType } from "../kernels.js";
 import type { DeviceClock } from "../profile.js";
@@ -22,6 +23,8 @@ import { DeviceWeights, sparseWeights, weightBytes } from "./weights.js";
 export interface MemberOptions extends WorkOptions {
   readonly keep: "states" | "last" | "none";
   readonly training?: { readonly targets: Matrix; readonly washout: number; readonly sinks: readonly TrainingSink[] } | undefined;
+  /** Takes the states of the members on the device. */
+  readonly taker?: StateTaker | undefined;
   /** Bytes of states in one chunk; default 256 MiB. */
   readonly chunkBytes?: number | undefined;
   /** The clock of the session that asks, where there is one. */
@@ -183,6 +186,7 @@ class Wave {
   readonly #failed: Map<number, { step: number; neuron: number }>;
   readonly #device: DeviceMembers;
   readonly #trainer: GramTrainer | undefined;
+  readonly #take: ((chunk: StateChunk) => void) | undefined;
   readonly #steps: number;
   /** Rows from one member's inputs to the next one's. */
   readonly #inputPitch: number = 0;
@@ -238,15 +242,19 @@ class Wave {
         }
       }
       this.#onHost = options.keep === "states" || (training !== undefined && !this.#trainer);
-      const wanted = this.#onHost || this.#trainer !== undefined;
+      this.#take = options.taker?.group(compute, indices);
+      const wanted = this.#onHost || this.#trainer !== undefined || this.#take !== undefined;
       const rowBytes = indices.length * size * elementBytes(precision);
       const bytes = Math.min(options.chunkBytes ?? defaultChunkBytes, context.memoryInfo().free / 4);
       const most = Math.min(this.#steps, mostChunkSteps(context));
       this.#chunkSteps = wanted ? Math.max(1, Math.min(most, Math.floor(bytes / rowBytes))) : Math.min(most, 65_536);
       for (let slot = 0; slot < 2; slot++) {
         this.#computed.push(own(context.event({ timing: false })));
-        if (wanted)
-          this.#states.push(own(allocAny(context, realType(precision), indices.length * this.#chunkSteps * size, "states")) as RealSlice);
+        if (!wanted) continue;
+        const states = own(allocAny(context, realType(precision), indices.length * this.#chunkSteps * size, "states")) as RealSlice;
+        // Rows past the end of a sequence come to the host with the others.
+        compute.fill(states);
+        this.#states.push(states);
       }
     } catch (error) {
       abandonAll(this.#owned.splice(0));
@@ -302,6 +310,7 @@ class Wave {
     clock?.on(this.#compute, "batch", { steps: this.#done(to) - this.#done(from), bytes: 0 });
     this.#device.enqueue(this.#compute, from, to, states, this.#chunkSteps);
     clock?.off(this.#compute);
+    if (states) this.#take?.({ states, pitch: this.#chunkSteps * this.#members[this.#indices[0]!]!.model.size, from, to });
     if (this.#trainer && states) {
       const { washout, targets } = this.#options.training!;
       const first = Math.max(from, washout);

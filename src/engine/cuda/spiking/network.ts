@@ -3,7 +3,7 @@ import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
 import { allocate, type FloatArray } from "../../../numerics/index.js";
 import type { NetworkState, NeuronConstants, SpikingModel, SynapseTable } from "../../../reservoir/spiking-model.js";
 import { abandonAll, disposeAll } from "../dispose.js";
-import { allocAny, type AnyBuffer, realType } from "../kernels.js";
+import { type AnyBuffer, realType } from "../kernels.js";
 import { constantLists, type SpikingLaunch, stateLists } from "./launch.js";
 
 /** One table of synapses; all null where there are none of that kind. */
@@ -64,9 +64,7 @@ export class DeviceNetwork {
       this.constants = upload(constantsOf(model), "constants of the neurons");
       this.refractory = own(context.upload(refractoryOf(neuron, size) as Int32Array<ArrayBuffer>, { label: "refractory steps" }));
       const carried = () => ({
-        state: own(
-          allocAny(context, realType(precision), stateLists * size, "state of the neurons") as { dispose(): void },
-        ) as unknown as AnyBuffer,
+        state: own(context.zeros(realType(precision), stateLists * size, { label: "state of the neurons" }) as AnyBuffer),
         held: own(context.zeros("i32", size, { label: "held" })),
         ring: own(context.zeros("i32", rows * 2 * size, { label: "pending input" })),
       });
