@@ -8,7 +8,7 @@ import { NonFiniteStateError, type SpikingReservoirOptions } from "../../../src/
 import { LiquidStateMachine, SpikePattern } from "../../../src/spikes/index.js";
 import { build } from "../../../src/spikes/liquid/kind.js";
 import "../../../src/index.js";
-import { onHardware } from "../../gpu/device/device.js";
+import { onHardware, size } from "../../gpu/device/device.js";
 import { inputsOf, statesOf } from "../../spikes/drive.js";
 import { spikingHashes, spikingInputs, spikingRuns } from "../../golden/spiking.js";
 import { bits } from "../contract.js";
@@ -50,7 +50,7 @@ describe("a spiking reservoir on a device", () => {
         const inputs = inputsOf(model, 20, 0.2);
         expect(bits((await statesOf(device, model, inputs)).data)).toEqual(bits((await statesOf(referenceEngine, model, inputs)).data));
       }),
-      { numRuns: onHardware ? 200 : 12, seed: 2 },
+      { numRuns: size(200, 12, 20), seed: 2 },
     );
   });
 
@@ -113,26 +113,20 @@ describe("a spiking reservoir on a device", () => {
     expect(states[0]).toEqual(states[1]);
   });
 
-  it.runIf(onHardware)("gives the reference's bits for 1000 neurons over 10,000 steps", async () => {
+  const steps = size(10_000, 200, 500);
+  it(`gives the reference's bits for 1000 neurons over ${steps} steps`, async () => {
     const weight = { ee: 8, ei: 12, ie: 19, ii: 19 };
     const model = build({ ...noisy, size: 1000, neuron: "leakyIntegrateAndFire", synapses: { weight }, seed: 3 });
-    const inputs = inputsOf(model, 10_000, 0.02);
+    const inputs = inputsOf(model, steps, 0.02);
     const states = await statesOf(device, model, inputs);
     const expected = await statesOf(referenceEngine, model, inputs);
     expect(Buffer.compare(Buffer.from(states.data.buffer), Buffer.from(expected.data.buffer))).toBe(0);
   });
 
-  it.skipIf(onHardware)("gives the reference's bits for 1000 neurons over 200 steps", async () => {
-    const weight = { ee: 8, ei: 12, ie: 19, ii: 19 };
-    const model = build({ ...noisy, size: 1000, neuron: "leakyIntegrateAndFire", synapses: { weight }, seed: 3 });
-    const inputs = inputsOf(model, 200, 0.02);
-    expect(bits((await statesOf(device, model, inputs)).data)).toEqual(bits((await statesOf(referenceEngine, model, inputs)).data));
-  });
-
   it("gives an error with the block that waited too long, and stands where it was", async () => {
     const model = build({ ...noisy, size: 600, connectivity: { type: "random", probability: 0.01 } });
     // The last neuron fires at once, and its block is busy with it for longer than the others are ready to wait.
-    const count = onHardware ? 4_000_000 : 20_000;
+    const count = size(4_000_000, 20_000, 400_000);
     const offsets = new Uint32Array(601);
     offsets[600] = count;
     const synapses = { offsets, targets: new Uint32Array(count), weights: new Int32Array(count).fill(1), delays: new Uint16Array(count) };

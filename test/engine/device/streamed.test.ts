@@ -55,7 +55,7 @@ describe("the streamed plan gives the CPU's bits", () => {
 
   it("over more steps than one graph and one chunk hold, with every k-th state kept", async () => {
     const options: ReservoirOptions = { size: 20, seed: 1, storage: "dense", noiseLevel: 0.1 };
-    const steps = size(100_000, 300);
+    const steps = size(100_000, 300, 3000);
     for (const every of [1, 7, 40])
       expect(bits((await statesOf(device, options, steps, every)).data)).toEqual(
         bits((await statesOf(cpuEngine, options, steps, every)).data),

@@ -10,8 +10,14 @@ const device = process.env["SPILLWAY_DEVICE"] || "sim";
 /** Whether the device is a GPU, so that sizes may be large and times are of the world. */
 export const onHardware = device !== "sim";
 
-/** A size for a GPU, and one for the simulated device, which is thousands of times slower. */
-export const size = (hardware: number, simulated: number): number => (onHardware ? hardware : simulated);
+/** Whether a memory checker watches the GPU, which is then tens to thousands of times slower: SPILLWAY_CHECKER, which scripts/sanitize-gpu.mjs sets. */
+export const checked = onHardware && Boolean(process.env["SPILLWAY_CHECKER"]);
+
+/** A size for a GPU, one for the simulated device, which is thousands of times slower, and one for a GPU under a checker. */
+export const size = (hardware: number, simulated: number, underChecker = hardware): number => {
+  if (!onHardware) return simulated;
+  return checked ? underChecker : hardware;
+};
 
 /** Opens the device of the tests; a simulated one is new each time. @throws Error with what the probe found where there is no such GPU. */
 export function openTestDevice(options: Omit<OpenOptions, "device" | "driver"> = {}): Context {

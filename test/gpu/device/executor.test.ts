@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { KernelExecutor, type Layer } from "../../../src/gpu/index.js";
 import { matmulTiles } from "../../../src/gpu/executor/matmul.js";
 import { randomArray, uniform } from "../numbers.js";
-import { onHardware, openTestDevice } from "./device.js";
+import { onHardware, openTestDevice, size } from "./device.js";
 
 const lengths = [1, 31, 33, 1000, 4097, ...(onHardware ? [3_000_001] : [])];
 
@@ -33,11 +33,12 @@ const products: readonly (readonly [m: number, k: number, n: number])[] = [
   [70, 3, 130],
   [300, 8, 300],
 ];
+const large = size(4097, 0, 513);
 const largeProducts = [
   [31, 31, 31],
   [33, 33, 33],
   [1000, 1000, 1000],
-  [4097, 4097, 4097],
+  [large, large, large],
   [1, 4097, 1000],
   [4097, 31, 1],
   [200_000, 3, 33],

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { RandomStream, seedKeys } from "../../../src/numerics/index.js";
 import { binSpikesOnDevice, DeviceSpikePattern } from "../../../src/spikes/gpu/index.js";
 import { type BinOptions, binSpikes, SpikeError, SpikePattern } from "../../../src/spikes/index.js";
-import { onHardware, openTestDevice, size } from "../../gpu/device/device.js";
+import { openTestDevice, size } from "../../gpu/device/device.js";
 
 const context = openTestDevice();
 afterAll(() => context.dispose());
@@ -46,12 +46,12 @@ describe("binSpikesOnDevice", () => {
         fc.constantFrom("counts" as const, "amplitudes" as const),
         (count, neurons, seed, amplitudes, options, values) => same(patternOf(count, neurons, seed, amplitudes), { ...options, values }),
       ),
-      { numRuns: onHardware ? 300 : 25, seed: 1 },
+      { numRuns: size(300, 25, 30), seed: 1 },
     );
   });
 
   it("gives them for many spikes in few cells", async () => {
-    const pattern = patternOf(size(2_000_000, 5000), 1000, 3, true);
+    const pattern = patternOf(size(2_000_000, 5000, 200_000), 1000, 3, true);
     await same(pattern, { bins: 4, channels: 3, values: "counts" });
     await same(pattern, { bins: 4, channels: 7, values: "amplitudes" });
   });

@@ -112,7 +112,7 @@ describe("DeviceTemplates", () => {
     const templates = PatternTemplates.learn(originals, { bins: 25, channels: 40, labels: labels(10) });
     using there = new DeviceTemplates(context, templates);
     let right = 0;
-    const rounds = size(50, 3);
+    const rounds = size(50, 3, 5);
     for (let round = 0; round < rounds; round++) {
       for (const [k, original] of originals.entries()) {
         const seed = `test ${round}`;
