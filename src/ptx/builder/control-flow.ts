@@ -31,6 +31,9 @@ function stepOf(instruction: Instruction): Step {
   return { instruction, reads, writes };
 }
 
+/** True for what ends a block. A trap under a guard does not: where it is taken the whole launch ends, so that no thread comes by without others. */
+const leaves = ({ opcode, guard }: Instruction): boolean => /^(bra|ret)$/.test(opcode) || (opcode === "trap" && guard === undefined);
+
 function splitBlocks(statements: readonly Statement[]): { blocks: BasicBlock[]; labels: Map<string, number> } {
   const blocks: BasicBlock[] = [];
   const labels = new Map<string, number>();
@@ -49,7 +52,7 @@ function splitBlocks(statements: readonly Statement[]): { blocks: BasicBlock[]; 
       labels.set(statement.name, blocks.length - 1);
     } else {
       open().steps.push(stepOf(statement));
-      if (/^(bra|ret|trap)$/.test(statement.opcode)) current = undefined;
+      if (leaves(statement)) current = undefined;
     }
   }
   blocks.push({ steps: [], successors: [], predecessors: [] });
@@ -94,10 +97,10 @@ export function controlFlow(statements: readonly Statement[]): ControlFlow {
   for (const [k, block] of blocks.entries()) {
     if (k === end) break;
     const last = block.steps.at(-1)?.instruction;
-    const leaves = last !== undefined && /^(bra|ret|trap)$/.test(last.opcode);
-    if (leaves) link(k, last.opcode === "bra" ? labels.get(last.target!)! : end);
-    if (!leaves || last.guard !== undefined) link(k, k + 1);
-    if (leaves && last.guard !== undefined) block.branch = last;
+    const left = last !== undefined && leaves(last);
+    if (left) link(k, last.opcode === "bra" ? labels.get(last.target!)! : end);
+    if (!left || last.guard !== undefined) link(k, k + 1);
+    if (left && last.guard !== undefined) block.branch = last;
   }
   const after = postDominators(blocks);
   const deciders = blocks.map(() => new Set<number>());

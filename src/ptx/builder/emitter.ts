@@ -5,7 +5,7 @@ import type { Needs } from "./targets.js";
 import type { RegisterType } from "./types.js";
 import { literal, type Operand, Value, Variable } from "./values.js";
 
-type Rest = Partial<Pick<Instruction, "guard" | "level" | "needs" | "together" | "target">>;
+type Rest = Partial<Pick<Instruction, "accumulates" | "guard" | "level" | "needs" | "together" | "target">>;
 
 export class Emitter {
   readonly name: string;

@@ -26,4 +26,5 @@ export { type Operation, type OperationName, operations } from "./operations.js"
 export { type Needs, type PtxVersion, type Target, type TargetFacts, targetFacts, targets } from "./targets.js";
 export { type Loaded, type MemoryType, type RegisterType, bytesOf } from "./types.js";
 export { validateKernel, type KernelResources } from "./validate.js";
+export type { AsyncProduct, MatrixPlace } from "./warp-group.js";
 export { type AddressType, literal, type Operand, Pointer, type Space, Value, Variable } from "./values.js";

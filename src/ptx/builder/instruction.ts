@@ -2,9 +2,9 @@
 import type { Needs } from "./targets.js";
 import type { Value } from "./values.js";
 
-/** How far a value is the same: in all threads of a block, in those of a warp, or in one lane. */
-export type Level = 0 | 1 | 2;
-export const levels = { block: 0, warp: 1, lane: 2 } as const satisfies Record<string, Level>;
+/** How far a value is the same: in all threads of a block, in the 128 of a warp group, in those of a warp, or in one lane. */
+export type Level = 0 | 1 | 2 | 3;
+export const levels = { block: 0, group: 1, warp: 2, lane: 3 } as const satisfies Record<string, Level>;
 
 /** Something printed among the operands. */
 export type Item =
@@ -23,8 +23,10 @@ export interface Instruction {
   readonly guard?: { readonly value: Value<"pred">; readonly negated: boolean };
   /** Where a branch goes. */
   readonly target?: string;
-  /** Threads that must come by together: a whole block or a whole warp. */
-  readonly together?: "block" | "warp";
+  /** True where what the result's registers held before is read too. */
+  readonly accumulates?: boolean;
+  /** Threads that must come by together: a whole block, a warp group or a warp. */
+  readonly together?: "block" | "group" | "warp";
   /** How uniform the result is, where that does not follow from the operands. */
   readonly level?: Level;
   readonly needs?: Needs;
@@ -50,6 +52,7 @@ export function eachValue(item: Item | undefined, visit: (value: Value) => void)
 /** Calls `visit` for every register that an instruction reads. */
 export function eachRead(instruction: Instruction, visit: (value: Value) => void): void {
   if (instruction.guard) visit(instruction.guard.value);
+  if (instruction.accumulates) eachValue(instruction.result, visit);
   for (const operand of instruction.operands) eachValue(operand, visit);
 }
 

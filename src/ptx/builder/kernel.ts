@@ -1,5 +1,5 @@
 // A kernel under construction: everything the classes below offer, with the directives of an entry. It becomes text in a PtxModule.
-import { Matrix } from "./matrix.js";
+import { WarpGroup } from "./warp-group.js";
 
 /** Threads of a block in each direction; 1 where left out. */
 export type Threads = readonly [x: number, y?: number, z?: number];
@@ -17,7 +17,7 @@ export interface LaunchBounds {
 }
 
 /** Where the builder's methods are: arithmetic, control, memory, warp and matrix instructions. */
-export class PtxKernel extends Matrix {
+export class PtxKernel extends WarpGroup {
   readonly bounds: LaunchBounds;
 
   /** Made by `PtxModule.kernel`. @throws PtxBuildError on bounds that no device takes */

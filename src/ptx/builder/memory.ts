@@ -54,6 +54,7 @@ export class Memory extends Control {
   /** @internal */
   readonly sharedArrays: SharedArray[] = [];
   private dynamicBytes = 0;
+  private alignment = 128;
 
   /** Dynamic shared memory that a launch must give, in bytes. */
   get dynamicSharedBytes(): number {
@@ -97,9 +98,17 @@ export class Memory extends Control {
   /** An array in dynamic shared memory, whose total `dynamicSharedBytes` a launch must give. */
   dynamicShared<T extends MemoryType>(element: T, count: number, alignment = 16): Pointer<"shared", T> {
     const bytes = this.sharedSize(element, count);
+    if (alignment < 1 || alignment > 1024 || (alignment & (alignment - 1)) !== 0)
+      throw this.fail(`an alignment of ${alignment} bytes; it takes a power of two up to 1024`);
     const at = alignUp(this.dynamicBytes, alignment);
+    this.alignment = Math.max(this.alignment, alignment);
     this.dynamicBytes = at + bytes;
     return new Pointer("shared", element, this.emitValue("mov.u32", "u32", [this.dynamicName]), at);
+  }
+
+  /** @internal Bytes to whose multiple the dynamic shared memory is aligned. */
+  get dynamicAlignment(): number {
+    return this.alignment;
   }
 
   /** @internal */

@@ -65,7 +65,7 @@ export class PtxModule {
     const version = this.version ?? versions.reduce(laterVersion, targetFacts(this.target).version);
     const head = [`.version ${version.join(".")}`, `.target ${this.target}`, `.address_size ${this.addressSize}`, ""];
     const dynamic = this.kernels.filter((each) => each.dynamicSharedBytes > 0);
-    const shared = dynamic.map((each) => `.extern .shared .align 128 .b8 ${each.dynamicName}[];`);
+    const shared = dynamic.map((each) => `.extern .shared .align ${each.dynamicAlignment} .b8 ${each.dynamicName}[];`);
     return { ptx: [...head, ...shared, ...this.kernels.flatMap(kernelText)].join("\n"), resources };
   }
 }

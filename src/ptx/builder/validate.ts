@@ -59,7 +59,7 @@ function checkTogether(kernel: PtxKernel, flow: ReturnType<typeof controlFlow>):
         (at) => valueLevels[flow.blocks[at]!.branch!.guard!.value.id]! > levels[instruction.together!],
       );
       const because = decider === undefined ? "" : `: ${show(flow.blocks[decider]!.branch!)} sends threads different ways or ends some`;
-      const whom = instruction.together === "block" ? "thread of the block" : "lane of the warp";
+      const whom = { block: "thread of the block", group: "warp of the warp group", warp: "lane of the warp" }[instruction.together];
       throw new PtxBuildError(`not every ${whom} comes to ${show(instruction)}${because}`, kernel.name);
     }
   }

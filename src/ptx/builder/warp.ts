@@ -1,12 +1,10 @@
-// What threads do together: barriers, shuffles, votes, and the clusters' shared memory with its barrier objects.
+// What threads do together: barriers, shuffles, votes, and the shared memory of a cluster. Barrier objects are in barrier-objects.ts.
 import { levels } from "./instruction.js";
 import { Memory } from "./memory.js";
-import { bytesOf, type RegisterType } from "./types.js";
 import { type Operand, Pointer, type Value } from "./values.js";
 
 const allLanes = 0xffffffff;
 const hopper = { needs: { sm: 90, version: [7, 8] } } as const;
-const hopper8 = { needs: { sm: 90, version: [8, 0] } } as const;
 
 type Shuffled = "b32" | "u32" | "s32" | "f32" | "f16x2" | "bf16x2" | "tf32";
 
@@ -87,42 +85,5 @@ export class Warp extends Memory {
   inCluster<T extends Pointer<"shared">["element"]>(pointer: Pointer<"shared", T>, rank: Operand<"u32">): Pointer<"shared", T> {
     const operands = [pointer.base, this.item("u32", rank, "the rank of inCluster")];
     return new Pointer("shared", pointer.element, this.emitValue("mapa.shared::cluster.u32", "u32", operands, hopper), pointer.bytes);
-  }
-
-  /** Makes a barrier object for so many arrivals; a fence of the cluster makes it known. */
-  initBarrierObject(object: Pointer<"shared", "b64">, arrivals: number): void {
-    this.emit("mbarrier.init.shared::cta.b64", undefined, [this.addressItem(object), String(arrivals)], hopper8);
-  }
-
-  /** Makes barrier objects known to the cluster. */
-  fenceBarrierInit(): void {
-    this.emit("fence.mbarrier_init.release.cluster", undefined, [], hopper8);
-  }
-
-  /** Arrives at a barrier object that is then to receive so many bytes too. */
-  expectBytes(object: Pointer<"shared", "b64">, bytes: number): void {
-    this.emit("mbarrier.arrive.expect_tx.shared::cta.b64", undefined, ["_", this.addressItem(object), String(bytes)], hopper8);
-  }
-
-  /** Whether the phase of a parity is over; the hardware may sleep a while before it says no. */
-  tryWait(object: Pointer<"shared", "b64">, parity: Operand<"u32">): Value<"pred"> {
-    const operands = [this.addressItem(object), this.item("u32", parity, "the parity of tryWait")];
-    return this.emitValue("mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64", "pred", operands, { ...hopper8, level: levels.lane });
-  }
-
-  /** Stores a word into the shared memory of a block of the cluster, and counts its bytes at a barrier object there; only where `where` holds. */
-  storeAsync<T extends "b32" | "u32" | "f32" | "b64">(
-    to: Pointer<"shared", T>,
-    value: Value<NoInfer<T>>,
-    object: Pointer<"shared", "b64">,
-    where?: Value<"pred">,
-  ): void {
-    if (bytesOf(value.type) !== bytesOf(to.element)) throw this.fail(`storeAsync got a ${value.type}; it takes ${to.element}`);
-    const bits: RegisterType = bytesOf(to.element) === 8 ? "b64" : "b32";
-    const opcode = `st.async.shared::cluster.mbarrier::complete_tx::bytes.${bits}`;
-    this.emit(opcode, undefined, [this.addressItem(to), value, this.addressItem(object)], {
-      needs: { sm: 90, version: [8, 1] },
-      ...(where && { guard: { value: where, negated: false } }),
-    });
   }
 }

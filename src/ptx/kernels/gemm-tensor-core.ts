@@ -1,4 +1,5 @@
-// C = A B on the tensor cores by mma.sync: f16, bf16 or tf32 factors, sums in binary32; tiles stream through shared memory in several stages.
+// C = A B on the tensor cores by mma.sync: f16, bf16 or tf32 factors, sums in binary32; tiles stream through shared memory in several
+// stages. Halves on sm_90a are left to gemm-warp-group.ts.
 import {
   bytesOf,
   type Pointer,
@@ -10,6 +11,7 @@ import {
   type Variable,
 } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
+import { gemmWarpGroup } from "./gemm-warp-group.js";
 import { ceilDiv, checkSizes, generate, type GeneratedKernel, type GeneratorOptions, range } from "./generated-kernel.js";
 import { commitTiles, matrixAddress, pieceAt, placeBytes, type TilePlace, TileStream, waitTiles } from "./matrix-tiles.js";
 
@@ -70,7 +72,8 @@ function plan(shape: GemmTensorCoreShape, target: Target): Plan {
 
 /**
  * C = A B: A is m x k, B k x n, both f16 or bf16 (or f32, rounded to tf32), C m x n in f32, all by rows. Any sizes; rows whose length is no
- * multiple of 16 bytes are read element by element. f16 takes sm_75 and later, bf16 and tf32 sm_80. Arguments: a, b, c.
+ * multiple of 16 bytes are read element by element. f16 takes sm_75 and later, bf16 and tf32 sm_80; for sm_90a, f16 and bf16 are multiplied by
+ * warp groups. Arguments: a, b, c.
  * @throws PtxBuildError, PtxTargetError
  */
 export function gemmTensorCore(shape: GemmTensorCoreShape, options: GeneratorOptions = {}): GeneratedKernel {
@@ -79,6 +82,8 @@ export function gemmTensorCore(shape: GemmTensorCoreShape, options: GeneratorOpt
   const name = gemmTensorCoreName({ type });
   checkSizes(name, { m, n, k: depth });
   const tiles = plan(shape, target);
+  // wgmma takes tf32 by depth alone, which the rows of B are not.
+  if (target === "sm_90a" && type !== "tf32") return gemmWarpGroup(shape, { ...tiles, name, element: type }, options);
   const grid = [ceilDiv(n, tiles.tileN), ceilDiv(m, tiles.tileM)] as const;
   return generate({ name, grid, block: [threads], minBlocks: 1 }, options, (k) => new TensorProduct(k, shape, tiles, target).build());
 }

@@ -48,7 +48,7 @@ describe("gemmTensorCore", () => {
   /** Error against the product of the factors as given, so that what remains is the rounding of tf32 and of sums. */
   function tensorError(
     type: TensorCoreType,
-    target: "sm_75" | "sm_80",
+    target: "sm_75" | "sm_80" | "sm_90a",
     m: number,
     n: number,
     k: number,
@@ -94,6 +94,25 @@ describe("gemmTensorCore", () => {
   ] as const)("in tiles of %i x %i", (rows, columns) => {
     expect(tensorError("bf16", "sm_80", 131, 264, 72, [rows, columns])).toBeLessThan(1e-6);
     expect(tensorError("tf32", "sm_80", 50, 264, 36, [rows, columns])).toBeLessThan(2 * 2 ** -11);
+  });
+
+  it.each(["f16", "bf16"] as const)("of %s for sm_90a by warp groups, more tiles of depth than stages or fewer, any rows", (type) => {
+    for (const [m, n, k, ...tile] of [
+      [1, 1, 1, 64, 64],
+      [17, 24, 40, 64, 128],
+      [70, 66, 37, 64, 64],
+      [65, 72, 330, 64, 64],
+      [131, 136, 200, 128, 128],
+      [130, 264, 72, 128, 256],
+    ] as const)
+      expect(tensorError(type, "sm_90a", m, n, k, tile), `${m} x ${n} x ${k}`).toBeLessThan(1e-6);
+  });
+
+  it("is by warp groups for sm_90a alone, and not of tf32", () => {
+    const uses = (type: TensorCoreType, target: "sm_90" | "sm_90a" | "sm_100") =>
+      gemmTensorCore({ m: 64, n: 64, k: 64, type }, { target }).ptx.includes("wgmma.mma_async");
+    expect((["sm_90", "sm_90a", "sm_100"] as const).map((target) => uses("bf16", target))).toEqual([false, true, false]);
+    expect(uses("tf32", "sm_90a")).toBe(false);
   });
 
   it("refuses bf16 and tf32 where there is none", () => {

@@ -6,9 +6,10 @@ import { maximum, minimum } from "../arithmetic/float.js";
 import type { Warp } from "../run/warp.js";
 import type { PtxInstruction } from "../types.js";
 import { LaneAccess, type ReadLane } from "./lane-access.js";
-import { compileMatrix } from "./matrix.js";
+import { compileMatrix, type Heap } from "./matrix.js";
 import type { RegisterFile } from "./registers.js";
 import type { Support } from "./support.js";
+import { compileWarpGroup } from "./warp-group.js";
 
 export type Collective =
   /** Done when all lanes of the member mask are here. */
@@ -239,6 +240,8 @@ export function compileCollective(instruction: PtxInstruction, file: RegisterFil
     case "bar":
     case "barrier":
       return barrier(access);
+    case "wgmma":
+      return compileWarpGroup(access, support as unknown as Heap);
     case "nanosleep":
       return { kind: "yield" };
     default:

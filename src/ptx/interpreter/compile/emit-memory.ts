@@ -199,7 +199,10 @@ export function storeAsync(e: Emitter): void {
   e.line(`w.publish(true);mbarrierComplete(w,l,${e.site},${barrier},${size * count});`);
 }
 
-/** cp.async, whose bytes arrive when they are waited for, and cp.async.bulk, which is done at once: its commits and waits have nothing to do. */
+/**
+ * cp.async, whose bytes arrive when they are waited for, cp.async.bulk to shared memory, whose bytes arrive when somebody waits at its barrier
+ * object, and from it, which is done at once: its commits and waits have nothing to do.
+ */
 export function copyAsync(e: Emitter): void {
   const { modifiers, operands } = e.instruction;
   const bulk = e.has("bulk");
@@ -232,13 +235,14 @@ export function copyAsync(e: Emitter): void {
     e.line(`copyLater(w,l,${e.site},${toHigh},${toLow},${fromHigh},${fromLow},${bytes},${used});`);
     return;
   }
+  const barrier = operands[3];
+  if (toShared && barrier?.kind === "address") {
+    const at = locate(e, barrier, "shared", 8, accessModes.both | accessModes.strong);
+    e.line(`copyBulk(w,l,${e.site},${toHigh},${toLow},${fromHigh},${fromLow},${bytes},${at});`);
+    return;
+  }
   const spaces = toShared ? [spaceCodes.shared, spaceCodes.global] : [spaceCodes.global, spaceCodes.shared];
   e.line(`copyBytes(w,l,${e.site},${spaces[0]},${toHigh},${toLow},${spaces[1]},${fromHigh},${fromLow},${bytes},${used});`);
-  const barrier = operands[3];
-  if (bulk && toShared && barrier?.kind === "address") {
-    const at = locate(e, barrier, "shared", 8, accessModes.both | accessModes.strong);
-    e.line(`mbarrierComplete(w,l,${e.site},${at},${bytes});`);
-  }
 }
 
 function addressHalves(e: Emitter, operand: PtxOperand): [string, string] {

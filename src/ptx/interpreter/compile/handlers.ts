@@ -13,7 +13,10 @@ import type { Emitter } from "./emitter.js";
 
 const nothing: Handler = () => {};
 
-const fence: Handler = (e) => e.line(`w.fence(${!e.has("cta")});`);
+/** A fence of proxies orders no threads. */
+const fence: Handler = (e) => {
+  if (!e.has("proxy")) e.line(`w.fence(${!e.has("cta")});`);
+};
 
 const special: Readonly<Record<string, Handler>> = {
   mov: move,

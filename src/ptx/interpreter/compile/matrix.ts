@@ -9,16 +9,16 @@ import type { Collective } from "./collective.js";
 import type { LaneAccess } from "./lane-access.js";
 import type { Support } from "./support.js";
 
-type ElementType = "f16" | "bf16" | "tf32" | "f32" | "f64" | "s8" | "u8" | "s32";
+export type ElementType = "f16" | "bf16" | "tf32" | "f32" | "f64" | "s8" | "u8" | "s32";
 
-interface Shape {
+export interface Shape {
   m: number;
   n: number;
   k: number;
 }
 
 /** Where register r, part p of lane l lies in a matrix: row and column. */
-type Layout = (lane: number, register: number, part: number) => [row: number, column: number];
+export type Layout = (lane: number, register: number, part: number) => [row: number, column: number];
 
 const isByte = (type: ElementType): type is "s8" | "u8" => type === "s8" || type === "u8";
 
@@ -26,7 +26,7 @@ const isByte = (type: ElementType): type is "s8" | "u8" => type === "s8" || type
 const parts = (type: ElementType): number => (type === "f16" || type === "bf16" ? 2 : isByte(type) ? 4 : 1);
 
 /** Reads and writes the elements of a fragment. */
-class Fragment {
+export class Fragment {
   readonly count: number;
   private readonly reads: ((warp: Warp, lane: number) => number)[][];
   private readonly writes: ((warp: Warp, lane: number, value: number) => void)[][];
@@ -65,7 +65,7 @@ class Fragment {
   }
 }
 
-function shapeOf(access: LaneAccess): Shape {
+export function shapeOf(access: LaneAccess): Shape {
   for (const word of access.instruction.modifiers) {
     const found = /^m(\d+)n(\d+)k(\d+)$/.exec(word);
     if (found !== null) return { m: Number(found[1]), n: Number(found[2]), k: Number(found[3]) };
@@ -73,7 +73,7 @@ function shapeOf(access: LaneAccess): Shape {
   throw access.unsupported("which shape?");
 }
 
-function readMatrix(warp: Warp, fragment: Fragment, type: ElementType, layout: Layout, rows: number, columns: number): Float64Array {
+export function readMatrix(warp: Warp, fragment: Fragment, type: ElementType, layout: Layout, rows: number, columns: number): Float64Array {
   const matrix = new Float64Array(rows * columns);
   for (let lane = 0; lane < 32; lane++) {
     for (let register = 0; register < fragment.count; register++) {
@@ -86,7 +86,7 @@ function readMatrix(warp: Warp, fragment: Fragment, type: ElementType, layout: L
   return matrix;
 }
 
-function writeMatrix(warp: Warp, fragment: Fragment, type: ElementType, layout: Layout, matrix: Float64Array, columns: number): void {
+export function writeMatrix(warp: Warp, fragment: Fragment, type: ElementType, layout: Layout, matrix: Float64Array, columns: number): void {
   for (let lane = 0; lane < 32; lane++) {
     for (let register = 0; register < fragment.count; register++) {
       const values: number[] = [];
@@ -99,7 +99,7 @@ function writeMatrix(warp: Warp, fragment: Fragment, type: ElementType, layout: 
   }
 }
 
-function multiply(a: Float64Array, b: Float64Array, c: Float64Array, { m, n, k }: Shape): Float64Array {
+export function multiply(a: Float64Array, b: Float64Array, c: Float64Array, { m, n, k }: Shape): Float64Array {
   const d = new Float64Array(m * n);
   for (let row = 0; row < m; row++) {
     for (let column = 0; column < n; column++) {
@@ -111,7 +111,7 @@ function multiply(a: Float64Array, b: Float64Array, c: Float64Array, { m, n, k }
   return d;
 }
 
-function everyLane(warp: Warp, access: LaneAccess, mask: number): void {
+export function everyLane(warp: Warp, access: LaneAccess, mask: number): void {
   if (mask !== -1)
     throw warp.launch.error(
       "warpDivergence",
@@ -161,7 +161,7 @@ function mma(access: LaneAccess): Collective {
   return { kind: "lanes", members: () => -1, run };
 }
 
-interface Heap {
+export interface Heap {
   G16: Uint16Array;
   G32: Int32Array;
   GD: Float64Array;

@@ -61,6 +61,7 @@ function collect(operand: PtxOperand, into: PtxRegister[]): void {
 export function hasResult({ opcode, modifiers, operands }: PtxInstruction): boolean {
   if (withoutResult.has(opcode)) return (opcode === "barrier" || opcode === "bar") && modifiers.includes("red");
   if (opcode === "wmma" && modifiers[0] === "store") return false;
+  if (opcode === "wgmma" && modifiers[0] !== "mma_async") return false;
   return operands[0] !== undefined && operands[0].kind !== "address";
 }
 
@@ -69,6 +70,8 @@ export function touched(instruction: PtxInstruction): Touched {
   const writes: PtxRegister[] = [];
   const result = hasResult(instruction);
   for (const [k, operand] of instruction.operands.entries()) collect(operand, k === 0 && result ? writes : reads);
+  // Its sums are added to.
+  if (instruction.opcode === "wgmma") reads.push(...writes);
   if (instruction.guard !== undefined) {
     reads.push(instruction.guard.register);
     // What a lane does not overwrite it keeps.

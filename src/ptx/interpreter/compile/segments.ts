@@ -31,6 +31,7 @@ const collectiveOpcodes = new Set([
   "elect",
   "mma",
   "wmma",
+  "wgmma",
   "ldmatrix",
   "stmatrix",
   "movmatrix",

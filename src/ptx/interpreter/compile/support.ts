@@ -31,6 +31,7 @@ export function makeSupport(memory: DeviceMemory, access: Access, objects: Barri
     resolve: access.resolve,
     copyBytes: access.copy,
     copyLater: access.copyLater,
+    copyBulk: access.copyBulk(objects),
     isReadOnly: (place: number): boolean => memory.shadowBytes[place] === shadow.constant,
     raceRead: (warp: Warp, lane: number, site: number, word: number): void => warp.launch.races.read(warp, lane, site, word),
     raceWrite: (warp: Warp, lane: number, site: number, word: number): void => warp.launch.races.write(warp, lane, site, word),

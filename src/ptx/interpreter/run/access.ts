@@ -1,6 +1,7 @@
 // The slow way of an access: taken when the shadow says that something may be wrong, on first writes, and for addresses whose space is known
 // only now. It finds the place in the heap or says exactly what is wrong.
 import { AsyncCopies } from "./async-copies.js";
+import type { BarrierObjects } from "./barrier-object.js";
 import { type DeviceMemory, globalHigh, shadow } from "./memory.js";
 import type { Warp } from "./warp.js";
 
@@ -177,6 +178,39 @@ export class Access {
     warp.copies.begin(lane, site, to, copied);
     warp.launch.progress++;
   };
+
+  /** cp.async.bulk to shared memory: its bytes arrive, and are counted at the barrier object at `barrier`, when somebody waits there. */
+  readonly copyBulk =
+    (objects: BarrierObjects) =>
+    (
+      warp: Warp,
+      lane: number,
+      site: number,
+      toHigh: number,
+      toLow: number,
+      fromHigh: number,
+      fromLow: number,
+      bytes: number,
+      barrier: number,
+    ): void => {
+      if (bytes % 16 !== 0 || bytes < 16)
+        throw warp.launch.error("illegalInstruction", `a bulk copy of ${bytes} bytes: it takes a multiple of 16`, warp, lane, site);
+      const copied = new Uint8Array(bytes);
+      const to = this.resolve(warp, lane, site, sharedSpace, toHigh, toLow, 0, 16, write);
+      for (let k = 0; k < bytes; k += 16) {
+        if (k > 0) this.resolve(warp, lane, site, sharedSpace, toHigh, toLow, k, 16, write);
+        const from = this.resolve(warp, lane, site, globalSpace, fromHigh, fromLow, k, 16, 0);
+        warp.launch.globalRaces?.touch(warp, lane, site, from, 16, false);
+        copied.set(this.memory.bytes.subarray(from, from + 16), k);
+      }
+      this.memory.shadowBytes.fill(shadow.arriving, to, to + bytes);
+      warp.publish(true);
+      warp.launch.progress++;
+      objects.defer(barrier, () => {
+        this.memory.write(to, copied);
+        objects.complete(warp, lane, site, barrier, bytes);
+      });
+    };
 
   /** cp.async.bulk: `used` bytes from one place to another, zeros up to `bytes`. */
   readonly copy = (

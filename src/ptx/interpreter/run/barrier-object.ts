@@ -10,6 +10,8 @@ const initialisedBit = 1 << 21;
 
 export class BarrierObjects {
   private readonly words: Int32Array;
+  /** What arrives at an object when somebody waits there. */
+  private readonly deferred = new Map<number, (() => void)[]>();
 
   constructor(words: Int32Array) {
     this.words = words;
@@ -41,6 +43,7 @@ export class BarrierObjects {
   readonly init = (warp: Warp, lane: number, site: number, at: number, count: number): void => {
     if (count < 1 || count > countMask)
       throw warp.launch.error("illegalInstruction", `mbarrier.init with count ${count}: it takes 1 to ${countMask}`, warp, lane, site);
+    this.deferred.delete(at);
     this.store(warp, at, count, 0, count, 0);
   };
 
@@ -75,6 +78,20 @@ export class BarrierObjects {
   /** The parity of the phase that a state was taken in. */
   readonly parityOf = (low: number): number => (low >>> 20) & 1;
 
+  /** Has something happen when somebody waits at an object. */
+  defer(at: number, arrive: () => void): void {
+    const list = this.deferred.get(at);
+    if (list === undefined) this.deferred.set(at, [arrive]);
+    else list.push(arrive);
+  }
+
   /** 1 if the phase of the given parity is over. */
-  readonly done = (at: number, parity: number): number => (((this.words[at >> 2]! >>> 20) & 1) !== (parity & 1) ? 1 : 0);
+  readonly done = (at: number, parity: number): number => {
+    const arriving = this.deferred.get(at);
+    if (arriving !== undefined) {
+      this.deferred.delete(at);
+      for (const arrive of arriving) arrive();
+    }
+    return ((this.words[at >> 2]! >>> 20) & 1) !== (parity & 1) ? 1 : 0;
+  };
 }

@@ -31,7 +31,7 @@ export function emptyCounters(): LaunchCounters {
 }
 
 const classes: readonly [InstructionClass, RegExp][] = [
-  ["matrix", /^(mma|wmma|ldmatrix|stmatrix|movmatrix)$/],
+  ["matrix", /^(mma|wmma|wgmma|ldmatrix|stmatrix|movmatrix)$/],
   ["atomic", /^(atom|red)$/],
   ["memory", /^(ld|ldu|st|cp|prefetch|prefetchu|discard|applypriority)$/],
   ["barrier", /^(bar|barrier|mbarrier|fence|membar)$/],

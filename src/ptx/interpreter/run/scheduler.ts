@@ -85,6 +85,7 @@ export function runWarp(warp: Warp): boolean {
     launch.steps++;
     const segment = group.frame.fn.segments[group.segment]!;
     warp.enter(group.frame);
+    warp.products?.pass(warp, segment);
     segment.lanes += laneCount(group.mask);
     const taken = segment.run === undefined ? 0 : segment.run(warp, group.mask);
     const goesOn = finishSegment(warp, group, segment, taken);

@@ -2,6 +2,7 @@
 // are at one place; the scheduler moves them.
 import type { PtxInstruction } from "../types.js";
 import type { AsyncCopies } from "./async-copies.js";
+import type { AsyncProducts } from "./async-products.js";
 import type { Collective } from "../compile/collective.js";
 import type { CompiledFunction } from "../compile/function.js";
 import type { BlockState } from "./block.js";
@@ -94,6 +95,8 @@ export class Warp {
   ordered = 0;
   /** Copies of cp.async under way; undefined before the first. */
   copies: AsyncCopies | undefined;
+  /** Products of wgmma under way; undefined before the first. */
+  products: AsyncProducts | undefined;
   /** Phase of the cluster barrier that the warp has arrived at and may wait for. */
   clusterPhase = 0;
   finished = false;

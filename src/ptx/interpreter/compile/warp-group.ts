@@ -1,0 +1,180 @@
+// wgmma: matrix products of a warp group with factors in shared memory, done when they are waited for. A warp does its 16 rows by itself. Layouts:
+// PTX ISA 9.0, section 9.7.16.5. Products and sums are done in double and rounded once an instruction; see matrix.ts for what a GPU does.
+import { singleFromBits } from "../arithmetic/bits.js";
+import { type HalfKind, toNumber } from "../arithmetic/half.js";
+import { AsyncProducts } from "../run/async-products.js";
+import type { Warp } from "../run/warp.js";
+import type { PtxOperand } from "../types.js";
+import type { Collective } from "./collective.js";
+import type { LaneAccess, ReadLane } from "./lane-access.js";
+import { everyLane, Fragment, type Heap, type Layout, multiply, readMatrix, shapeOf, writeMatrix } from "./matrix.js";
+
+type FactorType = "f16" | "bf16" | "tf32";
+
+const sharedSpace = 2;
+/** Bytes of a row of the layout, and how many bits of the row's number exchange its pieces, by the descriptor's code. */
+const swizzles = [
+  { row: 16, mask: 0 },
+  { row: 128, mask: 7 },
+  { row: 64, mask: 3 },
+  { row: 32, mask: 1 },
+] as const;
+
+/** A factor in shared memory: `count` rows (of a) or columns (of b) from `first` on, each `depth` long. */
+interface Factor {
+  readonly type: FactorType;
+  readonly count: number;
+  readonly depth: number;
+  /** The rows or columns lie side by side, and not the depth. */
+  readonly transposed: boolean;
+}
+
+/** Shared addresses of the elements of a factor, one row or column after another. */
+function addresses(low: number, high: number, { type, count, depth, transposed }: Factor, first: number): Int32Array {
+  const { row, mask } = swizzles[(high >>> 30) & 3]!;
+  const [start, leading, stride] = [(low & 0x3fff) << 4, ((low >>> 16) & 0x3fff) << 4, (high & 0x3fff) << 4];
+  const size = type === "tf32" ? 4 : 2;
+  const side = row / size;
+  const result = new Int32Array(count * depth);
+  for (let i = 0; i < count; i++)
+    for (let k = 0; k < depth; k++) {
+      // `across` counts along the elements that lie side by side, `down` along the rows of the layout.
+      const [across, down] = transposed ? [first + i, k] : [k, first + i];
+      let at = start + (down & 7) * row + (across % side) * size;
+      // Without a swizzle the two distances of a transposed factor change places.
+      if (mask === 0 && transposed) at += (down >> 3) * leading + Math.floor(across / side) * stride;
+      else at += (down >> 3) * stride + Math.floor(across / side) * leading;
+      result[i * depth + k] = at ^ (((at >> 7) & mask) << 4);
+    }
+  return result;
+}
+
+/** Reads a factor at its addresses; `look` first asks whether every piece may be read. */
+class SharedFactor {
+  private readonly heap: Heap;
+  private readonly access: LaneAccess;
+  private readonly words: readonly ReadLane[];
+  private readonly factor: Factor;
+  private readonly sign: number;
+
+  constructor(access: LaneAccess, heap: Heap, descriptor: PtxOperand, factor: Factor, sign: number) {
+    this.access = access;
+    this.heap = heap;
+    this.words = [0, 1].map((part) => access.read(descriptor, part));
+    this.factor = factor;
+    this.sign = sign;
+  }
+
+  /** Where the elements lie, by the descriptor that all lanes give. @throws SimulationError */
+  places(warp: Warp, first: number): Int32Array {
+    const [low, high] = this.words.map((read) => read(warp, 0));
+    const { instruction } = this.access;
+    for (let lane = 1; lane < 32; lane++)
+      if (this.words[0]!(warp, lane) !== low || this.words[1]!(warp, lane) !== high)
+        throw warp.launch.error("illegalInstruction", "lanes give different descriptors", warp, lane, instruction);
+    if (((high! >>> 17) & 7) !== 0)
+      throw warp.launch.error("illegalInstruction", "a descriptor with a base offset is not modelled", warp, 0, instruction);
+    return addresses(low!, high!, this.factor, first);
+  }
+
+  look(warp: Warp, places: Int32Array): void {
+    const site = warp.launch.kernel.sites.indexOf(this.access.instruction);
+    for (const at of places) if ((at & 15) === 0) this.heap.resolve(warp, 0, site, sharedSpace, 0, at, 0, 16, 0);
+  }
+
+  /** Elements as rows x depth, or depth x columns. */
+  values(warp: Warp, places: Int32Array, byDepth: boolean): Float64Array {
+    const { type, count, depth } = this.factor;
+    const result = new Float64Array(count * depth);
+    for (const [index, at] of places.entries()) {
+      const place = warp.sharedBase + at;
+      const value =
+        type === "tf32" ? singleFromBits(this.heap.G32[place >> 2]! & 0xffffe000) : toNumber(type as HalfKind, this.heap.G16[place >> 1]!);
+      result[byDepth ? (index % depth) * count + Math.floor(index / depth) : index] = this.sign * value;
+    }
+    return result;
+  }
+}
+
+const productsOf = (warp: Warp): AsyncProducts => {
+  warp.products ??= new AsyncProducts();
+  return warp.products;
+};
+
+function registersOf(operands: readonly PtxOperand[]): Set<number> {
+  return new Set(operands.flatMap((each) => (each.kind === "register" ? [each.register.index] : [])));
+}
+
+function multiplyAsync(access: LaneAccess, heap: Heap): Collective {
+  const { modifiers, operands } = access.instruction;
+  const types = modifiers.filter((word) => /^(f16|bf16|tf32|f32|e4m3|e5m2|s8|u8|s32)$/.test(word));
+  const { m, n, k: depth } = shapeOf(access);
+  const [sumType, type] = types as ["f32", FactorType];
+  if (
+    m !== 64 ||
+    sumType !== "f32" ||
+    types[1] !== types[2] ||
+    !["f16", "bf16", "tf32"].includes(type) ||
+    depth !== (type === "tf32" ? 8 : 16)
+  )
+    throw access.unsupported("wgmma is modelled for f16, bf16 and tf32 with sums in f32");
+  const sums = access.list(access.operand(0));
+  if (sums.length !== n / 2) throw access.unsupported(`${n} columns take ${n / 2} sums`);
+  const inRegisters = access.operand(1).kind === "vector";
+  const flag = (index: number): number => (operands[index] === undefined ? 0 : (access.constant(operands[index]) ?? 0));
+  const [signA, signB] = [flag(4), flag(5)];
+  const [transposeA, transposeB] = inRegisters ? [false, flag(6) === 1] : [flag(6) === 1, flag(7) === 1];
+  const accumulates = access.read(access.operand(3));
+  const held = inRegisters ? new Fragment(access, access.operand(1), type, false) : undefined;
+  const left = inRegisters
+    ? undefined
+    : new SharedFactor(access, heap, access.operand(1), { type, count: 16, depth, transposed: transposeA }, signA);
+  const right = new SharedFactor(access, heap, access.operand(2), { type, count: n, depth, transposed: transposeB }, signB);
+  const width = type === "tf32" ? 1 : 2;
+  const layoutA: Layout = (lane, r, p) => [(lane >> 2) + 8 * (r & 1), width * (lane & 3) + p + 4 * width * (r >> 1)];
+  const layoutD: Layout = (lane, r) => [(lane >> 2) + 8 * ((r >> 1) & 1), 8 * (r >> 2) + 2 * (lane & 3) + (r & 1)];
+  const before = new Fragment(access, access.operand(0), "f32", false);
+  const after = new Fragment(access, access.operand(0), "f32", true);
+  const registers = registersOf([...sums, ...(inRegisters ? access.list(access.operand(1)) : [])]);
+  const run = (warp: Warp, mask: number): void => {
+    everyLane(warp, access, mask);
+    const products = productsOf(warp);
+    const problem = products.problem(registers);
+    if (problem !== undefined) throw warp.launch.error("race", problem, warp, 0, access.instruction);
+    const placesA = left?.places(warp, 16 * (warp.index & 3));
+    const placesB = right.places(warp, 0);
+    const keeps = accumulates(warp, 0) !== 0;
+    const look = (): void => {
+      if (placesA) left!.look(warp, placesA);
+      right.look(warp, placesB);
+    };
+    look();
+    const finish = (): void => {
+      look();
+      const a = held ? readMatrix(warp, held, type, layoutA, 16, depth).map((x) => signA * x) : left!.values(warp, placesA!, false);
+      const c = keeps ? readMatrix(warp, before, "f32", layoutD, 16, n) : new Float64Array(16 * n);
+      writeMatrix(warp, after, "f32", layoutD, multiply(a, right.values(warp, placesB, true), c, { m: 16, n, k: depth }), n);
+    };
+    products.begin({ registers, words: warp.words, finish });
+  };
+  return { kind: "lanes", members: () => -1, run };
+}
+
+/** wgmma in all its parts. */
+export function compileWarpGroup(access: LaneAccess, heap: Heap): Collective {
+  const [what] = access.instruction.modifiers;
+  if (what === "mma_async") return multiplyAsync(access, heap);
+  const pending = what === "wait_group" ? access.constant(access.operand(0)) : undefined;
+  const steps: Record<string, (products: AsyncProducts) => void> = {
+    fence: (products) => products.fence(),
+    commit_group: (products) => products.commit(),
+    wait_group: (products) => products.wait(pending ?? 0),
+  };
+  const step = steps[what ?? ""];
+  if (step === undefined) throw access.unsupported("no such wgmma operation");
+  const run = (warp: Warp, mask: number): void => {
+    everyLane(warp, access, mask);
+    step(productsOf(warp));
+  };
+  return { kind: "lanes", members: () => -1, run };
+}
