@@ -27,6 +27,20 @@ function quietly() {
   return log;
 }
 
+/**
+ * The bundler writes `var Matrix = class _Matrix` where a class speaks of itself, and then that is the name that people see printed. Inside the class
+ * its own name may stand as well; a blank in place of the underline keeps every column where the source map has it.
+ */
+function restoreClassNames(path) {
+  const text = readFileSync(path, "utf8");
+  const names = new Set(Array.from(text.matchAll(/\bvar (\w+) = class _\1\b/g), ([, name]) => name));
+  if (names.size > 0)
+    writeFileSync(
+      path,
+      text.replace(/(?<![\w$.])_(\w+)\b/g, (word, name) => (names.has(name) ? `${name} ` : word)),
+    );
+}
+
 rmSync("dist", { recursive: true, force: true });
 await import("./build-wasm.mjs");
 node("node_modules/typescript/bin/tsc", "-p", "tsconfig.json", "--emitDeclarationOnly");
@@ -51,6 +65,7 @@ await build({
   logLevel: "warning",
 });
 
+for (const name of readdirSync("dist", { recursive: true })) if (name.endsWith(".js")) restoreClassNames(`dist/${name}`);
 for (const name of ["spillway.wasm", "spillway-threads.wasm"]) cpSync(`src/numerics/wasm/${name}`, `dist/${name}`);
 cpSync("src/engine/cpu/worker.mjs", "dist/worker.mjs");
 await buildPage({ configFile: "lab/vite.config.mjs", customLogger: quietly() });

@@ -91,6 +91,15 @@ for (const threads of [1, 2]) {
     `import { ridge } from "spillway/readout";
 console.log(ridge({ lambda: 1 }).fit([[1], [2], [3]], [2, 4, 6]).weights.rows);`,
   );
+  writeFileSync(
+    join(consumer, "names.mjs"),
+    `const parts = ${JSON.stringify(Object.keys(JSON.parse(readFileSync("package.json", "utf8")).exports).filter((part) => part !== "./package.json"))};
+for (const part of parts)
+  for (const [name, value] of Object.entries(await import(\`spillway\${part.slice(1)}\`)))
+    if (/^class\\b/.test(String(value)) && value.name !== name) throw new Error(\`\${name} of spillway\${part.slice(1)} calls itself \${value.name}\`);`,
+  );
+  run(process.execPath, ["names.mjs"], { cwd: consumer });
+  console.log("every class bears its own name");
   const printed = ["use.mjs", "part.mjs"].map((file) => run(process.execPath, [file], { cwd: consumer }).trim());
   if (printed.join() !== "3\n3,1") throw new Error(`the packed package printed ${JSON.stringify(printed)}`);
   run(process.execPath, [join(consumer, "node_modules/spillway/dist/cli/main.js"), "info"], { cwd: consumer });

@@ -16,7 +16,9 @@ export class LibraryError extends Error {
   readonly tried: readonly TriedPath[];
 
   constructor(what: string, tried: readonly TriedPath[], advice = "") {
-    const list = tried.map(({ path, reason }) => `\n  ${path}: ${reason}`).join("");
+    const paths = new Map<string, string[]>();
+    for (const { path, reason } of tried) paths.set(reason, [...(paths.get(reason) ?? []), path]);
+    const list = [...paths].map(([reason, of]) => `\n  ${of.join(", ")}: ${reason}`).join("");
     super(`${what} could not be loaded; tried${list || " nothing: no path is known for this platform"}${advice && `\n${advice}`}`);
     this.tried = tried;
   }

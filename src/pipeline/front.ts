@@ -1,6 +1,6 @@
 // The front of a pipeline: scaling fitted on the training cases, then an encoder. What comes out drives a reservoir.
 import { asMatrix, type Matrix } from "../numerics/index.js";
-import { ConfigError, DataError, isSpiking } from "../reservoir/index.js";
+import { DataError, isSpiking } from "../reservoir/index.js";
 import { binSpikes, cochleagram, encodeSpikes, SpikePattern, scaleToUnit } from "../spikes/index.js";
 import { type PipelineCase, type PipelineParameters, type Scaler, scalerOf } from "./parameters.js";
 
@@ -19,16 +19,6 @@ export class Front {
     this.#parameters = parameters;
     this.scaler = scalerOf(parameters);
     this.range = range;
-    const { encoder } = parameters;
-    if (encoder && this.scaler === "standard") {
-      throw new ConfigError("scaler", "standard", '"unit" or "none" before an encoder: z-scores have no bounds');
-    }
-    if (encoder && !["spikes", "cochleagram", "pattern"].includes(encoder.type)) {
-      throw new ConfigError("encoder.type", encoder.type, '"spikes", "cochleagram" or "pattern"');
-    }
-    if (encoder?.type === "pattern" && this.scaler !== "none") {
-      throw new ConfigError("scaler", this.scaler, '"none" before the encoder "pattern": spikes are not scaled');
-    }
   }
 
   /** Whether the classifier behind is to turn its inputs into z-scores. */

@@ -1,6 +1,7 @@
 // A Pipeline as a model file: a classifier's file of the kind "pipeline", with the parameters and ranges of the front as a note.
 import { decodeModelFile, encodeModelFile, ModelFileError } from "../model/model-file.js";
 import { stableJson } from "../model/stable-json.js";
+import { checkParameters } from "./check.js";
 import type { UnitRange } from "./front.js";
 import type { PipelineParameters } from "./parameters.js";
 
@@ -33,5 +34,10 @@ export async function decodePipeline(bytes: Uint8Array, source: string): Promise
       source,
       'its metadata "pipeline" describes no pipeline; it takes parameters with a reservoir, and finite ranges',
     );
+  try {
+    checkParameters(note.parameters);
+  } catch (error) {
+    throw new ModelFileError(source, `its metadata "pipeline" describes no pipeline: ${(error as Error).message}`, error);
+  }
   return { ...note, classifier: await encodeModelFile("classifier", { tensors, metadata: rest }) };
 }

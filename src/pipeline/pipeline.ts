@@ -4,6 +4,7 @@ import { Classifier, type Label, NotFittedError } from "../model/index.js";
 import type { Matrix } from "../numerics/index.js";
 import { accuracy, type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
 import type { WorkOptions } from "../reservoir/index.js";
+import { checkParameters, checkRunOptions } from "./check.js";
 import { Front } from "./front.js";
 import type { PipelineCase, PipelineParameters } from "./parameters.js";
 import { decodePipeline, encodePipeline } from "./pipeline-file.js";
@@ -30,8 +31,10 @@ export class Pipeline implements AsyncDisposable {
   #front: Front;
   #classifier: Classifier | undefined;
 
-  /** @throws ConfigError for a scaler or an encoder that there is not; the rest is checked when it is trained */
+  /** @throws ConfigError naming the parameter, the value it got and what it takes; TypeError or RangeError for an option of the readout */
   constructor(parameters: PipelineParameters, options: PipelineRunOptions = {}) {
+    checkParameters(parameters);
+    checkRunOptions(options);
     this.parameters = structuredClone(parameters);
     this.#front = new Front(parameters);
     this.#run = options;

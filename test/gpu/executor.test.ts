@@ -82,7 +82,7 @@ describe("kernels of one's own", () => {
     expect(run(out, 1, 2n, out, 4)).toThrow("argument 3 is memory of u8, and the kernel has .f32 there: it takes a number");
     expect(run(out, 2n, 2n, 3, 4)).toThrow(LaunchError);
     expect(() => compute.runKernel("echo", 0, 1, [out, 1, 2n, 3, 4])).toThrow("kernel echo: grid.x is 0; it takes a whole number from 1");
-    expect(() => compute.runKernel("ecko", 1, 1, [])).toThrow('no kernel "ecko" was compiled; there are echo');
+    expect(() => compute.runKernel("ecko", 1, 1, [])).toThrow('no kernel "ecko" was compiled (did you mean "echo"?); there are echo');
   });
 
   it("share a source, and give way to another of the same name", () => {
@@ -108,6 +108,14 @@ describe("kernels of one's own", () => {
     for (let i = 0; i < 3; i++) launcher.loadAndLaunchPtx(echo, "nothing", 1, 32, []);
     expect(launcher.loads).toBe(1);
     expect(() => launcher.loadAndLaunchPtx(echo, "absent", 1, 32, [])).toThrow("kernel absent: there is no kernel of this name in module");
+  });
+
+  it("of another name gives the nearest name there is", () => {
+    expect(() => executor.runKernel("vector_ad", 1, 1, [])).toThrow(
+      'there is no kernel "vector_ad", neither standard nor compiled (did you mean "vector_add"?); there are vector_add, ',
+    );
+    expect(() => executor.runKernel("fft", 1, 1, [])).toThrow('there is no kernel "fft", neither standard nor compiled; there are');
+    expect(() => executor.standard.kernel("sofmax" as never)).toThrow('there is no standard kernel "sofmax" (did you mean "softmax"?)');
   });
 
   it("cannot take a standard kernel's name", () => {

@@ -36,6 +36,10 @@ describe("the driver's library", () => {
       throw new Error(`no ${path}`);
     };
     expect(() => loadFirst("It", ["/a", "/b"], load)).toThrow("It could not be loaded; tried\n  /a: no /a\n  /b: no /b");
+    const alike = () => {
+      throw new Error("no such file");
+    };
+    expect(() => loadFirst("It", ["/a", "/b"], alike)).toThrow(/^It could not be loaded; tried\n {2}\/a, \/b: no such file$/);
     expect(() => loadFirst("It", [], load)).toThrow("tried nothing: no path is known for this platform");
   });
 });

@@ -74,6 +74,28 @@ describe("Pipeline", () => {
     await expect(new Pipeline({ reservoir }).predict(test.sequences)).rejects.toThrow(/pipeline/);
   });
 
+  it.each([
+    [{}, "reservoir is missing; it takes an object that describes a reservoir"],
+    [{ reservoir: { size: 0 } }, "reservoir.size is 0; it takes"],
+    [{ reservoir: { size: 10, leakrate: 0.3 } }, 'unknown field "reservoir.leakrate": did you mean "leakRate"?'],
+    [{ reservoir: { kind: "spiking", size: 10, timestep: 1 } }, 'unknown field "reservoir.timestep": did you mean "timeStep"?'],
+    [{ reservoir: { size: 10, feedback: { size: 1 } } }, "it takes nothing in a pipeline"],
+    [{ reservoir, scalar: "unit" }, 'unknown field "scalar": did you mean "scaler"?'],
+    [{ reservoir, representaton: "mean" }, 'unknown field "representaton": did you mean "representation"?'],
+    [{ reservoir, washout: -1 }, "washout is -1; it takes a whole number of at least 0"],
+    [{ reservoir, standardise: true }, 'standardise is true; it takes scaler: "standard" or "none" in its place'],
+    [{ reservoir, readout: { lambda: -1 } }, "lambda is -1"],
+    [{ reservoir, encoder: { type: "spikes", encoder: "ratio", binMs: 1 } }, 'encoder.encoder is "ratio"; it takes "rate", "latency"'],
+    [{ reservoir, encoder: { type: "spikes", encoder: "rate" } }, "encoder.binMs is missing; it takes a finite number above 0, in ms"],
+    [{ reservoir, encoder: { type: "cochleagram", sampleRate: 0 } }, "encoder.sampleRate is 0; it takes a finite number above 0"],
+  ])("checks its parameters when it is made: %j", (parameters, message) => {
+    expect(() => new Pipeline(parameters as unknown as PipelineParameters)).toThrow(message);
+  });
+
+  it("refuses options that there are not", () => {
+    expect(() => new Pipeline({ reservoir }, { egine: "cpu" } as never)).toThrow('unknown field "egine": did you mean "engine"?');
+  });
+
   it("is not opened as something else", async () => {
     await using pipeline = await new Pipeline({ reservoir }).fit(train.sequences, train.labels);
     await expect(Classifier.fromBytes(await pipeline.toBytes())).rejects.toThrow("it holds a pipeline, and a classifier was asked for");

@@ -47,6 +47,17 @@ describe("a spike pattern", () => {
     expect(SpikePattern.from({ times, neurons: [0, 0] }, options).times).not.toBe(times);
   });
 
+  it("says what is missing altogether", () => {
+    const columns = { times: [1], neurons: [0] };
+    const takes = "the pattern's second argument is missing; it takes { durationMs, neuronCount }, in ms and neurons";
+    expect(() => SpikePattern.from(columns, undefined as never)).toThrow(takes);
+    expect(() => new SpikePattern(columns, undefined as never)).toThrow(takes);
+    expect(() => SpikePattern.from({ times: [1] } as never, options)).toThrow("neurons is missing; it takes the neuron of each spike");
+    expect(() => SpikePattern.from(undefined as never, options)).toThrow(
+      "the list of spikes is missing; it takes spikes { neuron, timeMs }",
+    );
+  });
+
   it("may be empty, and may last no time at all", () => {
     expect(SpikePattern.from([], options).spikeCount).toBe(0);
     expect(SpikePattern.from([{ neuron: 0, timeMs: 0 }], { durationMs: 0, neuronCount: 1 }).spikeCount).toBe(1);

@@ -4,6 +4,7 @@ import type { Dimensions } from "../launch-config.js";
 import type { Module } from "../module.js";
 import { type DeviceSource, GpuDevice } from "./gpu-device.js";
 import { type KernelArgument, KernelLauncher, type LaunchOptions } from "./kernel-launcher.js";
+import { suggestion } from "../near-name.js";
 
 interface Registered {
   readonly source: string;
@@ -82,8 +83,9 @@ export class GpuCompute implements Disposable {
   runKernel(name: string, grid: Dimensions, block: Dimensions, args: readonly KernelArgument[], options: LaunchOptions = {}): void {
     const kernel = this.#kernels.get(name);
     if (!kernel) {
-      const known = this.kernelNames.join(", ");
-      throw new RangeError(`no kernel ${JSON.stringify(name)} was compiled; there ${known ? `are ${known}` : "is none"}`);
+      const known = this.kernelNames;
+      const there = known.length > 0 ? `are ${known.join(", ")}` : "is none";
+      throw new RangeError(`no kernel ${JSON.stringify(name)} was compiled${suggestion(name, known)}; there ${there}`);
     }
     this.launcher.launch(kernel.module, name, grid, block, args, options);
   }

@@ -11,6 +11,7 @@ import type { KernelArgument, LaunchOptions } from "./kernel-launcher.js";
 import type { BlasChoice, ProductSource } from "./matmul.js";
 import { type Layer, NeuralNetwork } from "./neural-network.js";
 import { type BatchNorm, checkSizes, type Norm, type Output, StandardKernels, standardKernelNames } from "./standard-kernels.js";
+import { suggestion } from "../near-name.js";
 
 /** How an executor works. */
 export interface ExecutorOptions {
@@ -65,6 +66,12 @@ export class KernelExecutor implements Disposable {
   /** Launches a standard kernel or one's own: see `GpuCompute.runKernel`. @throws as there. */
   runKernel(name: string, grid: Dimensions, block: Dimensions, args: readonly KernelArgument[], options: LaunchOptions = {}): void {
     if (!(standardKernelNames as readonly string[]).includes(name)) {
+      if (!this.compute.kernelNames.includes(name)) {
+        const known = this.kernelNames;
+        throw new RangeError(
+          `there is no kernel ${JSON.stringify(name)}, neither standard nor compiled${suggestion(name, known)}; there are ${known.join(", ")}`,
+        );
+      }
       this.compute.runKernel(name, grid, block, args, options);
       return;
     }

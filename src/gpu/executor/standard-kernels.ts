@@ -11,6 +11,7 @@ import type { DeviceSlice, ReadonlyDeviceSlice } from "../slice.js";
 import { Cublas } from "./cublas.js";
 import type { GpuDevice } from "./gpu-device.js";
 import { type BlasChoice, chooseTile, type ProductSource, type Tile, tileCount } from "./matmul.js";
+import { suggestion } from "../near-name.js";
 
 /** Memory that a kernel reads. */
 export type Input = ReadonlyDeviceSlice<"f32">;
@@ -131,7 +132,9 @@ export class StandardKernels {
     let kernel = this.#kernels.get(name);
     if (!kernel) {
       if (!Object.hasOwn(declarations, name))
-        throw new RangeError(`there is no standard kernel ${JSON.stringify(name)}; there are ${standardKernelNames.join(", ")}`);
+        throw new RangeError(
+          `there is no standard kernel ${JSON.stringify(name)}${suggestion(name, standardKernelNames)}; there are ${standardKernelNames.join(", ")}`,
+        );
       const { context } = this.device;
       const ptx = shippedPtx("executor", { computeCapability: context.info.computeCapability, entries: [name] });
       const { parameters, lengths } = declarations[name];

@@ -70,7 +70,9 @@ export class SpikePattern {
    * A pattern of columns that are in order already; typed arrays of the pattern's own types are taken over without a copy.
    * @throws SpikeError on columns of different lengths, on a spike outside the pattern, with a time that is not a number, or out of order.
    */
-  constructor(columns: SpikeColumns, { durationMs, neuronCount, metadata = {} }: SpikePatternOptions) {
+  constructor(columns: SpikeColumns, options: SpikePatternOptions) {
+    checkGiven(columns, options);
+    const { durationMs, neuronCount, metadata = {} } = options;
     checkNotNegative("durationMs", durationMs, "ms");
     checkWhole("neuronCount", neuronCount, 1, 0xffffffff);
     checkColumns(columns, durationMs, neuronCount);
@@ -93,6 +95,7 @@ export class SpikePattern {
    * @throws SpikeError on a spike outside the pattern or with a time that is not a number.
    */
   static from(spikes: readonly Spike[] | SpikeColumns, options: SpikePatternOptions): SpikePattern {
+    checkGiven(spikes, options);
     const columns = Array.isArray(spikes) ? columnsOf(spikes as readonly Spike[]) : (spikes as SpikeColumns);
     checkNotNegative("durationMs", options.durationMs, "ms");
     checkWhole("neuronCount", options.neuronCount, 1, 0xffffffff);
@@ -118,6 +121,15 @@ export class SpikePattern {
   *[Symbol.iterator](): IterableIterator<Spike> {
     for (let i = 0; i < this.spikeCount; i++) yield this.spike(i);
   }
+}
+
+/** @throws SpikeError where spikes or the pattern's sizes are missing altogether */
+function checkGiven(spikes: unknown, options: unknown): void {
+  if (typeof spikes !== "object" || spikes === null || !(Array.isArray(spikes) || "times" in spikes))
+    throw new SpikeError("the list of spikes", spikes, "spikes { neuron, timeMs }, or columns { times, neurons }");
+  if (!Array.isArray(spikes) && !("neurons" in spikes)) throw new SpikeError("neurons", undefined, "the neuron of each spike");
+  if (typeof options !== "object" || options === null)
+    throw new SpikeError("the pattern's second argument", options, "{ durationMs, neuronCount }, in ms and neurons");
 }
 
 function columnsOf(spikes: readonly Spike[]): SpikeColumns {
