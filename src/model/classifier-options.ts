@@ -33,6 +33,11 @@ export interface ClassifierSettings {
   readonly input: boolean;
   /** Turn every channel into z-scores by the training sequences. Default true; false for a reservoir that takes spikes. */
   readonly standardise: boolean;
+  /**
+   * Take from every sequence's features their mean and divide them by their deviation (layer norm, Ba, Kiros and Hinton 2016: variance + 1e-5),
+   * before `scaleFeatures`. Default false.
+   */
+  readonly layerNorm: boolean;
   /** Turn every feature of the representation into z-scores by the training sequences (folded into the readout). Default false. */
   readonly scaleFeatures: boolean;
   /** Rows at the start of every sequence that "mean" and "output" leave out. Default 0. */

@@ -6,7 +6,7 @@ import { accuracy, type ConfusionMatrix, confusionMatrix } from "../metrics/inde
 import { Matrix, type MatrixLike } from "../numerics/index.js";
 import type { TrainedReadout } from "../readout/index.js";
 import { type AnyReservoirComputer, ConfigError, DataError, isSpiking, ReservoirComputer, type WorkOptions } from "../reservoir/index.js";
-import { classShares, classTrainer, largest, trainClassReadout } from "./class-readout.js";
+import { classTrainer, largest, trainClassReadout } from "./class-readout.js";
 import { decodeClassifier, encodeClassifier } from "./classifier-file.js";
 import {
   type ClassifierOptions,
@@ -19,7 +19,7 @@ import {
 } from "./classifier-options.js";
 import { NotFittedError } from "./errors.js";
 import { decodeModelFile, type LoadOptions } from "./model-file.js";
-import { represent } from "./representation.js";
+import { classify, type PlacedShares, represent } from "./representation.js";
 import { fitStandardisation, noStandardisation, type Standardisation, standardised } from "./standardisation.js";
 
 /** What training gives. */
@@ -45,6 +45,7 @@ export class Classifier implements AsyncDisposable {
   readonly #options: ClassifierOptions;
   #members: AnyReservoirComputer[] = [];
   #trained: Fitted | undefined;
+  #predictedOn: readonly string[] | undefined;
 
   private constructor(options: ClassifierOptions, settings: ClassifierSettings) {
     this.#options = options;
@@ -102,6 +103,7 @@ export class Classifier implements AsyncDisposable {
       readouts.push(trainClassReadout(features, numbers, classes.length, settings));
     }
     this.#trained = { classes, scale, readouts };
+    this.#predictedOn = undefined;
     return this;
   }
 
@@ -119,6 +121,15 @@ export class Classifier implements AsyncDisposable {
   /** The readout of each member. @throws NotFittedError */
   get readouts(): readonly TrainedReadout[] {
     return this.#fitted().readouts;
+  }
+
+  /**
+   * Where features, scores and shares of the last prediction were computed, for each member: on the device that has the states, by its engine's
+   * name ("cuda", "sim"), so that the shares alone came to the host, or on the "host": for the CPU's engines, for spiking reservoirs, and for the
+   * representation "output". The bits are the same. undefined before the first prediction.
+   */
+  get predictedOn(): readonly string[] | undefined {
+    return this.#predictedOn;
   }
 
   /** The class of each sequence, by the members' vote. @throws DataError, NotFittedError */
@@ -220,12 +231,11 @@ export class Classifier implements AsyncDisposable {
   async #memberShares(sequences: readonly MatrixLike[], work: WorkOptions): Promise<Matrix<Float64Array>[]> {
     const { scale, readouts } = this.#fitted();
     const inputs = checkedSequences(sequences, this.settings, scale.mean.length).map((sequence) => standardised(scale, sequence));
-    const shares: Matrix<Float64Array>[] = [];
-    for (const [m, readout] of readouts.entries()) {
-      const features = await represent(this.#members[m]!, inputs, this.settings, shareOf(work, m, readouts.length));
-      shares.push(classShares(readout, features));
-    }
-    return shares;
+    const placed: PlacedShares[] = [];
+    for (const [m, readout] of readouts.entries())
+      placed.push(await classify(this.#members[m]!, readout, inputs, this.settings, shareOf(work, m, readouts.length)));
+    this.#predictedOn = placed.map(({ computedOn }) => computedOn);
+    return placed.map(({ shares }) => shares);
   }
 }
 

@@ -1,16 +1,25 @@
-// How a reservoir sees a sequence of any length as one vector of features. No readout of classes here.
+// How a reservoir sees a sequence of any length as one vector of features, and what a readout of classes makes of it: where the states are, or on
+// the host. It trains no readout of classes.
 import { Matrix } from "../numerics/index.js";
-import { ridge } from "../readout/index.js";
-import type { AnyReservoirComputer, WorkOptions } from "../reservoir/index.js";
+import { ridge, SoftmaxReadout, type TrainedReadout } from "../readout/index.js";
+import type { AnyReservoirComputer, SummaryWork, WorkOptions } from "../reservoir/index.js";
+import { classShares } from "./class-readout.js";
 import type { ClassifierSettings } from "./classifier-options.js";
+import { layerNormalised } from "./layer-norm.js";
 
 /** States kept at a time: the sequences are run in groups of up to this many values. */
 const groupValues = 2 ** 23;
 
+/** Shares of classes, B x K, and where they were made: by the name of the engine that had the states, or "host". */
+export interface PlacedShares {
+  readonly shares: Matrix<Float64Array>;
+  readonly computedOn: string;
+}
+
 /**
  * B x F features of B sequences (T x C, any lengths), each run from the initial state. F is N for "last" and "mean", 2N for "last+mean",
  * C more of each kind with `input`; for "output" it is C (N + 1), or C (N + C + 1) with `input`: weights channel by channel, then the
- * intercepts. Sums of a mean are taken in binary64 in rising order.
+ * intercepts. Sums of a mean are taken in binary64 in rising order. With `layerNorm` each row is normalised by itself.
  *
  * A reservoir with noise draws it by a sequence's place in its group.
  */
@@ -20,11 +29,45 @@ export async function represent(
   settings: ClassifierSettings,
   work: WorkOptions,
 ): Promise<Matrix<Float64Array>> {
-  const { size } = computer.model;
-  const { representation, washout } = settings;
-  const keep = representation === "last" ? "last" : "all";
+  const features = await inGroups(computer, sequences, work, async (group) => {
+    const there = summarised(computer, group, settings, work);
+    return there ? await there : onHost(computer, group, settings, work);
+  });
+  return settings.layerNorm ? layerNormalised(features) : features;
+}
+
+/** What a trained readout makes of sequences, group by group. */
+export async function classify(
+  computer: AnyReservoirComputer,
+  readout: TrainedReadout,
+  sequences: readonly Matrix[],
+  settings: ClassifierSettings,
+  work: WorkOptions,
+): Promise<PlacedShares> {
+  const { layerNorm } = settings;
+  let computedOn = "host";
+  const shares = await inGroups(computer, sequences, work, async (group) => {
+    const classes = { readout, layerNorm, shares: readout instanceof SoftmaxReadout ? "softmax" : "positive" } as const;
+    const there = summarised(computer, group, settings, work, classes);
+    if (there) {
+      computedOn = computer.engine.name;
+      return there;
+    }
+    const features = await onHost(computer, group, settings, work);
+    return classShares(readout, layerNorm ? layerNormalised(features) : features);
+  });
+  return { shares, computedOn };
+}
+
+/** Runs groups of sequences, and puts the rows that each gives under one another. */
+async function inGroups(
+  { model: { size } }: AnyReservoirComputer,
+  sequences: readonly Matrix[],
+  work: WorkOptions,
+  rowsOf: (group: readonly Matrix[]) => Promise<Matrix<Float64Array>>,
+): Promise<Matrix<Float64Array>> {
   const total = sequences.reduce((sum, { rows }) => sum + rows, 0);
-  const features: Float64Array[] = [];
+  const parts: Matrix<Float64Array>[] = [];
   for (let from = 0, done = 0; from < sequences.length; ) {
     const group = [sequences[from]!];
     let rows = group[0]!.rows;
@@ -33,25 +76,62 @@ export async function represent(
       rows += next.rows;
       group.push(next);
     }
-    const states = await computer.batch(group, { keep, signal: work.signal });
-    states.forEach((x, b) => {
-      features.push(representation === "output" ? outputSpace(x, group[b]!, settings) : statistics(x, group[b]!, settings, washout));
-    });
+    parts.push(await rowsOf(group));
     from += group.length;
     done += rows;
     work.onProgress?.(done, total);
   }
-  const out = Matrix.zeros(features.length, features[0]!.length);
-  features.forEach((row, b) => {
+  if (parts.length === 1) return parts[0]!;
+  const out = Matrix.zeros(sequences.length, parts[0]!.cols);
+  let next = 0;
+  for (const { data } of parts) {
+    out.data.set(data, next);
+    next += data.length;
+  }
+  return out;
+}
+
+/** Features or shares by the engine, of whose states nothing comes to the host; undefined where it has no way. */
+function summarised(
+  computer: AnyReservoirComputer,
+  group: readonly Matrix[],
+  settings: ClassifierSettings,
+  { signal }: WorkOptions,
+  classes?: SummaryWork["classes"],
+): Promise<Matrix<Float64Array>> | undefined {
+  const { representation, washout, input } = settings;
+  if (representation === "output") return undefined;
+  const given = input ? rowsOf(group.map((inputs) => statistics([inputs], settings))) : Matrix.zeros(group.length, 0);
+  return computer.summarise(group, { last: representation !== "mean", mean: representation !== "last", washout, given, classes, signal });
+}
+
+async function onHost(
+  computer: AnyReservoirComputer,
+  group: readonly Matrix[],
+  settings: ClassifierSettings,
+  { signal }: WorkOptions,
+): Promise<Matrix<Float64Array>> {
+  const { representation, input } = settings;
+  const states = await computer.batch(group, { keep: representation === "last" ? "last" : "all", signal });
+  return rowsOf(
+    states.map((x, b) =>
+      representation === "output" ? outputSpace(x, group[b]!, settings) : statistics(input ? [x, group[b]!] : [x], settings),
+    ),
+  );
+}
+
+function rowsOf(rows: readonly Float64Array[]): Matrix<Float64Array> {
+  const out = Matrix.zeros(rows.length, rows[0]!.length);
+  rows.forEach((row, b) => {
     out.row(b).set(row);
   });
   return out;
 }
 
-/** Last and mean of states and, if joined, of inputs. `states` may be the last one alone where only that is asked for. */
-function statistics(states: Matrix, inputs: Matrix, { representation, input }: ClassifierSettings, washout: number): Float64Array {
+/** Last and mean of each series: of states and, if joined, of inputs. States may be the last one alone where only that is asked for. */
+function statistics(all: readonly Matrix[], { representation, washout }: ClassifierSettings): Float64Array {
   const parts: ArrayLike<number>[] = [];
-  for (const series of input ? [states, inputs] : [states]) {
+  for (const series of all) {
     if (representation !== "mean") parts.push(series.row(series.rows - 1));
     if (representation !== "last") parts.push(columnMeans(series, washout));
   }

@@ -29,6 +29,7 @@ const classifierFields = {
   representation: oneOf(["last", "mean", "last+mean", "output"]).default("last+mean"),
   input: flag.default(false),
   standardise: flag.default(true),
+  layerNorm: flag.default(false),
   scaleFeatures: flag.default(false),
   washout: wholeFrom(0).default(0),
   sequenceLambda: number("a finite number above 0", (value) => value > 0).default(1),

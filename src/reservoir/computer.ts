@@ -11,6 +11,7 @@ import type { Profile } from "./profile.js";
 import { anyShapeOf } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
 import type { EngineModel, NetworkState, SpikingModel } from "./spiking-model.js";
+import type { SummaryWork } from "./summary.js";
 import { UnknownFieldError } from "./validate.js";
 import { busyError } from "./work.js";
 import type { ReservoirMatrices } from "./weights.js";
@@ -207,6 +208,17 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     }
     const checked = sequences.map((inputs, b) => this.#sequence(inputs, teachers?.[b], `sequences[${b}]`, `teachers[${b}]`));
     return this.#alone(() => this.#session.batch(checked, options));
+  }
+
+  /**
+   * Statistics of the states of sequences, each run from the initial state, or what a readout of classes makes of them, where the engine can do
+   * that without handing states out; undefined where it cannot. See `SummaryWork`.
+   */
+  summarise(sequences: readonly MatrixLike[], work: SummaryWork): Promise<Matrix<Float64Array>> | undefined {
+    const session = this.#session;
+    if (!session.summarise) return undefined;
+    const checked = sequences.map((inputs, b) => this.#sequence(inputs, undefined, `sequences[${b}]`));
+    return this.#alone(() => session.summarise!(checked, work));
   }
 
   /**

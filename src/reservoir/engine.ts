@@ -7,6 +7,7 @@ import type { EngineProfile } from "./profile.js";
 import type { WeightDraws, RowSums } from "./weight-draws.js";
 import type { ModelShape, SpikingShape } from "./shape.js";
 import type { EngineModel, NetworkState } from "./spiking-model.js";
+import type { SummaryWork } from "./summary.js";
 
 /** Whether an engine can run here, and why (not). */
 export interface EngineStatus {
@@ -122,6 +123,8 @@ export interface EngineSession {
   step(input: FloatArray, teacher?: FloatArray): FloatArray;
   /** Runs sequences of any lengths, each from the initial state with its index as noise sequence; the session's own state is untouched. */
   batch(sequences: readonly SequenceInput[], options: BatchOptions): Promise<Matrix[]>;
+  /** Runs sequences as `batch` does and gives what is asked for in place of states; left out by engines whose states are on the host anyway. */
+  summarise?(sequences: readonly SequenceInput[], work: SummaryWork): Promise<Matrix<Float64Array>>;
   /** Closed loop. See `ReservoirComputer.generate` for the order of events. */
   generate(options: GenerateOptions): Promise<Matrix>;
   /** Runs a sequence and hands its states to a training sink in rising order, without keeping them. */

@@ -16,6 +16,7 @@ export type * from "./spiking-config.js";
 export type * from "./spiking-model.js";
 export { type AnyShape, expectedShape, type ModelShape, type SpikingShape, shapeOf } from "./shape.js";
 export { activationOf, reservoirStep } from "./step.js";
+export type * from "./summary.js";
 export type { TopologyConfig } from "./topologies/topology.js";
 export { ConfigError, formatPath, nearest, parseOrThrow, UnknownFieldError } from "./validate.js";
 export type { RowSums, WeightDraws } from "./weight-draws.js";

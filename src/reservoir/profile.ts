@@ -9,6 +9,7 @@ import type { EnginePlan } from "./engine.js";
  * - "batch": the time loop of many sequences or reservoirs beside one another; where each has a multiprocessor of its own the drive is in it;
  * - "closedLoop": the time loop with readout, feedback and drive in it;
  * - "check": the look for states that are not finite;
+ * - "summarise": statistics of states where they lie, and the shares of classes made of them;
  * - "train": sums over training rows;
  * - "solve": readouts of a sweep made from those sums;
  * - "score": readouts of a sweep held against targets;
@@ -25,6 +26,7 @@ export type PhaseName =
   | "batch"
   | "closedLoop"
   | "check"
+  | "summarise"
   | "train"
   | "solve"
   | "score"

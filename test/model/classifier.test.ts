@@ -139,6 +139,29 @@ describe("representations", () => {
     expect(classifier.readouts[0]!.weights.data).toEqual(readout.weights.data);
   });
 
+  it("may be normalised row by row: mean 0, and deviation 1 but for the 1e-5 that its variance gets", async () => {
+    await using classifier = await Classifier.fit(train.sequences, train.labels, {
+      ...raw,
+      representation: "last",
+      layerNorm: true,
+      readout: { lambda: 1 },
+    });
+    const rows = (await statesOf(train.sequences)).map((x) => {
+      const row = last(x);
+      const mu = row.reduce((a, b) => a + b) / row.length;
+      const variance = row.reduce((a, b) => a + (b - mu) ** 2, 0) / row.length;
+      return row.map((value) => (value - mu) / Math.sqrt(variance + 1e-5));
+    });
+    const readout = ridge({ lambda: 1, solver: "auto" }).fit(Matrix.from(rows), oneHot(train.labels));
+    classifier.readouts[0]!.weights.data.forEach((weight, k) => {
+      expect(weight).toBeCloseTo(readout.weights.data[k]!, 10);
+    });
+    const reopened = await Classifier.fromBytes(await classifier.toBytes());
+    expect(reopened.settings.layerNorm).toBe(true);
+    expect(await reopened.predictProba(test.sequences)).toEqual(await classifier.predictProba(test.sequences));
+    await reopened.dispose();
+  });
+
   it("may be scaled feature by feature, which is folded into the readout", async () => {
     await using classifier = await Classifier.fit(train.sequences, train.labels, {
       ...raw,
@@ -163,6 +186,13 @@ describe("representations", () => {
       expect(outputs.data[k]).toBeCloseTo(value, 10);
     });
   });
+});
+
+it("says where it predicted: on the host, where the states are", async () => {
+  await using classifier = await Classifier.fit(train.sequences, train.labels, { reservoir, engine: "cpu", members: 2 });
+  expect(classifier.predictedOn).toBeUndefined();
+  await classifier.predict(test.sequences.slice(0, 2));
+  expect(classifier.predictedOn).toEqual(["host", "host"]);
 });
 
 describe("scores", () => {

@@ -59,6 +59,7 @@ describe("toOnnx of a classifier", () => {
   it.each([
     { representation: "last+mean", readout: { type: "ridge", lambda: 0.1 }, input: true },
     { representation: "mean", readout: { type: "softmax", l2: 0.1 }, washout: 3 },
+    { representation: "last+mean", readout: { type: "softmax", l2: 0.1 }, layerNorm: true },
     { representation: "last", readout: { type: "ridge" }, members: 3, standardise: false, scaleFeatures: true },
     { representation: "last", readout: { type: "ridge", lambda: 1 }, members: 4, vote: "mean" },
   ] as const)("gives the same labels and shares: %j", async (settings) => {

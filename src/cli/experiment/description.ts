@@ -88,7 +88,8 @@ export interface ForecastTask {
 }
 
 /** A class for each sequence. */
-export interface ClassifyTask extends Pick<ClassifierSettings, "representation" | "input" | "scaleFeatures" | "sequenceLambda" | "vote"> {
+export interface ClassifyTask
+  extends Pick<ClassifierSettings, "representation" | "input" | "layerNorm" | "scaleFeatures" | "sequenceLambda" | "vote"> {
   readonly type: "classify";
   /** Reservoirs that vote, each of another seed. */
   readonly members: number;

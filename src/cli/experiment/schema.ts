@@ -133,6 +133,7 @@ export const taskSchemas = {
     type: z.literal("classify"),
     representation: oneOf(["last", "mean", "last+mean", "output"]).default("last+mean").describe("What of a sequence the readout sees."),
     input: flag.default(false).describe("Join the same statistics of the inputs."),
+    layerNorm: flag.default(false).describe("Take from each sequence's features their mean and divide them by their deviation."),
     scaleFeatures: flag.default(false).describe("Turn the features into z-scores."),
     sequenceLambda: notNegative.default(1).describe("Ridge penalty of the readouts of representation output."),
     vote: oneOf(["majority", "mean"]).default("majority").describe("How members agree."),

@@ -13,9 +13,11 @@ import {
   type RunOptions,
   type SequenceInput,
   type SessionState,
+  type WorkOptions,
 } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { EngineProfile } from "../../reservoir/profile.js";
+import type { SummaryWork } from "../../reservoir/summary.js";
 import { WorkPacer } from "../../reservoir/work.js";
 import { ChunkBuffers } from "./chunk-buffers.js";
 import { ChunkPipeline, type ChunkTarget, type FinishedChunk, runSize } from "./chunk-pipeline.js";
@@ -23,9 +25,10 @@ import { ClosedLoop } from "./closed-loop.js";
 import type { DeviceClock } from "./profile.js";
 import { CommonKernels } from "./common-kernels.js";
 import { DeviceModel } from "./device-model.js";
-import type { DeviceBatch, OpenBatch, OpenTrainer } from "./device-work.js";
+import type { DeviceBatch, DeviceBatchOptions, OpenBatch, OpenTrainer } from "./device-work.js";
 import { type ModelShape, shapeOf } from "./shape.js";
 import type { RealSlice, TimeLoop } from "./time-loop.js";
+import { DeviceSummary } from "./summary.js";
 import { TrainingRun } from "./training-run.js";
 import { abandonAll, disposeAll } from "./dispose.js";
 
@@ -160,43 +163,78 @@ export class DeviceSession implements EngineSession {
   }
 
   async batch(sequences: readonly SequenceInput[], options: BatchOptions): Promise<Matrix[]> {
+    const together = this.#together(sequences, options);
+    if (together) return together;
+    const { size, precision } = this.model;
+    const results: Matrix[] = [];
+    await this.#oneByOne(sequences, options, ({ inputs: { rows } }) => {
+      const out = Matrix.zeros(options.keep === "last" ? 1 : rows, size, precision);
+      const every = options.keep === "last" ? rows : 1;
+      results.push(out);
+      return { every, seen: (chunk) => this.#keepRows(chunk, every, out) };
+    });
+    return results;
+  }
+
+  async summarise(sequences: readonly SequenceInput[], work: SummaryWork): Promise<Matrix<Float64Array>> {
+    this.#alive();
+    const { context, clock } = this.#parts;
+    const summary = new DeviceSummary(context, this.model, sequences, work, clock);
+    try {
+      const { signal, onProgress } = work;
+      await (this.#together(sequences, { signal, onProgress, taker: summary }) ??
+        this.#oneByOne(sequences, work, (_, index) => {
+          const take = summary.group(this.#compute, [index]);
+          return { every: 0, seen: ({ from, finite, slot: { states } }) => take({ states, pitch: 0, from, to: from + finite }) };
+        }));
+      return await this.#alone(() => summary.finish(this.#compute));
+    } finally {
+      summary.dispose();
+    }
+  }
+
+  /** Sequences beside one another, where there is a way that is worth it. */
+  #together(sequences: readonly SequenceInput[], options: DeviceBatchOptions): Promise<Matrix[]> | undefined {
     this.#alive();
     const { context, openBatch, clock, spinLimit } = this.#parts;
     this.#batch ??= openBatch(context, this.model, { clock, spinLimit });
     const ending = AbortSignal.any([this.#ending.signal, ...(options.signal ? [options.signal] : [])]);
     const together = this.#batch?.run(sequences, { ...options, signal: ending });
-    if (together) {
-      return this.#alone(async () => {
+    return (
+      together &&
+      this.#alone(async () => {
         try {
           return await together;
         } finally {
           this.#alive();
         }
-      });
-    }
-    const { size, precision } = this.model;
+      })
+    );
+  }
+
+  /** Sequences one after the other, each from the initial state; what is wanted of the chunks of each is asked for when it begins. */
+  async #oneByOne(
+    sequences: readonly SequenceInput[],
+    options: WorkOptions,
+    begin: (sequence: SequenceInput, index: number) => ChunkTarget & { readonly seen: ChunkSeen },
+  ): Promise<void> {
     const total = sequences.reduce((sum, sequence) => sum + sequence.inputs.rows, 0);
     const pacer = new WorkPacer(options, total);
-    const results: Matrix[] = [];
     let done = 0;
     await this.#alone(async () => {
       const saved = this.getState();
       try {
         for (const [index, sequence] of sequences.entries()) {
           this.reset();
-          const { rows } = sequence.inputs;
-          const out = Matrix.zeros(options.keep === "last" ? 1 : rows, size, precision);
-          const every = options.keep === "last" ? rows : 1;
-          await this.#chunks(sequence, index, pacer, done, { every }, (chunk) => this.#keepRows(chunk, every, out));
-          done += rows;
-          results.push(out);
+          const { every, seen } = begin(sequence, index);
+          await this.#chunks(sequence, index, pacer, done, { every }, seen);
+          done += sequence.inputs.rows;
         }
       } finally {
         if (!this.#disposed && !this.#parts.context.loss) this.setState(saved);
       }
     });
     pacer.finish();
-    return results;
   }
 
   async generate(options: GenerateOptions): Promise<Matrix> {

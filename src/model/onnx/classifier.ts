@@ -2,6 +2,7 @@
 import { SoftmaxReadout } from "../../readout/index.js";
 import { DataError } from "../../reservoir/index.js";
 import type { ClassifierParts } from "../classifier-file.js";
+import { layerNormEpsilon } from "../layer-norm.js";
 import { type Graph, GraphBuilder } from "./graph.js";
 import { readoutConstants, readoutNodes, reservoirConstants, stepNodes } from "./reservoir.js";
 
@@ -11,7 +12,7 @@ import { readoutConstants, readoutNodes, reservoirConstants, stepNodes } from ".
  * @throws DataError for the representation "output", which trains a readout in every sequence
  */
 export function classifierGraph({ settings, classes, scale, members }: ClassifierParts): Graph {
-  const { representation, input, washout } = settings;
+  const { representation, input, washout, layerNorm } = settings;
   if (representation === "output") {
     throw new DataError(
       'representation is "output", which trains a readout in every sequence; an ONNX graph takes "last", "mean" or "last+mean"',
@@ -46,7 +47,8 @@ export function classifierGraph({ settings, classes, scale, members }: Classifie
     const attributes = { num_scan_inputs: { int: 1 }, body: { graph: body.finish() } };
     const [, states] = builder.addAll("Scan", [constants.initialState, inputs], 2, attributes);
     const parts = [...statistics(states!), ...(input ? statistics(inputs) : [])];
-    const features = parts.length === 1 ? parts[0]! : builder.add("Concat", parts, { axis: { int: 0 } });
+    const joined = parts.length === 1 ? parts[0]! : builder.add("Concat", parts, { axis: { int: 0 } });
+    const features = layerNorm ? normalised(builder, joined) : joined;
     const outputs = readoutNodes(builder, readoutConstants(builder, readout, `member.${m}.`), features, undefined);
     return readout instanceof SoftmaxReadout
       ? builder.add("Softmax", [outputs], { axis: { int: 0 } })
@@ -67,6 +69,14 @@ export function classifierGraph({ settings, classes, scale, members }: Classifie
   builder.output("label", label, isText ? "text" : isWhole ? "int64" : "float32", []);
   builder.output("probabilities", mean, "float32", [classes.length]);
   return builder.finish();
+}
+
+/** Layer norm of a vector. */
+function normalised(builder: GraphBuilder, features: string): string {
+  const mean = (values: string): string => builder.add("ReduceMean", [values], { axes: { ints: [0] }, keepdims: { int: 1 } });
+  const centred = builder.add("Sub", [features, mean(features)]);
+  const variance = mean(builder.add("Mul", [centred, centred]));
+  return builder.add("Div", [centred, builder.add("Sqrt", [builder.add("Add", [variance, builder.floats([layerNormEpsilon], [1])])])]);
 }
 
 /** What is above 0, divided by its sum; 1 for the largest output where nothing is. */

@@ -46,7 +46,7 @@ const threads = 128;
 /**
  * Adds the states of a chunk of steps to the statistics of their sequences: row p = places[b] of the features (rows of `features` numbers in
  * binary64, zeros before the first chunk) gets the last state of sequence b and the mean of its states from row `washout` on, summed in rising
- * order. Sequence b has lengths[b] states in all; those of steps [from, to) begin `pitch` numbers after those of sequence b - 1. Arguments:
+ * order. Sequence b has lengths[p] states in all; those of steps [from, to) begin `pitch` numbers after those of sequence b - 1. Arguments:
  * states, pitch, from, to, washout, lengths, places, features.
  * @throws PtxBuildError
  */
@@ -68,7 +68,8 @@ export function stateStatistics(shape: StateStatisticsShape, options: GeneratorO
     const rows = k.pointer("f64", "features");
     const sequence = k.blockIndex();
     const column = k.mad(k.special("ctaid", "y"), threads, k.threadIndex());
-    const length = k.load(k.at(lengths, sequence));
+    const place = k.load(k.at(places, sequence));
+    const length = k.load(k.at(lengths, place));
     const end = k.min(to!, length);
     k.if(k.and(k.compare("lt", column, size), k.compare("lt", from!, end)), () => {
       const own = k.at(k.atBytes(states, k.mulWide(k.mul(sequence, type === "f32" ? 4 : 8), pitch!)), column);
@@ -76,15 +77,15 @@ export function stateStatistics(shape: StateStatisticsShape, options: GeneratorO
         const value: Value<"f32" | "f64"> = k.load(k.at(own, k.sub(step, from!), size), { readOnly: true });
         return value.type === "f64" ? (value as Value<"f64">) : k.convert("f64", value);
       };
-      const row = k.at(k.at(rows, k.load(k.at(places, sequence)), features), column);
+      const row = k.at(k.at(rows, place, features), column);
       const ends = k.compare("eq", end, length);
       if (last) k.if(ends, () => k.store(row, state(k.sub(end, 1))));
       if (mean) {
-        const place = row.plus(last ? size : 0);
-        const sum = k.variable("f64", k.load(place));
+        const mine = row.plus(last ? size : 0);
+        const sum = k.variable("f64", k.load(mine));
         k.for("u32", { from: k.max(from!, washout!), to: end, unroll: 4 }, (step) => k.assign(sum, k.add(sum, state(step))));
         const count = k.convert("f64", k.sub(length, washout!), "rn");
-        k.store(place, k.select(ends, k.div(sum, count), sum));
+        k.store(mine, k.select(ends, k.div(sum, count), sum));
       }
     });
   });

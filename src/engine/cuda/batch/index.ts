@@ -1,8 +1,8 @@
 // Batches on a device: many sequences through one reservoir, in step or each on a multiprocessor of its own, where that is faster than one by one.
 import type { Context } from "../../../gpu/index.js";
-import type { BatchOptions, SequenceInput } from "../../../reservoir/engine.js";
+import type { SequenceInput } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
-import type { OpenBatch, SessionWork } from "../device-work.js";
+import type { DeviceBatchOptions, OpenBatch, SessionWork } from "../device-work.js";
 import { worthwhile } from "../ensemble/index.js";
 import type { Member } from "../ensemble/members.js";
 import { planMembers, runMembers } from "../ensemble/run.js";
@@ -25,14 +25,14 @@ function runSequences(
   context: Context,
   model: ReservoirModel,
   sequences: readonly SequenceInput[],
-  options: BatchOptions,
+  options: DeviceBatchOptions,
   work: SessionWork,
 ) {
   const members = sequences.map((sequence, number): Member => ({ model, sequence, number }));
   const plan = planMembers(context, members);
   // Weights that stay on a multiprocessor need nobody to wait for.
   const resident = plan?.groups.every(({ kernel }) => kernel.resident);
-  const keep = options.keep === "last" ? ("last" as const) : ("states" as const);
+  const keep = options.taker ? ("none" as const) : options.keep === "last" ? ("last" as const) : ("states" as const);
   if (plan && resident) return runMembers(context, members, plan, { ...options, keep, clock: work.clock });
   const dense = planBatch(context.info, model, sequences.length);
   if (dense && dense.microsecondsPerStep < sequences.length * timeAlone(model.size))
@@ -47,7 +47,7 @@ async function runDense(
   model: ReservoirModel,
   plan: BatchPlan,
   sequences: readonly SequenceInput[],
-  options: BatchOptions,
+  options: DeviceBatchOptions,
   work: SessionWork,
 ) {
   const run = new DenseBatchRun(context, model, plan, sequences, { ...options, ...work });

@@ -1,0 +1,26 @@
+// Kernels that are generated for a model's sizes, loaded once a context. They live as long as it.
+import type { Context, Module, Parameter } from "../../gpu/index.js";
+import { generateKernel, type GeneratedKernel, type KernelType } from "../../ptx/kernels/index.js";
+import type { AnyKernel } from "./kernels.js";
+
+/** A kernel that can be launched, and what its generator says of it. */
+export interface LoadedKernel {
+  readonly kernel: AnyKernel;
+  readonly generated: GeneratedKernel;
+}
+
+const loaded = new WeakMap<Context, Map<string, LoadedKernel & { readonly module: Module }>>();
+
+/** The kernel of a type for this device, its parameters in the words of `Module.kernel`. */
+export function generatedKernel(context: Context, type: KernelType, parameters: readonly Parameter[]): LoadedKernel {
+  const kernels = loaded.get(context) ?? new Map<string, LoadedKernel & { readonly module: Module }>();
+  loaded.set(context, kernels);
+  const key = JSON.stringify(type);
+  const known = kernels.get(key);
+  if (known) return known;
+  const generated = generateKernel(type);
+  const module = context.load(generated.ptx, { label: generated.name });
+  const made = { module, generated, kernel: module.kernel(generated.name, parameters) };
+  kernels.set(key, made);
+  return made;
+}

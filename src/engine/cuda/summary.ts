@@ -1,0 +1,95 @@
+// Statistics of sequences' states on the device, and what a readout of classes makes of them: only these come to the host. It runs no reservoir.
+import type { Context, DeviceBuffer, Stream } from "../../gpu/index.js";
+import { Matrix } from "../../numerics/index.js";
+import type { SequenceInput } from "../../reservoir/engine.js";
+import type { ReservoirModel } from "../../reservoir/model.js";
+import type { ClassScores, SummaryWork } from "../../reservoir/summary.js";
+import type { StateChunk, StateTaker } from "./device-work.js";
+import { abandonAll, disposeAll } from "./dispose.js";
+import { generatedKernel, type LoadedKernel } from "./generated.js";
+import { realType } from "./kernels.js";
+import type { DeviceClock } from "./profile.js";
+
+export class DeviceSummary implements StateTaker {
+  readonly #context: Context;
+  readonly #work: SummaryWork;
+  readonly #clock: DeviceClock | undefined;
+  readonly #rows: number;
+  readonly #columns: number;
+  readonly #kernel: LoadedKernel;
+  readonly #lengths: DeviceBuffer<"u32">;
+  readonly #features: DeviceBuffer<"f64">;
+  readonly #owned: { dispose(): void }[] = [];
+
+  constructor(context: Context, model: ReservoirModel, sequences: readonly SequenceInput[], work: SummaryWork, clock?: DeviceClock) {
+    this.#context = context;
+    this.#work = work;
+    this.#clock = clock;
+    const { last, mean, given } = work;
+    this.#rows = sequences.length;
+    const statistics = model.size * (Number(last) + Number(mean));
+    this.#columns = statistics + given.cols;
+    const { size, precision } = model;
+    const type = { kind: "stateStatistics", size, type: realType(precision), features: this.#columns, last, mean } as const;
+    const states = type.type === "f32" ? "const f32*" : "const f64*";
+    this.#kernel = generatedKernel(context, type, [states, "u32", "u32", "u32", "u32", "const u32*", "const u32*", "f64*"]);
+    const features = new Float64Array(this.#rows * this.#columns);
+    for (let b = 0; b < this.#rows; b++) features.set(given.row(b), b * this.#columns + statistics);
+    try {
+      this.#lengths = this.#own(
+        context.upload(
+          Uint32Array.from(sequences, ({ inputs }) => inputs.rows),
+          { label: "lengths" },
+        ),
+      );
+      this.#features = this.#own(context.upload(features, { label: "features of sequences" }));
+    } catch (error) {
+      abandonAll(this.#owned);
+      throw error;
+    }
+  }
+
+  group(stream: Stream, indices: readonly number[]): (chunk: StateChunk) => void {
+    const places = this.#own(this.#context.upload(Uint32Array.from(indices), { label: "places of sequences" }));
+    const { kernel, generated } = this.#kernel;
+    const config = { grid: [indices.length, generated.grid[1]] as const, block: generated.block };
+    return ({ states, pitch, from, to }) => {
+      this.#clock?.on(stream, "summarise");
+      const range = [pitch, from, to, this.#work.washout];
+      stream.launch(kernel, config, ...([states, ...range, this.#lengths, places, this.#features] as never[]));
+      this.#clock?.off(stream);
+    };
+  }
+
+  /** Once all states were taken: B x F features, or B x K shares. */
+  async finish(stream: Stream): Promise<Matrix<Float64Array>> {
+    const { classes } = this.#work;
+    const columns = classes ? classes.readout.weights.rows : this.#columns;
+    const result = classes ? this.#sharesOf(stream, classes) : this.#features;
+    const values = await stream.download(result, this.#clock?.around(stream, result.byteLength));
+    return new Matrix(this.#rows, columns, values);
+  }
+
+  dispose(): void {
+    disposeAll(this.#owned.splice(0));
+  }
+
+  #sharesOf(stream: Stream, { readout, layerNorm, shares }: ClassScores): DeviceBuffer<"f64"> {
+    const { weights, intercept, features } = readout;
+    const transform = features.squares ? "squares" : features.state;
+    const type = { kind: "classShares", features: this.#columns, classes: weights.rows, transform, layerNorm, shares } as const;
+    const { kernel, generated } = generatedKernel(this.#context, type, ["const f64*", "const f64*", "const f64*", "f64*"]);
+    const given = (values: Float64Array, label: string) => this.#own(this.#context.upload(values as Float64Array<ArrayBuffer>, { label }));
+    const [w, b] = [given(weights.data, "readout of classes"), given(intercept, "intercepts of classes")];
+    const out = this.#own(this.#context.alloc("f64", this.#rows * weights.rows, { label: "shares of classes" }));
+    this.#clock?.on(stream, "summarise");
+    stream.launch(kernel, { grid: this.#rows, block: generated.block }, ...([this.#features, w, b, out] as never[]));
+    this.#clock?.off(stream);
+    return out;
+  }
+
+  #own<T extends { dispose(): void }>(thing: T): T {
+    this.#owned.push(thing);
+    return thing;
+  }
+}
