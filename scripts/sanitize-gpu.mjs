@@ -113,19 +113,8 @@ async function check(tool, file) {
   for (const path of [log, report]) rmSync(path, { force: true });
   const names = leftOut.filter((test) => test.file === file).map(({ name }) => name);
   const command = [
-    ...[
-      "--tool",
-      tool,
-      ...tools[tool],
-      "--target-processes",
-      "all",
-      "--require-cuda-init",
-      "no",
-      "--error-exitcode",
-      "86",
-      "--log-file",
-      log,
-    ],
+    ...["--tool", tool, ...tools[tool], "--target-processes", "all", "--require-cuda-init", "no"],
+    ...["--show-backtrace", "device", "--print-limit", "1000", "--error-exitcode", "86", "--log-file", log],
     // V8's flags are the process's: a worker takes none of its own.
     ...[process.execPath, "--expose-gc", "node_modules/vitest/vitest.mjs", "run", "--config", "vitest.gpu.config.ts", file],
     ...["--reporter=verbose", "--reporter=json", `--outputFile=${report}`],

@@ -81,18 +81,15 @@ describe("disposal", () => {
     expect(driver.calls).toEqual(["cuEventCreate", ...join, ...join, "cuEventDestroy", "cuMemFreeAsync"]);
   });
 
-  it("of a stream leaves its work before what comes later, also in a new stream of the same handle", () => {
+  it("of a stream leaves its work before what comes later, and every stream begins after that and after what was allocated", () => {
     const { driver, context } = opened();
-    context.stream().dispose();
-    expect(driver.calls.slice(-5)).toEqual(["cuEventCreate", "cuEventRecord", "cuStreamWaitEvent", "cuEventDestroy", "cuStreamDestroy"]);
-    context.stream();
-    expect(driver.calls.slice(-5)).toEqual([
-      "cuStreamCreateWithPriority",
-      "cuEventCreate",
-      "cuEventRecord",
-      "cuStreamWaitEvent",
-      "cuEventDestroy",
-    ]);
+    const order = ["cuEventCreate", "cuEventRecord", "cuStreamWaitEvent", "cuEventDestroy"];
+    for (let round = 0; round < 2; round++) {
+      const stream = context.stream();
+      expect(driver.calls.slice(-5)).toEqual(["cuStreamCreateWithPriority", ...order]);
+      stream.dispose();
+      expect(driver.calls.slice(-5)).toEqual([...order, "cuStreamDestroy"]);
+    }
   });
 
   it("empties the array of pinned memory instead of leaving it dangling", () => {
