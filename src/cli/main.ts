@@ -11,6 +11,14 @@ const onSignal = () => {
 };
 process.on("SIGINT", onSignal);
 process.on("SIGTERM", onSignal);
+// Node's own way to print a warning takes two lines, and is off where the user turned it off.
+if (process.listenerCount("warning") > 0) {
+  process.removeAllListeners("warning");
+  process.on("warning", ({ name, message }) => {
+    const clear = process.stderr.isTTY ? "\r\u001b[K" : "";
+    process.stderr.write(`${clear}spillway: ${name.startsWith("Spillway") ? "" : `${name}: `}${message}\n`);
+  });
+}
 // A reader that goes away (`spillway tasks | head`) is no failure.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   if (error.code === "EPIPE") process.exit(exitCodes.success);

@@ -20,6 +20,7 @@ import {
 import { NotFittedError } from "./errors.js";
 import { decodeModelFile, type LoadOptions } from "./model-file.js";
 import { classify, type PlacedShares, represent } from "./representation.js";
+import { SaturationCount, warnWhereSaturated } from "./saturation.js";
 import { fitStandardisation, noStandardisation, type Standardisation, standardised } from "./standardisation.js";
 
 /** What training gives. */
@@ -99,7 +100,9 @@ export class Classifier implements AsyncDisposable {
     const members = await this.#membersFor(channels);
     const readouts: TrainedReadout[] = [];
     for (const [m, computer] of members.entries()) {
-      const features = await represent(computer, inputs, settings, shareOf(work, m, members.length));
+      const seen = new SaturationCount();
+      const features = await represent(computer, inputs, settings, shareOf(work, m, members.length), seen);
+      warnWhereSaturated(computer.model, seen.share);
       readouts.push(trainClassReadout(features, numbers, classes.length, settings));
     }
     this.#trained = { classes, scale, readouts };

@@ -3,6 +3,7 @@
 import { Matrix } from "../numerics/index.js";
 import { type RidgeOptions, ridge, type TrainedReadout } from "../readout/index.js";
 import { type AnyReservoirComputer, checkFinite, DataError, type WorkOptions } from "../reservoir/index.js";
+import { SaturationCount, shareOfSums, warnWhereSaturated } from "./saturation.js";
 
 /** One series in the reservoir's own units: inputs T x I, targets T x O. */
 export interface TrainingSeries {
@@ -42,6 +43,7 @@ async function fitStreamed(
       computer.reset();
       await computer.train(one.inputs, one.targets, sink, { ...progress, washout, teacher: teacherOf(computer, one) });
     }
+    warnWhereSaturated(computer.model, shareOfSums(sink));
     return trainer.solve(sink);
   } finally {
     sink.dispose();
@@ -62,6 +64,9 @@ async function fitKept(
     states.push(await computer.run(one.inputs, { ...progress, teacher: teacherOf(computer, one) }));
     inputs.push(roundedInputs(computer, one.inputs));
   }
+  const seen = new SaturationCount();
+  for (const each of states) seen.add(each.subarray(washout).data);
+  warnWhereSaturated(computer.model, seen.share);
   return ridge(options).fit(
     states,
     series.map(({ targets }) => targets),

@@ -6,6 +6,7 @@ import type { AnyReservoirComputer, SummaryWork, WorkOptions } from "../reservoi
 import { classShares } from "./class-readout.js";
 import type { ClassifierSettings } from "./classifier-options.js";
 import { layerNormalised } from "./layer-norm.js";
+import type { SaturationCount } from "./saturation.js";
 
 /** States kept at a time: the sequences are run in groups of up to this many values. */
 const groupValues = 2 ** 23;
@@ -21,18 +22,21 @@ export interface PlacedShares {
  * C more of each kind with `input`; for "output" it is C (N + 1), or C (N + C + 1) with `input`: weights channel by channel, then the
  * intercepts. Sums of a mean are taken in binary64 in rising order. With `layerNorm` each row is normalised by itself.
  *
- * A reservoir with noise draws it by a sequence's place in its group.
+ * A reservoir with noise draws it by a sequence's place in its group. `seen` is given the states behind "output", and else last states or means.
  */
 export async function represent(
   computer: AnyReservoirComputer,
   sequences: readonly Matrix[],
   settings: ClassifierSettings,
   work: WorkOptions,
+  seen?: SaturationCount,
 ): Promise<Matrix<Float64Array>> {
   const features = await inGroups(computer, sequences, work, async (group) => {
     const there = summarised(computer, group, settings, work);
-    return there ? await there : onHost(computer, group, settings, work);
+    return there ? await there : onHost(computer, group, settings, work, seen);
   });
+  if (settings.representation !== "output")
+    for (let b = 0; b < features.rows; b++) seen?.add(features.row(b).subarray(0, computer.model.size));
   return settings.layerNorm ? layerNormalised(features) : features;
 }
 
@@ -110,9 +114,11 @@ async function onHost(
   group: readonly Matrix[],
   settings: ClassifierSettings,
   { signal }: WorkOptions,
+  seen?: SaturationCount,
 ): Promise<Matrix<Float64Array>> {
-  const { representation, input } = settings;
+  const { representation, input, washout } = settings;
   const states = await computer.batch(group, { keep: representation === "last" ? "last" : "all", signal });
+  if (representation === "output") for (const x of states) seen?.add(x.subarray(washout).data);
   return rowsOf(
     states.map((x, b) =>
       representation === "output" ? outputSpace(x, group[b]!, settings) : statistics(input ? [x, group[b]!] : [x], settings),

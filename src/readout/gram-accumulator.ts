@@ -86,6 +86,11 @@ export class GramAccumulator implements TrainingSink {
     return { lower, cross, targetSquares, rows: this.rows };
   }
 
+  /** @internal The sum over the rows of each feature's square, and then of each target's. */
+  squares(): Float64Array {
+    return this.#sum.diagonal();
+  }
+
   /** @internal The sums themselves, where they are made in the portable order. */
   get portable(): PortableGram | undefined {
     return this.#sum instanceof PortableGram ? this.#sum : undefined;

@@ -30,6 +30,13 @@ describe("the Gram matrix", () => {
     expect(bits(matrixOf(gramInPortions(x, [300])).data)).toEqual(bits(plainGram(x).data));
   });
 
+  it.each([1, 3, 4, 5, 8, 13, 40])("gives its diagonal alone, of %i columns", (columns) => {
+    const gram = gramInPortions(randomMatrix(1100, columns, columns), [700]);
+    const all = matrixOf(gram);
+    const diagonal = Float64Array.from({ length: columns }, (_, i) => all.data[i * (columns + 1)]!);
+    expect(bits(gram.diagonal())).toEqual(bits(diagonal));
+  });
+
   it("has them for more columns than one strip of the kernel holds", () => {
     const x = randomMatrix(9, 131, "strips");
     expect(bits(matrixOf(gramInPortions(x, [9])).data)).toEqual(bits(plainGram(x).data));

@@ -1,6 +1,7 @@
 // A reservoir with a readout that an experiment trains and asks: Forecaster for ridge regression, and the same for readouts that learn
 // row by row, which Forecaster does not have.
 import { Forecaster, type ForecasterData, saveReservoir } from "../../model/index.js";
+import { SaturationCount, warnWhereSaturated } from "../../model/saturation.js";
 import { Matrix, type Seed } from "../../numerics/index.js";
 import {
   leastMeanSquares,
@@ -138,15 +139,18 @@ class OnlineLearner implements Learner {
     const computer = await ReservoirComputer.create({ ...reservoir, inputSize: inputs.cols, feedback }, engine);
     const { type, ...options } = readout;
     const trainer = type === "rls" ? recursiveLeastSquares(options) : leastMeanSquares(options);
+    const seen = new SaturationCount();
     for (let from = 0; from < inputs.rows; from += chunk) {
       const [u, y] = [inputs.subarray(from, from + chunk), targets.subarray(from, from + chunk)];
       const states = await computer.run(u, { signal: work.signal, teacher: hasFeedback ? y : undefined });
       if (from + chunk > washout) {
         const left = Math.max(0, washout - from);
+        seen.add(states.subarray(left).data);
         trainer.partialFit(states.subarray(left), y.subarray(left), { inputs: u.subarray(left) });
       }
       work.onProgress?.(Math.min(from + chunk, inputs.rows), inputs.rows);
     }
+    warnWhereSaturated(computer.model, seen.share);
     if (series && !hasFeedback) await computer.run(series.subarray(-1));
     return new OnlineLearner(computer, trainer.readout());
   }

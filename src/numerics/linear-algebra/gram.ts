@@ -28,6 +28,8 @@ export interface GramSum {
   add(sources: readonly ColumnSource[], rows: number): void;
   /** The lower triangle of X^T X of the rows so far, C x C; what is above the diagonal is unspecified. */
   lowerTriangle(): Matrix<Float64Array>;
+  /** Its diagonal: the sum of squares of each column. */
+  diagonal(): Float64Array;
   /** Gives the memory back; it takes no row afterwards. */
   dispose(): void;
 }
@@ -104,6 +106,19 @@ export class PortableGram implements GramSum {
     this.#elements((place, at) => {
       out.data[place] = totals[at]! + sums[at]!;
     });
+    return out;
+  }
+
+  diagonal(): Float64Array {
+    const [totals, sums] = this.#parts();
+    const out = new Float64Array(this.columns);
+    for (let i = 0, tile = 0; i < this.columns; i++) {
+      const inPanel = i % panelColumns;
+      const at = tile + inPanel * panelColumns + inPanel;
+      out[i] = totals[at]! + sums[at]!;
+      // A row of tiles begins with the one on the diagonal.
+      if (inPanel === panelColumns - 1) tile += Math.ceil((this.columns - (i - inPanel)) / panelColumns) * tileValues;
+    }
     return out;
   }
 

@@ -170,6 +170,10 @@ class SystemGram implements GramSum {
     return this.#sum.slice();
   }
 
+  diagonal(): Float64Array {
+    return Float64Array.from({ length: this.columns }, (_, i) => this.#sum.data[i * (this.columns + 1)]!);
+  }
+
   dispose(): void {}
 }
 
