@@ -1,5 +1,5 @@
-// NARMA-10: washout 200, train 2000, test 2000, seeds 0 to 9. The settings of N = 100 and 200 are the literature's; those of N = 400 were chosen among 54 by fitting
-// rows 200 to 1699 and scoring rows 1700 to 2199, all inside the training part.
+// NARMA-10: washout 200, train 2000, test 2000, seeds 0 to 9. The settings of N = 100 and 200 are the literature's; those of N = 400 were chosen among 54 by
+// choose-narma.mjs, which sees the training part alone.
 import { narma, nrmse, ReservoirComputer, ridge } from "spillway";
 
 const cases = [

@@ -3,6 +3,7 @@
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
 import { type FloatArray, isSparse, Matrix, type SparseMatrix, toDense } from "../../../numerics/index.js";
 import { type EnginePlan, formatBytes, type SweepErrors, type SweepMember, type SweepWork } from "../../../reservoir/engine.js";
+import { isQuantized } from "../../../reservoir/weight-rounding.js";
 import { WorkPacer } from "../../../reservoir/work.js";
 import { activationNumber } from "../activation.js";
 import { abandonAll, disposeAll } from "../dispose.js";
@@ -32,7 +33,7 @@ interface Laid {
   readonly pattern: SlicedPattern | undefined;
 }
 
-/** `Engine.sweep` on a device, or undefined where a base is of another shape than the first or too large for a block. */
+/** `Engine.sweep` on a device, or undefined where a base is of another shape than the first, too large for a block, or has weights of steps. */
 export function sweepTogether(context: Context, engine: string, work: SweepWork, budget?: number): Promise<SweepErrors> | undefined {
   const first = work.bases[0]!.model;
   const sparse = isSparse(first.weights);
@@ -41,6 +42,7 @@ export function sweepTogether(context: Context, engine: string, work: SweepWork,
       model.size === first.size &&
       model.precision === first.precision &&
       isSparse(model.weights) === sparse &&
+      !isQuantized(model.config.weightPrecision) &&
       model.activation === first.activation,
   );
   if (!same || first.outputSize > 0 || first.size > 65_536) return undefined;
@@ -142,14 +144,15 @@ class Sweep {
     }
     disposeAll([stream, shared, clock]);
     pacer.finish();
-    return { squares: out, plan: this.#plan(size), profile: clock?.read() };
+    return { squares: out, plan: this.#plan(size, budget), profile: clock?.read() };
   }
 
-  #plan(waveSize: number): EnginePlan {
+  #plan(waveSize: number, budget: number): EnginePlan {
     const { members, bases } = this.#work;
+    const { size, precision } = bases[0]!.model;
     const { name } = this.#shape;
     const waves = Math.ceil(members.length / waveSize);
-    const bytes = waveSize * this.#memberBytes();
+    const bytes = waveSize * (this.#fixedBytes() + this.#chunkSteps(waveSize, budget) * size * elementBytes(precision));
     return {
       engine: this.#engine,
       summary: `${this.#context.info.name}, sweep of ${members.length} reservoirs by ${name} in ${waves === 1 ? "one wave" : `${waves} waves`}, readouts solved and scored there, ${formatBytes(bytes)}`,
@@ -158,21 +161,29 @@ class Sweep {
     };
   }
 
-  /** Bytes of a member's weights, Gram matrices and a chunk of its states. */
-  #memberBytes(): number {
-    const { inputs, targets, bases } = this.#work;
+  /** Bytes of a member's weights and Gram matrices. */
+  #fixedBytes(): number {
+    const { targets, bases } = this.#work;
     const { size, inputSize, precision } = bases[0]!.model;
     const element = elementBytes(precision);
     const columns = Math.ceil((rowFeatures(this.#rowShape) + targets.cols) / 64) * 64;
-    const fixed = element * (this.#entries + size * (inputSize + 4)) + 8 * columns * (columns + 64) + 8 * columns * targets.cols;
-    return fixed + element * size * Math.min(inputs.rows, 256);
+    return element * (this.#entries + size * (inputSize + 4)) + 8 * columns * (columns + 64) + 8 * columns * targets.cols;
+  }
+
+  /** Steps of which a wave of so many members has all states at once. */
+  #chunkSteps(members: number, budget: number): number {
+    const { inputs, bases } = this.#work;
+    const { size, precision } = bases[0]!.model;
+    return Math.max(1, Math.min(inputs.rows, Math.floor(budget / (members * size * elementBytes(precision)))));
   }
 
   /** Members whose weights and Gram matrices, with a chunk of their states, fit. */
   #waveSize(budget: number): number {
-    const { members } = this.#work;
+    const { members, inputs, bases } = this.#work;
+    const { size, precision } = bases[0]!.model;
     const free = Math.min(this.#context.memoryInfo().free * 0.7, 4 * budget);
-    const most = Math.max(1, Math.min(mostMembers, Math.floor(free / this.#memberBytes())));
+    const states = elementBytes(precision) * size * Math.min(inputs.rows, 256);
+    const most = Math.max(1, Math.min(mostMembers, Math.floor(free / (this.#fixedBytes() + states))));
     // Waves of equal size, so that the last one is not a small rest.
     return Math.ceil(members.length / Math.ceil(members.length / most));
   }
@@ -194,7 +205,7 @@ class Sweep {
       grams.clear(stream);
       const clock = this.#clock;
       const prepared = this.#prepare(stream, memory, members, draws);
-      const chunk = Math.max(1, Math.min(inputs.rows, Math.floor(budget / (members.length * size * elementBytes(precision)))));
+      const chunk = this.#chunkSteps(members.length, budget);
       const states = memory.real(members.length * chunk * size, "states");
       const weights = memory.take("f64", members.length * rowFeatures(this.#rowShape) * outputs, "readouts");
       const failed = memory.take("i32", members.length, "factorisations");
