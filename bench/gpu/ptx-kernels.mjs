@@ -115,18 +115,15 @@ function productError(c, a, b, m, n, k, rowsOfB = 0) {
   return worst;
 }
 
+/** Random numbers of a type: what a kernel is given, and their values. */
+function factor(length, type) {
+  const values = random(length);
+  return type === "f32" ? { bits: values, values } : halves(values, type);
+}
+
 function gemm(name, type, elements, limit, count, on = target) {
   const { m, n, k } = type;
-  const make = (length) =>
-    elements === "f32"
-      ? {
-          bits: random(length),
-          get values() {
-            return this.bits;
-          },
-        }
-      : halves(random(length), elements);
-  const [a, b] = [make(m * k), make(k * n)];
+  const [a, b] = [factor(m * k, elements), factor(k * n, elements)];
   const made = prepare(type, { a: a.bits, b: b.bits }, 4 * m * n, { on });
   const error = productError(made.read(), a.values, b.values, m, n, k);
   const time = micros(count, made.launch);
@@ -188,9 +185,10 @@ if ("rows".includes(only) || only.includes("rows")) {
 
 function attentionCase(name, shape, count) {
   const { heads, seqLen, headDim, causal, type = "f16" } = shape;
-  const [q, k, v] = [0, 1, 2].map(() => halves(random(heads * seqLen * headDim), type));
-  const made = prepare({ kind: "attention", ...shape }, { q: q.bits, k: k.bits, v: v.bits }, 2 * heads * seqLen * headDim);
-  const o = Float64Array.from(made.read(), (bits) => value(bits, type));
+  const [q, k, v] = [0, 1, 2].map(() => factor(heads * seqLen * headDim, type));
+  const [bytes, limit] = type === "f32" ? [4, 1e-5] : [2, 5e-3];
+  const made = prepare({ kind: "attention", ...shape }, { q: q.bits, k: k.bits, v: v.bits }, bytes * heads * seqLen * headDim);
+  const o = Float64Array.from(made.read(), (given) => (type === "f32" ? given : value(given, type)));
   let worst = o.some(Number.isNaN) ? Number.NaN : 0;
   for (let sample = 0; sample < 40; sample++) {
     const [h, i] = [sample % heads, sample < 2 ? sample * (seqLen - 1) : (sample * 389) % seqLen];
@@ -211,7 +209,7 @@ function attentionCase(name, shape, count) {
   }
   const time = micros(count, made.launch);
   const flops = 4 * heads * seqLen * seqLen * headDim * (causal ? 0.5 : 1);
-  report(name, worst, 5e-3, time, `${(flops / time / 1e6).toFixed(1)} TFLOP/s`, made);
+  report(name, worst, limit, time, `${(flops / time / 1e6).toFixed(1)} TFLOP/s`, made);
   made.dispose();
 }
 if ("attention".includes(only) || only.includes("attention")) {
@@ -219,6 +217,10 @@ if ("attention".includes(only) || only.includes("attention")) {
   attentionCase("attention 128", { heads: 16, seqLen: 4096, headDim: 128, causal: true }, 5);
   attentionCase("attention odd", { heads: 3, seqLen: 1001, headDim: 80, causal: false }, 5);
   attentionCase("attention 256", { heads: 4, seqLen: 1001, headDim: 256, causal: true, type: "bf16" }, 5);
+  attentionCase("attention f32", { heads: 16, seqLen: 4096, headDim: 64, causal: true, type: "f32" }, 3);
+  attentionCase("attention f32 128", { heads: 16, seqLen: 4096, headDim: 128, causal: true, type: "f32" }, 3);
+  attentionCase("attention f32 256", { heads: 4, seqLen: 1001, headDim: 256, causal: true, type: "f32" }, 3);
+  attentionCase("attention f32 odd", { heads: 3, seqLen: 1001, headDim: 77, causal: false, type: "f32" }, 3);
 }
 
 if ("quantized".includes(only) || only.includes("quantized")) {
@@ -259,6 +261,8 @@ else {
   for (const name of ["softmax", "layernorm", "rmsnorm"]) share(name, "copy 8192 x 4096", "85%");
   share("attention", "attention flash", "30%");
   share("attention", "attention math", "400%");
+  share("attention f32", "attention f32 efficient", "-");
+  share("attention f32", "attention f32 math", "-");
   const quantized = results.get("q4 superblock 1 x 16384 x 16384");
   if (quantized !== undefined)
     console.log(

@@ -55,4 +55,8 @@ q, k, v = (uniform(1, 16, 4096, 64, dtype=torch.float16) for _ in range(3))
 for backend, name in ((SDPBackend.FLASH_ATTENTION, "flash"), (SDPBackend.MATH, "math")):
     with sdpa_kernel(backend):
         result[f"attention {name}"] = micros(5, lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True))
+q, k, v = (uniform(1, 16, 4096, 64) for _ in range(3))
+for backend, name in ((SDPBackend.EFFICIENT_ATTENTION, "efficient"), (SDPBackend.MATH, "math")):
+    with sdpa_kernel(backend):
+        result[f"attention f32 {name}"] = micros(3, lambda: F.scaled_dot_product_attention(q, k, v, is_causal=True))
 print(json.dumps(result))

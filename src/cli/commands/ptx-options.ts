@@ -26,7 +26,7 @@ export const kernelNumbers = {
 } as const;
 
 export const kernelWords = {
-  type: "element type of tensor-core and attention kernels: f16, bf16, tf32",
+  type: "element type: f16, bf16 or tf32 of tensor-core kernels, f16, bf16 or f32 of attention",
   form: "who shares a row: warp or block",
   format: "of four-bit weights: superblock or block32",
   transform: "what classShares sees of features: plain, squareHalf or squares",

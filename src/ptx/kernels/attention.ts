@@ -1,6 +1,7 @@
 // Attention without the matrix of scores in memory (Dao 2023, FlashAttention-2, algorithm 1): blocks of queries stay on the chip, keys and values
 // stream by, and the softmax is corrected as larger scores appear.
 import { type Pointer, PtxBuildError, type PtxKernel, type Target, targetFacts, type Value, type Variable } from "../builder/index.js";
+import { attentionSingle } from "./attention-single.js";
 import { ceilDiv, checkSizes, generate, type GeneratedKernel, type GeneratorOptions, range } from "./generated-kernel.js";
 import { commitTiles, matrixAddress, pieceAt, placeBytes, type TilePlace, TileStream, waitTiles } from "./matrix-tiles.js";
 
@@ -19,7 +20,7 @@ export interface AttentionShape {
   /** Factor of the scores. Default 1 / sqrt(headDim). */
   readonly scale?: number;
   /** Type of queries, keys, values and results. Default "f16". */
-  readonly type?: "f16" | "bf16";
+  readonly type?: "f16" | "bf16" | "f32";
 }
 
 export const attentionName = ({ causal = false, type = "f16" }: Pick<AttentionShape, "causal" | "type">): string =>
@@ -40,7 +41,9 @@ interface Plan {
   readonly placeK: TilePlace;
 }
 
-function plan({ headDim, type = "f16" }: AttentionShape, target: Target): Plan {
+type HalfShape = Required<AttentionShape> & { readonly type: "f16" | "bf16" };
+
+function plan({ headDim, type }: HalfShape, target: Target): Plan {
   const width = [16, 32, 64, 128, 256].find((size) => size >= headDim)!;
   const rowTiles = width <= 64 ? 2 : 1;
   const keys = width <= 128 ? 64 : 32;
@@ -52,14 +55,15 @@ function plan({ headDim, type = "f16" }: AttentionShape, target: Target): Plan {
 
 /**
  * O = softmax(scale Q K^T) V for each head: Q and O are heads x seqLen x headDim, K and V heads x keyLength x headDim, by rows, all of one
- * half type; scores and sums are binary32, probabilities are rounded to the half type before they meet V. f16 takes sm_75 and later, bf16
- * sm_80. Arguments: q, k, v, o.
+ * type; scores and sums are binary32. Of halves the products are the tensor cores', and probabilities are rounded to the half type before they
+ * meet V; of f32 all is binary32. f16 and f32 take sm_75 and later, bf16 sm_80. Arguments: q, k, v, o.
  * @throws PtxBuildError, PtxTargetError
  */
 export function attention(shape: AttentionShape, options: GeneratorOptions = {}): GeneratedKernel {
   const { heads, seqLen, headDim, keyLength = seqLen, causal = false, type = "f16", scale = 1 / Math.sqrt(headDim) } = shape;
   const { target = "sm_75" } = options;
-  if (type !== "f16" && type !== "bf16") throw new PtxBuildError(`type is ${type}; it takes "f16" or "bf16"`, "flash_attention");
+  if (type !== "f16" && type !== "bf16" && type !== "f32")
+    throw new PtxBuildError(`type is ${type}; it takes "f16", "bf16" or "f32"`, "flash_attention");
   const name = attentionName({ causal, type });
   checkSizes(name, { headDim }, 256);
   checkSizes(name, { heads }, 65535);
@@ -67,9 +71,11 @@ export function attention(shape: AttentionShape, options: GeneratorOptions = {})
   if (!Number.isFinite(scale) || scale === 0) throw new PtxBuildError(`scale is ${scale}; it takes a number other than 0`, name);
   if (causal && keyLength < seqLen)
     throw new PtxBuildError(`keyLength is ${keyLength}; causal attention takes at least seqLen, ${seqLen}`, name);
-  const tiles = plan(shape, target);
+  const sizes = { heads, seqLen, headDim, keyLength, causal, scale };
+  if (type === "f32") return attentionSingle(name, { ...sizes, type }, options);
+  const whole = { ...sizes, type };
+  const tiles = plan(whole, target);
   const grid = [ceilDiv(seqLen, tiles.placeQ.rows), heads] as const;
-  const whole = { heads, seqLen, headDim, keyLength, causal, type, scale };
   return generate({ name, grid, block: [threads] }, options, (k) => new FlashAttention(k, whole, tiles, target).build());
 }
 
@@ -88,11 +94,11 @@ interface RowState {
 
 class FlashAttention {
   private readonly k: PtxKernel;
-  private readonly shape: Required<AttentionShape>;
+  private readonly shape: HalfShape;
   private readonly plan: Plan;
   private readonly target: Target;
 
-  constructor(k: PtxKernel, shape: Required<AttentionShape>, tiles: Plan, target: Target) {
+  constructor(k: PtxKernel, shape: HalfShape, tiles: Plan, target: Target) {
     this.k = k;
     this.shape = shape;
     this.plan = tiles;

@@ -1,23 +1,37 @@
 // Attention made by the builder, run in the interpreter against double precision.
 import { describe, expect, it } from "vitest";
+import type { Target } from "../../../src/ptx/builder/index.js";
 import { attention, type AttentionShape } from "../../../src/ptx/kernels/attention.js";
 import { input, output } from "../device.js";
 import { attentionOf } from "./attention-reference.js";
 import { fromHalves, toHalves } from "./halves.js";
 import { runKernel, uniform, worst } from "./run.js";
 
-function run(shape: AttentionShape, target: "sm_75" | "sm_80", q: Uint16Array, k: Uint16Array, v: Uint16Array): Float64Array {
+type HalfShape = AttentionShape & { readonly type?: "f16" | "bf16" };
+
+function run(shape: HalfShape, target: "sm_75" | "sm_80", q: Uint16Array, k: Uint16Array, v: Uint16Array): Float64Array {
   const o = new Uint16Array(shape.heads * shape.seqLen * shape.headDim);
   runKernel(attention(shape, { target }), [input(q), input(k), input(v), output(o)]);
   return fromHalves(o, shape.type ?? "f16");
 }
 
-function error(shape: AttentionShape, target: "sm_75" | "sm_80"): number {
+function error(shape: HalfShape, target: "sm_75" | "sm_80"): number {
   const { heads, seqLen, headDim, keyLength = seqLen, type = "f16" } = shape;
   const [q, k, v] = [seqLen, keyLength, keyLength].map((rows, s) => toHalves(uniform(heads * rows * headDim, 20 + s, 2), type));
   const of = (bits: Uint16Array) => fromHalves(bits, type);
   // Values are up to 2, so 2 is the size of the results.
   return worst(run(shape, target, q!, k!, v!), attentionOf(shape, of(q!), of(k!), of(v!)), 2);
+}
+
+function singleError(shape: Omit<AttentionShape, "type">, target: Target): number {
+  const { heads, seqLen, headDim, keyLength = seqLen } = shape;
+  const [q, k, v] = [seqLen, keyLength, keyLength].map((rows, s) => uniform(heads * rows * headDim, 20 + s, 2));
+  const o = new Float32Array(heads * seqLen * headDim);
+  const kernel = attention({ ...shape, type: "f32" }, { target });
+  expect(kernel.name).toBe(`flash_attention${shape.causal ? "_causal" : ""}_f32`);
+  runKernel(kernel, [input(q!), input(k!), input(v!), output(o)]);
+  const [exactQ, exactK, exactV] = [q, k, v].map((each) => Float64Array.from(each!));
+  return worst(o, attentionOf(shape, exactQ!, exactK!, exactV!), 2);
 }
 
 /** Results and probabilities are rounded to 11 and to 8 significant bits. */
@@ -44,6 +58,38 @@ describe("attention", () => {
   it("of bf16, and with another scale", () => {
     expect(error({ heads: 1, seqLen: 90, headDim: 64, causal: true, type: "bf16" }, "sm_80")).toBeLessThan(tolerance.bf16);
     expect(error({ heads: 1, seqLen: 50, headDim: 32, scale: -0.3 }, "sm_80")).toBeLessThan(tolerance.f16);
+  });
+
+  it.each([
+    { heads: 1, seqLen: 1, headDim: 1 },
+    { heads: 2, seqLen: 20, headDim: 3, keyLength: 37 },
+    { heads: 1, seqLen: 70, headDim: 16 },
+    { heads: 1, seqLen: 35, headDim: 30, keyLength: 90 },
+    { heads: 1, seqLen: 101, headDim: 64 },
+    { heads: 2, seqLen: 40, headDim: 77, keyLength: 50 },
+    { heads: 1, seqLen: 34, headDim: 128 },
+    { heads: 1, seqLen: 17, headDim: 201, keyLength: 35 },
+    { heads: 1, seqLen: 9, headDim: 256, scale: -0.02 },
+  ])("in f32 of %j, causal or not, keeps to 1e-6", (shape) => {
+    expect(singleError(shape, "sm_75")).toBeLessThan(1e-6);
+    expect(singleError({ ...shape, causal: true }, "sm_90")).toBeLessThan(1e-6);
+  });
+
+  it.each([
+    [64, "sm_90", 20],
+    [64, "sm_75", 20],
+    [128, "sm_90", 20],
+    [256, "sm_90", 20],
+    [256, "sm_75", 20],
+  ] as const)("in f32 of %i numbers for %s, where many heads make the tiles large", (headDim, target, seqLen) => {
+    // Heads enough for the largest tile, of which one is looked at.
+    const kernel = attention({ heads: 128, seqLen, headDim, keyLength: 70, causal: true, type: "f32" }, { target });
+    const [q, k, v] = [seqLen, 70, 70].map((rows, s) => uniform(rows * headDim, 30 + s, 2));
+    const o = new Float32Array(seqLen * headDim);
+    runKernel({ ...kernel, grid: [kernel.grid[0], 1, 1] }, [input(q!), input(k!), input(v!), output(o)]);
+    const [exactQ, exactK, exactV] = [q, k, v].map((each) => Float64Array.from(each!));
+    const shape = { heads: 1, seqLen, headDim, keyLength: 70, causal: true };
+    expect(worst(o, attentionOf(shape, exactQ!, exactK!, exactV!), 2)).toBeLessThan(1e-6);
   });
 
   it("with one key is that key's value, whatever the scores", () => {
@@ -77,6 +123,9 @@ describe("attention", () => {
     expect(() => attention({ heads: 1, seqLen: 4, headDim: 257 })).toThrow("headDim is 257; it takes a whole number from 1 to 256");
     expect(() => attention({ heads: 1, seqLen: 4, headDim: 8, keyLength: 3, causal: true })).toThrow(
       "keyLength is 3; causal attention takes at least seqLen, 4",
+    );
+    expect(() => attention({ heads: 1, seqLen: 4, headDim: 8, type: "tf32" as "f32" })).toThrow(
+      'type is tf32; it takes "f16", "bf16" or "f32"',
     );
     expect(() => attention({ heads: 1, seqLen: 4, headDim: 8, type: "bf16" })).toThrow("takes sm_80 or later; the target is sm_75");
   });

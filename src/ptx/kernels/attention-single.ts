@@ -1,0 +1,260 @@
+// Attention in binary32 throughout, for results as good as its inputs: the streaming of attention.ts, with fused multiply-adds in place of tensor
+// cores, whose factors keep too few bits. 256 threads are 16 rows of 16; a row shares queries, and its threads have their own keys and columns.
+import { type Pointer, type PtxKernel, type Target, targetFacts, type Value, type Variable } from "../builder/index.js";
+import type { AttentionShape } from "./attention.js";
+import { ceilDiv, generate, type GeneratedKernel, type GeneratorOptions, range } from "./generated-kernel.js";
+import { commitTiles, placeBytes, type TilePlace, TileStream, waitTiles } from "./matrix-tiles.js";
+
+const side = 16;
+const threads = side * side;
+/** Shared memory that leaves room for a second block on a multiprocessor with 227 KiB. */
+const ampleBytes = 112 * 1024;
+
+interface Plan {
+  /** headDim with zeros up to a power of two. */
+  readonly width: number;
+  /** Queries of a thread; a block has 16 times as many. */
+  readonly rows: number;
+  /** Keys of a tile. */
+  readonly keys: number;
+  readonly placeQ: TilePlace;
+  readonly placeK: TilePlace;
+  /** Bytes from one query's probabilities to the next's. */
+  readonly pitchP: number;
+}
+
+function plan({ heads, seqLen, headDim }: Required<AttentionShape>, target: Target): Plan {
+  const width = [16, 32, 64, 128, 256].find((size) => size >= headDim)!;
+  const plans = [
+    [8, 64],
+    [8, 32],
+    [4, 32],
+    [4, 16],
+    [2, 16],
+    [1, 16],
+  ].map(([rows = 1, keys = 16]): Plan => {
+    // Padding by 16 bytes puts eight rows that are read at once in different banks.
+    const place = (count: number): TilePlace => ({ rows: count, rowBytes: 4 * width, pitch: 4 * width + 16 });
+    return { width, rows, keys, placeQ: place(side * rows), placeK: place(keys), pitchP: 4 * keys + 16 };
+  });
+  const room = Math.min(targetFacts(target).sharedBytesPerBlock, ampleBytes);
+  const fitting = plans.filter(
+    ({ rows, placeQ, placeK, pitchP }) => placeBytes(placeQ) + 2 * placeBytes(placeK) + side * rows * pitchP <= room,
+  );
+  return fitting.find(({ rows }) => heads * ceilDiv(seqLen, side * rows) >= 128) ?? fitting.at(-1)!;
+}
+
+/** `attention` of type "f32", its shape checked. @throws PtxBuildError, PtxTargetError */
+export function attentionSingle(name: string, shape: Required<AttentionShape>, options: GeneratorOptions): GeneratedKernel {
+  const { target = "sm_75" } = options;
+  const tiles = plan(shape, target);
+  const grid = [ceilDiv(shape.seqLen, side * tiles.rows), shape.heads] as const;
+  return generate({ name, grid, block: [threads] }, options, (k) => new SingleAttention(k, shape, tiles, target).build());
+}
+
+/** The softmax of a query so far. */
+interface RowState {
+  readonly largest: Variable<"f32">;
+  readonly sum: Variable<"f32">;
+}
+
+class SingleAttention {
+  private readonly k: PtxKernel;
+  private readonly shape: Required<AttentionShape>;
+  private readonly plan: Plan;
+  private readonly target: Target;
+  /** Keys of a thread in a tile; columns of a thread, in groups that one vector load brings. */
+  private readonly ownKeys: number;
+  private readonly vector: 1 | 2 | 4;
+  private readonly groups: number;
+
+  constructor(k: PtxKernel, shape: Required<AttentionShape>, tiles: Plan, target: Target) {
+    this.k = k;
+    this.shape = shape;
+    this.plan = tiles;
+    this.target = target;
+    this.ownKeys = tiles.keys / side;
+    this.vector = Math.min(4, tiles.width / side) as 1 | 2 | 4;
+    this.groups = tiles.width / side / this.vector;
+  }
+
+  build(): void {
+    const { k, target } = this;
+    const { seqLen, headDim, keyLength, causal } = this.shape;
+    const { width, rows, keys, placeQ, placeK, pitchP } = this.plan;
+    const pointers = ["q", "k", "v", "o"].map((name) => k.pointer("f32", name));
+    const head = k.special("ctaid", "y");
+    const [q, keyRows, valueRows, o] = pointers.map((each, index) =>
+      k.at(each, head, (index === 1 || index === 2 ? keyLength : seqLen) * headDim),
+    );
+    const shared = (bytes: number): Pointer<"shared", "f32"> => k.dynamicShared("f32", bytes / 4);
+    const [sharedQ, sharedK, sharedV] = [placeQ, placeK, placeK].map((place) => shared(placeBytes(place)));
+    const sharedP = shared(side * rows * pitchP);
+    // Late queries see more keys, so their blocks go first.
+    const last = ceilDiv(seqLen, side * rows) - 1;
+    const block = causal ? k.sub(k.constant("u32", last), k.special("ctaid", "x")) : k.special("ctaid", "x");
+    const firstQuery = k.mul(block, side * rows);
+    const zero = k.constant("u32", 0);
+    const stream = (
+      matrix: Pointer<"global", "f32">,
+      count: number,
+      firstRow: Value<"u32">,
+      to: Pointer<"shared", "f32">,
+      place: TilePlace,
+    ) => {
+      const extent = { rows: count, columns: headDim, pitch: headDim };
+      const source = { matrix, ...extent, firstRow, firstColumn: zero, along: "rows", inside: width === headDim } as const;
+      return new TileStream(k, target, threads, source, to, place);
+    };
+    const streamQ = stream(q!, seqLen, firstQuery, sharedQ!, placeQ);
+    const streamK = stream(keyRows!, keyLength, zero, sharedK!, placeK);
+    const streamV = stream(valueRows!, keyLength, zero, sharedV!, placeK);
+    const seen = causal ? k.min(k.add(firstQuery, side * rows + keyLength - seqLen), keyLength) : k.constant("u32", keyLength);
+    const tileCount = k.div(k.add(seen, keys - 1), keys);
+
+    const [row, column] = [k.shr(k.threadIndex(), 4), k.and(k.threadIndex(), side - 1)];
+    const states = range(rows).map((): RowState => ({ largest: k.variable("f32", Number.NEGATIVE_INFINITY), sum: k.variable("f32", 0) }));
+    const outputs = range(rows).map(() => range(this.groups * this.vector).map(() => k.variable("f32", 0)));
+    const ownQ = k.atBytes(sharedQ!, k.mul(row, placeQ.pitch));
+    const ownK = k.atBytes(sharedK!, k.mul(column, placeK.pitch));
+    const ownV = k.atBytes(sharedV!, k.mul(column, 4 * this.vector));
+    const ownP = k.atBytes(sharedP, k.mul(row, pitchP));
+    const step = (each: TileStream<"f32">): void => {
+      each.bring(zero);
+      commitTiles(k, target);
+    };
+    const arrived = (): void => {
+      waitTiles(k, target, 0);
+      k.barrier();
+    };
+    streamQ.bringFirst();
+    step(streamK);
+    // Values come while scores are computed, and the next keys while values are added.
+    k.for("u32", { from: 0, to: tileCount }, (tile) => {
+      arrived();
+      step(streamV);
+      const scores = this.scores(ownQ, ownK);
+      this.mask(scores, k.mul(tile, keys), firstQuery, row, column);
+      for (const [r, own] of scores.entries()) this.chances(own, outputs[r]!, states[r]!);
+      for (const [r, own] of scores.entries())
+        for (const [j, chance] of own.entries()) k.store(k.at(ownP, column).plusBytes(side * r * pitchP + 4 * side * j), chance);
+      // A row's probabilities are its own warp's affair.
+      k.warpSync();
+      arrived();
+      step(streamK);
+      this.addValues(ownP, ownV, outputs);
+    });
+    this.write(o!, k.add(firstQuery, row), column, outputs, states);
+  }
+
+  /** Scores of the thread's queries with its keys. */
+  private scores(ownQ: Pointer<"shared", "f32">, ownK: Pointer<"shared", "f32">): Variable<"f32">[][] {
+    const { k, ownKeys } = this;
+    const { rows, placeQ, placeK } = this.plan;
+    const sums = range(rows).map(() => range(ownKeys).map(() => k.variable("f32", 0)));
+    k.for("u32", { from: 0, to: ceilDiv(this.shape.headDim, 4), unroll: 2 }, (piece) => {
+      const offset = k.mul(piece, 16);
+      const [left, right] = [k.atBytes(ownQ, offset), k.atBytes(ownK, offset)];
+      const queries = range(rows).map((r) => k.loadVector(left.plusBytes(side * r * placeQ.pitch), 4));
+      for (let j = 0; j < ownKeys; j++)
+        for (const [e, x] of k.loadVector(right.plusBytes(side * j * placeK.pitch), 4).entries())
+          for (const [r, query] of queries.entries()) k.assign(sums[r]![j]!, k.fma(query[e]!, x, sums[r]![j]!));
+    });
+    return sums;
+  }
+
+  /** Scores of keys that a query does not see are left out, in the tiles where there are such keys. */
+  private mask(
+    scores: Variable<"f32">[][],
+    firstKey: Value<"u32">,
+    firstQuery: Value<"u32">,
+    row: Value<"u32">,
+    column: Value<"u32">,
+  ): void {
+    const { k } = this;
+    const { causal, keyLength, seqLen, scale } = this.shape;
+    const { keys } = this.plan;
+    if (!causal && keyLength % keys === 0) return;
+    // What scale makes -infinity of.
+    const never = scale < 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
+    const end = k.add(firstKey, keys);
+    const over = k.compare("gt", end, keyLength);
+    const crosses = causal ? k.or(over, k.compare("gt", end, k.add(firstQuery, 1 + keyLength - seqLen))) : over;
+    k.if(crosses, () => {
+      const key = k.add(firstKey, column);
+      for (const [r, own] of scores.entries()) {
+        const query = k.add(k.add(firstQuery, row), side * r);
+        const visible = causal ? k.min(k.add(query, 1 + keyLength - seqLen), keyLength) : k.constant("u32", keyLength);
+        for (const [j, score] of own.entries())
+          k.assign(score, k.select(k.compare("ge", k.add(key, side * j), visible), k.constant("f32", never), score));
+      }
+    });
+  }
+
+  /** Scores of a query to probabilities relative to the largest so far; what was summed before is brought to the same measure. */
+  private chances(scores: Variable<"f32">[], output: Variable<"f32">[], { largest, sum }: RowState): void {
+    const { k } = this;
+    const factor = this.shape.scale * Math.LOG2E;
+    // With a negative scale the least score is the largest once it is scaled.
+    const best = (a: Value<"f32">, b: Value<"f32">): Value<"f32"> => (factor > 0 ? k.max(a, b) : k.min(a, b));
+    const own = k.max(largest, k.mul(scores.slice(1).reduce<Value<"f32">>(best, scores[0]!), factor));
+    const top = [1, 2, 4, 8].reduce((most, apart) => k.max(most, k.shuffle("bfly", most, apart)), own);
+    const shrink = k.approximate("ex2", k.sub(largest, top));
+    k.assign(largest, top);
+    k.assign(sum, k.mul(sum, shrink));
+    const negative = k.neg(top);
+    for (const score of scores) {
+      k.assign(score, k.approximate("ex2", k.fma(score, factor, negative)));
+      k.assign(sum, k.add(sum, score));
+    }
+    for (const value of output) k.assign(value, k.mul(value, shrink));
+  }
+
+  /** Adds probabilities times values to the outputs. */
+  private addValues(ownP: Pointer<"shared", "f32">, ownV: Pointer<"shared", "f32">, outputs: Variable<"f32">[][]): void {
+    const { k, vector, groups } = this;
+    const { rows, keys, placeK, pitchP } = this.plan;
+    k.for("u32", { from: 0, to: keys / 4, unroll: 2 }, (piece) => {
+      const from = k.atBytes(ownP, k.mul(piece, 16));
+      const values = k.atBytes(ownV, k.mul(piece, 4 * placeK.pitch));
+      const chances = range(rows).map((r) => k.loadVector(from.plusBytes(side * r * pitchP), 4));
+      for (let e = 0; e < 4; e++)
+        for (let g = 0; g < groups; g++) {
+          const at = values.plusBytes(e * placeK.pitch + 4 * side * vector * g);
+          const row = vector === 1 ? [k.load(at)] : k.loadVector(at, vector);
+          for (const [part, value] of row.entries())
+            for (const [r, own] of outputs.entries()) {
+              const output = own[vector * g + part]!;
+              k.assign(output, k.fma(chances[r]![e]!, value, output));
+            }
+        }
+    });
+  }
+
+  private write(
+    o: Pointer<"global", "f32">,
+    row: Value<"u32">,
+    column: Value<"u32">,
+    outputs: Variable<"f32">[][],
+    states: readonly RowState[],
+  ): void {
+    const { k, vector, groups } = this;
+    const { seqLen, headDim } = this.shape;
+    const first = k.mul(column, vector);
+    for (const [r, { sum }] of states.entries()) {
+      const total = [1, 2, 4, 8].reduce<Value<"f32">>((all, apart) => k.add(all, k.shuffle("bfly", all, apart)), sum);
+      const share = k.rcp(total);
+      const at = k.add(row, side * r);
+      const exists = k.compare("lt", at, seqLen);
+      const to = k.at(k.at(o, at, headDim), first);
+      for (let g = 0; g < groups; g++) {
+        const across = side * vector * g;
+        const values = outputs[r]!.slice(vector * g, vector * (g + 1)).map((each) => k.mul(each, share));
+        const where = (part: number): Value<"pred"> =>
+          headDim >= side * vector * (g + 1) ? exists : k.and(exists, k.compare("lt", k.add(first, across + part), headDim));
+        if (headDim % vector === 0) k.store(to.plus(across), values, { where: where(0) });
+        else for (const [part, value] of values.entries()) k.store(to.plus(across + part), value, { where: where(part) });
+      }
+    }
+  }
+}
