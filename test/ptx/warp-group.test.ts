@@ -130,6 +130,16 @@ describe("a product of a warp group", () => {
     expect(error.message).toContain(message);
   });
 
+  it("that reads what was stored and not fenced is told of, and one that reads what was fenced since is not", () => {
+    const store = "setp.eq.u32 %p0, %tid.x, 127; @%p0 st.shared.u32 [product_dynamic], 0;";
+    const stored = (...after: string[]) => changed(fence, `${store} ${after.join(" ")} ${fence}`);
+    expect(simulationError(() => run(plain, stored("bar.sync 0;"))).message).toContain(
+      "which thread (127,0,0) wrote: no fence.proxy.async comes after that",
+    );
+    run(plain, stored("fence.proxy.async.shared::cta;", "bar.sync 0;"));
+    run(plain, stored("bar.sync 0;", "fence.proxy.async.shared::cta;"));
+  });
+
   it("takes no descriptors that differ between lanes", () => {
     const ptx = changed(/(mov\.b64 %ud\d+, \{%u)(\d+)(, %u\d+\};)/, "add.u32 %u$2, %u$2, %laneid; $1$2$3");
     expect(simulationError(() => run(plain, ptx)).message).toContain("lanes give different descriptors");

@@ -1,5 +1,6 @@
 // Matrix products made by the builder, run in the interpreter against double precision at sizes that no tile divides.
 import { describe, expect, it } from "vitest";
+import { SimulationError } from "../../../src/ptx/interpreter/index.js";
 import { gemmNaive } from "../../../src/ptx/kernels/gemm-naive.js";
 import { gemmTensorCore, type TensorCoreType } from "../../../src/ptx/kernels/gemm-tensor-core.js";
 import { gemmTiled } from "../../../src/ptx/kernels/gemm-tiled.js";
@@ -113,6 +114,20 @@ describe("gemmTensorCore", () => {
       gemmTensorCore({ m: 64, n: 64, k: 64, type }, { target }).ptx.includes("wgmma.mma_async");
     expect((["sm_90", "sm_90a", "sm_100"] as const).map((target) => uses("bf16", target))).toEqual([false, true, false]);
     expect(uses("tf32", "sm_90a")).toBe(false);
+  });
+
+  it.each([
+    ["the fence after the copies of a tile", /fence\.proxy\.async\.shared::cta;/],
+    ["the wait for the copies of a tile", /cp\.async\.wait_group 2;/],
+    ["the wait for the products of the tile before", /wgmma\.wait_group\.sync\.aligned 1;/],
+    ["the wait for a free stage", /mbarrier\.try_wait[^;]*;(?=\n.*\n.*\n[^]*cp\.async\.cg)/],
+  ])("by warp groups is told of when %s is missing", (_, line) => {
+    const [m, n, k] = [64, 64, 400];
+    const kernel = gemmTensorCore({ m, n, k, type: "bf16" }, { target: "sm_90a" });
+    expect(kernel.ptx).toMatch(line);
+    const [a, b] = [toHalves(uniform(m * k, 1), "bf16"), toHalves(uniform(k * n, 2), "bf16")];
+    const without = () => runKernel(kernel, [input(a), input(b), output(new Float32Array(m * n))], kernel.ptx.replace(line, ""));
+    expect(without).toThrow(SimulationError);
   });
 
   it("refuses bf16 and tf32 where there is none", () => {

@@ -14,9 +14,7 @@ import type { Emitter } from "./emitter.js";
 const nothing: Handler = () => {};
 
 /** A fence of proxies orders no threads. */
-const fence: Handler = (e) => {
-  if (!e.has("proxy")) e.line(`w.fence(${!e.has("cta")});`);
-};
+const fence: Handler = (e) => e.line(e.has("proxy") ? "w.launch.races.fenceProxy(w);" : `w.fence(${!e.has("cta")});`);
 
 const special: Readonly<Record<string, Handler>> = {
   mov: move,

@@ -77,9 +77,24 @@ class SharedFactor {
     return addresses(low!, high!, this.factor, first);
   }
 
-  look(warp: Warp, places: Int32Array): void {
-    const site = warp.launch.kernel.sites.indexOf(this.access.instruction);
-    for (const at of places) if ((at & 15) === 0) this.heap.resolve(warp, 0, site, sharedSpace, 0, at, 0, 16, 0);
+  /** Asks for every word whether it may be read now; `stamps` are what it gave before, where a product has gone on since. */
+  look(warp: Warp, places: Int32Array, stamps?: readonly number[]): number[] {
+    const { launch, tagBase } = warp;
+    const site = launch.kernel.sites.indexOf(this.access.instruction);
+    const now: number[] = [];
+    for (const at of places) {
+      if ((at & 15) !== 0) continue;
+      this.heap.resolve(warp, 0, site, sharedSpace, 0, at, 0, 16, 0);
+      for (let word = 0; word < 4; word++) {
+        const stamp = launch.races.readByProduct(warp, site, (at >> 2) + word + tagBase);
+        if (stamps !== undefined && stamps[now.length] !== stamp) {
+          const what = `shared byte ${at + 4 * word} was written while this product went on: nothing waited for it`;
+          throw launch.error("race", what, warp, 0, site);
+        }
+        now.push(stamp);
+      }
+    }
+    return now;
   }
 
   /** Elements as rows x depth, or depth x columns. */
@@ -144,13 +159,11 @@ function multiplyAsync(access: LaneAccess, heap: Heap): Collective {
     const placesA = left?.places(warp, 16 * (warp.index & 3));
     const placesB = right.places(warp, 0);
     const keeps = accumulates(warp, 0) !== 0;
-    const look = (): void => {
-      if (placesA) left!.look(warp, placesA);
-      right.look(warp, placesB);
-    };
-    look();
+    const stampsA = placesA && left!.look(warp, placesA);
+    const stampsB = right.look(warp, placesB);
     const finish = (): void => {
-      look();
+      if (placesA) left!.look(warp, placesA, stampsA);
+      right.look(warp, placesB, stampsB);
       const a = held ? readMatrix(warp, held, type, layoutA, 16, depth).map((x) => signA * x) : left!.values(warp, placesA!, false);
       const c = keeps ? readMatrix(warp, before, "f32", layoutD, 16, n) : new Float64Array(16 * n);
       writeMatrix(warp, after, "f32", layoutD, multiply(a, right.values(warp, placesB, true), c, { m: 16, n, k: depth }), n);

@@ -204,6 +204,7 @@ export class Access {
         copied.set(this.memory.bytes.subarray(from, from + 16), k);
       }
       this.memory.shadowBytes.fill(shadow.arriving, to, to + bytes);
+      warp.launch.races.writesAsBulk(warp);
       warp.publish(true);
       warp.launch.progress++;
       objects.defer(barrier, () => {

@@ -75,6 +75,8 @@ export class BlockState implements BlockShape, BlockPlace {
   readonly order: BlockOrder | undefined;
   /** What strong writes have made known, and how many there were. */
   readonly released: Int32Array;
+  /** Times of each warp up to which its writes were fenced for products. */
+  readonly proxied: Int32Array;
   releases = 0;
   running: number;
 
@@ -88,6 +90,7 @@ export class BlockState implements BlockShape, BlockPlace {
     this.warpCount = Math.ceil((shape.blockSize.x * shape.blockSize.y * shape.blockSize.z) / 32);
     this.running = this.warpCount;
     this.released = new Int32Array(this.warpCount);
+    this.proxied = new Int32Array(this.warpCount);
     this.barriers = Array.from({ length: 16 }, () => this.emptyBarrier());
     this.warps = [];
     for (let k = 0; k < this.warpCount; k++) this.warps.push(new Warp(k, this, launch, entry));

@@ -88,11 +88,46 @@ export class Races {
     this.retag(warp);
   }
 
+  /** fence.proxy.async: what this warp wrote to shared memory, or knows that others wrote, may now be read by products. */
+  fenceProxy(warp: Warp): void {
+    if (!this.enabled) return;
+    const { proxied } = warp.block;
+    for (let v = 0; v < proxied.length; v++) proxied[v] = Math.max(proxied[v]!, v === warp.index ? warp.time : warp.seen[v]!);
+    warp.time++;
+    this.retag(warp);
+  }
+
+  /** A bulk copy's own writes need no such fence. */
+  writesAsBulk(warp: Warp): void {
+    const { proxied } = warp.block;
+    proxied[warp.index] = Math.max(proxied[warp.index]!, warp.time);
+  }
+
+  /**
+   * A shared word is read by a product: refused where it was written in the ordinary way and not fenced since. Gives a number that another write
+   * changes. @throws SimulationError
+   */
+  readByProduct(warp: Warp, site: number, word: number): number {
+    if (!this.enabled) return 0;
+    const writer = this.writers[word]!;
+    const tags = writer === split ? this.bytes.get(word)!.subarray(0, 4) : [writer];
+    let stamp = 0;
+    for (const tag of tags) {
+      stamp = (stamp + tag) | 0;
+      const name = tag & who;
+      if (tag === 0 || tag >>> 11 <= warp.block.proxied[name >> 5]!) continue;
+      const what = `reads shared byte ${(word - warp.tagBase) * 4}, which thread ${warp.block.threadName(name)} wrote: no fence.proxy.async comes after that`;
+      throw this.launch.error("race", what, warp, 0, site);
+    }
+    return stamp;
+  }
+
   private retag(warp: Warp): void {
     if (warp.time > lastTime) {
       const { block } = warp;
       this.forget(block.tagBase, (block.sharedBytes + 3) >> 2);
       block.released.fill(0);
+      block.proxied.fill(0);
       for (const each of block.warps) {
         each.time = 1;
         each.seen.fill(0);
