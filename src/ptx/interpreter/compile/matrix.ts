@@ -86,7 +86,14 @@ export function readMatrix(warp: Warp, fragment: Fragment, type: ElementType, la
   return matrix;
 }
 
-export function writeMatrix(warp: Warp, fragment: Fragment, type: ElementType, layout: Layout, matrix: Float64Array, columns: number): void {
+export function writeMatrix(
+  warp: Warp,
+  fragment: Fragment,
+  type: ElementType,
+  layout: Layout,
+  matrix: Float64Array,
+  columns: number,
+): void {
   for (let lane = 0; lane < 32; lane++) {
     for (let register = 0; register < fragment.count; register++) {
       const values: number[] = [];
