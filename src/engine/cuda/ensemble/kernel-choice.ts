@@ -7,6 +7,7 @@ import { elementBytes } from "../shape.js";
 export interface EnsembleKernel {
   readonly file: string;
   readonly name: string;
+  readonly arithmetic: "portable" | "fast";
   /** How the weights are stored for it. */
   readonly storage: "dense" | "sliced";
   /** Whether the weights stay on the multiprocessor for all steps. */
@@ -20,6 +21,8 @@ export interface EnsembleKernel {
 export interface MemberShape {
   readonly size: number;
   readonly precision: Precision;
+  /** "fast" takes kernels whose products and sums are fused. */
+  readonly arithmetic: "portable" | "fast";
   /** Of sparse weights: slots and entries of the largest pattern. */
   readonly sliced?: { readonly slots: number; readonly entries: number } | undefined;
 }
@@ -27,16 +30,24 @@ export interface MemberShape {
 /** Lanes that share a row, and rows of a group of them. */
 const lanes = 4;
 
-/** Columns that a kernel is made for, and how many quads of weights a lane has in registers; the rest is in shared memory. */
+/**
+ * Columns that a kernel is made for, and how many quads of weights a lane has in registers; the rest is in shared memory. In fast arithmetic nothing else
+ * takes as many registers.
+ */
 const registerKernels = [
-  { columns: 32, registerQuads: 2 },
-  { columns: 64, registerQuads: 4 },
-  { columns: 96, registerQuads: 6 },
-  { columns: 128, registerQuads: 8 },
-  { columns: 160, registerQuads: 8 },
-  { columns: 200, registerQuads: 12 },
-  { columns: 256, registerQuads: 10 },
+  { columns: 32, registerQuads: { portable: 2, fast: 2 } },
+  { columns: 64, registerQuads: { portable: 4, fast: 4 } },
+  { columns: 96, registerQuads: { portable: 6, fast: 6 } },
+  { columns: 128, registerQuads: { portable: 8, fast: 8 } },
+  { columns: 160, registerQuads: { portable: 8, fast: 8 } },
+  { columns: 200, registerQuads: { portable: 12, fast: 13 } },
+  { columns: 256, registerQuads: { portable: 10, fast: 12 } },
 ] as const;
+
+/** Every fast kernel is in one file. */
+const fileOf = (arithmetic: MemberShape["arithmetic"], portable: string): string =>
+  arithmetic === "fast" ? "reservoir_ensemble_fast" : portable;
+const suffixOf = (arithmetic: MemberShape["arithmetic"]): string => (arithmetic === "fast" ? "_fast" : "");
 
 /** The fastest kernel that takes the shape; undefined where the states do not fit the device's shared memory. */
 export function chooseEnsembleKernel(device: DeviceInfo, shape: MemberShape): EnsembleKernel | undefined {
@@ -44,31 +55,43 @@ export function chooseEnsembleKernel(device: DeviceInfo, shape: MemberShape): En
   return [registerKernel(shape), residentSparse(shape), general(shape)].find((kernel) => kernel && kernel.shared <= limit);
 }
 
-function registerKernel({ size, precision, sliced }: MemberShape): EnsembleKernel | undefined {
+function registerKernel({ size, precision, arithmetic, sliced }: MemberShape): EnsembleKernel | undefined {
   const found = sliced || precision !== "float32" ? undefined : registerKernels.find(({ columns }) => size <= columns);
   if (!found) return undefined;
   const { columns, registerQuads } = found;
+  const file = fileOf(arithmetic, "reservoir_ensemble");
+  const name = `ensemble_dense_${columns}${suffixOf(arithmetic)}`;
   const threads = Math.ceil(columns / 32) * 32;
   const quads = Math.ceil(columns / lanes / 4);
-  const shared = 16 * lanes * (quads - registerQuads) * threads + 2 * 16 * lanes * quads;
-  return { file: "reservoir_ensemble", name: `ensemble_dense_${columns}`, storage: "dense", resident: true, threads, shared };
+  const shared = 16 * lanes * (quads - registerQuads[arithmetic]) * threads + 2 * 16 * lanes * quads;
+  return { file, name, arithmetic, storage: "dense", resident: true, threads, shared };
 }
 
-function residentSparse({ precision, sliced }: MemberShape): EnsembleKernel | undefined {
+function residentSparse({ precision, arithmetic, sliced }: MemberShape): EnsembleKernel | undefined {
   if (!sliced || sliced.slots > 1024) return undefined;
   const shared = elementBytes(precision) * (sliced.entries + 2 * sliced.slots) + 2 * sliced.entries;
-  return { ...named("ensemble_sparse_shared", precision), storage: "sliced", resident: true, threads: sliced.slots, shared };
+  return { ...named("ensemble_sparse_shared", precision, arithmetic), storage: "sliced", resident: true, threads: sliced.slots, shared };
 }
 
-function general({ size, precision, sliced }: MemberShape): EnsembleKernel {
+function general({ size, precision, arithmetic, sliced }: MemberShape): EnsembleKernel {
   const padded = Math.ceil(size / 32) * 32;
   const shared = 2 * padded * elementBytes(precision);
   if (sliced) {
     const threads = Math.min(1024, sliced.slots);
-    return { ...named("ensemble_sparse", precision), storage: "sliced", resident: false, threads, shared };
+    return { ...named("ensemble_sparse", precision, arithmetic), storage: "sliced", resident: false, threads, shared };
   }
-  return { ...named("ensemble_dense", precision), storage: "dense", resident: false, threads: 512, shared };
+  return { ...named("ensemble_dense", precision, arithmetic), storage: "dense", resident: false, threads: 512, shared };
 }
 
-const named = (name: string, precision: Precision) =>
-  ({ file: "reservoir_ensemble_general", name: `${name}_${precision === "float32" ? "f32" : "f64"}` }) as const;
+const named = (name: string, precision: Precision, arithmetic: MemberShape["arithmetic"]) =>
+  ({
+    file: fileOf(arithmetic, "reservoir_ensemble_general"),
+    name: `${name}_${precision === "float32" ? "f32" : "f64"}${suffixOf(arithmetic)}`,
+    arithmetic,
+  }) as const;
+
+/** What a plan says of arithmetic that is not portable: states, Gram matrices, readouts and scores made of such states have its bits. */
+export function fastDetail(kernels: readonly EnsembleKernel[]): Readonly<Record<string, string>> {
+  const fast = kernels.filter(({ arithmetic }) => arithmetic === "fast").length;
+  return fast === 0 ? {} : { arithmetic: fast === kernels.length ? "fast" : "fast and portable" };
+}

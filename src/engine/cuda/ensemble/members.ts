@@ -95,11 +95,11 @@ export class DeviceMembers {
       const inputs = new Rows(0);
       // y before the first step is 0, and row t of a teacher reaches step t + 1.
       const teachers = new Rows(1);
-      this.#places = members.map(({ sequence }, r) => ({
-        ...weights.place(first + r),
-        inputRow: inputs.start(sequence.inputs),
-        outputRow: outputSize > 0 && sequence.teacher ? teachers.start(sequence.teacher) - 1 : -1,
-      }));
+      this.#places = members.map(({ sequence: { inputs: series, teacher } }, r) => {
+        const { weights: matrix, parameters } = weights.place(first + r);
+        const outputRow = outputSize > 0 && teacher ? teachers.start(teacher) - 1 : -1;
+        return { weights: matrix, parameters, inputRow: inputs.start(series), outputRow };
+      });
       this.inputs = memory.real(inputs.rows * inputSize, "inputs");
       memory.place(this.inputs, inputs.series.items, inputs.starts, inputSize);
       const outputs = memory.real(teachers.rows * outputSize, "fed back outputs");
@@ -130,8 +130,15 @@ export class DeviceMembers {
     for (const [r, { sequence, number }] of this.#members.entries()) {
       const { weights, parameters, inputRow, outputRow } = this.#places[r]!;
       const steps = Math.max(0, Math.min(to, sequence.inputs.rows) - from);
-      const fed = outputRow < 0 ? -1 : outputRow + from;
-      table.set([weights, parameters, inputRow + from, fed, r * pitch, steps, number, from], r * tableColumns);
+      const at = r * tableColumns;
+      table[at] = weights;
+      table[at + 1] = parameters;
+      table[at + 2] = inputRow + from;
+      table[at + 3] = outputRow < 0 ? -1 : outputRow + from;
+      table[at + 4] = r * pitch;
+      table[at + 5] = steps;
+      table[at + 6] = number;
+      table[at + 7] = from;
     }
     stream.upload(this.#table, table);
     const config = { grid: this.#members.length, block: this.#shape.threads, shared: this.#shape.shared };
@@ -139,12 +146,16 @@ export class DeviceMembers {
     stream.launch(this.#kernel, config, ...([...this.#arguments, states, this.#table, this.#failures, ...sizes] as never[]));
   }
 
-  /** Of each member the step and neuron of its first state that is not finite, after all that the stream was given. */
-  async failures(stream: Stream): Promise<({ step: number; neuron: number } | undefined)[]> {
-    const words = await stream.download(this.#failures);
-    return Array.from(words, (word) =>
-      word === 2n ** 64n - 1n ? undefined : { step: Number(word >> 32n), neuron: Number(word & 0xffffffffn) },
-    );
+  /** The members that have a state that is not finite, and step and neuron of the first of each, after all that the stream was given. */
+  async failures(stream: Stream): Promise<readonly { readonly member: number; readonly step: number; readonly neuron: number }[]> {
+    // As pairs of 32-bit words: the neuron, then the step; both all ones where there is none.
+    const words = await stream.download(this.#failures.as("u32"));
+    const found = [];
+    for (let member = 0; member < this.#members.length; member++) {
+      const [neuron, step] = [words[2 * member]!, words[2 * member + 1]!];
+      if (neuron !== 0xffffffff || step !== 0xffffffff) found.push({ member, step, neuron });
+    }
+    return found;
   }
 
   dispose(): void {

@@ -65,17 +65,18 @@ export function planMembers(context: Context, members: readonly { readonly model
       byColumns.set(sparse.columns, pattern);
       patterns.set(model, pattern);
     }
-    const key = JSON.stringify([model.size, model.inputSize, model.outputSize, model.precision, model.activation, sparse !== undefined]);
+    const { size, inputSize, outputSize, precision, activation, config } = model;
+    const key = JSON.stringify([size, inputSize, outputSize, precision, activation, config.arithmetic, sparse !== undefined]);
     const group = groups.get(key);
     if (group) group.push(r);
     else groups.set(key, [r]);
   }
   const planned: MemberGroup[] = [];
   for (const indices of groups.values()) {
-    const { size, precision } = members[indices[0]!]!.model;
+    const { size, precision, config } = members[indices[0]!]!.model;
     const sliced = indices.map((r) => patterns.get(members[r]!.model)).filter((pattern) => pattern !== undefined);
     const entries = Math.max(0, ...new Set(sliced.map((pattern) => pattern.entries)));
-    const shape = { size, precision, sliced: sliced[0] && { slots: sliced[0].slots, entries } };
+    const shape = { size, precision, arithmetic: config.arithmetic, sliced: sliced[0] && { slots: sliced[0].slots, entries } };
     const kernel = chooseEnsembleKernel(context.info, shape);
     if (!kernel) return undefined;
     planned.push({ kernel, indices });
@@ -284,8 +285,7 @@ class Wave {
       clock?.collect();
       await pause(this.#done(chunk.to));
     }
-    for (const [i, failure] of (await this.#device.failures(this.#compute)).entries())
-      if (failure) this.#failed.set(this.#indices[i]!, failure);
+    for (const { member, ...failure } of await this.#device.failures(this.#compute)) this.#failed.set(this.#indices[member]!, failure);
     if (this.#trainer && this.#failed.size === 0) {
       clock?.enter("sums");
       await this.#trainer.finish(this.#compute);

@@ -14,6 +14,7 @@ import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { EngineProfile } from "../../../reservoir/profile.js";
 import { abandonAll, disposeAll } from "../dispose.js";
 import { DeviceClock } from "../profile.js";
+import { fastDetail } from "./kernel-choice.js";
 import { type MemberPlan, openStreams, runMembers } from "./run.js";
 import { DeviceWeights, weightBytes } from "./weights.js";
 
@@ -70,7 +71,10 @@ export class DeviceEnsemble implements EnsembleSession {
       engine,
       summary: `${context.info.name}, ${models.length} reservoirs, a block each, by ${names.join(" and ")}, weights ${where}, ${formatBytes(bytes)}`,
       bytes,
-      details: { plan: "ensemble", reservoirs: models.length, kernels: names.join(" "), groups: names.length, weights: where },
+      details: {
+        ...{ plan: "ensemble", reservoirs: models.length, kernels: names.join(" "), groups: names.length, weights: where },
+        ...fastDetail(members.groups.map(({ kernel }) => kernel)),
+      },
     };
   }
 

@@ -12,7 +12,7 @@ import { DeviceClock } from "../profile.js";
 import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
 import { DeviceGrams, type MemberRows, rowArguments, rowFeatures, rowParameters, type RowShape } from "../training/gram.js";
-import { chooseEnsembleKernel, type EnsembleKernel } from "./kernel-choice.js";
+import { chooseEnsembleKernel, type EnsembleKernel, fastDetail } from "./kernel-choice.js";
 import { ensembleKernel, tableColumns } from "./members.js";
 import { type SlicedPattern, slicePattern, sliceValues } from "./slices.js";
 import { Uploads } from "./uploads.js";
@@ -43,13 +43,15 @@ export function sweepTogether(context: Context, engine: string, work: SweepWork,
       model.precision === first.precision &&
       isSparse(model.weights) === sparse &&
       !isQuantized(model.config.weightPrecision) &&
+      model.config.arithmetic === first.config.arithmetic &&
       model.activation === first.activation,
   );
   if (!same || first.outputSize > 0 || first.size > 65_536) return undefined;
   const laid = work.bases.map(({ draws }) => layOut(draws, sparse));
   const patterns = laid.flatMap(({ pattern }) => (pattern ? [pattern] : []));
   const sliced = patterns[0] && { slots: patterns[0].slots, entries: patterns.reduce((most, { entries }) => Math.max(most, entries), 0) };
-  const kernel = chooseEnsembleKernel(context.info, { size: first.size, precision: first.precision, sliced });
+  const { size, precision, config } = first;
+  const kernel = chooseEnsembleKernel(context.info, { size, precision, arithmetic: config.arithmetic, sliced });
   return kernel && new Sweep(context, engine, work, kernel, laid, sliced?.entries).run(budget);
 }
 
@@ -157,7 +159,10 @@ class Sweep {
       engine: this.#engine,
       summary: `${this.#context.info.name}, sweep of ${members.length} reservoirs by ${name} in ${waves === 1 ? "one wave" : `${waves} waves`}, readouts solved and scored there, ${formatBytes(bytes)}`,
       bytes,
-      details: { plan: "sweep", reservoirs: members.length, seeds: bases.length, kernel: name, waves, reservoirsPerWave: waveSize },
+      details: {
+        ...{ plan: "sweep", reservoirs: members.length, seeds: bases.length, kernel: name, waves, reservoirsPerWave: waveSize },
+        ...fastDetail([this.#shape]),
+      },
     };
   }
 
@@ -241,11 +246,13 @@ class Sweep {
       const [sums, singular, infinite] = [
         await stream.download(squares, clock?.around(stream, squares.byteLength)),
         await stream.download(failed, clock?.around(stream, failed.byteLength)),
-        await stream.download(prepared.failures, clock?.around(stream, prepared.failures.byteLength)),
+        // Two words a member, all ones where its states are finite.
+        await stream.download(prepared.failures.as("u32"), clock?.around(stream, prepared.failures.byteLength)),
       ];
       clock?.collect();
       for (let m = 0; m < members.length; m++)
-        if (singular[m] !== 0 || infinite[m] !== 2n ** 64n - 1n) sums.fill(Number.NaN, m * outputs, (m + 1) * outputs);
+        if (singular[m] !== 0 || infinite[2 * m] !== 0xffffffff || infinite[2 * m + 1] !== 0xffffffff)
+          sums.fill(Number.NaN, m * outputs, (m + 1) * outputs);
       await pause();
       return sums;
     } finally {
