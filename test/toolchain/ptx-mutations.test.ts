@@ -9,6 +9,7 @@ it.each([
   ["softmax by a warp", 1],
   ["softmax by a block", 1],
   ["quantizedGemm", 8],
+  ["quantizedGemm on tensor cores", 8],
   ["persistent step", 2],
 ] as const)("of %s, one mutant in %i: the kernel is right, and 95 in 100 are noticed", (name, every) => {
   const { noticed, survivors, share } = sweep(subjects[name](), every);

@@ -12,7 +12,10 @@ const doubles = (count: number, seed: number, scale = 1): Float64Array => Float6
 describe("statistics of states", () => {
   const [size, more, washout] = [131, 3, 2];
   // Sequence b of the launch is case places[b]; the second ends within the first chunk, the third before it.
-  const [lengths, places] = [[9, 4, 3], [2, 0, 1]];
+  const [lengths, places] = [
+    [9, 4, 3],
+    [2, 0, 1],
+  ];
 
   /** Chunks [0, 4) and [4, 9) of states that lie `pitch` rows apart, and the rows of features after each. */
   function run(type: "f32" | "f64", what: { last: boolean; mean: boolean }) {
@@ -29,7 +32,16 @@ describe("statistics of states", () => {
     ] as const) {
       const chunk = type === "f32" ? new Float32Array(3 * pitch).fill(Number.NaN) : new Float64Array(3 * pitch).fill(Number.NaN);
       for (const [b, x] of states.entries()) chunk.set(x.subarray(from * size, to * size), b * pitch);
-      runKernel(kernel, [input(chunk), pitch, from, to, washout, input(Uint32Array.of(4, 3, 9)), input(Uint32Array.from(places)), { changed: features }]);
+      runKernel(kernel, [
+        input(chunk),
+        pitch,
+        from,
+        to,
+        washout,
+        input(Uint32Array.of(4, 3, 9)),
+        input(Uint32Array.from(places)),
+        { changed: features },
+      ]);
     }
     const expected = new Float64Array(3 * columns);
     for (let b = 0; b < 3; b++) {

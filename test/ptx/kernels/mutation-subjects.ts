@@ -93,10 +93,10 @@ function attentionSubject(): Subject {
   return { ptx: kernel.ptx, check };
 }
 
-function quantizedSubject(): Subject {
-  const [m, n, k] = [5, 13, 1100];
-  const kernel = quantizedGemm({ m, n, k });
-  const a = uniform(m * k, 7);
+function quantizedSubject(target: "sm_75" | "sm_80"): Subject {
+  // On tensor cores eight warps share a row's superblocks, so that one of them has two.
+  const [m, n, k] = [5, 13, target === "sm_75" ? 1100 : 2300];
+  const kernel = quantizedGemm({ m, n, k }, { target });
   const quantized = quantizeQ4(
     uniform(n * k, 8).map((each, at) => each * (1 + (Math.floor(at / 32) % 5))),
     n,
@@ -104,12 +104,20 @@ function quantizedSubject(): Subject {
   );
   const w = dequantizeQ4(quantized);
   const turned = Float32Array.from({ length: k * n }, (_, at) => w[(at % n) * k + Math.floor(at / n)]!);
-  const { value, size } = product(a, turned, m, n, k);
-  const check = (ptx: string): boolean => {
-    const c = new Float32Array(m * n);
-    runKernel(kernel, [input(a), input(quantized.data), output(c)], ptx);
-    return worst(c, value, size) < 3e-6;
-  };
+  const plain = uniform(m * k, 7);
+  // Rows of different sizes, and in each superblock one number that is far above the others.
+  const peaks = plain.map((each, at) => {
+    const [row, column] = [Math.floor(at / k), at % k];
+    const block = column >> 8;
+    return each * 4 ** row * ((column & 255) === 8 * (block + row) + (block & 7) ? 2 ** 20 : 1);
+  });
+  const given = [plain, peaks].map((a) => ({ a, ...product(a, turned, m, n, k) }));
+  const check = (ptx: string): boolean =>
+    given.every(({ a, value, size }) => {
+      const c = new Float32Array(m * n);
+      runKernel(kernel, [input(a), input(quantized.data), output(c)], ptx);
+      return worst(c, value, size) < 3e-6;
+    });
   return { ptx: kernel.ptx, check };
 }
 
@@ -145,6 +153,7 @@ export const subjects = {
   "softmax by a warp": () => softmaxSubject("warp"),
   "softmax by a block": () => softmaxSubject("block"),
   attention: attentionSubject,
-  quantizedGemm: quantizedSubject,
+  quantizedGemm: () => quantizedSubject("sm_75"),
+  "quantizedGemm on tensor cores": () => quantizedSubject("sm_80"),
   "persistent step": persistentSubject,
 } as const satisfies Record<string, () => Subject>;
