@@ -30,18 +30,40 @@ const x = context.zeros("f32", 32);
 const full = cost(20_000, () => {
   for (let i = 0; i < 20_000; i++) stream.launch(add, config, x, x, x, 32);
 });
-const graph = stream.capture((s) => {
-  for (let i = 0; i < 1000; i++) s.launch(empty, config);
-});
-const captured = cost(20_000, () => {
-  for (let i = 0; i < 20; i++) graph.launch(stream);
-});
+
+/** As `cost`, of 1000 launches in a graph that is launched 20 times. */
+function costInGraph(kernel, launch) {
+  const graph = stream.capture((s) => {
+    for (let i = 0; i < 1000; i++) s.launch(kernel, launch);
+  });
+  const each = cost(20_000, () => {
+    for (let i = 0; i < 20; i++) graph.launch(stream);
+  });
+  graph.dispose();
+  return each;
+}
+
+const captured = costInGraph(empty, config);
+const entry = (target, body) =>
+  context.load(`.version 7.8\n.target ${target}\n.address_size 64\n.visible .entry k() { ${body} ret; }`).kernel("k", []);
+const alone = costInGraph(entry("sm_70", ""), config);
 
 console.log(
   `launch of an empty kernel: ${bare.toFixed(2)} us, ${Math.round(1e6 / bare).toLocaleString("en")} a second; of vector_add with 4 arguments: ${full.toFixed(2)} us`,
 );
-console.log(`one of 1000 launches in a graph: ${captured.toFixed(3)} us`);
-for (const owned of [graph, x, stream, module, context]) owned.dispose();
+console.log(`one of 1000 launches in a graph: ${captured.toFixed(3)} us; of a kernel that is alone in its module: ${alone.toFixed(3)} us`);
+if (context.info.computeCapability[0] >= 9) {
+  const waits = entry("sm_90", "griddepcontrol.launch_dependents; griddepcontrol.wait;");
+  const overlap = { ...config, overlap: true };
+  const single = cost(20_000, () => {
+    for (let i = 0; i < 20_000; i++) stream.launch(waits, overlap);
+  });
+  const inGraph = costInGraph(waits, overlap);
+  console.log(
+    `launches that overlap, each waiting for the one before: ${single.toFixed(2)} us; one of 1000 in a graph: ${inGraph.toFixed(3)} us`,
+  );
+}
+for (const owned of [x, stream, module, context]) owned.dispose();
 
 const { stdout, status } = spawnSync("python3", [new URL("launch.py", import.meta.url).pathname], { encoding: "utf8" });
 console.log(status === 0 ? stdout.trim() : "no PyTorch beside it: python3 has no torch here");

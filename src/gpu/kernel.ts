@@ -106,6 +106,7 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
       threads: Math.min(threads, limits.maxThreadsPerBlock),
       clusters: limits.clusterLaunch !== 0 && core.driver.has("cuLaunchKernelEx"),
       cooperative: limits.cooperativeLaunch !== 0,
+      overlap: info.computeCapability[0] >= 9 && core.driver.has("cuLaunchKernelEx"),
     });
     const lengths = checkedLengths(name, parsed, options.lengths ?? []);
     this.checksLengths = lengths.some((factors) => factors.length > 0);

@@ -17,6 +17,12 @@ export interface LaunchConfig {
   readonly cooperative?: boolean;
   /** Blocks of a cluster; default: no clusters. The grid is a multiple of it. */
   readonly cluster?: Dimensions;
+  /**
+   * Whether its blocks may start while the launch before it in the stream still runs (programmatic dependent launch, CUDA C++ Programming Guide),
+   * which hides what a start costs; in a graph too. The kernel waits by `griddepcontrol.wait` before it touches what earlier launches touch,
+   * and one that gives `griddepcontrol.launch_dependents` lets the next start before its own end. Default false.
+   */
+  readonly overlap?: boolean;
 }
 
 /** What a launch may ask of a kernel on a device. */
@@ -26,18 +32,19 @@ export interface LaunchLimits {
   readonly threads: number;
   readonly clusters: boolean;
   readonly cooperative: boolean;
+  readonly overlap: boolean;
 }
 
 /** Byte offsets in CUlaunchConfig, and size and value offset of a CUlaunchAttribute, cuda.h. */
 export const launchConfigLayout = { streamAt: 32, attributesAt: 40, countAt: 48, attributeBytes: 72, valueAt: 8 } as const;
 
 /** CUlaunchAttributeID, cuda.h. */
-export const launchAttribute = { cooperative: 2, cluster: 4 } as const;
+export const launchAttribute = { cooperative: 2, cluster: 4, overlap: 6 } as const;
 
 const attributesAt = 64;
 
-/** Bytes of a CUlaunchConfig with room for the two attributes. */
-export const launchConfigBytes: number = attributesAt + 2 * launchConfigLayout.attributeBytes;
+/** Bytes of a CUlaunchConfig with room for the three attributes. */
+export const launchConfigBytes: number = attributesAt + 3 * launchConfigLayout.attributeBytes;
 
 const axes = ["x", "y", "z"] as const;
 
@@ -80,9 +87,12 @@ export class LaunchConfigMemory {
     let count = 0;
     if (config.cooperative === true) {
       if (!this.#limits.cooperative) throw new LaunchError(this.#kernel, "this device has no cooperative launches");
-      const at = (attributesAt + count++ * launchConfigLayout.attributeBytes) / 4;
-      words[at] = launchAttribute.cooperative;
-      words[at + launchConfigLayout.valueAt / 4] = 1;
+      this.#flag(count++, launchAttribute.cooperative);
+    }
+    if (config.overlap === true) {
+      if (!this.#limits.overlap)
+        throw new LaunchError(this.#kernel, "this device has no launches that overlap: they need compute capability 9.0");
+      this.#flag(count++, launchAttribute.overlap);
     }
     if (config.cluster !== undefined) {
       if (!this.#limits.clusters) throw new LaunchError(this.#kernel, "this device has no clusters: they need compute capability 9.0");
@@ -99,6 +109,12 @@ export class LaunchConfigMemory {
       }
     }
     words[launchConfigLayout.countAt / 4] = count;
+  }
+
+  #flag(index: number, attribute: number): void {
+    const at = (attributesAt + index * launchConfigLayout.attributeBytes) / 4;
+    this.#words[at] = attribute;
+    this.#words[at + launchConfigLayout.valueAt / 4] = 1;
   }
 
   #dimensions(what: string, size: Dimensions, at: number, limits: readonly [number, number, number]): void {

@@ -299,7 +299,7 @@ export class FakeDriver implements Driver {
         const sizes = this.#options.parameters?.[this.#functions.get(handle) ?? ""] ?? [];
         return index < sizes.length ? give(offset, 0) || give(size, sizes[index]!) : 1;
       },
-      cuLaunchKernelEx: (config, _function, parameters) => this.#launch(this.#hostBytes(config, 208), parameters),
+      cuLaunchKernelEx: (config, _function, parameters) => this.#launch(this.#hostBytes(config, 280), parameters),
       cuLaunchKernel: (_function, ...rest) => this.#launch(sizesOf(rest.slice(0, 7) as number[]), rest[8]),
       cuLaunchCooperativeKernel: (_function, ...rest) => this.#launch(sizesOf(rest.slice(0, 7) as number[]), rest[8]),
       cuOccupancyMaxActiveBlocksPerMultiprocessor: (out) => give(out, 2),

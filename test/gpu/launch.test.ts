@@ -206,6 +206,12 @@ describe("the shape of a launch", () => {
     expect([64, 72, 76, 80].map((at) => config.getUint32(at, true))).toEqual([4, 2, 5, 1]);
   });
 
+  it("has an attribute for each of cooperative (2), overlap (6, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION) and cluster (4)", () => {
+    const config = launched({ grid: 4, block: 8, cooperative: true, overlap: true, cluster: 2 });
+    expect(config.getUint32(launchConfigLayout.countAt, true)).toBe(3);
+    expect([64, 72, 136, 144, 208, 216].map((at) => config.getUint32(at, true))).toEqual([2, 1, 6, 1, 4, 2]);
+  });
+
   it.each([
     [{ grid: 0, block: 1 }, "kernel none: grid.x is 0; it takes a whole number from 1 to 2147483647"],
     [{ grid: [1, 65536], block: 1 }, "grid.y is 65536; it takes a whole number from 1 to 65535"],
@@ -221,8 +227,9 @@ describe("the shape of a launch", () => {
     expect(() => launched(config)).toThrow(sentence);
   });
 
-  it("without clusters or cooperative launches refuses them", () => {
+  it("without clusters, cooperative launches or launches that overlap refuses them", () => {
     expect(() => launched({ grid: 2, block: 1, cluster: 2 }, { attributes: { 120: 0 } })).toThrow("this device has no clusters");
     expect(() => launched({ grid: 2, block: 1, cooperative: true }, { attributes: { 95: 0 } })).toThrow("no cooperative launches");
+    expect(() => launched({ grid: 2, block: 1, overlap: true }, { attributes: { 75: 8 } })).toThrow("no launches that overlap");
   });
 });

@@ -131,6 +131,41 @@ describe("a graph", () => {
   });
 });
 
+describe("launches that overlap", () => {
+  // x = 3 x + 1 by one thread, after all that was launched before; the next may start at once.
+  const ptx = `.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry advance(.param .u64 x) {
+  .reg .b64 %address; .reg .b32 %value;
+  griddepcontrol.launch_dependents;
+  ld.param.u64 %address, [x];
+  griddepcontrol.wait;
+  ld.global.u32 %value, [%address];
+  mad.lo.u32 %value, %value, 3, 1;
+  st.global.u32 [%address], %value;
+  ret;
+}`;
+
+  it("come in their order where each waits for the one before, in a stream and in a graph", (test) => {
+    if (context.info.computeCapability[0] < 9) return test.skip("this device has no launches that overlap");
+    using advancing = context.load(ptx);
+    const advance = advancing.kernel("advance", ["u32*"]);
+    using x = context.zeros("u32", 1);
+    const launches = (s: Stream) => {
+      for (let i = 0; i < 1000; i++) s.launch(advance, { grid: 1, block: 1, overlap: true }, x);
+    };
+    launches(stream);
+    using graph = stream.capture(launches);
+    graph.launch(stream);
+    graph.launch(stream);
+    stream.sync();
+    let expected = 0;
+    for (let i = 0; i < 3000; i++) expected = (Math.imul(3, expected) + 1) >>> 0;
+    expect([...context.read(x)]).toEqual([expected]);
+  });
+});
+
 describe("waiting", () => {
   it("resolves for six streams at once, with files still read meanwhile", async () => {
     const wait = module.kernel("wait", ["u64"]);
