@@ -74,6 +74,7 @@ describe("the sanitizer's script", () => {
     ["the tests left no report", { log: clean }],
     ["the tool left no log", { tests: [["adds", "passed"]] }],
     ["the tool ended without a summary", { log: "=========\n", tests: [["adds", "passed"]] }],
+    ["Detected overflow of tracked", { log: `Warning: Detected overflow of tracked structures\n${clean}`, tests: [["adds", "passed"]] }],
     ["Internal Sanitizer Error: no room", { log: `${clean}Internal Sanitizer Error: no room`, tests: [["adds", "passed"]] }],
   ])("ends with 1 and says so: %s", (what, pretence) => {
     const { status, stdout } = sanitize({ [kernels]: pretence }, ["--tool", "memcheck", "--timeout", pretence.stays ? "1" : "60"]);
