@@ -18,13 +18,15 @@ export interface MatrixPlace {
 
 /** The choices of `multiplyAsync`. */
 export interface AsyncProduct {
+  /** Type of the factors; tf32 is given as f32, of which the upper 19 bits count. */
   readonly type: MatrixType;
   /** Columns of the result: a multiple of 8 up to 256. */
   readonly columns: number;
   /** Whether the product is added to what the sums hold, or takes its place. */
   readonly accumulate: Value<"pred">;
-  /** The factor's rows (of a) or columns (of b) lie side by side in shared memory, not its depth; for halves alone. */
+  /** The rows of a lie side by side in shared memory, not its depth; for halves alone. Default false. */
   readonly transposeA?: boolean;
+  /** The columns of b lie side by side in shared memory, not its depth; for halves alone. Default false. */
   readonly transposeB?: boolean;
 }
 

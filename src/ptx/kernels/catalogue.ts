@@ -93,6 +93,9 @@ export const presets = {
   /** The first product of a feed-forward layer: batch x hidden times hidden x intermediate. */
   ffnGemm: (batch: number, hidden: number, intermediate: number) =>
     ({ kind: "gemmTiled", m: batch, n: intermediate, k: hidden, tileSize: 32 }) as const,
+  /** The same product of halves on tensor cores; for sm_90a by warp groups. */
+  ffnGemmHalf: (batch: number, hidden: number, intermediate: number, type: "f16" | "bf16" = "bf16") =>
+    ({ kind: "gemmTensorCore", m: batch, n: intermediate, k: hidden, type }) as const,
   /** A product with weights in Q4_K superblocks: m rows of k numbers with n rows of weights. */
   q4kInference: (m: number, n: number, k: number) => ({ kind: "quantizedGemm", m, n, k, format: "superblock" }) as const,
   /** Root-mean-square norm with a weight for each number. */

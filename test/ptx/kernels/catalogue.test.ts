@@ -33,6 +33,7 @@ describe("presets", () => {
   it("state the fields they stand for", () => {
     expect(presets.llamaAttention(2048, 128)).toEqual({ kind: "attention", heads: 1, seqLen: 2048, headDim: 128, causal: true });
     expect(presets.ffnGemm(32, 4096, 11008)).toEqual({ kind: "gemmTiled", m: 32, n: 11008, k: 4096, tileSize: 32 });
+    expect(presets.ffnGemmHalf(32, 4096, 11008)).toEqual({ kind: "gemmTensorCore", m: 32, n: 11008, k: 4096, type: "bf16" });
     expect(presets.q4kInference(1, 4096, 4096)).toEqual({ kind: "quantizedGemm", m: 1, n: 4096, k: 4096, format: "superblock" });
     expect(presets.rmsNorm(4096)).toEqual({ kind: "rmsNorm", rows: 1, hiddenSize: 4096, epsilon: 1e-6, affine: true });
     expect(presets.smallReservoir(256)).toEqual({ kind: "persistentCluster", size: 256, rowsPerWarp: 4, warps: 4 });
@@ -43,6 +44,7 @@ describe("presets", () => {
   it.each([
     [presets.llamaAttention(100, 64), "flash_attention_causal_f16"],
     [presets.ffnGemm(8, 64, 96), "gemm_tiled"],
+    [presets.ffnGemmHalf(8, 64, 96, "f16"), "gemm_tensor_core_f16"],
     [presets.q4kInference(1, 64, 256), "q4k_gemm_fused"],
     [presets.rmsNorm(512), "rmsnorm"],
     [presets.smallReservoir(500), "reservoir_persistent_cluster"],
