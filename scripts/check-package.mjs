@@ -91,12 +91,14 @@ for (const threads of [1, 2]) {
     `import { ridge } from "spillway/readout";
 console.log(ridge({ lambda: 1 }).fit([[1], [2], [3]], [2, 4, 6]).weights.rows);`,
   );
+  const parts = Object.entries(JSON.parse(readFileSync("package.json", "utf8")).exports)
+    .filter(([, to]) => to.default?.endsWith(".js"))
+    .map(([part]) => `spillway${part.slice(1)}`);
   writeFileSync(
     join(consumer, "names.mjs"),
-    `const parts = ${JSON.stringify(Object.keys(JSON.parse(readFileSync("package.json", "utf8")).exports).filter((part) => part !== "./package.json"))};
-for (const part of parts)
-  for (const [name, value] of Object.entries(await import(\`spillway\${part.slice(1)}\`)))
-    if (/^class\\b/.test(String(value)) && value.name !== name) throw new Error(\`\${name} of spillway\${part.slice(1)} calls itself \${value.name}\`);`,
+    `for (const part of ${JSON.stringify(parts)})
+  for (const [name, value] of Object.entries(await import(part)))
+    if (/^class\\b/.test(String(value)) && value.name !== name) throw new Error(name + " of " + part + " calls itself " + value.name);`,
   );
   run(process.execPath, ["names.mjs"], { cwd: consumer });
   console.log("every class bears its own name");
