@@ -11,7 +11,7 @@ import type { Profile } from "./profile.js";
 import { anyShapeOf } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
 import type { EngineModel, NetworkState, SpikingModel } from "./spiking-model.js";
-import type { SummaryWork } from "./summary.js";
+import { checkSummary, type SummaryWork } from "./summary.js";
 import { UnknownFieldError } from "./validate.js";
 import { busyError } from "./work.js";
 import type { ReservoirMatrices } from "./weights.js";
@@ -212,12 +212,18 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
 
   /**
    * Statistics of the states of sequences, each run from the initial state, or what a readout of classes makes of them, where the engine can do
-   * that without handing states out; undefined where it cannot. See `SummaryWork`.
+   * that without handing states out; undefined where it cannot. See `SummaryWork`. @throws DataError where what is asked for does not go with them
    */
   summarise(sequences: readonly MatrixLike[], work: SummaryWork): Promise<Matrix<Float64Array>> | undefined {
     const session = this.#session;
     if (!session.summarise) return undefined;
+    if (sequences.length === 0) throw new DataError("sequences is empty; a summary takes at least one sequence");
     const checked = sequences.map((inputs, b) => this.#sequence(inputs, undefined, `sequences[${b}]`));
+    checkSummary(
+      work,
+      this.model.size,
+      checked.map(({ inputs }) => inputs),
+    );
     return this.#alone(() => session.summarise!(checked, work));
   }
 

@@ -5,7 +5,15 @@ import { DenseBatchRun } from "../../../src/engine/cuda/batch/dense.js";
 import { batchKernels, planBatch } from "../../../src/engine/cuda/batch/shapes.js";
 import { DeviceSummary } from "../../../src/engine/cuda/summary.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
-import { Classifier, type ClassifierOptions, type Matrix, NonFiniteStateError, type SummaryWork } from "../../../src/index.js";
+import {
+  Classifier,
+  type ClassifierOptions,
+  type Matrix,
+  NonFiniteStateError,
+  plainFeatures,
+  ReservoirComputer,
+  type SummaryWork,
+} from "../../../src/index.js";
 import type { ReservoirModel, SequenceInput } from "../../../src/reservoir/index.js";
 import { openTestDevice } from "../../gpu/device/device.js";
 import { model, randomMatrix } from "../contract.js";
@@ -80,6 +88,26 @@ describe("statistics of states", () => {
     await expect(session.summarise!(sequencesFor(of, 2), everything(2))).rejects.toThrow(NonFiniteStateError);
     await session.dispose();
   });
+});
+
+it("a summary that does not go with its sequences is refused", async () => {
+  await using computer = await ReservoirComputer.create({ size: 5, inputSize: 2, seed: 1 }, { engine: name });
+  const sequences = [3, 2].map((rows) => randomMatrix(rows, 2, "float64", rows));
+  const refused = (work: Partial<SummaryWork>, list = sequences) => expect(() => computer.summarise(list, { ...everything(2), ...work }));
+  refused({}, []).toThrow("sequences is empty");
+  refused({}).toThrow("washout is 2 and sequences[1] has 2 rows; a mean takes a whole number from 0 to 1");
+  refused({ washout: 0.5 }).toThrow("washout is 0.5");
+  refused({ last: false, mean: false }).toThrow("last and mean are false");
+  refused({ given: everything(3).given }).toThrow("given has 3 rows and there are 2 sequences");
+  const readout = {
+    features: plainFeatures,
+    stateSize: 4,
+    inputSize: 0,
+    weights: randomMatrix(2, 4, "float64", 1),
+    intercept: new Float64Array(2),
+  };
+  const classes = { readout, layerNorm: false, shares: "softmax" } as SummaryWork["classes"];
+  refused({ washout: 0, classes }).toThrow("the readout of classes takes 4 features; these sequences have 13");
 });
 
 describe("a classifier", () => {

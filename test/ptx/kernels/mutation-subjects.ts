@@ -62,33 +62,37 @@ function softmaxSubject(form: "warp" | "block"): Subject {
   return { ptx: kernel.ptx, check };
 }
 
-function attentionSubject(): Subject {
-  const shape = { heads: 2, seqLen: 135, headDim: 24, keyLength: 139, causal: true } as const;
+function attentionSubject(type: "f16" | "f32"): Subject {
+  const shape = { heads: 2, seqLen: 135, headDim: 24, keyLength: 139, causal: true, type } as const;
   const kernel = attention(shape, { target: "sm_80" });
   // The second head's scores are so far apart that exponentials overflow where any but the largest is subtracted.
   const far = (values: Float32Array, s: number): Float32Array =>
     values.map((each, at) => (s === 0 && at >= values.length / 2 ? 60 * each : each));
-  const bits = [shape.seqLen, shape.keyLength, shape.keyLength].map((count, s) =>
-    toHalves(far(uniform(2 * count * shape.headDim, 4 + s, 2), s), "f16"),
+  const stored = (values: Float32Array) => (type === "f16" ? toHalves(values, type) : values);
+  const numbers = (values: Float32Array | Uint16Array) =>
+    values instanceof Uint16Array ? fromHalves(values, "f16") : Float64Array.from(values);
+  const given = [shape.seqLen, shape.keyLength, shape.keyLength].map((count, s) =>
+    stored(far(uniform(2 * count * shape.headDim, 4 + s, 2), s)),
   );
-  const [q, k, v] = bits.map((each) => fromHalves(each, "f16"));
+  const [q, k, v] = given.map(numbers);
   const expected = attentionOf(shape, q!, k!, v!);
   // Queries that are no numbers, and a key that only the last queries see, change nothing for all other queries.
   const lost = [41, 73, 105];
   const seenFrom = 118;
+  const nothing = type === "f16" ? 0x7e00 : Number.NaN;
   const holes = [lost, [seenFrom + shape.keyLength - shape.seqLen], []].map((rows, s) =>
-    bits[s]!.map((each, at) => (rows.includes(Math.floor(at / shape.headDim)) ? 0x7e00 : each)),
+    given[s]!.map((each, at) => (rows.includes(Math.floor(at / shape.headDim)) ? nothing : each)),
   );
-  const untouched = (_: unknown, at: number): boolean => {
+  const untouched = (at: number): boolean => {
     const query = Math.floor(at / shape.headDim);
     return query >= shape.seqLen || (query < seenFrom && !lost.includes(query));
   };
   const check = (ptx: string): boolean => {
-    const [o, rest] = [new Uint16Array(expected.length), new Uint16Array(expected.length)];
-    runKernel(kernel, [...bits.map(input), output(o)], ptx);
-    if (!(worst(fromHalves(o, "f16"), expected, 2) < 1e-3)) return false;
+    const [o, rest] = [stored(new Float32Array(expected.length)), stored(new Float32Array(expected.length))];
+    runKernel(kernel, [...given.map(input), output(o)], ptx);
+    if (!(worst(numbers(o), expected, 2) < (type === "f16" ? 1e-3 : 1e-5))) return false;
     runKernel(kernel, [...holes.map(input), output(rest)], ptx);
-    return rest.every((each, at) => each === o[at] || !untouched(each, at));
+    return expected.every((_, at) => rest[at] === o[at] || !untouched(at));
   };
   return { ptx: kernel.ptx, check };
 }
@@ -152,7 +156,8 @@ export const subjects = {
   gemmTiled: gemmSubject,
   "softmax by a warp": () => softmaxSubject("warp"),
   "softmax by a block": () => softmaxSubject("block"),
-  attention: attentionSubject,
+  attention: () => attentionSubject("f16"),
+  "attention in f32": () => attentionSubject("f32"),
   quantizedGemm: () => quantizedSubject("sm_75"),
   "quantizedGemm on tensor cores": () => quantizedSubject("sm_80"),
   "persistent step": persistentSubject,
