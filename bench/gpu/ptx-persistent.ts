@@ -3,6 +3,7 @@
 import { cudaEngine } from "../../src/engine/cuda/index.js";
 import { choices } from "../../src/engine/cuda/plan.js";
 import { shapeOf } from "../../src/engine/cuda/shape.js";
+import { spinLimitOf } from "../../src/engine/cuda/spin-limit.js";
 import type { Parameter } from "../../src/gpu/index.js";
 import { Matrix, RandomStream, type SparseMatrix, seedKeys } from "../../src/numerics/index.js";
 import { generateKernel, type KernelType, persistentPlaces } from "../../src/ptx/index.js";
@@ -134,7 +135,7 @@ async function compare(
       steps,
       () => stream.fill(state),
       (round) => {
-        const scalars: Record<string, unknown> = { steps, generation: round * steps, spinLimit: 2n ** 31n };
+        const scalars: Record<string, unknown> = { steps, generation: round * steps, spinLimit: BigInt(spinLimitOf()) };
         stream.launch(handle, config, ...(kernel.parameters.map(({ name }) => buffers[name] ?? scalars[name]) as never[]));
       },
     );
