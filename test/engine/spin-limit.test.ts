@@ -30,6 +30,8 @@ describe("the limit of a wait between blocks", () => {
   it("is refused by every plan, those that never wait too", async () => {
     const engine = deviceEngine({ name: "sim", open: () => openDevice({ driver: simulatedDriver() }) });
     await expect(engine.open(model({ size: 5 }), { plan: "streamed", spinLimit: 0 })).rejects.toThrow("spinLimit is 0");
+    vi.stubEnv("SPILLWAY_SPIN_LIMIT", "soon");
+    await expect(engine.open(model({ size: 5 }), { plan: "streamed" })).rejects.toThrow('SPILLWAY_SPIN_LIMIT is "soon"');
     engine.close();
   });
 });
