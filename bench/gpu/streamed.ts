@@ -1,12 +1,14 @@
 // The streamed plan beside the device's own copy rate, and beside cuSPARSE and cuBLAS through PyTorch in the same run (where python3 has torch). Times are
 // of whole runs from JavaScript, drive and the look for states that are not finite included; states stay on the device.
-// Usage: npx tsx bench/gpu/streamed.ts
+// Usage: npx tsx bench/gpu/streamed.ts [TEXT], for the cases whose name has that text, without peers
 import { spawnSync } from "node:child_process";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
-import { Matrix, type SparseMatrix } from "../../src/numerics/index.js";
+import { Matrix, seedKeys, type SparseMatrix } from "../../src/numerics/index.js";
+import type { ReservoirConfig } from "../../src/reservoir/config.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import { modelOf } from "../../src/reservoir/kinds.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
+import { undrawnMatrix, unscaledDraws } from "../../src/reservoir/weight-draws.js";
 import { buildModel } from "../../src/reservoir/weights.js";
 
 const engine = cudaEngine(0);
@@ -26,20 +28,23 @@ function filled(length: number, scale: number): Float32Array {
   return data;
 }
 
+type Fields = Pick<ReservoirConfig, "weightPrecision" | "arithmetic">;
+
 /** A model with these weights and little else drawn. */
-function modelWith(size: number, weights: Matrix | SparseMatrix, weightPrecision: "full" | "bfloat16" = "full"): ReservoirModel {
-  const config = resolveConfig({ size, connectionProbability: 0, spectralRadius: null, storage: "sparse", weightPrecision });
-  return { ...buildModel(config), weights };
+function modelWith(size: number, weights: Matrix | SparseMatrix, fields: Partial<Fields> = {}): ReservoirModel {
+  const model = buildModel(resolveConfig({ size, connectionProbability: 0, spectralRadius: null, storage: "sparse" }));
+  return { ...model, config: { ...model.config, ...fields }, weights };
 }
 
-function dense(size: number, weightPrecision: "full" | "bfloat16" = "full"): ReservoirModel {
-  const data = filled(size * size, 1 / size);
-  if (weightPrecision === "bfloat16") {
-    const words = new Uint32Array(data.buffer);
-    for (let i = 0; i < words.length; i++) words[i] = words[i]! & 0xffff0000;
-  }
-  return modelWith(size, new Matrix(size, size, data), weightPrecision);
+/** A model whose dense W the device draws, scaled to a radius of about 0.9. */
+function drawnThere(size: number, fields: Partial<Fields>): ReservoirModel {
+  const config = resolveConfig({ size, connectionProbability: 1, storage: "dense", ...fields });
+  const draws = { ...unscaledDraws(config, seedKeys(1)), factor: 0.9 / Math.sqrt(size / 3) };
+  return { ...modelWith(size, undrawnMatrix(size), fields), draws };
 }
+
+const dense = (size: number, fields: Partial<Fields> = {}): ReservoirModel =>
+  modelWith(size, new Matrix(size, size, filled(size * size, 1 / size)), fields);
 
 /** A model whose W the device draws and scales. */
 async function drawn(size: number): Promise<ReservoirModel> {
@@ -51,7 +56,7 @@ async function drawn(size: number): Promise<ReservoirModel> {
 }
 
 /** Every row has `perRow` entries in columns spread over the whole. */
-function sparse(size: number, perRow: number): ReservoirModel {
+function sparse(size: number, perRow: number, fields: Partial<Fields> = {}): ReservoirModel {
   const rowOffsets = Uint32Array.from({ length: size + 1 }, (_, r) => r * perRow);
   const columns = new Uint32Array(size * perRow);
   const stride = size / perRow;
@@ -61,7 +66,7 @@ function sparse(size: number, perRow: number): ReservoirModel {
       state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
       columns[p] = Math.floor(m * stride + (state / 2 ** 32) * Math.floor(stride));
     }
-  return modelWith(size, { rows: size, cols: size, rowOffsets, columns, values: filled(size * perRow, 1 / perRow) });
+  return modelWith(size, { rows: size, cols: size, rowOffsets, columns, values: filled(size * perRow, 1 / perRow) }, fields);
 }
 
 /** Median microseconds of a step over five runs, after one that warms up. */
@@ -104,8 +109,9 @@ const copy = copyRate();
 const { name } = context.info;
 console.log(`${name}: a copy on the device reads and writes ${(copy / 1e12).toFixed(3)} TB/s; float32 states, one input\n`);
 
-const peers = spawnSync("python3", [new URL("streamed_peers.py", import.meta.url).pathname], { encoding: "utf8" });
-const theirs = (peers.status === 0 ? JSON.parse(peers.stdout) : {}) as Record<string, number | string>;
+const only = process.argv[2] ?? "";
+const peers = spawnSync(only === "" ? "python3" : "true", [new URL("streamed_peers.py", import.meta.url).pathname], { encoding: "utf8" });
+const theirs = (peers.status === 0 && only === "" ? JSON.parse(peers.stdout) : {}) as Record<string, number | string>;
 if (peers.status !== 0) console.log(`no PyTorch beside it: ${peers.stderr.trim().split("\n").at(-1)}\n`);
 
 console.log("| case | us/step | bytes of W a step | TB/s | share of the copy rate | modelled us | peer us (the product alone) | ratio |");
@@ -115,14 +121,21 @@ const cases: readonly (readonly [string, () => ReservoirModel | Promise<Reservoi
   ["dense N=8192", () => dense(8192), 2000],
   ["dense N=16384", () => dense(16384), 640],
   ["dense N=32768", () => dense(32768), 192],
-  ["dense N=32768, bfloat16 weights", () => dense(32768, "bfloat16"), 384],
+  ["dense N=32768, fast", () => drawnThere(32768, { arithmetic: "fast" }), 192],
+  ["dense N=32768, bfloat16 weights", () => drawnThere(32768, { weightPrecision: "bfloat16" }), 384],
+  ["dense N=32768, bfloat16 weights, fast", () => drawnThere(32768, { weightPrecision: "bfloat16", arithmetic: "fast" }), 384],
+  ["dense N=32768, int8 weights", () => drawnThere(32768, { weightPrecision: "int8", arithmetic: "fast" }), 768],
+  ["dense N=32768, q4_k weights", () => drawnThere(32768, { weightPrecision: "q4_k", arithmetic: "fast" }), 1280],
   ["dense N=100000, bfloat16 weights, drawn on the device", () => drawn(100_000), 64],
+  ["dense N=100000, q4_k weights, drawn on the device", () => drawnThere(100_000, { weightPrecision: "q4_k", arithmetic: "fast" }), 192],
   ["sparse N=10000, 1000 a row", () => sparse(10_000, 1000), 8000],
+  ["sparse N=10000, 1000 a row, fast", () => sparse(10_000, 1000, { arithmetic: "fast" }), 8000],
   ["sparse N=50000, 500 a row", () => sparse(50_000, 500), 4000],
   ["sparse N=100000, 100 a row", () => sparse(100_000, 100), 4000],
   ["sparse N=200000, 10 a row", () => sparse(200_000, 10), 4000],
 ];
 for (const [label, make, steps] of cases) {
+  if (!label.includes(only)) continue;
   const { microseconds, bytes, modelled } = await measure(await make(), steps);
   const rate = bytes / (microseconds / 1e6);
   const peer = theirs[label];

@@ -3,6 +3,7 @@ import * as z from "zod";
 import type { ReservoirConfig, ReservoirOptions } from "./config.js";
 import type { TopologyConfig } from "./topologies/topology.js";
 import { ConfigError, parseOrThrow } from "./validate.js";
+import { isQuantized, quantizedTakes } from "./weight-rounding.js";
 
 /** A finite number; `takes` says in words what is accepted. */
 export const number = (takes: string, accept: (value: number) => boolean = () => true) =>
@@ -111,7 +112,7 @@ const fields = {
     .default("zeros"),
   seed: z.union([z.string(), number("text or a finite number")], { error: "text or a finite number" }).default("spillway"),
   storage: oneOf(["auto", "dense", "sparse"]).default("auto"),
-  weightPrecision: oneOf(["full", "bfloat16"]).default("full"),
+  weightPrecision: oneOf(["full", "bfloat16", "int8", "q4_k"]).default("full"),
   arithmetic: oneOf(["portable", "fast"]).default("portable"),
   precision: oneOf(["float32", "float64"]).default("float32"),
 };
@@ -135,6 +136,7 @@ export function resolveConfig(options: ReservoirOptions): ReservoirConfig {
   checkLength("inputScaling", rest.inputScaling, rest.inputSize, "input");
   if (Array.isArray(rest.initialState)) checkLength("initialState", rest.initialState, rest.size, "neuron");
   checkTopology(rest.topology, rest.size);
+  checkWeightPrecision(rest);
   if (feedback === null) {
     if (outputSize)
       throw new ConfigError("outputSize", outputSize, "0 or nothing where feedback is null; set feedback: {} to feed outputs back");
@@ -154,6 +156,16 @@ type Parsed = Omit<ReservoirConfig, "feedback" | "outputSize"> & {
 
 function checkLength(field: string, value: number | readonly number[] | object, length: number, each: string): void {
   if (Array.isArray(value) && value.length !== length) throw new ConfigError(field, value, `a number, or one per ${each} (${length})`);
+}
+
+function checkWeightPrecision({ weightPrecision, arithmetic, precision, storage }: Omit<Parsed, "feedback">): void {
+  if (!isQuantized(weightPrecision)) return;
+  const refuse = (needs: string): never => {
+    throw new ConfigError("weightPrecision", weightPrecision, quantizedTakes(needs));
+  };
+  if (arithmetic !== "fast") refuse('arithmetic: "fast"');
+  if (precision !== "float32") refuse('precision: "float32"');
+  if (storage === "sparse") refuse('a W that is stored dense; set storage: "dense"');
 }
 
 function checkTopology(topology: TopologyConfig, size: number): void {

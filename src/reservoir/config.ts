@@ -2,6 +2,7 @@
 import type { Seed } from "../numerics/index.js";
 import type { Activation } from "./model.js";
 import type { TopologyConfig } from "./topologies/index.js";
+import type { WeightPrecision } from "./weight-rounding.js";
 
 /** Where random weights come from: U(-1, 1), N(0, 1), or -1 and 1 with equal chance. */
 export type WeightDistribution = "uniform" | "normal" | "bernoulli";
@@ -68,8 +69,11 @@ export interface ReservoirConfig {
   readonly seed: Seed;
   /** How W is stored, which decides the order of its sums; "auto" follows the density and is resolved when the model is made. */
   readonly storage: "auto" | "dense" | "sparse";
-  /** "bfloat16" rounds every weight of W once more when it is made; arithmetic stays in the model's precision. Default "full". */
-  readonly weightPrecision: "full" | "bfloat16";
+  /**
+   * "bfloat16" rounds every weight of W once more when it is made; arithmetic stays in the model's precision. "int8" and "q4_k" (4.5 bits a weight) round
+   * to steps that each row, or each 32 weights of a row, has; they take a dense float32 W and `arithmetic: "fast"`. Zeros stay zeros. Default "full".
+   */
+  readonly weightPrecision: WeightPrecision;
   /** "portable": the same bits on every engine. "fast" lets an engine that has something faster use it. */
   readonly arithmetic: "portable" | "fast";
   /** Precision of states and weights; default "float32". */

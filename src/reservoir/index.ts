@@ -20,5 +20,6 @@ export type * from "./summary.js";
 export type { TopologyConfig } from "./topologies/topology.js";
 export { ConfigError, formatPath, nearest, parseOrThrow, UnknownFieldError } from "./validate.js";
 export type { RowSums, WeightDraws } from "./weight-draws.js";
+export type { WeightPrecision } from "./weight-rounding.js";
 export type { ReservoirMatrices } from "./weights.js";
 export { WorkInterruptedError, WorkPacer } from "./work.js";

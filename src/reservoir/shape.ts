@@ -3,6 +3,7 @@ import { isSparse, type Precision, storedValues } from "../numerics/index.js";
 import type { ReservoirConfig } from "./config.js";
 import type { ReservoirModel } from "./model.js";
 import type { EngineModel } from "./spiking-model.js";
+import type { WeightPrecision } from "./weight-rounding.js";
 
 /** Sizes of a model. */
 export interface ModelShape {
@@ -16,7 +17,7 @@ export interface ModelShape {
   /** Stored values of W. */
   readonly nonzeros: number;
   readonly precision: Precision;
-  readonly weightPrecision: "full" | "bfloat16";
+  readonly weightPrecision: WeightPrecision;
   readonly noisy: boolean;
   /** What the description allows: "fast" need not give the bits of the portable rules. */
   readonly arithmetic: "portable" | "fast";

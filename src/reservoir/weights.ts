@@ -25,6 +25,7 @@ import type { RadiusMethod, ReservoirModel } from "./model.js";
 import { expectedShape, storageFor } from "./shape.js";
 import { buildTopology, drawDense, type TopologyMatrix } from "./topologies/index.js";
 import { ConfigError } from "./validate.js";
+import { isQuantized, quantizedTakes, roundedBytes, roundWeights } from "./weight-rounding.js";
 
 /** A user's own matrices, taken as they are; what is left out is drawn from the description. */
 export interface ReservoirMatrices {
@@ -100,7 +101,7 @@ export async function buildDrawnModel(
 ): Promise<ReservoirModel> {
   const unscaled = unscaledDraws(config, seedKeys(config.seed));
   const radius = config.spectralRadius === null ? undefined : radiusOfRows(await rowSums(unscaled));
-  const rest = buildModel({ ...config, storage: "sparse", connectionProbability: 0, spectralRadius: null });
+  const rest = buildModel({ ...config, storage: "sparse", connectionProbability: 0, spectralRadius: null, weightPrecision: "full" });
   const factor = radius !== undefined && radius > 0 ? config.spectralRadius! / radius : 1;
   return {
     ...rest,
@@ -116,7 +117,7 @@ export async function buildDrawnModel(
 function expectedWeightBytes(config: ReservoirConfig, inPlace: boolean): number {
   const { size, inputSize, outputSize, storage, nonzeros, precision } = expectedShape(config);
   const elementBytes = precision === "float32" ? 4 : 8;
-  const weightBytes = inPlace && config.weightPrecision === "bfloat16" ? 2 : elementBytes;
+  const weightBytes = (inPlace && roundedBytes[config.weightPrecision]) || elementBytes;
   const recurrent = storage === "dense" ? size * size * weightBytes : nonzeros * (elementBytes + (size * elementBytes > 65536 ? 4 : 2));
   return recurrent + size * (inputSize + outputSize) * elementBytes;
 }
@@ -200,7 +201,7 @@ function stored(matrix: Matrix | SparseMatrix, factor: number, config: Reservoir
   const source = isSparse(matrix) ? matrix.values : matrix.data;
   const values = allocate(config.precision, source.length);
   for (let i = 0; i < source.length; i++) values[i] = source[i]! * factor;
-  if (config.weightPrecision === "bfloat16") roundToBfloat16(values);
+  if (!isQuantized(config.weightPrecision)) roundWeights(values, matrix.cols, config.weightPrecision);
   const beyond = firstNonFinite(values);
   if (beyond >= 0)
     throw new ConfigError(
@@ -208,23 +209,27 @@ function stored(matrix: Matrix | SparseMatrix, factor: number, config: Reservoir
       source[beyond]! * factor,
       `values that ${config.precision} can hold; scale W, or take precision float64`,
     );
-  const rounded = isSparse(matrix) ? { ...matrix, values } : new Matrix(matrix.rows, matrix.cols, values);
+  const scaled = isSparse(matrix) ? { ...matrix, values } : new Matrix(matrix.rows, matrix.cols, values);
   const storage =
     config.storage === "auto" ? storageFor(config.size, isSparse(matrix) ? storedValues(matrix) : countNonzeros(source)) : config.storage;
-  if (storage === "dense") return isSparse(rounded) ? toDense(rounded) : rounded;
-  return isSparse(rounded) ? rounded : toSparse(rounded);
+  if (storage === "dense") return inSteps(isSparse(scaled) ? toDense(scaled) : scaled, config);
+  refuseSparseSteps(config);
+  return isSparse(scaled) ? scaled : toSparse(scaled);
 }
 
-/** Rounds each value to 8 significant bits, to nearest even, by way of binary32. */
-function roundToBfloat16(values: FloatArray): void {
-  const float = new Float32Array(1);
-  const bits = new Uint32Array(float.buffer);
-  for (let i = 0; i < values.length; i++) {
-    float[0] = values[i]!;
-    const word = bits[0]!;
-    bits[0] = (word + 0x7fff + ((word >>> 16) & 1)) & 0xffff0000;
-    values[i] = float[0];
-  }
+/** @throws ConfigError for a description whose W turns out sparse, and whose weights are to be steps */
+function refuseSparseSteps({ weightPrecision }: ReservoirConfig): void {
+  if (!isQuantized(weightPrecision)) return;
+  throw new ConfigError("weightPrecision", weightPrecision, quantizedTakes('a W that is stored dense; set storage: "dense"'));
+}
+
+/** A dense W rounded by rows, where its weights are to be whole numbers of steps. */
+function inSteps(weights: Matrix, { weightPrecision, precision }: ReservoirConfig): Matrix {
+  if (!isQuantized(weightPrecision)) return weights;
+  roundWeights(weights.data, weights.cols, weightPrecision);
+  const beyond = firstNonFinite(weights.data);
+  if (beyond >= 0) throw new ConfigError("weights", weights.data[beyond], `values whose steps ${precision} can hold; scale W`);
+  return weights;
 }
 
 function drawn(

@@ -386,6 +386,14 @@ describe("a bare reservoir", () => {
     );
   });
 
+  it.each(["int8", "q4_k"] as const)("whose weights are steps of %s comes back with every bit of its model", async (weightPrecision) => {
+    const options = { size: 300, connectionProbability: 1, arithmetic: "fast", weightPrecision } as const;
+    await using made = await ReservoirComputer.create(options, { engine: "reference" });
+    const { computer: loaded } = await decodeReservoir(await encodeReservoir(made), { engine: "reference" });
+    expect(loaded.model).toEqual(made.model);
+    await loaded.dispose();
+  });
+
   it("of a user's own matrices comes back with them", async () => {
     const weights = toSparse(Matrix.from([[0, 0.5, 0], [0, 0, 0.5], [0.25, 0, 0]])); // biome-ignore format: a matrix
     const matrices = { weights, bias: [1, 2, 3], feedbackWeights: [1, 0, -1], initialState: [0.1, 0.2, 0.3] };

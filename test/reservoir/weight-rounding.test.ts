@@ -1,8 +1,12 @@
 // Weights rounded to steps: how near they stay, that zeros stay zeros, and that what is rounded stays as it is.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bits, randomMatrix } from "../engine/contract.js";
+import { Matrix } from "../../src/numerics/index.js";
+import { resolveConfig } from "../../src/reservoir/config-schema.js";
+import type { ReservoirOptions } from "../../src/reservoir/config.js";
 import { roundWeights } from "../../src/reservoir/weight-rounding.js";
+import { buildModel } from "../../src/reservoir/weights.js";
+import { bits, model, randomMatrix } from "../engine/contract.js";
 
 function rounded(values: Float32Array, columns: number, precision: "bfloat16" | "int8" | "q4_k"): Float32Array {
   const out = values.slice();
@@ -85,5 +89,41 @@ describe("steps of four bits", () => {
   it("take a row of almost nothing for zeros", () => {
     expect(rounded(Float32Array.of(1e-31, -1e-32), 2, "q4_k")).toEqual(new Float32Array(2));
     expect(rounded(Float32Array.of(1e-31, -1e-32), 2, "int8")).toEqual(new Float32Array(2));
+  });
+});
+
+describe("a description whose weights are steps", () => {
+  const options: ReservoirOptions = { size: 40, connectionProbability: 1, arithmetic: "fast" };
+
+  it.each(["int8", "q4_k"] as const)("has a W of %s: that of full precision, rounded by rows", (weightPrecision) => {
+    const full = model(options).weights as Matrix<Float32Array>;
+    const { weights, config } = model({ ...options, weightPrecision });
+    expect(config.weightPrecision).toBe(weightPrecision);
+    expect((weights as Matrix).data).toEqual(rounded(full.data, 40, weightPrecision));
+    expect((weights as Matrix).data).not.toEqual(full.data);
+  });
+
+  it.each([
+    [{ arithmetic: "portable" }, 'weightPrecision is "q4_k"; it takes "full" or "bfloat16" here, or arithmetic: "fast"'],
+    [{ precision: "float64" }, 'weightPrecision is "q4_k"; it takes "full" or "bfloat16" here, or precision: "float32"'],
+    [
+      { storage: "sparse" },
+      'weightPrecision is "q4_k"; it takes "full" or "bfloat16" here, or a W that is stored dense; set storage: "dense"',
+    ],
+    [{ connectionProbability: 0.1 }, 'or a W that is stored dense; set storage: "dense"'],
+  ] as const)("is refused with %o", (more, message) => {
+    expect(() => model({ ...options, weightPrecision: "q4_k", ...more })).toThrow(message);
+  });
+
+  it("is refused where a step is beyond binary32", () => {
+    const weights = new Matrix(1, 1, Float32Array.of(3.4028234663852886e38));
+    const config = resolveConfig({ ...options, size: 1, weightPrecision: "q4_k" });
+    expect(() => buildModel(config, { weights })).toThrow("weights is Infinity; it takes values whose steps float32 can hold; scale W");
+  });
+
+  it("keeps connections that are not there away, and is stored dense when it is asked to be", () => {
+    const { weights } = model({ ...options, connectionProbability: 0.1, storage: "dense", weightPrecision: "q4_k" });
+    const full = model({ ...options, connectionProbability: 0.1, storage: "dense" }).weights as Matrix;
+    for (const [i, w] of full.data.entries()) expect(w !== 0 || (weights as Matrix).data[i] === 0).toBe(true);
   });
 });

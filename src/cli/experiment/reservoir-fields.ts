@@ -22,8 +22,8 @@ export const reservoirFieldDescriptions: Readonly<Record<string, string>> = {
   initialState: "x before the first step.",
   seed: "Determines every weight; in an experiment, seed or seeds at the top of the file do.",
   storage: "How W is stored; auto follows the density.",
-  weightPrecision: "bfloat16 rounds every weight of W once more.",
-  arithmetic: "portable: the same bits on every engine.",
+  weightPrecision: "bfloat16 rounds every weight of W once more; int8 and q4_k to steps of 8 and 4 bits (dense float32, arithmetic fast).",
+  arithmetic: "portable: the same bits on every engine; fast: an engine may use what is faster.",
   precision: "Precision of states and weights.",
 };
 

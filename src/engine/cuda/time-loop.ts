@@ -94,6 +94,8 @@ export interface TimeLoopPlan {
   readonly details: Readonly<Record<string, string | number | boolean>>;
   /** Device memory that it would hold, weights included. */
   readonly bytes: number;
+  /** Whether its steps have the bits of docs/numerics.md; left out, they have. */
+  readonly arithmetic?: "portable" | "fast" | undefined;
   /** Modelled from measurements; the session takes the least. */
   readonly microsecondsPerStep: number;
   /** Loads weights and kernels; undefined where the device turns out not to take it (co-residency), and the next plan is tried. */

@@ -9,6 +9,7 @@ import { openDevice } from "../../../src/gpu/index.js";
 import { simulatedDriver } from "../../../src/sim/index.js";
 import { onHardware, size } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix, randomReadout } from "../contract.js";
+import { distance } from "./distance.js";
 import { device } from "./engines.js";
 
 async function statesOf(engine: Engine, config: ReservoirOptions, steps: number, every = 1): Promise<Matrix> {
@@ -55,11 +56,35 @@ describe("the streamed plan gives the CPU's bits", () => {
 
   it("over more steps than one graph and one chunk hold, with every k-th state kept", async () => {
     const options: ReservoirOptions = { size: 20, seed: 1, storage: "dense", noiseLevel: 0.1 };
-    const steps = size(100_000, 300, 3000);
+    const steps = size(100_000, 300, 300);
     for (const every of [1, 7, 40])
       expect(bits((await statesOf(device, options, steps, every)).data)).toEqual(
         bits((await statesOf(cpuEngine, options, steps, every)).data),
       );
+  });
+});
+
+describe("fast arithmetic of the streamed plan stays within 1e-5 of the CPU's states over five steps", () => {
+  const fast = { arithmetic: "fast", connectionProbability: 0.4, noiseLevel: 0.01, inputSize: 3 } as const;
+
+  it.each([
+    ...[1, 31, 129, 300].map((n) => ({ size: n, storage: "dense" as const })),
+    ...[5, 250].map((n) => ({ size: n, storage: "sparse" as const })),
+    { size: 1000, storage: "sparse" as const, connectionProbability: 0.01 },
+  ])("of a $storage W of $size neurons", async (config) => {
+    for (const weightPrecision of ["full", "bfloat16"] as const) {
+      const options: ReservoirOptions = { ...fast, ...config, weightPrecision };
+      expect(distance(await statesOf(device, options, 5), await statesOf(cpuEngine, options, 5))).toBeLessThan(1e-5);
+    }
+  });
+
+  it("which its plan says", () => {
+    const details = (options: Partial<ReservoirOptions>) =>
+      device.plan(model({ size: 64, connectionProbability: 1, ...options }), { plan: "streamed" }).details;
+    expect(details({})).toMatchObject({ kernel: "dense_step_f32", bytesPerStep: 64 * 128 * 4 });
+    expect(details({})).not.toHaveProperty("arithmetic");
+    const rest = { arithmetic: "fast" } as const;
+    expect(details(rest)).toMatchObject({ kernel: "dense_step_f32_fast", arithmetic: "fast" });
   });
 });
 

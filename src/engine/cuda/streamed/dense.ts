@@ -4,8 +4,9 @@ import type { FloatArray, Matrix, Precision } from "../../../numerics/index.js";
 import { allocAny, type AnyBuffer, type AnyKernel, realKernel, realType } from "../kernels.js";
 import { elementBytes } from "../shape.js";
 import { drawRows } from "./drawn.js";
-import type { NeuronArguments, StepArguments, StreamedWeights } from "./weights.js";
+import { fastDetail, type NeuronArguments, type StepArguments, type StreamedWeights } from "./weights.js";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
+import type { WeightPrecision } from "../../../reservoir/weight-rounding.js";
 import { abandonAll } from "../dispose.js";
 
 /** What a kernel makes of W: columns a lane loads at once, rows of a warp. Lanes and the DENSE_STEP lines of kernels/reservoir_step.cu. */
@@ -29,15 +30,26 @@ export interface DenseLayout {
   /** Columns of a packed row. */
   readonly stride: number;
   readonly bytes: number;
+  /** Whether products and sums are fused, which is not portable arithmetic. */
+  readonly fast: boolean;
 }
 
-/** Where a dense W of N rows would stand. */
-export function denseLayout(size: number, precision: Precision, weightPrecision: "full" | "bfloat16"): DenseLayout {
+/** Where a dense W of N rows would stand. Weights of steps stand as the numbers they are; quantized.ts packs them. */
+export function denseLayout(
+  size: number,
+  precision: Precision,
+  weightPrecision: WeightPrecision,
+  arithmetic: "portable" | "fast",
+): DenseLayout {
   const variant = `${realType(precision)}${weightPrecision === "bfloat16" ? "_bf16" : ""}` as keyof typeof variants;
+  const fast = arithmetic === "fast" && precision === "float32";
   const { lanes, rows, weightBytes } = variants[variant];
   const stride = Math.ceil(size / (32 * lanes)) * 32 * lanes;
-  return { variant, lanes, rowsPerWarp: rows, stride, bytes: size * stride * weightBytes };
+  return { variant, lanes, rowsPerWarp: rows, stride, bytes: size * stride * weightBytes, fast };
 }
+
+/** The step that reads it. */
+export const denseKernel = ({ variant, fast }: DenseLayout): string => `dense_step_${variant}${fast ? "_fast" : ""}`;
 
 const weightType = (layout: DenseLayout): "f32" | "f64" | "u16" =>
   layout.variant.endsWith("bf16") ? "u16" : (layout.variant as "f32" | "f64");
@@ -62,7 +74,8 @@ export class DenseWeights implements StreamedWeights {
     layout: DenseLayout,
     neuron: NeuronArguments,
   ) {
-    const { variant, lanes, rowsPerWarp, stride } = layout;
+    const { variant, lanes, rowsPerWarp, stride, fast } = layout;
+    const name = denseKernel(layout);
     const type = weightType(layout);
     this.#size = weights.rows;
     this.#neuron = neuron;
@@ -70,8 +83,8 @@ export class DenseWeights implements StreamedWeights {
     this.stateLength = stride;
     this.bytes = layout.bytes;
     this.#blocks = Math.ceil(weights.rows / ((threads / 32) * rowsPerWarp));
-    this.details = { kernel: `dense_step_${variant}`, blocks: this.#blocks, threads, rowsPerWarp, bytesPerStep: layout.bytes };
-    this.#kernel = realKernel(context, "reservoir_step", `dense_step_${variant}`, precision, [
+    this.details = { kernel: name, blocks: this.#blocks, threads, rowsPerWarp, bytesPerStep: layout.bytes, ...fastDetail(fast) };
+    this.#kernel = realKernel(context, fast ? "reservoir_step_fast" : "reservoir_step", name, precision, [
       ...([`const ${type}*`, "const real*", "real*", "const u64*", "const real*", "const real*", "i32", "i32"] as const),
       ...(["i32", "real", "u32", "u32", "i32"] as const),
     ]);

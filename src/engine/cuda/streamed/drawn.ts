@@ -6,10 +6,11 @@ import { type AnyBuffer, type AnyKernel, loadEntries } from "../kernels.js";
 
 const threads = 128;
 const file = "reservoir_weights";
-const drawParameters = ["u32", "u32", "i32", "i32", "i32", "i32", "f64"] as const;
+/** What every kernel that draws takes first. */
+export const drawParameters = ["u32", "u32", "i32", "i32", "i32", "i32", "f64"] as const;
 const distributionNumber = { uniform: 0, normal: 1, bernoulli: 2 } as const;
 
-const drawArguments = ({ key, size, selfConnections, distribution, full, logMiss }: WeightDraws) =>
+export const drawArguments = ({ key, size, selfConnections, distribution, full, logMiss }: WeightDraws) =>
   [key[0], key[1], size, selfConnections ? 1 : 0, distributionNumber[distribution], full ? 1 : 0, logMiss] as const;
 
 const shape = (size: number) => ({ grid: Math.min(65535, Math.ceil(size / threads)), block: threads });

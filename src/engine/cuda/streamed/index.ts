@@ -1,17 +1,22 @@
 // The streamed family of time loops: one plan, which takes every model and every device.
-import type { DeviceInfo } from "../../../gpu/index.js";
-import { isSparse } from "../../../numerics/index.js";
+import type { Context, DeviceInfo, Stream } from "../../../gpu/index.js";
+import type { Matrix, SparseMatrix } from "../../../numerics/index.js";
+import { EngineUnavailableError } from "../../../reservoir/engine.js";
+import type { ReservoirModel } from "../../../reservoir/model.js";
+import { isQuantized } from "../../../reservoir/weight-rounding.js";
 import { elementBytes, type ModelShape } from "../shape.js";
 import type { TimeLoopFamily, TimeLoopPlan } from "../time-loop.js";
-import { denseLayout, DenseWeights } from "./dense.js";
+import { denseKernel, denseLayout, DenseWeights } from "./dense.js";
 import { StreamedLoop } from "./loop.js";
-import { SparseWeights, sparseVariant } from "./sparse.js";
+import { quantizedLayout, QuantizedWeights } from "./quantized.js";
+import { sparseKernel, SparseWeights, sparseVariant } from "./sparse.js";
+import { fastDetail, type NeuronArguments, type StreamedWeights } from "./weights.js";
 
 /**
  * Bytes of W a microsecond on an H200, and what a step costs beside them (bench/results/gpu-streamed-2026-11-21.md). Rows that gather x from shared memory
  * wait for memory, those that gather it from the second cache for that.
  */
-const bandwidth = { dense: 4.5e6, staged: 3.0e6, gathered: 1.4e6 };
+const bandwidth = { dense: 4.5e6, int8: 4.0e6, q4_k: 3.0e6, staged: 3.0e6, gathered: 1.4e6 };
 const launchMicroseconds = 3;
 
 /** The share of the H200's memory clock and bus width that this device has. */
@@ -21,23 +26,72 @@ function relativeBandwidth(device: DeviceInfo): number {
   return own > 0 ? own / (3_201_000 * 6144) : 1;
 }
 
+/** Where W would stand: what a plan needs to know before anything is allocated, and how it gets there. */
+interface Placed {
+  readonly kernel: string;
+  readonly fast: boolean;
+  /** Bytes that a step reads, and those of W beside them. */
+  readonly bytes: number;
+  readonly more: number;
+  /** Values of the packed state. */
+  readonly stateLength: number;
+  readonly bandwidth: number;
+  load(context: Context, stream: Stream, model: ReservoirModel, neuron: NeuronArguments): StreamedWeights;
+}
+
+function place(shape: ModelShape, device: DeviceInfo): Placed {
+  const { size, nonzeros, precision, weightPrecision, storage, arithmetic } = shape;
+  const steps = storage === "dense" ? quantizedLayout(shape, device) : undefined;
+  if (steps)
+    return {
+      ...{
+        kernel: steps.kernel,
+        fast: true,
+        bytes: steps.bytes,
+        more: 0,
+        stateLength: steps.stride,
+        bandwidth: bandwidth[steps.precision],
+      },
+      load: (context, stream, { weights, draws }, neuron) => new QuantizedWeights(context, stream, weights as Matrix, draws, steps, neuron),
+    };
+  if (storage === "dense") {
+    const layout = denseLayout(size, precision, weightPrecision, arithmetic);
+    return {
+      ...{
+        kernel: denseKernel(layout),
+        fast: layout.fast,
+        bytes: layout.bytes,
+        more: 0,
+        stateLength: layout.stride,
+        bandwidth: bandwidth.dense,
+      },
+      load: (context, stream, { weights, draws }, neuron) => {
+        if (draws && isQuantized(weightPrecision)) throw new EngineUnavailableError("cuda", noSteps(shape, device));
+        return new DenseWeights(context, stream, weights as Matrix, draws, precision, layout, neuron);
+      },
+    };
+  }
+  const variant = sparseVariant(size, nonzeros, precision, weightPrecision, arithmetic, device);
+  return {
+    ...{ kernel: sparseKernel(variant), fast: variant.fast, bytes: nonzeros * variant.entryBytes, more: size * 8, stateLength: size },
+    bandwidth: bandwidth[variant.shared > 0 ? "staged" : "gathered"],
+    load: (context, stream, { weights }, neuron) => new SparseWeights(context, stream, weights as SparseMatrix, precision, variant, neuron),
+  };
+}
+
+const noSteps = ({ size, weightPrecision }: ModelShape, device: DeviceInfo): string =>
+  `W of ${size} neurons in "${weightPrecision}" takes tensor cores of compute capability 8.0, and ${device.name} has ${device.computeCapability.join(".")}`;
+
 function plan(shape: ModelShape, device: DeviceInfo): TimeLoopPlan {
-  const { size, nonzeros, precision, weightPrecision, storage } = shape;
-  const dense = storage === "dense" ? denseLayout(size, precision, weightPrecision) : undefined;
-  const variant = sparseVariant(size, nonzeros, precision, weightPrecision, device);
-  const weights = dense ? dense.bytes : nonzeros * variant.entryBytes;
+  const placed = place(shape, device);
+  const { kernel, fast, bytes, more, stateLength, bandwidth: rate } = placed;
   return {
     name: "streamed",
-    details: { kernel: dense ? `dense_step_${dense.variant}` : `sparse_step_${variant.name}`, bytesPerStep: weights },
-    bytes: weights + (dense ? 0 : size * 8) + 4 * (dense?.stride ?? size) * elementBytes(precision),
-    microsecondsPerStep:
-      launchMicroseconds + weights / (bandwidth[dense ? "dense" : variant.shared > 0 ? "staged" : "gathered"] * relativeBandwidth(device)),
-    open: (context, model) =>
-      new StreamedLoop(context, model, (stream, neuron) =>
-        isSparse(model.weights)
-          ? new SparseWeights(context, stream, model.weights, precision, variant, neuron)
-          : new DenseWeights(context, stream, model.weights, model.draws, precision, denseLayout(size, precision, weightPrecision), neuron),
-      ),
+    arithmetic: fast ? "fast" : "portable",
+    details: { kernel, bytesPerStep: bytes, ...fastDetail(fast) },
+    bytes: bytes + more + 4 * stateLength * elementBytes(shape.precision),
+    microsecondsPerStep: launchMicroseconds + bytes / (rate * relativeBandwidth(device)),
+    open: (context, model) => new StreamedLoop(context, model, (stream, neuron) => placed.load(context, stream, model, neuron)),
   };
 }
 

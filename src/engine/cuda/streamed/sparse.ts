@@ -4,7 +4,8 @@ import { allocate, type Precision, type SparseMatrix } from "../../../numerics/i
 import { allocAny, type AnyBuffer, type AnyKernel, realKernel, realType } from "../kernels.js";
 import { elementBytes } from "../shape.js";
 import { entriesPerLoad, packSlices, type SparseLayout, sparseLayout } from "./sparse-layout.js";
-import type { NeuronArguments, StepArguments, StreamedWeights } from "./weights.js";
+import type { WeightPrecision } from "../../../reservoir/weight-rounding.js";
+import { fastDetail, type NeuronArguments, type StepArguments, type StreamedWeights } from "./weights.js";
 import { abandonAll, disposeAll } from "../dispose.js";
 
 /** Slices are sent in pieces of about this many entries. */
@@ -20,14 +21,20 @@ export interface SparseVariant {
   /** Bytes of shared memory that x is copied to; 0 where it is gathered from where it lies. */
   readonly shared: number;
   readonly threads: number;
+  /** Whether products and sums are fused, which is not portable arithmetic. */
+  readonly fast: boolean;
 }
+
+/** The step that reads it. */
+export const sparseKernel = ({ name, fast }: SparseVariant): string => `sparse_step_${name}${fast ? "_fast" : ""}`;
 
 /** Whether rows are long enough to be worth a copy of x in shared memory, and which types stand for values and columns. */
 export function sparseVariant(
   size: number,
   nonzeros: number,
   precision: Precision,
-  weightPrecision: "full" | "bfloat16",
+  weightPrecision: WeightPrecision,
+  arithmetic: "portable" | "fast",
   device: DeviceInfo,
 ): SparseVariant {
   const real = realType(precision);
@@ -43,6 +50,7 @@ export function sparseVariant(
     entryBytes: (rounded ? 2 : elementBytes(precision)) + (columnType === "u16" ? 2 : 4),
     shared: staged ? stateBytes : 0,
     threads: staged ? 1024 : 256,
+    fast: arithmetic === "fast" && precision === "float32",
   };
 }
 
@@ -68,7 +76,7 @@ export class SparseWeights implements StreamedWeights {
     neuron: NeuronArguments,
   ) {
     const layout = sparseLayout(weights);
-    const { columnType, valueType, name, threads, shared } = variant;
+    const { columnType, valueType, threads, shared, fast } = variant;
     this.#size = weights.rows;
     this.#neuron = neuron;
     this.#variant = variant;
@@ -76,7 +84,7 @@ export class SparseWeights implements StreamedWeights {
     this.stateLength = weights.rows;
     const blocks = Math.ceil(layout.slices / (threads / 32));
     this.#blocks = shared > 0 ? Math.min(layout.slices, context.info.attributes.multiprocessors) : blocks;
-    this.#kernel = realKernel(context, "reservoir_step", `sparse_step_${name}`, precision, [
+    this.#kernel = realKernel(context, fast ? "reservoir_step_fast" : "reservoir_step", sparseKernel(variant), precision, [
       ...([`const ${valueType}*`, `const ${columnType}*`, "const u32*", "const i32*", "i32", "const real*", "real*"] as const),
       ...(["const u64*", "const real*", "const real*", "i32", "i32", "real", "u32", "u32", "i32"] as const),
     ]);
@@ -96,7 +104,8 @@ export class SparseWeights implements StreamedWeights {
     }
     this.bytes = this.#buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0);
     const bytesPerStep = layout.padded * variant.entryBytes;
-    this.details = { kernel: `sparse_step_${name}`, blocks: this.#blocks, threads, nonzeros: weights.values.length, bytesPerStep };
+    const kernel = sparseKernel(variant);
+    this.details = { kernel, blocks: this.#blocks, threads, nonzeros: weights.values.length, bytesPerStep, ...fastDetail(fast) };
   }
 
   step(stream: Stream, { before, after, chunk, leak, keep, step }: StepArguments): void {

@@ -28,3 +28,6 @@ export interface StreamedWeights {
 
 /** What every step takes after its pointers: activation, noise level and noise key (kernels/reservoir_step.cu). */
 export type NeuronArguments = readonly [activation: number, noiseLevel: number, key0: number, key1: number];
+
+/** What a plan says of arithmetic that is not portable. */
+export const fastDetail = (fast: boolean): Readonly<Record<string, string>> => (fast ? { arithmetic: "fast" } : {});

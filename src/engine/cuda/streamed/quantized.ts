@@ -1,0 +1,148 @@
+// A dense W of eight or four bits a weight in device memory, and its step, which is not portable arithmetic. The weights were rounded to steps when they were
+// made (docs/numerics.md, rule 7); the device finds the steps again. Layouts: kernels/reservoir_quantize.cu.
+import type { Context, DeviceBuffer, DeviceInfo, DeviceSlice, Stream } from "../../../gpu/index.js";
+import type { FloatArray, Matrix } from "../../../numerics/index.js";
+import type { WeightDraws } from "../../../reservoir/weight-draws.js";
+import { isQuantized } from "../../../reservoir/weight-rounding.js";
+import { abandonAll, disposeAll } from "../dispose.js";
+import { type AnyKernel, loadEntries } from "../kernels.js";
+import type { ModelShape } from "../shape.js";
+import { drawArguments, drawParameters } from "./drawn.js";
+import { fastDetail, type NeuronArguments, type StepArguments, type StreamedWeights } from "./weights.js";
+
+/** What the kernels make of W: columns that stand together and their bytes, columns a lane loads at once, rows of a block, and the least device. */
+const kinds = {
+  int8: { file: "reservoir_step_fast", name: "int8", columns: 512, bytes: 512, lanes: 16, rows: 16, threads: 128, capability: 7 },
+  q4_k: { file: "reservoir_q4k", name: "q4k", columns: 256, bytes: 144, lanes: 0, rows: 32, threads: 128, capability: 8 },
+} as const;
+
+/** Rows of W come from the host in pieces of at most about this many bytes, and in no fewer than these. */
+const pieceBytes = 64 * 2 ** 20;
+const pieces = 16;
+
+export interface QuantizedLayout {
+  readonly precision: keyof typeof kinds;
+  readonly kernel: string;
+  /** Columns of a packed row, and its bytes. */
+  readonly stride: number;
+  readonly rowBytes: number;
+  /** Bytes of W with its scales. */
+  readonly bytes: number;
+}
+
+/** Where W would stand; undefined where it has no steps, or the arithmetic or the device has no kernel for them. */
+export function quantizedLayout(
+  { size, weightPrecision: precision, arithmetic }: ModelShape,
+  { computeCapability }: Pick<DeviceInfo, "computeCapability">,
+): QuantizedLayout | undefined {
+  if (!isQuantized(precision) || arithmetic !== "fast" || computeCapability[0] < kinds[precision].capability) return undefined;
+  const { columns, bytes, name } = kinds[precision];
+  const tiles = Math.ceil(size / columns);
+  const rowBytes = tiles * bytes;
+  return { precision, kernel: `dense_step_f32_${name}`, stride: tiles * columns, rowBytes, bytes: size * (rowBytes + 4) };
+}
+
+export class QuantizedWeights implements StreamedWeights {
+  readonly lanes: number;
+  readonly stateLength: number;
+  readonly bytes: number;
+  readonly details: Readonly<Record<string, string | number | boolean>>;
+  readonly #size: number;
+  readonly #weights: DeviceBuffer<"u8">;
+  readonly #scales: DeviceBuffer<"f32">;
+  readonly #kernel: AnyKernel;
+  readonly #neuron: NeuronArguments;
+  readonly #blocks: number;
+  readonly #threads: number;
+
+  constructor(
+    context: Context,
+    stream: Stream,
+    weights: Matrix,
+    drawn: WeightDraws | undefined,
+    layout: QuantizedLayout,
+    neuron: NeuronArguments,
+  ) {
+    const { kernel, stride, rowBytes, bytes } = layout;
+    const { file, lanes, rows, threads } = kinds[layout.precision];
+    const size = weights.rows;
+    this.#size = size;
+    this.#neuron = neuron;
+    this.#threads = threads;
+    this.#blocks = Math.ceil(size / rows);
+    this.lanes = lanes;
+    this.stateLength = stride;
+    this.bytes = bytes;
+    const place = drawn ? { drawn: "on the device" } : {};
+    this.details = { kernel, blocks: this.#blocks, threads, bytesPerStep: bytes, ...fastDetail(true), ...place };
+    this.#kernel = loadEntries(context, file, [kernel]).kernel(kernel, [
+      ...(["const u8*", "const f32*", "const f32*", "f32*", "const u64*", "const f32*", "const f32*", "i32", "i32"] as const),
+      ...(["i32", "f32", "u32", "u32", "i32"] as const),
+    ]) as AnyKernel;
+    const made: DeviceBuffer[] = [];
+    try {
+      this.#weights = context.alloc("u8", size * rowBytes, { label: "W" });
+      made.push(this.#weights);
+      this.#scales = context.alloc("f32", size, { label: "scales of W" });
+      made.push(this.#scales);
+      this.#fill(context, stream, layout, weights, drawn);
+    } catch (error) {
+      abandonAll(made);
+      throw error;
+    }
+  }
+
+  step(stream: Stream, { before, after, chunk, leak, keep, step }: StepArguments): void {
+    const config = { grid: this.#blocks, block: this.#threads };
+    const data = [this.#weights, this.#scales, before, after, chunk, leak, keep] as const;
+    stream.launch(this.#kernel, config, ...data, this.#size, this.stateLength, ...this.#neuron, step);
+  }
+
+  dispose(): void {
+    disposeAll([this.#weights, this.#scales]);
+  }
+
+  /** Brings rows in binary32, from the host or drawn here, some at a time, and packs them. */
+  #fill(context: Context, stream: Stream, layout: QuantizedLayout, weights: Matrix, drawn: WeightDraws | undefined): void {
+    const size = this.#size;
+    const { rowBytes, stride } = layout;
+    const name = `pack_rows_${kinds[layout.precision].name}`;
+    const parameters = ["const f32*", "u8*", "f32*", "i32", "i32", "i32"] as const;
+    const pack = loadEntries(context, "reservoir_quantize", [name]).kernel(name, parameters);
+    const bring = drawn ? drawnRows(context, drawn) : hostRows(weights.data, size);
+    // A thread draws a row: as many rows at a time as there is room for.
+    const most = drawn ? Math.min(layout.bytes, context.memoryInfo().free / 2) : Math.min(pieceBytes, (4 * size * size) / pieces);
+    const piece = Math.max(1, Math.min(size, Math.floor(most / (4 * size))));
+    const source = context.alloc("f32", piece * size, { label: "rows of W on their way" });
+    try {
+      for (let row = 0; row < size; row += piece) {
+        const rows = Math.min(piece, size - row);
+        const target = source.slice(0, rows * size);
+        bring(stream, target, row, rows);
+        const packed = this.#weights.slice(row * rowBytes, (row + rows) * rowBytes);
+        const grid = Math.min(65535, Math.ceil(rows / 4));
+        stream.launch(pack, { grid, block: 128 }, target, packed, this.#scales.slice(row, row + rows), rows, size, stride);
+      }
+    } finally {
+      source.dispose();
+    }
+  }
+}
+
+/** Puts rows of W where they are asked for. */
+type BringRows = (stream: Stream, target: DeviceSlice<"f32">, first: number, rows: number) => void;
+
+const hostRows =
+  (data: FloatArray, size: number): BringRows =>
+  (stream, target, first, rows) =>
+    stream.upload(target, data.subarray(first * size, (first + rows) * size) as Float32Array<ArrayBuffer>);
+
+function drawnRows(context: Context, drawn: WeightDraws): BringRows {
+  const name = "draw_some_rows";
+  const kernel = loadEntries(context, "reservoir_quantize", [name]).kernel(name, [...drawParameters, "f64", "f32*", "i32", "i32"]);
+  return (stream, target, first, rows) => {
+    stream.fill(target);
+    const config = { grid: Math.ceil(rows / 128), block: 128 };
+    stream.launch(kernel, config, ...drawArguments(drawn), drawn.factor, target, first, rows);
+  };
+}
