@@ -1,7 +1,7 @@
 // target: sm_90
 // Dense reservoirs that run whole chunks of steps in one thread block cluster. The loop is in include/reservoir_cluster.cuh; here are the shapes that are
 // shipped compiled: rows of a warp, groups of 128 columns held in registers, warps of a block. Some exist once more with the loop closed.
-// src/engine/cuda/persistent/shapes.ts lists them too.
+// src/engine/cuda/persistent/shapes.ts lists them too. With CLUSTER_NAME or CLUSTER_CLOSED_NAME, one shape is compiled under that name instead.
 #include "closed_loop.cuh"
 #include "reservoir_cluster.cuh"
 
@@ -11,6 +11,7 @@
       int shared, long long spinLimit
 
 #define CLUSTER_RUN(Real, Rows, Held, Warps, fed, between)                                                                                       \
+  RECURRENCE_GIVEN                                                                                                                               \
   extern __shared__ exchange::Four<double> memory[];                                                                                             \
   __shared__ unsigned long long barriers[2];                                                                                                     \
   const recurrence::Steps<Real> run = {leakRate,   drive,      feedback, state, states,    size,     steps,                                      \
@@ -28,8 +29,10 @@
     CLUSTER_RUN(Real, Rows, Held, Warps, feedbackWeights != nullptr, CLOSED_LOOP(Real, reinterpret_cast<unsigned char*>(memory) + closedAt))     \
   }
 
-#ifdef CLUSTER_ROWS
-CLUSTER_KERNEL(reservoir_cluster, CLUSTER_REAL, CLUSTER_ROWS, CLUSTER_HELD, CLUSTER_WARPS)
+#if defined CLUSTER_CLOSED_NAME
+CLUSTER_CLOSED(CLUSTER_CLOSED_NAME, CLUSTER_REAL, CLUSTER_ROWS, CLUSTER_HELD, CLUSTER_WARPS)
+#elif defined CLUSTER_NAME
+CLUSTER_KERNEL(CLUSTER_NAME, CLUSTER_REAL, CLUSTER_ROWS, CLUSTER_HELD, CLUSTER_WARPS)
 #else
 CLUSTER_KERNEL(reservoir_cluster_f32_r4_h1_w4, float, 4, 1, 4)
 CLUSTER_KERNEL(reservoir_cluster_f32_r4_h2_w4, float, 4, 2, 4)

@@ -1,7 +1,8 @@
 // target: sm_75
 // Dense reservoirs that run whole chunks of steps in one launch over all multiprocessors. The loop is in include/reservoir_grid.cuh; here are the shapes
 // that are shipped compiled: rows of a warp, groups of 128 columns held in registers, warps of a block, and whether more columns lie elsewhere. Some
-// exist once more with the loop closed. src/engine/cuda/persistent/shapes.ts lists them too.
+// exist once more with the loop closed. src/engine/cuda/persistent/shapes.ts lists them too. With GRID_NAME or GRID_CLOSED_NAME, one shape is
+// compiled under that name instead.
 #include "closed_loop.cuh"
 #include "reservoir_grid.cuh"
 
@@ -11,6 +12,7 @@
       unsigned sequence, int groups, int shared, int streamed, int copies, int buffers, long long spinLimit
 
 #define GRID_RUN(Real, Rows, Held, Warps, Mixed, fed, between)                                                                                   \
+  RECURRENCE_GIVEN                                                                                                                               \
   extern __shared__ exchange::Four<double> memory[];                                                                                             \
   __shared__ int stop;                                                                                                                           \
   const recurrence::Steps<Real> run = {leakRate,   drive,      feedback, state, states,    size,     steps,                                      \
@@ -32,8 +34,10 @@
     GRID_RUN(Real, Rows, Held, Warps, Mixed, feedbackWeights != nullptr, CLOSED_LOOP(Real, reinterpret_cast<unsigned char*>(memory) + closedAt)) \
   }
 
-#ifdef GRID_ROWS
-GRID_KERNEL(reservoir_grid, GRID_REAL, GRID_ROWS, GRID_HELD, GRID_WARPS, GRID_MIXED)
+#if defined GRID_CLOSED_NAME
+GRID_CLOSED(GRID_CLOSED_NAME, GRID_REAL, GRID_ROWS, GRID_HELD, GRID_WARPS, GRID_MIXED)
+#elif defined GRID_NAME
+GRID_KERNEL(GRID_NAME, GRID_REAL, GRID_ROWS, GRID_HELD, GRID_WARPS, GRID_MIXED)
 #else
 GRID_KERNEL(reservoir_grid_f32_r2_h2_w4, float, 2, 2, 4, false)
 GRID_KERNEL(reservoir_grid_f32_r2_h4_w4, float, 2, 4, 4, false)

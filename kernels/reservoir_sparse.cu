@@ -1,7 +1,8 @@
 // target: sm_75
 // Sparse reservoirs that run whole chunks of steps in one launch over all multiprocessors. The loop is in include/reservoir_sparse.cuh; here are the shapes
 // that are shipped compiled: rows that eight lanes take one after another, units of eight entries held in registers, warps of a block, and whether more
-// entries lie elsewhere. Some exist once more with the loop closed. src/engine/cuda/persistent/shapes.ts lists them too.
+// entries lie elsewhere. Some exist once more with the loop closed. src/engine/cuda/persistent/shapes.ts lists them too. With SPARSE_NAME or
+// SPARSE_CLOSED_NAME, one shape is compiled under that name instead.
 #include "closed_loop.cuh"
 #include "reservoir_sparse.cuh"
 
@@ -11,6 +12,7 @@
       unsigned firstStep, unsigned sequence, int count, int held, int shared, int streamed, int copies, long long spinLimit
 
 #define SPARSE_RUN(Real, Rounds, Held, Warps, Mixed, fed, between)                                                                               \
+  RECURRENCE_GIVEN                                                                                                                               \
   extern __shared__ exchange::Four<double> memory[];                                                                                             \
   __shared__ int stop;                                                                                                                           \
   const recurrence::Steps<Real> run = {leakRate,   drive,      feedback, state, states,    size,     steps,                                      \
@@ -33,8 +35,10 @@
     SPARSE_RUN(Real, Rounds, Held, Warps, Mixed, feedbackWeights != nullptr, CLOSED_LOOP(Real, reinterpret_cast<unsigned char*>(memory) + closedAt)) \
   }
 
-#ifdef SPARSE_ROUNDS
-SPARSE_KERNEL(reservoir_sparse, SPARSE_REAL, SPARSE_ROUNDS, SPARSE_HELD, SPARSE_WARPS, SPARSE_MIXED)
+#if defined SPARSE_CLOSED_NAME
+SPARSE_CLOSED(SPARSE_CLOSED_NAME, SPARSE_REAL, SPARSE_ROUNDS, SPARSE_HELD, SPARSE_WARPS, SPARSE_MIXED)
+#elif defined SPARSE_NAME
+SPARSE_KERNEL(SPARSE_NAME, SPARSE_REAL, SPARSE_ROUNDS, SPARSE_HELD, SPARSE_WARPS, SPARSE_MIXED)
 #else
 SPARSE_KERNEL(reservoir_sparse_f32_r1_h3_w4, float, 1, 3, 4, false)
 SPARSE_KERNEL(reservoir_sparse_f32_r1_h3_w19_mixed, float, 1, 3, 19, true)

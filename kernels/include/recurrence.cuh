@@ -5,7 +5,60 @@
 #include "philox.cuh"
 #include "portable.cuh"
 
+/** What the arguments of a kernel that is compiled for one model are known to be, so that nothing is decided in its steps. */
+#ifdef GIVEN
+#define RECURRENCE_GIVEN __builtin_assume(GIVEN);
+#else
+#define RECURRENCE_GIVEN
+#endif
+
 namespace recurrence {
+
+#ifdef FAST_ARITHMETIC
+/** Products of W x whose sums do not wait for one another: in fast arithmetic the order is free. */
+constexpr int Sums = 4;
+
+/** sum + a b, one rounding. */
+static __device__ __forceinline__ float mulAdd(float a, float b, float sum) { return __fmaf_rn(a, b, sum); }
+static __device__ __forceinline__ double mulAdd(double a, double b, double sum) { return __fma_rn(a, b, sum); }
+
+/** By the device's approximate exponential and quotient: absolute error below 3e-7. */
+static __device__ __forceinline__ float tanh(float x) {
+  float power, quotient;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(2.885390082f * x));
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(quotient) : "f"(power + 1.0f));
+  return __fmaf_rn(-2.0f, quotient, 1.0f);
+}
+static __device__ __forceinline__ double tanh(double x) { return portable::tanh(x); }
+#else
+constexpr int Sums = 1;
+using portable::mulAdd;
+using portable::tanh;
+#endif
+
+/** Products of W x with the rows of a warp, in sums that are one row's in the end. */
+template <typename Real, int Rows> struct Partial {
+  Real sum[Sums][Rows];
+  __device__ __forceinline__ Partial() {
+#pragma unroll
+    for (int s = 0; s < Sums; s++)
+#pragma unroll
+      for (int r = 0; r < Rows; r++) sum[s][r] = (Real)0;
+  }
+  __device__ __forceinline__ void add(int r, int product, Real a, Real b) {
+    Real& to = sum[product % Sums][r];
+    to = mulAdd(a, b, to);
+  }
+  __device__ __forceinline__ Real (&rows())[Rows] {
+#pragma unroll
+    for (int apart = Sums / 2; apart > 0; apart /= 2)
+#pragma unroll
+      for (int s = 0; s < apart; s++)
+#pragma unroll
+        for (int r = 0; r < Rows; r++) sum[s][r] = portable::add(sum[s][r], sum[s + apart][r]);
+    return sum[0];
+  }
+};
 
 /**
  * Neurons stand in an order in which the four that are columns l, l + 32, l + 64, l + 96 of a group of 128 lie side by side: a lane of rule 1 reads four
@@ -66,11 +119,11 @@ template <typename Real> struct Neuron {
     const Real noisy = portable::add(z, noise);
     z = run.noiseLevel != (Real)0 ? noisy : z;
     const Real half = portable::mul((Real)0.5, z);
-    const Real t = portable::tanh(run.activation == portable::SIGMOID ? half : z);
+    const Real t = tanh(run.activation == portable::SIGMOID ? half : z);
     Real f = run.activation == portable::SIGMOID ? portable::add((Real)0.5, portable::mul((Real)0.5, t)) : t;
     f = run.activation == portable::IDENTITY ? z : f;
     f = run.activation == portable::RELU ? portable::relu(z) : f;
-    x = portable::leakyStep(keep, x, leak, f);
+    x = mulAdd(leak, f, portable::mul(keep, x));
     return x;
   }
 

@@ -118,16 +118,14 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
     await(step);
     const Four<Real>* column = x + parity * xQuads + lane;
     between.before(steps, neuron, step, recurrence::ByPosition<Real>{(column - lane)->value});
-    Real partial[Rows];
-#pragma unroll
-    for (int r = 0; r < Rows; r++) partial[r] = (Real)0;
+    recurrence::Partial<Real, Rows> partial;
     auto take = [&](const Four<Real>(&tile)[Rows]) {
       const Four<Real> four = *column;
       column += 32;
 #pragma unroll
       for (int c = 0; c < 4; c++)
 #pragma unroll
-        for (int r = 0; r < Rows; r++) partial[r] = portable::mulAdd(tile[r].value[c], four.value[c], partial[r]);
+        for (int r = 0; r < Rows; r++) partial.add(r, c, tile[r].value[c], four.value[c]);
     };
 #pragma unroll
     for (int g = 0; g < Held; g++) take(w[g]);
@@ -137,7 +135,7 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
       for (int r = 0; r < Rows; r++) tile[r] = tiles[(m * Rows + r) * 32];
       take(tile);
     }
-    const Real value = neuron.advance(steps, recurrence::sumRows<Real, Rows, 32>(partial));
+    const Real value = neuron.advance(steps, recurrence::sumRows<Real, Rows, 32>(partial.rows()));
     if (step + 1 < exchanged && !stalled) {
       const unsigned ahead = (parity ^ 1) * bufferBytes;
 #pragma unroll

@@ -87,16 +87,14 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
     const bool stopped = stoppedAt != 0 && stoppedAt <= step;
     const Four<Real>* column = x + (layout.buffers == 2 && (step & 1) ? xQuads : 0) + lane;
     between.before(steps, neuron, step, recurrence::ByPosition<Real>{(column - lane)->value});
-    Real partial[Rows];
-#pragma unroll
-    for (int r = 0; r < Rows; r++) partial[r] = (Real)0;
+    recurrence::Partial<Real, Rows> partial;
     auto take = [&](const Four<Real>(&tile)[Rows]) {
       const Four<Real> four = *column;
       column += 32;
 #pragma unroll
       for (int c = 0; c < 4; c++)
 #pragma unroll
-        for (int r = 0; r < Rows; r++) partial[r] = portable::mulAdd(tile[r].value[c], four.value[c], partial[r]);
+        for (int r = 0; r < Rows; r++) partial.add(r, c, tile[r].value[c], four.value[c]);
     };
     if (!Mixed) {
 #pragma unroll
@@ -126,7 +124,7 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
         }
       }
     }
-    const Real dot = recurrence::sumRows<Real, Rows, 32>(partial);
+    const Real dot = recurrence::sumRows<Real, Rows, 32>(partial.rows());
     if (stopped) break;
     const Real value = neuron.advance(steps, dot);
     const unsigned generation = generation0 + step;

@@ -87,17 +87,16 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
     const int stoppedAt = *static_cast<volatile int*>(stop);
     const bool stopped = stoppedAt != 0 && stoppedAt <= step;
     between.before(steps, neuron, step, InOrder<Real>{x});
-    Real partial[Rounds];
+    recurrence::Partial<Real, Rounds> partial;
 #pragma unroll
     for (int r = 0; r < Rounds; r++) {
       const uint4* const row = source + r * units * parts * 32;
-      Real sum = (Real)0;
       auto take = [&](const Unit<Real>& unit) {
         Real gathered[8];
 #pragma unroll
         for (int k = 0; k < 8; k++) gathered[k] = x[unit.place[k]];
 #pragma unroll
-        for (int k = 0; k < 8; k++) sum = portable::mulAdd(unit.value[k], gathered[k], sum);
+        for (int k = 0; k < 8; k++) partial.add(r, k, unit.value[k], gathered[k]);
       };
       if (!Mixed) {
 #pragma unroll
@@ -126,9 +125,8 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
           }
         }
       }
-      partial[r] = sum;
     }
-    const Real dot = recurrence::sumRows<Real, Rounds, 8>(partial);
+    const Real dot = recurrence::sumRows<Real, Rounds, 8>(partial.rows());
     if (stopped) break;
     const Real value = neuron.advance(steps, dot);
     const unsigned generation = generation0 + step;

@@ -162,6 +162,11 @@ export class Context implements Disposable {
     return Module.load(this.core, this.info, image, options.label);
   }
 
+  /** The compiler of `compile`, found now where it was not yet. @throws LibraryError where there is no NVRTC. */
+  get compiler(): Nvrtc {
+    return this.#options.nvrtc();
+  }
+
   /**
    * Compiles CUDA C++ by NVRTC for this device and loads it. Results are kept on disk.
    *

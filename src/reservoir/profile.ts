@@ -2,6 +2,7 @@
 import type { EnginePlan } from "./engine.js";
 
 /**
+ * - "compile": the making of a kernel for this reservoir, where its plan has one; before the first call;
  * - "upload": inputs, fed back outputs and targets on their way to the device, and the weights of ensembles and sweeps;
  * - "scale": weights of a sweep made from what was drawn;
  * - "drive": b + W_in u, and W_fb y, of all steps of a chunk;
@@ -19,6 +20,7 @@ import type { EnginePlan } from "./engine.js";
  * - "keep": states copied into the caller's matrix.
  */
 export type PhaseName =
+  | "compile"
   | "upload"
   | "scale"
   | "drive"

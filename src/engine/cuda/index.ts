@@ -11,6 +11,7 @@ import { abandonAll } from "./dispose.js";
 import { openTogether } from "./ensemble/index.js";
 import { sweepTogether } from "./ensemble/sweep.js";
 import { usableMemory } from "./memory.js";
+import { whyNoCompiler } from "./persistent/kernel-code.js";
 import { type Choice, choices, describeChoice, type Place, planNames } from "./plan.js";
 import { DeviceClock } from "./profile.js";
 import { DeviceSession } from "./session.js";
@@ -50,8 +51,10 @@ export function deviceEngine(options: DeviceEngineOptions): DeviceEngine {
   });
 
   const place = (memory: number | undefined): Place => {
-    const { info } = device.context();
-    return { engine: name, device: info, memory: Math.min(usableMemory(info), memory ?? Number.POSITIVE_INFINITY), stepsPerChunk };
+    const context = device.context();
+    const { info } = context;
+    const most = Math.min(usableMemory(info), memory ?? Number.POSITIVE_INFINITY);
+    return { engine: name, device: info, memory: most, stepsPerChunk, whyNoCompiler: () => whyNoCompiler(context) };
   };
 
   const engine: DeviceEngine = {
@@ -100,7 +103,7 @@ export function deviceEngine(options: DeviceEngineOptions): DeviceEngine {
       try {
         return new DeviceSession({
           ...{ context, model, loop, openTrainer, openBatch },
-          clock: engineOptions.profile ? new DeviceClock(context) : undefined,
+          clock: engineOptions.profile ? clockOf(context, loop) : undefined,
           spinLimit: engineOptions.spinLimit,
           plan: describeChoice(choice, shape, here, found, loop.details),
           capacity: choice.memory.capacity,
@@ -143,6 +146,13 @@ function freeMemory(context: Context): number {
   return context.memoryInfo().free + Math.max(0, reserved - used);
 }
 
+/** A clock that has what was spent before the session. */
+function clockOf(context: Context, { kernelMilliseconds: milliseconds }: TimeLoop): DeviceClock {
+  const clock = new DeviceClock(context);
+  if (milliseconds !== undefined) clock.add({ phase: "compile", clock: "host", milliseconds });
+  return clock;
+}
+
 /** Opens the first choice that the device takes. */
 async function openFirst(
   engine: string,
@@ -152,7 +162,7 @@ async function openFirst(
   options: EngineOptions = {},
 ): Promise<{ choice: Choice; loop: TimeLoop }> {
   for (const choice of found) {
-    const loop = await choice.loop.open(context, model, { spinLimit: options.spinLimit });
+    const loop = await choice.loop.open(context, model, { spinLimit: options.spinLimit, kernelSource: options.kernelSource });
     if (loop) return { choice, loop };
   }
   const tried = found.map(({ loop }) => `"${loop.name}"`).join(", ");

@@ -25,6 +25,11 @@ export type RealParameter = Parameter | "real" | "real*" | "const real*";
 /** A kernel whose arguments are checked when it is launched, not by TypeScript. */
 export type AnyKernel = Kernel<readonly Parameter[]>;
 
+/** Parameters as a precision has them. */
+export function typedParameters(precision: Precision, parameters: readonly RealParameter[]): Parameter[] {
+  return parameters.map((parameter) => parameter.replace("real", realType(precision)) as Parameter);
+}
+
 /** A shipped kernel for a precision. */
 export function realKernel(
   context: Context,
@@ -33,8 +38,7 @@ export function realKernel(
   precision: Precision,
   parameters: readonly RealParameter[],
 ): AnyKernel {
-  const typed = parameters.map((parameter) => parameter.replace("real", realType(precision)) as Parameter);
-  return loadEntries(context, file, [name]).kernel(name, typed);
+  return loadEntries(context, file, [name]).kernel(name, typedParameters(precision, parameters));
 }
 
 /** Device memory of some type, as the arguments of an `AnyKernel` have it. */

@@ -28,7 +28,12 @@ export interface Place {
   readonly memory: number;
   /** The most steps of a chunk, where the device is slow. */
   readonly stepsPerChunk?: number | undefined;
+  /** Asked where NVRTC would be used: why it cannot be, or undefined. */
+  readonly whyNoCompiler?: () => string | undefined;
 }
+
+/** What the option `kernelSource` takes. */
+const kernelSources: readonly string[] = ["auto", "shipped", "nvrtc", "builder"];
 
 /**
  * The plans that a model may run by, the fastest first.
@@ -40,13 +45,26 @@ export function choices(shape: ModelShape, place: Place, options: EngineOptions 
   const wanted = options.plan ?? "auto";
   if (!planNames.includes(wanted))
     throw new RangeError(`plan is ${JSON.stringify(wanted)}; it takes ${planNames.map((name) => JSON.stringify(name)).join(", ")}`);
-  const plans = families
+  const source = options.kernelSource ?? "auto";
+  if (!kernelSources.includes(source)) {
+    const names = kernelSources.map((name) => JSON.stringify(name)).join(", ");
+    throw new RangeError(`kernelSource is ${JSON.stringify(source)}; it takes ${names}`);
+  }
+  const { spinLimit } = options;
+  const all = families
     .filter(({ names }) => wanted === "auto" || names.includes(wanted))
-    .flatMap((family) => family.plans(shape, place.device, { spinLimit: options.spinLimit }))
-    .filter(({ name }) => wanted === "auto" || name === wanted)
+    .flatMap((family) => family.plans(shape, place.device, { spinLimit, kernelSource: source, whyNoCompiler: place.whyNoCompiler }))
+    .filter(
+      ({ name, kernelSource = "shipped" }) => (wanted === "auto" || name === wanted) && (source === "auto" || kernelSource === source),
+    )
     .sort((a, b) => a.microsecondsPerStep - b.microsecondsPerStep);
+  if (all.length === 0) throw new EngineUnavailableError(place.engine, whyNone(shape, place, wanted, source));
+  // Fast arithmetic is allowed, not promised; who names a plan or a source beside it means that one.
+  const named = wanted !== "auto" || source !== "auto";
+  const plans = shape.arithmetic === "fast" && named ? all.filter(({ arithmetic }) => arithmetic === "fast") : all;
   if (plans.length === 0) {
-    const reason = `the plan "${wanted}" does not take ${shape.size} neurons (${shape.storage}, ${shape.precision}) on ${place.device.name}; take "auto"`;
+    const which = [...(wanted === "auto" ? [] : [`the plan "${wanted}"`]), ...(source === "auto" ? [] : [`kernelSource "${source}"`])];
+    const reason = `${which.join(" with ")} has portable arithmetic alone for ${shape.size} neurons (${shape.storage}, ${shape.precision}), and arithmetic is "fast"; take arithmetic "portable", or "auto" for what is named`;
     throw new EngineUnavailableError(place.engine, reason);
   }
   let refusal: EngineCapacityError | undefined;
@@ -61,6 +79,14 @@ export function choices(shape: ModelShape, place: Place, options: EngineOptions 
   });
   if (fitting.length === 0) throw refusal!;
   return fitting;
+}
+
+function whyNone(shape: ModelShape, { device, whyNoCompiler }: Place, plan: string, source: string): string {
+  const reservoir = `${shape.size} neurons (${shape.storage}, ${shape.precision}) on ${device.name}`;
+  const missing = source === "nvrtc" ? whyNoCompiler?.() : undefined;
+  if (missing !== undefined) return `kernelSource is "nvrtc", and ${missing}; take "auto"`;
+  if (source === "auto") return `the plan "${plan}" does not take ${reservoir}; take "auto"`;
+  return `the plan "${plan}" has no kernels from ${JSON.stringify(source)} for ${reservoir}; take kernelSource "auto"`;
 }
 
 /** The choice in words and numbers, for people and result files. */

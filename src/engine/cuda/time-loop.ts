@@ -1,6 +1,7 @@
 // What every way of running the time loop on a device offers to the session: what it would take and cost, known before anything is allocated, and
 // chunks of steps, enqueued on a stream. It is not where the input drive is computed, states are copied to the host or memory is planned.
 import type { Context, DeviceInfo, DeviceSlice, Stream } from "../../gpu/index.js";
+import type { EngineOptions } from "../../reservoir/engine.js";
 import type { FeatureSpec } from "../../reservoir/features.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { ModelShape } from "./shape.js";
@@ -72,6 +73,8 @@ export interface TimeLoop {
   readonly name: string;
   /** Kernel, blocks, threads, where the weights lie: what `spillway info --plan` prints. */
   readonly details: Readonly<Record<string, string | number | boolean>>;
+  /** What making its kernel took on the host, where it was made for this model. */
+  readonly kernelMilliseconds?: number | undefined;
   /** Device memory that it holds, weights included. */
   readonly bytes: number;
   /** Bytes of weights that each step reads from device memory; left out where they stay on the chip. */
@@ -94,6 +97,8 @@ export interface TimeLoopPlan {
   readonly details: Readonly<Record<string, string | number | boolean>>;
   /** Device memory that it would hold, weights included. */
   readonly bytes: number;
+  /** Where its kernels come from; left out, they are shipped. */
+  readonly kernelSource?: Exclude<EngineOptions["kernelSource"], "auto">;
   /** Whether its steps have the bits of docs/numerics.md; left out, they have. */
   readonly arithmetic?: "portable" | "fast" | undefined;
   /** Modelled from measurements; the session takes the least. */
@@ -106,6 +111,10 @@ export interface TimeLoopPlan {
 export interface TimeLoopOptions {
   /** Clock ticks after which a wait between blocks is an error; default that of `spinLimitOf`. */
   readonly spinLimit?: number | undefined;
+  /** Where kernels come from; default "auto". */
+  readonly kernelSource?: EngineOptions["kernelSource"];
+  /** Asked where NVRTC would be used: why it cannot be, or undefined. Left out, it can be. */
+  readonly whyNoCompiler?: (() => string | undefined) | undefined;
 }
 
 /** What each folder of loops exports, and plan.ts lists. */

@@ -1,12 +1,62 @@
-// The rows of W that a warp holds in registers and their products with x, and what else a neuron's step takes. How states travel is said elsewhere.
+// The rows of W that a warp holds and their products with x. What else a step takes is in persistent-neuron.ts, how states travel in
+// persistent-exchange.ts.
 import type { Pointer, PtxKernel, Value, Variable } from "../builder/index.js";
 import { ceilDiv, range } from "./generated-kernel.js";
-import { butterfly, leakyIntegration, portableTanh } from "./portable.js";
+import { butterfly } from "./portable.js";
 
 type F = Value<"f32">;
 type U = Value<"u32">;
 
-/** Rows that stay in a warp's registers. Each lane ends a product with the sum of one row, that of its neuron. */
+/** How products are added: "portable" by rules 1 and 2, each operation rounded; "fast" fused, in four sums that do not wait for one another. */
+export type PersistentArithmetic = "portable" | "fast";
+
+/** Sums of the products of one row with x. */
+class Sums {
+  private readonly k: PtxKernel;
+  private readonly fast: boolean;
+  private readonly sums: Variable<"f32">[];
+
+  constructor(k: PtxKernel, arithmetic: PersistentArithmetic) {
+    this.k = k;
+    this.fast = arithmetic === "fast";
+    this.sums = range(this.fast ? 4 : 1).map(() => k.variable("f32", 0));
+  }
+
+  /** Adds a b, the product with this number. */
+  add(product: number, a: F, b: F): void {
+    const { k } = this;
+    const sum = this.sums[product % this.sums.length]!;
+    k.assign(sum, this.fast ? k.fma(a, b, sum) : k.add(sum, k.mul(a, b)));
+  }
+
+  total(): F {
+    const [first, ...rest] = this.sums;
+    return rest.reduce<F>((sum, each) => this.k.add(sum, each), first!);
+  }
+}
+
+/** Where the columns of dense rows lie, in groups of 128. */
+export interface GroupStorage {
+  /** Groups in registers; default all. */
+  readonly held?: number | undefined;
+  /** Groups in shared memory; what is left is read from W in each step. */
+  readonly shared?: number | undefined;
+}
+
+type Place = "held" | "shared" | "streamed";
+
+/** The place of each group. The kinds take turns, so that what is read from far away comes while the rest is summed. */
+function placesOf(groups: number, { held = groups, shared = 0 }: GroupStorage): Place[] {
+  const streamed = Math.max(0, groups - held - shared);
+  const turn = (g: number, of: number, count: number) => Math.floor(((g + 1) * count) / of) > Math.floor((g * count) / of);
+  let other = 0;
+  return range(groups).map((g) => {
+    if (turn(g, groups, streamed)) return "streamed";
+    return turn(other++, groups - streamed, Math.min(shared, groups - streamed)) ? "shared" : "held";
+  });
+}
+
+/** Rows that stay with a warp. Each lane ends a product with the sum of one row, that of its neuron. */
 export interface PersistentRows {
   readonly size: number;
   /** Places for states: N up to a whole number of what is loaded at once. */
@@ -15,8 +65,8 @@ export interface PersistentRows {
   readonly perWarp: number;
   /** Declares the parameters that hold W. */
   parameters(k: PtxKernel): Pointer<"global", "f32" | "u32">[];
-  /** Loads the rows whose states stand at places `first` and on. */
-  load(k: PtxKernel, weights: Pointer<"global", "f32" | "u32">[], first: U): void;
+  /** Loads the rows whose states stand at places `first` and on, in blocks of so many warps. */
+  load(k: PtxKernel, weights: Pointer<"global", "f32" | "u32">[], first: U, warps: number): void;
   /** W x for the row of this lane's neuron. */
   dot(k: PtxKernel, x: Pointer<"shared", "f32">): F;
   /** The place of this lane's state, counted from the warp's first, and whether it is the lane that stores it. */
@@ -26,48 +76,86 @@ export interface PersistentRows {
   neuronAt(k: PtxKernel, place: U): U;
 }
 
-/** Dense rows: lane l holds columns l, l + 32, ..., whose products it adds in rising order (rule 1). */
+/** Dense rows: lane l has columns l, l + 32, ..., whose products it adds in rising order (rule 1). */
 export class DenseRows implements PersistentRows {
   readonly size: number;
   readonly padded: number;
   readonly perWarp: number;
-  private weights: F[][] = [];
+  private readonly arithmetic: PersistentArithmetic;
+  private readonly places: readonly Place[];
+  /** By row and column; left out where a column is not held. */
+  private weights: (F | undefined)[][] = [];
+  /** A lane's part of each row in shared memory, four columns of a group side by side. */
+  private tiles: Pointer<"shared", "f32">[] = [];
+  /** W from a lane's first column on, and whether there is such a row. */
+  private rows: { readonly from: Pointer<"global", "f32">; readonly exists: Value<"pred">; readonly lane: U }[] = [];
 
-  constructor(size: number, perWarp: number) {
+  constructor(size: number, perWarp: number, arithmetic: PersistentArithmetic = "portable", storage: GroupStorage = {}) {
     this.size = size;
     this.padded = 128 * ceilDiv(size, 128);
     this.perWarp = perWarp;
+    this.arithmetic = arithmetic;
+    this.places = placesOf(this.padded / 128, storage);
   }
 
   parameters(k: PtxKernel): Pointer<"global", "f32">[] {
     return [k.pointer("f32", "weights")];
   }
 
-  load(k: PtxKernel, [weights]: Pointer<"global", "f32" | "u32">[], first: U): void {
+  load(k: PtxKernel, [weights]: Pointer<"global", "f32" | "u32">[], first: U, warps: number): void {
     const { size, perWarp } = this;
     const lane = k.and(k.threadIndex(), 31);
+    const inShared = this.places.flatMap((place, group) => (place === "shared" ? [group] : []));
+    const tile = inShared.length > 0 ? k.dynamicShared("f32", warps * perWarp * inShared.length * 128) : undefined;
+    const own = tile && k.at(k.at(tile, lane, 4), k.warpIndex(), perWarp * inShared.length * 128);
+    this.rows = [];
     this.weights = range(perWarp).map((r) => {
       const row = this.neuronAt(k, k.add(first, r));
       const rowExists = k.compare("lt", row, size);
       const from = k.at(k.at(weights!.as("f32"), row, size), lane);
-      return range(ceilDiv(size, 32)).map((j) => {
-        const where = 32 * j + 32 <= size ? rowExists : k.and(rowExists, k.compare("lt", k.add(lane, 32 * j), size));
-        return k.load(from.plus(32 * j), { readOnly: true, where, otherwise: 0 });
-      });
+      this.rows.push({ from, exists: rowExists, lane });
+      const held = range(ceilDiv(size, 32)).map((j) => (this.places[j >> 2] === "held" ? this.column(k, r, j) : undefined));
+      if (own) this.tiles[r] = own.plus(r * inShared.length * 128);
+      for (const [index, group] of inShared.entries()) k.store(this.tiles[r]!.plus(index * 128), this.fourOf(k, r, group));
+      return held;
     });
+  }
+
+  /** This lane's column 32 j + lane of a row. */
+  private column(k: PtxKernel, r: number, j: number): F {
+    const { from, exists, lane } = this.rows[r]!;
+    const where = 32 * j + 32 <= this.size ? exists : k.and(exists, k.compare("lt", k.add(lane, 32 * j), this.size));
+    return k.load(from.plus(32 * j), { readOnly: true, where, otherwise: 0 });
+  }
+
+  /** This lane's four columns of a group, zeros where there are none. */
+  private fourOf(k: PtxKernel, r: number, group: number): F[] {
+    return range(4).map((c) => (32 * (4 * group + c) < this.size ? this.column(k, r, 4 * group + c) : k.constant("f32", 0)));
   }
 
   dot(k: PtxKernel, x: Pointer<"shared", "f32">): F {
     const lane = k.and(k.threadIndex(), 31);
     const own = k.at(x, lane, 4);
-    const sums = range(this.perWarp).map(() => k.variable("f32", 0));
-    for (let group = 0; group < this.padded / 128; group++) {
+    const sums = range(this.perWarp).map(() => new Sums(k, this.arithmetic));
+    let tile = 0;
+    for (const [group, place] of this.places.entries()) {
       const four = k.loadVector(own.plus(128 * group), 4);
+      const elsewhere =
+        place === "held"
+          ? undefined
+          : range(this.perWarp).map((r) =>
+              place === "shared" ? k.loadVector(this.tiles[r]!.plus(128 * tile), 4) : this.fourOf(k, r, group),
+            );
+      if (place === "shared") tile++;
       // Columns that no lane has would add 0, which changes no sum.
       for (const [c, value] of four.slice(0, ceilDiv(this.size, 32) - 4 * group).entries())
-        for (const [r, sum] of sums.entries()) k.assign(sum, k.add(sum, k.mul(this.weights[r]![4 * group + c]!, value)));
+        for (const [r, sum] of sums.entries()) sum.add(c, elsewhere ? elsewhere[r]![c]! : this.weights[r]![4 * group + c]!, value);
     }
-    return this.scatter(k, lane, sums);
+    return this.scatter(
+      k,
+      lane,
+      sums.map((sum) => sum.total()),
+    );
   }
 
   /**
@@ -117,13 +205,15 @@ export class SparseRows implements PersistentRows {
   readonly perWarp: number;
   /** Rows that each eight lanes take. */
   private readonly rounds: number;
+  private readonly arithmetic: PersistentArithmetic;
   /** Entries of a row that a lane holds. */
   private readonly entries: number;
   private values: F[][] = [];
   private columns: U[][] = [];
 
-  constructor(size: number, longestRow: number, rounds: number) {
+  constructor(size: number, longestRow: number, rounds: number, arithmetic: PersistentArithmetic = "portable") {
     this.size = size;
+    this.arithmetic = arithmetic;
     this.padded = 4 * ceilDiv(size, 4);
     this.rounds = rounds;
     this.perWarp = 4 * rounds;
@@ -150,10 +240,9 @@ export class SparseRows implements PersistentRows {
   dot(k: PtxKernel, x: Pointer<"shared", "f32">): F {
     const own = k.and(k.threadIndex(), 7);
     const sums = range(this.rounds).map((round) => {
-      const sum = k.variable("f32", 0);
-      for (const [e, value] of this.values[round]!.entries())
-        k.assign(sum, k.add(sum, k.mul(value, k.load(k.atBytes(x, this.columns[round]![e]!)))));
-      return butterfly(k, sum, 8);
+      const sums = new Sums(k, this.arithmetic);
+      for (const [e, value] of this.values[round]!.entries()) sums.add(e, value, k.load(k.atBytes(x, this.columns[round]![e]!)));
+      return butterfly(k, sums.total(), 8);
     });
     return sums.reduce((chosen, sum, round) => k.select(k.compare("eq", own, round), sum, chosen));
   }
@@ -170,85 +259,5 @@ export class SparseRows implements PersistentRows {
 
   neuronAt(_k: PtxKernel, place: U): U {
     return place;
-  }
-}
-
-interface StepMemory {
-  readonly leak: Pointer<"global", "f32">;
-  readonly drive: Pointer<"global", "f32">;
-  readonly state: Pointer<"global", "f32">;
-  readonly states: Pointer<"global", "f32">;
-}
-
-/** The steps of this lane's neuron. Lanes with the same neuron do the same; one of them stores. */
-export class NeuronStep {
-  /** Where its state stands among the others; past all places in lanes that are left over. */
-  readonly place: U;
-  /** The neuron's number; past the last where there are no more. */
-  readonly index: U;
-  /** Whether this lane fills the neuron's place among the states, be it of a neuron or of none. */
-  readonly fills: Value<"pred">;
-  private readonly k: PtxKernel;
-  private readonly size: number;
-  private readonly memory: StepMemory;
-  private readonly steps: U;
-  private readonly exists: Value<"pred">;
-  private readonly stores: Value<"pred">;
-  private readonly leak: F;
-  private readonly keep: F;
-  private readonly x: Variable<"f32">;
-  private readonly drive: Variable<"f32">;
-  private readonly next: Pointer<"global", "f32">;
-  private readonly nextAddress: Variable<"u64">;
-  private readonly to: Pointer<"global", "f32">;
-  private readonly toAddress: Variable<"u64">;
-
-  constructor(k: PtxKernel, rows: PersistentRows, first: U, memory: StepMemory, steps: U) {
-    this.k = k;
-    this.size = rows.size;
-    this.memory = memory;
-    this.steps = steps;
-    const { offset, writes } = rows.place(k);
-    this.place = k.add(first, offset);
-    this.index = rows.neuronAt(k, this.place);
-    this.exists = k.compare("lt", this.index, rows.size);
-    this.fills = k.and(writes, k.compare("lt", this.place, rows.padded));
-    this.stores = k.and(writes, this.exists);
-    this.leak = this.first(memory.leak);
-    this.keep = k.sub(k.constant("f32", 1), this.leak);
-    this.x = k.variable("f32", this.first(memory.state));
-    this.drive = k.variable("f32", this.first(memory.drive, k.and(this.exists, k.compare("ne", steps, 0))));
-    const [from, to] = [k.at(memory.drive, this.index), k.at(memory.states, this.index)];
-    this.nextAddress = k.variable("u64", from.base);
-    this.toAddress = k.variable("u64", to.base);
-    this.next = k.through(from, this.nextAddress);
-    this.to = k.through(to, this.toAddress);
-  }
-
-  /** The neuron's number in an array; 0 for no neuron, whose state then stays 0. */
-  private first(array: Pointer<"global", "f32">, where = this.exists): F {
-    return this.k.load(this.k.at(array, this.index), { where, otherwise: 0 });
-  }
-
-  /** x after a step. */
-  advance(dot: F): F {
-    const { k } = this;
-    k.assign(this.x, leakyIntegration(k, this.keep, this.x, this.leak, portableTanh(k, k.add(this.drive, dot))));
-    return this.x;
-  }
-
-  /** Stores the state, which nobody waits for, and fetches what the next step takes. */
-  finish(step: U): void {
-    const { k, size } = this;
-    k.store(this.to, this.x, { where: this.stores });
-    k.assign(this.toAddress, k.add(this.toAddress, 4 * size));
-    k.assign(this.nextAddress, k.add(this.nextAddress, 4 * size));
-    const more = k.and(this.exists, k.compare("lt", k.add(step, 1), this.steps));
-    k.assign(this.drive, k.load(this.next, { where: more, otherwise: 0 }));
-  }
-
-  end(): void {
-    const { k } = this;
-    k.store(k.at(this.memory.state, this.index), this.x, { where: this.stores });
   }
 }

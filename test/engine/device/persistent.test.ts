@@ -13,6 +13,7 @@ import {
   unitBytes,
 } from "../../../src/engine/cuda/persistent/shapes.js";
 import { densePlan, persistentLoops, sparsePlan } from "../../../src/engine/cuda/persistent/index.js";
+import { whyNoCompiler } from "../../../src/engine/cuda/persistent/kernel-code.js";
 import { longestRow } from "../../../src/engine/cuda/persistent/pack.js";
 import { type RealSlice, StallError, type TimeLoop, type TimeLoopPlan } from "../../../src/engine/cuda/time-loop.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
@@ -214,6 +215,110 @@ describe("sparse shapes", () => {
     const of: ReservoirModel = { ...sparseModel(size, "float32", 0.1), weights };
     const plan = sparsePlan(fitSparse(sparseVariants[1]!, size, size, device.info)!);
     expect(await plan.open(device, of, {})).toBeUndefined();
+  });
+});
+
+describe("kernels that the builder writes", () => {
+  const built = { source: "builder", arithmetic: "portable" } as const;
+  const variant = (plan: "grid" | "cluster", rows: number, held: number, warps: number, mixed = false): DenseVariant => ({
+    ...{ plan, precision: "float32", rows, held, warps, mixed, closed: false },
+  });
+
+  it.each([
+    ["grid", 1, 1, 3],
+    ["grid", 2, 1, 6],
+    ["grid", 8, 1, 2],
+    ["cluster", 4, 1, 4],
+    ["cluster", 2, 1, 8],
+  ] as const)(
+    "%s, %i rows a warp, %i groups, %i warps: drive, noise, feedback and leak have the step function's bits",
+    async (plan, rows, held, warps) => {
+      const fit = fitDense(variant(plan, rows, held, warps), 100, device.info)!;
+      await holds(device, densePlan(fit, built), denseModel(100, "float32"), [2, 1, 1]);
+    },
+  );
+
+  it.each(["identity", "relu", "sigmoid"] as const)("states of %s, whatever their size, go from block to block", async (activation) => {
+    const of = denseModel(40, "float32", { activation, spectralRadius: 1.5 });
+    of.initialState.fill(3);
+    await holds(device, densePlan(fitDense(variant("grid", 2, 1, 4), 40, device.info)!, built), of, [4, 1, 3]);
+    await holds(device, densePlan(fitDense(variant("cluster", 4, 1, 4), 40, device.info)!, built), of, [2, 1, 1]);
+  });
+
+  it("a run leaves [-1, 1] and comes back in the same loop", async () => {
+    const of = denseModel(40, "float32", { leakRate: 0.9, noiseLevel: 0, feedback: undefined as never });
+    of.initialState.fill(-1.9);
+    await holds(device, densePlan(fitDense(variant("grid", 4, 1, 4), 40, device.info)!, built), of, [1, 1, 3, 2]);
+  });
+
+  it("columns lie in registers, in shared memory and elsewhere", async () => {
+    const fit = fitDense(variant("grid", 2, 2, 4, true), 600, withShared(64 + (7 + 8) * 512))!;
+    expect([fit.shared, fit.streamed]).toEqual([1, 2]);
+    await holds(device, densePlan(fit, built), denseModel(600, "float32", { noiseLevel: 0 }), [1, 1]);
+  });
+
+  it.each([1, 2, 4] as const)("sparse, %i rows an octet", async (rounds) => {
+    const of = sparseModel(90, "float32", 0.2);
+    const sizes = { precision: "float32", rounds, held: 2, warps: 3, mixed: false, closed: false } as const;
+    await holds(device, sparsePlan(fitSparse(sizes, of.size, longestRow(of.weights as SparseMatrix), device.info)!, built), of, [3, 1, 2]);
+  });
+});
+
+/** Where NVRTC is; a GPU's tests take it for granted. */
+const compiler = whyNoCompiler(device) === undefined;
+
+describe.skipIf(!onHardware && !compiler)("kernels that NVRTC compiles", () => {
+  const compiled = { source: "nvrtc", arithmetic: "portable" } as const;
+  const rest = { closed: true } as const;
+  const dense: readonly DenseVariant[] = [
+    { plan: "cluster", precision: "float32", rows: 2, held: 1, warps: 16, mixed: true, ...rest },
+    { plan: "grid", precision: "float32", rows: 2, held: 1, warps: 3, mixed: false, ...rest },
+    { plan: "grid", precision: "float32", rows: 8, held: 1, warps: 5, mixed: true, ...rest },
+    { plan: "grid", precision: "float64", rows: 1, held: 1, warps: 6, mixed: false, ...rest },
+  ];
+  it.each(dense)("$plan, $precision, $rows rows a warp, $warps warps have the step function's bits", async (variant) => {
+    await holds(device, densePlan(fitDense(variant, 100, device.info)!, compiled), denseModel(100, variant.precision), [2, 1, 1]);
+    const quiet = denseModel(100, variant.precision, { noiseLevel: 0, feedback: undefined as never, activation: "relu" });
+    await holds(device, densePlan(fitDense(variant, 100, device.info)!, compiled), quiet, [2, 1]);
+  });
+
+  it.each(["float32", "float64"] as const)("sparse, %s", async (precision) => {
+    const of = sparseModel(90, precision, 0.2);
+    const sizes = { precision, rounds: 2, held: 1, warps: 3, mixed: false, ...rest } as const;
+    const plan = sparsePlan(fitSparse(sizes, of.size, longestRow(of.weights as SparseMatrix), device.info)!, compiled);
+    await holds(device, plan, of, [3, 1, 2]);
+  });
+});
+
+describe("fast arithmetic", () => {
+  const makers = (["builder", "nvrtc"] as const).filter((source) => source === "builder" || onHardware || compiler);
+  const ways = makers.flatMap((source) => [
+    ...([
+      [source, "cluster"],
+      [source, "grid"],
+      [source, "sparse"],
+    ] as const),
+  ]);
+
+  /** Eight steps: other bits, and states that differ by less than 1e-5 (docs/plans/grid.md). */
+  it.each(ways)("%s, %s: keeps within 1e-5 of the portable steps, and has other bits", async (source, kind) => {
+    const made = { source, arithmetic: "fast" } as const;
+    const options = { spectralRadius: 0.9 } as const;
+    const of = kind === "sparse" ? sparseModel(200, "float32", 0.2, options) : denseModel(200, "float32", options);
+    const sizes = { precision: "float32", held: 2, warps: 4, mixed: false, closed: false } as const;
+    const plan =
+      kind === "sparse"
+        ? sparsePlan(fitSparse({ ...sizes, rounds: 1 }, 200, longestRow(of.weights as SparseMatrix), device.info)!, made)
+        : densePlan(fitDense({ ...sizes, plan: kind, rows: 4, mixed: kind === "cluster" }, 200, device.info)!, made);
+    const loop = (await plan.open(device, of, {}))!;
+    const inputs = randomMatrix(8, of.inputSize, of.precision, 5);
+    const teacher = randomMatrix(8, of.outputSize, of.precision, 6);
+    const [mine, reference] = [await run(device, loop, of, [5, 3], inputs, teacher), expected(of, [5, 3], inputs, teacher)];
+    loop.dispose();
+    expect(loop.details["arithmetic"]).toBe("fast");
+    const worst = Math.max(...[...reference.last].map((x, r) => Math.abs(x - mine.last[r]!)));
+    expect(worst).toBeLessThan(1e-5);
+    expect(worst).toBeGreaterThan(0);
   });
 });
 

@@ -1,123 +1,85 @@
 // The persistent family of time loops: a reservoir whose blocks stay on the chip for a whole chunk of steps. "cluster" for small dense reservoirs,
-// "grid" for all that fit the multiprocessors of a device together.
+// "grid" for all that fit the multiprocessors of a device together; by kernels that are shipped, or made for the model where those fit it badly.
 import type { Context, DeviceInfo } from "../../../gpu/index.js";
-import type { Matrix, SparseMatrix } from "../../../numerics/index.js";
+import type { SparseMatrix } from "../../../numerics/index.js";
+import { PtxBuildError } from "../../../ptx/builder/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
-import { abandonAll } from "../dispose.js";
-import type { AnyBuffer } from "../kernels.js";
 import type { ModelShape } from "../shape.js";
 import type { TimeLoop, TimeLoopFamily, TimeLoopOptions, TimeLoopPlan } from "../time-loop.js";
-import { PersistentLoop, type PersistentMemory } from "./loop.js";
-import { longestRow, packDense, packSparse } from "./pack.js";
-import {
-  type DenseFit,
-  denseEntry,
-  denseVariants,
-  fitDense,
-  fitSparse,
-  groupSize,
-  type SparseFit,
-  sparseEntry,
-  sparseVariants,
-  unitEntries,
-} from "./shapes.js";
+import { builtDense, compiledDense, describeDense, shippedDense } from "./dense.js";
+import { type KernelSource, kernelSources, noteFailure } from "./kernel-code.js";
+import { PersistentLoop } from "./loop.js";
+import { fastPrecisions, madeDenseFits, madeSparseFits, type Maker } from "./made-shapes.js";
+import { longestRow } from "./pack.js";
+import type { Arithmetic, LoopParts } from "./parts.js";
+import { type DenseFit, denseVariants, fitDense, fitSparse, type SparseFit, sparseVariants, unitEntries } from "./shapes.js";
+import { builtSparse, compiledSparse, describeSparse, shippedSparse } from "./sparse.js";
 
 /** Rows may differ in length until padding them all to the longest makes W this many times larger. */
 const mostPadding = 1.75;
 
-function denseMemory(context: Context, model: ReservoirModel, fit: DenseFit): PersistentMemory {
-  const { plan } = fit.variant;
-  const packed = packDense(model.weights as Matrix, fit) as Float32Array<ArrayBuffer>;
-  const weights = context.upload(packed, { label: "W" }) as unknown as AnyBuffer;
-  if (plan === "cluster") return { leading: [weights], trailing: [fit.groups, fit.shared] };
-  return withPlaces(context, [weights], fit.placeBytes, [fit.groups, fit.shared, fit.streamed, fit.copies, fit.buffers]);
-}
+/** A made kernel is worth its making where its step is modelled to take no more than this of a shipped one's, and so many microseconds less. */
+const worthMaking = { share: 0.9, less: 0.06 };
 
-function sparseMemory(context: Context, model: ReservoirModel, fit: SparseFit): PersistentMemory {
-  const entries = context.upload(packSparse(model.weights as SparseMatrix, fit) as Uint32Array<ArrayBuffer>, { label: "W" });
-  return withPlaces(context, [entries], fit.placeBytes, [fit.count, fit.held, fit.shared, fit.streamed, fit.copies]);
-}
+/** Fits that are offered of one maker: the first may turn out not to be possible. */
+const offered = 3;
 
-function withPlaces(context: Context, leading: readonly AnyBuffer[], bytes: number, trailing: readonly number[]): PersistentMemory {
+type Made = { readonly source: KernelSource; readonly arithmetic: Arithmetic };
+
+const shippedPortable: Made = { source: "shipped", arithmetic: "portable" };
+
+async function open(
+  context: Context,
+  model: ReservoirModel,
+  { source, arithmetic }: Made,
+  options: TimeLoopOptions,
+  make: () => LoopParts,
+): Promise<TimeLoop | undefined> {
+  // Asked for by name, a source is not silently another.
+  const mayPass = options.kernelSource === undefined || options.kernelSource === "auto";
   try {
-    const places = context.zeros("u64", Math.ceil(bytes / 8), { label: "exchanged states" });
-    return { leading: [...leading, places], trailing, places };
+    const { kernel, memory } = make();
+    try {
+      const told = { ...kernel, details: { ...kernel.details, arithmetic } };
+      return await PersistentLoop.open(context, model, told, () => memory(context, model), options.spinLimit);
+    } catch (error) {
+      if (mayPass && noteFailure(context, kernel.code, error)) return undefined;
+      throw error;
+    }
   } catch (error) {
-    abandonAll(leading);
+    // The builder counts registers before an assembler does, and declines.
+    if (source === "builder" && error instanceof PtxBuildError) return undefined;
     throw error;
   }
 }
 
-function openDense(context: Context, model: ReservoirModel, fit: DenseFit, options: TimeLoopOptions): TimeLoop | undefined {
-  const { blocks, sharedBytes: shared, variant } = fit;
-  const { plan, warps } = variant;
-  const cluster = plan === "cluster";
-  return PersistentLoop.open(
-    context,
-    model,
-    {
-      name: plan,
-      file: `reservoir_${plan}`,
-      entry: denseEntry(variant),
-      leading: cluster ? ["const real*"] : ["const real*", "u64*"],
-      trailing: cluster ? ["i32", "i32"] : ["i32", "i32", "i32", "i32", "i32"],
-      config: { grid: blocks, block: warps * 32, shared, ...(cluster ? { cluster: blocks } : { cooperative: true }) },
-      details: describeDense(fit),
-      closed: variant.closed,
-    },
-    () => denseMemory(context, model, fit),
-    options.spinLimit,
-  );
+function openDense(context: Context, model: ReservoirModel, fit: DenseFit, made: Made, options: TimeLoopOptions) {
+  const { source, arithmetic } = made;
+  return open(context, model, made, options, () => {
+    if (source === "shipped") return shippedDense(fit);
+    return source === "nvrtc" ? compiledDense(fit, model, arithmetic) : builtDense(fit, context, model, arithmetic);
+  });
 }
 
-function openSparse(context: Context, model: ReservoirModel, planned: SparseFit, options: TimeLoopOptions): TimeLoop | undefined {
+async function openSparse(context: Context, model: ReservoirModel, planned: SparseFit, made: Made, options: TimeLoopOptions) {
+  const { source, arithmetic } = made;
   const weights = model.weights as SparseMatrix;
   const longest = longestRow(weights);
   const units = planned.held + planned.shared + planned.streamed;
-  const fits = sparseFits(model.precision, model.size, longest, context.info);
+  const shape = { size: model.size, precision: model.precision, arithmetic };
+  const fits =
+    source === "shipped" ? shippedSparseFits(shape, longest, context.info) : madeSparseFits(shape, longest, context.info, source);
   const fit = Math.ceil(longest / unitEntries) === units ? planned : (fits.find(({ variant }) => variant === planned.variant) ?? fits[0]);
   if (!fit || longest * model.size > mostPadding * weights.values.length + 64 * model.size) return undefined;
-  const { blocks, sharedBytes: shared, variant } = fit;
-  return PersistentLoop.open(
-    context,
-    model,
-    {
-      name: "grid",
-      file: "reservoir_sparse",
-      entry: sparseEntry(variant),
-      leading: ["const u32*", "u64*"],
-      trailing: ["i32", "i32", "i32", "i32", "i32"],
-      config: { grid: blocks, block: variant.warps * 32, shared, cooperative: true },
-      details: describeSparse(fit),
-      closed: variant.closed,
-    },
-    () => sparseMemory(context, model, fit),
-    options.spinLimit,
-  );
+  return open(context, model, made, options, () => {
+    if (source === "shipped") return shippedSparse(fit);
+    return source === "nvrtc" ? compiledSparse(fit, model, arithmetic) : builtSparse(fit, context, model, arithmetic);
+  });
 }
 
-function describeDense(fit: DenseFit): TimeLoopPlan["details"] {
-  const { variant, blocks, groups, shared, streamed, sharedBytes } = fit;
-  const columns = (count: number): number => count * groupSize;
-  return {
-    ...{ kernel: denseEntry(variant), blocks, threads: variant.warps * 32, rowsPerWarp: variant.rows, sharedBytes },
-    ...{
-      columnsInRegisters: columns(Math.min(groups, variant.held)),
-      columnsInShared: columns(shared),
-      columnsStreamed: columns(streamed),
-    },
-  };
-}
+type SizeOfModel = Pick<ModelShape, "size" | "precision" | "arithmetic">;
 
-function describeSparse(fit: SparseFit): TimeLoopPlan["details"] {
-  const { variant, blocks, held, shared, streamed, sharedBytes } = fit;
-  return {
-    ...{ kernel: sparseEntry(variant), blocks, threads: variant.warps * 32, sharedBytes },
-    ...{ entriesInRegisters: 64 * held, entriesInShared: 64 * shared, entriesStreamed: 64 * streamed },
-  };
-}
-
-function sparseFits(precision: ModelShape["precision"], size: number, longest: number, device: DeviceInfo): SparseFit[] {
+function shippedSparseFits({ precision, size }: SizeOfModel, longest: number, device: DeviceInfo): SparseFit[] {
   return sparseVariants
     .filter((variant) => variant.precision === precision)
     .flatMap((variant) => fitSparse(variant, size, longest, device) ?? [])
@@ -131,33 +93,61 @@ const likelyLongest = ({ nonzeros, size }: ModelShape): number => {
 };
 
 /** The plan that runs a dense reservoir as it fits a variant. */
-export function densePlan(fit: DenseFit): TimeLoopPlan {
+export function densePlan(fit: DenseFit, made: Made = shippedPortable): TimeLoopPlan {
   return {
-    name: fit.variant.plan,
-    details: describeDense(fit),
+    ...{ name: fit.variant.plan, kernelSource: made.source, arithmetic: made.arithmetic },
+    details: { ...describeDense(fit), kernelSource: made.source, arithmetic: made.arithmetic },
     bytes: fit.weightBytes + fit.placeBytes,
     microsecondsPerStep: fit.microsecondsPerStep,
-    open: (context, model, options) => openDense(context, model, fit, options),
+    open: (context, model, options) => openDense(context, model, fit, made, options),
   };
 }
 
 /** The plan that runs a sparse reservoir as it fits a variant, or as its longest row has it. */
-export function sparsePlan(fit: SparseFit): TimeLoopPlan {
+export function sparsePlan(fit: SparseFit, made: Made = shippedPortable): TimeLoopPlan {
   return {
-    name: "grid",
-    details: describeSparse(fit),
+    ...{ name: "grid", kernelSource: made.source, arithmetic: made.arithmetic },
+    details: { ...describeSparse(fit), kernelSource: made.source, arithmetic: made.arithmetic },
     bytes: fit.weightBytes + fit.placeBytes,
     microsecondsPerStep: fit.microsecondsPerStep,
-    open: (context, model, options) => openSparse(context, model, fit, options),
+    open: (context, model, options) => openSparse(context, model, fit, made, options),
   };
 }
 
-function plans(shape: ModelShape, device: DeviceInfo, _options: TimeLoopOptions): readonly TimeLoopPlan[] {
-  if (shape.storage === "sparse") return sparseFits(shape.precision, shape.size, likelyLongest(shape), device).map(sparsePlan);
+function shippedPlans(shape: ModelShape, device: DeviceInfo): TimeLoopPlan[] {
+  if (shape.storage === "sparse") return shippedSparseFits(shape, likelyLongest(shape), device).map((fit) => sparsePlan(fit));
   return denseVariants
     .filter(({ precision }) => precision === shape.precision)
     .flatMap((variant) => fitDense(variant, shape.size, device) ?? [])
-    .map(densePlan);
+    .map((fit) => densePlan(fit));
+}
+
+/** Plans by kernels of a maker, the fastest first: a few of each name. */
+function madePlans(shape: ModelShape, device: DeviceInfo, source: Maker): TimeLoopPlan[] {
+  const { arithmetic } = shape;
+  if (arithmetic === "fast" && !fastPrecisions[source].includes(shape.precision)) return [];
+  const made = { source, arithmetic };
+  const found =
+    shape.storage === "sparse"
+      ? madeSparseFits(shape, likelyLongest(shape), device, source).map((fit) => sparsePlan(fit, made))
+      : madeDenseFits(shape, device, source).map((fit) => densePlan(fit, made));
+  return persistentLoops.names.flatMap((name) => found.filter((plan) => plan.name === name).slice(0, offered));
+}
+
+function plans(shape: ModelShape, device: DeviceInfo, options: TimeLoopOptions): readonly TimeLoopPlan[] {
+  const { kernelSource: asked = "auto", whyNoCompiler } = options;
+  const shipped = asked === "auto" || asked === "shipped" ? shippedPlans(shape, device) : [];
+  const makers = kernelSources.filter((source) => source !== "shipped").filter((source) => asked === "auto" || asked === source);
+  const best = (of: readonly TimeLoopPlan[]) => Math.min(...of.map(({ microsecondsPerStep }) => microsecondsPerStep));
+  const limit =
+    asked !== "auto" || shape.arithmetic === "fast"
+      ? Number.POSITIVE_INFINITY
+      : Math.min(worthMaking.share * best(shipped), best(shipped) - worthMaking.less);
+  const made = makers.flatMap((source) => {
+    const worth = madePlans(shape, device, source).filter((plan) => plan.microsecondsPerStep <= limit);
+    return source === "nvrtc" && worth.length > 0 && whyNoCompiler?.() !== undefined ? [] : worth;
+  });
+  return [...made, ...shipped];
 }
 
 export const persistentLoops: TimeLoopFamily = { names: ["cluster", "grid"], plans };

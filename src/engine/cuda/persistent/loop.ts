@@ -5,15 +5,17 @@ import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import { CommonKernels } from "../common-kernels.js";
 import { abandonAll, disposeAll, type Disposes } from "../dispose.js";
-import { type AnyBuffer, type AnyKernel, realKernel, type RealParameter } from "../kernels.js";
+import type { AnyBuffer, AnyKernel } from "../kernels.js";
 import { spinLimitOf } from "../spin-limit.js";
 import { type ClosedLoopRun, type RealSlice, StallError, type TimeLoop, type TimeLoopRun } from "../time-loop.js";
+import type { KernelCode, NamedParameters } from "./kernel-code.js";
 
-/** Parameters that every persistent kernel has between those for its weights and those for its layout. */
-export const stepParameters = [
-  ...(["u64*", "const real*", "const real*", "const real*", "real*", "real*"] as const),
-  ...(["i32", "i32", "i32", "real", "u32", "u32", "u32", "u32"] as const),
-] as const satisfies readonly RealParameter[];
+/** Parameters that every persistent kernel of CUDA C++ has between those for its weights and those for its layout. */
+export const stepParameters = {
+  ...({ report: "u64*", leak: "const real*", drive: "const real*", feedback: "const real*", state: "real*", states: "real*" } as const),
+  ...({ size: "i32", steps: "i32", activation: "i32", noiseLevel: "real" } as const),
+  ...({ key0: "u32", key1: "u32", firstStep: "u32", sequence: "u32" } as const),
+} as const satisfies NamedParameters;
 
 /** Words of a Report (kernels/include/exchange.cuh), and the one that says which block stalled. */
 const reportWords = 3;
@@ -22,33 +24,31 @@ const stalledWord = 2;
 /** A kernel and what it is launched with. */
 export interface PersistentKernel {
   readonly name: string;
-  readonly file: string;
-  readonly entry: string;
-  /** Parameters before and after `stepParameters`. */
-  readonly leading: readonly RealParameter[];
-  readonly trailing: readonly RealParameter[];
+  readonly code: KernelCode;
+  /** Of weights and layout those that `PersistentMemory` gives, of the steps those of `stepParameters`, and `spinLimit`. */
+  readonly parameters: NamedParameters;
   readonly config: LaunchConfig;
   readonly details: Readonly<Record<string, string | number | boolean>>;
-  /** Whether there is an entry with "_closed" behind its name. */
-  readonly closed: boolean;
 }
 
 /** What a closed loop's entry takes behind all else: CLOSED_PARAMETERS of kernels/include/closed_loop.cuh, and where its shared memory begins. */
-const closedParameters = [
-  ...(["const f64*", "const f64*", "i32", "i32", "i32", "i32", "i32", "const real*", "const real*", "const real*"] as const),
-  ...(["real*", "real*", "i32"] as const),
-] as const satisfies readonly RealParameter[];
+const closedParameters = {
+  ...({ readout: "const f64*", intercept: "const f64*", outputs: "i32", features: "i32", squareHalf: "i32", withInput: "i32" } as const),
+  ...({ width: "i32", inputWeights: "const real*", bias: "const real*", feedbackWeights: "const real*" } as const),
+  ...({ inputs: "real*", answers: "real*", closedAt: "i32" } as const),
+} as const satisfies NamedParameters;
 
-/** What a loop holds on the device beside the report: arguments before and after those of the steps, and the memory that must be zeros after a stall. */
+/** What a loop holds on the device beside the report: arguments by their names, and the memory that must be zeros after a stall. */
 export interface PersistentMemory {
-  readonly leading: readonly AnyBuffer[];
-  readonly trailing: readonly number[];
+  readonly buffers: Readonly<Record<string, AnyBuffer>>;
+  readonly numbers: Readonly<Record<string, number>>;
   readonly places?: DeviceBuffer<"u64"> | undefined;
 }
 
 export class PersistentLoop implements TimeLoop {
   readonly name: string;
   readonly details: Readonly<Record<string, string | number | boolean>>;
+  readonly kernelMilliseconds: number | undefined;
   readonly #description: PersistentKernel;
   readonly #context: Context;
   readonly #model: ReservoirModel;
@@ -57,8 +57,7 @@ export class PersistentLoop implements TimeLoop {
   readonly #leak: AnyBuffer;
   readonly #report: DeviceBuffer<"u64">;
   readonly #told: PinnedBuffer<"u64">;
-  readonly #neuron: readonly [activation: number, noiseLevel: number, key0: number, key1: number];
-  readonly #size: number;
+  readonly #neuron: Readonly<Record<string, number>>;
   readonly #spinLimit: number;
   #closed: { readonly kernel: AnyKernel; readonly common: CommonKernels } | undefined;
   #stalled = false;
@@ -70,18 +69,22 @@ export class PersistentLoop implements TimeLoop {
     description: PersistentKernel,
     memory: PersistentMemory,
     spinLimit: number,
+    kernelMilliseconds: number | undefined,
   ) {
     this.name = description.name;
-    this.details = description.details;
+    const { details, code } = description;
+    const made = kernelMilliseconds === undefined ? {} : { kernelMilliseconds };
+    this.details = { ...details, kernel: code.entry, kernelSource: code.source, ...made };
+    this.kernelMilliseconds = kernelMilliseconds;
     this.#description = description;
     this.#context = context;
     this.#model = model;
     this.#kernel = kernel;
     this.#memory = memory;
-    this.#size = model.size;
     this.#spinLimit = spinLimit;
     const [key0, key1] = model.noiseKey;
-    this.#neuron = [activationNumber[model.activation], model.noiseLevel, key0, key1];
+    const { size, noiseLevel } = model;
+    this.#neuron = { size, activation: activationNumber[model.activation], noiseLevel, key0, key1 };
     const held: Disposes[] = [];
     const kept = <B extends Disposes>(buffer: B): B => {
       held.push(buffer);
@@ -99,61 +102,57 @@ export class PersistentLoop implements TimeLoop {
 
   /**
    * Loads the kernel, asks the device whether all blocks can run at once, and only then makes the memory. Undefined where they cannot.
+   * @throws what making the kernel throws
    */
-  static open(
+  static async open(
     context: Context,
     model: ReservoirModel,
     description: PersistentKernel,
     makeMemory: () => PersistentMemory,
     spinLimit?: number,
-  ): PersistentLoop | undefined {
+  ): Promise<PersistentLoop | undefined> {
     const limit = spinLimitOf(spinLimit);
-    const { file, entry, leading, trailing, config } = description;
-    const kernel = realKernel(context, file, entry, model.precision, [...leading, ...stepParameters, ...trailing, "i64"]);
+    const { code, parameters, config } = description;
+    const begun = performance.now();
+    const kernel = await code.load(context, parameters);
+    const milliseconds = code.source === "shipped" ? undefined : Number((performance.now() - begun).toPrecision(3));
     if (!coResident(kernel, config)) return undefined;
     const memory = makeMemory();
     try {
-      return new PersistentLoop(context, model, kernel, description, memory, limit);
+      return new PersistentLoop(context, model, kernel, description, memory, limit, milliseconds);
     } catch (error) {
-      abandonAll(memory.leading);
+      abandonAll(Object.values(memory.buffers));
       throw error;
     }
   }
 
   /** A closed chunk is one launch however long: as many steps as progress and signals may wait for. */
   get closedSteps(): number | undefined {
-    return this.#description.closed ? 2048 : undefined;
+    return this.#description.code.closedEntry === undefined ? undefined : 2048;
   }
 
   get bytes(): number {
-    return [...this.#memory.leading, this.#leak, this.#report].reduce((sum, buffer) => sum + buffer.byteLength, 0);
+    return [...Object.values(this.#memory.buffers), this.#leak, this.#report].reduce((sum, buffer) => sum + buffer.byteLength, 0);
   }
 
   enqueue(stream: Stream, run: TimeLoopRun): void {
     this.#clear(stream);
     const { drive, feedback, state, states } = run;
-    stream.launch(this.#kernel, this.#description.config, ...this.#arguments(run, [drive, feedback ?? null, state, states ?? null]));
+    const slices = { drive, feedback: feedback ?? null, state, states: states ?? null };
+    stream.launch(this.#kernel, this.#description.config, ...this.#arguments(this.#description.parameters, run, slices));
     stream.read(this.#report.slice(0), this.#told);
   }
 
   enqueueClosed(stream: Stream, run: ClosedLoopRun): boolean {
     const { precision, size, inputSize, outputSize } = this.#model;
-    const { config, entry, file, leading, trailing, closed } = this.#description;
+    const { config, code } = this.#description;
     const { features, weights, intercept, outputs, featureCount } = run.readout;
-    if (!closed) return false;
+    if (code.closedEntry === undefined) return false;
     const context = this.#context;
     const closedAt = config.shared ?? 0;
     const wider = { ...config, shared: closedAt + 8 * (outputs + inputSize + 1) };
-    this.#closed ??= {
-      kernel: realKernel(context, file, `${entry}_closed`, precision, [
-        ...leading,
-        ...stepParameters,
-        ...trailing,
-        "i64",
-        ...closedParameters,
-      ]),
-      common: new CommonKernels(context, precision),
-    };
+    const parameters = { ...this.#description.parameters, ...closedParameters };
+    this.#closed ??= { kernel: code.loadClosed(context, parameters), common: new CommonKernels(context, precision) };
     const { kernel, common } = this.#closed;
     if (!coResident(kernel, wider)) return false;
     this.#clear(stream);
@@ -162,21 +161,26 @@ export class PersistentLoop implements TimeLoop {
       const inputs = inputSize > 0 ? (run.inputs.slice(inputSize, (run.steps + 1) * inputSize) as RealSlice) : null;
       common.drive(stream, inputs && run.inputWeights, run.bias, inputs, run.drive, { size, inputs: inputSize, steps: run.steps });
     }
-    stream.launch(
-      kernel,
-      wider,
-      ...this.#arguments(run, [byWeights ? run.drive : null, null, run.state, run.states]),
-      ...([
-        weights,
+    const more = {
+      ...{
+        drive: byWeights ? run.drive : null,
+        feedback: null,
+        state: run.state,
+        states: run.states,
+        readout: weights,
         intercept,
         outputs,
-        featureCount,
-        features.state === "squareHalf" ? 1 : 0,
-        features.input ? 1 : 0,
-        inputSize,
-      ] as never[]),
-      ...([run.inputWeights, run.bias, run.feedbackWeights ?? null, run.inputs, run.outputs, closedAt] as never[]),
-    );
+      },
+      ...{
+        features: featureCount,
+        squareHalf: features.state === "squareHalf" ? 1 : 0,
+        withInput: features.input ? 1 : 0,
+        width: inputSize,
+      },
+      ...{ inputWeights: run.inputWeights, bias: run.bias, feedbackWeights: run.feedbackWeights ?? null },
+      ...{ inputs: run.inputs, answers: run.outputs, closedAt },
+    };
+    stream.launch(kernel, wider, ...this.#arguments(parameters, run, more));
     stream.read(this.#report.slice(0), this.#told);
     return true;
   }
@@ -189,10 +193,29 @@ export class PersistentLoop implements TimeLoop {
     this.#stalled = false;
   }
 
-  #arguments(run: { steps: number; firstStep: number; sequence: number }, slices: readonly (RealSlice | null)[]): never[] {
-    const { steps, firstStep, sequence } = run;
-    const neuron = [this.#size, steps, ...this.#neuron, firstStep >>> 0, sequence];
-    return [...this.#memory.leading, this.#report, this.#leak, ...slices, ...neuron, ...this.#memory.trailing, this.#spinLimit] as never[];
+  #arguments(
+    parameters: NamedParameters,
+    { steps, firstStep, sequence }: { readonly steps: number; readonly firstStep: number; readonly sequence: number },
+    more: Readonly<Record<string, unknown>>,
+  ): never[] {
+    const { buffers, numbers } = this.#memory;
+    const own = {
+      report: this.#report,
+      stalled: this.#report.slice(stalledWord),
+      leak: this.#leak,
+      spinLimit: this.#spinLimit,
+      ...this.#neuron,
+    };
+    const values: Readonly<Record<string, unknown>> = {
+      ...own,
+      ...buffers,
+      ...numbers,
+      steps,
+      firstStep: firstStep >>> 0,
+      sequence,
+      ...more,
+    };
+    return Object.keys(parameters).map((name) => values[name]) as never[];
   }
 
   check(): void {
@@ -200,11 +223,11 @@ export class PersistentLoop implements TimeLoop {
     if (stalled === 0n) return;
     this.#told.array[stalledWord] = 0n;
     this.#stalled = true;
-    throw new StallError(this.#description.entry, Number(stalled >> 32n) - 1, Number(stalled & 0xffffffffn), this.#spinLimit);
+    throw new StallError(this.#description.code.entry, Number(stalled >> 32n) - 1, Number(stalled & 0xffffffffn), this.#spinLimit);
   }
 
   dispose(): void {
-    disposeAll([...this.#memory.leading, this.#leak, this.#report, this.#told]);
+    disposeAll([...Object.values(this.#memory.buffers), this.#leak, this.#report, this.#told]);
   }
 }
 

@@ -115,6 +115,8 @@ export function fitDense(variant: DenseVariant, size: number, device: DeviceInfo
   const rowsPerBlock = rows * warps;
   const blocks = Math.ceil((groups * groupSize) / rowsPerBlock);
   if (cluster ? clusterLaunch === 0 || blocks > largestCluster : cooperativeLaunch === 0 || blocks > multiprocessors) return undefined;
+  // A cluster's blocks have no rows but those of places.
+  if (cluster && blocks * rowsPerBlock !== groups * groupSize) return undefined;
   const buffers = cluster || !mixed ? 2 : 1;
   const groupBytes = rowsPerBlock * groupSize * element;
   const stateBytes = (count: number): number => buffers * count * groupSize * element;

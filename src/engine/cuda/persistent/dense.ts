@@ -1,0 +1,110 @@
+// Dense reservoirs in the persistent kernels: the kernel of a fit from each source, and W as it wants it.
+import type { Context, LaunchConfig } from "../../../gpu/index.js";
+import type { Matrix } from "../../../numerics/index.js";
+import { generateKernel, type KernelType } from "../../../ptx/kernels/index.js";
+import type { ReservoirModel } from "../../../reservoir/model.js";
+import { activationNumber } from "../activation.js";
+import type { AnyBuffer } from "../kernels.js";
+import type { TimeLoopPlan } from "../time-loop.js";
+import { builderTarget, builtKernel, stepsOf } from "./built.js";
+import { compiledCode, type KernelCode, shippedCode } from "./kernel-code.js";
+import { type PersistentKernel, type PersistentMemory, stepParameters } from "./loop.js";
+import { madeEntry } from "./made-shapes.js";
+import { packDense } from "./pack.js";
+import { type Arithmetic, type LoopParts, withPlaces } from "./parts.js";
+import { type DenseFit, denseEntry, groupSize } from "./shapes.js";
+
+const layouts = {
+  cluster: { groups: "i32", shared: "i32" },
+  grid: { groups: "i32", shared: "i32", streamed: "i32", copies: "i32", buffers: "i32" },
+} as const;
+
+export function describeDense(fit: DenseFit): TimeLoopPlan["details"] {
+  const { variant, blocks, groups, shared, streamed, sharedBytes } = fit;
+  const columns = (count: number): number => count * groupSize;
+  return {
+    ...{ kernel: denseEntry(variant), blocks, threads: variant.warps * 32, rowsPerWarp: variant.rows, sharedBytes },
+    ...{
+      columnsInRegisters: columns(Math.min(groups, variant.held)),
+      columnsInShared: columns(shared),
+      columnsStreamed: columns(streamed),
+    },
+  };
+}
+
+function layoutOf(fit: DenseFit): Record<string, number> {
+  const { groups, shared, streamed, copies, buffers } = fit;
+  return fit.variant.plan === "cluster" ? { groups, shared } : { groups, shared, streamed, copies, buffers };
+}
+
+function parts(fit: DenseFit, code: KernelCode): LoopParts {
+  const { blocks, sharedBytes: shared, variant } = fit;
+  const { plan, warps } = variant;
+  const cluster = plan === "cluster";
+  const config: LaunchConfig = { grid: blocks, block: warps * 32, shared, ...(cluster ? { cluster: blocks } : { cooperative: true }) };
+  const weights = cluster ? ({ weights: "const real*" } as const) : ({ weights: "const real*", places: "u64*" } as const);
+  const kernel: PersistentKernel = {
+    name: plan,
+    code,
+    parameters: { ...weights, ...stepParameters, ...layouts[plan], spinLimit: "i64" },
+    config,
+    details: describeDense(fit),
+  };
+  return { kernel, memory: (context, model) => denseMemory(context, model, fit) };
+}
+
+function denseMemory(context: Context, model: ReservoirModel, fit: DenseFit): PersistentMemory {
+  const packed = packDense(model.weights as Matrix, fit) as Float32Array<ArrayBuffer>;
+  const weights = context.upload(packed, { label: "W" }) as unknown as AnyBuffer;
+  const numbers = layoutOf(fit);
+  return fit.variant.plan === "cluster" ? { buffers: { weights }, numbers } : withPlaces(context, { weights }, fit.placeBytes, numbers);
+}
+
+/** By a kernel that comes with the package. */
+export function shippedDense(fit: DenseFit): LoopParts {
+  const { plan, precision, closed } = fit.variant;
+  return parts(fit, shippedCode(`reservoir_${plan}`, denseEntry(fit.variant), precision, closed));
+}
+
+/** By one that NVRTC compiles for this model. */
+export function compiledDense(fit: DenseFit, model: ReservoirModel, arithmetic: Arithmetic): LoopParts {
+  const { plan, precision, rows, held, warps, mixed } = fit.variant;
+  const shape = { ROWS: rows, HELD: held, WARPS: warps, ...(plan === "grid" ? { MIXED: mixed } : {}) };
+  const form = {
+    ...{ file: `reservoir_${plan}`, prefix: plan.toUpperCase(), entry: madeEntry(denseEntry(fit.variant), arithmetic), precision },
+    ...{ fast: arithmetic === "fast", shape, given: given(model, layoutOf(fit)) },
+  };
+  return parts(fit, compiledCode(form));
+}
+
+/** Conditions that hold of the arguments of a model's kernel. */
+export function given({ size, activation, noiseLevel }: ReservoirModel, layout: Readonly<Record<string, number>>): string[] {
+  const numbers = { size, activation: activationNumber[activation], ...layout };
+  return [...Object.entries(numbers).map(([name, value]) => `${name}==${value}`), ...(noiseLevel === 0 ? ["noiseLevel==0"] : [])];
+}
+
+/** By one that the builder writes for this model. @throws PtxBuildError, PtxTargetError where it does not fit the device */
+export function builtDense(fit: DenseFit, context: Context, model: ReservoirModel, arithmetic: Arithmetic): LoopParts {
+  const { size } = model;
+  const { plan, rows, held, warps } = fit.variant;
+  const common = { size, rowsPerWarp: rows as 1 | 2 | 4 | 8, warps, ...stepsOf(model, arithmetic) };
+  const { multiprocessors } = context.info.attributes;
+  const type: KernelType =
+    plan === "cluster"
+      ? { kind: "persistentCluster", ...common }
+      : {
+          kind: "persistentGrid",
+          ...common,
+          range: "any",
+          multiprocessors,
+          groups: { held: Math.min(fit.groups, held), shared: fit.shared },
+        };
+  const generated = generateKernel(type, { target: builderTarget(context.info) });
+  const kernel = builtKernel(plan, generated, JSON.stringify(type), describeDense(fit));
+  const memory = (): PersistentMemory => {
+    const { data } = model.weights as Matrix;
+    const weights = context.upload(data as Float32Array<ArrayBuffer>, { label: "W" }) as unknown as AnyBuffer;
+    return plan === "cluster" ? { buffers: { weights }, numbers: {} } : withPlaces(context, { weights }, fit.placeBytes, {});
+  };
+  return { kernel, memory };
+}

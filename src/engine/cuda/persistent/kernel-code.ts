@@ -1,0 +1,145 @@
+// Where the code of a persistent kernel comes from: shipped as PTX, compiled here by NVRTC from the same source for one model, or written by the
+// builder, for which no compiler is needed. What the kernel is given is its shape's business.
+import { CompileError, type Context, LibraryError, type Module, ModuleLoadError, shippedSource } from "../../../gpu/index.js";
+import type { Precision } from "../../../numerics/index.js";
+import type { GeneratedKernel } from "../../../ptx/kernels/index.js";
+import type { EngineOptions } from "../../../reservoir/engine.js";
+import { type AnyKernel, realKernel, type RealParameter, typedParameters } from "../kernels.js";
+
+/** Where a kernel's code comes from. */
+export type KernelSource = Exclude<EngineOptions["kernelSource"], "auto" | undefined>;
+
+/** The sources in the order in which they are tried. */
+export const kernelSources: readonly KernelSource[] = ["nvrtc", "builder", "shipped"];
+
+/** A kernel's parameters by name, in the order of the launch's arguments. */
+export type NamedParameters = Readonly<Record<string, RealParameter>>;
+
+/** The code of one kernel, and of the same with the loop closed. */
+export interface KernelCode {
+  readonly source: KernelSource;
+  /** The kernel's name, and beside it that of its closed form where there is one. */
+  readonly entry: string;
+  readonly closedEntry: string | undefined;
+  load(context: Context, parameters: NamedParameters): Promise<AnyKernel>;
+  /** Of code that has a closed form. It is made when a loop is first closed. */
+  loadClosed(context: Context, parameters: NamedParameters): AnyKernel;
+}
+
+/** Code that comes with the package. */
+export function shippedCode(file: string, entry: string, precision: Precision, closed: boolean): KernelCode {
+  const load = (context: Context, name: string, parameters: NamedParameters) =>
+    realKernel(context, file, name, precision, Object.values(parameters));
+  return {
+    ...{ source: "shipped", entry, closedEntry: closed ? `${entry}_closed` : undefined },
+    load: async (context, parameters) => load(context, entry, parameters),
+    loadClosed: (context, parameters) => load(context, `${entry}_closed`, parameters),
+  };
+}
+
+/** A shipped source and what it is compiled with. */
+export interface CompiledForm {
+  /** "reservoir_grid" of reservoir_grid.cu. */
+  readonly file: string;
+  /** What the names of its macros begin with: "GRID". */
+  readonly prefix: string;
+  readonly entry: string;
+  readonly precision: Precision;
+  readonly fast: boolean;
+  /** Macros of the shape, without the prefix. */
+  readonly shape: Readonly<Record<string, number | boolean>>;
+  /** What is known of the arguments, as conditions of C++. */
+  readonly given: readonly string[];
+}
+
+const made = new WeakMap<Context, Map<string, Module>>();
+
+function modulesOf(context: Context): Map<string, Module> {
+  const modules = made.get(context) ?? new Map<string, Module>();
+  made.set(context, modules);
+  return modules;
+}
+
+/** Code that NVRTC makes. Modules live as long as their context. */
+export function compiledCode(form: CompiledForm): KernelCode {
+  const { file, prefix, entry, precision, fast, shape, given } = form;
+  const request = (name: string, value: string) => {
+    const { source, headers, options } = shippedSource(file);
+    const sizes = Object.fromEntries(Object.entries(shape).map(([macro, size]) => [`${prefix}_${macro}`, size]));
+    const defines = {
+      ...{ [`${prefix}_${name}`]: value, [`${prefix}_REAL`]: precision === "float32" ? "float" : "double", ...sizes },
+      ...(given.length > 0 ? { GIVEN: given.join("&&") } : {}),
+      ...(fast ? { FAST_ARITHMETIC: true } : {}),
+    };
+    return { source, options: { name: `${file}.cu`, headers, options, defines } };
+  };
+  const keyed = (value: string) => `${value} ${JSON.stringify(form)}`;
+  const kernel = (module: Module, value: string, parameters: NamedParameters) =>
+    module.kernel(value, typedParameters(precision, Object.values(parameters)));
+  const closedEntry = `${entry}_closed`;
+  return {
+    ...{ source: "nvrtc", entry, closedEntry },
+    async load(context, parameters) {
+      const modules = modulesOf(context);
+      const { source, options } = request("NAME", entry);
+      const module = modules.get(keyed(entry)) ?? (await context.compileAsync(source, options));
+      modules.set(keyed(entry), module);
+      return kernel(module, entry, parameters);
+    },
+    loadClosed(context, parameters) {
+      const modules = modulesOf(context);
+      const { source, options } = request("CLOSED_NAME", closedEntry);
+      const module = modules.get(keyed(closedEntry)) ?? context.compile(source, options);
+      modules.set(keyed(closedEntry), module);
+      return kernel(module, closedEntry, parameters);
+    },
+  };
+}
+
+/** Code of the builder. Kernels of one name are told apart by what they were made for. */
+export function builtCode({ name, ptx }: GeneratedKernel, madeFor: string): KernelCode {
+  return {
+    ...{ source: "builder", entry: name, closedEntry: undefined },
+    async load(context, parameters) {
+      const modules = modulesOf(context);
+      const key = `${name} ${madeFor}`;
+      const module = modules.get(key) ?? context.load(ptx, { label: name });
+      modules.set(key, module);
+      return module.kernel(name, typedParameters("float32", Object.values(parameters)));
+    },
+    loadClosed() {
+      throw new Error(`${name} has no closed form`);
+    },
+  };
+}
+
+const missing = new WeakMap<Context, string>();
+
+/** Why there is no NVRTC; undefined where there is one. It is looked for once. */
+export function whyNoCompiler(context: Context): string | undefined {
+  let reason = missing.get(context);
+  if (reason === undefined) {
+    reason = "";
+    try {
+      context.compiler;
+    } catch (error) {
+      if (!(error instanceof LibraryError)) throw error;
+      reason = `no NVRTC loads from any of ${error.tried.length} places`;
+    }
+    missing.set(context, reason);
+  }
+  return reason || undefined;
+}
+
+const warned = new WeakSet<Context>();
+
+/** Whether an error is of making a kernel, so that another source may serve; then it is said, once a context. */
+export function noteFailure(context: Context, { source, entry }: KernelCode, error: unknown): boolean {
+  if (source === "shipped" || !(error instanceof CompileError || error instanceof ModuleLoadError || error instanceof LibraryError))
+    return false;
+  if (!warned.has(context)) {
+    warned.add(context);
+    process.emitWarning(`${entry} is taken from elsewhere than ${source}: ${error.message}`, "SpillwayKernelWarning");
+  }
+  return true;
+}

@@ -1,0 +1,151 @@
+// Shapes of persistent kernels that are made for a model: which rows, warps and columns in registers suit N neurons on a device. Arithmetic alone, as
+// in shapes.ts.
+import type { DeviceInfo } from "../../../gpu/index.js";
+import type { Precision } from "../../../numerics/index.js";
+import type { ModelShape } from "../shape.js";
+import { clockMegahertz, type DenseFit, fitDense, fitSparse, groupSize, type SparseFit, streamingCost, unitEntries } from "./shapes.js";
+
+/** Who makes a kernel. */
+export type Maker = "nvrtc" | "builder";
+
+/** Registers of a thread in a block of so many warps, which four schedulers share out: 16,384 each. */
+function registersOf(warps: number): number {
+  const each = Math.floor(16_384 / Math.ceil(warps / 4) / 32);
+  return Math.min(255, each - (each % 8));
+}
+
+/** Where columns lie beside registers. */
+type Beyond = "nowhere" | "shared" | "streamed";
+
+/** Registers of a thread beside those for W, as ptxas 13 counts them for the shipped shapes: more for each row, and for columns under way from elsewhere. */
+function otherRegisters(plan: "cluster" | "grid", rows: number, beyond: Beyond, wide: number, fast: boolean): number {
+  const underWay = { nowhere: 0, shared: 4, streamed: 12 }[beyond];
+  return (plan === "cluster" ? 56 : 64) + underWay * rows * wide + (fast ? 3 * rows * wide : 0);
+}
+
+/** Registers that may be missing for the first group of columns, and spill. */
+const mostSpilled = 24;
+
+/** How much faster a step of fast arithmetic is, and how much slower one of the builder's kernels. Measured on an H200 (docs/plans/grid.md). */
+const fastFactor = 0.92;
+const builderFactor = { cluster: 1.06, grid: 1.16 };
+
+const factorOf = (plan: "cluster" | "grid", maker: Maker, arithmetic: ModelShape["arithmetic"]): number =>
+  (maker === "builder" ? builderFactor[plan] : 1) * (arithmetic === "fast" ? fastFactor : 1);
+
+/** Microseconds for which warps wait that do not share four schedulers evenly, and of a further round of asking for states. */
+const unevenWarps = 0.1;
+const furtherRound = 0.35;
+
+/**
+ * Microseconds of a step by a kernel that knows its layout, fitted to 132 shapes on an H200 (9 % root mean square): sums wait for one another more than for
+ * their instructions, and what counts most is reading x and W from shared memory.
+ */
+function denseMicroseconds({ variant, groups, shared, streamed, blocks }: DenseFit, device: DeviceInfo): number {
+  const { plan, precision, rows, held, warps } = variant;
+  const wide = precision === "float64" ? 2 : 1;
+  const stored = held + shared + streamed;
+  const products = Math.max(Math.ceil(warps / 4) * rows * stored * 8 * wide, stored * 16);
+  const states = warps * stored * 4 * wide;
+  const weights = rows * warps * shared * 4 * wide;
+  const microseconds = (cycles: number) => cycles / clockMegahertz(device);
+  if (plan === "cluster") {
+    const intake = (groups * groupSize * wide) / 1.2;
+    const waits = 0.29 + (rows === 8 ? 0.03 : 0) + (warps % 4 === 0 ? 0 : 0.02);
+    return waits + microseconds(1.6 * rows * warps * stored * wide + states + weights + intake);
+  }
+  const quads = Math.ceil((groups * 32) / (warps * 32));
+  const elsewhere = shared + streamed > 0 ? 0.1 : 0;
+  const waits = 0.92 + elsewhere + 0.03 * quads + furtherRound * (Math.ceil(quads / 4) - 1) + (warps % 4 === 0 ? 0 : unevenWarps);
+  const sums = microseconds(0.3 * products + 1.3 * states + 0.9 * weights);
+  const streaming = streamingCost(streamed * groupSize * 4 * wide * rows * warps * blocks, device);
+  return waits + Math.max(sums + 0.35 * streaming, streaming);
+}
+
+/** The same of a sparse one: an octet's sums wait for what they gather. */
+function sparseMicroseconds(fit: SparseFit): number {
+  const { variant, held, shared, streamed, count, microsecondsPerStep } = fit;
+  const { rounds, warps, mixed, precision } = variant;
+  const wide = precision === "float64" ? 2 : 1;
+  if (shared + streamed > 0) return microsecondsPerStep - 0.07;
+  const asked = Math.ceil(count / 4 / (warps * 32) / (mixed ? 4 : 2));
+  const cycles = held * 8 * warps * rounds * 4 * wide;
+  return 0.9 + (count * wide) / 10_000 + (0.2 * cycles) / 1980 + furtherRound * (asked - 1) + (warps % 4 === 0 ? 0 : 0.04);
+}
+
+const rowsOfWarp = [1, 2, 4, 8] as const;
+const mostWarps = 16;
+
+/** Dense fits of every shape that a maker can make of N neurons, the fastest first. */
+export function madeDenseFits(
+  { size, precision, arithmetic }: Pick<ModelShape, "size" | "precision" | "arithmetic">,
+  device: DeviceInfo,
+  maker: Maker,
+): DenseFit[] {
+  if (maker === "builder" && precision !== "float32") return [];
+  const wide = precision === "float64" ? 2 : 1;
+  const groups = Math.ceil(size / groupSize);
+  const fits = rowsOfWarp.flatMap((rows) =>
+    Array.from({ length: mostWarps }, (_, index) => index + 1).flatMap((warps) =>
+      (["cluster", "grid"] as const).flatMap((plan): DenseFit[] => {
+        const cluster = plan === "cluster";
+        if (cluster && rows < 4) return [];
+        if (maker === "builder" && cluster && (warps & (warps - 1)) !== 0) return [];
+        const lying = (beyond: Beyond): DenseFit | undefined => {
+          const room = registersOf(warps) - otherRegisters(plan, rows, beyond, wide, arithmetic === "fast");
+          const first = beyond === "streamed" && room >= 4 * rows * wide - mostSpilled ? 1 : 0;
+          const held = Math.min(groups, Math.max(first, Math.floor(room / (4 * rows * wide))));
+          if (held < 1 || (beyond === "nowhere" && held < groups)) return undefined;
+          const variant = { plan, precision, rows, held, warps, mixed: cluster || beyond !== "nowhere", closed: maker === "nvrtc" };
+          const found = fitDense(variant, size, device);
+          return beyond === "shared" && found && found.streamed > 0 ? undefined : found;
+        };
+        const kept = lying("nowhere") ?? (maker === "builder" && cluster ? undefined : (lying("shared") ?? lying("streamed")));
+        if (!kept) return [];
+        return [{ ...kept, microsecondsPerStep: denseMicroseconds(kept, device) * factorOf(plan, maker, arithmetic) }];
+      }),
+    ),
+  );
+  return byTime(fits);
+}
+
+/** Sparse fits likewise, for rows of at most `longest` entries. */
+export function madeSparseFits(
+  { size, precision, arithmetic }: Pick<ModelShape, "size" | "precision" | "arithmetic">,
+  longest: number,
+  device: DeviceInfo,
+  maker: Maker,
+): SparseFit[] {
+  if (maker === "builder" && precision !== "float32") return [];
+  const wide = precision === "float64" ? 2 : 1;
+  const units = Math.max(1, Math.ceil(longest / unitEntries));
+  const shapes = rowsOfWarp.flatMap((rounds) =>
+    Array.from({ length: mostWarps }, (_, index) => index + 1).flatMap((warps) => {
+      // A unit is eight values and eight places; the builder keeps a place in a register of its own.
+      const unit = maker === "builder" ? 16 : 8 * wide + 4;
+      const room = (mixed: boolean) =>
+        Math.floor(
+          (registersOf(warps) - otherRegisters("grid", rounds, "nowhere", wide, arithmetic === "fast") - (mixed ? unit : 0)) /
+            (rounds * unit),
+        );
+      const whole = room(false) >= units;
+      if (!whole && maker === "builder") return [];
+      const held = Math.min(units, whole ? units : room(true));
+      return held < 1 ? [] : [{ precision, rounds, held, warps, mixed: !whole, closed: maker === "nvrtc" }];
+    }),
+  );
+  const fits = shapes.flatMap((variant) => fitSparse(variant, size, longest, device) ?? []);
+  return byTime(fits.map((fit) => ({ ...fit, microsecondsPerStep: sparseMicroseconds(fit) * factorOf("grid", maker, arithmetic) })));
+}
+
+function byTime<F extends { readonly microsecondsPerStep: number }>(fits: F[]): F[] {
+  return fits.sort((a, b) => a.microsecondsPerStep - b.microsecondsPerStep);
+}
+
+/** What a variant is called where it is made: as a shipped one of its sizes, and fast where its arithmetic is. */
+export function madeEntry(entry: string, arithmetic: "portable" | "fast"): string {
+  return arithmetic === "fast" ? `${entry}_fast` : entry;
+}
+
+/** The precisions in which a maker has fast arithmetic. */
+export const fastPrecisions: Readonly<Record<Maker, readonly Precision[]>> = { nvrtc: ["float32", "float64"], builder: ["float32"] };

@@ -1,0 +1,31 @@
+// What a persistent loop is opened with, whichever its storage and the source of its kernel.
+import type { Context } from "../../../gpu/index.js";
+import type { ReservoirModel } from "../../../reservoir/model.js";
+import { abandonAll } from "../dispose.js";
+import type { AnyBuffer } from "../kernels.js";
+import type { ModelShape } from "../shape.js";
+import type { PersistentKernel, PersistentMemory } from "./loop.js";
+
+export type Arithmetic = ModelShape["arithmetic"];
+
+/** A kernel, and the memory that it wants beside that of the steps. */
+export interface LoopParts {
+  readonly kernel: PersistentKernel;
+  readonly memory: (context: Context, model: ReservoirModel) => PersistentMemory;
+}
+
+/** Memory with places for exchanged states, zeros. */
+export function withPlaces(
+  context: Context,
+  buffers: Readonly<Record<string, AnyBuffer>>,
+  bytes: number,
+  numbers: Readonly<Record<string, number>>,
+): PersistentMemory {
+  try {
+    const places = context.zeros("u64", Math.ceil(bytes / 8), { label: "exchanged states" });
+    return { buffers: { ...buffers, places }, numbers, places };
+  } catch (error) {
+    abandonAll(Object.values(buffers));
+    throw error;
+  }
+}

@@ -1,0 +1,98 @@
+// Sparse reservoirs in the persistent kernels: the kernel of a fit from each source, and W as it wants it.
+import type { Context } from "../../../gpu/index.js";
+import type { SparseMatrix } from "../../../numerics/index.js";
+import { generateKernel, type KernelType } from "../../../ptx/kernels/index.js";
+import type { ReservoirModel } from "../../../reservoir/model.js";
+import { abandonAll } from "../dispose.js";
+import type { TimeLoopPlan } from "../time-loop.js";
+import { builderTarget, builtKernel, stepsOf } from "./built.js";
+import { given } from "./dense.js";
+import { compiledCode, type KernelCode, shippedCode } from "./kernel-code.js";
+import { stepParameters } from "./loop.js";
+import { madeEntry } from "./made-shapes.js";
+import { longestRow, packRows, packSparse } from "./pack.js";
+import { type Arithmetic, type LoopParts, withPlaces } from "./parts.js";
+import { sparseEntry, type SparseFit } from "./shapes.js";
+
+export function describeSparse(fit: SparseFit): TimeLoopPlan["details"] {
+  const { variant, blocks, held, shared, streamed, sharedBytes } = fit;
+  return {
+    ...{ kernel: sparseEntry(variant), blocks, threads: variant.warps * 32, sharedBytes },
+    ...{ entriesInRegisters: 64 * held, entriesInShared: 64 * shared, entriesStreamed: 64 * streamed },
+  };
+}
+
+const layout = { count: "i32", held: "i32", shared: "i32", streamed: "i32", copies: "i32" } as const;
+
+function layoutOf({ count, held, shared, streamed, copies }: SparseFit): Record<string, number> {
+  return { count, held, shared, streamed, copies };
+}
+
+function parts(fit: SparseFit, code: KernelCode): LoopParts {
+  const { blocks, sharedBytes: shared, variant, placeBytes } = fit;
+  const kernel = {
+    ...{ name: "grid", code, details: describeSparse(fit) },
+    parameters: { entries: "const u32*", places: "u64*", ...stepParameters, ...layout, spinLimit: "i64" },
+    config: { grid: blocks, block: variant.warps * 32, shared, cooperative: true },
+  } as const;
+  const memory = (context: Context, model: ReservoirModel) => {
+    const packed = packSparse(model.weights as SparseMatrix, fit) as Uint32Array<ArrayBuffer>;
+    const entries = context.upload(packed, { label: "W" });
+    return withPlaces(context, { entries }, placeBytes, layoutOf(fit));
+  };
+  return { kernel, memory };
+}
+
+/** By a kernel that comes with the package. */
+export function shippedSparse(fit: SparseFit): LoopParts {
+  const { precision, closed } = fit.variant;
+  return parts(fit, shippedCode("reservoir_sparse", sparseEntry(fit.variant), precision, closed));
+}
+
+/** By one that NVRTC compiles for this model. */
+export function compiledSparse(fit: SparseFit, model: ReservoirModel, arithmetic: Arithmetic): LoopParts {
+  const { precision, rounds, held, warps, mixed } = fit.variant;
+  const form = {
+    ...{ file: "reservoir_sparse", prefix: "SPARSE", entry: madeEntry(sparseEntry(fit.variant), arithmetic), precision },
+    ...{
+      fast: arithmetic === "fast",
+      shape: { ROUNDS: rounds, HELD: held, WARPS: warps, MIXED: mixed },
+      given: given(model, layoutOf(fit)),
+    },
+  };
+  return parts(fit, compiledCode(form));
+}
+
+/** By one that the builder writes for this model. @throws PtxBuildError, PtxTargetError where it does not fit the device */
+export function builtSparse(fit: SparseFit, context: Context, model: ReservoirModel, arithmetic: Arithmetic): LoopParts {
+  const weights = model.weights as SparseMatrix;
+  const longest = Math.max(1, longestRow(weights));
+  const { rounds, warps } = fit.variant;
+  const { multiprocessors } = context.info.attributes;
+  const type: KernelType = {
+    ...{
+      kind: "persistentGrid",
+      size: model.size,
+      longestRow: longest,
+      rowsPerWarp: rounds as 1 | 2 | 4 | 8,
+      warps,
+      range: "any",
+      multiprocessors,
+    },
+    ...stepsOf(model, arithmetic),
+  };
+  const generated = generateKernel(type, { target: builderTarget(context.info) });
+  const kernel = builtKernel("grid", generated, JSON.stringify(type), describeSparse(fit));
+  const memory = () => {
+    const { values, columns } = packRows(weights, longest);
+    const deviceValues = context.upload(values, { label: "W" });
+    try {
+      const deviceColumns = context.upload(columns, { label: "columns of W" });
+      return withPlaces(context, { values: deviceValues, columns: deviceColumns }, fit.placeBytes, {});
+    } catch (error) {
+      abandonAll([deviceValues]);
+      throw error;
+    }
+  };
+  return { kernel, memory };
+}

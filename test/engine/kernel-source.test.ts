@@ -1,0 +1,194 @@
+// Where a persistent plan's kernel comes from: shipped, compiled by NVRTC or written by the builder; how it is chosen, what is said of it, and what
+// happens where one fails. What the kernels compute is in device/persistent.test.ts.
+import { afterEach, describe, expect, it, vi } from "vitest";
+import { deviceEngine } from "../../src/engine/cuda/index.js";
+import { persistentLoops } from "../../src/engine/cuda/persistent/index.js";
+import { type CompileOptions, CompileError, type DeviceInfo, LibraryError, type Nvrtc, openDevice } from "../../src/gpu/index.js";
+import { Matrix } from "../../src/numerics/index.js";
+import type { ModelShape } from "../../src/reservoir/shape.js";
+import { simulatedDriver } from "../../src/sim/index.js";
+import { bits, model, randomMatrix } from "./contract.js";
+
+const shape = (size: number, more: Partial<ModelShape> = {}): ModelShape => ({
+  ...{ size, inputSize: 1, outputSize: 0, nonzeros: size * size, noisy: false },
+  ...({ storage: "dense", precision: "float32", weightPrecision: "full", arithmetic: "portable" } as const),
+  ...more,
+});
+
+/** A device of an H200's measures, or of others. */
+function device(more: Partial<DeviceInfo["attributes"]> = {}): DeviceInfo {
+  const attributes = { multiprocessors: 132, sharedBytesPerBlockOptIn: 232_448, l2Bytes: 60e6, clusterLaunch: 1, cooperativeLaunch: 1 };
+  return {
+    name: "H200",
+    computeCapability: [9, 0],
+    attributes: { ...attributes, clockKilohertz: 1_980_000, ...more },
+  } as unknown as DeviceInfo;
+}
+
+const best = (of: ModelShape, info: DeviceInfo, whyNoCompiler?: string) =>
+  persistentLoops
+    .plans(of, info, { whyNoCompiler: () => whyNoCompiler })
+    .toSorted((a, b) => a.microsecondsPerStep - b.microsecondsPerStep)[0];
+
+describe("the choice on an H200", () => {
+  it.each([100, 256, 512, 1000, 2000, 4096])("takes a shipped kernel for %i neurons, which one suits", (size) => {
+    expect(best(shape(size), device())?.kernelSource).toBe("shipped");
+  });
+
+  it.each([300, 700, 1500, 2500, 3200])("compiles one for %i neurons, which lie between the shipped ones", (size) => {
+    const plan = best(shape(size), device())!;
+    const shipped = persistentLoops.plans(shape(size), device(), { kernelSource: "shipped" });
+    expect(plan.kernelSource).toBe("nvrtc");
+    expect(plan.microsecondsPerStep).toBeLessThan(0.9 * Math.min(...shipped.map(({ microsecondsPerStep }) => microsecondsPerStep)));
+  });
+
+  it("writes one where there is no NVRTC and that is still worth it", () => {
+    expect(best(shape(2500), device(), "no NVRTC")?.kernelSource).toBe("builder");
+    expect(best(shape(1500), device(), "no NVRTC")?.kernelSource).toBe("shipped");
+  });
+
+  it("does not look for NVRTC where none would be used", () => {
+    const asked = vi.fn(() => undefined);
+    persistentLoops.plans(shape(1000), device(), { whyNoCompiler: asked });
+    expect(asked).not.toHaveBeenCalled();
+  });
+});
+
+describe("the choice elsewhere", () => {
+  it("makes kernels for reservoirs that no shipped one takes: 1500 neurons on 16 multiprocessors", () => {
+    const small = device({ multiprocessors: 16, clusterLaunch: 0, sharedBytesPerBlockOptIn: 166_912, l2Bytes: 4e6 });
+    expect(persistentLoops.plans(shape(1500), small, { kernelSource: "shipped" })).toEqual([]);
+    expect(best(shape(1500), small)?.kernelSource).toBe("nvrtc");
+    expect(best(shape(1500), small, "no NVRTC")?.kernelSource).toBe("builder");
+  });
+
+  it.each([1, 37, 128, 640, 1000, 2048])("gives every made kernel for %i neurons a place for all of them", (size) => {
+    for (const kernelSource of ["nvrtc", "builder"] as const)
+      for (const precision of ["float32", "float64"] as const)
+        for (const { details } of persistentLoops.plans(shape(size, { precision }), device(), { kernelSource })) {
+          const { columnsInRegisters, columnsInShared, columnsStreamed, blocks, threads, rowsPerWarp, sharedBytes } = details as Record<
+            string,
+            number
+          >;
+          expect(columnsInRegisters! + columnsInShared! + columnsStreamed!).toBeGreaterThanOrEqual(size);
+          expect((blocks! * threads! * rowsPerWarp!) / 32).toBeGreaterThanOrEqual(size);
+          expect(sharedBytes).toBeLessThanOrEqual(232_448);
+        }
+  });
+
+  it("has fast arithmetic by made kernels alone, and of float64 by NVRTC alone", () => {
+    const fast = (more: Partial<ModelShape>, source: "nvrtc" | "builder") =>
+      persistentLoops.plans(shape(500, { arithmetic: "fast", ...more }), device(), { kernelSource: source });
+    expect(fast({}, "nvrtc").every(({ arithmetic }) => arithmetic === "fast")).toBe(true);
+    expect(fast({}, "builder").every(({ arithmetic }) => arithmetic === "fast")).toBe(true);
+    expect(fast({ precision: "float64" }, "nvrtc")).not.toEqual([]);
+    expect(fast({ precision: "float64" }, "builder")).toEqual([]);
+  });
+});
+
+/** A stand-in for NVRTC. */
+function compiler(compile: (options: CompileOptions) => never): Nvrtc {
+  return {
+    compile: (_: string, options: CompileOptions) => compile(options),
+    compileAsync: async (_: string, options: CompileOptions) => compile(options),
+  } as unknown as Nvrtc;
+}
+
+const refuses = compiler((options) => {
+  throw new CompileError(options.name ?? "", "NVRTC_ERROR_COMPILATION", [], "no such luck");
+});
+
+const engineWith = (nvrtc: Nvrtc) =>
+  deviceEngine({ name: "sim", open: () => openDevice({ driver: simulatedDriver({ multiprocessors: 132 }), nvrtc }), stepsPerChunk: 16 });
+
+const of = model({ size: 300, connectionProbability: 1, storage: "dense", seed: 5, inputSize: 2 });
+const inputs = randomMatrix(3, 2, "float32", 5);
+
+async function states(
+  engine: ReturnType<typeof engineWith>,
+  options: Parameters<typeof engine.open>[1],
+): Promise<{ bits: unknown; plan: Record<string, unknown> }> {
+  const session = await engine.open(of, options);
+  const out = Matrix.zeros(3, of.size, "float32");
+  await session.run({ inputs }, { states: out });
+  const { details } = session.plan;
+  await session.dispose();
+  return { bits: bits(out.data), plan: details };
+}
+
+afterEach(() => vi.restoreAllMocks());
+
+describe("opening", () => {
+  it("goes on with the next source where NVRTC fails, says so once, and the bits stay", async () => {
+    const warning = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+    const engine = engineWith(refuses);
+    expect(engine.plan(of).details["kernelSource"]).toBe("nvrtc");
+    const automatic = await states(engine, {});
+    expect(automatic.plan["kernelSource"]).toBe("builder");
+    expect(automatic.plan["kernelMilliseconds"]).toBeGreaterThan(0);
+    await states(engine, {});
+    expect(warning.mock.calls.map(([text]) => String(text))).toEqual([
+      expect.stringMatching(/^reservoir_cluster_f32_\w+ is taken from elsewhere than nvrtc: .*no such luck/s),
+    ]);
+    const shipped = await states(engine, { kernelSource: "shipped" });
+    expect(shipped.plan["kernelSource"]).toBe("shipped");
+    expect(automatic.bits).toEqual(shipped.bits);
+    engine.close();
+  });
+
+  it("keeps to a source that is named: its failure is the error", async () => {
+    const engine = engineWith(refuses);
+    await expect(engine.open(of, { kernelSource: "nvrtc" })).rejects.toThrow("no such luck");
+    engine.close();
+  });
+
+  it("says where NVRTC is missing", async () => {
+    const engine = deviceEngine({
+      name: "sim",
+      open: () => {
+        const context = openDevice({ driver: simulatedDriver() });
+        const get = () => {
+          throw new LibraryError("NVRTC", [{ path: "libnvrtc.so", reason: "not there" }]);
+        };
+        return Object.defineProperty(context, "compiler", { get });
+      },
+    });
+    expect(() => engine.plan(of, { kernelSource: "nvrtc" })).toThrow(
+      'the engine "sim" is not available: kernelSource is "nvrtc", and no NVRTC loads from any of 1 places; take "auto"',
+    );
+    expect(engine.plan(of).details["kernelSource"]).toBe("builder");
+    engine.close();
+  });
+
+  it("refuses a source that there is not, and one that a plan has no kernels from", () => {
+    const engine = engineWith(refuses);
+    expect(() => engine.plan(of, { kernelSource: "gcc" as never })).toThrow(
+      'kernelSource is "gcc"; it takes "auto", "shipped", "nvrtc", "builder"',
+    );
+    expect(() => engine.plan(of, { plan: "streamed", kernelSource: "builder" })).toThrow(
+      'the plan "streamed" has no kernels from "builder" for 300 neurons (dense, float32)',
+    );
+    engine.close();
+  });
+
+  it("refuses fast arithmetic where what is named has none, and else takes it", () => {
+    const engine = engineWith(refuses);
+    const fast = { ...of, config: { ...of.config, arithmetic: "fast" as const } };
+    expect(() => engine.plan(fast, { kernelSource: "shipped", plan: "grid" })).toThrow(
+      /the plan "grid" with kernelSource "shipped" has portable arithmetic alone for 300 neurons \(dense, float32\), and arithmetic is "fast"/,
+    );
+    expect(engine.plan(fast).details["arithmetic"]).toBe("fast");
+    expect(engine.plan(of).details["arithmetic"]).toBe("portable");
+    engine.close();
+  });
+
+  it("counts the making of a kernel in the profile", async () => {
+    const engine = engineWith(refuses);
+    const session = await engine.open(of, { kernelSource: "builder", profile: true });
+    const phase = session.profile!()!.phases.find(({ phase }) => phase === "compile");
+    expect(phase).toMatchObject({ clock: "host", pieces: 1 });
+    expect(phase!.milliseconds).toBe(session.plan.details["kernelMilliseconds"]);
+    await session.dispose();
+    engine.close();
+  });
+});
