@@ -1,79 +1,100 @@
 // Draws a random W where it is used, from the same streams and with the same bits as the host (docs/numerics.md, rule 7), for matrices that the host does
-// not hold: a thread a row. It writes packed rows for the dense step of reservoir_step.
-#include "elementary.cuh"
+// not hold or is slower to draw: a thread a row. It writes packed rows and slices for the steps of reservoir_step, and plain rows and CSR.
+#include "draws.cuh"
 #include "packing.cuh"
-#include "philox.cuh"
 
+using namespace draws;
 using namespace packing;
 
 namespace {
 
-enum Distribution { UNIFORM = 0, NORMAL = 1, BERNOULLI = 2 };
-
-/** What a row is drawn from. */
-struct Draw {
-  unsigned key0, key1;
-  int size, selfConnections, distribution;
-  /** Whether every position is taken, and else log(1 - p). */
-  int full;
-  double logMiss;
-};
-
-__device__ __forceinline__ double uniformDraw(const Draw& draw, unsigned row, unsigned index, unsigned purpose) {
-  const uint4 w = philox::block(draw.key0, draw.key1, index >> 1, row, 0, purpose);
-  return index & 1 ? philox::uniform(w.z, w.w) : philox::uniform(w.x, w.y);
-}
-
-__device__ __forceinline__ double valueDraw(const Draw& draw, unsigned row, unsigned index) {
-  if (draw.distribution == NORMAL) {
-    const uint4 w = philox::block(draw.key0, draw.key1, index, row, 0, 0);
-    const double radius = portable::root(portable::mul(-2.0, elementary::log(portable::sub(1.0, philox::uniform(w.x, w.y)))));
-    return portable::mul(radius, elementary::cos(portable::mul(6.283185307179586, philox::uniform(w.z, w.w))));
-  }
-  const double u = uniformDraw(draw, row, index, 0);
-  if (draw.distribution == UNIFORM) return portable::sub(portable::mul(2.0, u), 1.0);
-  return u < 0.5 ? -1.0 : 1.0;
-}
-
-/** Calls visit(column, value) for every entry of a row, columns rising. */
-template <typename Visit> __device__ __forceinline__ void forRow(const Draw& draw, int row, Visit visit) {
-  const int candidates = draw.selfConnections ? draw.size : draw.size - 1;
-  double position = -1.0;
-  for (unsigned m = 0;; m++) {
-    double skip = 1.0;
-    if (!draw.full)
-      skip = portable::add(1.0, floor(portable::div(elementary::log(portable::sub(1.0, uniformDraw(draw, row, m, 1))), draw.logMiss)));
-    position = portable::add(position, skip);
-    if (position >= (double)candidates) return;
-    const int taken = (int)position;
-    visit(!draw.selfConnections && taken >= row ? taken + 1 : taken, valueDraw(draw, row, m));
-  }
-}
-
-/** Writes rows of W = draw * factor, rounded to the model's precision, to packed rows that hold zeros. */
-template <typename Real, typename Weight>
+/** Writes rows of W = draw * factor, rounded to the model's precision, to rows that hold zeros: packed for lanes of V columns, or plain for V = 0. */
+template <typename Real, int V, typename Weight>
 __device__ __forceinline__ void drawRows(const Draw& draw, double factor, Weight* __restrict__ target, int stride) {
-  const int V = Lanes<Real, Weight>::V;
   for (int row = blockIdx.x * blockDim.x + threadIdx.x; row < draw.size; row += gridDim.x * blockDim.x) {
     Weight* out = target + (size_t)row * stride;
     forRow(draw, row, [&](int column, double value) { out[placeOf(column, V)] = rounded((Real)portable::mul(value, factor), (Weight)0); });
   }
 }
 
+/**
+ * Writes W to slices of four rows (src/engine/cuda/streamed/sparse-layout.ts) that hold zeros: group g of eight lanes has row rows[g], -1 for none, and
+ * `entries` entries of a lane side by side.
+ */
+template <typename Real, typename Weight, typename Column>
+__device__ __forceinline__ void drawSlices(const Draw& draw, double factor, const unsigned* __restrict__ offsets, const int* __restrict__ rows,
+                                           int groups, int entries, Weight* __restrict__ values, Column* __restrict__ columns) {
+  for (int group = blockIdx.x * blockDim.x + threadIdx.x; group < groups; group += gridDim.x * blockDim.x) {
+    const int row = rows[group];
+    if (row < 0) continue;
+    const size_t slice = (size_t)offsets[group >> 2] * 32 * entries;
+    unsigned m = 0;
+    forRow(draw, row, [&](int column, double value) {
+      const unsigned turn = m >> 3, load = entries == 1 ? turn : turn >> 2, within = entries == 1 ? 0 : turn & 3;
+      const size_t at = slice + (size_t)(load * 32 + (group & 3) * 8 + (m & 7)) * entries + within;
+      values[at] = rounded((Real)portable::mul(value, factor), (Weight)0);
+      columns[at] = (Column)column;
+      m++;
+    });
+  }
+}
+
 }  // namespace
 
-#define DRAW_PARAMETERS unsigned key0, unsigned key1, int size, int selfConnections, int distribution, int full, double logMiss
-#define DRAW Draw draw = {key0, key1, size, selfConnections, distribution, full, logMiss}
-
-#define DRAW_ROWS(NAME, REAL, WEIGHT)                                                                                                        \
+#define DRAW_ROWS(NAME, REAL, V, WEIGHT)                                                                                                     \
   extern "C" __global__ void __launch_bounds__(128) NAME(DRAW_PARAMETERS, double factor, WEIGHT* target, int stride) {                       \
     DRAW;                                                                                                                                    \
-    drawRows<REAL, WEIGHT>(draw, factor, target, stride);                                                                                    \
+    drawRows<REAL, V>(draw, factor, target, stride);                                                                                         \
   }
-DRAW_ROWS(draw_rows_f32, float, float)
-DRAW_ROWS(draw_rows_f64, double, double)
-DRAW_ROWS(draw_rows_f32_bf16, float, bfloat16)
-DRAW_ROWS(draw_rows_f64_bf16, double, bfloat16)
+#define DRAW_PACKED_ROWS(NAME, REAL, WEIGHT) DRAW_ROWS(NAME, REAL, (Lanes<REAL, WEIGHT>::V), WEIGHT)
+DRAW_PACKED_ROWS(draw_rows_f32, float, float)
+DRAW_PACKED_ROWS(draw_rows_f64, double, double)
+DRAW_PACKED_ROWS(draw_rows_f32_bf16, float, bfloat16)
+DRAW_PACKED_ROWS(draw_rows_f64_bf16, double, bfloat16)
+DRAW_ROWS(draw_plain_rows_f64, double, 0, double)
+DRAW_ROWS(draw_plain_rows_f32, float, 0, float)
+DRAW_ROWS(draw_plain_rows_bf16, float, 0, bfloat16)
+
+#define DRAW_SLICES(NAME, REAL, WEIGHT, COLUMN)                                                                                              \
+  extern "C" __global__ void __launch_bounds__(128) NAME(DRAW_PARAMETERS, double factor, const unsigned* offsets, const int* rows,           \
+                                                         int groups, int entries, WEIGHT* values, COLUMN* columns) {                         \
+    DRAW;                                                                                                                                    \
+    drawSlices<REAL>(draw, factor, offsets, rows, groups, entries, values, columns);                                                         \
+  }
+#define DRAW_SLICES_BY_COLUMN(NAME, REAL, WEIGHT)                                                                                            \
+  DRAW_SLICES(NAME##_u16, REAL, WEIGHT, unsigned short)                                                                                      \
+  DRAW_SLICES(NAME##_u32, REAL, WEIGHT, unsigned)
+DRAW_SLICES_BY_COLUMN(draw_slices_f32, float, float)
+DRAW_SLICES_BY_COLUMN(draw_slices_f64, double, double)
+DRAW_SLICES_BY_COLUMN(draw_slices_f32_bf16, float, bfloat16)
+DRAW_SLICES_BY_COLUMN(draw_slices_f64_bf16, double, bfloat16)
+
+/** counts[row] = entries of the row. */
+extern "C" __global__ void __launch_bounds__(128) count_drawn(DRAW_PARAMETERS, unsigned* counts) {
+  DRAW;
+  for (int row = blockIdx.x * blockDim.x + threadIdx.x; row < size; row += gridDim.x * blockDim.x) {
+    unsigned count = 0;
+    forRow(draw, row, [&](int, double) { count++; });
+    counts[row] = count;
+  }
+}
+
+/** W = draw * factor in CSR form, whose rows begin at offsets[row]; rounding 0 keeps binary64, 1 rounds to binary32, 2 to bfloat16. */
+extern "C" __global__ void __launch_bounds__(128)
+    draw_csr(DRAW_PARAMETERS, double factor, int rounding, const unsigned* offsets, unsigned* columns, double* values) {
+  DRAW;
+  for (int row = blockIdx.x * blockDim.x + threadIdx.x; row < size; row += gridDim.x * blockDim.x) {
+    unsigned at = offsets[row];
+    forRow(draw, row, [&](int column, double value) {
+      const double scaled = portable::mul(value, factor);
+      columns[at] = (unsigned)column;
+      if (rounding == 0) values[at] = scaled;
+      if (rounding == 1) values[at] = (double)(float)scaled;
+      if (rounding == 2) values[at] = (double)__uint_as_float((unsigned)rounded((float)scaled, (bfloat16)0) << 16);
+      at++;
+    });
+  }
+}
 
 /** sums[row] = the row's draws added in rising order from +0, squares[row] those of their squares. */
 extern "C" __global__ void __launch_bounds__(128) draw_row_sums(DRAW_PARAMETERS, double* sums, double* squares) {

@@ -15,4 +15,5 @@ export { type MemoryCapacity, type MemoryCapacityOptions, memoryCapacity } from 
 export { type GeneralisationRankOptions, generalisationRank, kernelRank, type RankOptions, type RankResult } from "./ranks.js";
 export { numericalRank, singularValues } from "./singular-values.js";
 export type { AnalysisOptions, AnyReservoirSource, ReservoirSource } from "./source.js";
+export { type RadiusOptions, spectralRadius } from "./spectral-radius.js";
 export { type MatrixSpectrum, type Spectrum, spectrum } from "./spectrum.js";

@@ -35,6 +35,11 @@ export interface ReservoirConfig {
   readonly outputSize: number;
   /** Target spectral radius of W; default 0.95. `null` leaves W as it was drawn. */
   readonly spectralRadius: number | null;
+  /**
+   * How the radius of W is measured before W is scaled: "auto" (default; docs/numerics.md, rule 7), "dense" (all eigenvalues), "krylov" (the largest alone),
+   * or "circularLaw", an estimate from the variance that is within a percent or two for independent weights and takes no time.
+   */
+  readonly radiusMethod: "auto" | "dense" | "krylov" | "circularLaw";
   /** Chance of a connection between two neurons; default 0.1. Topologies with a fixed pattern do not use it. */
   readonly connectionProbability: number;
   /** Distribution of the nonzero weights of W; default "uniform". */

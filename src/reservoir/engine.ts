@@ -1,10 +1,10 @@
 // The engine contract: what a place that runs reservoirs must offer, and the errors it may raise. An engine is not where
 // configurations are validated, weights are drawn or user input is converted: it gets a finished model and finished arrays.
-import type { FloatArray, Matrix, SparseMatrix } from "../numerics/index.js";
+import type { FloatArray, Matrix, SparseMatrix, SpectralRadius, SpectralRadiusOptions } from "../numerics/index.js";
 import type { FeatureSpec, LinearReadout } from "./features.js";
 import type { ReservoirModel } from "./model.js";
 import type { EngineProfile } from "./profile.js";
-import type { WeightDraws, RowSums } from "./weight-draws.js";
+import type { DrawnMatrix, RowSums, WeightDraws } from "./weight-draws.js";
 import type { ModelShape, SpikingShape } from "./shape.js";
 import type { EngineModel, NetworkState } from "./spiking-model.js";
 import type { SummaryWork } from "./summary.js";
@@ -224,6 +224,13 @@ export interface Engine {
   microsecondsPerSpikingStep?(shape: SpikingShape): number;
   /** Row sums of a W that is drawn where it is used, of an engine that can draw. */
   drawRowSums?(weights: WeightDraws): Promise<RowSums>;
+  /** A sparse W as the host would draw it, by an engine that draws faster. @throws EngineCapacityError */
+  drawSparse?(weights: WeightDraws): Promise<SparseMatrix<Float64Array>>;
+  /**
+   * The spectral radius with the Krylov iteration on the engine: the bits of numerics' `spectralRadius`. Left out by engines that iterate no faster than
+   * the host. @throws EngineCapacityError where the iteration does not fit; SpectralRadiusError
+   */
+  spectralRadius?(matrix: Matrix | SparseMatrix | DrawnMatrix, options?: SpectralRadiusOptions & WorkOptions): Promise<SpectralRadius>;
   /** How it would run this model. @throws EngineCapacityError when it does not fit, before anything is allocated. */
   plan(model: EngineModel, options?: EngineOptions): EnginePlan;
   /** Loads a model. @throws EngineUnavailableError, EngineCapacityError */

@@ -39,15 +39,15 @@ export async function modelOf(options: AnyReservoirOptions, engine: Engine, matr
       throw new ConfigError("matrices", matrices, "nothing for a spiking reservoir; see withSynapticWeights for weights of one's own");
     return (await loadSpiking()).build(options, engine);
   }
-  const [{ resolveConfig }, { buildDrawnModel, buildModel, refuseOversized }] = await Promise.all([
+  const [{ resolveConfig }, { buildDrawnModel, buildModel, drawWeightsBy, refuseOversized }] = await Promise.all([
     import("./config-schema.js"),
     import("./weights.js"),
   ]);
   const config = resolveConfig(options);
   refuseOversized(config, engine);
-  const { drawRowSums } = engine;
-  if (!drawRowSums || matrices || !isDrawnInPlace(config, expectedShape(config).storage)) return buildModel(config, matrices);
-  return buildDrawnModel(config, (drawn) => drawRowSums.call(engine, drawn));
+  if (matrices) return buildModel(config, matrices);
+  if (engine.drawRowSums && isDrawnInPlace(config)) return buildDrawnModel(config, engine);
+  return buildModel(config, {}, await drawWeightsBy(config, engine));
 }
 
 /** The sizes that "auto" chooses an engine by; undefined where an engine is named. @throws ConfigError */

@@ -48,7 +48,7 @@ export function shapeOf(model: ReservoirModel): ModelShape {
     inputSize: model.inputSize,
     outputSize: model.outputSize,
     storage: isSparse(model.weights) ? "sparse" : "dense",
-    nonzeros: model.draws ? model.size ** 2 : storedValues(model.weights),
+    nonzeros: model.draws ? (model.draws.nonzeros ?? model.size ** 2) : storedValues(model.weights),
     precision: model.precision,
     weightPrecision: model.config.weightPrecision,
     noisy: model.noiseLevel !== 0,

@@ -1,8 +1,8 @@
 // A W that is too large for the host: described by what it is drawn from, and drawn where the reservoir runs. Nothing here draws.
-import { circularLawOfRows, Matrix, type PhiloxKey, portableLog, type SeedKeys } from "../numerics/index.js";
+import { circularLawOfRows, Matrix, type PhiloxKey, portableLog, type SeedKeys, type SparseMatrix } from "../numerics/index.js";
 import type { ReservoirConfig, WeightDistribution } from "./config.js";
 
-/** What a random dense W is drawn from (docs/numerics.md, rule 7): the topology "erdosRenyi". */
+/** What a random W is drawn from (docs/numerics.md, rule 7): the topology "erdosRenyi". */
 export interface WeightDraws {
   /** N. */
   readonly size: number;
@@ -15,21 +15,53 @@ export interface WeightDraws {
   readonly logMiss: number;
   /** What each draw is multiplied by: spectral radius over measured radius. */
   readonly factor: number;
+  /** Connections that there are, of a sparse W whose engine has counted them. */
+  readonly nonzeros?: number | undefined;
 }
 
-/** Sums of each row of unscaled draws and of their squares, in rising order from +0: N values each. */
+/** How each weight is rounded when it has been scaled: "none" leaves binary64, "bfloat16" goes by way of binary32. */
+export type DrawnRounding = "none" | "float32" | "bfloat16";
+
+/** A W whose values only the engine has. */
+export interface DrawnMatrix {
+  readonly draws: WeightDraws;
+  readonly rounding: DrawnRounding;
+}
+
+/** Sums of each row of unscaled draws and of their squares, in rising order from +0: N values each; and how many draws there are in all. */
 export interface RowSums {
   readonly sums: Float64Array;
   readonly squares: Float64Array;
+  readonly nonzeros: number;
 }
 
 /** Above this many connections a W is scaled by the circular law (docs/numerics.md, rule 7), with room for chance. */
 const leastConnections = 1.02e8;
 
-/** Whether a description's W is to be drawn where it is used, if an engine can. */
-export function isDrawnInPlace({ size, connectionProbability, topology, storage }: ReservoirConfig, resolvedStorage: string): boolean {
-  const dense = storage === "dense" || resolvedStorage === "dense";
-  return dense && topology.type === "erdosRenyi" && connectionProbability * size * (size - 1) > leastConnections;
+/** With so many connections a row on average W is irreducible, but for a chance of 2 N exp(-64). */
+const leastPerRow = 64;
+
+/** From this many connections on an engine that draws and iterates is worth its transfers. */
+const worthwhileConnections = 2e6;
+
+/** Whether a description's W is to be drawn where it is used, if an engine can, and never be on the host. */
+export function isDrawnInPlace({ size, connectionProbability, topology, radiusMethod }: ReservoirConfig): boolean {
+  const perRow = connectionProbability * (size - 1);
+  return topology.type === "erdosRenyi" && radiusMethod !== "dense" && perRow >= leastPerRow && perRow * size > leastConnections;
+}
+
+/** Whether a matrix with so many connections is to be drawn, and its radius measured, by an engine that can. */
+export const isWorthwhile = (connections: number): boolean => connections >= worthwhileConnections;
+
+/** The values of a model that was drawn in place. */
+export function drawnMatrix({
+  draws,
+  config: { precision, weightPrecision },
+}: {
+  draws: WeightDraws;
+  config: ReservoirConfig;
+}): DrawnMatrix {
+  return { draws, rounding: weightPrecision === "bfloat16" ? "bfloat16" : precision === "float32" ? "float32" : "none" };
 }
 
 /** Unscaled draws of a description. */
@@ -43,15 +75,19 @@ export function unscaledDraws(config: ReservoirConfig, keys: SeedKeys): WeightDr
 export const radiusOfRows = ({ sums, squares }: RowSums): number => circularLawOfRows(sums, squares);
 
 /** A matrix of N x N whose values only the engine has. @throws Error where its data is read */
-export function undrawnMatrix(size: number): Matrix {
-  const matrix = Object.create(Matrix.prototype) as Matrix;
+export const undrawnMatrix = (size: number): Matrix => undrawn(Object.create(Matrix.prototype) as Matrix, size, ["data"]);
+
+/** The same in CSR form. */
+export const undrawnSparse = (size: number): SparseMatrix => undrawn({} as SparseMatrix, size, ["rowOffsets", "columns", "values"]);
+
+function undrawn<M extends Matrix | SparseMatrix>(matrix: M, size: number, unknown: readonly string[]): M {
+  const get = (): never => {
+    throw new Error(`W of ${size} neurons was drawn on the device that runs it; the host does not hold its values`);
+  };
+  const dimension = { value: size, enumerable: true };
   return Object.defineProperties(matrix, {
-    rows: { value: size, enumerable: true },
-    cols: { value: size, enumerable: true },
-    data: {
-      get: () => {
-        throw new Error(`W of ${size} neurons was drawn on the device that runs it; the host does not hold its values`);
-      },
-    },
+    rows: dimension,
+    cols: dimension,
+    ...Object.fromEntries(unknown.map((name) => [name, { get }])),
   });
 }

@@ -19,10 +19,10 @@ import {
   toSparse,
 } from "../numerics/index.js";
 import type { ReservoirConfig, WeightDistribution } from "./config.js";
-import { radiusOfRows, type RowSums, undrawnMatrix, unscaledDraws, type WeightDraws } from "./weight-draws.js";
+import { isWorthwhile, radiusOfRows, undrawnMatrix, undrawnSparse, unscaledDraws } from "./weight-draws.js";
 import { type Engine, EngineCapacityError } from "./engine.js";
 import type { RadiusMethod, ReservoirModel } from "./model.js";
-import { expectedShape, storageFor } from "./shape.js";
+import { expectedNonzeros, expectedShape, storageFor } from "./shape.js";
 import { buildTopology, drawDense, type TopologyMatrix } from "./topologies/index.js";
 import { ConfigError } from "./validate.js";
 import { isQuantized, quantizedTakes, roundedBytes, roundWeights } from "./weight-rounding.js";
@@ -94,23 +94,56 @@ export function buildModel(
   };
 }
 
-/** As `buildModel`, with a W that is drawn on the device that runs it; `rowSums` sums its unscaled draws there. */
+/** As `buildModel`, with a W that is drawn on the device that runs it. */
 export async function buildDrawnModel(
   config: ReservoirConfig,
-  rowSums: (weights: WeightDraws) => Promise<RowSums>,
+  engine: Pick<Engine, "drawRowSums" | "spectralRadius">,
 ): Promise<ReservoirModel> {
+  const { size, spectralRadius: wanted, radiusMethod: method } = config;
+  const storage = expectedShape(config).storage;
+  if (storage === "sparse") refuseSparseSteps(config);
   const unscaled = unscaledDraws(config, seedKeys(config.seed));
-  const radius = config.spectralRadius === null ? undefined : radiusOfRows(await rowSums(unscaled));
+  const byRows = wanted !== null && method !== "krylov";
+  const rows = byRows || storage === "sparse" ? await engine.drawRowSums!(unscaled) : undefined;
+  const radius = byRows
+    ? radiusOfRows(rows!)
+    : wanted === null
+      ? 0
+      : (await engine.spectralRadius!({ draws: unscaled, rounding: "none" }, { method: "krylov" })).radius;
   const rest = buildModel({ ...config, storage: "sparse", connectionProbability: 0, spectralRadius: null, weightPrecision: "full" });
-  const factor = radius !== undefined && radius > 0 ? config.spectralRadius! / radius : 1;
   return {
     ...rest,
-    config: { ...config, storage: "dense" },
-    weights: undrawnMatrix(config.size),
-    draws: { ...unscaled, factor },
-    measuredRadius: radius ?? 0,
-    radiusMethod: radius === undefined ? "unscaled" : "circularLaw",
+    config: { ...config, storage },
+    weights: storage === "dense" ? undrawnMatrix(size) : undrawnSparse(size),
+    draws: { ...unscaled, factor: radius > 0 ? wanted! / radius : 1, ...(storage === "sparse" ? { nonzeros: rows!.nonzeros } : {}) },
+    measuredRadius: radius,
+    radiusMethod: wanted === null ? "unscaled" : method === "krylov" ? "krylov" : "circularLaw",
   };
+}
+
+/**
+ * As `drawWeights`, with the drawing and the Krylov iteration on an engine where W is large and the engine has room. The bits are the same.
+ * @throws SpectralRadiusError
+ */
+export async function drawWeightsBy(config: ReservoirConfig, engine: Engine): Promise<DrawnWeights> {
+  if (!isWorthwhile(expectedNonzeros(config))) return drawWeights(config);
+  const sparse = config.topology.type === "erdosRenyi" && engine.drawSparse;
+  const matrix = sparse && (await unlessTooLarge(() => sparse.call(engine, unscaledDraws(config, seedKeys(config.seed)))));
+  const drawn = matrix ? fromMatrix(matrix, undefined, config) : drawWeights(config);
+  const { spectralRadius: wanted, radiusMethod: method } = config;
+  if (!engine.spectralRadius || wanted === null || drawn.analyticRadius !== undefined) return drawn;
+  const found = await unlessTooLarge(() => engine.spectralRadius!(drawn.matrix, { method }));
+  return found ? { ...drawn, measured: () => found } : drawn;
+}
+
+/** What an engine gives, or undefined where its memory does not suffice. */
+async function unlessTooLarge<T>(work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof EngineCapacityError) return undefined;
+    throw error;
+  }
 }
 
 /** Bytes that the matrices of a description will take, near enough to refuse what cannot fit before anything is drawn. */
@@ -148,12 +181,16 @@ export interface DrawnWeights {
 /** Draws W and scales nothing. */
 export function drawWeights(config: ReservoirConfig, own: ReservoirMatrices = {}): DrawnWeights {
   const { matrix, radius } = unscaledWeights(config, seedKeys(config.seed), own);
+  return fromMatrix(matrix, radius, config);
+}
+
+function fromMatrix(matrix: Matrix | SparseMatrix, radius: number | undefined, { radiusMethod: method }: ReservoirConfig): DrawnWeights {
   let found: ReturnType<DrawnWeights["measured"]> | undefined = radius === undefined ? undefined : { radius, method: "analytic" };
   return {
     matrix,
     analyticRadius: radius,
     measured: () => {
-      found ??= spectralRadius(matrix);
+      found ??= spectralRadius(matrix, { method });
       return found;
     },
   };

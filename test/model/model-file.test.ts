@@ -220,8 +220,13 @@ describe("a model file that cannot be used says why", () => {
     await reject("forecaster", edit("reservoir", '"leakRate"', '"leekRate"'), /unknown field "leekRate": did you mean "leakRate"\?/);
     await reject(
       "reservoir",
-      edit("reservoir", '"radiusMethod":"', '"radiusMethod":"x'),
-      /radiusMethod is "x.*; it takes one of "analytic"/,
+      edit("reservoir", '"radiusMethod":"auto"', '"radiusMethod":"guess"'),
+      /radiusMethod is "guess"; it takes "auto", "dense", "krylov" or "circularLaw"/,
+    );
+    await reject(
+      "reservoir",
+      edit("reservoir", '"radiusMethod":"dense"', '"radiusMethod":"xdense"'),
+      /radiusMethod is "xdense"; it takes one of "analytic"/,
     );
     await reject("forecaster", (file) => Object.assign(file.metadata, { reservoir: "{" }), /its metadata "reservoir" is no JSON/);
   });

@@ -11,6 +11,7 @@ describe("a reservoir's description", () => {
       inputSize: 1,
       outputSize: 0,
       spectralRadius: 0.95,
+      radiusMethod: "auto",
       connectionProbability: 0.1,
       weightDistribution: "uniform",
       selfConnections: false,

@@ -10,7 +10,7 @@ import { EngineDevice } from "./device.js";
 import { abandonAll } from "./dispose.js";
 import { openTogether } from "./ensemble/index.js";
 import { sweepTogether } from "./ensemble/sweep.js";
-import { usableMemory } from "./memory.js";
+import { freeMemory, usableMemory } from "./memory.js";
 import { whyNoCompiler } from "./persistent/kernel-code.js";
 import { type Choice, choices, describeChoice, type Place, planNames } from "./plan.js";
 import { DeviceClock } from "./profile.js";
@@ -18,7 +18,8 @@ import { DeviceSession } from "./session.js";
 import { type ModelShape, shapeOf } from "./shape.js";
 import { openSpiking, planSpiking } from "./spiking/index.js";
 import { spinLimitOf } from "./spin-limit.js";
-import { drawRowSums } from "./streamed/drawn.js";
+import { drawnSpectralRadius, spectralRadiusOnDevice } from "./spectrum/index.js";
+import { drawRowSums, drawSparse } from "./streamed/drawn.js";
 import { streamedLoops } from "./streamed/index.js";
 import type { TimeLoop } from "./time-loop.js";
 import { openTrainer } from "./training/index.js";
@@ -81,6 +82,13 @@ export function deviceEngine(options: DeviceEngineOptions): DeviceEngine {
 
     drawRowSums: (weights) => drawRowSums(device.context(), weights),
 
+    drawSparse: (weights) => drawSparse(device.context(), weights),
+
+    spectralRadius: (matrix, radiusOptions) =>
+      "draws" in matrix
+        ? drawnSpectralRadius(device.context(), matrix, radiusOptions)
+        : spectralRadiusOnDevice(device.context(), matrix, radiusOptions),
+
     // Measured on an H200: 5.3 us for 1e4 neurons with 1e6 synapses, 20 us for 1e5 with 1e8 of which 0.2 % are used in a step.
     microsecondsPerSpikingStep: ({ size, synapses }) => 4.5 + 8e-5 * size + 4e-7 * synapses,
 
@@ -138,12 +146,6 @@ export function cudaEngine(device = 0): DeviceEngine {
 function withoutPaths(error: Error): string {
   if (!(error instanceof LibraryError)) return error.message;
   return `no CUDA driver (libcuda) loads from any of ${error.tried.length} places; install NVIDIA's driver, or name its library by SPILLWAY_CUDA_LIBRARY`;
-}
-
-/** What may still be allocated: free on the device, and held by the pool but not used. */
-function freeMemory(context: Context): number {
-  const { reserved, used } = context.poolStatistics();
-  return context.memoryInfo().free + Math.max(0, reserved - used);
 }
 
 /** A clock that has what was spent before the session. */

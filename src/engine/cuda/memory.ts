@@ -1,5 +1,5 @@
 // How much device memory a model and its chunks take, decided before any is allocated. The loop's own memory is its plan's business.
-import type { DeviceInfo } from "../../gpu/index.js";
+import type { Context, DeviceInfo } from "../../gpu/index.js";
 import { EngineCapacityError } from "../../reservoir/engine.js";
 import { elementBytes, type ModelShape } from "./shape.js";
 import type { TimeLoopPlan } from "./time-loop.js";
@@ -27,6 +27,12 @@ export interface MemoryPlan {
 }
 
 export const usableMemory = (device: DeviceInfo): number => Math.floor(device.totalMemory * usableShare);
+
+/** What may still be allocated: free on the device, and held by the pool but not used. */
+export function freeMemory(context: Context): number {
+  const { reserved, used } = context.poolStatistics();
+  return context.memoryInfo().free + Math.max(0, reserved - used);
+}
 
 /** Input weights, bias, feedback weights, states before chunks: what every session holds beside its loop. */
 export function sessionBytes({ size, inputSize, outputSize, precision }: ModelShape): number {

@@ -1,13 +1,17 @@
 // A W that is drawn on the device: the same bits as the one that the host draws, in every distribution and type of weight.
 import { afterAll, describe, expect, it } from "vitest";
 import { cpuEngine } from "../../../src/engine/cpu/index.js";
-import { Matrix, spectralRadius, seedKeys } from "../../../src/numerics/index.js";
+import { deviceEngine } from "../../../src/engine/cuda/index.js";
+import { openDevice } from "../../../src/gpu/index.js";
+import { Matrix, type SparseMatrix, spectralRadius, seedKeys, storedValues } from "../../../src/numerics/index.js";
+import { EngineCapacityError } from "../../../src/reservoir/engine.js";
+import { simulatedDriver } from "../../../src/sim/index.js";
 import { resolveConfig } from "../../../src/reservoir/config-schema.js";
-import { radiusOfRows, unscaledDraws } from "../../../src/reservoir/weight-draws.js";
-import { buildDrawnModel } from "../../../src/reservoir/weights.js";
+import { radiusOfRows, unscaledDraws, type WeightDraws } from "../../../src/reservoir/weight-draws.js";
+import { buildDrawnModel, drawWeights } from "../../../src/reservoir/weights.js";
 import { modelOf } from "../../../src/reservoir/kinds.js";
 import type { ReservoirModel } from "../../../src/reservoir/model.js";
-import { onHardware } from "../../gpu/device/device.js";
+import { onHardware, size } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix } from "../contract.js";
 import { device } from "./engines.js";
 
@@ -31,7 +35,7 @@ describe("a W drawn on the device", () => {
     for (const precision of ["float32", "float64"] as const)
       for (const weightPrecision of ["full", "bfloat16"] as const) {
         const options = { ...fields, precision, weightPrecision, spectralRadius: null, storage: "dense", seed: 11, bias: 0.1 } as const;
-        const drawn = await buildDrawnModel(resolveConfig(options), (draws) => device.drawRowSums!(draws));
+        const drawn = await buildDrawnModel(resolveConfig(options), device);
         expect(await statesOf(drawn, device)).toEqual(await statesOf(model(options), cpuEngine));
       }
   });
@@ -43,31 +47,88 @@ describe("a W drawn on the device", () => {
     const { radius } = spectralRadius(host, { method: "circularLaw" });
     const draws = unscaledDraws(config, seedKeys(config.seed));
     expect(radiusOfRows(await device.drawRowSums!(draws))).toBe(radius);
-    const drawn = await buildDrawnModel(config, (unscaled) => device.drawRowSums!(unscaled));
+    const drawn = await buildDrawnModel(config, device);
     expect(drawn).toMatchObject({ measuredRadius: radius, radiusMethod: "circularLaw", draws: { factor: 0.95 / radius } });
   });
 
-  it("is not to be read on the host", async () => {
-    const drawn = await buildDrawnModel(resolveConfig({ size: 20, connectionProbability: 1 }), (draws) => device.drawRowSums!(draws));
-    expect(() => (drawn.weights as Matrix).data).toThrow(
-      "W of 20 neurons was drawn on the device that runs it; the host does not hold its values",
-    );
+  it.each([
+    { size: 40, connectionProbability: 0.2, weightDistribution: "uniform", selfConnections: false },
+    { size: 65, connectionProbability: 0.02, weightDistribution: "normal", selfConnections: true },
+    { size: 130, connectionProbability: 0.5, weightDistribution: "bernoulli", selfConnections: false },
+  ] as const)("has the host's bits in slices: $weightDistribution, p = $connectionProbability, $size neurons", async (fields) => {
+    for (const precision of ["float32", "float64"] as const)
+      for (const weightPrecision of ["full", "bfloat16"] as const) {
+        const options = { ...fields, precision, weightPrecision, spectralRadius: null, storage: "sparse", seed: 12, bias: 0.1 } as const;
+        const drawn = await buildDrawnModel(resolveConfig(options), device);
+        const host = model(options);
+        expect(drawn.draws!.nonzeros).toBe(storedValues(host.weights));
+        expect(await statesOf(drawn, device)).toEqual(await statesOf(host, cpuEngine));
+      }
   });
 
-  it.runIf(onHardware)("runs 100,000 dense neurons with bfloat16 weights", async () => {
-    const options = { size: 100_000, connectionProbability: 1, weightPrecision: "bfloat16", spectralRadius: 0.9, seed: 1 } as const;
+  it("has the host's bits in slices whose columns take 32 bits", async () => {
+    const size = 66_000;
+    const options = { size, connectionProbability: 1.5 / size, spectralRadius: null, storage: "sparse", seed: 3 } as const;
+    const drawn = await buildDrawnModel(resolveConfig(options), device);
+    expect(await statesOf(drawn, device, 1)).toEqual(await statesOf(model(options), cpuEngine, 1));
+  });
+
+  it.each(["uniform", "normal", "bernoulli"] as const)(
+    "comes in CSR form with the host's columns and values, %s",
+    async (weightDistribution) => {
+      for (const selfConnections of [false, true]) {
+        const config = resolveConfig({ size: 150, connectionProbability: 0.07, weightDistribution, selfConnections, seed: 21 });
+        const found = await device.drawSparse!(unscaledDraws(config, seedKeys(config.seed)));
+        expect(found).toEqual(drawWeights(config).matrix);
+      }
+    },
+  );
+
+  it("is asked of a device for connections by the million, and for nothing that has no room there", async () => {
+    const config = resolveConfig({ size: 150, connectionProbability: 0.07 });
+    const small = deviceEngine({ name: "sim", open: () => openDevice({ driver: simulatedDriver({ memoryBytes: 2 ** 14 }) }) });
+    await expect(small.drawSparse!(unscaledDraws(config, seedKeys(1)))).rejects.toThrow(
+      /connections of 150 neurons on .* would take .* let the host draw them/,
+    );
+    small.close();
+    const asked: number[] = [];
+    const engine = {
+      ...cpuEngine,
+      drawSparse: async (draws: WeightDraws) => {
+        asked.push(draws.size);
+        throw new EngineCapacityError("it", 2, 1, "no");
+      },
+    };
+    const large = { connectionProbability: 2e6 / 20_000 ** 2, spectralRadius: null };
+    const drawn = await modelOf({ size: 20_000, ...large }, engine);
+    expect(storedValues((drawn as ReservoirModel).weights)).toBe(storedValues(model({ size: 20_000, ...large }).weights));
+    await modelOf({ size: 19_990, ...large }, engine);
+    expect(asked).toEqual([20_000]);
+  });
+
+  it("is not to be read on the host", async () => {
+    const drawn = await buildDrawnModel(resolveConfig({ size: 20, connectionProbability: 1 }), device);
+    const reason = "W of 20 neurons was drawn on the device that runs it; the host does not hold its values";
+    expect(() => (drawn.weights as Matrix).data).toThrow(reason);
+    const sparse = await buildDrawnModel(resolveConfig({ size: 20 }), device);
+    expect(() => (sparse.weights as SparseMatrix).columns).toThrow(reason);
+  });
+
+  const [many, steps] = [size(100_000, 0, 10_200), size(50, 0, 4)];
+  it.runIf(onHardware)(`runs ${many} dense neurons with bfloat16 weights`, async () => {
+    const options = { size: many, connectionProbability: 1, weightPrecision: "bfloat16", spectralRadius: 0.9, seed: 1 } as const;
     const of = (await modelOf(options, device)) as ReservoirModel;
     expect(of.radiusMethod).toBe("circularLaw");
-    expect(of.measuredRadius / Math.sqrt(100_000 / 3)).toBeCloseTo(1, 2);
+    expect(of.measuredRadius / Math.sqrt(many / 3)).toBeCloseTo(1, 2);
     const session = await device.open(of);
-    const inputs = randomMatrix(50, 1, "float32", 3);
-    const states = Matrix.zeros(50, 100_000, "float32");
+    const inputs = randomMatrix(steps, 1, "float32", 3);
+    const states = Matrix.zeros(steps, many, "float32");
     await session.run({ inputs }, { states });
     const start = performance.now();
     await session.run({ inputs }, {});
-    console.log(`100,000 dense neurons, bfloat16: ${((performance.now() - start) / 50).toFixed(2)} ms a step, ${session.plan.summary}`);
+    console.log(`${many} dense neurons, bfloat16: ${((performance.now() - start) / steps).toFixed(2)} ms a step, ${session.plan.summary}`);
     // Neurons of a large random network are independent of one another: the states' spread is that of mean-field theory, and none repeats.
-    expect(new Set(states.row(49)).size).toBeGreaterThan(90_000);
+    expect(new Set(states.row(steps - 1)).size).toBeGreaterThan(0.9 * many);
     await session.dispose();
   });
 });

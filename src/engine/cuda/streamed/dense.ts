@@ -3,7 +3,7 @@ import type { Context, DeviceSlice, Stream } from "../../../gpu/index.js";
 import type { FloatArray, Matrix, Precision } from "../../../numerics/index.js";
 import { allocAny, type AnyBuffer, type AnyKernel, realKernel, realType } from "../kernels.js";
 import { elementBytes } from "../shape.js";
-import { drawRows } from "./drawn.js";
+import { drawPackedRows } from "./drawn.js";
 import { fastDetail, type NeuronArguments, type StepArguments, type StreamedWeights } from "./weights.js";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import type { WeightPrecision } from "../../../reservoir/weight-rounding.js";
@@ -90,7 +90,7 @@ export class DenseWeights implements StreamedWeights {
     ]);
     this.#weights = allocAny(context, type, weights.rows * stride, "W");
     try {
-      if (drawn) drawRows(context, stream, drawn, variant, type, this.#weights, stride);
+      if (drawn) drawPackedRows(context, stream, drawn, variant, type, this.#weights, stride);
       else pack(context, stream, weights, precision, layout, this.#weights);
     } catch (error) {
       abandonAll([this.#weights]);

@@ -1,8 +1,13 @@
 // Draws W on the device, from the streams that the host would draw it from (kernels/reservoir_weights.cu).
-import type { Context, Stream } from "../../../gpu/index.js";
-import type { WeightDraws, RowSums } from "../../../reservoir/weight-draws.js";
-import { disposeAll } from "../dispose.js";
+import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
+import type { SparseMatrix } from "../../../numerics/index.js";
+import { EngineCapacityError } from "../../../reservoir/engine.js";
+import type { DrawnRounding, RowSums, WeightDraws } from "../../../reservoir/weight-draws.js";
+import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyBuffer, type AnyKernel, loadEntries } from "../kernels.js";
+import { freeMemory } from "../memory.js";
+
+export type { DrawnRounding } from "../../../reservoir/weight-draws.js";
 
 const threads = 128;
 const file = "reservoir_weights";
@@ -27,14 +32,131 @@ export async function drawRowSums(context: Context, drawn: WeightDraws): Promise
     const squares = context.alloc("f64", drawn.size, { label: "row sums of squares" });
     owned.push(squares);
     stream.launch(kernel, shape(drawn.size), ...drawArguments(drawn), sums, squares);
-    return { sums: await stream.download(sums), squares: await stream.download(squares) };
+    const nonzeros = countDrawn(context, drawn).reduce((sum, count) => sum + count, 0);
+    return { sums: await stream.download(sums), squares: await stream.download(squares), nonzeros };
   } finally {
     disposeAll(owned);
   }
 }
 
+/** Connections of each row. */
+export function countDrawn(context: Context, drawn: WeightDraws): Uint32Array {
+  const kernel = loadEntries(context, file, ["count_drawn"]).kernel("count_drawn", [...drawParameters, "u32*"]);
+  const counts = context.alloc("u32", drawn.size, { label: "row counts" });
+  const stream = context.stream({ label: "counts" });
+  try {
+    stream.launch(kernel, shape(drawn.size), ...drawArguments(drawn), counts);
+    stream.sync();
+    return context.read(counts);
+  } finally {
+    disposeAll([counts, stream]);
+  }
+}
+
+/** Where each row begins in CSR form, and where the last one ends. @throws RangeError from 2^32 connections on */
+export function rowOffsetsOf(counts: Uint32Array): Uint32Array<ArrayBuffer> {
+  const offsets = new Uint32Array(counts.length + 1);
+  let sum = 0;
+  for (let r = 0; r < counts.length; r++) {
+    sum += counts[r]!;
+    offsets[r + 1] = sum;
+  }
+  if (sum >= 2 ** 32) throw new RangeError(`a sparse W has ${sum} connections; it takes fewer than 2^32`);
+  return offsets;
+}
+
+/** W in CSR form on the device, in binary64: what `rounding` leaves of each draw times its factor. */
+export interface DrawnCsr {
+  readonly offsets: DeviceBuffer<"u32">;
+  readonly columns: DeviceBuffer<"u32">;
+  readonly values: DeviceBuffer<"f64">;
+}
+
+export function drawCsr(
+  context: Context,
+  stream: Stream,
+  drawn: WeightDraws,
+  rowOffsets: Uint32Array<ArrayBuffer>,
+  rounding: DrawnRounding,
+): DrawnCsr {
+  const parameters = [...drawParameters, "f64", "i32", "const u32*", "u32*", "f64*"] as const;
+  const kernel = loadEntries(context, file, ["draw_csr"]).kernel("draw_csr", parameters);
+  const count = Math.max(1, rowOffsets[drawn.size]!);
+  const made: { dispose(): void }[] = [];
+  try {
+    const offsets = context.upload(rowOffsets, { label: "offsets of W" });
+    made.push(offsets);
+    const columns = context.alloc("u32", count, { label: "columns of W" });
+    made.push(columns);
+    const values = context.alloc("f64", count, { label: "values of W" });
+    made.push(values);
+    const roundingNumber = { none: 0, float32: 1, bfloat16: 2 }[rounding];
+    stream.launch(kernel, shape(drawn.size), ...drawArguments(drawn), drawn.factor, roundingNumber, offsets, columns, values);
+    return { offsets, columns, values };
+  } catch (error) {
+    abandonAll(made);
+    throw error;
+  }
+}
+
+/** W in CSR form for the host, as the host would draw it. @throws EngineCapacityError where the device has no room for it */
+export async function drawSparse(context: Context, drawn: WeightDraws): Promise<SparseMatrix<Float64Array>> {
+  const { size } = drawn;
+  const rowOffsets = rowOffsetsOf(countDrawn(context, drawn));
+  const count = rowOffsets[size]!;
+  const [needed, limit] = [12 * count + 4 * (size + 1), freeMemory(context)];
+  if (needed > limit) {
+    const what = `the ${count.toLocaleString("en")} connections of ${size} neurons on ${context.info.name}`;
+    throw new EngineCapacityError(what, needed, limit, "let the host draw them");
+  }
+  const owned: { dispose(): void }[] = [];
+  try {
+    const stream = context.stream({ label: "draws" });
+    owned.push(stream);
+    const { offsets, columns, values } = drawCsr(context, stream, drawn, rowOffsets, "none");
+    owned.push(offsets, columns, values);
+    const [allColumns, allValues] = [await stream.download(columns), await stream.download(values)];
+    return { rows: size, cols: size, rowOffsets, columns: allColumns.subarray(0, count), values: allValues.subarray(0, count) };
+  } finally {
+    disposeAll(owned);
+  }
+}
+
+/** Draws, scales and rounds a sparse W into slices (sparse-layout.ts) whose groups of lanes have these rows. */
+export function drawSlices(
+  context: Context,
+  stream: Stream,
+  drawn: WeightDraws,
+  layout: { readonly entries: number; readonly slices: number },
+  variant: { readonly name: string; readonly valueType: "f32" | "f64" | "u16"; readonly columnType: "u16" | "u32" },
+  target: { readonly offsets: AnyBuffer; readonly rows: AnyBuffer; readonly values: AnyBuffer; readonly columns: AnyBuffer },
+): void {
+  const { valueType, columnType } = variant;
+  const name = `draw_slices_${variant.name.replace(/_(u16|u32)_.*$/, "")}_${columnType}`;
+  const parameters = [
+    ...drawParameters,
+    ...(["f64", "const u32*", "const i32*", "i32", "i32", `${valueType}*`, `${columnType}*`] as const),
+  ] as const;
+  const kernel = loadEntries(context, file, [name]).kernel(name, parameters) as AnyKernel;
+  const { offsets, rows, values, columns } = target;
+  stream.fill(values as never);
+  stream.fill(columns as never);
+  const groups = 4 * layout.slices;
+  stream.launch(
+    kernel,
+    shape(groups),
+    ...([...drawArguments(drawn), drawn.factor, offsets, rows, groups, layout.entries, values, columns] as const),
+  );
+}
+
+/** Draws, scales and rounds W into rows of N columns. */
+export function drawPlainRows(context: Context, stream: Stream, drawn: WeightDraws, rounding: DrawnRounding, target: AnyBuffer): void {
+  const [name, type] = ({ none: ["f64", "f64"], float32: ["f32", "f32"], bfloat16: ["bf16", "u16"] } as const)[rounding];
+  drawRows(context, stream, drawn, `draw_plain_rows_${name}`, type, target, drawn.size);
+}
+
 /** Draws, scales and rounds W into packed rows of `stride` columns. */
-export function drawRows(
+export function drawPackedRows(
   context: Context,
   stream: Stream,
   drawn: WeightDraws,
@@ -43,7 +165,18 @@ export function drawRows(
   target: AnyBuffer,
   stride: number,
 ): void {
-  const name = `draw_rows_${variant}`;
+  drawRows(context, stream, drawn, `draw_rows_${variant}`, weightType, target, stride);
+}
+
+function drawRows(
+  context: Context,
+  stream: Stream,
+  drawn: WeightDraws,
+  name: string,
+  weightType: "f32" | "f64" | "u16",
+  target: AnyBuffer,
+  stride: number,
+): void {
   const kernel = loadEntries(context, file, [name]).kernel(name, [...drawParameters, "f64", `${weightType}*`, "i32"]) as AnyKernel;
   stream.fill(target as never);
   stream.launch(kernel, shape(drawn.size), ...([...drawArguments(drawn), drawn.factor, target, stride] as const));

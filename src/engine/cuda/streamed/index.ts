@@ -75,7 +75,8 @@ function place(shape: ModelShape, device: DeviceInfo): Placed {
   return {
     ...{ kernel: sparseKernel(variant), fast: variant.fast, bytes: nonzeros * variant.entryBytes, more: size * 8, stateLength: size },
     bandwidth: bandwidth[variant.shared > 0 ? "staged" : "gathered"],
-    load: (context, stream, { weights }, neuron) => new SparseWeights(context, stream, weights as SparseMatrix, precision, variant, neuron),
+    load: (context, stream, { weights, draws }, neuron) =>
+      new SparseWeights(context, stream, weights as SparseMatrix, draws, precision, variant, neuron),
   };
 }
 

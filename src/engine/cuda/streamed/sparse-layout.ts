@@ -1,6 +1,6 @@
 // A CSR matrix as the sparse step reads it: slices of four rows of similar length, eight lanes a row, a lane's next entries side by side. The order of a
 // row's sum is that of docs/numerics.md, rule 2: position m belongs to lane m mod 8.
-import { storedValues, type SparseMatrix } from "../../../numerics/index.js";
+import type { SparseMatrix } from "../../../numerics/index.js";
 
 const sliceRows = 4;
 const rowLanes = 8;
@@ -22,10 +22,10 @@ export interface SparseLayout {
 
 export const entriesPerLoad = (size: number, nonzeros: number): 1 | 4 => (nonzeros / size >= longRow ? 4 : 1);
 
-/** Sorts rows by length, longest first, and sizes the slices. */
-export function sparseLayout(weights: SparseMatrix): SparseLayout {
-  const { rows: size, rowOffsets } = weights;
-  const entries = entriesPerLoad(size, storedValues(weights));
+/** Sorts rows by length, longest first, and sizes the slices, by where each row begins in CSR form. */
+export function sparseLayout(rowOffsets: Uint32Array): SparseLayout {
+  const size = rowOffsets.length - 1;
+  const entries = entriesPerLoad(size, rowOffsets[size]!);
   const slices = Math.ceil(size / sliceRows);
   const length = (r: number) => rowOffsets[r + 1]! - rowOffsets[r]!;
   const order = Uint32Array.from({ length: size }, (_, r) => r).sort((a, b) => length(b) - length(a) || a - b);

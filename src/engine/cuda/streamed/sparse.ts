@@ -4,6 +4,8 @@ import { allocate, type Precision, type SparseMatrix } from "../../../numerics/i
 import { allocAny, type AnyBuffer, type AnyKernel, realKernel, realType } from "../kernels.js";
 import { elementBytes } from "../shape.js";
 import { entriesPerLoad, packSlices, type SparseLayout, sparseLayout } from "./sparse-layout.js";
+import { countDrawn, drawSlices, rowOffsetsOf } from "./drawn.js";
+import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import type { WeightPrecision } from "../../../reservoir/weight-rounding.js";
 import { fastDetail, type NeuronArguments, type StepArguments, type StreamedWeights } from "./weights.js";
 import { abandonAll, disposeAll } from "../dispose.js";
@@ -71,11 +73,12 @@ export class SparseWeights implements StreamedWeights {
     context: Context,
     stream: Stream,
     weights: SparseMatrix,
+    drawn: WeightDraws | undefined,
     precision: Precision,
     variant: SparseVariant,
     neuron: NeuronArguments,
   ) {
-    const layout = sparseLayout(weights);
+    const layout = sparseLayout(drawn ? rowOffsetsOf(countDrawn(context, drawn)) : weights.rowOffsets);
     const { columnType, valueType, threads, shared, fast } = variant;
     this.#size = weights.rows;
     this.#neuron = neuron;
@@ -95,17 +98,26 @@ export class SparseWeights implements StreamedWeights {
     try {
       const values = keep(allocAny(context, valueType, Math.max(1, layout.padded), "values of W"));
       const columns = keep(allocAny(context, columnType, Math.max(1, layout.padded), "columns of W"));
-      keep(context.upload(layout.offsets, { label: "offsets of W" }));
-      keep(context.upload(layout.rows, { label: "rows of W" }));
-      send(stream, weights, layout, variant, values, columns);
+      const offsets = keep(context.upload(layout.offsets, { label: "offsets of W" }));
+      const rows = keep(context.upload(layout.rows, { label: "rows of W" }));
+      if (drawn) drawSlices(context, stream, drawn, layout, variant, { offsets, rows, values, columns });
+      else send(stream, weights, layout, variant, values, columns);
     } catch (error) {
       abandonAll(this.#buffers);
       throw error;
     }
     this.bytes = this.#buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0);
+    const nonzeros = drawn ? drawn.nonzeros! : weights.values.length;
     const bytesPerStep = layout.padded * variant.entryBytes;
-    const kernel = sparseKernel(variant);
-    this.details = { kernel, blocks: this.#blocks, threads, nonzeros: weights.values.length, bytesPerStep, ...fastDetail(fast) };
+    this.details = {
+      kernel: sparseKernel(variant),
+      blocks: this.#blocks,
+      threads,
+      nonzeros,
+      bytesPerStep,
+      ...fastDetail(fast),
+      ...(drawn ? { drawn: "on the device" } : {}),
+    };
   }
 
   step(stream: Stream, { before, after, chunk, leak, keep, step }: StepArguments): void {

@@ -1,0 +1,180 @@
+// The spectral radius with the Krylov iteration on the device: the host's bits, for matrices from the host and for those that the device draws.
+import { afterAll, describe, expect, it } from "vitest";
+import { deviceEngine } from "../../../src/engine/cuda/index.js";
+import { iterateOnDevice } from "../../../src/engine/cuda/spectrum/krylov.js";
+import { blockOperator } from "../../../src/engine/cuda/spectrum/operators.js";
+import { openDevice } from "../../../src/gpu/index.js";
+import { Matrix, seedKeys, type SparseMatrix, spectralRadius, toDense } from "../../../src/numerics/index.js";
+import { wholeMatrix } from "../../../src/numerics/spectrum/components.js";
+import { iterate } from "../../../src/numerics/spectrum/krylov.js";
+import { summarize } from "../../../src/numerics/spectrum/structure.js";
+import { resolveConfig } from "../../../src/reservoir/config-schema.js";
+import { EngineCapacityError } from "../../../src/reservoir/engine.js";
+import type { ReservoirModel } from "../../../src/reservoir/model.js";
+import { modelOf } from "../../../src/reservoir/kinds.js";
+import { drawnMatrix, unscaledDraws } from "../../../src/reservoir/weight-draws.js";
+import { buildDrawnModel, buildModel, drawWeights } from "../../../src/reservoir/weights.js";
+import { WorkPacer } from "../../../src/reservoir/work.js";
+import { simulatedDriver } from "../../../src/sim/index.js";
+import { onHardware, size } from "../../gpu/device/device.js";
+import { model, randomMatrix } from "../contract.js";
+import { device } from "./engines.js";
+
+afterAll(() => device.close());
+
+const krylov = { method: "krylov" } as const;
+const random = (n: number, p: number, seed: number): SparseMatrix =>
+  drawWeights(resolveConfig({ size: n, connectionProbability: p, seed, storage: "sparse" })).matrix as SparseMatrix;
+
+describe("the Krylov iteration on the device has the host's bits", () => {
+  it.each([
+    [5, 1],
+    [33, 0.4],
+    [65, 0.7],
+    [129, 0.06],
+  ])("on a random matrix of %i rows and density %f, dense and sparse", async (n, p) => {
+    const sparse = random(n, p, n);
+    for (const matrix of [sparse, toDense(sparse)]) {
+      const found = await device.spectralRadius!(matrix, krylov);
+      expect(found).toEqual(spectralRadius(matrix, krylov));
+      expect(Math.abs(found.radius / spectralRadius(matrix, { method: "dense" }).radius - 1)).toBeLessThan(1e-9);
+    }
+  });
+
+  it("over restarts, and on to attempts with more vectors", async () => {
+    const [few, more] = [random(size(500, 70), 0.1, 1), random(size(2500, 80), size(0.01, 0.05), 2)];
+    for (const matrix of [few, more]) expect(await device.spectralRadius!(matrix, krylov)).toEqual(spectralRadius(matrix, krylov));
+  });
+
+  it("in every attempt by itself, whether it converges or not, also with powers of W", async () => {
+    const block = wholeMatrix(random(90, 0.1, 5));
+    const { count } = summarize(block);
+    const [context, pacer] = [device.context(), new WorkPacer({}, 1)];
+    const stream = context.stream();
+    for (const attempt of [
+      { full: 12, kept: 4, restarts: 3, power: 1 },
+      { full: 13, kept: 5, restarts: 4, power: 3 },
+      { full: 20, kept: 8, restarts: 30, power: 2 },
+    ]) {
+      const task = { attempt, exponent: 1 };
+      const operator = blockOperator(context, stream, block, count, task.exponent);
+      const found = await iterateOnDevice(context, stream, operator, block.size, task, pacer);
+      expect(found).toEqual(iterate(block, count, task));
+      expect(found.restarts).toBeGreaterThan(2);
+      operator.dispose();
+    }
+    stream.dispose();
+  });
+
+  it("whatever the size of the weights, and in both precisions", async () => {
+    const matrix = randomMatrix(40, 40, "float64", 6);
+    for (const factor of [2 ** -900, 1, 2 ** 900]) {
+      const scaled = new Matrix(40, 40, matrix.data.map((w) => w * factor) as Float64Array); // biome-ignore format: one line
+      expect(await device.spectralRadius!(scaled, krylov)).toEqual(spectralRadius(scaled, krylov));
+    }
+    const single = Matrix.from(matrix, "float32");
+    expect(await device.spectralRadius!(single, krylov)).toEqual(spectralRadius(single, krylov));
+  });
+
+  it("where the space ends before the basis is full", async () => {
+    const ones = new Matrix(50, 50, new Float64Array(2500).fill(1));
+    expect(await device.spectralRadius!(ones, krylov)).toEqual(spectralRadius(ones, krylov));
+    expect((await device.spectralRadius!(ones, krylov)).radius).toBeCloseTo(50, 11);
+    const cancelling = Matrix.from([[1, -1], [1, -1]]); // biome-ignore format: a matrix
+    expect(await device.spectralRadius!(cancelling, krylov)).toEqual(spectralRadius(cancelling, krylov));
+  });
+
+  it("and leaves structure, small blocks and the circular law to the host", async () => {
+    const blocks = buildModel(resolveConfig({ size: 60, topology: { type: "blockDiagonal", blocks: 3 }, spectralRadius: null })).weights;
+    for (const method of ["auto", "dense", "krylov", "circularLaw"] as const)
+      expect(await device.spectralRadius!(blocks, { method })).toEqual(spectralRadius(blocks, { method }));
+    const before = device.context().poolStatistics().usedHigh;
+    expect((await device.spectralRadius!(random(200, 0.1, 1))).method).toBe("dense");
+    expect(device.context().poolStatistics().usedHigh).toBe(before);
+  });
+});
+
+describe("a W that is drawn on the device", () => {
+  it.each([
+    { size: 70, connectionProbability: 1, storage: "dense" },
+    { size: 90, connectionProbability: 0.3, storage: "dense" },
+    { size: 90, connectionProbability: 0.2, storage: "sparse" },
+  ] as const)("is scaled by the radius that the host iterates to: $storage, p = $connectionProbability", async (fields) => {
+    const config = resolveConfig({ ...fields, weightDistribution: "normal", radiusMethod: "krylov", seed: 4 });
+    const drawn = await buildDrawnModel(config, device);
+    const host = buildModel(config);
+    expect(drawn).toMatchObject({ measuredRadius: host.measuredRadius, radiusMethod: "krylov" });
+    expect(drawn.draws!.factor).toBe(0.95 / host.measuredRadius);
+  });
+
+  it("and rounded has the radius of its rounded values", async () => {
+    for (const [storage, connectionProbability] of [["dense", 0.9], ["sparse", 0.2]] as const) // biome-ignore format: two rows
+      for (const [precision, weightPrecision] of [
+        ["float32", "full"],
+        ["float32", "bfloat16"],
+        ["float64", "full"],
+      ] as const) {
+        // biome-ignore format: three rows
+        const config = resolveConfig({ size: 40, connectionProbability, storage, precision, weightPrecision, radiusMethod: "circularLaw", seed: 9 });
+        const drawn = await buildDrawnModel(config, device);
+        const found = await device.spectralRadius!(drawnMatrix({ draws: drawn.draws!, config }), krylov);
+        expect(found).toEqual(spectralRadius(buildModel(config).weights, krylov));
+      }
+  });
+
+  it("has the circular law's radius where no iteration is asked for", async () => {
+    const config = resolveConfig({ size: 80, connectionProbability: 0.5, storage: "sparse", seed: 7, precision: "float64" });
+    const draws = unscaledDraws(config, seedKeys(config.seed));
+    const found = await device.spectralRadius!({ draws, rounding: "none" });
+    expect(found).toEqual(spectralRadius(drawWeights(config).matrix, { method: "circularLaw" }));
+  });
+});
+
+it("refuses an iteration that does not fit the device, with the numbers, before anything is allocated", async () => {
+  const small = deviceEngine({ name: "sim", open: () => openDevice({ driver: simulatedDriver({ memoryBytes: 2 ** 16 }) }) });
+  const refusal = small.spectralRadius!(random(100, 0.2, 1), krylov);
+  await expect(refusal).rejects.toThrow(EngineCapacityError);
+  await expect(refusal).rejects.toThrow(
+    /Krylov iteration on 100 rows with .* nonzeros on .* would take .* and the limit is .*"circularLaw"/,
+  );
+  expect(small.context().poolStatistics().usedHigh).toBe(0);
+  small.close();
+});
+
+it("stops between restarts when it is told to", async () => {
+  const signal = AbortSignal.abort("enough");
+  await expect(device.spectralRadius!(random(100, 0.2, 1), { ...krylov, signal })).rejects.toThrow(/stopped after 0/);
+});
+
+it("gives all of its memory back", async () => {
+  const before = device.context().held().length;
+  await device.spectralRadius!(random(64, 0.3, 1), krylov);
+  await buildDrawnModel(resolveConfig({ size: 64, radiusMethod: "krylov" }), device);
+  expect(device.context().held().length).toBe(before);
+});
+
+it("a reservoir can ask for the circular law, which is read from row sums", () => {
+  const options = { size: 400, connectionProbability: 0.2, seed: 3 } as const;
+  const estimated = model({ ...options, radiusMethod: "circularLaw" });
+  const measured = model(options);
+  expect([measured.radiusMethod, estimated.radiusMethod]).toEqual(["krylov", "circularLaw"]);
+  // Uniform values of variance 1/3, 80 a row.
+  expect(estimated.measuredRadius / Math.sqrt(80 / 3)).toBeCloseTo(1, 1);
+  expect(estimated.measuredRadius / measured.measuredRadius).toBeCloseTo(1, 1);
+});
+
+it.runIf(onHardware)("measures 20,000 dense neurons and 200,000 sparse ones beside the circular law", async () => {
+  for (const options of [
+    { size: 20_000, connectionProbability: 1, weightPrecision: "bfloat16", radiusMethod: "krylov" },
+    { size: 200_000, connectionProbability: 10 / 200_000 },
+  ] as const) {
+    const start = performance.now();
+    const of = (await modelOf({ ...options, seed: 1 }, device)) as ReservoirModel;
+    const seconds = ((performance.now() - start) / 1000).toFixed(2);
+    const law = Math.sqrt((options.size * options.connectionProbability) / 3);
+    console.log(`${options.size} neurons: radius ${of.measuredRadius} by ${of.radiusMethod}, circular law ${law.toFixed(4)}, ${seconds} s`);
+    expect(of.radiusMethod).toBe("krylov");
+    expect(of.measuredRadius / law).toBeGreaterThan(1);
+    expect(of.measuredRadius / law).toBeLessThan(1.03);
+  }
+});
