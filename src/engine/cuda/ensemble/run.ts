@@ -9,6 +9,7 @@ import { mostChunkSteps } from "../chunk-limit.js";
 import type { StateChunk, StateTaker } from "../device-work.js";
 import { abandonAll, disposeAll } from "../dispose.js";
 import { allocAny, realType } from "../kernels.js";
+import { freeMemory } from "../memory.js";
 import type { DeviceClock } from "../profile.js";
 import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
@@ -165,7 +166,7 @@ function waveSize(
   const inputs = sequence.inputs.rows * (model.inputSize + model.outputSize) * element;
   const columns = training ? model.size * 2 + model.inputSize + training.targets.cols + 65 : 0;
   const bytes = weights + inputs + model.size * element + 8 * columns ** 2;
-  return Math.max(1, Math.min(mostMembers, indices.length, Math.floor(context.memoryInfo().free / 2 / bytes)));
+  return Math.max(1, Math.min(mostMembers, indices.length, Math.floor(freeMemory(context) / 2 / bytes)));
 }
 
 const defaultChunkBytes = 256 * 2 ** 20;
@@ -246,7 +247,7 @@ class Wave {
       this.#take = options.taker?.group(compute, indices);
       const wanted = this.#onHost || this.#trainer !== undefined || this.#take !== undefined;
       const rowBytes = indices.length * size * elementBytes(precision);
-      const bytes = Math.min(options.chunkBytes ?? defaultChunkBytes, context.memoryInfo().free / 4);
+      const bytes = Math.min(options.chunkBytes ?? defaultChunkBytes, freeMemory(context) / 4);
       const most = Math.min(this.#steps, mostChunkSteps(context));
       this.#chunkSteps = wanted ? Math.max(1, Math.min(most, Math.floor(bytes / rowBytes))) : Math.min(most, 65_536);
       for (let slot = 0; slot < 2; slot++) {

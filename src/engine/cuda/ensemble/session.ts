@@ -13,6 +13,7 @@ import {
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { EngineProfile } from "../../../reservoir/profile.js";
 import { abandonAll, disposeAll } from "../dispose.js";
+import { freeMemory } from "../memory.js";
 import { DeviceClock } from "../profile.js";
 import { fastDetail } from "./kernel-choice.js";
 import { type MemberPlan, openStreams, runMembers } from "./run.js";
@@ -43,7 +44,7 @@ export class DeviceEnsemble implements EnsembleSession {
     const clock = options.profile ? own(new DeviceClock(context)) : undefined;
     this.#clock = clock;
     // Inputs, states and Gram matrices of a run take the other half.
-    let room = context.memoryInfo().free / 2;
+    let room = freeMemory(context) / 2;
     let bytes = 0;
     try {
       [this.#compute, this.#copies] = openStreams(context, clock);
@@ -84,7 +85,8 @@ export class DeviceEnsemble implements EnsembleSession {
       const sequence = "inputs" in sequences ? sequences : sequences[r]!;
       return { model, sequence, number: 0 };
     });
-    const signal = AbortSignal.any([this.#ending.signal, ...(options.signal ? [options.signal] : [])]);
+    const ending = this.#ending.signal;
+    const signal = options.signal ? AbortSignal.any([ending, options.signal]) : ending;
     const kept = { compute: this.#compute, copies: this.#copies, weights: this.#weights };
     const work = runMembers(this.#context, members, this.#members, { ...options, signal, clock: this.#clock }, kept);
     this.#work = work;

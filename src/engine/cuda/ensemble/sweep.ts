@@ -8,6 +8,7 @@ import { WorkPacer } from "../../../reservoir/work.js";
 import { activationNumber } from "../activation.js";
 import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyKernel, realKernel, realType } from "../kernels.js";
+import { freeMemory } from "../memory.js";
 import { DeviceClock } from "../profile.js";
 import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
@@ -186,7 +187,7 @@ class Sweep {
   #waveSize(budget: number): number {
     const { members, inputs, bases } = this.#work;
     const { size, precision } = bases[0]!.model;
-    const free = Math.min(this.#context.memoryInfo().free * 0.7, 4 * budget);
+    const free = Math.min(freeMemory(this.#context) * 0.7, 4 * budget);
     const states = elementBytes(precision) * size * Math.min(inputs.rows, 256);
     const most = Math.max(1, Math.min(mostMembers, Math.floor(free / (this.#fixedBytes() + states))));
     // Waves of equal size, so that the last one is not a small rest.
