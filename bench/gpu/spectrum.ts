@@ -91,7 +91,6 @@ for (const [size, perRow, host] of [
   [200_000, 10, false],
   [200_000, 100, false],
 ] as const) {
-  // biome-ignore format: one row
   if (host && !withHost) continue;
   const matrix = perRow === size - 1 ? drawWeights(resolveConfig(described(size, perRow))).matrix : await draw(size, perRow);
   const law = spectralRadius(matrix, { method: "circularLaw" }).radius;

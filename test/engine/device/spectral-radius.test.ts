@@ -114,8 +114,15 @@ describe("a W that is drawn on the device", () => {
         ["float32", "bfloat16"],
         ["float64", "full"],
       ] as const) {
-        // biome-ignore format: three rows
-        const config = resolveConfig({ size: 40, connectionProbability, storage, precision, weightPrecision, radiusMethod: "circularLaw", seed: 9 });
+        const config = resolveConfig({
+          size: 40,
+          connectionProbability,
+          storage,
+          precision,
+          weightPrecision,
+          radiusMethod: "circularLaw",
+          seed: 9,
+        });
         const drawn = await buildDrawnModel(config, device);
         const found = await device.spectralRadius!(drawnMatrix({ draws: drawn.draws!, config }), krylov);
         expect(found).toEqual(spectralRadius(buildModel(config).weights, krylov));
