@@ -122,9 +122,10 @@ A run that is there already is replaced when the new one has finished. Stopped w
     .option("--json", "as JSON")
     .option("--plan <file>", "instead, how an engine would run the reservoir of an experiment")
     .option("--loop <name>", "with --plan: a way of running the time loop by name, such as streamed")
+    .option("--kernel-source <name>", "with --plan: where its kernels come from: auto, shipped, nvrtc or builder")
     .addOption(engineOption())
     .addHelpText("after", "\nExamples:\n  $ spillway info --json\n  $ spillway info --plan narma10.yaml --engine cuda")
-    .action(async (flags: { json?: boolean; plan?: string; loop?: string; engine: string }) => {
+    .action(async (flags: { json?: boolean; plan?: string; loop?: string; kernelSource?: string; engine: string }) => {
       const { plan, ...rest } = flags;
       if (plan !== undefined) print(await (await import("./commands/plan.js")).describePlan(plan, rest));
       else print(await (await import("./commands/info.js")).info(flags));

@@ -22,6 +22,12 @@ describe("the plan of an experiment", () => {
     for (const part of ['plan "streamed"', "sparse_step_", "stepsPerChunk", "bytesBesideChunks"]) expect(text).toContain(part);
   });
 
+  it("says where the kernels come from, which may be named", async () => {
+    const text = await describePlan(file, { engine: "sim", kernelSource: "builder" });
+    expect(text).toMatch(/kernelSource +builder/);
+    expect(text).toMatch(/arithmetic +portable/);
+  });
+
   it("is JSON where that is asked for", async () => {
     const { engine, plan } = JSON.parse(await describePlan(file, { engine: "cpu", json: true })) as {
       engine: string;

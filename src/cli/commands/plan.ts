@@ -1,5 +1,6 @@
 // `spillway info --plan FILE`: how an engine would run the reservoir of an experiment. The weights are drawn; nothing is run.
 import "../../index.js";
+import type { EngineOptions } from "../../reservoir/engine.js";
 import { chooseEngine, formatBytes, modelOf } from "../../reservoir/index.js";
 import { shapeFor } from "../../reservoir/kinds.js";
 import { loadData } from "../experiment/data.js";
@@ -11,17 +12,19 @@ export interface PlanCommandOptions {
   readonly engine?: string | undefined;
   /** A plan by name; default "auto". */
   readonly loop?: string | undefined;
+  /** Where kernels come from; default "auto". */
+  readonly kernelSource?: string | undefined;
   readonly json?: boolean | undefined;
 }
 
 /** The text (or JSON) of the plan. */
-export async function describePlan(path: string, { engine: name, loop, json }: PlanCommandOptions): Promise<string> {
+export async function describePlan(path: string, { engine: name, loop, kernelSource, json }: PlanCommandOptions): Promise<string> {
   const { experiment, path: file } = await loadExperiment(path);
   const seed = experiment.seeds[0]!;
   const inputs = inputsOf(experiment, await loadData(experiment, file, seed));
   const reservoir = { ...experiment.reservoir, seed, inputSize: inputs.cols };
   const { engine, reason } = await chooseEngine(name, await shapeFor(name, reservoir));
-  const plan = engine.plan(await modelOf(reservoir, engine), { plan: loop });
+  const plan = engine.plan(await modelOf(reservoir, engine), { plan: loop, kernelSource: kernelSource as EngineOptions["kernelSource"] });
   if (json) return JSON.stringify({ experiment: experiment.name, engine: engine.name, reason, plan }, undefined, 2);
   const rows = Object.entries(plan.details).map(([field, value]) => [
     `  ${field}`,

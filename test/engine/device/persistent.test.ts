@@ -326,20 +326,32 @@ describe("closed loops", () => {
   const dense = denseVariants.filter(({ closed }) => closed).map((variant) => [denseEntry(variant), variant] as const);
   const closable = [...dense, ...sparseVariants.filter(({ closed }) => closed).map((variant) => [sparseEntry(variant), variant] as const)];
   const features = { state: "squareHalf", input: true, squares: true } as const;
+  const shipped = { source: "shipped", arithmetic: "portable" } as const;
+  const compiledByNvrtc = { source: "nvrtc", arithmetic: "portable" } as const;
 
   const ways = closable.flatMap(([name, variant], index) =>
     [{ size: 2, scaling: 0.5 }, undefined]
       .filter((_, way) => onHardware || way === index % 2)
-      .map((feedback) => [`${name}_closed`, feedback ? "by feedback weights" : "through the input", variant, feedback] as const),
+      .map((feedback) => [`${name}_closed`, feedback ? "by feedback weights" : "through the input", shipped, variant, feedback] as const),
   );
-  it.each(ways)("%s closes the loop %s", async (_name, _way, variant, feedback) => {
+  /** One of each kernel family, compiled for the model. */
+  const compiledToo =
+    !onHardware && !compiler ? [] : ["cluster", "grid", "sparse"].map((kind) => ways.find(([name]) => name.includes(kind))!);
+  const all = [
+    ...ways,
+    ...compiledToo.map(([name, way, , variant, feedback]) => [`${name} by NVRTC`, way, compiledByNvrtc, variant, feedback] as const),
+  ];
+  it.each(all)("%s closes the loop %s", async (_name, _way, made, variant, feedback) => {
     const size = 37;
     const options = { ...{ inputSize: feedback ? 1 : 3, leakRate: 0.7 }, feedback } as Partial<ReservoirOptions>;
     const of = "rows" in variant ? denseModel(size, variant.precision, options) : sparseModel(size, variant.precision, 0.3, options);
     const longest = "rows" in variant ? 0 : longestRow(of.weights as SparseMatrix);
     const plan =
-      "rows" in variant ? densePlan(fitDense(variant, size, device.info)!) : sparsePlan(fitSparse(variant, size, longest, device.info)!);
+      "rows" in variant
+        ? densePlan(fitDense(variant, size, device.info)!, made)
+        : sparsePlan(fitSparse(variant, size, longest, device.info)!, made);
     const loop = (await plan.open(device, of, {}))!;
+    expect(loop.details["kernelSource"]).toBe(made.source);
     const readout = randomReadout(of, 2, features);
     const outside = randomMatrix(4, 1, of.precision, 8);
     const start: SessionState = {

@@ -91,6 +91,14 @@ describe("the grid form", () => {
     }
   });
 
+  it("refuses an activation whose states leave [-1, 1], unless any are taken", () => {
+    expect(() => persistentGrid({ size: 20, activation: "relu" })).toThrow('range is "unit"; states of relu take "any"');
+    expect(persistentGrid({ size: 20, activation: "relu", range: "any" }).parameters.map(({ name }) => name)).toEqual([
+      ...["weights", "leak", "drive", "state", "states", "places", "report", "steps", "spinLimit"],
+    ]);
+    expect(persistentPlaces({ size: 20, range: "any" })).toBe(3 * persistentPlaces({ size: 20 }));
+  });
+
   it("chooses rows and warps so that all blocks are on the device at once", () => {
     const blocks = (shape: PersistentShape) => persistentGrid(shape, { target: "sm_90" }).grid[0];
     expect(blocks({ size: 1000 })).toBe(64);

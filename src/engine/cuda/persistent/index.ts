@@ -37,11 +37,12 @@ async function open(
 ): Promise<TimeLoop | undefined> {
   // Asked for by name, a source is not silently another.
   const mayPass = options.kernelSource === undefined || options.kernelSource === "auto";
+  const begun = performance.now();
   try {
     const { kernel, memory } = make();
     try {
       const told = { ...kernel, details: { ...kernel.details, arithmetic } };
-      return await PersistentLoop.open(context, model, told, () => memory(context, model), options.spinLimit);
+      return await PersistentLoop.open(context, model, told, () => memory(context, model), options.spinLimit, begun);
     } catch (error) {
       if (mayPass && noteFailure(context, kernel.code, error)) return undefined;
       throw error;

@@ -102,6 +102,7 @@ export class PersistentLoop implements TimeLoop {
 
   /**
    * Loads the kernel, asks the device whether all blocks can run at once, and only then makes the memory. Undefined where they cannot.
+   * `begun` is when the making of the kernel began.
    * @throws what making the kernel throws
    */
   static async open(
@@ -110,10 +111,10 @@ export class PersistentLoop implements TimeLoop {
     description: PersistentKernel,
     makeMemory: () => PersistentMemory,
     spinLimit?: number,
+    begun: number = performance.now(),
   ): Promise<PersistentLoop | undefined> {
     const limit = spinLimitOf(spinLimit);
     const { code, parameters, config } = description;
-    const begun = performance.now();
     const kernel = await code.load(context, parameters);
     const milliseconds = code.source === "shipped" ? undefined : Number((performance.now() - begun).toPrecision(3));
     if (!coResident(kernel, config)) return undefined;

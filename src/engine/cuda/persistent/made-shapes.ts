@@ -19,8 +19,9 @@ type Beyond = "nowhere" | "shared" | "streamed";
 
 /** Registers of a thread beside those for W, as ptxas 13 counts them for the shipped shapes: more for each row, and for columns under way from elsewhere. */
 function otherRegisters(plan: "cluster" | "grid", rows: number, beyond: Beyond, wide: number, fast: boolean): number {
+  const least = plan === "cluster" ? 56 : beyond === "nowhere" ? 64 : 60;
   const underWay = { nowhere: 0, shared: 4, streamed: 12 }[beyond];
-  return (plan === "cluster" ? 56 : 64) + underWay * rows * wide + (fast ? 3 * rows * wide : 0);
+  return least + underWay * rows * wide + (fast ? 3 * rows * wide : 0);
 }
 
 /** Registers that may be missing for the first group of columns, and spill. */
