@@ -106,6 +106,35 @@ describe("a W drawn on the device", () => {
     expect(asked).toEqual([20_000]);
   });
 
+  it("has its radius measured by a device that can, and by the host where that has no room", async () => {
+    const options = { size: 20_000, connectionProbability: 2e6 / 20_000 ** 2, spectralRadius: 0.8, radiusMethod: "circularLaw" } as const;
+    const host = model(options);
+    const measured = await modelOf(options, { ...cpuEngine, spectralRadius: async () => ({ radius: 4, method: "krylov" }) });
+    expect(measured).toMatchObject({ measuredRadius: 4, radiusMethod: "krylov" });
+    const first = (of: ReservoirModel) => (of.weights as SparseMatrix).values[0]!;
+    expect(first(measured as ReservoirModel) / first(host)).toBeCloseTo(host.measuredRadius / 4, 6);
+    const full = { ...cpuEngine, spectralRadius: () => Promise.reject(new EngineCapacityError("it", 2, 1, "no")) };
+    expect(await modelOf(options, full)).toMatchObject({ measuredRadius: host.measuredRadius, radiusMethod: "circularLaw" });
+  });
+
+  it("stays on the device above 1.02e8 connections, dense or sparse", async () => {
+    const asked: WeightDraws[] = [];
+    const engine = {
+      ...cpuEngine,
+      weightLimit: 1e12,
+      drawRowSums: async (draws: WeightDraws) => {
+        asked.push(draws);
+        return { sums: new Float64Array(draws.size), squares: new Float64Array(draws.size).fill(100), nonzeros: 3 };
+      },
+    };
+    const sparse = await modelOf({ size: 100_000, connectionProbability: 0.011, spectralRadius: 0.5 }, engine);
+    expect(sparse).toMatchObject({ measuredRadius: 10, radiusMethod: "circularLaw", draws: { nonzeros: 3, factor: 0.05 } });
+    const dense = await modelOf({ size: 11_000, connectionProbability: 0.9 }, engine);
+    expect((dense as ReservoirModel).draws).toMatchObject({ factor: 0.095 });
+    expect((dense as ReservoirModel).draws!.nonzeros).toBeUndefined();
+    expect(asked.map(({ size }) => size)).toEqual([100_000, 11_000]);
+  });
+
   it("is not to be read on the host", async () => {
     const drawn = await buildDrawnModel(resolveConfig({ size: 20, connectionProbability: 1 }), device);
     const reason = "W of 20 neurons was drawn on the device that runs it; the host does not hold its values";
