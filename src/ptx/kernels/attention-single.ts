@@ -120,7 +120,7 @@ class SingleAttention {
     const ownV = k.atBytes(sharedV!, k.mul(column, 4 * this.vector));
     const ownP = k.atBytes(sharedP, k.mul(row, pitchP));
     const step = (each: TileStream<"f32">): void => {
-      each.bring(zero);
+      each.bring();
       commitTiles(k, target);
     };
     const arrived = (): void => {
@@ -128,7 +128,9 @@ class SingleAttention {
       k.barrier();
     };
     streamQ.bringFirst();
-    step(streamK);
+    streamK.bringFirst();
+    streamK.advance();
+    commitTiles(k, target);
     // Values come while scores are computed, and the next keys while values are added.
     k.for("u32", { from: 0, to: tileCount }, (tile) => {
       arrived();
@@ -152,13 +154,16 @@ class SingleAttention {
     const { k, ownKeys } = this;
     const { rows, placeQ, placeK } = this.plan;
     const sums = range(rows).map(() => range(ownKeys).map(() => k.variable("f32", 0)));
-    k.for("u32", { from: 0, to: ceilDiv(this.shape.headDim, 4), unroll: 2 }, (piece) => {
-      const offset = k.mul(piece, 16);
-      const [left, right] = [k.atBytes(ownQ, offset), k.atBytes(ownK, offset)];
-      const queries = range(rows).map((r) => k.loadVector(left.plusBytes(side * r * placeQ.pitch), 4));
-      for (let j = 0; j < ownKeys; j++)
-        for (const [e, x] of k.loadVector(right.plusBytes(side * j * placeK.pitch), 4).entries())
-          for (const [r, query] of queries.entries()) k.assign(sums[r]![j]!, k.fma(query[e]!, x, sums[r]![j]!));
+    // Eight numbers a round; what the last one has beyond headDim is zeros.
+    k.for("u32", { from: 0, to: ceilDiv(this.shape.headDim, 8) }, (piece) => {
+      const offset = k.mul(piece, 32);
+      for (const half of [0, 16]) {
+        const [left, right] = [k.atBytes(ownQ, offset), k.atBytes(ownK, offset)].map((each) => each.plusBytes(half));
+        const queries = range(rows).map((r) => k.loadVector(left!.plusBytes(side * r * placeQ.pitch), 4));
+        for (let j = 0; j < ownKeys; j++)
+          for (const [e, x] of k.loadVector(right!.plusBytes(side * j * placeK.pitch), 4).entries())
+            for (const [r, query] of queries.entries()) k.assign(sums[r]![j]!, k.fma(query[e]!, x, sums[r]![j]!));
+      }
     });
     return sums;
   }
@@ -176,17 +181,14 @@ class SingleAttention {
     const { keys } = this.plan;
     if (!causal && keyLength % keys === 0) return;
     // What scale makes -infinity of.
-    const never = scale < 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY;
-    const end = k.add(firstKey, keys);
-    const over = k.compare("gt", end, keyLength);
-    const crosses = causal ? k.or(over, k.compare("gt", end, k.add(firstQuery, 1 + keyLength - seqLen))) : over;
-    k.if(crosses, () => {
+    const never = k.constant("f32", scale < 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
+    // A causal tile is cut where its last key is one that the block's first query does not see; queries past the end may see what they like.
+    const whole = causal ? k.add(firstQuery, 1 + keyLength - seqLen) : keyLength;
+    k.if(k.compare("gt", k.add(firstKey, keys), whole), () => {
       const key = k.add(firstKey, column);
       for (const [r, own] of scores.entries()) {
-        const query = k.add(k.add(firstQuery, row), side * r);
-        const visible = causal ? k.min(k.add(query, 1 + keyLength - seqLen), keyLength) : k.constant("u32", keyLength);
-        for (const [j, score] of own.entries())
-          k.assign(score, k.select(k.compare("ge", k.add(key, side * j), visible), k.constant("f32", never), score));
+        const visible = causal ? k.add(k.add(firstQuery, row), side * r + 1 + keyLength - seqLen) : k.constant("u32", keyLength);
+        for (const [j, score] of own.entries()) k.assign(score, k.select(k.compare("ge", k.add(key, side * j), visible), never, score));
       }
     });
   }
@@ -214,20 +216,22 @@ class SingleAttention {
   private addValues(ownP: Pointer<"shared", "f32">, ownV: Pointer<"shared", "f32">, outputs: Variable<"f32">[][]): void {
     const { k, vector, groups } = this;
     const { rows, keys, placeK, pitchP } = this.plan;
-    k.for("u32", { from: 0, to: keys / 4, unroll: 2 }, (piece) => {
-      const from = k.atBytes(ownP, k.mul(piece, 16));
-      const values = k.atBytes(ownV, k.mul(piece, 4 * placeK.pitch));
-      const chances = range(rows).map((r) => k.loadVector(from.plusBytes(side * r * pitchP), 4));
-      for (let e = 0; e < 4; e++)
-        for (let g = 0; g < groups; g++) {
-          const at = values.plusBytes(e * placeK.pitch + 4 * side * vector * g);
-          const row = vector === 1 ? [k.load(at)] : k.loadVector(at, vector);
-          for (const [part, value] of row.entries())
-            for (const [r, own] of outputs.entries()) {
-              const output = own[vector * g + part]!;
-              k.assign(output, k.fma(chances[r]![e]!, value, output));
-            }
-        }
+    k.for("u32", { from: 0, to: keys / 8 }, (piece) => {
+      const from = k.atBytes(ownP, k.mul(piece, 32));
+      const values = k.atBytes(ownV, k.mul(piece, 8 * placeK.pitch));
+      for (const first of [0, 4]) {
+        const chances = range(rows).map((r) => k.loadVector(from.plusBytes(4 * first + side * r * pitchP), 4));
+        for (let e = 0; e < 4; e++)
+          for (let g = 0; g < groups; g++) {
+            const at = values.plusBytes((first + e) * placeK.pitch + 4 * side * vector * g);
+            const row = vector === 1 ? [k.load(at)] : k.loadVector(at, vector);
+            for (const [part, value] of row.entries())
+              for (const [r, own] of outputs.entries()) {
+                const output = own[vector * g + part]!;
+                k.assign(output, k.fma(chances[r]![e]!, value, output));
+              }
+          }
+      }
     });
   }
 

@@ -143,7 +143,7 @@ class FlashAttention {
     const streamQ = stream(queriesOf(pointers[0]!), seqLen, firstQuery, sharedQ, placeQ);
     const streamK = stream(keysOf(pointers[1]!), keyLength, zero, sharedK, placeK);
     const streamV = stream(keysOf(pointers[2]!), keyLength, zero, sharedV, placeK);
-    const bring = (offset: Value<"u32">): void => {
+    const bring = (offset?: Value<"u32">): void => {
       streamK.bring(offset);
       streamV.bring(offset);
       commitTiles(k, target);
@@ -171,7 +171,7 @@ class FlashAttention {
         bring(k.sub(k.constant("u32", bytes), offset));
       } else {
         k.barrier();
-        bring(zero);
+        bring();
         k.barrier();
       }
       const scores = this.scores(sharedQ, k.atBytes(sharedK, offset), ownRow);

@@ -118,15 +118,15 @@ export class TileStream<T extends TileElement> {
     });
   }
 
-  /** Brings the next tile to `offset` bytes beyond the place of the first, and goes on. */
-  bring(offset: Value<"u32">): void {
-    this.bringUnits(offset);
+  /** Brings the next tile to `offset` bytes beyond the place of the first, or to that place, and goes on. */
+  bring(offset?: Value<"u32">): void {
+    this.bringUnits(offset, true);
     this.advance();
   }
 
   /** Brings the first tile to its place, before all others; `advance` then goes on to the second. */
   bringFirst(): void {
-    this.bringUnits(undefined);
+    this.bringUnits(undefined, false);
   }
 
   /** Goes on to the next tile. */
@@ -137,7 +137,7 @@ export class TileStream<T extends TileElement> {
     k.assign(this.at, k.add(this.at, step));
   }
 
-  private bringUnits(offset: Value<"u32"> | undefined): void {
+  private bringUnits(offset: Value<"u32"> | undefined, moved: boolean): void {
     const { k, source, step } = this;
     const { along, matrix } = source;
     const limit = along === "rows" ? source.rows : source.columns;
@@ -145,7 +145,7 @@ export class TileStream<T extends TileElement> {
     const work = (): void => {
       for (const unit of this.units) {
         const own = along === "rows" ? unit.row : unit.column;
-        const inside = shared ?? k.compare("lt", offset ? k.add(own, this.at) : own, limit);
+        const inside = shared ?? k.compare("lt", moved ? k.add(own, this.at) : own, limit);
         const from = new Pointer("global", matrix.element, this.next, unit.bytes);
         this.bringUnit(offset ? k.atBytes(unit.to, offset) : unit.to, from, unit, inside);
       }
