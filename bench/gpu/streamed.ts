@@ -1,6 +1,6 @@
 // The streamed plan beside the device's own copy rate, and beside cuSPARSE and cuBLAS through PyTorch in the same run (where python3 has torch). Times are
 // of whole runs from JavaScript, drive and the look for states that are not finite included; states stay on the device.
-// Usage: npx tsx bench/gpu/streamed.ts [TEXT], for the cases whose name has that text, without peers
+// Usage: npx tsx bench/gpu/streamed.ts [TEXT...], for the cases whose names have one of these texts, without peers
 import { spawnSync } from "node:child_process";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
 import { Matrix, seedKeys, type SparseMatrix } from "../../src/numerics/index.js";
@@ -109,9 +109,11 @@ const copy = copyRate();
 const { name } = context.info;
 console.log(`${name}: a copy on the device reads and writes ${(copy / 1e12).toFixed(3)} TB/s; float32 states, one input\n`);
 
-const only = process.argv[2] ?? "";
-const peers = spawnSync(only === "" ? "python3" : "true", [new URL("streamed_peers.py", import.meta.url).pathname], { encoding: "utf8" });
-const theirs = (peers.status === 0 && only === "" ? JSON.parse(peers.stdout) : {}) as Record<string, number | string>;
+const only = process.argv.slice(2);
+const peers = spawnSync(only.length === 0 ? "python3" : "true", [new URL("streamed_peers.py", import.meta.url).pathname], {
+  encoding: "utf8",
+});
+const theirs = (peers.status === 0 && only.length === 0 ? JSON.parse(peers.stdout) : {}) as Record<string, number | string>;
 if (peers.status !== 0) console.log(`no PyTorch beside it: ${peers.stderr.trim().split("\n").at(-1)}\n`);
 
 console.log("| case | us/step | bytes of W a step | TB/s | share of the copy rate | modelled us | peer us (the product alone) | ratio |");
@@ -135,7 +137,7 @@ const cases: readonly (readonly [string, () => ReservoirModel | Promise<Reservoi
   ["sparse N=200000, 10 a row", () => sparse(200_000, 10), 4000],
 ];
 for (const [label, make, steps] of cases) {
-  if (!label.includes(only)) continue;
+  if (only.length > 0 && !only.some((text) => label.includes(text))) continue;
   const { microseconds, bytes, modelled } = await measure(await make(), steps);
   const rate = bytes / (microseconds / 1e6);
   const peer = theirs[label];

@@ -26,7 +26,8 @@ export interface RadiusOptions extends SpectralRadiusOptions, Pick<WorkOptions, 
  * circular law.
  *
  * @throws RangeError on a matrix that is not square or holds a NaN or an infinity; SpectralRadiusError where the iteration does not converge;
- * EngineCapacityError where it does not fit the device; EngineUnavailableError; WorkInterruptedError
+ * EngineCapacityError where it does not fit the device; ConfigError where only the device holds W and its weights are steps; EngineUnavailableError;
+ * WorkInterruptedError
  */
 export async function spectralRadius(
   source: ReservoirSource | Matrix | SparseMatrix,

@@ -1,6 +1,8 @@
 // A W that is too large for the host: described by what it is drawn from, and drawn where the reservoir runs. Nothing here draws.
 import { circularLawOfRows, Matrix, type PhiloxKey, portableLog, type SeedKeys, type SparseMatrix } from "../numerics/index.js";
 import type { ReservoirConfig, WeightDistribution } from "./config.js";
+import { ConfigError } from "./validate.js";
+import { isQuantized } from "./weight-rounding.js";
 
 /** What a random W is drawn from (docs/numerics.md, rule 7): the topology "erdosRenyi". */
 export interface WeightDraws {
@@ -53,7 +55,7 @@ export function isDrawnInPlace({ size, connectionProbability, topology, radiusMe
 /** Whether a matrix with so many connections is to be drawn, and its radius measured, by an engine that can. */
 export const isWorthwhile = (connections: number): boolean => connections >= worthwhileConnections;
 
-/** The values of a model that was drawn in place. */
+/** The values of a model that was drawn in place. @throws ConfigError where they are steps, which engines find only to run them */
 export function drawnMatrix({
   draws,
   config: { precision, weightPrecision },
@@ -61,6 +63,12 @@ export function drawnMatrix({
   draws: WeightDraws;
   config: ReservoirConfig;
 }): DrawnMatrix {
+  if (isQuantized(weightPrecision))
+    throw new ConfigError(
+      "weightPrecision",
+      weightPrecision,
+      '"full" or "bfloat16" where the radius of a W that only the device holds is asked for',
+    );
   return { draws, rounding: weightPrecision === "bfloat16" ? "bfloat16" : precision === "float32" ? "float32" : "none" };
 }
 

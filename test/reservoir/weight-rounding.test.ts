@@ -1,9 +1,10 @@
 // Weights rounded to steps: how near they stay, that zeros stay zeros, and that what is rounded stays as it is.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { Matrix } from "../../src/numerics/index.js";
+import { Matrix, seedKeys } from "../../src/numerics/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
+import { drawnMatrix, unscaledDraws } from "../../src/reservoir/weight-draws.js";
 import { roundWeights } from "../../src/reservoir/weight-rounding.js";
 import { buildModel } from "../../src/reservoir/weights.js";
 import { bits, model, randomMatrix } from "../engine/contract.js";
@@ -119,6 +120,14 @@ describe("a description whose weights are steps", () => {
     const weights = new Matrix(1, 1, Float32Array.of(3.4028234663852886e38));
     const config = resolveConfig({ ...options, size: 1, weightPrecision: "q4_k" });
     expect(() => buildModel(config, { weights })).toThrow("weights is Infinity; it takes values whose steps float32 can hold; scale W");
+  });
+
+  it("has no radius to be measured where only a device holds W", () => {
+    const config = resolveConfig({ ...options, weightPrecision: "int8" });
+    const draws = unscaledDraws(config, seedKeys(1));
+    expect(() => drawnMatrix({ draws, config })).toThrow(
+      'weightPrecision is "int8"; it takes "full" or "bfloat16" where the radius of a W',
+    );
   });
 
   it("keeps connections that are not there away, and is stored dense when it is asked to be", () => {

@@ -56,7 +56,7 @@ export function planMemory(shape: ModelShape, loop: TimeLoopPlan, limit: number,
       `a reservoir of ${size} neurons with ${shape.nonzeros.toLocaleString("en")} weights on ${device}`,
       fixedBytes + bytesPerStep,
       limit,
-      'take fewer neurons, a smaller connectionProbability, weightPrecision "bfloat16", or precision float32',
+      'take fewer neurons, a smaller connectionProbability, weightPrecision "bfloat16" ("int8" or "q4_k" where W is dense), or precision float32',
     );
   }
   const capacity = Math.max(1, Math.min(Math.floor(wanted), fits));

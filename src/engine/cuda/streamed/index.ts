@@ -16,7 +16,7 @@ import { fastDetail, type NeuronArguments, type StreamedWeights } from "./weight
  * Bytes of W a microsecond on an H200, and what a step costs beside them (bench/results/gpu-streamed-2026-11-21.md). Rows that gather x from shared memory
  * wait for memory, those that gather it from the second cache for that.
  */
-const bandwidth = { dense: 4.5e6, int8: 4.0e6, q4_k: 3.0e6, staged: 3.0e6, gathered: 1.4e6 };
+const bandwidth = { dense: 4.5e6, int8: 4.3e6, q4_k: 2.9e6, staged: 3.0e6, gathered: 1.4e6 };
 const launchMicroseconds = 3;
 
 /** The share of the H200's memory clock and bus width that this device has. */
