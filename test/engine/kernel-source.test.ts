@@ -5,7 +5,7 @@ import { deviceEngine } from "../../src/engine/cuda/index.js";
 import { persistentLoops } from "../../src/engine/cuda/persistent/index.js";
 import { type CompileOptions, CompileError, type DeviceInfo, LibraryError, type Nvrtc, openDevice } from "../../src/gpu/index.js";
 import { Matrix } from "../../src/numerics/index.js";
-import type { ModelShape } from "../../src/reservoir/shape.js";
+import { type ModelShape, shapeOf } from "../../src/reservoir/shape.js";
 import { simulatedDriver } from "../../src/sim/index.js";
 import { bits, model, randomMatrix } from "./contract.js";
 
@@ -85,6 +85,20 @@ describe("the choice elsewhere", () => {
     expect(fast({ precision: "float64" }, "builder")).toEqual([]);
   });
 });
+
+it.each(["dense", "sparse"] as const)(
+  "a plan's bytes are what a loop of the builder's kernel (%s) holds, or a little more",
+  async (storage) => {
+    const context = openDevice({ driver: simulatedDriver({ multiprocessors: 132 }) });
+    const model300 = model({ size: 300, connectionProbability: storage === "dense" ? 1 : 0.2, storage, seed: 5 });
+    const plan = persistentLoops.plans(shapeOf(model300), context.info, { kernelSource: "builder" })[0]!;
+    const loop = (await plan.open(context, model300, { kernelSource: "builder" }))!;
+    expect(plan.bytes).toBeGreaterThan(loop.bytes - 4 * 300 - 24 - 1);
+    expect(plan.bytes).toBeLessThan(2 * loop.bytes);
+    loop.dispose();
+    context.dispose();
+  },
+);
 
 /** A stand-in for NVRTC. */
 function compiler(compile: (options: CompileOptions) => never): Nvrtc {

@@ -140,7 +140,7 @@ function verdicts({ others, reference, sequences }: Comparison): string[] {
     .filter(({ arithmetic, difference }) => arithmetic === "fast" && difference.equal)
     .flatMap(({ engine }) => [
       "",
-      `${engine} was allowed fast arithmetic and gave the bits of ${reference.engine}${sequences > 1 ? "" : "; what is faster are batches: --sequences"}`,
+      `${engine} was allowed fast arithmetic and gave the bits of ${reference.engine}${sequences > 1 ? "" : "; what is faster are plans of a GPU, and batches: --sequences"}`,
     ]);
   const differences = others
     .filter(({ difference }) => !difference.equal)

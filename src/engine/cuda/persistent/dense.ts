@@ -1,7 +1,7 @@
 // Dense reservoirs in the persistent kernels: the kernel of a fit from each source, and W as it wants it.
 import type { Context, LaunchConfig } from "../../../gpu/index.js";
 import type { Matrix } from "../../../numerics/index.js";
-import { generateKernel, type KernelType } from "../../../ptx/kernels/index.js";
+import { generateKernel, kernelName, type KernelType } from "../../../ptx/kernels/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import type { AnyBuffer } from "../kernels.js";
@@ -11,7 +11,7 @@ import { compiledCode, type KernelCode, shippedCode } from "./kernel-code.js";
 import { type PersistentKernel, type PersistentMemory, stepParameters } from "./loop.js";
 import { madeEntry } from "./made-shapes.js";
 import { packDense } from "./pack.js";
-import { type Arithmetic, type LoopParts, withPlaces } from "./parts.js";
+import { type Arithmetic, type LoopParts, type Made, withPlaces } from "./parts.js";
 import { type DenseFit, denseEntry, groupSize } from "./shapes.js";
 
 const layouts = {
@@ -19,11 +19,17 @@ const layouts = {
   grid: { groups: "i32", shared: "i32", streamed: "i32", copies: "i32", buffers: "i32" },
 } as const;
 
+/** The name that a kernel will have. */
+export function denseKernel({ variant }: DenseFit, { source, arithmetic }: Made): string {
+  const kind = variant.plan === "cluster" ? "persistentCluster" : "persistentGrid";
+  return source === "builder" ? kernelName({ kind, size: 1 }) : madeEntry(denseEntry(variant), arithmetic);
+}
+
 export function describeDense(fit: DenseFit): TimeLoopPlan["details"] {
   const { variant, blocks, groups, shared, streamed, sharedBytes } = fit;
   const columns = (count: number): number => count * groupSize;
   return {
-    ...{ kernel: denseEntry(variant), blocks, threads: variant.warps * 32, rowsPerWarp: variant.rows, sharedBytes },
+    ...{ blocks, threads: variant.warps * 32, rowsPerWarp: variant.rows, sharedBytes },
     ...{
       columnsInRegisters: columns(Math.min(groups, variant.held)),
       columnsInShared: columns(shared),

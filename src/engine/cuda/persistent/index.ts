@@ -2,18 +2,18 @@
 // "grid" for all that fit the multiprocessors of a device together; by kernels that are shipped, or made for the model where those fit it badly.
 import type { Context, DeviceInfo } from "../../../gpu/index.js";
 import type { SparseMatrix } from "../../../numerics/index.js";
-import { PtxBuildError } from "../../../ptx/builder/index.js";
+import { PtxTargetError } from "../../../ptx/builder/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { ModelShape } from "../shape.js";
 import type { TimeLoop, TimeLoopFamily, TimeLoopOptions, TimeLoopPlan } from "../time-loop.js";
-import { builtDense, compiledDense, describeDense, shippedDense } from "./dense.js";
-import { type KernelSource, kernelSources, noteFailure } from "./kernel-code.js";
+import { builtDense, compiledDense, denseKernel, describeDense, shippedDense } from "./dense.js";
+import { kernelSources, noteFailure } from "./kernel-code.js";
 import { PersistentLoop } from "./loop.js";
 import { fastPrecisions, madeDenseFits, madeSparseFits, type Maker } from "./made-shapes.js";
 import { longestRow } from "./pack.js";
-import type { Arithmetic, LoopParts } from "./parts.js";
-import { type DenseFit, denseVariants, fitDense, fitSparse, type SparseFit, sparseVariants, unitEntries } from "./shapes.js";
-import { builtSparse, compiledSparse, describeSparse, shippedSparse } from "./sparse.js";
+import type { LoopParts, Made } from "./parts.js";
+import { type DenseFit, denseVariants, fitDense, fitSparse, groupSize, type SparseFit, sparseVariants, unitEntries } from "./shapes.js";
+import { builtSparse, compiledSparse, describeSparse, shippedSparse, sparseKernel } from "./sparse.js";
 
 /** Rows may differ in length until padding them all to the longest makes W this many times larger. */
 const mostPadding = 1.75;
@@ -23,8 +23,6 @@ const worthMaking = { share: 0.9, less: 0.06 };
 
 /** Fits that are offered of one maker: the first may turn out not to be possible. */
 const offered = 3;
-
-type Made = { readonly source: KernelSource; readonly arithmetic: Arithmetic };
 
 const shippedPortable: Made = { source: "shipped", arithmetic: "portable" };
 
@@ -41,7 +39,7 @@ async function open(
   try {
     const { kernel, memory } = make();
     try {
-      const told = { ...kernel, details: { ...kernel.details, arithmetic } };
+      const told = { ...kernel, details: { arithmetic, ...kernel.details } };
       return await PersistentLoop.open(context, model, told, () => memory(context, model), options.spinLimit, begun);
     } catch (error) {
       if (mayPass && noteFailure(context, kernel.code, error)) return undefined;
@@ -49,7 +47,7 @@ async function open(
     }
   } catch (error) {
     // The builder counts registers before an assembler does, and declines.
-    if (source === "builder" && error instanceof PtxBuildError) return undefined;
+    if (source === "builder" && error instanceof PtxTargetError) return undefined;
     throw error;
   }
 }
@@ -97,8 +95,9 @@ const likelyLongest = ({ nonzeros, size }: ModelShape): number => {
 export function densePlan(fit: DenseFit, made: Made = shippedPortable): TimeLoopPlan {
   return {
     ...{ name: fit.variant.plan, kernelSource: made.source, arithmetic: made.arithmetic },
-    details: { ...describeDense(fit), kernelSource: made.source, arithmetic: made.arithmetic },
-    bytes: fit.weightBytes + fit.placeBytes,
+    details: { kernel: denseKernel(fit, made), kernelSource: made.source, arithmetic: made.arithmetic, ...describeDense(fit) },
+    // The builder's kernels take W as it is.
+    bytes: (made.source === "builder" ? 4 * (fit.groups * groupSize) ** 2 : fit.weightBytes) + fit.placeBytes,
     microsecondsPerStep: fit.microsecondsPerStep,
     open: (context, model, options) => openDense(context, model, fit, made, options),
   };
@@ -108,8 +107,9 @@ export function densePlan(fit: DenseFit, made: Made = shippedPortable): TimeLoop
 export function sparsePlan(fit: SparseFit, made: Made = shippedPortable): TimeLoopPlan {
   return {
     ...{ name: "grid", kernelSource: made.source, arithmetic: made.arithmetic },
-    details: { ...describeSparse(fit), kernelSource: made.source, arithmetic: made.arithmetic },
-    bytes: fit.weightBytes + fit.placeBytes,
+    details: { kernel: sparseKernel(fit, made), kernelSource: made.source, arithmetic: made.arithmetic, ...describeSparse(fit) },
+    // The builder's kernels take columns of four bytes.
+    bytes: (made.source === "builder" ? 8 * unitEntries * fit.held * fit.count : fit.weightBytes) + fit.placeBytes,
     microsecondsPerStep: fit.microsecondsPerStep,
     open: (context, model, options) => openSparse(context, model, fit, made, options),
   };

@@ -74,7 +74,7 @@ export class PersistentLoop implements TimeLoop {
     this.name = description.name;
     const { details, code } = description;
     const made = kernelMilliseconds === undefined ? {} : { kernelMilliseconds };
-    this.details = { ...details, kernel: code.entry, kernelSource: code.source, ...made };
+    this.details = { kernel: code.entry, kernelSource: code.source, ...made, ...details };
     this.kernelMilliseconds = kernelMilliseconds;
     this.#description = description;
     this.#context = context;

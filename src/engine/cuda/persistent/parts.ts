@@ -4,9 +4,16 @@ import type { ReservoirModel } from "../../../reservoir/model.js";
 import { abandonAll } from "../dispose.js";
 import type { AnyBuffer } from "../kernels.js";
 import type { ModelShape } from "../shape.js";
+import type { KernelSource } from "./kernel-code.js";
 import type { PersistentKernel, PersistentMemory } from "./loop.js";
 
 export type Arithmetic = ModelShape["arithmetic"];
+
+/** Where a kernel comes from, and how it reckons. */
+export interface Made {
+  readonly source: KernelSource;
+  readonly arithmetic: Arithmetic;
+}
 
 /** A kernel, and the memory that it wants beside that of the steps. */
 export interface LoopParts {

@@ -1,7 +1,7 @@
 // Sparse reservoirs in the persistent kernels: the kernel of a fit from each source, and W as it wants it.
 import type { Context } from "../../../gpu/index.js";
 import type { SparseMatrix } from "../../../numerics/index.js";
-import { generateKernel, type KernelType } from "../../../ptx/kernels/index.js";
+import { generateKernel, kernelName, type KernelType } from "../../../ptx/kernels/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { abandonAll } from "../dispose.js";
 import type { TimeLoopPlan } from "../time-loop.js";
@@ -11,13 +11,19 @@ import { compiledCode, type KernelCode, shippedCode } from "./kernel-code.js";
 import { stepParameters } from "./loop.js";
 import { madeEntry } from "./made-shapes.js";
 import { longestRow, packRows, packSparse } from "./pack.js";
-import { type Arithmetic, type LoopParts, withPlaces } from "./parts.js";
+import { type Arithmetic, type LoopParts, type Made, withPlaces } from "./parts.js";
 import { sparseEntry, type SparseFit } from "./shapes.js";
+
+/** The name that a kernel will have. */
+export function sparseKernel({ variant }: SparseFit, { source, arithmetic }: Made): string {
+  if (source === "builder") return kernelName({ kind: "persistentGrid", size: 1, longestRow: 1 });
+  return madeEntry(sparseEntry(variant), arithmetic);
+}
 
 export function describeSparse(fit: SparseFit): TimeLoopPlan["details"] {
   const { variant, blocks, held, shared, streamed, sharedBytes } = fit;
   return {
-    ...{ kernel: sparseEntry(variant), blocks, threads: variant.warps * 32, sharedBytes },
+    ...{ blocks, threads: variant.warps * 32, sharedBytes },
     ...{ entriesInRegisters: 64 * held, entriesInShared: 64 * shared, entriesStreamed: 64 * streamed },
   };
 }
