@@ -1,27 +1,13 @@
 // Many sequences through one dense W by tensor cores: products of binary16 weights and states, sums and states in binary32. It does not give
 // the bits of portable arithmetic; docs/plans/batch.md has the tolerance. Only for states between -1 and 1.
 // target: sm_80
+#include "approximate.cuh"
 #include "batch.cuh"
 
 namespace {
 
 using batch::Data;
-
-typedef unsigned short half_bits;
-
-static __device__ __forceinline__ half_bits toHalf(float value) {
-  half_bits bits;
-  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
-  return bits;
-}
-
-/** tanh by the device's approximate exponential and quotient: absolute error below 3e-7. */
-static __device__ __forceinline__ float quickTanh(float z) {
-  float power, quotient;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(2.885390082f * z));
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(quotient) : "f"(power + 1.0f));
-  return 1.0f - 2.0f * quotient;
-}
+using approximate::half_bits;
 
 static __device__ __forceinline__ void loadMatrices(unsigned (&to)[4], unsigned address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
@@ -174,9 +160,9 @@ __device__ __forceinline__ void run(const half_bits* __restrict__ weights, half_
           const int sequence = tile * Sequences + firstSequence + own * pace;
           z += philox::noise(data.noise, data.key0, data.key1, data.firstStep + t, row, data.numbers[sequence]);
         }
-        const float f = data.activation == portable::SIGMOID ? 0.5f + 0.5f * quickTanh(0.5f * z) : quickTanh(z);
+        const float f = approximate::activateBounded(data.activation, z);
         x[own] = fmaf(leak, f - x[own], x[own]);
-        *nextTo = toHalf(x[own]);
+        *nextTo = approximate::toHalf(x[own]);
         if (!portable::finite(x[own]))
           atomicMin(data.failures + tile * Sequences + firstSequence + own * pace, (unsigned long long)(data.firstStep + t) << 32 | (unsigned)row);
       }

@@ -61,6 +61,9 @@ async function knownTargets() {
 /** Whether PTX for one target assembles for another: "sm_90" for itself and all after it, "sm_90a" for itself alone. */
 const reaches = (target, other) => (/[af]$/.test(target) ? other === target : number(other) >= number(target));
 
+/** Those of some targets that PTX for a target assembles for; one for a single architecture is described for that. */
+const reached = (target, targets) => (/[af]$/.test(target) ? [target] : targets.filter((each) => reaches(target, each)));
+
 /** The source and what it includes from kernels/include, in the order in which they are met. */
 function sources(name) {
   const found = new Map();
@@ -157,17 +160,17 @@ async function compileImage(name, target, flagsOfNvcc, targets, scratch) {
   const image = await lowered(canonical(readFileSync(raw, "utf8")), target, scratch);
   const path = join(scratch, `${name}-${target}-image.ptx`);
   writeFileSync(path, image.text);
-  const reached = targets.filter((each) => reaches(target, each));
+  const architectures = reached(target, targets);
   const assemble = async (each, ...more) => {
     const { stderr } = await run("ptxas", ["-v", ...more, `-arch=${each}`, path, "-o", join(scratch, `${name}-${target}-${each}.cubin`)]);
     return resources(stderr);
   };
   const [logs] = await Promise.all([
-    Promise.all(reached.map((each) => assemble(each))),
+    Promise.all(architectures.map((each) => assemble(each))),
     Promise.all(assembledOnly.filter((each) => reaches(target, each)).map((each) => assemble(each, "-O0"))),
   ]);
   const dynamic = /\.extern\s+\.shared/.test(image.text);
-  return { ...image, reached, logs, entries: entries(image.text), dynamic };
+  return { ...image, reached: architectures, logs, entries: entries(image.text), dynamic };
 }
 
 /** One line an entry, so that two people's changes to a file's kernels merge line by line. */
@@ -237,7 +240,7 @@ function upToDate(name, compiler, targets) {
   if (manifest.compiler !== compiler || manifest.sourceSha256 !== sha256(...sources(name).values())) return false;
   return manifest.images.every(
     ({ file, sha256: hash, target, assembledFor }) =>
-      sha256(committed(file) ?? "") === hash && targets.filter((each) => reaches(target, each)).join() === assembledFor.join(),
+      sha256(committed(file) ?? "") === hash && reached(target, targets).join() === assembledFor.join(),
   );
 }
 

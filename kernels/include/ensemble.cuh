@@ -1,8 +1,15 @@
 // What every ensemble kernel shares: where a member's data lie, and the end of its step. Nothing here sums W x.
 #pragma once
+#include "approximate.cuh"
 #include "philox.cuh"
 
 namespace ensemble {
+
+#ifdef FAST_ARITHMETIC
+namespace arithmetic = approximate;
+#else
+namespace arithmetic = portable;
+#endif
 
 /** A row of the table of members: indices of matrices and rows, so that members may share weights, parameters or a series. */
 struct Member {
@@ -63,8 +70,8 @@ template <typename Real> struct Neuron {
   __device__ __forceinline__ Real drive(const Data<Real>& data, const Member& member, int t) const {
     const Real* u = data.inputs + (size_t)(member.inputRow + t) * data.inputSize;
     Real sum = bias;
-    if (data.inputSize > 0) sum = portable::mulAdd(firstWeight, u[0], sum);
-    for (int i = 1; i < data.inputSize; i++) sum = portable::mulAdd(inputWeights[(size_t)i * data.size], u[i], sum);
+    if (data.inputSize > 0) sum = arithmetic::mulAdd(firstWeight, u[0], sum);
+    for (int i = 1; i < data.inputSize; i++) sum = arithmetic::mulAdd(inputWeights[(size_t)i * data.size], u[i], sum);
     return sum;
   }
 
@@ -75,12 +82,12 @@ template <typename Real> struct Neuron {
       Real fed = (Real)0;
       if (member.outputRow >= 0) {
         const Real* y = data.outputs + (size_t)(member.outputRow + t) * data.outputSize;
-        for (int o = 0; o < data.outputSize; o++) fed = portable::mulAdd(feedbackWeights[(size_t)o * data.size], y[o], fed);
+        for (int o = 0; o < data.outputSize; o++) fed = arithmetic::mulAdd(feedbackWeights[(size_t)o * data.size], y[o], fed);
       }
       z = portable::add(z, fed);
     }
     if (noise != (Real)0) z = portable::add(z, philox::noise(noise, key0, key1, member.firstStep + t, row, member.sequence));
-    const Real next = portable::leakyStep(keep, x, leak, portable::activate(data.activation, z));
+    const Real next = arithmetic::leakyStep(keep, x, leak, arithmetic::activate(data.activation, z));
     if (row < data.size && !portable::finite(next))
       atomicMin(data.failures + blockIdx.x, (unsigned long long)(member.firstStep + t) << 32 | (unsigned)row);
     return next;

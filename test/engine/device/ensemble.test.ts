@@ -91,6 +91,61 @@ describe("every kernel gives the reference's states", () => {
   });
 });
 
+describe("fast arithmetic", () => {
+  const fast = { inputSize: 2, bias: 0.3, noiseLevel: 0.01, feedback: { size: 1 }, arithmetic: "fast" } as const;
+  const dense = (size: number): ReservoirOptions => ({ ...fast, size, storage: "dense" });
+  const sparse = (size: number): ReservoirOptions => ({ ...fast, size, storage: "sparse" });
+  /** The largest difference from the reference's states, NaN where one is no number. */
+  async function distance(members: readonly Member[], states: readonly Matrix[]): Promise<number> {
+    const exact = await runEnsembleOnce(
+      referenceEngine,
+      members.map((member) => member.model),
+      members.map((member) => member.sequence),
+      { keep: "states" },
+    );
+    let largest = 0;
+    for (const [r, { data }] of exact.entries())
+      for (const [i, x] of data.entries()) largest = Math.max(largest, Math.abs(x - states[r]!.data[i]!));
+    return largest;
+  }
+
+  it.each([
+    ["ensemble_dense_32_fast", dense(29), 1e-6],
+    ["ensemble_dense_64_fast", dense(64), 1e-6],
+    ["ensemble_dense_96_fast", dense(70), 1e-6],
+    ["ensemble_dense_128_fast", dense(127), 1e-6],
+    ["ensemble_dense_160_fast", dense(131), 1e-6],
+    ["ensemble_dense_200_fast", dense(199), 1e-6],
+    ["ensemble_dense_256_fast", dense(256), 1e-6],
+    ["ensemble_dense_f32_fast", dense(263), 1e-6],
+    ["ensemble_dense_f64_fast", { ...dense(40), precision: "float64" }, 1e-15],
+    ["ensemble_sparse_shared_f32_fast", sparse(100), 1e-6],
+    ["ensemble_sparse_shared_f64_fast", { ...sparse(33), precision: "float64" }, 1e-15],
+    ["ensemble_sparse_f32_fast", { ...sparse(1100), connectionProbability: 0.01 }, 1e-6],
+    ["ensemble_sparse_f64_fast", { ...sparse(1030), connectionProbability: 0.005, precision: "float64" }, 1e-15],
+    ["ensemble_dense_32_fast", { ...dense(20), activation: "sigmoid" }, 1e-6],
+    ["ensemble_dense_32_fast", { ...dense(20), activation: "relu", spectralRadius: 0.5 }, 1e-6],
+  ] as const)("by %s keeps near the reference, %j: within %d", async (kernel, options, tolerance) => {
+    const members = membersOf(models(2, options), (r) => (options.size > 250 ? 2 : 8) - r);
+    const largest = await distance(members, await together(members, kernel));
+    expect(largest).toBeGreaterThan(0);
+    expect(largest).toBeLessThan(tolerance);
+  });
+
+  it("is for the members that allow it alone, and the plan says so", async () => {
+    const [allowed, portable] = [model({ size: 24, seed: 1, arithmetic: "fast" }), model({ size: 24, seed: 1 })];
+    const detail = (of: readonly ReservoirModel[]) => {
+      const ensemble = openTogether(context, "sim", of)!;
+      void ensemble.dispose();
+      return ensemble.plan.details["arithmetic"];
+    };
+    expect([[allowed], [allowed, portable], [portable]].map(detail)).toEqual(["fast", "fast and portable", undefined]);
+    const members = membersOf([allowed, portable], () => 5);
+    const [, own] = await together(members, undefined);
+    await expectReference(members.slice(1), [own!]);
+  });
+});
+
 describe("members together", () => {
   it("may differ in everything, and share weights or a series", async () => {
     const shared = model({ size: 30, seed: 4 });

@@ -14,7 +14,7 @@ import type { DeviceBatchOptions, SessionWork, StateChunk } from "../device-work
 import type { DeviceClock } from "../profile.js";
 import { spinLimitOf } from "../spin-limit.js";
 import { type RealSlice, StallError } from "../time-loop.js";
-import { type BatchPlan, packHalves, packQuads } from "./shapes.js";
+import { type BatchPlan, packs } from "./shapes.js";
 
 const rest: readonly RealParameter[] = [
   ...(["const f32*", "const f32*", "const f32*", "f32*", "f32*", "const i32*", "const i32*", "u64*"] as const),
@@ -111,9 +111,10 @@ export class DenseBatchRun {
       this.#device = own(new DeviceModel(context, model));
       const element = kernel.portable ? "f32" : "u16";
       const steps = kernel.portable ? (["i32", "i32"] as const) : [];
-      const head: RealParameter[] = [`const ${element}*`, `${element}*`, "u32*", "i32*", "i64", ...steps, "i32"];
+      const slots = plan.slots === undefined ? [] : (["i32"] as const);
+      const head: RealParameter[] = [`const ${element}*`, `${element}*`, "u32*", "i32*", "i64", ...steps, "i32", ...slots];
       this.#kernel = realKernel(context, kernel.file, kernel.name, "float32", [...head, ...rest]);
-      const pack = kernel.portable ? packQuads : packHalves;
+      const pack = packs[kernel.layout];
       const { data } = model.weights as Matrix;
       const packed = pack(size, size, (r, k) => data[r * size + k]!, rowBlocks * kernel.rows, padded);
       this.#weights = own(context.upload(packed, { label: "W" })) as DeviceBuffer<"f32">;
@@ -140,7 +141,7 @@ export class DenseBatchRun {
       const state = new Float32Array(count * size);
       for (let b = 0; b < count; b++) state.set(model.initialState, b * size);
       this.#state = own(context.upload(state, { label: "x" }));
-      this.#arrived = own(context.zeros("u32", tiles, { label: "arrivals" }));
+      this.#arrived = own(context.zeros("u32", tiles * Math.ceil(size / kernel.rows), { label: "arrivals" }));
       this.#stalled = own(context.zeros("i32", 2, { label: "stalls" }));
       this.#lengths = own(context.alloc("i32", count, { label: "lengths" }));
       this.#numbers = own(context.upload(Int32Array.from(this.#order), { label: "noise sequences" }));
@@ -195,7 +196,7 @@ export class DenseBatchRun {
 
   #enqueue({ from, to, slot }: Chunk): void {
     const { size, inputSize, outputSize, noiseKey, noiseLevel, activation } = this.#model;
-    const { kernel, rowBlocks, groups, shared } = this.#plan;
+    const { kernel, rowBlocks, groups, shared, slots } = this.#plan;
     const stream = this.#compute;
     const steps = to - from;
     const count = this.#sequences.length;
@@ -225,7 +226,16 @@ export class DenseBatchRun {
         this.#kernel,
         config,
         ...([
-          ...[this.#weights, this.#exchange, this.#arrived, this.#stalled, this.#spinLimit, ...range, groups],
+          ...[
+            this.#weights,
+            this.#exchange,
+            this.#arrived,
+            this.#stalled,
+            this.#spinLimit,
+            ...range,
+            groups,
+            ...(slots === undefined ? [] : [slots]),
+          ],
           ...[
             this.#drive,
             this.#feedback,

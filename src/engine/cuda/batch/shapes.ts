@@ -5,12 +5,16 @@ import type { ReservoirModel } from "../../../reservoir/model.js";
 
 /** A kernel for batches. */
 export interface BatchKernel {
-  readonly file: "reservoir_batch" | "reservoir_batch_fast";
+  readonly file: "reservoir_batch" | "reservoir_batch_fast" | "reservoir_batch_pair";
   readonly name: string;
   /** Whether sums are those of portable arithmetic; else tensor cores make them of binary16 products. */
   readonly portable: boolean;
   /** Whether W stays in shared memory for all steps; else each step is a launch of its own. */
   readonly resident: boolean;
+  /** How matrices lie in memory: the functions below. */
+  readonly layout: "quads" | "halves" | "swizzled";
+  /** Tiles that a block has in work at a time. */
+  readonly teams: number;
   /** Rows and sequences of a block's tile. */
   readonly rows: number;
   readonly sequences: number;
@@ -29,11 +33,14 @@ export interface BatchPlan {
   readonly groups: number;
   /** Dynamic shared memory in bytes. */
   readonly shared: number;
+  /** Chunks of states that a team of a block has under way, where the kernel is told. */
+  readonly slots?: number | undefined;
   readonly microsecondsPerStep: number;
 }
 
-const portable = { file: "reservoir_batch", portable: true, rows: 32, columns: 32, threads: 512 } as const;
-const fast = { file: "reservoir_batch_fast", portable: false, resident: true } as const;
+const portable = { file: "reservoir_batch", portable: true, layout: "quads", teams: 1, rows: 32, columns: 32, threads: 512 } as const;
+const fast = { file: "reservoir_batch_fast", portable: false, resident: true, layout: "halves", teams: 1 } as const;
+const pair = { file: "reservoir_batch_pair", portable: false, resident: true, layout: "swizzled", teams: 2 } as const;
 
 /** Every batch kernel there is. */
 export const batchKernels: readonly BatchKernel[] = [
@@ -44,14 +51,31 @@ export const batchKernels: readonly BatchKernel[] = [
   { ...fast, name: "reservoir_batch_fast_16", rows: 32, sequences: 16, columns: 256, threads: 256 },
   { ...fast, name: "reservoir_batch_fast_64", rows: 64, sequences: 64, columns: 128, threads: 512 },
   { ...fast, name: "reservoir_batch_fast_128", rows: 64, sequences: 128, columns: 64, threads: 512 },
+  { ...pair, name: "reservoir_batch_pair", rows: 64, sequences: 64, columns: 128, threads: 320 },
 ];
 
 /** Chunks of columns under way in shared memory, and columns of all chunks of a portable kernel together. */
 const stages = 4;
 const chunkColumns = 512;
 
-/** Bytes of shared memory that a block takes. */
-function sharedBytes({ portable, resident, rows, sequences, columns }: BatchKernel, padded: number): number {
+/** What a block of the paired tiles has in shared memory beside W and states, and what W loses to its alignment. */
+const pairStatic = 1024;
+const pairAlignment = 1024;
+const mostPairSlots = 3;
+
+/** Slots of a team that fit beside W. */
+function pairSlots({ rows, sequences, columns, teams }: BatchKernel, padded: number, limit: number): number {
+  const room = limit - pairStatic - pairAlignment - 2 * rows * padded;
+  return Math.min(mostPairSlots, Math.floor(room / (2 * teams * sequences * columns)));
+}
+
+/** Bytes of dynamic shared memory that a block takes. */
+function sharedBytes(
+  { portable, resident, rows, sequences, columns, teams }: BatchKernel,
+  padded: number,
+  slots: number | undefined,
+): number {
+  if (slots !== undefined) return pairAlignment + 2 * rows * padded + 2 * teams * slots * sequences * columns;
   if (portable) return 4 * ((resident ? rows * padded : 0) + chunkColumns * (sequences + (resident ? 0 : rows)));
   return 2 * (rows * (padded + 8) + stages * sequences * (columns + 8));
 }
@@ -63,17 +87,19 @@ const fastTiles: Readonly<Record<number, readonly [own: number, column: number]>
   128: [6, 0.008],
 };
 
+/** Likewise of a round of tiles beside one another; what they read from the second cache, bytes in a microsecond, is partly hidden. */
+const pairRound = { own: 2.9, column: 0.0015, cacheBytes: 10e6 } as const;
+
 /** What the second cache gives all blocks together, bytes in a microsecond. */
 const cacheBytes = 6.3e6;
 
 /** Microseconds of a step of which each of `blocks` blocks makes some tiles. */
-function stepTime(
-  { portable, resident, sequences, rows }: BatchKernel,
-  padded: number,
-  blocks: number,
-  tilesOfBlock: number,
-  clock: number,
-) {
+function stepTime(kernel: BatchKernel, padded: number, blocks: number, tilesOfBlock: number, clock: number): number {
+  const { portable, resident, sequences, rows, teams } = kernel;
+  if (teams > 1) {
+    const bytes = 2 * blocks * Math.min(teams, tilesOfBlock) * sequences * padded;
+    return Math.ceil(tilesOfBlock / teams) * (pairRound.own + pairRound.column * padded + bytes / pairRound.cacheBytes);
+  }
   if (!portable) {
     const [own, column] = fastTiles[sequences]!;
     return tilesOfBlock * (own + column * padded + (2 * blocks * sequences * padded) / cacheBytes);
@@ -94,17 +120,19 @@ export function planBatch(
   const bounded = activation === "tanh" || activation === "sigmoid";
   const allowFast = config.arithmetic === "fast" && bounded && model.initialState.every((x) => Math.abs(x) <= 1);
   const { multiprocessors, sharedBytesPerBlockOptIn, clockKilohertz } = device.attributes;
+  const hopper = device.computeCapability.join(".") === "9.0";
   const plans = kernels.flatMap((kernel): BatchPlan[] => {
-    if (!kernel.portable && !allowFast) return [];
+    if ((!kernel.portable && !allowFast) || (kernel.teams > 1 && !hopper)) return [];
     const padded = Math.ceil(size / kernel.columns) * kernel.columns;
     const rowBlocks = Math.ceil(size / kernel.rows);
     const tiles = Math.ceil(sequences / kernel.sequences);
-    const shared = sharedBytes(kernel, padded);
-    if (shared > sharedBytesPerBlockOptIn || (kernel.resident && rowBlocks > multiprocessors)) return [];
+    const slots = kernel.teams > 1 ? pairSlots(kernel, padded, sharedBytesPerBlockOptIn) : undefined;
+    const shared = sharedBytes(kernel, padded, slots);
+    if ((slots ?? 2) < 2 || shared > sharedBytesPerBlockOptIn || (kernel.resident && rowBlocks > multiprocessors)) return [];
     const groups = kernel.resident ? Math.min(tiles, Math.floor(multiprocessors / rowBlocks)) : tiles;
     const tilesOfBlock = kernel.resident ? Math.ceil(tiles / groups) : Math.ceil((tiles * rowBlocks) / multiprocessors);
     const microsecondsPerStep = stepTime(kernel, padded, rowBlocks * groups, tilesOfBlock, clockKilohertz / 1000);
-    return [{ kernel, padded, rowBlocks, tiles, groups, shared, microsecondsPerStep }];
+    return [{ kernel, padded, rowBlocks, tiles, groups, shared, slots, microsecondsPerStep }];
   });
   const best = Math.min(...plans.map((plan) => plan.microsecondsPerStep));
   return plans.find((plan) => plan.microsecondsPerStep === best);
@@ -117,7 +145,7 @@ export function packQuads(
   value: (row: number, column: number) => number,
   paddedRows: number,
   padded: number,
-) {
+): Float32Array {
   const out = new Float32Array(paddedRows * padded);
   for (let r = 0; r < rows; r++) {
     const base = Math.floor(r / 4) * padded * 4 + (r % 4);
@@ -133,8 +161,35 @@ export function packHalves(
   value: (row: number, column: number) => number,
   paddedRows: number,
   padded: number,
-) {
+): Uint16Array {
   const out = new Uint16Array(paddedRows * padded);
   for (let r = 0; r < rows; r++) for (let k = 0; k < columns; k++) out[r * padded + k] = halfBits(value(r, k));
   return out;
 }
+
+/** Edge of the blocks of `packSwizzled`. */
+const edge = 64;
+
+/**
+ * Matrix rows as the tensor cores of a warp group read them from shared memory: binary16, blocks of 64 x 64, [row block][column block], in which a row is
+ * 128 bytes wide and its eight pieces of 16 bytes stand at places that the row's number turns (PTX ISA 9.0, "128-Byte swizzling mode").
+ */
+export function packSwizzled(
+  rows: number,
+  columns: number,
+  value: (row: number, column: number) => number,
+  paddedRows: number,
+  padded: number,
+): Uint16Array {
+  const out = new Uint16Array(paddedRows * padded);
+  for (let r = 0; r < rows; r++)
+    for (let k = 0; k < columns; k++) {
+      const block = Math.floor(r / edge) * (padded / edge) + Math.floor(k / edge);
+      const piece = Math.floor((k % edge) / 8) ^ (r % 8);
+      out[(block * edge + (r % edge)) * edge + piece * 8 + (k % 8)] = halfBits(value(r, k));
+    }
+  return out;
+}
+
+/** How each layout is made. */
+export const packs = { quads: packQuads, halves: packHalves, swizzled: packSwizzled } as const;
