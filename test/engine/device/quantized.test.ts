@@ -41,6 +41,15 @@ describe.each(precisions)("weights of %s", (weightPrecision) => {
     expect(distance(await statesOf(of, device), await statesOf(of, cpuEngine))).toBeLessThan(1e-5);
   });
 
+  it("do so where a warp has several superblocks of a row", async () => {
+    const initialState = { distribution: "uniform", scaling: 0.5 } as const;
+    const n = onHardware ? 5000 : weightPrecision === "int8" ? 1100 : 2100;
+    const of = model(
+      described({ size: n, connectionProbability: 1, spectralRadius: null, leakRate: 1, activation: "identity", initialState }),
+    );
+    expect(distance(await statesOf(of, device, 1), await statesOf(of, cpuEngine, 1))).toBeLessThan(1e-5);
+  });
+
   it.each([
     { activation: "identity", inputScaling: 1e6 },
     { activation: "relu", inputScaling: 1e25, spectralRadius: 0.5 },
