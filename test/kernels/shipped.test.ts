@@ -46,12 +46,15 @@ describe("the shipped kernels", () => {
       expect(entries.map((entry) => ({ name: entry.name, bytes: entry.parameters.map(width) }))).toEqual(found);
     });
 
-    it.each(images)("in $file were assembled for every architecture from its own on, not drafted for one", ({ assembledFor, entries, target }) => {
-      // What has instructions of one architecture alone runs on no other.
-      if (target.endsWith("a")) expect(assembledFor).toEqual([target]);
-      else expect(assembledFor).toEqual(expect.arrayContaining(["sm_90", "sm_100", "sm_120"]));
-      for (const { registers } of entries) expect(registers).toHaveLength(assembledFor.length);
-    });
+    it.each(images)(
+      "in $file were assembled for every architecture from its own on, not drafted for one",
+      ({ assembledFor, entries, target }) => {
+        // What has instructions of one architecture alone runs on no other.
+        if (target.endsWith("a")) expect(assembledFor).toEqual([target]);
+        else expect(assembledFor).toEqual(expect.arrayContaining(["sm_90", "sm_100", "sm_120"]));
+        for (const { registers } of entries) expect(registers).toHaveLength(assembledFor.length);
+      },
+    );
 
     it.each(images)("in $file can each be loaded alone: the cut module parses and holds one entry", ({ file, entries }) => {
       const ptx = read(`ptx/${file}`);

@@ -80,29 +80,29 @@ function sharedBytes(
   return 2 * (rows * (padded + 8) + stages * sequences * (columns + 8));
 }
 
-/** Microseconds of a fast tile: of its own, and of each column. Measured on an H200 (bench/results). */
-const fastTiles: Readonly<Record<number, readonly [own: number, column: number]>> = {
-  16: [0.8, 0.0024],
-  64: [3.5, 0.005],
-  128: [6, 0.008],
+/** Microseconds of a round of fast tiles, one a team: of its own, and of each column. Measured on an H200 (bench/results). */
+const fastRounds: Readonly<Record<string, readonly [own: number, column: number]>> = {
+  reservoir_batch_fast_16: [0.8, 0.0024],
+  reservoir_batch_fast_64: [3.5, 0.005],
+  reservoir_batch_fast_128: [6, 0.008],
+  reservoir_batch_pair: [3.1, 0.0015],
 };
-
-/** Likewise of a round of tiles beside one another; what they read from the second cache, bytes in a microsecond, is partly hidden. */
-const pairRound = { own: 2.9, column: 0.0015, cacheBytes: 10e6 } as const;
 
 /** What the second cache gives all blocks together, bytes in a microsecond. */
 const cacheBytes = 6.3e6;
 
 /** Microseconds of a step of which each of `blocks` blocks makes some tiles. */
-function stepTime(kernel: BatchKernel, padded: number, blocks: number, tilesOfBlock: number, clock: number): number {
-  const { portable, resident, sequences, rows, teams } = kernel;
-  if (teams > 1) {
-    const bytes = 2 * blocks * Math.min(teams, tilesOfBlock) * sequences * padded;
-    return Math.ceil(tilesOfBlock / teams) * (pairRound.own + pairRound.column * padded + bytes / pairRound.cacheBytes);
-  }
+function stepTime(
+  { name, portable, resident, sequences, rows, teams }: BatchKernel,
+  padded: number,
+  blocks: number,
+  tilesOfBlock: number,
+  clock: number,
+): number {
   if (!portable) {
-    const [own, column] = fastTiles[sequences]!;
-    return tilesOfBlock * (own + column * padded + (2 * blocks * sequences * padded) / cacheBytes);
+    const [own, column] = fastRounds[name]!;
+    const bytes = 2 * blocks * Math.min(teams, tilesOfBlock) * sequences * padded;
+    return Math.ceil(tilesOfBlock / teams) * (own + column * padded + bytes / cacheBytes);
   }
   const cycles = (2 * rows * sequences * padded) / 128;
   return (resident ? 1.7 : 3) + tilesOfBlock * (0.3 + cycles / (resident ? 0.6 : 0.55) / clock);
