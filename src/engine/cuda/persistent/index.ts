@@ -7,7 +7,7 @@ import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { ModelShape } from "../shape.js";
 import type { TimeLoop, TimeLoopFamily, TimeLoopOptions, TimeLoopPlan } from "../time-loop.js";
 import { builtDense, compiledDense, denseKernel, describeDense, shippedDense } from "./dense.js";
-import { kernelSources, noteFailure } from "./kernel-code.js";
+import { noteFailure } from "./kernel-code.js";
 import { PersistentLoop } from "./loop.js";
 import { fastPrecisions, madeDenseFits, madeSparseFits, type Maker } from "./made-shapes.js";
 import { longestRow } from "./pack.js";
@@ -18,7 +18,10 @@ import { builtSparse, compiledSparse, describeSparse, shippedSparse, sparseKerne
 /** Rows may differ in length until padding them all to the longest makes W this many times larger. */
 const mostPadding = 1.75;
 
-/** A made kernel is worth its making where its step is modelled to take no more than this of a shipped one's, and so many microseconds less. */
+/**
+ * Where no shipped kernel suits a reservoir, one is worth its making whose step is modelled to take no more than this of a shipped one's, and so many
+ * microseconds less.
+ */
 const worthMaking = { share: 0.9, less: 0.06 };
 
 /** Fits that are offered of one maker: the first may turn out not to be possible. */
@@ -115,12 +118,25 @@ export function sparsePlan(fit: SparseFit, made: Made = shippedPortable): TimeLo
   };
 }
 
-function shippedPlans(shape: ModelShape, device: DeviceInfo): TimeLoopPlan[] {
-  if (shape.storage === "sparse") return shippedSparseFits(shape, likelyLongest(shape), device).map((fit) => sparsePlan(fit));
+interface ShippedPlan {
+  readonly plan: TimeLoopPlan;
+  /** Whether W lies in registers altogether, and in a dense kernel takes all that it has. */
+  readonly suits: boolean;
+  /** Whether it closes loops, which the builder's kernels do not. */
+  readonly closes: boolean;
+}
+
+/** Plans by shipped kernels, the fastest first. */
+function shippedPlans(shape: ModelShape, device: DeviceInfo): ShippedPlan[] {
+  if (shape.storage === "sparse")
+    return shippedSparseFits(shape, likelyLongest(shape), device).map((fit) => ({
+      ...{ plan: sparsePlan(fit), suits: !fit.variant.mixed, closes: fit.variant.closed },
+    }));
   return denseVariants
     .filter(({ precision }) => precision === shape.precision)
     .flatMap((variant) => fitDense(variant, shape.size, device) ?? [])
-    .map((fit) => densePlan(fit));
+    .sort((a, b) => a.microsecondsPerStep - b.microsecondsPerStep)
+    .map((fit) => ({ plan: densePlan(fit), suits: fit.groups === fit.variant.held, closes: fit.variant.closed }));
 }
 
 /** Plans by kernels of a maker, the fastest first: a few of each name. */
@@ -138,17 +154,21 @@ function madePlans(shape: ModelShape, device: DeviceInfo, source: Maker): TimeLo
 function plans(shape: ModelShape, device: DeviceInfo, options: TimeLoopOptions): readonly TimeLoopPlan[] {
   const { kernelSource: asked = "auto", whyNoCompiler } = options;
   const shipped = asked === "auto" || asked === "shipped" ? shippedPlans(shape, device) : [];
-  const makers = kernelSources.filter((source) => source !== "shipped").filter((source) => asked === "auto" || asked === source);
-  const best = (of: readonly TimeLoopPlan[]) => Math.min(...of.map(({ microsecondsPerStep }) => microsecondsPerStep));
-  const limit =
-    asked !== "auto" || shape.arithmetic === "fast"
-      ? Number.POSITIVE_INFINITY
-      : Math.min(worthMaking.share * best(shipped), best(shipped) - worthMaking.less);
-  const made = makers.flatMap((source) => {
-    const worth = madePlans(shape, device, source).filter((plan) => plan.microsecondsPerStep <= limit);
-    return source === "nvrtc" && worth.length > 0 && whyNoCompiler?.() !== undefined ? [] : worth;
-  });
-  return [...made, ...shipped];
+  const [best] = shipped;
+  const free = shape.arithmetic === "fast";
+  const wanted: Readonly<Record<Maker, boolean>> =
+    asked === "auto"
+      ? { nvrtc: free || !best?.suits, builder: free || !(best?.suits || best?.closes) }
+      : { nvrtc: asked === "nvrtc", builder: asked === "builder" };
+  const time = best?.plan.microsecondsPerStep ?? Number.POSITIVE_INFINITY;
+  const limit = asked !== "auto" || free ? Number.POSITIVE_INFINITY : Math.min(worthMaking.share * time, time - worthMaking.less);
+  const made = (["nvrtc", "builder"] as const)
+    .filter((source) => wanted[source])
+    .flatMap((source) => {
+      const worth = madePlans(shape, device, source).filter((plan) => plan.microsecondsPerStep <= limit);
+      return source === "nvrtc" && worth.length > 0 && whyNoCompiler?.() !== undefined ? [] : worth;
+    });
+  return [...made, ...shipped.map(({ plan }) => plan)];
 }
 
 export const persistentLoops: TimeLoopFamily = { names: ["cluster", "grid"], plans };

@@ -9,9 +9,6 @@ import { type AnyKernel, realKernel, type RealParameter, typedParameters } from 
 /** Where a kernel's code comes from. */
 export type KernelSource = Exclude<EngineOptions["kernelSource"], "auto" | undefined>;
 
-/** The sources in the order in which they are tried. */
-export const kernelSources: readonly KernelSource[] = ["nvrtc", "builder", "shipped"];
-
 /** A kernel's parameters by name, in the order of the launch's arguments. */
 export type NamedParameters = Readonly<Record<string, RealParameter>>;
 
