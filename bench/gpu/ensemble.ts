@@ -107,10 +107,9 @@ async function measure(members: readonly Member[]): Promise<Speeds> {
     { keep: "states" },
   );
   const same = mine.every((each, r) => Buffer.from(each.data.slice().buffer).equals(Buffer.from(theirs[r]!.data.slice().buffer)));
-  const difference = mine.reduce(
-    (most, { data }, r) => data.reduce((worst, x, i) => Math.max(worst, Math.abs(x - theirs[r]!.data[i]!)), most),
-    0,
-  );
+  let difference = 0;
+  for (const [r, { data }] of mine.entries())
+    for (const [i, x] of data.entries()) difference = Math.max(difference, Math.abs(x - theirs[r]!.data[i]!));
   const rate = (milliseconds: number) => (members.length * steps) / milliseconds / 1000;
   return { kernel: kernel.name, events: rate(median(times)), anew: rate(anew), kept: rate(kept), difference, same };
 }
