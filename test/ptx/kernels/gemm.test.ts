@@ -120,7 +120,7 @@ describe("gemmTensorCore", () => {
     ["the fence after the copies of a tile", /fence\.proxy\.async\.shared::cta;/],
     ["the wait for the copies of a tile", /cp\.async\.wait_group 2;/],
     ["the wait for the products of the tile before", /wgmma\.wait_group\.sync\.aligned 1;/],
-    ["the wait for a free stage", /mbarrier\.try_wait[^;]*;(?=\n.*\n.*\n[^]*cp\.async\.cg)/],
+    ["the wait for a free stage", /mbarrier\.try_wait[^;]*;(?=\n.*\n.*\n[\s\S]*cp\.async\.cg)/],
   ])("by warp groups is told of when %s is missing", (_, line) => {
     const [m, n, k] = [64, 64, 400];
     const kernel = gemmTensorCore({ m, n, k, type: "bf16" }, { target: "sm_90a" });
