@@ -7,6 +7,7 @@ import { Matrix, seedKeys } from "../../../src/numerics/index.js";
 import { resolveConfig } from "../../../src/reservoir/config-schema.js";
 import type { ReservoirOptions } from "../../../src/reservoir/config.js";
 import type { Engine } from "../../../src/reservoir/engine.js";
+import { modelOf } from "../../../src/reservoir/kinds.js";
 import type { ReservoirModel } from "../../../src/reservoir/model.js";
 import { undrawnMatrix, unscaledDraws } from "../../../src/reservoir/weight-draws.js";
 import { buildModel } from "../../../src/reservoir/weights.js";
@@ -101,6 +102,16 @@ describe.each(precisions)("weights of %s", (weightPrecision) => {
     const of = { ...fast, config: { ...fast.config, arithmetic: "portable" as const } };
     expect(bits((await statesOf(of, device)).data)).toEqual(bits((await statesOf(fast, cpuEngine)).data));
   });
+});
+
+it.runIf(onHardware)("100,000 dense neurons of 4.5 bits a weight run from their description", async () => {
+  const options = { size: 100_000, connectionProbability: 1, weightPrecision: "q4_k", arithmetic: "fast", spectralRadius: 0.9 } as const;
+  const of = (await modelOf(options, device)) as ReservoirModel;
+  expect(of).toMatchObject({ radiusMethod: "circularLaw", config: { storage: "dense", weightPrecision: "q4_k" } });
+  const states = await statesOf(of, device, 20);
+  expect(states.data.every((x) => Math.abs(x) <= 1)).toBe(true);
+  // Neurons of a large random network are independent of one another: none repeats.
+  expect(new Set(states.row(19)).size).toBeGreaterThan(90_000);
 });
 
 describe.runIf(!onHardware)("on a device without kernels for four bits", () => {
