@@ -2,11 +2,13 @@
 import { describe, expect, it } from "vitest";
 import { DenseBatchRun } from "../../src/engine/cuda/batch/dense.js";
 import { batchKernels, planBatch } from "../../src/engine/cuda/batch/shapes.js";
+import { disposeAll } from "../../src/engine/cuda/dispose.js";
 import { openTogether } from "../../src/engine/cuda/ensemble/index.js";
 import { planMembers, runMembers } from "../../src/engine/cuda/ensemble/run.js";
 import { sweepTogether } from "../../src/engine/cuda/ensemble/sweep.js";
+import { DeviceSummary } from "../../src/engine/cuda/summary.js";
 import { type Context, type DriverCall, FaultyDriver, openDevice } from "../../src/gpu/index.js";
-import type { Matrix } from "../../src/numerics/index.js";
+import { Matrix } from "../../src/numerics/index.js";
 import { ridge } from "../../src/readout/index.js";
 import { plainFeatures } from "../../src/reservoir/index.js";
 import { simulatedDriver } from "../../src/sim/index.js";
@@ -40,6 +42,25 @@ const works: Record<string, (context: Context) => Promise<unknown>> = {
       return await run.run();
     } finally {
       run.dispose();
+    }
+  },
+  "a batch that is summed up to shares of classes": async (context) => {
+    const weights = randomMatrix(2, 18, "float64", 9) as Matrix<Float64Array>;
+    const readout = { features: plainFeatures, stateSize: 18, inputSize: 0, weights, intercept: new Float64Array(2) };
+    const classes = { readout, layerNorm: true, shares: "softmax" } as const;
+    const given = Matrix.zeros(2, 0);
+    const summary = new DeviceSummary(context, of, sequences, { last: true, mean: true, washout: 0, given, classes });
+    const owned: { dispose(): void }[] = [summary];
+    try {
+      const plan = planBatch(context.info, of, 2, batchKernels.slice(0, 1))!;
+      const run = new DenseBatchRun(context, of, plan, sequences, { taker: summary }, 9 * 4 * 4 * 2 * 3);
+      owned.push(run);
+      await run.run();
+      const stream = context.stream();
+      owned.push(stream);
+      return await summary.finish(stream);
+    } finally {
+      disposeAll(owned);
     }
   },
   "a sweep": async (context) => {
