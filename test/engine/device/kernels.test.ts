@@ -109,6 +109,30 @@ describe.each(["float32", "float64"] as const)("in %s", (precision) => {
     expect(bits(context.read(out) as FloatArray)).toEqual(bits(expected));
   });
 
+  it("power_iteration and power_normalise have the host's bits: rows by rule 1, squares by warp in rising order, one root", () => {
+    const [n, warps] = [70, 4];
+    const a = randomMatrix(n, n, precision, 10);
+    const begin = randomMatrix(n, 1, precision, 11).data;
+    const [A, x, y] = [upload(a.data), upload(begin), upload(begin)];
+    const [squares, norm] = [context.zeros("f64", warps), context.zeros("f64", 1)];
+    const multiply = kernel("power_iteration", precision, ["real*", "f64*", "const real*", "const real*", "i32"]);
+    const normalise = kernel("power_normalise", precision, ["real*", "const real*", "const f64*", "i32", "f64*", "i32"]);
+    let vector: FloatArray = begin;
+    for (let i = 0; i < 3; i++) {
+      stream.launch(multiply, { grid: 2, block: 64 }, ...([y, squares, A, x, n] as never[]));
+      stream.launch(normalise, { grid: 2, block: 64 }, ...([x, y, squares, warps, norm, n] as never[]));
+      const image = vector.map((_, r) => dot(a, r, vector, fround)) as FloatArray;
+      const partial = new Float64Array(warps);
+      for (let r = 0; r < n; r++) partial[r % warps] = partial[r % warps]! + image[r]! * image[r]!;
+      const root = Math.sqrt(partial.reduce((sum, value) => sum + value, 0));
+      vector = image.map((value) => fround(value / root)) as FloatArray;
+      expect(bits(context.read(y) as FloatArray)).toEqual(bits(image));
+      expect([...context.read(squares)]).toEqual([...partial]);
+      expect(context.read(norm)[0]).toBe(root);
+      expect(bits(context.read(x) as FloatArray)).toEqual(bits(vector));
+    }
+  });
+
   it("power_iteration finds the radius of a symmetric matrix, normalised in a fixed order", () => {
     const n = 40;
     const half = randomMatrix(n, n, precision, 8);
