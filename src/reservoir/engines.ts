@@ -73,10 +73,18 @@ async function named(name: string): Promise<EngineChoice> {
 /** Looks at automatic engines in the order of their registration, and no further than one can be worth it. */
 async function automatic(shape: AnyShape | undefined): Promise<EngineChoice> {
   const notes: string[] = [];
+  let compared = false;
   let best: { engine: Engine; status: EngineStatus; cost: number | undefined } | undefined;
   for (const registration of registrations.values()) {
     if (!registration.automatic || (registration.needsNode && !inNode())) continue;
-    if (best && (best.cost === undefined || best.cost < worthwhile * (registration.leastMicroseconds ?? 0))) continue;
+    const { leastMicroseconds = 0 } = registration;
+    if (best && (best.cost === undefined || best.cost < worthwhile * leastMicroseconds)) {
+      if (best.cost !== undefined)
+        notes.push(
+          `${registration.name} was not asked: no step there takes less than ${leastMicroseconds} us, and it would have to be twice as fast`,
+        );
+      continue;
+    }
     const engine = await registration.load(0);
     const status = await engine.probe();
     if (!status.available) {
@@ -93,15 +101,17 @@ async function automatic(shape: AnyShape | undefined): Promise<EngineChoice> {
     if (best?.cost !== undefined && cost === undefined) continue;
     if (best?.cost !== undefined && cost !== undefined) {
       const [slower, faster] = [`${format(best.cost)} us on ${best.engine.name}`, `${format(cost)} us on ${engine.name}`];
-      notes.push(`a step of ${shape!.size} neurons is modelled at ${slower} and ${faster}`);
-      if (cost * worthwhile > best.cost) continue;
+      const enough = cost * worthwhile <= best.cost;
+      const why = enough || cost >= best.cost ? "" : ", which is not twice as fast";
+      notes.push(`a step of ${shape!.size} neurons is modelled at ${slower} and ${faster}${why}`);
+      compared = true;
+      if (!enough) continue;
     }
     best = { engine, status, cost };
   }
   if (!best) throw new EngineUnavailableError("auto", notes.join("; "));
-  const small =
-    best.cost !== undefined && notes.length === 0 ? [`a step of ${shape!.size} neurons is modelled at ${format(best.cost)} us`] : [];
-  return { engine: best.engine, reason: [`auto: ${best.status.reason}`, ...small, ...notes].join("; ") };
+  const alone = best.cost !== undefined && !compared ? [`a step of ${shape!.size} neurons is modelled at ${format(best.cost)} us`] : [];
+  return { engine: best.engine, reason: [`auto: ${best.status.reason}`, ...alone, ...notes].join("; ") };
 }
 
 /** What every registered engine says of itself. */

@@ -50,16 +50,21 @@ describe("auto", () => {
     expect(reason).toContain("absent is not available: absent is not here");
   });
 
-  it("does not even load a device that cannot be worth it", async () => {
+  it("does not even load a device that cannot be worth it, and says why", async () => {
     register();
-    expect((await chooseEngine("auto", shape(50))).engine.name).toBe("host");
+    const { engine: chosen, reason } = await chooseEngine("auto", shape(50));
+    expect(chosen.name).toBe("host");
     expect(loads).not.toContain("device");
+    expect(reason).toContain("a step of 50 neurons is modelled at 0.50 us");
+    expect(reason).toContain("device was not asked: no step there takes less than 1 us, and it would have to be twice as fast");
   });
 
   it("stays where the gain would be small", async () => {
     register();
-    expect((await chooseEngine("auto", shape(201))).engine.name).toBe("host");
+    const { engine: chosen, reason } = await chooseEngine("auto", shape(201));
+    expect(chosen.name).toBe("host");
     expect(loads).toContain("device");
+    expect(reason).toContain("2.0 us on host and 1.0 us on device, which is not twice as fast");
   });
 
   it("takes the first engine that is here where sizes are not known", async () => {
