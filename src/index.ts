@@ -9,7 +9,7 @@ registerEngine("cuda", async (device) => (await import("./engine/cuda/index.js")
   automatic: true,
   numbered: true,
   needsNode: true,
-  leastMicroseconds: 0.6,
+  leastMicroseconds: 0.4,
 });
 registerEngine("sim", simulatedEngine, { automatic: false, needsNode: true });
 registerEngine("reference", async () => (await import("./engine/reference/index.js")).referenceEngine, { automatic: false });
