@@ -74,6 +74,8 @@ static __device__ __forceinline__ bool haveMade(const unsigned* arrived, int blo
     }
     if (__any_sync(0xffffffffu, gaveUp)) return false;
   }
+  // A vote orders no memory: what any lane found to have come is there for the one that copies after this.
+  __syncwarp();
   return true;
 }
 
