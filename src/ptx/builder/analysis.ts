@@ -1,5 +1,6 @@
 // What can be said of a kernel without running it: which values are the same across a block or a warp, which are undefined, and how many are
 // alive at once. Facts only; validate.ts says what is refused.
+import { add, become, bitSet, has, remove } from "./bit-set.js";
 import type { ControlFlow, Step } from "./control-flow.js";
 import { type Instruction, type Level, levels } from "./instruction.js";
 import { bytesOf } from "./types.js";
@@ -47,35 +48,36 @@ export function uniformity(flow: ControlFlow, registers: number): Uniformity {
 
 /** The first read of a register that some way through the kernel has not written. */
 export function undefinedRead(flow: ControlFlow, registers: readonly Value[]): { value: Value; instruction: Instruction } | undefined {
-  const words = (registers.length + 31) >> 5;
-  const outs = flow.blocks.map(() => new Int32Array(words).fill(-1));
-  const defined = new Int32Array(words);
+  const { blocks } = flow;
+  // A guarded write may not happen, so it defines nothing; guarded loads are into variables that hold something already.
+  const pass = (defined: Int32Array, { instruction, writes }: Step): void => {
+    if (instruction.guard === undefined) for (const id of writes) add(defined, id);
+  };
+  const given = blocks.map(({ steps }) => {
+    const set = bitSet(registers.length);
+    for (const step of steps) pass(set, step);
+    return set;
+  });
+  const outs = blocks.map(() => bitSet(registers.length, true));
+  const defined = bitSet(registers.length);
   const enter = (k: number): void => {
     defined.fill(k === 0 ? 0 : -1);
-    for (const from of flow.blocks[k]!.predecessors) for (let w = 0; w < words; w++) defined[w]! &= outs[from]![w]!;
-  };
-  const isDefined = (id: number): boolean => ((defined[id >> 5]! >>> (id & 31)) & 1) === 1;
-  // A guarded write may not happen, so it defines nothing; guarded loads are into variables that hold something already.
-  const pass = ({ instruction, writes }: Step): void => {
-    if (instruction.guard === undefined) for (const id of writes) defined[id >> 5]! |= 1 << (id & 31);
+    for (const from of blocks[k]!.predecessors) for (let w = 0; w < defined.length; w++) defined[w]! &= outs[from]![w]!;
   };
   for (let changed = true; changed; ) {
     changed = false;
-    for (const [k, block] of flow.blocks.entries()) {
+    for (let k = 0; k < blocks.length; k++) {
       enter(k);
-      block.steps.forEach(pass);
-      if (outs[k]!.every((word, w) => word === defined[w])) continue;
-      outs[k]!.set(defined);
-      changed = true;
+      for (let w = 0; w < defined.length; w++) defined[w]! |= given[k]![w]!;
+      if (become(outs[k]!, defined)) changed = true;
     }
   }
-  for (const [k, block] of flow.blocks.entries()) {
+  for (const [k, block] of blocks.entries()) {
     if (k > 0 && block.predecessors.length === 0) continue;
     enter(k);
     for (const step of block.steps) {
-      const missing = step.reads.find((id) => !isDefined(id));
-      if (missing !== undefined) return { value: registers[missing]!, instruction: step.instruction };
-      pass(step);
+      for (const id of step.reads) if (!has(defined, id)) return { value: registers[id]!, instruction: step.instruction };
+      pass(defined, step);
     }
   }
   return undefined;
@@ -83,41 +85,53 @@ export function undefinedRead(flow: ControlFlow, registers: readonly Value[]): {
 
 /** The most 32-bit registers that hold something still needed at one place. An assembler needs some more, or fewer where it computes anew. */
 export function registerPressure(flow: ControlFlow, registers: readonly Value[]): number {
-  const words = (registers.length + 31) >> 5;
-  const weight = registers.map(({ type }) => (type === "pred" ? 0 : bytesOf(type) === 8 ? 2 : 1));
-  const ins = flow.blocks.map(() => new Int32Array(words));
-  const live = new Int32Array(words);
-  let most = 0;
-  const set = (id: number, on: boolean): number => {
-    const [word, bit] = [id >> 5, 1 << (id & 31)];
-    const was = (live[word]! & bit) !== 0;
-    if (was === on) return 0;
-    live[word]! ^= bit;
-    return on ? weight[id]! : -weight[id]!;
-  };
-  const walk = (k: number, measure: boolean): void => {
-    const { successors, steps } = flow.blocks[k]!;
-    live.fill(0);
-    for (const next of successors) for (let w = 0; w < words; w++) live[w]! |= ins[next]![w]!;
-    let count = 0;
-    if (measure) for (const { id } of registers) if ((live[id >> 5]! >>> (id & 31)) & 1) count += weight[id]!;
+  const { blocks } = flow;
+  // What a block reads before it writes it, and what it writes whatever happens.
+  const [used, given] = [blocks.map(() => bitSet(registers.length)), blocks.map(() => bitSet(registers.length))];
+  for (const [k, { steps }] of blocks.entries())
     for (let at = steps.length - 1; at >= 0; at--) {
       const { instruction, reads, writes } = steps[at]!;
-      if (measure && count > most) most = count;
-      if (instruction.guard === undefined) for (const id of writes) count += set(id, false);
-      for (const id of reads) count += set(id, true);
+      if (instruction.guard === undefined)
+        for (const id of writes) {
+          remove(used[k]!, id);
+          add(given[k]!, id);
+        }
+      for (const id of reads) add(used[k]!, id);
     }
-    most = measure ? Math.max(most, count) : most;
+  const ins = blocks.map(() => bitSet(registers.length));
+  const live = bitSet(registers.length);
+  const leave = (k: number): void => {
+    live.fill(0);
+    for (const next of blocks[k]!.successors) for (let w = 0; w < live.length; w++) live[w]! |= ins[next]![w]!;
   };
   for (let changed = true; changed; ) {
     changed = false;
-    for (let k = flow.blocks.length - 1; k >= 0; k--) {
-      walk(k, false);
-      if (ins[k]!.every((word, w) => word === live[w])) continue;
-      ins[k]!.set(live);
-      changed = true;
+    for (let k = blocks.length - 1; k >= 0; k--) {
+      leave(k);
+      for (let w = 0; w < live.length; w++) live[w] = used[k]![w]! | (live[w]! & ~given[k]![w]!);
+      if (become(ins[k]!, live)) changed = true;
     }
   }
-  for (let k = 0; k < flow.blocks.length; k++) walk(k, true);
+  const weight = registers.map(({ type }) => (type === "pred" ? 0 : bytesOf(type) === 8 ? 2 : 1));
+  let most = 0;
+  for (const [k, { steps }] of blocks.entries()) {
+    leave(k);
+    let count = 0;
+    for (let id = 0; id < weight.length; id++) if (has(live, id)) count += weight[id]!;
+    for (let at = steps.length - 1; at >= 0; at--) {
+      const { instruction, reads, writes } = steps[at]!;
+      most = Math.max(most, count);
+      if (instruction.guard === undefined)
+        for (const id of writes) {
+          if (has(live, id)) count -= weight[id]!;
+          remove(live, id);
+        }
+      for (const id of reads) {
+        if (!has(live, id)) count += weight[id]!;
+        add(live, id);
+      }
+    }
+    most = Math.max(most, count);
+  }
   return most;
 }

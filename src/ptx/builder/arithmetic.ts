@@ -29,7 +29,7 @@ export class Arithmetic extends Emitter {
   ): Value<R> {
     const entry = operations[name] as unknown as Operation;
     if (!entry.types.includes(type)) throw this.fail(`${name} got a ${type}; it takes ${entry.types.join(", ")}`);
-    const items = operands.map((operand, k) => this.item(type, operand as Operand<T>, `operand ${k + 1} of ${name}`));
+    const items = operands.map((operand, k) => this.item(type, operand as Operand<T>, name, k + 1));
     return this.emitValue(entry.text(type), result, [...items, ...more], this.needs(entry.needs?.(type)));
   }
 
@@ -56,14 +56,14 @@ export class Arithmetic extends Emitter {
 
   /** The whole product of integers, twice as wide. */
   mulWide<T extends "u16" | "s16" | "u32" | "s32">(a: Value<T>, b: Operand<NoInfer<T>>): Value<WideOf<T>> {
-    const items = [a, this.item(a.type, b as Operand<T>, "operand 2 of mulWide")];
+    const items = [a, this.item(a.type, b as Operand<T>, "mulWide", 2)];
     return this.emitValue(`mul.wide.${a.type}`, wideOf[a.type], items);
   }
 
   /** a * b + c, the product twice as wide as its factors. */
   madWide<T extends "u16" | "s16" | "u32" | "s32">(a: Value<T>, b: Operand<NoInfer<T>>, c: Operand<WideOf<NoInfer<T>>>): Value<WideOf<T>> {
     const wide = wideOf[a.type];
-    const items = [a, this.item(a.type, b as Operand<T>, "operand 2 of madWide"), this.item(wide, c as never, "operand 3 of madWide")];
+    const items = [a, this.item(a.type, b as Operand<T>, "madWide", 2), this.item(wide, c as never, "madWide", 3)];
     return this.emitValue(`mad.wide.${a.type}`, wide, items);
   }
 
@@ -202,7 +202,7 @@ export class Arithmetic extends Emitter {
   compare<T extends TypesOf<"compare">>(how: Comparison, a: Value<T>, b: Operand<NoInfer<T>>): Value<"pred"> {
     const float = a.type === "f32" || a.type === "f64";
     const word = how === "ne" && float ? "neu" : how;
-    const items = [a, this.item(a.type, b as Operand<T>, "operand 2 of compare")];
+    const items = [a, this.item(a.type, b as Operand<T>, "compare", 2)];
     return this.emitValue(`setp.${word}.${a.type}`, "pred", items);
   }
 

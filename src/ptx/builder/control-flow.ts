@@ -1,7 +1,8 @@
 // The control-flow graph of a kernel: basic blocks, their successors, and which branches decide whether a block runs.
-import { eachRead, eachWrite, type Instruction, type Statement } from "./instruction.js";
+import { add, become, bitSet, has } from "./bit-set.js";
+import { type Instruction, registersRead, registersWritten, type Statement } from "./instruction.js";
 
-/** An instruction with the numbers of the registers that it reads, its guard's among them, and writes. */
+/** An instruction with the numbers of the registers that it reads and writes. */
 export interface Step {
   readonly instruction: Instruction;
   readonly reads: readonly number[];
@@ -23,16 +24,9 @@ export interface ControlFlow {
   readonly deciders: readonly ReadonlySet<number>[];
 }
 
-function stepOf(instruction: Instruction): Step {
-  const reads: number[] = [];
-  const writes: number[] = [];
-  eachRead(instruction, ({ id }) => reads.push(id));
-  eachWrite(instruction, ({ id }) => writes.push(id));
-  return { instruction, reads, writes };
-}
-
 /** True for what ends a block. A trap under a guard does not: where it is taken the whole launch ends, so that no thread comes by without others. */
-const leaves = ({ opcode, guard }: Instruction): boolean => /^(bra|ret)$/.test(opcode) || (opcode === "trap" && guard === undefined);
+const leaves = ({ opcode, guard }: Instruction): boolean =>
+  opcode === "bra" || opcode === "ret" || (opcode === "trap" && guard === undefined);
 
 function splitBlocks(statements: readonly Statement[]): { blocks: BasicBlock[]; labels: Map<string, number> } {
   const blocks: BasicBlock[] = [];
@@ -51,7 +45,7 @@ function splitBlocks(statements: readonly Statement[]): { blocks: BasicBlock[]; 
       open();
       labels.set(statement.name, blocks.length - 1);
     } else {
-      open().steps.push(stepOf(statement));
+      open().steps.push({ instruction: statement, reads: registersRead(statement), writes: registersWritten(statement) });
       if (leaves(statement)) current = undefined;
     }
   }
@@ -59,32 +53,24 @@ function splitBlocks(statements: readonly Statement[]): { blocks: BasicBlock[]; 
   return { blocks, labels };
 }
 
-/** For each block, the blocks on every way from it to the end; bit sets of 32 in a word. */
+/** For each block, the blocks on every way from it to the end. */
 function postDominators(blocks: readonly BasicBlock[]): Int32Array[] {
   const end = blocks.length - 1;
-  const words = (blocks.length + 31) >> 5;
-  const sets = blocks.map((_, k) => new Int32Array(words).fill(k === end ? 0 : -1));
-  sets[end]![end >> 5]! |= 1 << (end & 31);
-  const meet = new Int32Array(words);
+  const sets = blocks.map((_, k) => bitSet(blocks.length, k !== end));
+  add(sets[end]!, end);
+  const meet = bitSet(blocks.length);
   for (let changed = true; changed; ) {
     changed = false;
     for (let k = end - 1; k >= 0; k--) {
       const { successors } = blocks[k]!;
       meet.fill(successors.length === 0 ? 0 : -1);
-      for (const next of successors) for (let w = 0; w < words; w++) meet[w]! &= sets[next]![w]!;
-      meet[k >> 5]! |= 1 << (k & 31);
-      const set = sets[k]!;
-      for (let w = 0; w < words; w++) {
-        if (set[w] === meet[w]) continue;
-        set[w] = meet[w]!;
-        changed = true;
-      }
+      for (const next of successors) for (let w = 0; w < meet.length; w++) meet[w]! &= sets[next]![w]!;
+      add(meet, k);
+      if (become(sets[k]!, meet)) changed = true;
     }
   }
   return sets;
 }
-
-const has = (set: Int32Array, k: number): boolean => ((set[k >> 5]! >>> (k & 31)) & 1) === 1;
 
 export function controlFlow(statements: readonly Statement[]): ControlFlow {
   const { blocks, labels } = splitBlocks(statements);

@@ -43,7 +43,8 @@ export class Emitter {
 
   /** @internal */
   emit(opcode: string, result: Item | undefined, operands: readonly Item[], rest: Rest = {}): void {
-    this.statements.push({ kind: "instruction", opcode, ...(result === undefined ? {} : { result }), operands, ...rest });
+    const { accumulates, guard, level, needs, target, together } = rest;
+    this.statements.push({ kind: "instruction", opcode, result, operands, accumulates, guard, level, needs, target, together });
   }
 
   /** @internal An instruction with one result of a type. */
@@ -63,11 +64,12 @@ export class Emitter {
     this.statements.push({ kind: "label", name });
   }
 
-  /** @internal An operand as it is printed; the check is for callers without TypeScript. */
-  item<T extends RegisterType>(type: T, operand: Operand<T>, what: string): Item {
+  /** @internal An operand as it is printed; the check is for callers without TypeScript. `what` names it, or the operation whose operand it is. */
+  item<T extends RegisterType>(type: T, operand: Operand<T>, what: string, place?: number): Item {
     if (operand instanceof Value) {
-      if (operand.type !== type) throw this.fail(`${what} got a ${operand.type}; it takes ${type}`);
-      if (this.registers[operand.id] !== operand) throw this.fail(`${what} got ${operand.name} of another kernel`);
+      const name = (): string => (place === undefined ? what : `operand ${place} of ${what}`);
+      if (operand.type !== type) throw this.fail(`${name()} got a ${operand.type}; it takes ${type}`);
+      if (this.registers[operand.id] !== operand) throw this.fail(`${name()} got ${operand.name} of another kernel`);
       return operand;
     }
     return literal(type, operand as number | bigint);

@@ -18,18 +18,18 @@ export interface Instruction {
   readonly kind: "instruction";
   /** The opcode with its modifiers, as "add.rn.f32". */
   readonly opcode: string;
-  readonly result?: Item;
+  readonly result: Item | undefined;
   readonly operands: readonly Item[];
-  readonly guard?: { readonly value: Value<"pred">; readonly negated: boolean };
+  readonly guard: { readonly value: Value<"pred">; readonly negated: boolean } | undefined;
   /** Where a branch goes. */
-  readonly target?: string;
+  readonly target: string | undefined;
   /** True where what the result's registers held before is read too. */
-  readonly accumulates?: boolean;
+  readonly accumulates: boolean | undefined;
   /** Threads that must come by together: a whole block, a warp group or a warp. */
-  readonly together?: "block" | "group" | "warp";
+  readonly together: "block" | "group" | "warp" | undefined;
   /** How uniform the result is, where that does not follow from the operands. */
-  readonly level?: Level;
-  readonly needs?: Needs;
+  readonly level: Level | undefined;
+  readonly needs: Needs | undefined;
 }
 
 export interface Label {
@@ -41,24 +41,27 @@ export type Statement = Instruction | Label;
 
 const isValue = (item: Item): item is Value => typeof item === "object" && "id" in item;
 
-/** Calls `visit` for every register in an item. */
-export function eachValue(item: Item | undefined, visit: (value: Value) => void): void {
+function addRegisters(item: Item | undefined, ids: number[]): void {
   if (item === undefined || typeof item === "string") return;
-  if (isValue(item)) visit(item);
-  else if ("address" in item) eachValue(item.address, visit);
-  else for (const part of "vector" in item ? item.vector : item.pair) eachValue(part, visit);
+  if (isValue(item)) ids.push(item.id);
+  else if ("address" in item) addRegisters(item.address, ids);
+  else for (const part of "vector" in item ? item.vector : item.pair) addRegisters(part, ids);
 }
 
-/** Calls `visit` for every register that an instruction reads. */
-export function eachRead(instruction: Instruction, visit: (value: Value) => void): void {
-  if (instruction.guard) visit(instruction.guard.value);
-  if (instruction.accumulates) eachValue(instruction.result, visit);
-  for (const operand of instruction.operands) eachValue(operand, visit);
+/** The numbers of the registers that an instruction reads, its guard's among them. */
+export function registersRead({ accumulates, guard, operands, result }: Instruction): number[] {
+  const ids: number[] = [];
+  if (guard !== undefined) ids.push(guard.value.id);
+  if (accumulates) addRegisters(result, ids);
+  for (const operand of operands) addRegisters(operand, ids);
+  return ids;
 }
 
-/** Calls `visit` for every register that an instruction writes. */
-export function eachWrite(instruction: Instruction, visit: (value: Value) => void): void {
-  eachValue(instruction.result, visit);
+/** The numbers of the registers that an instruction writes. */
+export function registersWritten({ result }: Instruction): number[] {
+  const ids: number[] = [];
+  addRegisters(result, ids);
+  return ids;
 }
 
 function itemText(item: Item): string {
@@ -73,8 +76,14 @@ function itemText(item: Item): string {
 export function statementText(statement: Statement): string {
   if (statement.kind === "label") return `${statement.name}:`;
   const { opcode, result, operands, guard, target } = statement;
-  const before = guard ? `@${guard.negated ? "!" : ""}${guard.value.name} ` : "";
-  const items = result === undefined ? operands : [result, ...operands];
-  const after = [...items.map(itemText), ...(target === undefined ? [] : [target])].join(", ");
-  return `\t${before}${opcode}${after === "" ? "" : ` ${after}`};`;
+  let text = guard ? `\t@${guard.negated ? "!" : ""}${guard.value.name} ${opcode}` : `\t${opcode}`;
+  let before = " ";
+  const print = (item: string): void => {
+    text += before + item;
+    before = ", ";
+  };
+  if (result !== undefined) print(itemText(result));
+  for (const operand of operands) print(itemText(operand));
+  if (target !== undefined) print(target);
+  return `${text};`;
 }

@@ -1,6 +1,6 @@
 // A PTX module: kernels for one target, checked and printed. The same program gives the same bytes, always.
 import { PtxBuildError } from "./errors.js";
-import { eachRead, eachWrite, type Instruction, type Statement, statementText } from "./instruction.js";
+import { type Instruction, registersRead, registersWritten, type Statement, statementText } from "./instruction.js";
 import { type LaunchBounds, PtxKernel } from "./kernel.js";
 import { laterVersion, type PtxVersion, type Target, targetFacts } from "./targets.js";
 import { bytesOf, type RegisterType, registerTypes } from "./types.js";
@@ -84,7 +84,7 @@ function kernelText(kernel: PtxKernel): string[] {
     const { declared: word, prefix } = registerTypes[type];
     return count === undefined ? [] : [`\t.reg .${word} %${prefix}<${count}>;`];
   });
-  return ["", ...head, ...directives(bounds), "{", ...declarations, ...shared, ...fuseMoves(kernel.statements).map(statementText), "}", ""];
+  return ["", ...head, ...directives(bounds), "{", ...declarations, ...shared, ...fuseMoves(kernel).map(statementText), "}", ""];
 }
 
 /** Parameters of halves are declared as bits. */
@@ -103,28 +103,27 @@ function directives({ block, maxThreads, minBlocks, cluster }: LaunchBounds): st
 }
 
 /** `op t, ...; mov v, t` with no other use of t becomes `op v, ...`: an assignment costs nothing. */
-function fuseMoves(statements: readonly Statement[]): Statement[] {
-  const uses = new Map<number, number>();
-  const count = ({ id }: { id: number }) => uses.set(id, (uses.get(id) ?? 0) + 1);
+function fuseMoves({ statements, registers }: PtxKernel): Statement[] {
+  const uses = new Uint32Array(registers.length);
   for (const each of statements) {
     if (each.kind === "label") continue;
-    eachRead(each, count);
-    eachWrite(each, count);
+    for (const id of registersRead(each)) uses[id]!++;
+    for (const id of registersWritten(each)) uses[id]!++;
   }
   const result: Statement[] = [];
   for (const each of statements) {
     const before = result.at(-1);
-    if (each.kind === "instruction" && /^mov\.\w+$/.test(each.opcode) && before?.kind === "instruction" && fusible(before, each, uses))
+    if (each.kind === "instruction" && each.opcode.startsWith("mov.") && before?.kind === "instruction" && fusible(before, each, uses))
       result[result.length - 1] = { ...before, result: each.result! };
     else result.push(each);
   }
   return result;
 }
 
-function fusible(first: Instruction, move: Instruction, uses: ReadonlyMap<number, number>): boolean {
+function fusible(first: Instruction, move: Instruction, uses: Uint32Array): boolean {
   const [source] = move.operands;
   if (move.guard !== undefined || first.guard !== undefined) return false;
-  if (typeof source !== "object" || !("id" in source) || first.result !== source || uses.get(source.id) !== 2) return false;
+  if (typeof source !== "object" || !("id" in source) || first.result !== source || uses[source.id] !== 2) return false;
   const { result } = move;
   return typeof result === "object" && "id" in result && result.type === source.type;
 }
