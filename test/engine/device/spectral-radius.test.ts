@@ -148,6 +148,16 @@ it("refuses an iteration that does not fit the device, with the numbers, before 
   small.close();
 });
 
+it("takes a full W of more than 2^32 connections as dense: what it lacks is room, not numbers for its connections", async () => {
+  const small = deviceEngine({ name: "sim", open: () => openDevice({ driver: simulatedDriver({ memoryBytes: 2 ** 16 }) }) });
+  const config = resolveConfig({ size: 70_000, connectionProbability: 1 });
+  const draws = unscaledDraws(config, seedKeys(config.seed));
+  const refusal = small.spectralRadius!({ draws, rounding: "none" }, krylov);
+  await expect(refusal).rejects.toThrow(/Krylov iteration on 70000 rows with 4,899,930,000 nonzeros on .* would take 36\.\d GiB/);
+  await expect(refusal).rejects.toThrow(EngineCapacityError);
+  small.close();
+});
+
 it("stops between restarts when it is told to", async () => {
   const signal = AbortSignal.abort("enough");
   await expect(device.spectralRadius!(random(100, 0.2, 1), { ...krylov, signal })).rejects.toThrow(/stopped after 0/);

@@ -11,6 +11,7 @@ import { DeviceModel } from "../device-model.js";
 import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyKernel, realKernel, type RealParameter } from "../kernels.js";
 import type { DeviceBatchOptions, SessionWork, StateChunk } from "../device-work.js";
+import { freeMemory } from "../memory.js";
 import type { DeviceClock } from "../profile.js";
 import { spinLimitOf } from "../spin-limit.js";
 import { type RealSlice, StallError } from "../time-loop.js";
@@ -95,7 +96,7 @@ export class DenseBatchRun {
     const count = sequences.length;
     const keepAll = options.taker !== undefined || options.keep !== "last";
     const stepBytes = 4 * count * (size * (keepAll ? 4 : 2) + inputSize + outputSize);
-    const fits = Math.min(Math.floor(Math.min(chunkBytes, context.memoryInfo().free / 2) / stepBytes), mostChunkSteps(context));
+    const fits = Math.min(Math.floor(Math.min(chunkBytes, freeMemory(context) / 2) / stepBytes), mostChunkSteps(context));
     // Chunks are of an even number of steps, so that each begins with the same of the two exchange buffers.
     this.#chunkSteps = Math.min(this.#steps, Math.max(2, fits - (fits % 2)));
     const own = <T extends { dispose(): void }>(thing: T): T => {

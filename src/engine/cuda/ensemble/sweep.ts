@@ -126,12 +126,12 @@ class Sweep {
     const { members, inputs, targets } = this.#work;
     const pacer = new WorkPacer(this.#work, members.length * inputs.rows);
     const out = Matrix.zeros(members.length, targets.cols);
+    const size = this.#waveSize(budget);
     const stream = this.#context.stream({ label: "sweep" });
     const shared = new Uploads(this.#context, stream, "float64");
     const clock = this.#work.profile ? new DeviceClock(this.#context) : undefined;
     this.#clock = clock;
     clock?.watch(stream);
-    const size = this.#waveSize(budget);
     try {
       clock?.on(stream, "upload");
       const draws = shared.matrix(this.#laid, this.#entries, "draws of W", ({ values }) => values) as DeviceBuffer<"f64">;

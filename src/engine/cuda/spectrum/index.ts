@@ -13,7 +13,7 @@ import { EngineCapacityError, type WorkOptions } from "../../../reservoir/engine
 import { type DrawnMatrix, radiusOfRows } from "../../../reservoir/weight-draws.js";
 import { WorkPacer } from "../../../reservoir/work.js";
 import { freeMemory } from "../memory.js";
-import { countDrawn, drawRowSums, rowOffsetsOf } from "../streamed/drawn.js";
+import { connectionsIn, countDrawn, drawRowSums } from "../streamed/drawn.js";
 import { iterateOnDevice, iterationBytes } from "./krylov.js";
 import { blockOperator, drawnOperator, operatorBytes } from "./operators.js";
 
@@ -67,13 +67,13 @@ export async function drawnSpectralRadius(
   }
   const n = draws.size;
   const pacer = new WorkPacer(options, mostRestarts);
-  const rowOffsets = rowOffsetsOf(countDrawn(context, draws));
-  const count = rowOffsets[n]!;
+  const counts = countDrawn(context, draws);
+  const count = connectionsIn(counts);
   const elementBytes = { none: 8, float32: 4, bfloat16: 2 }[rounding];
   checkMemory(context, n, count, operatorBytes(n, count, elementBytes));
   const stream = context.stream({ label: "Krylov iteration" });
   try {
-    const operator = drawnOperator(context, stream, draws, rowOffsets, rounding);
+    const operator = drawnOperator(context, stream, draws, counts, rounding);
     try {
       const tasks = krylovAttempts(n, count, 0);
       let task = tasks.next();

@@ -5,7 +5,7 @@ import type { Component } from "../../../numerics/spectrum/components.js";
 import { powerOfTwoFactors } from "../../../numerics/spectrum/power-of-two.js";
 import { abandonAll, disposeAll } from "../dispose.js";
 import { allocAny, type AnyBuffer, type AnyKernel, loadEntries } from "../kernels.js";
-import { type DrawnRounding, drawCsr, drawPlainRows } from "../streamed/drawn.js";
+import { connectionsIn, type DrawnRounding, drawCsr, drawPlainRows, rowOffsetsOf } from "../streamed/drawn.js";
 
 /** A matrix that vectors are multiplied with. */
 export interface DeviceOperator {
@@ -32,17 +32,17 @@ export function blockOperator(context: Context, stream: Stream, component: Compo
     : sparseBlock(context, component, count, exponent);
 }
 
-/** A matrix of `count` entries that is drawn on the device: draw times factor, rounded. */
+/** A matrix with these connections of each row that is drawn on the device: draw times factor, rounded. */
 export function drawnOperator(
   context: Context,
   stream: Stream,
   draws: WeightDraws,
-  rowOffsets: Uint32Array<ArrayBuffer>,
+  counts: Uint32Array,
   rounding: DrawnRounding,
 ): DeviceOperator {
   const { size } = draws;
-  if (!isTakenDense(size, rowOffsets[size]!)) {
-    const { offsets, columns, values } = drawCsr(context, stream, draws, rowOffsets, rounding);
+  if (!isTakenDense(size, connectionsIn(counts))) {
+    const { offsets, columns, values } = drawCsr(context, stream, draws, rowOffsetsOf(counts), rounding);
     return sparseProduct(context, size, offsets, columns, values);
   }
   const type = ({ none: "f64", float32: "f32", bfloat16: "u16" } as const)[rounding];

@@ -32,7 +32,7 @@ export async function drawRowSums(context: Context, drawn: WeightDraws): Promise
     const squares = context.alloc("f64", drawn.size, { label: "row sums of squares" });
     owned.push(squares);
     stream.launch(kernel, shape(drawn.size), ...drawArguments(drawn), sums, squares);
-    const nonzeros = countDrawn(context, drawn).reduce((sum, count) => sum + count, 0);
+    const nonzeros = connectionsIn(countDrawn(context, drawn));
     return { sums: await stream.download(sums), squares: await stream.download(squares), nonzeros };
   } finally {
     disposeAll(owned);
@@ -41,6 +41,7 @@ export async function drawRowSums(context: Context, drawn: WeightDraws): Promise
 
 /** Connections of each row. */
 export function countDrawn(context: Context, drawn: WeightDraws): Uint32Array {
+  if (drawn.full) return new Uint32Array(drawn.size).fill(drawn.selfConnections ? drawn.size : drawn.size - 1);
   const kernel = loadEntries(context, file, ["count_drawn"]).kernel("count_drawn", [...drawParameters, "u32*"]);
   const counts = context.alloc("u32", drawn.size, { label: "row counts" });
   const stream = context.stream({ label: "counts" });
@@ -52,6 +53,9 @@ export function countDrawn(context: Context, drawn: WeightDraws): Uint32Array {
     disposeAll([counts, stream]);
   }
 }
+
+/** Connections of all rows together, which may be more than 2^32. */
+export const connectionsIn = (counts: Uint32Array): number => counts.reduce((sum, count) => sum + count, 0);
 
 /** Where each row begins in CSR form, and where the last one ends. @throws RangeError from 2^32 connections on */
 export function rowOffsetsOf(counts: Uint32Array): Uint32Array<ArrayBuffer> {

@@ -6,6 +6,7 @@ import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import { isQuantized } from "../../../reservoir/weight-rounding.js";
 import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyKernel, loadEntries } from "../kernels.js";
+import { freeMemory } from "../memory.js";
 import type { ModelShape } from "../shape.js";
 import { drawArguments, drawParameters } from "./drawn.js";
 import { fastDetail, type NeuronArguments, type StepArguments, type StreamedWeights } from "./weights.js";
@@ -111,7 +112,7 @@ export class QuantizedWeights implements StreamedWeights {
     const pack = loadEntries(context, "reservoir_quantize", [name]).kernel(name, parameters);
     const bring = drawn ? drawnRows(context, drawn) : hostRows(weights.data, size);
     // A thread draws a row: as many rows at a time as there is room for.
-    const most = drawn ? Math.min(layout.bytes, context.memoryInfo().free / 2) : Math.min(pieceBytes, (4 * size * size) / pieces);
+    const most = drawn ? Math.min(layout.bytes, freeMemory(context) / 2) : Math.min(pieceBytes, (4 * size * size) / pieces);
     const piece = Math.max(1, Math.min(size, Math.floor(most / (4 * size))));
     const source = context.alloc("f32", piece * size, { label: "rows of W on their way" });
     try {
