@@ -1,5 +1,5 @@
 // C = A B, one thread an element: the plainest product, for small sizes and as a measure of the others.
-import { checkSizes, ceilDiv, generate, type GeneratedKernel, type GeneratorOptions } from "./generated-kernel.js";
+import { checkSizes, ceilDiv, generate, type GeneratedKernel, type GeneratorOptions, tileGrid } from "./generated-kernel.js";
 
 /** C (m x n) = A (m x k) B (k x n). */
 export interface GemmShape {
@@ -16,11 +16,12 @@ export const gemmNaiveName = "gemm_naive";
  */
 export function gemmNaive({ m, n, k: depth }: GemmShape, options: GeneratorOptions = {}): GeneratedKernel {
   checkSizes(gemmNaiveName, { m, n, k: depth });
-  const shape = { name: gemmNaiveName, grid: [ceilDiv(n, 16), ceilDiv(m, 16)], block: [16, 16] } as const;
+  const tiles = tileGrid(gemmNaiveName, ceilDiv(m, 16), ceilDiv(n, 16));
+  const shape = { name: gemmNaiveName, grid: tiles.grid, block: [16, 16] } as const;
   return generate(shape, options, (k) => {
     const [a, b, c] = [k.pointer("f32", "a"), k.pointer("f32", "b"), k.pointer("f32", "c")];
-    const column = k.mad(k.special("ctaid", "x"), 16, k.special("tid", "x"));
-    const row = k.mad(k.special("ctaid", "y"), 16, k.special("tid", "y"));
+    const column = k.mad(k.special("ctaid", tiles.column), 16, k.special("tid", "x"));
+    const row = k.mad(k.special("ctaid", tiles.row), 16, k.special("tid", "y"));
     k.exit(k.or(k.compare("ge", row, m), k.compare("ge", column, n)));
     const [aRow, bColumn] = [k.at(a, row, depth), k.at(b, column)];
     const sum = k.variable("f32", 0);

@@ -12,7 +12,16 @@ import {
 } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
 import { gemmWarpGroup } from "./gemm-warp-group.js";
-import { ceilDiv, checkSizes, generate, type GeneratedKernel, type GeneratorOptions, range } from "./generated-kernel.js";
+import {
+  ceilDiv,
+  checkSizes,
+  generate,
+  type GeneratedKernel,
+  type GeneratorOptions,
+  range,
+  type TileGrid,
+  tileGrid,
+} from "./generated-kernel.js";
 import { commitTiles, matrixAddress, pieceAt, placeBytes, type TilePlace, TileStream, waitTiles } from "./matrix-tiles.js";
 
 /** Element types that tensor cores multiply here. */
@@ -82,10 +91,11 @@ export function gemmTensorCore(shape: GemmTensorCoreShape, options: GeneratorOpt
   const name = gemmTensorCoreName({ type });
   checkSizes(name, { m, n, k: depth });
   const tiles = plan(shape, target);
+  const blocks = tileGrid(name, ceilDiv(m, tiles.tileM), ceilDiv(n, tiles.tileN));
   // wgmma takes tf32 by depth alone, which the rows of B are not.
-  if (target === "sm_90a" && type !== "tf32") return gemmWarpGroup(shape, { ...tiles, name, element: type }, options);
-  const grid = [ceilDiv(n, tiles.tileN), ceilDiv(m, tiles.tileM)] as const;
-  return generate({ name, grid, block: [threads], minBlocks: 1 }, options, (k) => new TensorProduct(k, shape, tiles, target).build());
+  if (target === "sm_90a" && type !== "tf32") return gemmWarpGroup(shape, { ...tiles, blocks, name, element: type }, options);
+  const bounds = { name, grid: blocks.grid, block: [threads], minBlocks: 1 } as const;
+  return generate(bounds, options, (k) => new TensorProduct(k, shape, tiles, target).build(blocks));
 }
 
 class TensorProduct {
@@ -106,7 +116,7 @@ class TensorProduct {
     this.columnTiles = tiles.tileN / 4 / 8;
   }
 
-  build(): void {
+  build(blocks: TileGrid): void {
     const { k, rowTiles, columnTiles } = this;
     const { m, n, k: depth } = this.shape;
     const { element, tileM, tileN, tileK, stages, placeA, placeB } = this.plan;
@@ -114,7 +124,7 @@ class TensorProduct {
     const [bytesA, bytesB] = [placeBytes(placeA), placeBytes(placeB)];
     const sharedA = k.dynamicShared(element, (stages * bytesA) / bytesOf(element), 128);
     const sharedB = k.dynamicShared(element, (stages * bytesB) / bytesOf(element), 128);
-    const [firstRow, firstColumn] = [k.mul(k.special("ctaid", "y"), tileM), k.mul(k.special("ctaid", "x"), tileN)];
+    const [firstRow, firstColumn] = [k.mul(k.special("ctaid", blocks.row), tileM), k.mul(k.special("ctaid", blocks.column), tileN)];
     const warp = k.warpIndex();
     const [warpRow, warpColumn] = [k.mul(k.shr(warp, 2), tileM / 2), k.mul(k.and(warp, 3), tileN / 4)];
     const sums = range(rowTiles * columnTiles).map((): Four => {

@@ -1,7 +1,16 @@
 // C = A B through tiles in shared memory: blocks of 256 threads, a square of results a thread, two tiles of each factor in turn.
 import { Pointer, PtxBuildError, type PtxKernel, type Value, type Variable } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
-import { ceilDiv, checkSizes, generate, type GeneratedKernel, type GeneratorOptions, range } from "./generated-kernel.js";
+import {
+  ceilDiv,
+  checkSizes,
+  generate,
+  type GeneratedKernel,
+  type GeneratorOptions,
+  range,
+  type TileGrid,
+  tileGrid,
+} from "./generated-kernel.js";
 
 /** Sizes and tile of a product by tiles in shared memory. */
 export interface GemmTiledShape extends GemmShape {
@@ -29,9 +38,9 @@ export function gemmTiled(shape: GemmTiledShape, options: GeneratorOptions = {})
   checkSizes(gemmTiledName, { m, n, k: depth });
   const tile = gemmTiledSize(shape);
   if (![16, 32, 64, 128].includes(tile)) throw new PtxBuildError(`tileSize is ${tile}; it takes 16, 32, 64 or 128`, gemmTiledName);
-  const grid = [ceilDiv(n, tile), ceilDiv(m, tile)] as const;
-  return generate({ name: gemmTiledName, grid, block: [threads], minBlocks: 2 }, options, (k) =>
-    new TiledProduct(k, m, n, depth, tile).build(),
+  const tiles = tileGrid(gemmTiledName, ceilDiv(m, tile), ceilDiv(n, tile));
+  return generate({ name: gemmTiledName, grid: tiles.grid, block: [threads], minBlocks: 2 }, options, (k) =>
+    new TiledProduct(k, m, n, depth, tile).build(tiles),
   );
 }
 
@@ -68,12 +77,12 @@ class TiledProduct {
     this.pitchA = tile + 4;
   }
 
-  build(): void {
+  build(tiles: TileGrid): void {
     const { k, tile, depth, n } = this;
     const [a, b, c] = [k.pointer("f32", "a"), k.pointer("f32", "b"), k.pointer("f32", "c")];
     const [sizeA, sizeB] = [tileDepth * this.pitchA, tileDepth * tile];
     const [sharedA, sharedB] = [k.shared("f32", 2 * sizeA), k.shared("f32", 2 * sizeB)];
-    const [firstRow, firstColumn] = [k.mul(k.special("ctaid", "y"), tile), k.mul(k.special("ctaid", "x"), tile)];
+    const [firstRow, firstColumn] = [k.mul(k.special("ctaid", tiles.row), tile), k.mul(k.special("ctaid", tiles.column), tile)];
     const [tileA, tileB] = [this.plan(tile, tileDepth, depth), this.plan(tileDepth, tile, n)];
     const [rowA, columnB] = [k.add(firstRow, tileA.row), k.add(firstColumn, tileB.column)];
     const fromA = k.variable("u64", k.at(k.at(a, rowA, depth), tileA.column).base);

@@ -2,7 +2,7 @@
 // multiply, and barrier objects hand the tiles from one to the others and back. Which products are done this way gemm-tensor-core.ts says.
 import { type Pointer, type PtxKernel, targetFacts, type Value, type Variable } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
-import { ceilDiv, generate, type GeneratedKernel, type GeneratorOptions, range } from "./generated-kernel.js";
+import { ceilDiv, generate, type GeneratedKernel, type GeneratorOptions, range, type TileGrid } from "./generated-kernel.js";
 import { type TilePlace, TileStream } from "./matrix-tiles.js";
 
 const groupThreads = 128;
@@ -17,14 +17,14 @@ export interface WarpGroupPlan {
   readonly element: "f16" | "bf16";
   readonly tileM: number;
   readonly tileN: number;
+  readonly blocks: TileGrid;
 }
 
 /** C = A B as `gemmTensorCore` says, for halves and sm_90a. @throws PtxBuildError, PtxTargetError */
 export function gemmWarpGroup(shape: GemmShape, plan: WarpGroupPlan, options: GeneratorOptions): GeneratedKernel {
-  const { name, tileM, tileN } = plan;
-  const grid = [ceilDiv(shape.n, tileN), ceilDiv(shape.m, tileM)] as const;
+  const { name, tileM, blocks } = plan;
   const block = [groupThreads * (1 + tileM / 64)] as const;
-  return generate({ name, grid, block, minBlocks: 1 }, options, (k) => new WarpGroupProduct(k, shape, plan).build());
+  return generate({ name, grid: blocks.grid, block, minBlocks: 1 }, options, (k) => new WarpGroupProduct(k, shape, plan).build());
 }
 
 /** A place in the ring of stages, and the parity of the round that it is in. */
@@ -54,12 +54,12 @@ class WarpGroupProduct {
 
   build(): void {
     const { k, stages } = this;
-    const { element, tileM, tileN } = this.plan;
+    const { blocks, element, tileM, tileN } = this.plan;
     const [a, b, c] = [k.pointer(element, "a"), k.pointer(element, "b"), k.pointer("f32", "c")];
     const sharedA = k.dynamicShared(element, (stages * this.bytesA) / 2, 1024);
     const sharedB = k.dynamicShared(element, (stages * this.bytesB) / 2, 1024);
     const [full, empty] = [k.dynamicShared("b64", stages), k.dynamicShared("b64", stages)];
-    const [firstRow, firstColumn] = [k.mul(k.special("ctaid", "y"), tileM), k.mul(k.special("ctaid", "x"), tileN)];
+    const [firstRow, firstColumn] = [k.mul(k.special("ctaid", blocks.row), tileM), k.mul(k.special("ctaid", blocks.column), tileN)];
     k.if(k.compare("eq", k.threadIndex(), 0), () => {
       for (let stage = 0; stage < stages; stage++) {
         k.initBarrierObject(full.plus(stage), groupThreads);

@@ -77,5 +77,20 @@ export function checkSizes(kernel: string, sizes: Readonly<Record<string, number
       throw new PtxBuildError(`${name} is ${value ?? "missing"}; it takes a whole number from 1 to ${most}`, kernel);
 }
 
+/** A grid over the tiles of a matrix, and the axes along which its blocks count rows and columns of tiles. */
+export interface TileGrid {
+  readonly grid: readonly [x: number, y: number];
+  readonly row: "x" | "y";
+  readonly column: "x" | "y";
+}
+
+/** Rows of tiles are along y, unless they are more than the 65535 blocks that a grid has that way. @throws PtxBuildError */
+export function tileGrid(kernel: string, rows: number, columns: number): TileGrid {
+  const most = 65535;
+  if (rows <= most) return { grid: [columns, rows], row: "y", column: "x" };
+  if (columns <= most) return { grid: [rows, columns], row: "x", column: "y" };
+  throw new PtxBuildError(`${rows} x ${columns} tiles of the result; it takes at most ${most} in one of the two directions`, kernel);
+}
+
 export const ceilDiv = (a: number, b: number): number => Math.ceil(a / b);
 export const range = (count: number): number[] => Array.from({ length: count }, (_, k) => k);

@@ -2,7 +2,7 @@
 // the sum of two binary16 numbers, so products are exact and sums are those of binary32. For sm_80; the form for others is in quantized-gemm.ts.
 import type { Pointer, PtxKernel, Value, Variable } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
-import { range } from "./generated-kernel.js";
+import { range, type TileGrid } from "./generated-kernel.js";
 import { q4Blocks, q4BlocksPerRow } from "./q4k.js";
 
 /** Rows of W that a block makes, and the warps that share each row's superblocks. */
@@ -49,12 +49,12 @@ export class TensorQuantizedProduct {
     this.blocks = q4BlocksPerRow("superblock", shape.k);
   }
 
-  build(): void {
+  build(tiles: TileGrid): void {
     const { k, rowsA, blocks } = this;
     const { m, n, k: depth } = this.shape;
     const [a, w, c] = [k.pointer("f32", "a"), k.pointer("b8", "w"), k.pointer("f32", "c")];
-    const firstW = k.mul(k.special("ctaid", "x"), tensorRows);
-    const firstA = k.mul(k.special("ctaid", "y"), rowsA);
+    const firstW = k.mul(k.special("ctaid", tiles.column), tensorRows);
+    const firstA = k.mul(k.special("ctaid", tiles.row), rowsA);
     const [lane, warp] = [k.and(k.threadIndex(), 31), k.warpIndex()];
     const [g, t] = [k.shr(lane, 2), k.and(lane, 3)];
     const planes = k.at(k.shared("b8", tensorWarps * 2 * rowsA * planeBytes), warp, 2 * rowsA * planeBytes);

@@ -2,7 +2,16 @@
 // sm_80 and later go to quantized-gemm-tensor.ts.
 import { type Pointer, PtxBuildError, type PtxKernel, targetFacts, type Value, type Variable } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
-import { ceilDiv, checkSizes, generate, type GeneratedKernel, type GeneratorOptions, range } from "./generated-kernel.js";
+import {
+  ceilDiv,
+  checkSizes,
+  generate,
+  type GeneratedKernel,
+  type GeneratorOptions,
+  range,
+  type TileGrid,
+  tileGrid,
+} from "./generated-kernel.js";
 import { type Q4Format, q4Blocks, q4BlocksPerRow } from "./q4k.js";
 import { TensorQuantizedProduct, tensorRows, tensorWarps } from "./quantized-gemm-tensor.js";
 
@@ -39,16 +48,14 @@ export function quantizedGemm(shape: QuantizedGemmShape, options: GeneratorOptio
   if (![1, 2, 4, 8, ...(tensor ? [tensorRows] : [])].includes(rowsW))
     throw new PtxBuildError(`rowsPerWarp is ${rowsW}; it takes 1, 2, 4 or 8, or 16 for superblocks on sm_80 and later`, name);
   if (rowsW === tensorRows) {
-    const grid = [ceilDiv(n, tensorRows), ceilDiv(m, rowsA)] as const;
-    checkSizes(name, { "ceil(m / 4)": grid[1] }, 65535);
-    return generate({ name, grid, block: [32 * tensorWarps], minBlocks: rowsA === 1 ? 4 : 2 }, options, (k) =>
-      new TensorQuantizedProduct(k, { m, n, k: depth }, rowsA).build(),
+    const tiles = tileGrid(name, ceilDiv(m, rowsA), ceilDiv(n, tensorRows));
+    return generate({ name, grid: tiles.grid, block: [32 * tensorWarps], minBlocks: rowsA === 1 ? 4 : 2 }, options, (k) =>
+      new TensorQuantizedProduct(k, { m, n, k: depth }, rowsA).build(tiles),
     );
   }
-  const grid = [ceilDiv(n, warps * rowsW), ceilDiv(m, rowsA)] as const;
-  checkSizes(name, { "ceil(m / 4)": grid[1] }, 65535);
-  return generate({ name, grid, block: [32 * warps] }, options, (k) =>
-    new QuantizedProduct(k, { m, n, k: depth, format }, rowsA, rowsW).build(),
+  const tiles = tileGrid(name, ceilDiv(m, rowsA), ceilDiv(n, warps * rowsW));
+  return generate({ name, grid: tiles.grid, block: [32 * warps] }, options, (k) =>
+    new QuantizedProduct(k, { m, n, k: depth, format }, rowsA, rowsW).build(tiles),
   );
 }
 
@@ -77,13 +84,13 @@ class QuantizedProduct {
     this.blocks = q4BlocksPerRow(shape.format, shape.k);
   }
 
-  build(): void {
+  build(tiles: TileGrid): void {
     const { k, rowsA, rowsW, lanes, blocks } = this;
     const { m, n, k: depth, format } = this.shape;
     const { bytes, values } = q4Blocks[format];
     const [a, w, c] = [k.pointer("f32", "a"), k.pointer("b8", "w"), k.pointer("f32", "c")];
-    const firstW = k.mul(k.mad(k.special("ctaid", "x"), warps, k.warpIndex()), rowsW);
-    const firstA = k.mul(k.special("ctaid", "y"), rowsA);
+    const firstW = k.mul(k.mad(k.special("ctaid", tiles.column), warps, k.warpIndex()), rowsW);
+    const firstA = k.mul(k.special("ctaid", tiles.row), rowsA);
     k.if(k.compare("lt", firstW, n), () => {
       const lane = k.and(k.threadIndex(), 31);
       const [own, place] = [k.div(lane, lanes), k.rem(lane, lanes)];

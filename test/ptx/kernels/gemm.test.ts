@@ -4,6 +4,8 @@ import { SimulationError } from "../../../src/ptx/interpreter/index.js";
 import { gemmNaive } from "../../../src/ptx/kernels/gemm-naive.js";
 import { gemmTensorCore, type TensorCoreType } from "../../../src/ptx/kernels/gemm-tensor-core.js";
 import { gemmTiled } from "../../../src/ptx/kernels/gemm-tiled.js";
+import { dequantizeQ4, quantizeQ4 } from "../../../src/ptx/kernels/q4k.js";
+import { quantizedGemm } from "../../../src/ptx/kernels/quantized-gemm.js";
 import { input, output } from "../device.js";
 import { fromHalves, toHalves } from "./halves.js";
 import { product, runKernel, uniform, worst } from "./run.js";
@@ -42,6 +44,42 @@ describe("gemmTiled", () => {
   it("refuses sizes and tiles that it does not have", () => {
     expect(() => gemmTiled({ m: 0, n: 1, k: 1 })).toThrow("kernel gemm_tiled: m is 0; it takes a whole number from 1 to 1073741824");
     expect(() => gemmTiled({ m: 1, n: 1, k: 1, tileSize: 48 as 64 })).toThrow("tileSize is 48; it takes 16, 32, 64 or 128");
+  });
+});
+
+describe("more rows of tiles than a grid's 65535 blocks along y", () => {
+  const [n, k] = [5, 8];
+  it.each([
+    ["gemmNaive", 16, (m: number) => gemmNaive({ m, n, k })],
+    ["gemmTiled", 32, (m: number) => gemmTiled({ m, n, k, tileSize: 32 })],
+    ["gemmTensorCore", 64, (m: number) => gemmTensorCore({ m, n, k, tile: [64, 64] }, { target: "sm_80" })],
+    ["gemmTensorCore by warp groups", 64, (m: number) => gemmTensorCore({ m, n, k, tile: [64, 64] }, { target: "sm_90a" })],
+    ["quantizedGemm", 4, (m: number) => quantizedGemm({ m, n, k })],
+    ["quantizedGemm on tensor cores", 4, (m: number) => quantizedGemm({ m, n, k }, { target: "sm_80" })],
+  ] as const)("%s has along x: its first two blocks there make the first two tiles", (name, tile, make) => {
+    const blocks = 65536;
+    const kernel = make(tile * blocks);
+    expect(kernel.grid[0]).toBe(blocks);
+    const rows = 2 * tile;
+    const [a, b, c] = [uniform(rows * k, 1), uniform(k * n, 2), new Float32Array(rows * n)];
+    const turned = Float32Array.from({ length: n * k }, (_, at) => b[(at % k) * n + Math.floor(at / k)]!);
+    const [weights, halves] = [quantizeQ4(turned, n, k), name.startsWith("gemmTensorCore")];
+    const quantized = name.startsWith("quantized");
+    const given = halves ? [toHalves(a, "f16"), toHalves(b, "f16")] : [a, quantized ? weights.data : b];
+    runKernel({ ...kernel, grid: [2, 1, 1] }, [input(given[0]!), input(given[1]!), output(c)]);
+    const back = dequantizeQ4(weights);
+    const right = quantized ? b.map((_, at) => back[(at % n) * k + Math.floor(at / n)]!) : b;
+    const { value, size } = halves
+      ? product(fromHalves(given[0] as Uint16Array, "f16"), fromHalves(given[1] as Uint16Array, "f16"), rows, n, k)
+      : product(a, right, rows, n, k);
+    expect(worst(c, value, size)).toBeLessThan(3e-6);
+  });
+
+  it("and of columns too are refused", () => {
+    const m = 16 * 65536;
+    expect(() => gemmNaive({ m, n: m, k: 1 })).toThrow(
+      "65536 x 65536 tiles of the result; it takes at most 65535 in one of the two directions",
+    );
   });
 });
 
