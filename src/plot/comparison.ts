@@ -15,7 +15,7 @@ export function plotComparison(
   const words = others.map(({ engine, difference: { equal, first, maximalUlps, rate } }) =>
     equal
       ? `${engine} gives the bits of ${reference.engine} in all of them`
-      : `${engine} first differs from ${reference.engine} at step ${first!.step}, neuron ${first!.neuron}, and by ${maximalUlps} units in the last place at most${rate !== undefined && rate > 0 ? `, growing by a factor of ${formatNumber(Math.exp(rate))} a step` : ""}`,
+      : `${engine} first differs from ${reference.engine} at step ${first!.step}, neuron ${first!.neuron}, and by ${maximalUlps} units in the last place at most${rate === undefined ? "" : `, ${rate > 0 ? "growing" : "shrinking"} by a factor of ${formatNumber(Math.exp(rate))} a step`}`,
   );
   const anyDiffers = others.some(({ difference }) => !difference.equal);
   return {

@@ -61,6 +61,15 @@ describe("spillway compare", () => {
     expect(text).toMatch(/sim +equal .* by events +kernels \w+/);
   });
 
+  it("says of fast arithmetic how far apart the states come, and at which rate", async () => {
+    const options = { engines: ["cpu", "sim:fast"], sequences: 3, steps: 24, signal };
+    const { text, equal } = await compareEngines(file, options, silent);
+    expect(equal).toBe(false);
+    expect(text).toMatch(/sim:fast against cpu, distance in units in the last place:/);
+    expect(text).toMatch(/furthest apart at step \d: \S+, root of the mean square over neurons; no state by more than \S+\n/);
+    expect(text).toMatch(/the difference (grows|shrinks) by a factor of [\d.]+ a step/);
+  });
+
   it("refuses one engine, and engines that there are not", async () => {
     await expect(compareEngines(file, { engines: ["cpu"], signal }, silent)).rejects.toThrow(
       '--engines is "cpu"; it takes at least two names',

@@ -133,6 +133,10 @@ describe("plotComparison", () => {
     expect(figure.description).toContain(
       "cuda first differs from cpu at step 1, neuron 0, and by 1 units in the last place at most, growing by a factor of 2 a step",
     );
+    const forgotten = { ...apart, rate: -Math.log(2) };
+    expect(plotComparison({ ...comparison, equal: false, others: [{ ...run, difference: forgotten }] }).description).toContain(
+      "shrinking by a factor of 0.5 a step",
+    );
     expect(figure.data[1]!["y"]).toEqual([3, 1]);
   });
 });

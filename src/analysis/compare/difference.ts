@@ -36,7 +36,10 @@ export interface TrajectoryDifference {
   readonly divergence: Float64Array;
   /** Steps a value of `divergence` stands for. */
   readonly every: number;
-  /** Growth of the difference by step, natural logarithm: the slope of log divergence from where it begins to a tenth of the states' size; only where it begins and grows. */
+  /**
+   * Growth of the difference by step, natural logarithm: the slope of log divergence from where it begins to a tenth of the states' size. Below 0 it
+   * shrinks; undefined where fewer than three steps tell.
+   */
   readonly rate: number | undefined;
 }
 

@@ -151,11 +151,18 @@ function verdicts({ others, reference, sequences }: Comparison): string[] {
         ["ulp", "states"],
         difference.histogram.map(({ label, count }) => [label, String(count)]),
       ),
+      `furthest apart at step ${furthest(difference)}: ${formatNumber(Math.max(...difference.divergence))}, root of the mean square over neurons; no state by more than ${formatNumber(difference.maximalAbsolute)}`,
       ...(difference.rate === undefined
         ? []
         : [`the difference ${difference.rate > 0 ? "grows" : "shrinks"} by a factor of ${formatNumber(Math.exp(difference.rate))} a step`]),
     ]);
   return [...unused, ...differences];
+}
+
+/** Where the curve is highest; of a long run, the first of the steps that its value stands for. */
+function furthest({ divergence, every }: Comparison["others"][number]["difference"]): string {
+  const at = divergence.indexOf(Math.max(...divergence)) * every;
+  return every === 1 ? String(at) : `${at} to ${at + every - 1}`;
 }
 
 function sectionOf(experiment: Experiment, comparison: Comparison): ReportSection {

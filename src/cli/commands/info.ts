@@ -53,7 +53,7 @@ export function describeCuda({
   lines.push(
     nvrtc.available
       ? `NVRTC ${nvrtc.version} (${nvrtc.library})`
-      : `no NVRTC, which only kernels of one's own need: ${nvrtc.problem?.split("\n")[0]?.replace(/; tried$/, "") ?? "not found"}`,
+      : `no NVRTC, which kernels of one's own need, and those made for a reservoir that the shipped ones fit badly: ${nvrtc.problem?.split("\n")[0]?.replace(/; tried$/, "") ?? "not found"}`,
   );
   if (wsl) lines.push("this is Linux under Windows (WSL): the driver is that of Windows");
   if (visibleDevices !== undefined) lines.push(`CUDA_VISIBLE_DEVICES is ${JSON.stringify(visibleDevices)}`);
