@@ -4,6 +4,8 @@ import {
   type ArgumentsFor,
   type Context,
   type DeviceSlice,
+  type DriverCall,
+  type DriverFunction,
   launchConfigLayout,
   openDevice,
   type ReadonlyDeviceSlice,
@@ -232,4 +234,28 @@ describe("the shape of a launch", () => {
     expect(() => launched({ grid: 2, block: 1, cooperative: true }, { attributes: { 95: 0 } })).toThrow("no cooperative launches");
     expect(() => launched({ grid: 2, block: 1, overlap: true }, { attributes: { 75: 8 } })).toThrow("no launches that overlap");
   });
+});
+
+/** A driver whose launches do nothing at all, so that what is seen of one is this package's own. */
+class IdleLaunches extends FakeDriver {
+  override resolve<Name extends DriverCall>(name: Name): DriverFunction<Name> {
+    return name === "cuLaunchKernelEx" ? ((() => 0) as DriverFunction<Name>) : super.resolve(name);
+  }
+}
+
+it("a launch allocates nothing", () => {
+  using context = openDevice({ driver: new IdleLaunches(), onLeak: () => undefined });
+  const gemv = context.load(ptx).kernel("gemv", gemvParameters);
+  const stream = context.stream();
+  const [a, x] = [context.alloc("f32", 8), context.alloc("f32", 8)];
+  const config = { grid: 1, block: 32 };
+  const launches = 50_000;
+  const grown = (): number => {
+    const before = process.memoryUsage().heapUsed;
+    for (let i = 0; i < launches; i++) stream.launch(gemv, config, a, x, 8, 0.5);
+    return (process.memoryUsage().heapUsed - before) / launches;
+  };
+  // Until the launch is compiled it does allocate, and a round in which rubbish is collected shrinks.
+  const rounds = Array.from({ length: 40 }, grown).filter((bytes) => bytes >= 0);
+  expect(Math.min(...rounds)).toBeLessThan(1);
 });
