@@ -2,6 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { openDevice } from "spillway/gpu";
+import { simulatedDriver } from "spillway/sim";
 
 const context = openDevice(0);
 const module = context.load(readFileSync(new URL("../../test/gpu/fixtures/kernels.ptx", import.meta.url), "utf8"));
@@ -64,6 +65,26 @@ if (context.info.computeCapability[0] >= 9) {
   );
 }
 for (const owned of [x, stream, module, context]) owned.dispose();
+
+/** Nanoseconds of a launch of vector_add beside its driver call: by a driver whose launches return at once. */
+function ownCost() {
+  const inner = simulatedDriver();
+  const resolve = (name) => (name === "cuLaunchKernelEx" ? () => 0 : inner.resolve(name));
+  const bound = (name) => (typeof inner[name] === "function" ? inner[name].bind(inner) : inner[name]);
+  const driver = new Proxy(inner, { get: (_, name) => (name === "resolve" ? resolve : bound(name)) });
+  const idle = openDevice({ driver });
+  const source = readFileSync(new URL("../../test/gpu/fixtures/kernels.ptx", import.meta.url), "utf8");
+  const kernel = idle.load(source).kernel("vector_add", ["const f32*", "const f32*", "f32*", "i32"]);
+  const [to, values] = [idle.stream(), idle.zeros("f32", 32)];
+  const rounds = Array.from({ length: 20 }, () => {
+    const start = performance.now();
+    for (let i = 0; i < 100_000; i++) to.launch(kernel, config, values, values, values, 32);
+    return (performance.now() - start) * 10;
+  });
+  idle.dispose();
+  return median(rounds);
+}
+console.log(`a launch of vector_add beside its driver call: ${ownCost().toFixed(0)} ns, of 400`);
 
 const { stdout, status } = spawnSync("python3", [new URL("launch.py", import.meta.url).pathname], { encoding: "utf8" });
 console.log(status === 0 ? stdout.trim() : "no PyTorch beside it: python3 has no torch here");
