@@ -1,9 +1,9 @@
 // What the persistent kernels share around the product W x: the order of neurons, the rest of a step (docs/numerics.md, rules 3 to 6) and its
 // arguments. How states reach other blocks is in exchange.cuh.
 #pragma once
+#include "approximate.cuh"
 #include "exchange.cuh"
 #include "philox.cuh"
-#include "portable.cuh"
 
 /** What the arguments of a kernel that is compiled for one model are known to be, so that nothing is decided in its steps. */
 #ifdef GIVEN
@@ -15,25 +15,12 @@
 namespace recurrence {
 
 #ifdef FAST_ARITHMETIC
+namespace arithmetic = approximate;
 /** Products of W x whose sums do not wait for one another: in fast arithmetic the order is free. */
 constexpr int Sums = 4;
-
-/** sum + a b, one rounding. */
-static __device__ __forceinline__ float mulAdd(float a, float b, float sum) { return __fmaf_rn(a, b, sum); }
-static __device__ __forceinline__ double mulAdd(double a, double b, double sum) { return __fma_rn(a, b, sum); }
-
-/** By the device's approximate exponential and quotient: absolute error below 3e-7. */
-static __device__ __forceinline__ float tanh(float x) {
-  float power, quotient;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(2.885390082f * x));
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(quotient) : "f"(power + 1.0f));
-  return __fmaf_rn(-2.0f, quotient, 1.0f);
-}
-static __device__ __forceinline__ double tanh(double x) { return portable::tanh(x); }
 #else
+namespace arithmetic = portable;
 constexpr int Sums = 1;
-using portable::mulAdd;
-using portable::tanh;
 #endif
 
 /** Products of W x with the rows of a warp, in sums that are one row's in the end. */
@@ -47,7 +34,7 @@ template <typename Real, int Rows> struct Partial {
   }
   __device__ __forceinline__ void add(int r, int product, Real a, Real b) {
     Real& to = sum[product % Sums][r];
-    to = mulAdd(a, b, to);
+    to = arithmetic::mulAdd(a, b, to);
   }
   __device__ __forceinline__ Real (&rows())[Rows] {
 #pragma unroll
@@ -119,11 +106,11 @@ template <typename Real> struct Neuron {
     const Real noisy = portable::add(z, noise);
     z = run.noiseLevel != (Real)0 ? noisy : z;
     const Real half = portable::mul((Real)0.5, z);
-    const Real t = tanh(run.activation == portable::SIGMOID ? half : z);
+    const Real t = arithmetic::tanh(run.activation == portable::SIGMOID ? half : z);
     Real f = run.activation == portable::SIGMOID ? portable::add((Real)0.5, portable::mul((Real)0.5, t)) : t;
     f = run.activation == portable::IDENTITY ? z : f;
     f = run.activation == portable::RELU ? portable::relu(z) : f;
-    x = mulAdd(leak, f, portable::mul(keep, x));
+    x = arithmetic::leakyStep(keep, x, leak, f);
     return x;
   }
 
