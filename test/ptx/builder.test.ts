@@ -1,6 +1,6 @@
 // The builder: what it prints, that what it prints runs, and what it refuses.
 import { describe, expect, it } from "vitest";
-import { literal, type PtxKernel, PtxModule, type Target, type Value } from "../../src/ptx/builder/index.js";
+import { literal, type Pointer, type PtxKernel, PtxModule, type Target, type Value } from "../../src/ptx/builder/index.js";
 import { Bench, input, output } from "./device.js";
 
 function build(body: (k: PtxKernel) => void, { target = "sm_90" as Target, block = [32] as [number, number?, number?] } = {}): string {
@@ -220,6 +220,24 @@ describe("what it prints runs", () => {
     expect([...result]).toEqual(Array.from({ length: 128 }, (_, k) => 100 * Math.floor(k / 32) + 31 - (k % 32)));
   });
 
+  it("arrays of each thread's own, and numbers in constant memory, of every element", () => {
+    const result = lanes((k) => {
+      const lane = k.laneIndex();
+      const weights = k.constants("f32", [0.5, -1, 3]);
+      const places = k.constants("u8", [2, 0, 1, 0]);
+      const halves = k.constants("f16", [1, 0.25]);
+      const large = k.constants("u64", [2n ** 40n, 5]);
+      const own = k.local("f32", 4);
+      for (let i = 0; i < 4; i++) k.store(own.plus(i), k.convert("f32", k.add(lane, 10 * i)));
+      const weight = k.load(k.at(weights, k.load(k.at(places, k.and(lane, 3)))));
+      const half = k.convert("f32", k.load(k.at(halves, k.and(lane, 1))));
+      const five = k.convert("f32", k.load(large.plus(1)));
+      return k.add(k.add(k.mul(weight, k.load(k.at(own, k.rem(lane, 4)))), half), five);
+    });
+    const weight = [3, 0.5, -1, 0.5];
+    expect(result).toEqual(Array.from({ length: 32 }, (_, l) => weight[l % 4]! * (l + 10 * (l % 4)) + (l % 2 ? 0.25 : 1) + 5));
+  });
+
   it("wmma of a 16 x 16 product", () => {
     const ptx = build((k) => {
       const [a, b, c] = [k.pointer("f16", "a"), k.pointer("f16", "b"), k.pointer("f32", "c")];
@@ -262,6 +280,11 @@ describe("what it refuses", () => {
       const x = k.load(k.at(k.pointer("u32", "x"), k.threadIndex()));
       k.for("u32", { from: 0, to: x }, () => k.barrier());
     }).toThrow("not every thread of the block");
+    // One place of local memory is another in each thread; one of constant memory is the same.
+    const under = (pointer: (k: PtxKernel) => Pointer<"local" | "const", "u32">) => (k: PtxKernel) =>
+      k.if(k.compare("eq", k.load(pointer(k)), 0), () => k.barrier());
+    refuse(under((k) => k.local("u32", 1))).toThrow("not every thread of the block");
+    refuse(under((k) => k.constants("u32", [7]))).not.toThrow();
   });
 
   it("a full-mask shuffle among some lanes, but not one among whole warps", () => {
@@ -297,6 +320,7 @@ describe("what it refuses", () => {
     refuse((k) => k.dynamicShared("b8", 100 * 1024), { target: "sm_89" }).toThrow(
       "102400 bytes of shared memory; a block of sm_89 has 101376",
     );
+    refuse((k) => k.constants("f64", new Array(8193).fill(0))).toThrow("65544 bytes of constant memory; it takes at most 65536");
     refuse((k) => k.shared("b8", 50_000)).toThrow("50000 bytes of static shared memory; it takes at most 49152 (dynamicShared gives more)");
     refuse((k) => {
       const [x, many] = [k.pointer("f32", "x"), k.threadIndex()];
@@ -322,6 +346,22 @@ describe("what it refuses", () => {
     refuse((k) => k.add(k.laneIndex(), stranger!)).toThrow("operand 2 of add got %u1 of another kernel");
     expect(() => new PtxModule({ target: "sm_42" as Target })).toThrow('target is "sm_42"; it takes one of sm_75, sm_80');
     expect(() => new PtxModule({ version: [5, 0] })).toThrow("version is 5.0; it takes 6.0 or later");
+  });
+
+  it("numbers that an array's element cannot hold, arrays without elements, and stores to constant memory", () => {
+    refuse((k) => k.constants("u8", [256])).toThrow("the constant 256 for .u8; it takes 0 to 255");
+    refuse((k) => k.constants("f32", [])).toThrow("constant memory for 0 elements; it takes a whole number from 1");
+    refuse((k) => k.local("f32", 0.5)).toThrow("local memory for 0.5 elements; it takes a whole number from 1");
+    refuse((k) => k.local("f32", 4, 24)).toThrow("an alignment of 24 bytes; it takes a power of two up to 128");
+    // @ts-expect-error constant memory is read only
+    refuse((k) => k.store(k.constants("f32", [1]), 2)).toThrow("a store to constant memory; it takes global, shared or local memory");
+  });
+
+  it("64 bits of words of two types, which no assembler takes", () => {
+    // @ts-expect-error one is a float, the other a whole number
+    refuse((k) => k.join("b64", k.constant("f32", 1), k.constant("u32", 0))).toThrow(
+      "join got f32 and u32; it takes two words of one type",
+    );
   });
 
   it("types that do not fit, before anything runs", () => {

@@ -5,7 +5,7 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, it } from "vitest";
-import { PtxModule, type Target, targets } from "../../src/ptx/builder/index.js";
+import { type MemoryType, PtxModule, type Target, targets, type Value } from "../../src/ptx/builder/index.js";
 import { generateKernel, type KernelType } from "../../src/ptx/kernels/catalogue.js";
 import { catalogueCases } from "../ptx/kernels/cases.js";
 import { productCases, productKernel } from "../ptx/warp-group-products.js";
@@ -52,6 +52,43 @@ it.each(Object.keys(targets) as Target[])("all assemble for %s", async (target) 
     // C75..: products of warp groups that the assembler has wait for one another.
     expect(log, name).not.toMatch(/warning|C75\d\d/);
   }
+});
+
+it("arrays in local and constant memory, of every element, assemble", async () => {
+  const module = new PtxModule({ target: "sm_90" });
+  module.kernel("arrays", {}, (k) => {
+    const index = k.and(k.threadIndex(), 1);
+    const elements = [
+      "b8",
+      "u8",
+      "s8",
+      "b16",
+      "u16",
+      "s16",
+      "b32",
+      "u32",
+      "s32",
+      "b64",
+      "u64",
+      "s64",
+      "f16",
+      "bf16",
+      "f16x2",
+      "bf16x2",
+      "f32",
+      "f64",
+    ] as const;
+    for (const element of elements) {
+      const loaded = k.load(k.at<"const", MemoryType>(k.constants(element, [1, 2]), index)) as Value<"u32">;
+      const own = k.local<MemoryType>(element, 2);
+      k.store(k.at(own, index), loaded);
+      k.store(k.at(k.pointer<MemoryType>(element, element), index), k.load(own.plus(1)) as Value<"u32">);
+    }
+  });
+  const file = join(folder, "arrays.ptx");
+  writeFileSync(file, module.emit());
+  const { stderr } = await run("ptxas", ["-arch=sm_90", "-v", file, "-o", "/dev/null"]);
+  expect(stderr).not.toMatch(/warning/);
 });
 
 it("what only warp groups have assembles for sm_90a", async () => {

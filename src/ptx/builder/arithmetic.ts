@@ -243,9 +243,14 @@ export class Arithmetic extends Emitter {
     return [low, high];
   }
 
-  /** 64 bits from two words, the lower first. */
-  join<T extends "b64" | "u64" | "s64" | "f64">(to: T, low: Value, high: Value): Value<T> {
-    if (bytesOf(low.type) !== 4 || bytesOf(high.type) !== 4) throw this.fail(`join got ${low.type} and ${high.type}; it takes two words`);
+  /** 64 bits from two words of one type, the lower first. */
+  join<T extends "b64" | "u64" | "s64" | "f64", W extends "b32" | "u32" | "s32" | "f32" | "f16x2" | "bf16x2" | "tf32">(
+    to: T,
+    low: Value<W>,
+    high: Value<NoInfer<W>>,
+  ): Value<T> {
+    if (bytesOf(low.type) !== 4 || high.type !== low.type)
+      throw this.fail(`join got ${low.type} and ${high.type}; it takes two words of one type`);
     return this.emitValue("mov.b64", to, [{ vector: [low, high] }]);
   }
 

@@ -1,6 +1,6 @@
-// Memory of a kernel: parameters, shared memory, loads and stores by space, width, cache and order, atomics, and asynchronous copies.
-import { Control } from "./control.js";
+// Access to memory: loads and stores by space, width, cache and order, atomics, fences, and asynchronous copies. What memory a kernel has is in storage.ts.
 import { type Item, levels } from "./instruction.js";
+import { Storage } from "./storage.js";
 import type { Needs } from "./targets.js";
 import { bytesOf, type Loaded, loadedType, type MemoryType, memoryWord, type RegisterType } from "./types.js";
 import { type AddressType, type Operand, Pointer, type Space, type Value } from "./values.js";
@@ -32,95 +32,7 @@ export interface LoadOptions<T extends RegisterType = RegisterType> extends Acce
   otherwise?: Operand<T>;
 }
 
-/** A parameter of a kernel. */
-export interface Parameter {
-  readonly name: string;
-  readonly type: MemoryType;
-  /** For a pointer: what it points to. */
-  readonly element?: MemoryType;
-}
-
-export interface SharedArray {
-  readonly name: string;
-  readonly bytes: number;
-  readonly alignment: number;
-}
-
-const alignUp = (value: number, to: number): number => Math.ceil(value / to) * to;
-
-export class Memory extends Control {
-  /** @internal */
-  readonly parameters: Parameter[] = [];
-  /** @internal */
-  readonly sharedArrays: SharedArray[] = [];
-  private dynamicBytes = 0;
-  private alignment = 128;
-
-  /** Dynamic shared memory that a launch must give, in bytes. */
-  get dynamicSharedBytes(): number {
-    return this.dynamicBytes;
-  }
-
-  /** Bytes of the shared arrays declared so far, alignment included. */
-  get staticSharedBytes(): number {
-    return this.sharedArrays.reduce((sum, { bytes, alignment }) => alignUp(sum, alignment) + bytes, 0);
-  }
-
-  private addParameter(parameter: Parameter): string {
-    if (!/^[A-Za-z_]\w*$/.test(parameter.name)) throw this.fail(`a parameter's name is ${JSON.stringify(parameter.name)}; it takes a name`);
-    if (this.parameters.some(({ name }) => name === parameter.name)) throw this.fail(`parameter ${parameter.name} is there twice`);
-    this.parameters.push(parameter);
-    return `${this.name}_${parameter.name}`;
-  }
-
-  /** A scalar parameter, in the order of the calls. */
-  parameter<T extends MemoryType>(type: T, name: string): Value<Loaded<T>> {
-    const symbol = this.addParameter({ name, type });
-    const opcode = `ld.param.${memoryWord(type)}`;
-    return this.emitValue(opcode, loadedType(type), [{ address: symbol, bytes: 0 }], { level: levels.block });
-  }
-
-  /** A parameter that points to elements in global memory. */
-  pointer<T extends MemoryType>(element: T, name: string): Pointer<"global", T> {
-    const symbol = this.addParameter({ name, type: "u64", element });
-    const generic = this.emitValue("ld.param.u64", "u64", [{ address: symbol, bytes: 0 }], { level: levels.block });
-    return new Pointer("global", element, this.emitValue("cvta.to.global.u64", "u64", [generic]));
-  }
-
-  /** An array in static shared memory: 48 KiB at most in all. */
-  shared<T extends MemoryType>(element: T, count: number, alignment = 16): Pointer<"shared", T> {
-    const bytes = this.sharedSize(element, count);
-    const name = `shared_${this.sharedArrays.length}`;
-    this.sharedArrays.push({ name, bytes, alignment });
-    return new Pointer("shared", element, this.emitValue("mov.u32", "u32", [`${this.name}_${name}`]));
-  }
-
-  /** An array in dynamic shared memory, whose total `dynamicSharedBytes` a launch must give. */
-  dynamicShared<T extends MemoryType>(element: T, count: number, alignment = 16): Pointer<"shared", T> {
-    const bytes = this.sharedSize(element, count);
-    if (alignment < 1 || alignment > 1024 || (alignment & (alignment - 1)) !== 0)
-      throw this.fail(`an alignment of ${alignment} bytes; it takes a power of two up to 1024`);
-    const at = alignUp(this.dynamicBytes, alignment);
-    this.alignment = Math.max(this.alignment, alignment);
-    this.dynamicBytes = at + bytes;
-    return new Pointer("shared", element, this.emitValue("mov.u32", "u32", [this.dynamicName]), at);
-  }
-
-  /** @internal Bytes to whose multiple the dynamic shared memory is aligned. */
-  get dynamicAlignment(): number {
-    return this.alignment;
-  }
-
-  /** @internal */
-  get dynamicName(): string {
-    return `${this.name}_dynamic`;
-  }
-
-  private sharedSize(element: MemoryType, count: number): number {
-    if (!Number.isInteger(count) || count < 1) throw this.fail(`shared memory for ${count} elements; it takes a whole number from 1`);
-    return bytesOf(element) * count;
-  }
-
+export class Memory extends Storage {
   /** The pointer `index` elements further. */
   at<S extends Space, T extends MemoryType>(pointer: Pointer<S, T>, index: Operand<"u32">, stride = 1): Pointer<S, T> {
     const bytes = bytesOf(pointer.element) * stride;
@@ -180,21 +92,23 @@ export class Memory extends Control {
       where ? this.variable<RegisterType>(type, otherwise as never) : this.newValue(type),
     );
     const result: Item = count === 1 ? results[0]! : { vector: results };
-    const strong = options.order !== undefined && options.order !== "weak";
+    // One address of local memory is another place in each thread.
+    const own = pointer.space === "local" || (options.order !== undefined && options.order !== "weak");
     this.emit(opcode, result, [this.addressItem(pointer)], {
       needs,
       ...(where && { guard: { value: where, negated: false } }),
-      ...(strong && { level: levels.lane }),
+      ...(own && { level: levels.lane }),
     });
     return results as Value<Loaded<T>>[];
   }
 
   /** Stores one element, or 2 or 4 into one aligned piece of at most 16 bytes. */
-  store<S extends Space, T extends MemoryType>(
+  store<S extends Exclude<Space, "const">, T extends MemoryType>(
     pointer: Pointer<S, T>,
     value: Operand<Loaded<NoInfer<T>>> | readonly Operand<Loaded<NoInfer<T>>>[],
     options: AccessOptions = {},
   ): void {
+    if ((pointer.space as Space) === "const") throw this.fail("a store to constant memory; it takes global, shared or local memory");
     const values = (Array.isArray(value) ? value : [value]) as Operand<RegisterType>[];
     const { length } = values;
     if ((length !== 1 && length !== 2 && length !== 4) || length * bytesOf(pointer.element) > 16)

@@ -2,6 +2,7 @@
 import { PtxBuildError } from "./errors.js";
 import { type Instruction, registersRead, registersWritten, type Statement, statementText } from "./instruction.js";
 import { type LaunchBounds, PtxKernel } from "./kernel.js";
+import { arrayText, type DeclaredArray } from "./storage.js";
 import { laterVersion, type PtxVersion, type Target, targetFacts } from "./targets.js";
 import { bytesOf, type RegisterType, registerTypes } from "./types.js";
 import { type KernelResources, validateKernel } from "./validate.js";
@@ -66,8 +67,13 @@ export class PtxModule {
     const head = [`.version ${version.join(".")}`, `.target ${this.target}`, `.address_size ${this.addressSize}`, ""];
     const dynamic = this.kernels.filter((each) => each.dynamicSharedBytes > 0);
     const shared = dynamic.map((each) => `.extern .shared .align ${each.dynamicAlignment} .b8 ${each.dynamicName}[];`);
-    return { ptx: [...head, ...shared, ...this.kernels.flatMap(kernelText)].join("\n"), resources };
+    const constants = this.kernels.flatMap((each) => arraysOf(each, (space) => space === "const"));
+    return { ptx: [...head, ...shared, ...constants, ...this.kernels.flatMap(kernelText)].join("\n"), resources };
   }
+}
+
+function arraysOf({ arrays }: PtxKernel, wanted: (space: DeclaredArray["space"]) => boolean): string[] {
+  return arrays.filter(({ space }) => wanted(space)).map(arrayText);
 }
 
 function kernelText(kernel: PtxKernel): string[] {
@@ -77,14 +83,14 @@ function kernelText(kernel: PtxKernel): string[] {
     return `\t.param .${scalarText(type)}${pointer} ${name}_${parameter}`;
   });
   const head = declared.length === 0 ? [`.visible .entry ${name}()`] : [`.visible .entry ${name}(`, declared.join(",\n"), ")"];
-  const shared = kernel.sharedArrays.map((each) => `\t.shared .align ${each.alignment} .b8 ${name}_${each.name}[${each.bytes}];`);
+  const arrays = arraysOf(kernel, (space) => space !== "const").map((each) => `\t${each}`);
   const registers = Object.keys(registerTypes) as RegisterType[];
   const declarations = registers.flatMap((type) => {
     const count = kernel.registerCounts.get(type);
     const { declared: word, prefix } = registerTypes[type];
     return count === undefined ? [] : [`\t.reg .${word} %${prefix}<${count}>;`];
   });
-  return ["", ...head, ...directives(bounds), "{", ...declarations, ...shared, ...fuseMoves(kernel).map(statementText), "}", ""];
+  return ["", ...head, ...directives(bounds), "{", ...declarations, ...arrays, ...fuseMoves(kernel).map(statementText), "}", ""];
 }
 
 /** Parameters of halves are declared as bits. */

@@ -18,6 +18,7 @@ export interface KernelResources {
 }
 
 const staticLimit = 48 * 1024;
+const constantLimit = 64 * 1024;
 const show = (instruction: Instruction): string => JSON.stringify(statementText(instruction).trim());
 
 /** Checks a kernel for a target and says what it uses. @throws PtxBuildError, PtxTargetError */
@@ -73,6 +74,9 @@ function checkLimits(kernel: PtxKernel, target: Target, registers: number): void
       `${staticSharedBytes} bytes of static shared memory; it takes at most ${staticLimit} (dynamicShared gives more)`,
       kernel.name,
     );
+  const constants = kernel.bytesIn("const");
+  if (constants > constantLimit)
+    throw new PtxTargetError(`${constants} bytes of constant memory; it takes at most ${constantLimit}`, kernel.name);
   const shared = staticSharedBytes + dynamicSharedBytes;
   if (shared > facts.sharedBytesPerBlock)
     throw new PtxTargetError(`${shared} bytes of shared memory; a block of ${target} has ${facts.sharedBytesPerBlock}`, kernel.name);

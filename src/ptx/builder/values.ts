@@ -71,7 +71,7 @@ const scratch = new DataView(new ArrayBuffer(8));
 const hex = (bits: number | bigint, digits: number): string => bits.toString(16).toUpperCase().padStart(digits, "0");
 
 /** A constant as PTX text: floats by their bits, so that none is rounded twice. Throws PtxBuildError for a number the type cannot hold. */
-export function literal(type: RegisterType, value: number | bigint): string {
+export function literal(type: RegisterType | MemoryType, value: number | bigint): string {
   switch (type) {
     case "f32":
       scratch.setFloat32(0, Number(value));
