@@ -7,9 +7,10 @@ import { isQuantized } from "../../../reservoir/weight-rounding.js";
 import { elementBytes, type ModelShape } from "../shape.js";
 import type { TimeLoopFamily, TimeLoopPlan } from "../time-loop.js";
 import { denseKernel, denseLayout, DenseWeights } from "./dense.js";
-import { StreamedLoop } from "./loop.js";
+import { chunkBytes, StreamedLoop } from "./loop.js";
 import { quantizedLayout, QuantizedWeights } from "./quantized.js";
 import { sparseKernel, SparseWeights, sparseVariant } from "./sparse.js";
+import { mostLayoutBytes } from "./sparse-layout.js";
 import { fastDetail, type NeuronArguments, type StreamedWeights } from "./weights.js";
 
 /**
@@ -72,8 +73,10 @@ function place(shape: ModelShape, device: DeviceInfo): Placed {
     };
   }
   const variant = sparseVariant(size, nonzeros, precision, weightPrecision, arithmetic, device);
+  const bytes = nonzeros * variant.entryBytes;
+  const more = mostLayoutBytes(size, nonzeros, variant.entryBytes) - bytes;
   return {
-    ...{ kernel: sparseKernel(variant), fast: variant.fast, bytes: nonzeros * variant.entryBytes, more: size * 8, stateLength: size },
+    ...{ kernel: sparseKernel(variant), fast: variant.fast, bytes, more, stateLength: size },
     bandwidth: bandwidth[variant.shared > 0 ? "staged" : "gathered"],
     load: (context, stream, { weights, draws }, neuron) =>
       new SparseWeights(context, stream, weights as SparseMatrix, draws, precision, variant, neuron),
@@ -90,7 +93,7 @@ function plan(shape: ModelShape, device: DeviceInfo): TimeLoopPlan {
     name: "streamed",
     arithmetic: fast ? "fast" : "portable",
     details: { kernel, bytesPerStep: bytes, ...fastDetail(fast) },
-    bytes: bytes + more + 4 * stateLength * elementBytes(shape.precision),
+    bytes: bytes + more + 4 * stateLength * elementBytes(shape.precision) + chunkBytes,
     microsecondsPerStep: launchMicroseconds + bytes / (rate * relativeBandwidth(device)),
     open: (context, model) => new StreamedLoop(context, model, (stream, neuron) => placed.load(context, stream, model, neuron)),
   };

@@ -13,8 +13,8 @@ import { abandonAll, disposeAll } from "../dispose.js";
 /** Steps of a graph: even, so that the two buffers of the state are as before. */
 const graphSteps = 64;
 
-/** Bytes of a Chunk (kernels/reservoir_step.cu) in 64-bit words. */
-const chunkWords = 5;
+/** Of a Chunk (kernels/include/streamed_step.cuh). */
+export const chunkBytes = 40;
 
 /** Makes W's place on the device. */
 export type MakeWeights = (stream: Stream, neuron: NeuronArguments) => StreamedWeights;
@@ -69,7 +69,7 @@ export class StreamedLoop implements TimeLoop {
       this.#states = [state(), state()];
       this.#leak = kept(context.upload(model.leakRate as Float32Array<ArrayBuffer>, { label: "a" })) as RealSlice;
       this.#keep = kept(context.upload(keepRates(model.leakRate, precision) as Float32Array<ArrayBuffer>, { label: "1 - a" })) as RealSlice;
-      this.#chunk = kept(context.zeros("u64", chunkWords, { label: "chunk" }));
+      this.#chunk = kept(context.zeros("u64", chunkBytes / 8, { label: "chunk" }));
     } catch (error) {
       abandonAll([this, stream]);
       throw error;

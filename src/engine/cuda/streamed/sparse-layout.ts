@@ -22,6 +22,14 @@ export interface SparseLayout {
 
 export const entriesPerLoad = (size: number, nonzeros: number): 1 | 4 => (nonzeros / size >= longRow ? 4 : 1);
 
+/** The most bytes that a layout takes, whatever the lengths of its rows, which may not be known yet. */
+export function mostLayoutBytes(size: number, nonzeros: number, entryBytes: number): number {
+  const slices = Math.ceil(size / sliceRows);
+  // A slice has its longest row four times, the first's of at most `size` entries, each other's no longer than the four rows before; all of whole loads.
+  const padded = nonzeros + sliceRows * size + slices * sliceRows * rowLanes * entriesPerLoad(size, nonzeros);
+  return entryBytes * padded + 4 * (slices * sliceRows + slices + 1);
+}
+
 /** Sorts rows by length, longest first, and sizes the slices, by where each row begins in CSR form. */
 export function sparseLayout(rowOffsets: Uint32Array): SparseLayout {
   const size = rowOffsets.length - 1;
