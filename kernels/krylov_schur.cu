@@ -6,6 +6,9 @@ using packing::bfloat16;
 
 namespace {
 
+/** Of the largest basis that is tried (src/numerics/spectrum/krylov-attempts.ts). */
+const int mostVectors = 120;
+
 /** What an Arnoldi step leaves for the host, before its two passes of projections. */
 enum Record { BEFORE = 0, AFTER_FIRST = 1, AFTER_SECOND = 2, HEAD = 4 };
 
@@ -186,9 +189,9 @@ extern "C" __global__ void __launch_bounds__(256) krylov_normalise(double* w, co
   for (int c = blockIdx.x * blockDim.x + threadIdx.x; c < n; c += gridDim.x * blockDim.x) w[c] = portable::mul(w[c], factor);
 }
 
-/** The first `keep` vectors become V Q, Q of count rows of `ld`; 32 numbers of each vector a block. */
+/** The first `keep` of `count` vectors become V Q, Q of rows of `ld`; 32 numbers of each vector a block. */
 extern "C" __global__ void __launch_bounds__(256) krylov_change_basis(double* basis, const double* __restrict__ q, int count, int keep, int ld, int n) {
-  __shared__ double strip[120][32];
+  __shared__ double strip[mostVectors][32];
   const int c = blockIdx.x * 32 + (threadIdx.x & 31), part = threadIdx.x >> 5;
   for (int i = part; i < count; i += 8) strip[i][threadIdx.x & 31] = c < n ? basis[(size_t)i * n + c] : 0.0;
   __syncthreads();
