@@ -1,5 +1,5 @@
 // Generated kernels on a real GPU: first each against double precision, then its time by events beside cuBLAS, PyTorch and a copy, which are
-// measured in the same run where python3 has torch. Usage: npm run bench:ptx
+// measured in the same run where python3 has torch. Usage: npm run bench:gpu:ptx
 import { spawnSync } from "node:child_process";
 import { bfloat16Bits, halfBits, openDevice } from "spillway/gpu";
 import { dequantizeQ4, generateKernel, quantizeQ4 } from "spillway/ptx";

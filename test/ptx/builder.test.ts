@@ -194,6 +194,25 @@ describe("what it prints runs", () => {
     expect(values).toEqual(Array.from({ length: 32 }, (_, l) => l + 1));
   });
 
+  it("bits put into others, and atomics of bits of any word", () => {
+    const result = lanes((k) => {
+      const lane = k.reinterpret("b32", k.laneIndex());
+      const word = k.shared("u32", 1);
+      const first = k.compare("eq", k.laneIndex(), 0);
+      k.store(word, 0xff00, { where: first });
+      k.barrier();
+      k.if(first, () => {
+        k.atomic("and", word, 0x0ff0);
+        k.atomic("or", word, 0x000f);
+        k.atomic("xor", word, 0x0100);
+      });
+      k.barrier();
+      const put = k.bitInsert(lane, k.reinterpret("b32", k.load(word)), 16, 4);
+      return k.convert("f32", k.reinterpret("u32", put));
+    });
+    expect(result).toEqual(Array.from({ length: 32 }, (_, l) => 0x0e0f + (l % 16) * 2 ** 16));
+  });
+
   it("guarded loads give what was said instead", () => {
     const ptx = build((k) => {
       const [x, out] = [k.pointer("u8", "x"), k.pointer("u32", "out")];
@@ -355,6 +374,16 @@ describe("what it refuses", () => {
     refuse((k) => k.local("f32", 4, 24)).toThrow("an alignment of 24 bytes; it takes a power of two up to 128");
     // @ts-expect-error constant memory is read only
     refuse((k) => k.store(k.constants("f32", [1]), 2)).toThrow("a store to constant memory; it takes global, shared or local memory");
+  });
+
+  it("what no instruction does: an order of bits, conversions of what is no number, atomics of other types", () => {
+    // @ts-expect-error bits without a meaning have no order
+    refuse((k) => k.compare("lt", k.constant("b32", 1), 2)).toThrow("compare of b32 got lt; it takes eq or ne");
+    // @ts-expect-error a pair is no number
+    refuse((k) => k.convert("f32", k.constant("f16x2", 1))).toThrow("convert to f32 got a f16x2; it takes one number");
+    refuse((k) => k.convert("tf32", k.constant("f64", 1))).toThrow("convert to tf32 got a f64; it takes f32");
+    // @ts-expect-error there is no sum of bits
+    refuse((k) => k.atomic("add", k.shared("b32", 1), 1)).toThrow("atomic add of b32; it takes u32, s32, u64, f32, f64");
   });
 
   it("64 bits of words of two types, which no assembler takes", () => {

@@ -2,7 +2,7 @@
 import { Emitter, moveType } from "./emitter.js";
 import type { Item } from "./instruction.js";
 import { convertOpcode, type OperationName, operations, type Operation, type TypesOf } from "./operations.js";
-import { bytesOf, type RegisterType } from "./types.js";
+import { type BitsType, bytesOf, type RegisterType, type ScalarType } from "./types.js";
 import { type Operand, type Value, Variable } from "./values.js";
 
 /** Relations of `compare`. Of floats all but "ne" are false where an operand is NaN. */
@@ -11,12 +11,19 @@ export type Comparison = "eq" | "ne" | "lt" | "le" | "gt" | "ge";
 export type Rounding = "rn" | "rz" | "rm" | "rp" | "rni" | "rzi" | "rmi" | "rpi";
 const wideOf = { u16: "u32", s16: "s32", u32: "u64", s32: "s64" } as const;
 type WideOf<T extends keyof typeof wideOf> = (typeof wideOf)[T];
+/** The relations that numbers of a type have. */
+type ComparisonOf<T> = T extends BitsType ? "eq" | "ne" : Comparison;
 type HalfOf<T extends "f16x2" | "bf16x2"> = T extends "f16x2" ? "f16" : "bf16";
 
 /** k where b is the constant 2^k and the type unsigned, for which an assembler need not know the trick. */
 function powerOfTwo(type: RegisterType, b: unknown): number | undefined {
   if (typeof b !== "number" || !type.startsWith("u") || !(b >= 1 && b <= 2 ** 31) || (Math.trunc(b) & (b - 1)) !== 0) return undefined;
   return 31 - Math.clz32(b);
+}
+
+function isConvertible(to: RegisterType, from: RegisterType): boolean {
+  const number = /^([us](16|32|64)|b?f16|f32|f64)$/;
+  return number.test(from) && (to === "tf32" ? from === "f32" : number.test(to));
 }
 
 export class Arithmetic extends Emitter {
@@ -188,6 +195,12 @@ export class Arithmetic extends Emitter {
     return this.operate("bfe", a.type, a.type, [a], more);
   }
 
+  /** `into` with its `count` bits from bit `from` up replaced by the lowest ones of a. */
+  bitInsert<T extends TypesOf<"bfi">>(a: Value<T>, into: Operand<NoInfer<T>>, from: Operand<"u32">, count: Operand<"u32">): Value<T> {
+    const more = [this.item("u32", from, "the start of bitInsert"), this.item("u32", count, "the count of bitInsert")];
+    return this.operate("bfi", a.type, a.type, [a, into], more);
+  }
+
   /** Four bytes chosen from the eight of a and b by the nibbles of `choice`. */
   bytePermute(a: Value<"b32">, b: Operand<"b32">, choice: Operand<"b32">): Value<"b32"> {
     return this.operate("prmt", "b32", "b32", [a, b, choice]);
@@ -198,8 +211,9 @@ export class Arithmetic extends Emitter {
     return this.operate("lop3", "b32", "b32", [a, b, c], [String(table & 255)]);
   }
 
-  /** A predicate from a comparison; one with a NaN is false but for "ne", which is true. */
-  compare<T extends TypesOf<"compare">>(how: Comparison, a: Value<T>, b: Operand<NoInfer<T>>): Value<"pred"> {
+  /** A predicate from a comparison; one with a NaN is false but for "ne", which is true. Bits without a meaning are equal or not. */
+  compare<T extends TypesOf<"compare">>(how: ComparisonOf<NoInfer<T>>, a: Value<T>, b: Operand<NoInfer<T>>): Value<"pred"> {
+    if (a.type.startsWith("b") && how !== "eq" && how !== "ne") throw this.fail(`compare of ${a.type} got ${how}; it takes eq or ne`);
     const float = a.type === "f32" || a.type === "f64";
     const word = how === "ne" && float ? "neu" : how;
     const items = [a, this.item(a.type, b as Operand<T>, "compare", 2)];
@@ -211,8 +225,11 @@ export class Arithmetic extends Emitter {
     return this.operate("select", yes.type, yes.type, [yes, no], [predicate]);
   }
 
-  /** cvt: to another type, rounded to nearest even between floats and towards zero to integers unless said otherwise. */
-  convert<T extends RegisterType>(to: T, a: Value, rounding?: Rounding): Value<T> {
+  /** cvt: to another type, rounded to nearest even between floats and towards zero to integers unless said otherwise; f32 may become tf32. */
+  convert<T extends ScalarType | "tf32">(to: T, a: Value<ScalarType>, rounding?: Rounding): Value<T> {
+    if (!isConvertible(to, a.type)) throw this.fail(`convert to ${to} got a ${a.type}; it takes ${to === "tf32" ? "f32" : "one number"}`);
+    const given: RegisterType = a.type;
+    if (given === to && !rounding?.endsWith("i")) return this.copy(a) as Value<RegisterType> as Value<T>;
     if (to === "f32" && a.type === "bf16") return this.emitValue("mov.b32", to, [{ vector: ["0", a] }]);
     const { opcode, needs } = convertOpcode(to, a.type, rounding);
     return this.emitValue(opcode, to, [a], this.needs(needs));

@@ -9,8 +9,24 @@ import { type AddressType, type Operand, Pointer, type Space, type Value } from 
 export type Order = "weak" | "volatile" | "relaxed" | "acquire" | "release";
 /** Threads among which an order holds: of the block, the cluster, the device, or the whole system. */
 export type Scope = "cta" | "cluster" | "gpu" | "sys";
+const anyWord = ["u32", "s32", "b32", "f32", "u64", "s64", "b64", "f64"] as const;
+const wholeWord = ["u32", "s32", "b32", "u64", "s64", "b64"] as const;
+const ordered = ["u32", "s32", "u64", "s64"] as const;
+/** The types that each atomic takes. */
+const atomicTypes = {
+  add: ["u32", "s32", "u64", "f32", "f64"],
+  min: ordered,
+  max: ordered,
+  and: wholeWord,
+  or: wholeWord,
+  xor: wholeWord,
+  exch: anyWord,
+  inc: ["u32"],
+  dec: ["u32"],
+} as const;
+
 /** What an atomic does to the number in memory; "inc" and "dec" wrap round at their operand. */
-export type AtomicOperation = "add" | "min" | "max" | "and" | "or" | "xor" | "exch" | "inc" | "dec";
+export type AtomicOperation = keyof typeof atomicTypes;
 
 /** Caching, order and condition of an access to memory. */
 export interface AccessOptions {
@@ -121,16 +137,18 @@ export class Memory extends Storage {
   }
 
   /** Reads, computes and writes in one piece; gives what was there before. */
-  atomic<S extends "global" | "shared", T extends "u32" | "s32" | "u64" | "b32" | "b64" | "f32" | "f64">(
-    operation: AtomicOperation,
+  atomic<S extends "global" | "shared", O extends AtomicOperation, T extends (typeof atomicTypes)[O][number]>(
+    operation: O,
     pointer: Pointer<S, T>,
     value: Operand<NoInfer<T>>,
     order: "relaxed" | "acquire" | "release" | "acq_rel" = "relaxed",
     scope: Scope = "gpu",
   ): Value<T> {
-    const items = [this.addressItem(pointer), this.item(pointer.element, value as Operand<T>, "the value of an atomic")];
-    const opcode = `atom.${order}.${scope}.${pointer.space}.${operation}.${pointer.element}`;
-    return this.emitValue(opcode, pointer.element, items, { level: levels.lane });
+    const types: readonly string[] = atomicTypes[operation];
+    if (!types.includes(pointer.element)) throw this.fail(`atomic ${operation} of ${pointer.element}; it takes ${types.join(", ")}`);
+    const items = [this.addressItem(pointer), this.item<RegisterType>(pointer.element, value as Operand<T>, "the value of an atomic")];
+    const type = /and|or|exch/.test(operation) ? `b${8 * bytesOf(pointer.element)}` : pointer.element;
+    return this.emitValue(`atom.${order}.${scope}.${pointer.space}.${operation}.${type}`, pointer.element, items, { level: levels.lane });
   }
 
   /** Writes `value` where `expected` is; gives what was there before. */

@@ -37,6 +37,8 @@ export type FloatType = "f32" | "f64";
 export type HalfType = "f16" | "bf16" | "f16x2" | "bf16x2";
 export type NumberType = IntegerType | FloatType | HalfType;
 export type BitsType = "b16" | "b32" | "b64";
+/** One number, which cvt makes of another. */
+export type ScalarType = IntegerType | FloatType | "f16" | "bf16";
 
 interface TypeFacts {
   readonly bytes: number;
