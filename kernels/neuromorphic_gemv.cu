@@ -1,5 +1,5 @@
 // The named kernels of a reservoir, for use one at a time: matrix-vector products and leaky integration in portable arithmetic (docs/numerics.md, rules 1,
-// 4, 5 and 6), for any size. A whole run is faster by reservoir_step or reservoir_run, which fuse them.
+// 4, 5 and 6), for any size. A whole run is faster by reservoir_step or reservoir_grid, which fuse them.
 #include "philox.cuh"
 
 namespace {

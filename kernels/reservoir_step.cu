@@ -1,5 +1,6 @@
 // One step of a rate reservoir a launch, in portable arithmetic (docs/numerics.md, rules 1 to 6 and 10): the streamed plan, whose weights come from
-// memory each step. The input drive of many steps, readouts and packing stand here too. Not here: loops that stay on the device (reservoir_run).
+// memory each step. The input drive of many steps, readouts and packing stand here too. Not here: loops that stay on the chip
+// (reservoir_cluster, reservoir_grid, reservoir_sparse).
 #include "streamed_step.cuh"
 
 using namespace packing;

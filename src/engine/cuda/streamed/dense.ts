@@ -4,7 +4,7 @@ import type { FloatArray, Matrix, Precision } from "../../../numerics/index.js";
 import { allocAny, type AnyBuffer, type AnyKernel, realKernel, realType } from "../kernels.js";
 import { elementBytes } from "../shape.js";
 import { drawPackedRows } from "./drawn.js";
-import { fastDetail, type NeuronArguments, type StepArguments, type StreamedWeights } from "./weights.js";
+import { fastDetail, type NeuronArguments, rowsOfPiece, type StepArguments, type StreamedWeights } from "./weights.js";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import type { WeightPrecision } from "../../../reservoir/weight-rounding.js";
 import { abandonAll } from "../dispose.js";
@@ -18,10 +18,6 @@ const variants = {
 } as const;
 
 const threads = 128;
-
-/** Rows of W are sent in pieces of at most about this many bytes, and in no fewer pieces than these. */
-const pieceBytes = 64 * 2 ** 20;
-const pieces = 16;
 
 export interface DenseLayout {
   readonly variant: keyof typeof variants;
@@ -113,7 +109,7 @@ export class DenseWeights implements StreamedWeights {
 function pack(context: Context, stream: Stream, weights: Matrix, precision: Precision, layout: DenseLayout, target: AnyBuffer): void {
   const { rows: size, data } = weights;
   const real = realType(precision);
-  const piece = Math.max(1, Math.min(Math.ceil(size / pieces), Math.floor(pieceBytes / (size * elementBytes(precision)))));
+  const piece = rowsOfPiece(size, elementBytes(precision));
   const parameters = ["const real*", `${weightType(layout)}*`, "i32", "i32", "i32"] as const;
   const kernel = realKernel(context, "reservoir_step", `pack_rows_${layout.variant}`, precision, parameters);
   const source = allocAny(context, real, piece * size, "rows of W on their way");

@@ -9,17 +9,13 @@ import { type AnyKernel, loadEntries } from "../kernels.js";
 import { freeMemory } from "../memory.js";
 import type { ModelShape } from "../shape.js";
 import { drawArguments, drawParameters } from "./drawn.js";
-import { fastDetail, type NeuronArguments, type StepArguments, type StreamedWeights } from "./weights.js";
+import { fastDetail, type NeuronArguments, rowsOfPiece, type StepArguments, type StreamedWeights } from "./weights.js";
 
 /** What the kernels make of W: columns that stand together and their bytes, columns a lane loads at once, rows of a block, and the least device. */
 const kinds = {
   int8: { file: "reservoir_step_fast", name: "int8", columns: 512, bytes: 512, lanes: 16, rows: 16, threads: 128, capability: 7 },
   q4_k: { file: "reservoir_q4k", name: "q4k", columns: 256, bytes: 144, lanes: 0, rows: 32, threads: 128, capability: 8 },
 } as const;
-
-/** Rows of W come from the host in pieces of at most about this many bytes, and in no fewer than these. */
-const pieceBytes = 64 * 2 ** 20;
-const pieces = 16;
 
 export interface QuantizedLayout {
   readonly precision: keyof typeof kinds;
@@ -112,8 +108,8 @@ export class QuantizedWeights implements StreamedWeights {
     const pack = loadEntries(context, "reservoir_quantize", [name]).kernel(name, parameters);
     const bring = drawn ? drawnRows(context, drawn) : hostRows(weights.data, size);
     // A thread draws a row: as many rows at a time as there is room for.
-    const most = drawn ? Math.min(layout.bytes, freeMemory(context) / 2) : Math.min(pieceBytes, (4 * size * size) / pieces);
-    const piece = Math.max(1, Math.min(size, Math.floor(most / (4 * size))));
+    const room = Math.min(layout.bytes, freeMemory(context) / 2);
+    const piece = drawn ? Math.max(1, Math.min(size, Math.floor(room / (4 * size)))) : rowsOfPiece(size, 4);
     const source = context.alloc("f32", piece * size, { label: "rows of W on their way" });
     try {
       for (let row = 0; row < size; row += piece) {

@@ -26,6 +26,10 @@ export interface StreamedWeights {
   dispose(): void;
 }
 
+/** Rows of a W from the host that are sent at a time: pieces of at most about 64 MiB, and no fewer than 16. */
+export const rowsOfPiece = (size: number, elementBytes: number): number =>
+  Math.max(1, Math.min(Math.ceil(size / 16), Math.floor(2 ** 26 / (size * elementBytes))));
+
 /** What every step takes after its pointers: activation, noise level and noise key (kernels/reservoir_step.cu). */
 export type NeuronArguments = readonly [activation: number, noiseLevel: number, key0: number, key1: number];
 
