@@ -220,6 +220,8 @@ export interface Engine {
   readonly planNames?: readonly string[];
   /** What a step of a rate reservoir of these sizes would take, by a model of cost. @throws EngineCapacityError when it does not fit */
   microsecondsPerStep?(shape: ModelShape): number;
+  /** What a step of all these reservoirs would take together; undefined where they would run one after the other. */
+  microsecondsPerEnsembleStep?(shapes: readonly ModelShape[]): number | undefined;
   /** The same of a spiking reservoir that fires at 10 Hz in steps of 1 ms. */
   microsecondsPerSpikingStep?(shape: SpikingShape): number;
   /** Row sums of a W that is drawn where it is used, of an engine that can draw. */

@@ -1,7 +1,7 @@
 // The list of engines there are, and the choice among them. Which ones, and from where they are loaded, is said by the package's index alone.
 import type { Engine, EngineStatus } from "./engine.js";
 import { EngineUnavailableError } from "./engine.js";
-import type { AnyShape } from "./shape.js";
+import type { AnyShape, ModelShape } from "./shape.js";
 
 /** How an engine is known. */
 export interface RegistrationOptions {
@@ -49,10 +49,11 @@ export interface EngineChoice {
 }
 
 /**
- * Loads an engine by name, or for "auto" the one whose steps are modelled to be fastest for the work's sizes; without sizes, the first that runs here.
+ * Loads an engine by name, or for "auto" the one whose steps are modelled to be fastest for the work's sizes, those of one reservoir or of all members of
+ * an ensemble; without sizes, the first that runs here.
  * @throws EngineUnavailableError
  */
-export async function chooseEngine(name = "auto", shape?: AnyShape): Promise<EngineChoice> {
+export async function chooseEngine(name = "auto", shape?: AnyShape | readonly AnyShape[]): Promise<EngineChoice> {
   if (registrations.size === 0)
     throw new EngineUnavailableError(name, 'no engine is registered; import "spillway" itself, not only a part of it');
   return name === "auto" ? automatic(shape) : named(name);
@@ -71,7 +72,8 @@ async function named(name: string): Promise<EngineChoice> {
 }
 
 /** Looks at automatic engines in the order of their registration, and no further than one can be worth it. */
-async function automatic(shape: AnyShape | undefined): Promise<EngineChoice> {
+async function automatic(work: AnyShape | readonly AnyShape[] | undefined): Promise<EngineChoice> {
+  const shapes = work && ("length" in work ? work : [work]);
   const notes: string[] = [];
   let compared = false;
   let best: { engine: Engine; status: EngineStatus; cost: number | undefined } | undefined;
@@ -93,7 +95,7 @@ async function automatic(shape: AnyShape | undefined): Promise<EngineChoice> {
     }
     let cost: number | undefined;
     try {
-      cost = shape && ("kind" in shape ? engine.microsecondsPerSpikingStep?.(shape) : engine.microsecondsPerStep?.(shape));
+      cost = shapes && costOf(engine, shapes);
     } catch (error) {
       notes.push(`${engine.name} does not take it: ${(error as Error).message}`);
       continue;
@@ -103,15 +105,42 @@ async function automatic(shape: AnyShape | undefined): Promise<EngineChoice> {
       const [slower, faster] = [`${format(best.cost)} us on ${best.engine.name}`, `${format(cost)} us on ${engine.name}`];
       const enough = cost * worthwhile <= best.cost;
       const why = enough || cost >= best.cost ? "" : ", which is not twice as fast";
-      notes.push(`a step of ${shape!.size} neurons is modelled at ${slower} and ${faster}${why}`);
+      notes.push(`a step of ${sizesOf(shapes!)} is modelled at ${slower} and ${faster}${why}`);
       compared = true;
       if (!enough) continue;
     }
     best = { engine, status, cost };
   }
   if (!best) throw new EngineUnavailableError("auto", notes.join("; "));
-  const alone = best.cost !== undefined && !compared ? [`a step of ${shape!.size} neurons is modelled at ${format(best.cost)} us`] : [];
+  const alone = best.cost !== undefined && !compared ? [`a step of ${sizesOf(shapes!)} is modelled at ${format(best.cost)} us`] : [];
   return { engine: best.engine, reason: [`auto: ${best.status.reason}`, ...alone, ...notes].join("; ") };
+}
+
+/** Microseconds of a step of all reservoirs: together where the engine does that, else one after the other; undefined where it has no model of it. */
+function costOf(engine: Engine, shapes: readonly AnyShape[]): number | undefined {
+  const rates = shapes.filter((shape): shape is ModelShape => !("kind" in shape));
+  if (shapes.length > 1 && rates.length === shapes.length) {
+    const together = engine.microsecondsPerEnsembleStep?.(rates);
+    if (together !== undefined) return together;
+  }
+  const known = new Map<string, number | undefined>();
+  let sum: number | undefined = 0;
+  for (const shape of shapes) {
+    const key = JSON.stringify(shape);
+    if (!known.has(key)) known.set(key, "kind" in shape ? engine.microsecondsPerSpikingStep?.(shape) : engine.microsecondsPerStep?.(shape));
+    const cost = known.get(key);
+    if (cost === undefined) return undefined;
+    sum += cost;
+  }
+  return sum;
+}
+
+/** "50 neurons", or "1000 reservoirs of 50 to 200 neurons". */
+function sizesOf(shapes: readonly AnyShape[]): string {
+  const sizes = shapes.map(({ size }) => size);
+  const [least, most] = [sizes.reduce((a, b) => Math.min(a, b)), sizes.reduce((a, b) => Math.max(a, b))];
+  const neurons = `${least === most ? "" : `${least} to `}${most} neurons`;
+  return shapes.length === 1 ? neurons : `${shapes.length} reservoirs of ${neurons}`;
 }
 
 /** What every registered engine says of itself. */

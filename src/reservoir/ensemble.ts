@@ -6,7 +6,7 @@ import { chooseEngine } from "./engines.js";
 import { count, DataError, series } from "./inputs.js";
 import { type AnyReservoirOptions, modelOf, shapeFor } from "./kinds.js";
 import type { Profile } from "./profile.js";
-import { anyShapeOf } from "./shape.js";
+import { type AnyShape, anyShapeOf } from "./shape.js";
 import type { EngineModel } from "./spiking-model.js";
 import { UnknownFieldError } from "./validate.js";
 import { busyError } from "./work.js";
@@ -17,6 +17,20 @@ export interface EnsembleCreateOptions {
   readonly engine?: string | undefined;
   /** Measure what the work costs, phase by phase: `ReservoirEnsemble.profile`. Default false, and then nothing is recorded. */
   readonly profile?: boolean | undefined;
+}
+
+/** The sizes of all members, where they decide anything: undefined where an engine is named. @throws ConfigError */
+async function shapesFor(
+  engine: string | undefined,
+  configs: readonly (AnyReservoirOptions | EngineModel)[],
+): Promise<readonly AnyShape[] | undefined> {
+  const shapes: AnyShape[] = [];
+  for (const config of configs) {
+    const shape = "noiseKey" in config ? anyShapeOf(config) : await shapeFor(engine, config);
+    if (!shape) return undefined;
+    shapes.push(shape);
+  }
+  return shapes;
 }
 
 const createOptions: readonly string[] = ["engine", "profile"];
@@ -70,9 +84,7 @@ export class ReservoirEnsemble implements AsyncDisposable {
     for (const [name, value] of Object.entries(options))
       if (!createOptions.includes(name)) throw new UnknownFieldError(name, value, createOptions);
     if (configs.length === 0) throw new DataError("configs is empty; an ensemble takes at least one reservoir");
-    const first = configs[0]!;
-    const shape = "noiseKey" in first ? anyShapeOf(first) : await shapeFor(options.engine, first);
-    const { engine, reason } = await chooseEngine(options.engine, shape);
+    const { engine, reason } = await chooseEngine(options.engine, await shapesFor(options.engine, configs));
     const models: EngineModel[] = [];
     for (const config of configs) models.push("noiseKey" in config ? config : await modelOf(config, engine));
     const session = await engine.openEnsemble(models, { profile: options.profile });

@@ -73,6 +73,23 @@ describe("auto", () => {
   });
 });
 
+describe("auto for an ensemble", () => {
+  const members = Array.from({ length: 100 }, (_, k) => shape(k < 50 ? 20 : 30));
+
+  it("goes by the steps of all members: one after the other, or together where an engine does that", async () => {
+    register();
+    expect((await chooseEngine("auto", shape(20))).engine.name).toBe("host");
+    const { engine: alike, reason: apart } = await chooseEngine("auto", members);
+    expect(alike.name).toBe("host");
+    expect(apart).toContain("a step of 100 reservoirs of 20 to 30 neurons is modelled at 25 us on host and 1.0e2 us on device");
+    const together: Engine = { ...(await engine("device", () => 1)()), microsecondsPerEnsembleStep: (shapes) => shapes.length / 40 };
+    registerEngine("device", async () => together, { automatic: true, leastMicroseconds: 1 });
+    const { engine: chosen, reason } = await chooseEngine("auto", members);
+    expect(chosen.name).toBe("device");
+    expect(reason).toContain("a step of 100 reservoirs of 20 to 30 neurons is modelled at 25 us on host and 2.5 us on device");
+  });
+});
+
 describe("an engine by name", () => {
   it("is loaded once, and once for each device", async () => {
     register();

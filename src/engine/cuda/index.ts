@@ -8,6 +8,7 @@ import { openBatch } from "./batch/index.js";
 import { limitChunks } from "./chunk-limit.js";
 import { EngineDevice } from "./device.js";
 import { abandonAll } from "./dispose.js";
+import { ensembleMicroseconds } from "./ensemble/cost.js";
 import { openTogether } from "./ensemble/index.js";
 import { sweepTogether } from "./ensemble/sweep.js";
 import { freeMemory, usableMemory } from "./memory.js";
@@ -79,6 +80,8 @@ export function deviceEngine(options: DeviceEngineOptions): DeviceEngine {
     planNames,
 
     microsecondsPerStep: (shape) => choices(shape, place(undefined))[0]!.loop.microsecondsPerStep,
+
+    microsecondsPerEnsembleStep: (shapes) => ensembleMicroseconds(shapes, device.context().info),
 
     drawRowSums: (weights) => drawRowSums(device.context(), weights),
 

@@ -19,8 +19,8 @@ export function openTogether(
 }
 
 /** Bytes a second that one multiprocessor gets from the second cache, and microseconds of a step of a reservoir that has the device to itself. */
-const bytesPerSecond = 100e9;
-const microsecondsAlone = 1.5;
+export const bytesPerSecond = 100e9;
+export const microsecondsAlone = 1.5;
 
 /** Whether a step of all members, whose weights may have to be read again, takes less time than their steps one by one. */
 export function worthwhile(context: Context, members: readonly { readonly model: ReservoirModel }[], plan: MemberPlan): boolean {
