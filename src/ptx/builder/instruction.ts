@@ -73,9 +73,9 @@ function itemText(item: Item): string {
   return item.bytes === 0 ? `[${base}]` : item.bytes < 0 ? `[${base}-${-item.bytes}]` : `[${base}+${item.bytes}]`;
 }
 
-export function statementText(statement: Statement): string {
-  if (statement.kind === "label") return `${statement.name}:`;
-  const { opcode, result, operands, guard, target } = statement;
+/** An instruction as PTX, with its own result or another in its place. */
+export function instructionText(instruction: Instruction, result = instruction.result): string {
+  const { opcode, operands, guard, target } = instruction;
   let text = guard ? `\t@${guard.negated ? "!" : ""}${guard.value.name} ${opcode}` : `\t${opcode}`;
   let before = " ";
   const print = (item: string): void => {

@@ -1,6 +1,6 @@
 // A PTX module: kernels for one target, checked and printed. The same program gives the same bytes, always.
 import { PtxBuildError } from "./errors.js";
-import { type Instruction, registersRead, registersWritten, type Statement, statementText } from "./instruction.js";
+import { type Instruction, instructionText, type Item, registersRead, registersWritten, type Statement } from "./instruction.js";
 import { type LaunchBounds, PtxKernel } from "./kernel.js";
 import { arrayText, type DeclaredArray } from "./storage.js";
 import { laterVersion, type PtxVersion, type Target, targetFacts } from "./targets.js";
@@ -90,7 +90,7 @@ function kernelText(kernel: PtxKernel): string[] {
     const { declared: word, prefix } = registerTypes[type];
     return count === undefined ? [] : [`\t.reg .${word} %${prefix}<${count}>;`];
   });
-  return ["", ...head, ...directives(bounds), "{", ...declarations, ...arrays, ...fuseMoves(kernel).map(statementText), "}", ""];
+  return ["", ...head, ...directives(bounds), "{", ...declarations, ...arrays, ...statementTexts(kernel), "}", ""];
 }
 
 /** Parameters of halves are declared as bits. */
@@ -108,28 +108,35 @@ function directives({ block, maxThreads, minBlocks, cluster }: LaunchBounds): st
   ];
 }
 
-/** `op t, ...; mov v, t` with no other use of t becomes `op v, ...`: an assignment costs nothing. */
-function fuseMoves({ statements, registers }: PtxKernel): Statement[] {
+/** The statements as text. `op t, ...; mov v, t` with no other use of t becomes `op v, ...`: an assignment costs nothing. */
+function statementTexts({ statements, registers }: PtxKernel): string[] {
   const uses = new Uint32Array(registers.length);
   for (const each of statements) {
     if (each.kind === "label") continue;
     for (const id of registersRead(each)) uses[id]!++;
     for (const id of registersWritten(each)) uses[id]!++;
   }
-  const result: Statement[] = [];
-  for (const each of statements) {
-    const before = result.at(-1);
-    if (each.kind === "instruction" && each.opcode.startsWith("mov.") && before?.kind === "instruction" && fusible(before, each, uses))
-      result[result.length - 1] = { ...before, result: each.result! };
-    else result.push(each);
+  const texts: string[] = [];
+  for (let at = 0; at < statements.length; at++) {
+    const each = statements[at]!;
+    if (each.kind === "label") {
+      texts.push(`${each.name}:`);
+      continue;
+    }
+    let { result } = each;
+    for (let next = statements[at + 1]; next !== undefined && passesOn(each, result, next, uses); next = statements[at + 1]) {
+      result = next.result;
+      at++;
+    }
+    texts.push(instructionText(each, result));
   }
-  return result;
+  return texts;
 }
 
-function fusible(first: Instruction, move: Instruction, uses: Uint32Array): boolean {
-  const [source] = move.operands;
-  if (move.guard !== undefined || first.guard !== undefined) return false;
-  if (typeof source !== "object" || !("id" in source) || first.result !== source || uses[source.id] !== 2) return false;
-  const { result } = move;
-  return typeof result === "object" && "id" in result && result.type === source.type;
+/** Whether a statement only moves what an instruction before it puts into `result`, which nothing else touches. */
+function passesOn({ guard }: Instruction, result: Item | undefined, next: Statement, uses: Uint32Array): next is Instruction {
+  if (next.kind === "label" || guard !== undefined || next.guard !== undefined || !next.opcode.startsWith("mov.")) return false;
+  const [source] = next.operands;
+  if (typeof source !== "object" || !("id" in source) || result !== source || uses[source.id] !== 2) return false;
+  return typeof next.result === "object" && "id" in next.result && next.result.type === source.type;
 }

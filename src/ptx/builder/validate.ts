@@ -3,7 +3,7 @@
 import { registerPressure, undefinedRead, uniformity } from "./analysis.js";
 import { controlFlow } from "./control-flow.js";
 import { PtxBuildError, PtxTargetError } from "./errors.js";
-import { type Instruction, levels, statementText } from "./instruction.js";
+import { type Instruction, levels, instructionText } from "./instruction.js";
 import type { PtxKernel } from "./kernel.js";
 import { laterVersion, type PtxVersion, type Target, targetFacts } from "./targets.js";
 
@@ -19,7 +19,7 @@ export interface KernelResources {
 
 const staticLimit = 48 * 1024;
 const constantLimit = 64 * 1024;
-const show = (instruction: Instruction): string => JSON.stringify(statementText(instruction).trim());
+const show = (instruction: Instruction): string => JSON.stringify(instructionText(instruction).trim());
 
 /** Checks a kernel for a target and says what it uses. @throws PtxBuildError, PtxTargetError */
 export function validateKernel(kernel: PtxKernel, target: Target): KernelResources {
