@@ -19,15 +19,22 @@ export interface EnsembleCreateOptions {
   readonly profile?: boolean | undefined;
 }
 
+/** Fields in which members often differ and on which no size depends. */
+const sizeless: ReadonlySet<string> = new Set(["seed", "leakRate", "spectralRadius", "inputScaling", "bias"]);
+
 /** The sizes of all members, where they decide anything: undefined where an engine is named. @throws ConfigError */
 async function shapesFor(
   engine: string | undefined,
   configs: readonly (AnyReservoirOptions | EngineModel)[],
 ): Promise<readonly AnyShape[] | undefined> {
   const shapes: AnyShape[] = [];
+  // Ten thousand descriptions take seconds to check.
+  const known = new Map<string, AnyShape>();
   for (const config of configs) {
-    const shape = "noiseKey" in config ? anyShapeOf(config) : await shapeFor(engine, config);
+    const key = "noiseKey" in config ? "" : JSON.stringify(config, (name, value) => (sizeless.has(name) ? undefined : value));
+    const shape = "noiseKey" in config ? anyShapeOf(config) : (known.get(key) ?? (await shapeFor(engine, config)));
     if (!shape) return undefined;
+    known.set(key, shape);
     shapes.push(shape);
   }
   return shapes;
