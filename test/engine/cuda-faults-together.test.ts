@@ -1,5 +1,5 @@
 // Ensembles, batches and sweeps when the driver fails: the error is the driver's, and all that was taken is given back.
-import { describe, expect, it } from "vitest";
+import { describe } from "vitest";
 import { DenseBatchRun } from "../../src/engine/cuda/batch/dense.js";
 import { batchKernels, planBatch } from "../../src/engine/cuda/batch/shapes.js";
 import { disposeAll } from "../../src/engine/cuda/dispose.js";
@@ -7,12 +7,12 @@ import { openTogether } from "../../src/engine/cuda/ensemble/index.js";
 import { planMembers, runMembers } from "../../src/engine/cuda/ensemble/run.js";
 import { sweepTogether } from "../../src/engine/cuda/ensemble/sweep.js";
 import { DeviceSummary } from "../../src/engine/cuda/summary.js";
-import { type Context, type DriverCall, FaultyDriver, openDevice } from "../../src/gpu/index.js";
+import type { Context } from "../../src/gpu/index.js";
 import { Matrix } from "../../src/numerics/index.js";
 import { ridge } from "../../src/readout/index.js";
 import { plainFeatures } from "../../src/reservoir/index.js";
-import { simulatedDriver } from "../../src/sim/index.js";
 import { model, randomMatrix } from "./contract.js";
+import { givesBack } from "./gives-back.js";
 
 const of = model({ size: 9, storage: "dense", seed: 1, feedback: { size: 1 } });
 const plain = model({ size: 9, storage: "sparse", seed: 1, connectionProbability: 0.3 });
@@ -80,35 +80,4 @@ const works: Record<string, (context: Context) => Promise<unknown>> = {
   },
 };
 
-describe.each(Object.entries(works))("%s", async (_name, work) => {
-  const healthy = new FaultyDriver(simulatedDriver());
-  const context = openDevice({ driver: healthy, onLeak: () => undefined });
-  const opening = new Map(healthy.uses);
-  await work(context);
-  const calls =
-    /^cuMemAllocFromPoolAsync|^cuMemFreeAsync|^cuStreamCreate|^cuEventCreate|^cuLaunchKernelEx|^cuMemcpy(HtoD|DtoH)Async|^cuModuleLoad/;
-  const uses = [...healthy.uses].filter(([name, count]) => calls.test(name) && count > (opening.get(name) ?? 0));
-  context.dispose();
-
-  it.each(uses)("gives everything back when %s fails at one of its %i uses", async (call: DriverCall, count) => {
-    const first = (opening.get(call) ?? 0) + 1;
-    for (const use of new Set([first, Math.floor((first + count) / 2), count])) {
-      const driver = new FaultyDriver(simulatedDriver({ memoryBytes: 2 ** 24 }), [{ call, use, code: 400 }]);
-      const device = openDevice({ driver, onLeak: () => undefined });
-      const error = await work(device).then(
-        () => undefined,
-        (thrown: unknown) => thrown,
-      );
-      if (error !== undefined) expect(String(error), `${call}, use ${use}`).toMatch(/CUDA_ERROR_|cu[A-Z]/);
-      expect(
-        device.held().filter(({ kind }) => kind !== "module"),
-        `${call}, use ${use}`,
-      ).toEqual([]);
-      try {
-        device.dispose();
-      } catch {
-        // What the driver refused to give back was said before.
-      }
-    }
-  });
-});
+describe.each(Object.entries(works))("%s", (_name, work) => givesBack(work));

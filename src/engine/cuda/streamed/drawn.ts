@@ -43,14 +43,17 @@ export async function drawRowSums(context: Context, drawn: WeightDraws): Promise
 export function countDrawn(context: Context, drawn: WeightDraws): Uint32Array {
   if (drawn.full) return new Uint32Array(drawn.size).fill(drawn.selfConnections ? drawn.size : drawn.size - 1);
   const kernel = loadEntries(context, file, ["count_drawn"]).kernel("count_drawn", [...drawParameters, "u32*"]);
-  const counts = context.alloc("u32", drawn.size, { label: "row counts" });
-  const stream = context.stream({ label: "counts" });
+  const owned: { dispose(): void }[] = [];
   try {
+    const counts = context.alloc("u32", drawn.size, { label: "row counts" });
+    owned.push(counts);
+    const stream = context.stream({ label: "counts" });
+    owned.push(stream);
     stream.launch(kernel, shape(drawn.size), ...drawArguments(drawn), counts);
     stream.sync();
     return context.read(counts);
   } finally {
-    disposeAll([counts, stream]);
+    disposeAll(owned);
   }
 }
 
