@@ -36,8 +36,10 @@ export class Arithmetic extends Emitter {
   ): Value<R> {
     const entry = operations[name] as unknown as Operation;
     if (!entry.types.includes(type)) throw this.fail(`${name} got a ${type}; it takes ${entry.types.join(", ")}`);
-    const items = operands.map((operand, k) => this.item(type, operand as Operand<T>, name, k + 1));
-    return this.emitValue(entry.text(type), result, [...items, ...more], this.needs(entry.needs?.(type)));
+    const items: Item[] = [];
+    for (let k = 0; k < operands.length; k++) items.push(this.item(type, operands[k] as Operand<T>, name, k + 1));
+    items.push(...more);
+    return this.emitValue(entry.text(type), result, items, this.needs(entry.needs?.(type)));
   }
 
   /** a + b, rounded to nearest even for floats. A whole number that cannot change, plus the constant 0, is itself. */

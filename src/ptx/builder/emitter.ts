@@ -7,6 +7,8 @@ import { literal, type Operand, Value, Variable } from "./values.js";
 
 type Rest = Partial<Pick<Instruction, "accumulates" | "guard" | "level" | "needs" | "together" | "target">>;
 
+const nothing: Rest = {};
+
 export class Emitter {
   readonly name: string;
   /** @internal */
@@ -42,13 +44,13 @@ export class Emitter {
   }
 
   /** @internal */
-  emit(opcode: string, result: Item | undefined, operands: readonly Item[], rest: Rest = {}): void {
+  emit(opcode: string, result: Item | undefined, operands: readonly Item[], rest = nothing): void {
     const { accumulates, guard, level, needs, target, together } = rest;
     this.statements.push({ kind: "instruction", opcode, result, operands, accumulates, guard, level, needs, target, together });
   }
 
   /** @internal An instruction with one result of a type. */
-  emitValue<T extends RegisterType>(opcode: string, type: T, operands: readonly Item[], rest: Rest = {}): Value<T> {
+  emitValue<T extends RegisterType>(opcode: string, type: T, operands: readonly Item[], rest = nothing): Value<T> {
     const value = this.newValue(type);
     this.emit(opcode, value, operands, rest);
     return value;
@@ -96,7 +98,7 @@ export class Emitter {
 
   /** @internal */
   needs(needs: Needs | undefined): Rest {
-    return needs === undefined ? {} : { needs };
+    return needs === undefined ? nothing : { needs };
   }
 
   /** @internal */

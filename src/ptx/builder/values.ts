@@ -93,11 +93,12 @@ export function literal(type: RegisterType | MemoryType, value: number | bigint)
       const bits = 8 * bytesOf(type);
       if (typeof value === "number" && !Number.isSafeInteger(value))
         throw new PtxBuildError(`the constant ${value} for .${type}; it takes a whole number`);
-      const whole = BigInt(value);
-      const least = type.startsWith("u") ? 0n : -(1n << BigInt(bits - 1));
-      const most = type.startsWith("s") ? (1n << BigInt(bits - 1)) - 1n : (1n << BigInt(bits)) - 1n;
-      if (whole < least || whole > most) throw new PtxBuildError(`the constant ${value} for .${type}; it takes ${least} to ${most}`);
-      return whole.toString();
+      const least = type.startsWith("u") ? 0 : -(2 ** (bits - 1));
+      // One more than the largest, which a double holds where the largest of 64 bits is none.
+      const end = type.startsWith("s") ? 2 ** (bits - 1) : 2 ** bits;
+      if (value < least || value >= end)
+        throw new PtxBuildError(`the constant ${value} for .${type}; it takes ${BigInt(least)} to ${BigInt(end) - 1n}`);
+      return value.toString();
     }
   }
 }
