@@ -243,6 +243,23 @@ if ("quantized".includes(only) || only.includes("quantized")) {
   }
 }
 
+if ("emission".includes(only) || only.includes("emission")) {
+  const largest = [
+    { kind: "attention", heads: 4, seqLen: 1001, headDim: 256, causal: true, type: "bf16" },
+    { kind: "gemmTensorCore", m: 1001, n: 1003, k: 999, type: "bf16", tile: [128, 256] },
+    { kind: "gemmTiled", m: 1001, n: 1003, k: 999, tileSize: 128 },
+  ];
+  for (const type of largest) {
+    const rounds = Array.from({ length: 9 }, () => {
+      const begin = performance.now();
+      const { ptx } = generateKernel(type, { target });
+      return { bytes: ptx.length, time: performance.now() - begin };
+    });
+    const time = median(rounds.map((round) => round.time));
+    console.log(`emission of ${type.kind}: ${rounds[0].bytes} bytes in ${time.toFixed(1)} ms (bar 20 ms)`);
+  }
+}
+
 const peer = spawnSync("python3", [new URL("ptx-kernels.py", import.meta.url).pathname], { encoding: "utf8" });
 if (peer.status !== 0) console.log("no PyTorch beside it: python3 has no torch here");
 else {
