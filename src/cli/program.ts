@@ -1,7 +1,7 @@
 // The commands, their options and their help. What a command does is loaded when it is called, so that --version and --help are quick.
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import type { PtxFlags } from "./commands/ptx.js";
-import { kernelNumbers, kernelWords } from "./commands/ptx-options.js";
+import { kernelNumbers, kernelSwitches, kernelWords } from "./commands/ptx-options.js";
 import type { PtxRunFlags } from "./commands/ptx-run.js";
 import { exitCodes } from "./exit.js";
 import { packageVersion } from "../model/version.js";
@@ -184,7 +184,6 @@ A run that is there already is replaced when the new one has finished. Stopped w
     .description("the PTX of a kernel that Spillway makes itself, for given sizes; ptx run FILE launches PTX")
     .argument("<kernel>", "its kind: gemmTiled, gemmTensorCore, softmax, layerNorm, rmsNorm, attention, quantizedGemm, ...")
     .option("--target <sm>", "the GPU it is for", "sm_80")
-    .option("--causal", "attention: a query sees no later keys")
     .option("--no-affine", "norms: no gamma and beta")
     .option("--json", "as JSON, with grid, block, shared memory and parameters")
     .addHelpText(
@@ -192,8 +191,9 @@ A run that is there already is replaced when the new one has finished. Stopped w
       "\nExamples:\n  $ spillway ptx gemmTiled --m 512 --n 512 --k 512 > gemm.ptx\n  $ spillway ptx attention --seq-len 4096 --head-dim 64 --causal --target sm_90 --json",
     )
     .action(async (name: string, flags: PtxFlags) => print((await import("./commands/ptx.js")).ptxOfKernel(name, flags)));
-  for (const [field, words] of Object.entries({ ...kernelNumbers, ...kernelWords }))
-    ptx.option(`--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)} <${field}>`, words);
+  const flag = (field: string): string => `--${field.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  for (const [field, words] of Object.entries(kernelSwitches)) ptx.option(flag(field), words);
+  for (const [field, words] of Object.entries({ ...kernelNumbers, ...kernelWords })) ptx.option(`${flag(field)} <${field}>`, words);
   ptx
     .command("run")
     .description("launch a kernel of a PTX file on the simulated device or a GPU, and print its buffers afterwards")

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ptxOfKernel } from "../../src/cli/commands/ptx.js";
 import { runPtxFile } from "../../src/cli/commands/ptx-run.js";
-import { gemmTiled, PtxModule } from "../../src/ptx/index.js";
+import { classShares, gemmTiled, persistentGrid, PtxModule } from "../../src/ptx/index.js";
 
 describe("spillway ptx", () => {
   it("prints the kernel for the sizes and the target, however its name is written", () => {
@@ -24,6 +24,17 @@ describe("spillway ptx", () => {
       cooperative: false,
     });
     expect(made.parameters.map(({ name }: { name: string }) => name)).toEqual(["q", "k", "v", "o"]);
+  });
+
+  it("takes what else a kernel has to choose", () => {
+    const flags = { target: "sm_90", size: "200", activation: "relu", arithmetic: "fast", range: "any", feedback: true, noise: true };
+    const { ptx } = persistentGrid(
+      { size: 200, activation: "relu", arithmetic: "fast", range: "any", feedback: true, noise: true },
+      { target: "sm_90" },
+    );
+    expect(ptxOfKernel("persistent-grid", flags)).toBe(ptx.trimEnd());
+    const shares = JSON.parse(ptxOfKernel("classShares", { target: "sm_90", features: "20", classes: "3", layerNorm: true, json: true }));
+    expect(shares.ptx).toBe(classShares({ features: 20, classes: 3, layerNorm: true }, { target: "sm_90" }).ptx);
   });
 
   it("refuses unknown kernels and targets, and sizes that are missing or no numbers", () => {

@@ -21,6 +21,7 @@ export const kernelNumbers = {
   warps: "of a block of a persistent kernel",
   multiprocessors: "of the device, for persistentGrid",
   count: "elements of an element-wise kernel",
+  sequences: "of stateStatistics",
   features: "numbers of a row of a classifier's features",
   classes: "of classShares",
 } as const;
@@ -31,5 +32,16 @@ export const kernelWords = {
   format: "of four-bit weights: superblock or block32",
   transform: "what classShares sees of features: plain, squareHalf or squares",
   shares: "of classShares: softmax or positive",
+  activation: "of a persistent kernel: tanh, identity, relu or sigmoid",
+  arithmetic: "of a persistent kernel: portable or fast",
+  range: "of persistentGrid's states: unit or any",
   operation: "of elementwise: relu, sigmoid, vector_add, ...",
+} as const;
+
+/** Yes, where it is said. */
+export const kernelSwitches = {
+  causal: "attention: a query sees no later keys",
+  feedback: "persistent kernels: with feedback",
+  noise: "persistent kernels: with noise",
+  layerNorm: "classShares: layer norm of each row first",
 } as const;

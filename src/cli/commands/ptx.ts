@@ -2,12 +2,11 @@
 import { generateKernel, kernelKinds, type KernelType, PtxBuildError, targets } from "../../ptx/index.js";
 import { nearest } from "../../reservoir/index.js";
 import { UsageError } from "../exit.js";
-import { kernelNumbers, kernelWords } from "./ptx-options.js";
+import { kernelNumbers, kernelSwitches, kernelWords } from "./ptx-options.js";
 
 export interface PtxFlags {
   readonly target: string;
   readonly json?: boolean | undefined;
-  readonly causal?: boolean | undefined;
   readonly affine?: boolean | undefined;
   readonly [field: string]: string | boolean | undefined;
 }
@@ -33,7 +32,8 @@ export function ptxOfKernel(name: string, flags: PtxFlags): string {
     if (text === "" || !Number.isFinite(value)) throw new UsageError(`${field} is ${JSON.stringify(text)}; it takes a number`);
     shape[field] = value;
   }
-  for (const field of [...Object.keys(kernelWords), "causal", "affine"]) if (flags[field] !== undefined) shape[field] = flags[field];
+  for (const field of [...Object.keys(kernelWords), ...Object.keys(kernelSwitches), "affine"])
+    if (flags[field] !== undefined) shape[field] = flags[field];
   if (kind === "attention") shape["heads"] ??= 1;
   if (["softmax", "layerNorm", "rmsNorm"].includes(kind)) shape["rows"] ??= 1;
   if (!Object.hasOwn(targets, flags.target))

@@ -77,6 +77,15 @@ export function checkSizes(kernel: string, sizes: Readonly<Record<string, number
       throw new PtxBuildError(`${name} is ${value ?? "missing"}; it takes a whole number from 1 to ${most}`, kernel);
 }
 
+/** Refuses a choice that is none of `words`; one that is left out is no choice. @throws PtxBuildError */
+export function checkWord(kernel: string, name: string, value: string | undefined, words: readonly string[]): void {
+  if (value !== undefined && !words.includes(value))
+    throw new PtxBuildError(
+      `${name} is ${JSON.stringify(value)}; it takes ${words.map((word) => JSON.stringify(word)).join(" or ")}`,
+      kernel,
+    );
+}
+
 /** A grid over the tiles of a matrix, and the axes along which its blocks count rows and columns of tiles. */
 export interface TileGrid {
   readonly grid: readonly [x: number, y: number];

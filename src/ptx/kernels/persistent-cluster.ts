@@ -2,7 +2,7 @@
 // other blocks, and barrier objects there count their bytes. Portable arithmetic, as in persistent.ts. sm_90 and later.
 import { type Pointer, PtxBuildError, type PtxKernel, type Value, type Variable } from "../builder/index.js";
 import { checkSizes, generate, type GeneratedKernel, type GeneratorOptions, range } from "./generated-kernel.js";
-import { NeuronStep, type NeuronShape, runArguments, stepArguments } from "./persistent-neuron.js";
+import { checkNeuron, NeuronStep, type NeuronShape, runArguments, stepArguments } from "./persistent-neuron.js";
 import { DenseRows } from "./persistent-rows.js";
 
 /** The reservoir that a cluster steps, and how its rows are shared out. */
@@ -26,6 +26,7 @@ export function persistentCluster(shape: PersistentClusterShape, options: Genera
   const { size, rowsPerWarp = 4, arithmetic } = shape;
   const warps = shape.warps ?? (128 * Math.ceil(size / 128) <= 16 * 4 * rowsPerWarp ? 4 : 8);
   const name = persistentClusterName;
+  checkNeuron(name, shape);
   checkSizes(name, { size, warps }, 65536);
   if (![1, 2, 4, 8].includes(rowsPerWarp)) throw new PtxBuildError(`rowsPerWarp is ${rowsPerWarp}; it takes 1, 2, 4 or 8`, name);
   if (warps > 32 || (warps & (warps - 1)) !== 0) throw new PtxBuildError(`warps is ${warps}; it takes a power of two up to 32`, name);

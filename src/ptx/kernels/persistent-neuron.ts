@@ -1,6 +1,7 @@
 // What a neuron's step takes beside W x: drive, feedback, noise, activation and leak, and where its states go. How states travel is said elsewhere.
 import type { Pointer, PtxKernel, Value, Variable } from "../builder/index.js";
 import type { PersistentArithmetic, PersistentRows } from "./persistent-rows.js";
+import { checkWord } from "./generated-kernel.js";
 import { noise, type NoiseKey } from "./philox.js";
 import { approximateTanh, leakyIntegration, portableTanh } from "./portable.js";
 
@@ -21,6 +22,12 @@ export interface NeuronShape {
   readonly statesOptional?: boolean;
   /** "fast" fuses products and sums, in another order, and takes an approximate tanh: not the bits of docs/numerics.md. Default "portable". */
   readonly arithmetic?: PersistentArithmetic;
+}
+
+/** @throws PtxBuildError on an activation or arithmetic that there is not */
+export function checkNeuron(kernel: string, { activation, arithmetic }: NeuronShape): void {
+  checkWord(kernel, "activation", activation, ["tanh", "identity", "relu", "sigmoid"]);
+  checkWord(kernel, "arithmetic", arithmetic, ["portable", "fast"]);
 }
 
 /** The arguments of the steps. */

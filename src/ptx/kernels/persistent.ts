@@ -1,9 +1,9 @@
 // Many steps of one reservoir in one launch: weights stay in registers, and only states travel, through L2 over the whole grid. Portable
 // arithmetic, so the bits are those of every other engine. The cluster form is in persistent-cluster.ts.
 import { type Pointer, PtxBuildError, type PtxKernel, type Value } from "../builder/index.js";
-import { ceilDiv, checkSizes, generate, type GeneratedKernel, type GeneratorOptions } from "./generated-kernel.js";
+import { ceilDiv, checkSizes, checkWord, generate, type GeneratedKernel, type GeneratorOptions } from "./generated-kernel.js";
 import { AnyCode, collect, UnitCode } from "./persistent-exchange.js";
-import { NeuronStep, type NeuronShape, runArguments, stepArguments } from "./persistent-neuron.js";
+import { checkNeuron, NeuronStep, type NeuronShape, runArguments, stepArguments } from "./persistent-neuron.js";
 import { DenseRows, type GroupStorage, type PersistentRows, SparseRows } from "./persistent-rows.js";
 
 /** The reservoir that a persistent kernel steps, and how its rows are shared out. */
@@ -92,8 +92,10 @@ function arrange(shape: PersistentShape): Arrangement {
  * @throws PtxBuildError, PtxTargetError also where the weights do not fit in registers
  */
 export function persistentGrid(shape: PersistentShape, options: GeneratorOptions = {}): GeneratedKernel {
-  const { rows, warps, blocks } = arrange(shape);
   const name = persistentGridName(shape);
+  checkNeuron(name, shape);
+  checkWord(name, "range", shape.range, ["unit", "any"]);
+  const { rows, warps, blocks } = arrange(shape);
   return generate({ name, grid: [blocks], block: [32 * warps], minBlocks: 1, cooperative: true }, options, (k) =>
     new PersistentGrid(k, rows, warps, shape).build(),
   );

@@ -91,6 +91,14 @@ describe("the grid form", () => {
     }
   });
 
+  it("refuses an activation, an arithmetic and a range that there are not", () => {
+    const refused = (choice: object) => expect(() => persistentGrid({ size: 64, ...choice }, { target: "sm_90" }));
+    refused({ activation: "cosh" }).toThrow('activation is "cosh"; it takes "tanh" or "identity" or "relu" or "sigmoid"');
+    refused({ arithmetic: "exact" }).toThrow('arithmetic is "exact"; it takes "portable" or "fast"');
+    refused({ range: "all" }).toThrow('range is "all"; it takes "unit" or "any"');
+    expect(() => persistentCluster({ size: 64, activation: "cosh" as "tanh" }, { target: "sm_90" })).toThrow('activation is "cosh"');
+  });
+
   it("refuses an activation whose states leave [-1, 1], unless any are taken", () => {
     expect(() => persistentGrid({ size: 20, activation: "relu" })).toThrow('range is "unit"; states of relu take "any"');
     expect(persistentGrid({ size: 20, activation: "relu", range: "any" }).parameters.map(({ name }) => name)).toEqual([
