@@ -2,7 +2,7 @@
 import { Emitter, moveType } from "./emitter.js";
 import type { Item } from "./instruction.js";
 import { convertOpcode, type OperationName, operations, type Operation, type TypesOf } from "./operations.js";
-import { type BitsType, bytesOf, type RegisterType, type ScalarType } from "./types.js";
+import { type BitsType, bytesOf, type RegisterType, type ConvertibleType } from "./types.js";
 import { type Operand, type Value, Variable } from "./values.js";
 
 /** Relations of `compare`. Of floats all but "ne" are false where an operand is NaN. */
@@ -12,7 +12,7 @@ export type Rounding = "rn" | "rz" | "rm" | "rp" | "rni" | "rzi" | "rmi" | "rpi"
 const wideOf = { u16: "u32", s16: "s32", u32: "u64", s32: "s64" } as const;
 type WideOf<T extends keyof typeof wideOf> = (typeof wideOf)[T];
 /** The relations that numbers of a type have. */
-type ComparisonOf<T> = T extends BitsType ? "eq" | "ne" : Comparison;
+export type ComparisonOf<T> = T extends BitsType ? "eq" | "ne" : Comparison;
 type HalfOf<T extends "f16x2" | "bf16x2"> = T extends "f16x2" ? "f16" : "bf16";
 
 /** k where b is the constant 2^k and the type unsigned, for which an assembler need not know the trick. */
@@ -228,7 +228,7 @@ export class Arithmetic extends Emitter {
   }
 
   /** cvt: to another type, rounded to nearest even between floats and towards zero to integers unless said otherwise; f32 may become tf32. */
-  convert<T extends ScalarType | "tf32">(to: T, a: Value<ScalarType>, rounding?: Rounding): Value<T> {
+  convert<T extends ConvertibleType | "tf32">(to: T, a: Value<ConvertibleType>, rounding?: Rounding): Value<T> {
     if (!isConvertible(to, a.type)) throw this.fail(`convert to ${to} got a ${a.type}; it takes ${to === "tf32" ? "f32" : "one number"}`);
     const given: RegisterType = a.type;
     if (given === to && !rounding?.endsWith("i")) return this.copy(a) as Value<RegisterType> as Value<T>;

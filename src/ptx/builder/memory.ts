@@ -13,7 +13,7 @@ const anyWord = ["u32", "s32", "b32", "f32", "u64", "s64", "b64", "f64"] as cons
 const wholeWord = ["u32", "s32", "b32", "u64", "s64", "b64"] as const;
 const ordered = ["u32", "s32", "u64", "s64"] as const;
 /** The types that each atomic takes. */
-const atomicTypes = {
+export const atomicTypes = {
   add: ["u32", "s32", "u64", "f32", "f64"],
   min: ordered,
   max: ordered,

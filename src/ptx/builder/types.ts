@@ -32,13 +32,16 @@ export type Loaded<T extends MemoryType> = T extends "b8" | "u8" | "u16"
       ? T
       : never;
 
+/** Whole numbers that registers hold. */
 export type IntegerType = "u16" | "s16" | "u32" | "s32" | "u64" | "s64";
+/** Binary32 and binary64. */
 export type FloatType = "f32" | "f64";
 export type HalfType = "f16" | "bf16" | "f16x2" | "bf16x2";
 export type NumberType = IntegerType | FloatType | HalfType;
+/** Bits without a meaning. */
 export type BitsType = "b16" | "b32" | "b64";
 /** One number, which cvt makes of another. */
-export type ScalarType = IntegerType | FloatType | "f16" | "bf16";
+export type ConvertibleType = IntegerType | FloatType | "f16" | "bf16";
 
 interface TypeFacts {
   readonly bytes: number;

@@ -12,6 +12,7 @@ export type { GeneratedKernel, GeneratorOptions, Size3 } from "./generated-kerne
 export { layerNorm, type NormShape, rmsNorm } from "./norms.js";
 export { persistentGrid, persistentPlaces, type PersistentShape, statesOutOfRange } from "./persistent.js";
 export { persistentCluster, type PersistentClusterShape } from "./persistent-cluster.js";
+export type { GroupStorage, PersistentArithmetic } from "./persistent-rows.js";
 export { dequantizeQ4, q4Blocks, q4BlocksPerRow, type Q4Format, type Q4Matrix, quantizeQ4 } from "./q4k.js";
 export { quantizedGemm, type QuantizedGemmShape } from "./quantized-gemm.js";
 export { softmax, type SoftmaxShape } from "./softmax.js";
