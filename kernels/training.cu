@@ -226,6 +226,13 @@ __device__ __forceinline__ void score(Rows<Real> rows, int first, int last, cons
       training_score_##suffix(ROW_PARAMETERS(Real), int first, int last, const double* weights, double* squareSums) {                         \
     const Rows<Real> rows = ROWS(Real);                                                                                                       \
     score(rows, first, last, weights + (size_t)blockIdx.y * outputs * rows.features(), squareSums + (size_t)blockIdx.y * outputs);            \
+  }                                                                                                                                           \
+  /* rows [0, count) written out in binary64, features and targets side by side, for a library to multiply */                                 \
+  extern "C" __global__ void __launch_bounds__(256) training_rows_##suffix(ROW_PARAMETERS(Real), int count, double* out) {                    \
+    const Rows<Real> rows = ROWS(Real);                                                                                                       \
+    const int columns = rows.features() + outputs;                                                                                            \
+    for (int t = blockIdx.x; t < count; t += gridDim.x)                                                                                       \
+      for (int c = threadIdx.x; c < columns; c += blockDim.x) out[(size_t)t * columns + c] = rows.value(t, c);                                \
   }
 TRAINING(f32, float)
 TRAINING(f64, double)

@@ -2,7 +2,9 @@
  * The public face of the package, and the one place where its parts are put together. Importing it loads no native code.
  * @module spillway
  */
-import { type Engine, registerEngine, registerSpikingKind } from "./reservoir/index.js";
+import type { DeviceEngine } from "./engine/cuda/index.js";
+import type { DeviceBlas } from "./engine/cuda/training/device-blas.js";
+import { chooseEngine, type Engine, registerEngine, registerSpikingKind } from "./reservoir/index.js";
 
 registerEngine("cpu", async () => (await import("./engine/cpu/index.js")).cpuEngine, { automatic: true });
 registerEngine("cuda", async (device) => (await import("./engine/cuda/index.js")).cudaEngine(device), {
@@ -25,6 +27,27 @@ async function simulatedEngine(): Promise<Engine> {
   return deviceEngine({ name: "sim", open: () => openDevice("sim"), stepsPerChunk: 16 });
 }
 
+/**
+ * cuBLAS and cuSOLVER of a CUDA device for ridge regression, where they are installed: `ridge({ blas })` then sums training rows by cuBLAS, where the states
+ * of that engine are, and solves by cuSOLVER. Weights differ in their last digits from the portable ones and from version to version of the libraries.
+ *
+ * @example
+ * using blas = await cudaBlas();
+ * await using computer = await ReservoirComputer.create({ size: 1000, seed: 1 }, { engine: "cuda" });
+ * const trainer = ridge({ blas });
+ * const sink = trainer.accumulator({ stateSize: 1000, inputSize: 1, outputSize: 1 });
+ * await computer.train(inputs, targets, sink);
+ * const readout = trainer.solve(sink);
+ * @throws LibraryError naming every path tried where a library is missing; EngineUnavailableError where there is no such device
+ */
+export async function cudaBlas(engine = "cuda"): Promise<DeviceBlas> {
+  const [{ DeviceBlas: Blas }, chosen] = await Promise.all([import("./engine/cuda/training/device-blas.js"), chooseEngine(engine)]);
+  if (!("context" in chosen.engine))
+    throw new RangeError(`engine is ${JSON.stringify(engine)}; cudaBlas takes "cuda" or a device by number, "cuda:1"`);
+  return new Blas((chosen.engine as DeviceEngine).context());
+}
+
+export type { DeviceBlas };
 export * from "./metrics/index.js";
 export * from "./model/index.js";
 export * from "./readout/index.js";

@@ -30,6 +30,8 @@ export {
   type BatchNorm,
   type BlasChoice,
   CublasError,
+  CusolverError,
+  DenseRoutines,
   type DeviceSource,
   type ExecutorOptions,
   GpuCompute,

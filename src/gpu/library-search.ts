@@ -117,6 +117,14 @@ export function cublasCandidates(place: SearchPlace): readonly string[] {
   return toolkitCandidates(place, /^cublas64_\d+\.dll$/i, /^libcublas\.so(\.\d+)?$/, bare);
 }
 
+/** The paths at which cuSOLVER may be. The path that SPILLWAY_CUSOLVER_LIBRARY names is the only one. */
+export function cusolverCandidates(place: SearchPlace): readonly string[] {
+  const named = place.environment["SPILLWAY_CUSOLVER_LIBRARY"];
+  if (named) return [named];
+  const bare = ["libcusolver.so", "libcusolver.so.12", "libcusolver.so.11"];
+  return toolkitCandidates(place, /^cusolver64_\d+\.dll$/i, /^libcusolver\.so(\.\d+)?$/, bare);
+}
+
 /**
  * The builtins library beside an NVRTC library. libnvrtc has no search path of its own and cannot find the builtins that stand beside
  * it, so they are loaded first, by full path. Undefined where the path is a bare name: then the system's search finds both.

@@ -1,6 +1,6 @@
 // Training rows summed up as normal equations: X^T X, X^T Y and Y^T Y in the portable order (docs/numerics.md, rule 9). Memory does
 // not grow with the rows. It solves nothing.
-import { type GramSum, Matrix, mirrorLowerTriangle, PortableGram, type SystemBlas } from "../numerics/index.js";
+import { type DenseBlas, type GramSum, Matrix, mirrorLowerTriangle, PortableGram } from "../numerics/index.js";
 import type { TrainingSink } from "../reservoir/engine.js";
 import type { FeatureSpec } from "../reservoir/features.js";
 import { featureColumns, featuresOf } from "./features-option.js";
@@ -11,8 +11,8 @@ export interface GramAccumulatorOptions extends ReadoutShape {
   readonly features: FeatureSpec;
   /** Whether a last feature that is always 1 is summed too. Default true. */
   readonly constant?: boolean | undefined;
-  /** Sums by a system's BLAS in place of the portable order. */
-  readonly systemBlas?: SystemBlas | undefined;
+  /** Sums by a library in place of the portable order. */
+  readonly blas?: DenseBlas | undefined;
 }
 
 /** X^T X, X^T Y and Y^T Y of the features X (T x F, with a last column of ones where `constant` is set) and targets Y (T x O). */
@@ -31,7 +31,7 @@ export class GramAccumulator implements TrainingSink {
     this.constant = options.constant ?? true;
     this.featureCount = featuresOf(this.features, this.shape) + (this.constant ? 1 : 0);
     const columns = this.featureCount + this.shape.outputSize;
-    this.#sum = options.systemBlas ? options.systemBlas.gram(columns) : new PortableGram(columns);
+    this.#sum = options.blas ? options.blas.gram(columns) : new PortableGram(columns);
   }
 
   /** T, rows that were added so far, washout left out. */
@@ -59,7 +59,7 @@ export class GramAccumulator implements TrainingSink {
       JSON.stringify([this.features, this.shape, this.constant]) === JSON.stringify([other.features, other.shape, other.constant]);
     if (!same) throw new RangeError("the accumulators have other shapes or features; only like can be added to like");
     if (!(this.#sum instanceof PortableGram && other.#sum instanceof PortableGram)) {
-      throw new TypeError('accumulators that sum by a system BLAS cannot be added; take blas: "portable"');
+      throw new TypeError('accumulators that sum by a library cannot be added; take blas: "portable"');
     }
     this.#sum.merge(other.#sum);
   }
@@ -89,6 +89,11 @@ export class GramAccumulator implements TrainingSink {
   /** @internal The sum over the rows of each feature's square, and then of each target's. */
   squares(): Float64Array {
     return this.#sum.diagonal();
+  }
+
+  /** @internal The sums themselves, whatever makes them. */
+  get sum(): GramSum {
+    return this.#sum;
   }
 
   /** @internal The sums themselves, where they are made in the portable order. */

@@ -1,6 +1,6 @@
 // The two solvers of ridge regression that work on what training rows left behind: Cholesky on normal equations, and a triangular
 // factor. Each knows how to solve for one lambda and how to stand for the rows when lambda is chosen.
-import { cholesky, Matrix, type SystemBlas } from "../numerics/index.js";
+import { cholesky, type DenseBlas, Matrix } from "../numerics/index.js";
 import { IllConditionedError, withLambda } from "./errors.js";
 import type { GramAccumulator } from "./gram-accumulator.js";
 import { type ReducedProblem, withoutConstant } from "./lambda-selection.js";
@@ -18,7 +18,7 @@ export interface RidgeSystem {
 }
 
 /** Solves (X^T X + lambda I) W = X^T Y; no penalty on the constant feature. */
-export function gramSystem(accumulator: GramAccumulator, blas: SystemBlas | undefined): RidgeSystem {
+export function gramSystem(accumulator: GramAccumulator, blas: DenseBlas | undefined): RidgeSystem {
   const { lower, cross, targetSquares, rows } = accumulator.lowerSums();
   const { constant } = accumulator;
   const count = cross.rows;

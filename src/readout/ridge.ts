@@ -1,6 +1,6 @@
 // Ridge regression, the readout of reservoir computing: options, training on rows, and the choice of solver. The arithmetic is in
 // numerics/linear-algebra.
-import { describe, Matrix, SystemBlas } from "../numerics/index.js";
+import { type DenseBlas, describe, Matrix, SystemBlas } from "../numerics/index.js";
 import type { FeatureSpec } from "../reservoir/features.js";
 import { SingularFitError } from "./errors.js";
 import { choice, type FeatureOptions, featureSpec, featuresOf, flag, knownFields, numberIn } from "./features-option.js";
@@ -35,8 +35,11 @@ export interface RidgeOptions extends FeatureOptions {
   readonly subtractMean?: boolean | undefined;
   /** Default "cholesky". */
   readonly solver?: RidgeSolver | undefined;
-  /** "portable": the same bits everywhere. "system": a system's BLAS, faster where there is one. Default "portable". */
-  readonly blas?: "portable" | "system" | undefined;
+  /**
+   * "portable": the same bits everywhere. "system": a system's BLAS, faster where there is one. Or a library that was opened, such as that of `cudaBlas`.
+   * Default "portable".
+   */
+  readonly blas?: "portable" | "system" | DenseBlas | undefined;
 }
 
 /** What rows are gathered in while they stream by. */
@@ -61,7 +64,7 @@ export class RidgeTrainer {
   readonly #lambdas: readonly number[];
   readonly #selection: SelectionMethod | undefined;
   readonly #solver: RidgeSolver;
-  readonly #blas: SystemBlas | undefined;
+  readonly #blas: DenseBlas | undefined;
   #accumulator: RidgeAccumulator | undefined;
 
   /** Use `ridge`. */
@@ -73,7 +76,7 @@ export class RidgeTrainer {
     this.#solver = choice("solver", options.solver, ["cholesky", "qr", "dual", "auto"], "cholesky");
     this.#lambdas = lambdasOf(options);
     this.#selection = options.lambdas ? choice<SelectionMethod>("selection", options.selection, ["gcv", "leaveOneOut"], "gcv") : undefined;
-    const blas = choice("blas", options.blas, ["portable", "system"], "portable");
+    const blas = blasOf(options.blas);
     if (options.selection !== undefined && !options.lambdas) {
       throw new TypeError(`selection is ${describe(options.selection)} and lambdas is missing; it takes a grid to choose from`);
     }
@@ -82,10 +85,11 @@ export class RidgeTrainer {
     if (this.#selection && this.#subtractMean && !this.#intercept) {
       throw new TypeError("lambdas with subtractMean takes intercept: true, without which the scores would not be those of the fit");
     }
-    if (blas === "system" && this.#solver !== "cholesky") {
-      throw new TypeError(`blas is "system" and solver is ${describe(this.#solver)}; a system BLAS serves "cholesky"`);
+    if (blas !== "portable" && this.#solver !== "cholesky") {
+      const named = blas === "system" ? '"system"' : blas.library;
+      throw new TypeError(`blas is ${named} and solver is ${describe(this.#solver)}; a library serves "cholesky"`);
     }
-    this.#blas = blas === "system" ? SystemBlas.load() : undefined;
+    this.#blas = blas === "system" ? SystemBlas.load() : blas === "portable" ? undefined : blas;
   }
 
   /**
@@ -135,7 +139,7 @@ export class RidgeTrainer {
     if (this.#solver === "dual") throw new TypeError('solver "dual" keeps every row; for rows that stream by, take "cholesky" or "qr"');
     const { stateSize, inputSize, outputSize } = shape;
     const own = { stateSize, inputSize, outputSize, features: this.features, constant: this.#constant };
-    return this.#solver === "qr" ? new TriangularAccumulator(own) : new GramAccumulator({ ...own, systemBlas: this.#blas });
+    return this.#solver === "qr" ? new TriangularAccumulator(own) : new GramAccumulator({ ...own, blas: this.#blas });
   }
 
   /** Means are subtracted by fitting with a constant feature, which gives the same weights. */
@@ -206,6 +210,11 @@ export class RidgeTrainer {
     const data = { features: this.features, stateSize, inputSize, weights: transposed, intercept };
     return new TrainedReadout(data, { method: "ridge", rows, details });
   }
+}
+
+function blasOf(blas: RidgeOptions["blas"]): "portable" | "system" | DenseBlas {
+  if (typeof blas === "object" && typeof blas?.gram === "function" && typeof blas.solvePositiveDefinite === "function") return blas;
+  return choice("blas", blas as "portable" | "system" | undefined, ["portable", "system"] as const, "portable");
 }
 
 function lambdasOf(options: RidgeOptions): readonly number[] {

@@ -108,7 +108,7 @@ describe("options", () => {
       () => ridge({ solver: "dual" }).partialFit(states, targets),
       'solver "dual" keeps every row; for rows that stream by, take "cholesky" or "qr"',
     ],
-    [() => ridge({ solver: "qr", blas: "system" }), 'blas is "system" and solver is "qr"; a system BLAS serves "cholesky"'],
+    [() => ridge({ solver: "qr", blas: "system" }), 'blas is "system" and solver is "qr"; a library serves "cholesky"'],
     [() => ridge({ lambdas: [1], subtractMean: true, intercept: false }), "lambdas with subtractMean takes intercept: true"],
     [() => ridge({ transform: "cube" as never }), 'transform is "cube"; it takes "plain", "squareHalf", "squares"'],
     [() => ridge({ intercept: 1 as never }), "intercept is 1; it takes true or false"],

@@ -73,7 +73,7 @@ describe.runIf(found !== undefined)("the system BLAS", () => {
     const trainer = ridge({ blas: "system" });
     const shape = { stateSize: 2, inputSize: 0, outputSize: 1 };
     expect(() => trainer.accumulator(shape).merge(trainer.accumulator(shape) as never)).toThrow(
-      'accumulators that sum by a system BLAS cannot be added; take blas: "portable"',
+      'accumulators that sum by a library cannot be added; take blas: "portable"',
     );
   });
 });

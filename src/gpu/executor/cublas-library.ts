@@ -24,6 +24,12 @@ const calls = {
     "cublasSgemm_v2",
     ...(["handle", "i32", "i32", "i32", "i32", "i32", "pointer", "address", "i32", "address", "i32", "pointer", "address", "i32"] as const),
   ),
+  // cublasStatus_t cublasDsyrk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const double *alpha, const double *A,
+  //                               int lda, const double *beta, double *C, int ldc)
+  cublasDsyrk: signature(
+    "cublasDsyrk_v2",
+    ...(["handle", "i32", "i32", "i32", "i32", "pointer", "address", "i32", "pointer", "address", "i32"] as const),
+  ),
 } satisfies Record<string, CallSignature>;
 
 type CublasCall = keyof typeof calls;

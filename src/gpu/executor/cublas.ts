@@ -1,4 +1,5 @@
 // Matrix products by cuBLAS on a context's memory. Its sums are in an order of its own, which differs between its versions and devices.
+import type { Context } from "../context.js";
 import { isNative } from "../native-driver.js";
 import { Holding } from "../ledger.js";
 import { noteUse, type ReadonlyDeviceSlice, type DeviceSlice, usable } from "../slice.js";
@@ -14,6 +15,30 @@ function versionText(version: number): string {
   return `${Math.floor(version / major)}.${Math.floor((version % major) / rest)}.${version % rest}`;
 }
 
+/** A handle of cuBLAS, which its context owns. */
+export interface CublasHandle {
+  readonly library: CublasLibrary;
+  readonly handle: bigint;
+  readonly holding: Holding;
+  /** Such as "13.1.0". */
+  readonly version: string;
+}
+
+/** Opens cuBLAS on a context. @throws LibraryError where there is no cuBLAS; TypeError where the device is not a GPU; CublasError. */
+export function openCublas({ core, info }: Context): CublasHandle {
+  if (!isNative(core.driver))
+    throw new TypeError(`cuBLAS works on a GPU only; this device is ${info.name} of the driver ${core.driver.library}`);
+  const library = loadCublas();
+  core.enter("cublasCreate");
+  const handle = new BigUint64Array(1);
+  library.call("cublasCreate", handle);
+  const holding = new Holding("cuBLAS handle", "cuBLAS", 0, () => library.call("cublasDestroy", handle[0]!), true);
+  core.ledger.enter(holding);
+  const version = new Int32Array(1);
+  library.call("cublasGetVersion", handle[0]!, version);
+  return { library, handle: handle[0]!, holding, version: versionText(version[0]!) };
+}
+
 /** A cuBLAS handle on a device's stream. */
 export class Cublas implements Disposable {
   readonly path: string;
@@ -26,23 +51,14 @@ export class Cublas implements Disposable {
 
   /** @throws LibraryError where there is no cuBLAS, or the device is not a GPU; CublasError. */
   constructor(device: GpuDevice) {
-    const { core } = device.context;
-    if (!isNative(core.driver))
-      throw new TypeError(`cuBLAS works on a GPU only; this device is ${device.name} of the driver ${core.driver.library}`);
-    const library = loadCublas();
-    core.enter("cublasCreate");
-    const handle = new BigUint64Array(1);
-    library.call("cublasCreate", handle);
-    this.#holding = new Holding("cuBLAS handle", "cuBLAS", 0, () => library.call("cublasDestroy", handle[0]!), true);
-    core.ledger.enter(this.#holding);
-    library.call("cublasSetStream", handle[0]!, device.stream.handle);
-    const version = new Int32Array(1);
-    library.call("cublasGetVersion", handle[0]!, version);
+    const { library, handle, holding, version } = openCublas(device.context);
+    library.call("cublasSetStream", handle, device.stream.handle);
     this.path = library.path;
-    this.version = versionText(version[0]!);
+    this.version = version;
+    this.#holding = holding;
     this.#device = device;
     this.#library = library;
-    this.#handle = handle[0]!;
+    this.#handle = handle;
   }
 
   /** C = A B, row-major, C m x n: to cuBLAS, whose matrices go by columns, it is C' = B' A'. @throws CublasError. */

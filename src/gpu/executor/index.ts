@@ -1,5 +1,7 @@
 // The kernel executor: standard kernels on host arrays and device memory, and kernels of one's own by name.
 export { CublasError } from "./cublas-library.js";
+export { CusolverError } from "./cusolver-library.js";
+export { DenseRoutines } from "./dense-routines.js";
 export { GpuCompute } from "./gpu-compute.js";
 export { type DeviceSource, GpuDevice } from "./gpu-device.js";
 export { GpuTensor } from "./gpu-tensor.js";

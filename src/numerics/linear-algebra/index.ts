@@ -1,10 +1,11 @@
 // Linear algebra in binary64 and one fixed order: Gram matrices, factorisations, solves.
 export { Bidiagonal, type ShiftedProblem } from "./bidiagonal.js";
 export { CholeskyFactor, cholesky, NotPositiveDefiniteError } from "./cholesky.js";
+export { type DenseBlas, shiftedTriangle } from "./dense-blas.js";
 export { type GramBlocks, type GramSum, gramBlockRows, mirrorLowerTriangle, PortableGram } from "./gram.js";
 export { MemoryLimitError } from "./memory.js";
 export type { ColumnSource, SquaredColumns } from "./panels.js";
 export { InverseCovariance } from "./inverse-covariance.js";
 export { evaluateRows, ResidentRows } from "./row-products.js";
-export { SystemBlas, SystemBlasError } from "./system-blas.js";
+export { SystemBlas, SystemBlasError, writeRows } from "./system-blas.js";
 export { TriangularFactor } from "./triangular.js";

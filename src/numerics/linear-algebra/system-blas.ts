@@ -2,8 +2,9 @@
 // loads until `SystemBlas.load()`.
 import type koffi from "koffi";
 import { Matrix } from "../matrix.js";
-import { type ColumnSource, sourceColumns } from "./panels.js";
+import { type DenseBlas, shiftedTriangle } from "./dense-blas.js";
 import type { GramSum } from "./gram.js";
+import { type ColumnSource, sourceColumns } from "./panels.js";
 
 /** The four routines, in the Fortran interface with 32-bit integers that every BLAS has. */
 interface Routines {
@@ -64,7 +65,7 @@ export class SystemBlasError extends Error {
 const asyncStackBytes = 8 << 20;
 
 /** A loaded library. */
-export class SystemBlas {
+export class SystemBlas implements DenseBlas {
   /** The name or path that was loaded. */
   readonly library: string;
   readonly #routines: Routines;
@@ -118,13 +119,8 @@ export class SystemBlas {
     diagonal: ArrayLike<number>,
     rhs: Matrix<Float64Array>,
   ): Matrix<Float64Array> | number {
-    const n = rhs.rows;
-    const factor = new Float64Array(n * n);
-    for (let i = 0; i < n; i++) {
-      factor.set(matrix.data.subarray(i * matrix.cols, i * matrix.cols + i + 1), i * n);
-      factor[i * n + i] = factor[i * n + i]! + diagonal[i]!;
-    }
-    const order = Int32Array.of(n);
+    const factor = shiftedTriangle(matrix, diagonal);
+    const order = Int32Array.of(rhs.rows);
     const info = Int32Array.of(0);
     this.#routines.dpotrf("U", order, factor, order, info);
     if (info[0]! > 0) return info[0]! - 1;
@@ -156,11 +152,7 @@ class SystemGram implements GramSum {
     const one = Float64Array.of(1);
     for (let first = 0; first < rows; first += chunkRows) {
       const count = Math.min(chunkRows, rows - first);
-      let column = 0;
-      for (const source of sources) {
-        writeRows(source, first, count, chunk, this.columns, column);
-        column += sourceColumns(source);
-      }
+      writeRows(sources, first, count, chunk, this.columns);
       this.#routines.dsyrk("U", "N", order, Int32Array.of(count), one, chunk, order, one, this.#sum.data, order);
     }
     this.rows += rows;
@@ -177,7 +169,16 @@ class SystemGram implements GramSum {
   dispose(): void {}
 }
 
-function writeRows(source: ColumnSource, first: number, count: number, out: Float64Array, width: number, column: number): void {
+/** Writes rows [first, first + count) of all sources, side by side in `width` columns, in binary64. */
+export function writeRows(sources: readonly ColumnSource[], first: number, count: number, out: Float64Array, width: number): void {
+  let column = 0;
+  for (const source of sources) {
+    writeColumns(source, first, count, out, width, column);
+    column += sourceColumns(source);
+  }
+}
+
+function writeColumns(source: ColumnSource, first: number, count: number, out: Float64Array, width: number, column: number): void {
   if (source === "ones") {
     for (let t = 0; t < count; t++) out[t * width + column] = 1;
     return;

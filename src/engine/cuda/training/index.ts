@@ -5,9 +5,10 @@ import { GramAccumulator } from "../../../readout/index.js";
 import type { TrainingSink } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import type { OpenTrainer } from "../device-work.js";
+import { DeviceGram, openBlasTrainer } from "./device-blas.js";
 import { DeviceGrams, type GramTrainer, type RowShape } from "./gram.js";
 
-/** Sums for one sink, or undefined where it is no Gram accumulator of this model's shape in the portable order. */
+/** Sums for one sink, or undefined where it is no Gram accumulator of this model's shape whose sums can be made here. */
 export const openTrainer: OpenTrainer = (context, model, sink, targets, stream) => {
   const trainer = openGramTrainer(context, stream, model, [sink], targets);
   if (!trainer) return undefined;
@@ -32,6 +33,10 @@ export function openGramTrainer(
   if (!(first instanceof GramAccumulator)) return undefined;
   const { size, inputSize, precision } = model;
   const wanted = JSON.stringify([{ stateSize: size, inputSize, outputSize: targets }, first.features, first.constant]);
+  const shape: RowShape = { precision, size, inputSize, outputs: targets, features: first.features, constant: first.constant };
+  const byLibrary = sinks.length === 1 && first.sum instanceof DeviceGram && first.sum.blas.context === context ? first.sum : undefined;
+  if (byLibrary && JSON.stringify([first.shape, first.features, first.constant]) === wanted)
+    return openBlasTrainer(context, shape, byLibrary);
   const into: PortableGram[] = [];
   for (const sink of sinks) {
     if (!(sink instanceof GramAccumulator) || !sink.portable) return undefined;
@@ -42,7 +47,6 @@ export function openGramTrainer(
   if (new Set(into).size < into.length) return undefined;
   const before = into.map((gram) => (gram.rows > 0 ? gram.blocks() : undefined));
   if (before.some((blocks) => blocks?.rowsInBlock !== before[0]?.rowsInBlock)) return undefined;
-  const shape: RowShape = { precision, size, inputSize, outputs: targets, features: first.features, constant: first.constant };
   const grams = new DeviceGrams(context, shape, sinks.length);
   try {
     grams.load(stream, before);

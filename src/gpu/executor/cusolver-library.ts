@@ -1,0 +1,91 @@
+// cuSOLVER as a C library: the functions that are called, each under its prototype (cusolverDn.h of CUDA 13.0). It is used by choice only: nothing needs it.
+import type { ArgumentKind, ArgumentsOf, CallSignature } from "../driver-calls.js";
+import { ForeignLibrary } from "../ffi.js";
+import { cusolverCandidates, loadFirst, thisPlace } from "../library-search.js";
+
+const signature = <const Kinds extends readonly ArgumentKind[]>(symbols: string, ...kinds: Kinds) => ({
+  symbols: [symbols],
+  arguments: kinds,
+});
+
+const calls = {
+  // cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t *handle)
+  cusolverDnCreate: signature("cusolverDnCreate", "out"),
+  // cusolverStatus_t cusolverDnDestroy(cusolverDnHandle_t handle)
+  cusolverDnDestroy: signature("cusolverDnDestroy", "handle"),
+  // cusolverStatus_t cusolverDnSetStream(cusolverDnHandle_t handle, cudaStream_t streamId)
+  cusolverDnSetStream: signature("cusolverDnSetStream", "handle", "handle"),
+  // cusolverStatus_t cusolverDnDpotrf_bufferSize(cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, double *A, int lda, int *Lwork)
+  cusolverDnDpotrfBufferSize: signature("cusolverDnDpotrf_bufferSize", "handle", "i32", "i32", "address", "i32", "out"),
+  // cusolverStatus_t cusolverDnDpotrf(cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, double *A, int lda, double *Workspace, int Lwork, int *devInfo)
+  cusolverDnDpotrf: signature("cusolverDnDpotrf", "handle", "i32", "i32", "address", "i32", "address", "i32", "address"),
+  // cusolverStatus_t cusolverDnDpotrs(cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, int nrhs, const double *A, int lda, double *B, int ldb,
+  //                                   int *devInfo)
+  cusolverDnDpotrs: signature("cusolverDnDpotrs", "handle", "i32", "i32", "i32", "address", "i32", "address", "i32", "address"),
+} satisfies Record<string, CallSignature>;
+
+type CusolverCall = keyof typeof calls;
+
+/** cusolverStatus_t, cusolver_common.h. */
+const statusNames: Readonly<Record<number, string>> = {
+  1: "CUSOLVER_STATUS_NOT_INITIALIZED",
+  2: "CUSOLVER_STATUS_ALLOC_FAILED",
+  3: "CUSOLVER_STATUS_INVALID_VALUE",
+  4: "CUSOLVER_STATUS_ARCH_MISMATCH",
+  5: "CUSOLVER_STATUS_MAPPING_ERROR",
+  6: "CUSOLVER_STATUS_EXECUTION_FAILED",
+  7: "CUSOLVER_STATUS_INTERNAL_ERROR",
+  8: "CUSOLVER_STATUS_MATRIX_TYPE_NOT_SUPPORTED",
+  9: "CUSOLVER_STATUS_NOT_SUPPORTED",
+};
+
+/** A cuSOLVER function returned an error. */
+export class CusolverError extends Error {
+  override readonly name = "CusolverError";
+  readonly code: number;
+  readonly status: string;
+  readonly call: string;
+
+  constructor(code: number, call: string) {
+    const status = statusNames[code] ?? `CUSOLVER_STATUS_${code}`;
+    super(`${status} (${code}) from ${call}`);
+    this.code = code;
+    this.status = status;
+    this.call = call;
+  }
+}
+
+/** The library, loaded. */
+export class CusolverLibrary {
+  readonly path: string;
+  readonly #foreign: ForeignLibrary;
+
+  constructor(path: string) {
+    this.#foreign = new ForeignLibrary(path);
+    this.path = path;
+    this.#foreign.resolve("cusolverDnDpotrf", calls.cusolverDnDpotrf);
+  }
+
+  /** @throws CusolverError. */
+  call<Name extends CusolverCall>(name: Name, ...values: ArgumentsOf<(typeof calls)[Name]["arguments"]>): void {
+    const code = this.#foreign.resolve(name, calls[name])(...values) as number;
+    if (code !== 0) throw new CusolverError(code, name);
+  }
+}
+
+let loaded: CusolverLibrary | undefined;
+
+/**
+ * Loads cuSOLVER: the library that SPILLWAY_CUSOLVER_LIBRARY names, or else the first that loads of the usual places.
+ *
+ * @throws LibraryError naming every path that was tried.
+ */
+export function loadCusolver(): CusolverLibrary {
+  loaded ??= loadFirst(
+    "cuSOLVER",
+    cusolverCandidates(thisPlace()),
+    (path) => new CusolverLibrary(path),
+    "Install it with CUDA's toolkit, name its library by the variable SPILLWAY_CUSOLVER_LIBRARY, or do without.",
+  );
+  return loaded;
+}
