@@ -49,7 +49,7 @@ export class DeviceBlas implements DenseBlas, Disposable {
   }
 
   /** An empty X^T X over rows of `columns` values, on the device until its sums are asked for. @throws OutOfMemoryError */
-  gram(columns: number): DeviceGram {
+  gram(columns: number): GramSum {
     return new DeviceGram(this, columns);
   }
 
