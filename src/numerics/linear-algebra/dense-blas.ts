@@ -20,7 +20,7 @@ export interface DenseBlas {
 }
 
 /** The lower triangle of the leading n x n block with a diagonal added, row by row, n = diagonal.length; zeros above it. */
-export function shiftedTriangle(matrix: Matrix<Float64Array>, diagonal: ArrayLike<number>): Float64Array<ArrayBuffer> {
+export function shiftedTriangle(matrix: Matrix<Float64Array>, diagonal: ArrayLike<number>): Float64Array {
   const n = diagonal.length;
   const out = new Float64Array(n * n);
   for (let i = 0; i < n; i++) {

@@ -66,7 +66,7 @@ export class DeviceBlas implements DenseBlas, Disposable {
     const { rows: n, cols: outputs } = rhs;
     const right = new Float64Array(n * outputs);
     for (let i = 0; i < n; i++) for (let o = 0; o < outputs; o++) right[o * n + i] = rhs.data[i * outputs + o]!;
-    using a = this.context.upload(shiftedTriangle(matrix, diagonal), { label: "normal equations" });
+    using a = this.context.upload(shiftedTriangle(matrix, diagonal) as Float64Array<ArrayBuffer>, { label: "normal equations" });
     using b = this.context.upload(right, { label: "right-hand sides" });
     const failed = this.#routines.solvePositiveDefinite(this.#stream, a, b, n, outputs);
     if (failed > 0) return failed - 1;
