@@ -2,6 +2,8 @@
 // their weights. Usage: npx tsx bench/gpu/training.ts
 import "../../src/index.js";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
+import { DeviceBlas } from "../../src/engine/cuda/training/device-blas.js";
+import { LibraryError } from "../../src/gpu/index.js";
 import { sweepReadouts } from "../../src/model/index.js";
 import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { ridge } from "../../src/readout/index.js";
@@ -89,5 +91,31 @@ for (const size of [1000]) {
       `${mebibytes(reservedHigh)} reserved by the pool, ${mebibytes(free - least)} less free on the device than before; ` +
       `first weight ${readout.weights.data[0]}`,
   );
+  const blas = libraries();
+  if (!blas) continue;
+  computer.reset();
+  start = performance.now();
+  const other = ridge({ lambda: 1e-6, blas });
+  const sums = other.accumulator({ stateSize: size, inputSize: 1, outputSize: 1 });
+  await computer.train(long.inputs, long.targets, sums, { washout: 1000 });
+  const summed = seconds(start);
+  const near = other.solve(sums);
+  const differences = near.weights.data.map((weight, i) => Math.abs(weight - readout.weights.data[i]!));
+  console.log(
+    `the same by ${blas.library}: ${summed} s to the sums, ${seconds(start)} s to the readout; weights differ by ${Math.max(...differences).toExponential(1)} at most, of ${Math.max(...readout.weights.data.map(Math.abs)).toPrecision(3)}`,
+  );
+  sums.dispose();
+  blas.dispose();
+}
+
+/** cuBLAS and cuSOLVER, or undefined with a word where they are not installed. */
+function libraries(): DeviceBlas | undefined {
+  try {
+    return new DeviceBlas(engine.context());
+  } catch (error) {
+    if (!(error instanceof LibraryError)) throw error;
+    console.log(`not by libraries: ${error.message.split("\n")[0]}`);
+    return undefined;
+  }
 }
 engine.close();
