@@ -70,6 +70,19 @@ it.each(Object.keys(operations) as OperationName[])("%s", (name) => {
   });
 });
 
+/** A method whose operands but the first are the number 3. */
+const ofThree =
+  (k: PtxKernel, name: string) =>
+  (a: unknown, ...others: unknown[]) =>
+    (k as unknown as AnyKernel)[name]!(a, ...others.map(() => 3));
+
+it.each(["add", "sub", "mul", "div", "rem", "min", "max", "fma", "and", "or", "xor"] as const)("%s of a constant", (name) => {
+  assembles(`${name}-constant`, (k) => {
+    const types = operations[name].types.filter((type: RegisterType) => type !== "pred");
+    for (const type of types) calls[name]({ [name]: ofThree(k, name) }, () => someValue(k, type), type);
+  });
+});
+
 it("conversions between numbers, and copies of anything", () => {
   const numbers = ["u16", "s16", "u32", "s32", "u64", "s64", "f16", "bf16", "f32", "f64"] as const;
   const others = ["b16", "b32", "b64", "f16x2", "bf16x2", "tf32"] as const;

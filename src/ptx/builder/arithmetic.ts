@@ -26,6 +26,8 @@ function isConvertible(to: RegisterType, from: RegisterType): boolean {
   return number.test(from) && (to === "tf32" ? from === "f32" : number.test(to));
 }
 
+const halves: ReadonlySet<RegisterType> = new Set(["f16", "bf16", "f16x2", "bf16x2"]);
+
 export class Arithmetic extends Emitter {
   private operate<T extends RegisterType, R extends RegisterType>(
     name: OperationName,
@@ -37,7 +39,12 @@ export class Arithmetic extends Emitter {
     const entry = operations[name] as unknown as Operation;
     if (!entry.types.includes(type)) throw this.fail(`${name} got a ${type}; it takes ${entry.types.join(", ")}`);
     const items: Item[] = [];
-    for (let k = 0; k < operands.length; k++) items.push(this.item(type, operands[k] as Operand<T>, name, k + 1));
+    for (let k = 0; k < operands.length; k++) {
+      const operand = operands[k] as Operand<T>;
+      const item = this.item(type, operand, name, k + 1);
+      // No assembler takes a half for an immediate operand.
+      items.push(typeof item === "string" && halves.has(type) ? this.constant(type as "f16", operand as number) : item);
+    }
     items.push(...more);
     return this.emitValue(entry.text(type), result, items, this.needs(entry.needs?.(type)));
   }
