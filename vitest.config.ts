@@ -5,6 +5,8 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     exclude: ["test/toolchain/**", "test/browser/**", "test/gpu/hardware/**"],
+    // Vitest leaves a core free, which on a machine of two is half of it.
+    maxWorkers: "100%",
     testTimeout: 120_000,
     coverage: { provider: "v8", include: ["src/**"], reporter: ["text-summary", "json-summary"] },
   },
