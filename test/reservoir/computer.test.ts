@@ -217,8 +217,7 @@ describe("many short runs in a row", () => {
     const computer = await create({ size: 20 });
     let turns = 0;
     const timer = setInterval(() => turns++, 1);
-    const begin = performance.now();
-    while (performance.now() - begin < 200) await computer.run(wave);
+    for (let runs = 0; turns <= 3 && runs < 50_000; runs++) await computer.run(wave);
     clearInterval(timer);
     expect(turns).toBeGreaterThan(3);
   });
