@@ -179,3 +179,18 @@ over:
     expect(out[0]).toBe(100 + 1 + 2 + 3);
   });
 });
+
+describe("mbarrier", () => {
+  it("waits for at most 1,048,575 bytes a phase", () => {
+    const bench = new Bench(`.version 8.0\n.target sm_90\n.address_size 64
+.visible .entry k(.param .u32 bytes)
+{ .reg .b32 %bar, %n; .shared .align 8 .b64 barrier;
+  ld.param.u32 %n, [bytes]; mov.u32 %bar, barrier;
+  mbarrier.init.shared::cta.b64 [%bar], 1;
+  mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%bar], 1000000;
+  mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%bar], %n; ret; }`);
+    bench.run("k", { grid: 1, block: 1 }, [48_575]);
+    const error = simulationError(() => bench.run("k", { grid: 1, block: 1 }, [48_576]));
+    expect(error.message).toContain("an mbarrier waits for 1048576 bytes; it takes 1048575 at most");
+  });
+});

@@ -7,6 +7,8 @@ import type { Warp } from "./warp.js";
 const countMask = 0xfffff;
 const phaseBit = 1 << 20;
 const initialisedBit = 1 << 21;
+/** The most bytes that a phase may wait for, either way. PTX ISA, "Tracking asynchronous operations by the mbarrier object". */
+const mostTransactions = 2 ** 20 - 1;
 
 export class BarrierObjects {
   private readonly words: Int32Array;
@@ -27,6 +29,19 @@ export class BarrierObjects {
   /** Transaction bytes outstanding, 21 bits with a sign. */
   private transactions(low: number, high: number): number {
     return ((((high >>> 20) & 0x7ff) << 21) | (((low >>> 22) & 0x3ff) << 11)) >> 11;
+  }
+
+  private outstanding(warp: Warp, lane: number, site: number, low: number, high: number, bytes: number): number {
+    const sum = this.transactions(low, high) + bytes;
+    if (Math.abs(sum) > mostTransactions)
+      throw warp.launch.error(
+        "illegalInstruction",
+        `an mbarrier waits for ${sum} bytes; it takes ${mostTransactions} at most`,
+        warp,
+        lane,
+        site,
+      );
+    return sum;
   }
 
   private store(warp: Warp, at: number, pending: number, phase: number, expected: number, transactions: number): void {
@@ -60,7 +75,7 @@ export class BarrierObjects {
     if (count > pending)
       throw warp.launch.error("illegalInstruction", `${count} arrivals at an mbarrier that waits for ${pending}`, warp, lane, site);
     const expected = (high & countMask) - (drop ? count : 0);
-    this.store(warp, at, pending - count, low & phaseBit, expected, this.transactions(low, high) + bytes);
+    this.store(warp, at, pending - count, low & phaseBit, expected, this.outstanding(warp, lane, site, low, high, bytes));
     wide.high = high;
     return low;
   };
@@ -68,7 +83,7 @@ export class BarrierObjects {
   readonly expect = (warp: Warp, lane: number, site: number, at: number, bytes: number): void => {
     const low = this.check(warp, lane, site, at);
     const high = this.words[(at >> 2) + 1]!;
-    this.store(warp, at, low & countMask, low & phaseBit, high & countMask, this.transactions(low, high) + bytes);
+    this.store(warp, at, low & countMask, low & phaseBit, high & countMask, this.outstanding(warp, lane, site, low, high, bytes));
   };
 
   readonly complete = (warp: Warp, lane: number, site: number, at: number, bytes: number): void => {
