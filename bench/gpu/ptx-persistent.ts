@@ -1,11 +1,12 @@
 // Reservoirs run by kernels that the builder made, beside those of CUDA C++ in the same run: the same weights, drive and leak, all states kept, times
 // by events, and every bit of every state compared. Usage: npx tsx bench/gpu/ptx-persistent.ts
 import { cudaEngine } from "../../src/engine/cuda/index.js";
+import { packRows } from "../../src/engine/cuda/persistent/pack.js";
 import { choices } from "../../src/engine/cuda/plan.js";
 import { shapeOf } from "../../src/engine/cuda/shape.js";
 import { spinLimitOf } from "../../src/engine/cuda/spin-limit.js";
 import type { Parameter } from "../../src/gpu/index.js";
-import { Matrix, RandomStream, type SparseMatrix, seedKeys } from "../../src/numerics/index.js";
+import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { generateKernel, type KernelType, persistentPlaces } from "../../src/ptx/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
@@ -52,18 +53,6 @@ function micros(steps: number, reset: () => void, launch: (round: number) => voi
   return median(times);
 }
 
-/** Rows filled up to the longest one's whole number of eights. */
-function padded(weights: SparseMatrix, longest: number): { values: Float32Array<ArrayBuffer>; columns: Uint32Array<ArrayBuffer> } {
-  const slots = 8 * Math.ceil(longest / 8);
-  const [values, columns] = [new Float32Array(weights.rows * slots), new Uint32Array(weights.rows * slots)];
-  for (let r = 0; r < weights.rows; r++) {
-    const [from, to] = [weights.rowOffsets[r]!, weights.rowOffsets[r + 1]!];
-    values.set(weights.values.subarray(from, to) as Float32Array, r * slots);
-    columns.set(weights.columns.subarray(from, to), r * slots);
-  }
-  return { values, columns };
-}
-
 async function compare(
   label: string,
   size: number,
@@ -98,7 +87,7 @@ async function compare(
     break;
   }
   const { values, columns } = isSparse
-    ? padded(weights, longest)
+    ? packRows(weights, longest)
     : { values: weights.data as Float32Array<ArrayBuffer>, columns: new Uint32Array(1) };
   using deviceValues = context.upload(values);
   using deviceColumns = context.upload(columns);

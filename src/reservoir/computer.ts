@@ -2,7 +2,7 @@
 import { describe, type FloatArray, Matrix, type MatrixLike } from "../numerics/index.js";
 import type { ReservoirOptions } from "./config.js";
 import type { EngineOptions, EnginePlan, EngineSession, SequenceInput, SessionState, TrainingSink, WorkOptions } from "./engine.js";
-import { chooseEngine } from "./engines.js";
+import { checkPlanOptions, chooseEngine } from "./engines.js";
 import { featureCount, type LinearReadout } from "./features.js";
 import { anySeries, count, DataError, series } from "./inputs.js";
 import { type AnyReservoirOptions, modelOf, shapeFor } from "./kinds.js";
@@ -138,10 +138,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
       throw new RangeError(`threads is ${threads}; it takes a whole number from 1 to 64`);
     }
     const { plan, kernelSource, spinLimit, profile } = options;
-    for (const [name, value] of Object.entries({ plan, kernelSource })) {
-      if (value !== undefined && !engine.planNames)
-        throw new RangeError(`${name} is ${JSON.stringify(value)}; the engine "${engine.name}" has one way to run alone`);
-    }
+    checkPlanOptions(engine, { plan, kernelSource });
     return new ReservoirComputer(
       model,
       await engine.open(model, { threads, plan, kernelSource, spinLimit, profile }),

@@ -1,5 +1,5 @@
 // The list of engines there are, and the choice among them. Which ones, and from where they are loaded, is said by the package's index alone.
-import type { Engine, EngineStatus } from "./engine.js";
+import type { Engine, EngineOptions, EngineStatus } from "./engine.js";
 import { EngineUnavailableError } from "./engine.js";
 import type { AnyShape, ModelShape } from "./shape.js";
 
@@ -157,3 +157,12 @@ function nameList(): string {
 const inNode = (): boolean => globalThis.process?.versions?.node !== undefined;
 
 const format = (microseconds: number): string => microseconds.toPrecision(2).replace(/e\+(\d+)$/, (_, zeros) => `e${zeros}`);
+
+/** Refuses options that choose among plans where an engine has none to choose from. @throws RangeError */
+export function checkPlanOptions(engine: Engine, { plan, kernelSource }: Pick<EngineOptions, "plan" | "kernelSource">): void {
+  if (engine.planNames) return;
+  for (const [name, value] of Object.entries({ plan, kernelSource })) {
+    if (value !== undefined)
+      throw new RangeError(`${name} is ${JSON.stringify(value)}; the engine "${engine.name}" has one way to run alone`);
+  }
+}

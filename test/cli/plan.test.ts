@@ -36,6 +36,13 @@ describe("the plan of an experiment", () => {
     expect([engine, plan.engine]).toEqual(["cpu", "cpu"]);
   });
 
+  it.each([
+    [{ loop: "streamed" }, 'plan is "streamed"'],
+    [{ kernelSource: "nvrtc" }, 'kernelSource is "nvrtc"'],
+  ])("refuses %j where the engine has no choice", async (options, named) => {
+    await expect(describePlan(file, { engine: "cpu", ...options })).rejects.toThrow(`${named}; the engine "cpu" has one way to run alone`);
+  });
+
   it("refuses a plan that there is not, with those that there are", async () => {
     await expect(describePlan(file, { engine: "sim", loop: "fastest" })).rejects.toThrow('plan is "fastest"; it takes "auto"');
   });

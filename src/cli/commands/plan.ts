@@ -1,6 +1,7 @@
 // `spillway info --plan FILE`: how an engine would run the reservoir of an experiment. The weights are drawn; nothing is run.
 import "../../index.js";
 import type { EngineOptions } from "../../reservoir/engine.js";
+import { checkPlanOptions } from "../../reservoir/engines.js";
 import { chooseEngine, formatBytes, modelOf } from "../../reservoir/index.js";
 import { shapeFor } from "../../reservoir/kinds.js";
 import { loadData } from "../experiment/data.js";
@@ -24,7 +25,9 @@ export async function describePlan(path: string, { engine: name, loop, kernelSou
   const inputs = inputsOf(experiment, await loadData(experiment, file, seed));
   const reservoir = { ...experiment.reservoir, seed, inputSize: inputs.cols };
   const { engine, reason } = await chooseEngine(name, await shapeFor(name, reservoir));
-  const plan = engine.plan(await modelOf(reservoir, engine), { plan: loop, kernelSource: kernelSource as EngineOptions["kernelSource"] });
+  const options: EngineOptions = { plan: loop, kernelSource: kernelSource as EngineOptions["kernelSource"] };
+  checkPlanOptions(engine, options);
+  const plan = engine.plan(await modelOf(reservoir, engine), options);
   if (json) return JSON.stringify({ experiment: experiment.name, engine: engine.name, reason, plan }, undefined, 2);
   const rows = Object.entries(plan.details).map(([field, value]) => [
     `  ${field}`,
