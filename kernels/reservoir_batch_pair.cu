@@ -40,7 +40,7 @@ static __device__ __forceinline__ bool passed(unsigned barrier, unsigned parity)
                : "memory");
   return done != 0;
 }
-/** For what ends by itself: a copy that was asked for, products of a slot that has come. */
+/** For what ends by itself: a copy that was asked for, products of a slot that has come, a slot that comes or is given up. */
 static __device__ __forceinline__ void await(unsigned barrier, unsigned parity) {
   while (!passed(barrier, parity)) {}
 }
@@ -211,16 +211,16 @@ __device__ __forceinline__ void run(const half_bits* __restrict__ weights, half_
     for (int c = 0; c < blocks; c++) copy(residents + c * blockBytes, weights + ((size_t)rowBlock * blocks + c) * blockValues, blockBytes, weightsCame);
   }
   __syncthreads();
-  volatile int* const lost = &shared.lost[team];
 
   if (copies) {
     Turn turn = {0, 1};
     eachTile(data, shared.lengths[team], first, stride, tiles, [&](int t, int tile) {
       if (!haveMade(arrived + (size_t)tile * rowBlocks, rowBlocks, t, limit, stalled, data.firstStep + t)) {
         if (lane != 0) return false;
-        // By the time all that was copied is used up, whoever waits waits in vain.
+        // When all that was copied is used up, the next slot comes with nothing in it but this word.
         for (int slot = 0; slot < slots; slot++, turn.next(slots)) await(empty + turn.slot * 8, turn.parity);
-        *lost = 1;
+        shared.lost[team] = 1;
+        arrive(full + turn.slot * 8);
         return false;
       }
       if (lane != 0) return true;
@@ -277,9 +277,9 @@ __device__ __forceinline__ void run(const half_bits* __restrict__ weights, half_
       }
     }
 
-    bool come = passed(full + turn.slot * 8, turn.parity);
-    while (!come && *lost == 0) come = passed(full + turn.slot * 8, turn.parity);
-    if (!__all_sync(0xffffffffu, come)) return false;
+    await(full + turn.slot * 8, turn.parity);
+    // Read by the lane that gives slots back, which is what the word's writer waits for.
+    if (__any_sync(0xffffffffu, lane == 0 && shared.lost[team] != 0)) return false;
     Sums sums;
     unsigned before = 0;
     auto release = [&](unsigned slot) {

@@ -53,6 +53,8 @@ export async function iterateOnDevice(
     const basis = room((full + 1) * n, "Krylov basis");
     const scratch = room(n, "Krylov scratch");
     const records = room(full * length, "Krylov records");
+    // A step writes as many projections as there are vectors, and records come back whole.
+    stream.fill(records, 0);
     const q = room(problem.q.length, "change of basis");
     const vector = (j: number): DeviceSlice<"f64"> => basis.slice(j * n, (j + 1) * n);
     const dotThreads = 32 + Math.min(256, 32 * Math.ceil(n / 128));
