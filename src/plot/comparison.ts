@@ -1,8 +1,13 @@
 // A comparison of engines as a figure: how far apart by step, and by how many units in the last place.
 import { encodeArray, type Figure } from "./figure.js";
-import { formatNumber } from "./format.js";
 import { seriesColour } from "./palette.js";
 import type { Comparison } from "../analysis/index.js";
+
+/** A difference's rate (`TrajectoryDifference`) in words. */
+export function growthWords(rate: number): string {
+  const factor = Math.round(1000 * Math.exp(rate)) / 1000;
+  return factor === 1 ? "neither growing nor shrinking" : `${rate > 0 ? "growing" : "shrinking"} by a factor of ${factor} a step`;
+}
 
 /** The divergence of each engine from the first by step, and beneath it the distances in units in the last place. */
 export function plotComparison(
@@ -15,7 +20,7 @@ export function plotComparison(
   const words = others.map(({ engine, difference: { equal, first, maximalUlps, rate } }) =>
     equal
       ? `${engine} gives the bits of ${reference.engine} in all of them`
-      : `${engine} first differs from ${reference.engine} at step ${first!.step}, neuron ${first!.neuron}, and by ${maximalUlps} units in the last place at most${rate === undefined ? "" : `, ${rate > 0 ? "growing" : "shrinking"} by a factor of ${formatNumber(Math.exp(rate))} a step`}`,
+      : `${engine} first differs from ${reference.engine} at step ${first!.step}, neuron ${first!.neuron}, and by ${maximalUlps} units in the last place at most${rate === undefined ? "" : `, ${growthWords(rate)}`}`,
   );
   const anyDiffers = others.some(({ difference }) => !difference.equal);
   return {

@@ -37,8 +37,9 @@ export interface TrajectoryDifference {
   /** Steps a value of `divergence` stands for. */
   readonly every: number;
   /**
-   * Growth of the difference by step, natural logarithm: the slope of log divergence from where it begins to a tenth of the states' size. Below 0 it
-   * shrinks; undefined where fewer than three steps tell.
+   * Growth of the difference by step, natural logarithm: the slope of log divergence over the later half of the stretch from where it begins to where it
+   * reaches a tenth of the states' size. The earlier half is how the first rounding errors add up, in a reservoir that forgets them too. Below 0 the
+   * difference shrinks; undefined where fewer than three values tell.
    */
   readonly rate: number | undefined;
 }
@@ -143,7 +144,7 @@ function order64(a: FloatArray, b: FloatArray): (at: number) => number {
   };
 }
 
-/** Least squares slope of log(divergence) over the stretch from its first value above 0 to where it first passes `ceiling`. */
+/** Least squares slope of log(divergence) over the later half of the stretch from its first value above 0 to where it first passes `ceiling`. */
 function growthRate(divergence: Float64Array, every: number, ceiling: number): number | undefined {
   const begin = divergence.findIndex((value) => value > 0);
   if (begin < 0) return undefined;
@@ -154,7 +155,7 @@ function growthRate(divergence: Float64Array, every: number, ceiling: number): n
   let sumY = 0;
   let sumXX = 0;
   let sumXY = 0;
-  for (let k = begin; k < end; k++) {
+  for (let k = (begin + end) >> 1; k < end; k++) {
     if (!(divergence[k]! > 0)) continue;
     const x = k * every;
     const y = Math.log(divergence[k]!);

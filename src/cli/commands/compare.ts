@@ -5,7 +5,7 @@ import { compare, type ComparedRun, type Comparison } from "../../analysis/index
 import { ensureFolder, writeFileAtomic } from "../../io/index.js";
 import { fitStandardisation, standardised } from "../../model/standardisation.js";
 import type { Matrix } from "../../numerics/index.js";
-import { plotComparison, type ReportSection, reportHtml } from "../../plot/index.js";
+import { growthWords, plotComparison, type ReportSection, reportHtml } from "../../plot/index.js";
 import { formatNumber } from "../../plot/format.js";
 import { probeEngines } from "../../reservoir/index.js";
 import { type ExperimentData, loadData } from "../experiment/data.js";
@@ -47,6 +47,7 @@ export async function compareEngines(
   const seed = experiment.seeds[0]!;
   const inputs = inputsOf(experiment, await loadData(experiment, loaded.path, seed));
   const steps = Math.min(inputs.rows, options.steps ?? inputs.rows);
+  if (options.out !== undefined) await ensureFolder(options.out);
   const reservoir = { ...experiment.reservoir, seed, inputSize: inputs.cols };
   progress.begin(`compare ${options.engines.join(", ")}`, steps * options.engines.length);
   let comparison: Comparison;
@@ -68,7 +69,6 @@ export async function compareEngines(
     2,
   );
   if (options.out !== undefined) {
-    await ensureFolder(options.out);
     await writeFileAtomic(join(options.out, "compare.json"), json);
     const page = await reportHtml({
       title: `${experiment.name}: ${options.engines.join(" against ")}`,
@@ -152,9 +152,7 @@ function verdicts({ others, reference, sequences }: Comparison): string[] {
         difference.histogram.map(({ label, count }) => [label, String(count)]),
       ),
       `furthest apart at step ${furthest(difference)}: ${formatNumber(Math.max(...difference.divergence))}, root of the mean square over neurons; no state by more than ${formatNumber(difference.maximalAbsolute)}`,
-      ...(difference.rate === undefined
-        ? []
-        : [`the difference ${difference.rate > 0 ? "grows" : "shrinks"} by a factor of ${formatNumber(Math.exp(difference.rate))} a step`]),
+      ...(difference.rate === undefined ? [] : [`the difference is ${growthWords(difference.rate)}`]),
     ]);
   return [...unused, ...differences];
 }
