@@ -98,8 +98,8 @@ A run that is there already is replaced when the new one has finished. Stopped w
     .description("one reservoir on several engines, step for step: are the states the same bits, and how fast is each")
     .argument("<file>", "an experiment file, for its reservoir and its data")
     .option("--engines <names>", "engines, the reference first", (text) => text.split(",").map((name) => name.trim()), ["reference", "cpu"])
-    .option("--steps <n>", "at most so many steps of the data", wholeNumber)
-    .option("--sequences <n>", "cut the steps into so many sequences that run as a batch", wholeNumber)
+    .option("--steps <n>", "at most so many steps of the data", whole(1))
+    .option("--sequences <n>", "cut the steps into so many sequences that run as a batch", whole(1))
     .option("--set <field=value>", "change a field of the experiment; may be given several times", collect)
     .option("-o, --out <dir>", "write compare.json and compare.html there")
     .option("--json", "as JSON")
@@ -159,7 +159,7 @@ A run that is there already is replaced when the new one has finished. Stopped w
   program
     .command("lab")
     .description("a page in the browser on which a reservoir is turned by hand: sliders, states, spectrum, memory, forecast")
-    .option("--port <n>", "the port on 127.0.0.1; 0 takes one that is free", portNumber, 0)
+    .option("--port <n>", "the port on 127.0.0.1; 0 takes one that is free", whole(0, 65535), 0)
     .option("--no-open", "print the address and open no browser")
     .addOption(engineOption())
     .addHelpText(
@@ -237,25 +237,17 @@ function engineOption(): Option {
 }
 
 function threadsOption(): Option {
-  return new Option("-t, --threads <n>", "threads on one reservoir; worth trying from N = 1000").default(1).argParser((text) => {
-    const threads = Number(text);
-    if (!Number.isSafeInteger(threads) || threads < 1 || threads > 64)
-      throw new InvalidArgumentError("It takes a whole number from 1 to 64.");
-    return threads;
-  });
+  return new Option("-t, --threads <n>", "threads on one reservoir; worth trying from N = 1000").default(1).argParser(whole(1, 64));
 }
 
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 1) throw new InvalidArgumentError("It takes a whole number of at least 1.");
-  return value;
-}
-
-function portNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 0 || value > 65535)
-    throw new InvalidArgumentError("It takes a whole number from 0 to 65535.");
-  return value;
+/** What reads a whole number within bounds. */
+function whole(least: number, most = Number.POSITIVE_INFINITY): (text: string) => number {
+  const takes = Number.isFinite(most) ? `from ${least} to ${most}` : `of at least ${least}`;
+  return (text) => {
+    const value = Number(text);
+    if (!Number.isSafeInteger(value) || value < least || value > most) throw new InvalidArgumentError(`It takes a whole number ${takes}.`);
+    return value;
+  };
 }
 
 function collect(value: string, previous: readonly string[] = []): readonly string[] {

@@ -125,7 +125,7 @@ export function checkedSeries(source: MatrixLike, name: string): Matrix {
 }
 
 /** T rows of no inputs. */
-export function noInputs(rows: number): Matrix {
+export function noInputs(rows: number): Matrix<Float64Array> {
   return new Matrix(rows, 0, new Float64Array(0));
 }
 

@@ -13,6 +13,7 @@ import type { Experiment } from "../experiment/description.js";
 import { encoded } from "../experiment/encode.js";
 import { loadExperiment } from "../experiment/file.js";
 import { prepareSeries } from "../experiment/prepare.js";
+import { clockOf } from "../experiment/profile.js";
 import { stackRows } from "../experiment/rows.js";
 import { UsageError } from "../exit.js";
 import type { Progress } from "../progress.js";
@@ -106,10 +107,6 @@ function stepsOf({ steps, sequences }: Comparison): string {
 function loopOf({ loop }: ComparedRun): string {
   if (!loop) return "";
   return `${formatNumber(1e6 / loop.stepsPerSecond)} by ${clockOf(loop)}`;
-}
-
-function clockOf({ clock }: NonNullable<ComparedRun["loop"]>): string {
-  return clock === "device" ? "events" : "clock";
 }
 
 /** How it ran: the plan, or of a batch on a device, whose plan is another, the kernels that ran. */

@@ -1,8 +1,9 @@
 // What a series predicts about itself without a model: what a score has to be held against.
 import { seasonalNaive } from "../../metrics/index.js";
-import { Matrix } from "../../numerics/index.js";
+import type { Matrix } from "../../numerics/index.js";
 import { ConfigError } from "../../reservoir/index.js";
 import type { BaselineDescription } from "./description.js";
+import { columnMeans, repeated } from "./rows.js";
 
 /** The name of a baseline in tables. */
 export function baselineName(baseline: BaselineDescription): string {
@@ -76,16 +77,4 @@ function lastDrift(series: Matrix, end: number, period: number): Float64Array {
 
 function periodOf(baseline: BaselineDescription): number {
   return typeof baseline === "object" ? baseline.seasonalNaive : 1;
-}
-
-function columnMeans(training: Matrix): Float64Array {
-  const means = new Float64Array(training.cols);
-  for (let i = 0; i < training.data.length; i++) means[i % training.cols] = means[i % training.cols]! + training.data[i]! / training.rows;
-  return means;
-}
-
-function repeated(row: Float64Array, rows: number): Matrix {
-  const out = Matrix.zeros(rows, row.length);
-  for (let t = 0; t < rows; t++) out.row(t).set(row);
-  return out;
 }

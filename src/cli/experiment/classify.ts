@@ -57,16 +57,7 @@ export async function runClassification(experiment: ClassifyExperiment, data: Ca
       ...radiusOf(computer.model),
       readout: { ...classifier.readouts[0]!.training },
       scores: scoreClasses(test.labels, predicted, metrics),
-      baselines: Object.fromEntries(
-        experiment.baselines.map((baseline) => [
-          baselineName(baseline),
-          scoreClasses(
-            test.labels,
-            test.labels.map(() => majority(train.labels)),
-            metrics,
-          ),
-        ]),
-      ),
+      baselines: scoreBaselines(experiment, train.labels, test.labels),
       timing: watch.seconds,
       profile: addProfiles(classifier.computers.flatMap((member) => member.profile ?? [])),
       summary: `classification of ${test.labels.length} sequences, trained on ${train.labels.length}; representation ${task.representation}${task.members > 1 ? `, vote of ${task.members} reservoirs` : ""}`,
@@ -95,7 +86,17 @@ export function scoreClasses(labels: readonly string[], predicted: readonly stri
   return Object.fromEntries(metrics.map((metric) => [metric, values[metric]!]));
 }
 
-export function majority(labels: readonly string[]): string {
+/** What the baselines of cases score; `majority`, the most frequent class of the training cases, is the only one there is. */
+export function scoreBaselines(
+  { baselines, metrics }: Pick<Experiment, "baselines" | "metrics">,
+  training: readonly string[],
+  labels: readonly string[],
+): Record<string, Scores> {
+  const said = labels.map(() => majority(training));
+  return Object.fromEntries(baselines.map((baseline) => [baselineName(baseline), scoreClasses(labels, said, metrics)]));
+}
+
+function majority(labels: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
   return [...counts].reduce((most, next) => (next[1] > most[1] ? next : most))[0];

@@ -6,13 +6,12 @@ import { Matrix } from "../../numerics/index.js";
 import { plotConfusion, plotStateHeatmap } from "../../plot/index.js";
 import { type AnyReservoirComputer, ReservoirComputer, type SpikingModel } from "../../reservoir/index.js";
 import { PatternTemplates } from "../../spikes/index.js";
-import { baselineName } from "./baselines.js";
-import { firstCases, majority, noLabel, saveCaseStates, scoreClasses, stratifiedSplit } from "./classify.js";
+import { firstCases, noLabel, saveCaseStates, scoreBaselines, scoreClasses, stratifiedSplit } from "./classify.js";
 import type { CaseData, Cases } from "./data.js";
 import type { DetectTask, Experiment } from "./description.js";
 import { encoded } from "./encode.js";
 import { describeTypes, typesIn } from "./pattern-types.js";
-import { stackRows } from "./rows.js";
+import { columnMeans, stackRows } from "./rows.js";
 import { radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
 export async function runDetection(
@@ -52,16 +51,7 @@ export async function runDetection(
         details: { threshold: task.threshold, templates: templates.labels.length, types },
       },
       scores,
-      baselines: Object.fromEntries(
-        experiment.baselines.map((baseline) => [
-          baselineName(baseline),
-          scoreClasses(
-            test.labels,
-            test.labels.map(() => majority(train.labels)),
-            metrics,
-          ),
-        ]),
-      ),
+      baselines: scoreBaselines(experiment, train.labels, test.labels),
       timing: watch.seconds,
       profile: computer.profile,
       summary: `detection of ${templates.labels.length} templates in ${test.labels.length} sequences, learned from ${train.labels.length}; ${task.state} state, threshold ${task.threshold}${types ? `; types in the spikes: ${describeTypes(types)}` : ""}`,
@@ -103,16 +93,10 @@ async function caseStates(
   const found: Float32Array[] = [];
   for (const [b, sequence] of sequences.entries()) {
     const [states] = await computer.batch([sequence], { keep: which === "last" ? "last" : "all", signal });
-    found.push(Float32Array.from(which === "last" ? states!.data : meanOf(states!)));
+    found.push(Float32Array.from(which === "last" ? states!.data : columnMeans(states!)));
     onCases(b + 1);
   }
   return found;
-}
-
-function meanOf({ rows, cols, data }: Matrix): Float64Array {
-  const mean = new Float64Array(cols);
-  for (let t = 0; t < rows; t++) for (let c = 0; c < cols; c++) mean[c] = mean[c]! + data[t * cols + c]! / rows;
-  return mean;
 }
 
 /** One template a label, the mean of its states, in the order in which labels first occur. */
@@ -121,7 +105,7 @@ function learn(states: readonly Float32Array[], labels: readonly string[], thres
   const channels = states[0]!.length;
   const rows = names.map((name) => {
     const own = states.filter((_, b) => labels[b] === name);
-    return meanOf(new Matrix(own.length, channels, Float64Array.from(own.flatMap((state) => [...state]))));
+    return columnMeans(new Matrix(own.length, channels, Float64Array.from(own.flatMap((state) => [...state]))));
   });
   return new PatternTemplates(names, rows, { bins: 1, channels, threshold });
 }

@@ -1,11 +1,12 @@
 // Task "forecast": one seed trained on the first rows of a series, then let run in closed loop from several starts.
+import { noInputs } from "../../model/forecaster-options.js";
 import { Matrix } from "../../numerics/index.js";
 import { plotError, plotForecast } from "../../plot/index.js";
 import { NonFiniteStateError } from "../../reservoir/index.js";
 import { baselineName, forecastBaseline } from "./baselines.js";
 import { generateIndependent, type SeriesData } from "./data.js";
 import type { BaselineDescription, Experiment, ForecastTask, GeneratedData } from "./description.js";
-import { type Learner, noInputs, train } from "./learner.js";
+import { type Learner, train } from "./learner.js";
 import { type PreparedSeries, prepareSeries, startRows } from "./prepare.js";
 import { type Outcome, type ScoreContext, scoreForecasts, unitOf } from "./scores.js";
 import { DriveScale, stateFigures, streamStates } from "./states.js";

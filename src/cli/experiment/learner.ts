@@ -1,6 +1,7 @@
 // A reservoir with a readout that an experiment trains and asks: Forecaster for ridge regression, and the same for readouts that learn
 // row by row, which Forecaster does not have.
 import { Forecaster, type ForecasterData, saveReservoir } from "../../model/index.js";
+import { noInputs } from "../../model/forecaster-options.js";
 import { SaturationCount, warnWhereSaturated } from "../../model/saturation.js";
 import { Matrix, type Seed } from "../../numerics/index.js";
 import {
@@ -192,9 +193,4 @@ class OnlineLearner implements Learner {
   [Symbol.asyncDispose](): Promise<void> {
     return this.computer.dispose();
   }
-}
-
-/** T rows of no inputs. */
-export function noInputs(rows: number): Matrix<Float64Array> {
-  return new Matrix(rows, 0, new Float64Array(0));
 }

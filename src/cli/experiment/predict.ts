@@ -1,4 +1,5 @@
 // Task "predict": one seed trained on the first rows, then asked for one output a row: the next value of a series, or the target of an input.
+import { noInputs } from "../../model/forecaster-options.js";
 import type { Matrix } from "../../numerics/index.js";
 import { plotError, plotForecast } from "../../plot/index.js";
 import { ConfigError } from "../../reservoir/index.js";
@@ -6,7 +7,7 @@ import { baselineName, predictBaseline } from "./baselines.js";
 import type { DrivenData, SeriesData } from "./data.js";
 import { stackRows } from "./rows.js";
 import type { Experiment, PredictTask } from "./description.js";
-import { noInputs, train } from "./learner.js";
+import { train } from "./learner.js";
 import { prepareDriven, prepareSeries } from "./prepare.js";
 import { type ScoreContext, scorePrediction } from "./scores.js";
 import { DriveScale, type Drive, shownSteps, stateFigures, streamStates } from "./states.js";

@@ -82,8 +82,7 @@ export function reportSection(result: ExperimentResult, figures: readonly Figure
 
 function warningsOf({ interrupted, seeds, config, scores }: ExperimentResult): string[] {
   const warnings: string[] = [];
-  const asked = typeof config.seeds === "number" ? config.seeds : config.seeds.length;
-  if (interrupted) warnings.push(`This run was stopped after ${seeds.length} of ${asked} seeds.`);
+  if (interrupted) warnings.push(`This run was stopped after ${seeds.length} of ${config.seeds.length} seeds.`);
   const bad = scores.filter(({ metric }) => seeds.some((seed) => !Number.isFinite(seed.scores[metric])));
   if (bad.length > 0) {
     const count = seeds.filter((seed) => bad.some(({ metric }) => !Number.isFinite(seed.scores[metric]))).length;

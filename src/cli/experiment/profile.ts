@@ -21,7 +21,8 @@ export function profileFacts(profile: Profile): (readonly [label: string, value:
   return [["profile", [describeCalls(profile), ...describeWork(profile)].join("; ")], ...phases];
 }
 
-function clockOf({ clock }: PhaseProfile): string {
+/** What told a time, in a word. */
+export function clockOf({ clock }: Pick<PhaseProfile, "clock">): string {
   return clock === "device" ? "events" : "clock";
 }
 

@@ -101,44 +101,30 @@ export function summarise(
   });
 }
 
-/** An experiment in the order in which people write one. */
+/** The fields in the order in which people write them: of an object spread over others, the first gives the order. */
+const asWritten: Readonly<Record<keyof Experiment, undefined>> = {
+  name: undefined,
+  description: undefined,
+  data: undefined,
+  transforms: undefined,
+  encode: undefined,
+  reservoir: undefined,
+  readout: undefined,
+  task: undefined,
+  washout: undefined,
+  split: undefined,
+  seeds: undefined,
+  metrics: undefined,
+  scoring: undefined,
+  baselines: undefined,
+  published: undefined,
+  outputs: undefined,
+};
+
+/** An experiment with the reservoir as it was run, in the order in which people write one. */
 export function resolveExperiment(experiment: Experiment, resolved: EngineModel["config"] | undefined): ResolvedExperiment {
-  const {
-    name,
-    description,
-    data,
-    transforms,
-    encode,
-    readout,
-    task,
-    washout,
-    split,
-    seeds,
-    metrics,
-    scoring,
-    baselines,
-    published,
-    outputs,
-  } = experiment;
   const { seed: _, ...reservoir } = { seed: undefined, ...(resolved ?? experiment.reservoir) };
-  return {
-    name,
-    description,
-    data,
-    transforms,
-    encode,
-    reservoir,
-    readout,
-    task,
-    washout,
-    split,
-    seeds,
-    metrics,
-    scoring,
-    baselines,
-    published,
-    outputs,
-  };
+  return { ...asWritten, ...experiment, reservoir };
 }
 
 /** The seconds of all seeds, by phase. */

@@ -14,6 +14,20 @@ export function stackRows(matrices: readonly Matrix[]): Matrix<Float64Array> {
   return out;
 }
 
+/** The mean of each column. */
+export function columnMeans({ rows, cols, data }: Matrix): Float64Array {
+  const means = new Float64Array(cols);
+  for (let i = 0; i < data.length; i++) means[i % cols] = means[i % cols]! + data[i]! / rows;
+  return means;
+}
+
+/** One row, so many times. */
+export function repeated(row: Float64Array, rows: number): Matrix<Float64Array> {
+  const out = Matrix.zeros(rows, row.length);
+  for (let t = 0; t < rows; t++) out.row(t).set(row);
+  return out;
+}
+
 /** The rows k-1, 2k-1, ... as a copy, in the precision of the matrix. */
 export function everyRow(matrix: Matrix, every: number): Matrix {
   const rows = Math.floor(matrix.rows / every);

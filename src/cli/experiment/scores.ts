@@ -1,8 +1,8 @@
 // Scores of predictions in the units of the data. The metrics themselves are in metrics; here they meet starts, divergence and baselines.
 import { mae, mse, nrmse, r2, rmse, validPredictionTime } from "../../metrics/index.js";
-import { Matrix } from "../../numerics/index.js";
+import type { Matrix } from "../../numerics/index.js";
 import type { MetricName, ScoringDescription } from "./description.js";
-import { stackRows } from "./rows.js";
+import { columnMeans, repeated, stackRows } from "./rows.js";
 
 /** A prediction of one start (or of the whole test part), and what came. Both T x D. */
 export interface Outcome {
@@ -109,11 +109,7 @@ function validTime({ prediction, target }: Outcome, { scoring, reference, dt, ly
 
 /** The divisor of nrmse: what predicting the mean of the reference (or 0, for the other norms) tells. */
 function scaleOf({ reference, scoring }: ScoreContext): number {
-  const mean = Matrix.zeros(reference.rows, reference.cols);
-  const means = new Float64Array(reference.cols);
-  for (let i = 0; i < reference.data.length; i++)
-    means[i % reference.cols] = means[i % reference.cols]! + reference.data[i]! / reference.rows;
-  for (let t = 0; t < reference.rows; t++) mean.row(t).set(means);
+  const mean = repeated(columnMeans(reference), reference.rows);
   return rmse(reference, mean) / nrmse(reference, mean, { norm: scoring.norm });
 }
 
