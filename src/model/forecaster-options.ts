@@ -1,7 +1,8 @@
 // What a Forecaster is told and what it is given: options, data, and their checks. It runs nothing.
-import { asMatrix, Matrix, type MatrixLike } from "../numerics/index.js";
+import { Matrix, type MatrixLike } from "../numerics/index.js";
 import type { RidgeOptions } from "../readout/index.js";
 import { type AnyReservoirOptions, checkFinite, DataError, type ReservoirMatrices, type WorkOptions } from "../reservoir/index.js";
+import { filledSeries } from "../reservoir/inputs.js";
 
 /** What a Forecaster keeps beside its reservoir. */
 export interface ForecasterSettings {
@@ -113,13 +114,7 @@ export function prefixRows(prefix: ForecasterPrefix, feedback: boolean): { input
 
 /** @throws DataError where there are no rows or a value is not finite */
 export function checkedSeries(source: MatrixLike, name: string): Matrix {
-  let matrix: Matrix;
-  try {
-    matrix = asMatrix(source, name);
-  } catch (error) {
-    throw new DataError((error as Error).message);
-  }
-  if (matrix.rows === 0) throw new DataError(`${name} is empty; it takes at least one row`);
+  const matrix = filledSeries(source, name);
   checkFinite(matrix, name);
   return matrix;
 }
@@ -146,12 +141,6 @@ export function sameShape(rows: readonly TrainingRows[]): TrainingRows {
 /** @throws DataError */
 export function checkColumns(matrix: Matrix, name: string, cols: number): void {
   if (matrix.cols !== cols) throw new DataError(`${name} has ${matrix.cols} columns; this forecaster takes ${cols}`);
-}
-
-/** @throws DataError */
-export function checkSteps(steps: number): number {
-  if (!Number.isSafeInteger(steps) || steps < 1) throw new DataError(`steps is ${steps}; it takes a whole number of at least 1`);
-  return steps;
 }
 
 function isPair<Data extends ForecasterData | ForecasterPrefix>(data: Data): data is Exclude<Data, MatrixLike> {

@@ -6,12 +6,12 @@ import { nrmse } from "../metrics/index.js";
 import { Matrix, type MatrixLike } from "../numerics/index.js";
 import { ridge, type TrainedReadout } from "../readout/index.js";
 import { type AnyReservoirComputer, type AnyReservoirOptions, DataError, ReservoirComputer, type WorkOptions } from "../reservoir/index.js";
+import { checkWhole } from "../reservoir/inputs.js";
 import { NotFittedError } from "./errors.js";
 import { decodeForecaster, encodeForecaster } from "./forecaster-file.js";
 import {
   checkColumns,
   checkedSeries,
-  checkSteps,
   type ForecasterData,
   type ForecasterOptions,
   type ForecasterSequences,
@@ -149,7 +149,7 @@ export class Forecaster implements AsyncDisposable {
     const { computer, readout, inputScale, targetScale } = this.#fitted();
     const given =
       typeof inputs === "object" && inputs !== null && "steps" in inputs
-        ? noInputs(checkSteps(inputs.steps))
+        ? noInputs(checkWhole("steps", inputs.steps, 1))
         : checkedSeries(inputs, "inputs");
     checkColumns(given, "inputs", computer.model.inputSize);
     const teacher = this.#teacher(options.teacher, given.rows);

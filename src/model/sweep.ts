@@ -14,7 +14,7 @@ import type { Engine, EnginePlan, SweepErrors, SweepWork, WorkOptions } from "..
 import { EngineUnavailableError, NonFiniteStateError } from "../reservoir/engine.js";
 import { applyReadout, featureCount } from "../reservoir/features.js";
 import { chooseEngine, type EngineChoice } from "../reservoir/engines.js";
-import { anySeries, DataError, series } from "../reservoir/inputs.js";
+import { anySeries, checkWhole, DataError, series } from "../reservoir/inputs.js";
 import { addMeasurements, type EngineProfile, type PhaseName, type Profile } from "../reservoir/profile.js";
 import type { ReservoirModel } from "../reservoir/model.js";
 import { expectedShape, type ModelShape } from "../reservoir/shape.js";
@@ -163,7 +163,7 @@ function checkRows(rows: number, targetRows: number, washout: number, validation
   if (!Number.isSafeInteger(validation) || validation < 1)
     throw new RangeError(`validation is ${validation}; it takes a whole number of at least 1`);
   const trainRows = rows - validation;
-  if (!Number.isSafeInteger(washout) || washout < 0) throw new DataError(`washout is ${washout}; it takes a whole number of at least 0`);
+  checkWhole("washout", washout, 0);
   if (washout >= trainRows)
     throw new DataError(
       `washout is ${washout} and validation ${validation} of ${rows} rows; they leave ${trainRows - washout} to train on`,

@@ -1,6 +1,7 @@
 // Which cases train and which test: folds of many kinds, as lists of places. Nothing here looks at the cases themselves.
 import { RandomStream, type Seed, seedKeys } from "../numerics/index.js";
 import { DataError } from "../reservoir/index.js";
+import { checkWhole } from "../reservoir/inputs.js";
 
 /** Places of cases, rising. */
 export interface Split {
@@ -138,7 +139,7 @@ export function trainTestSplit(
 }
 
 function checkFolds(folds: number, count: number, what: string): void {
-  if (!Number.isSafeInteger(folds) || folds < 2) throw new DataError(`folds is ${folds}; it takes a whole number of at least 2`);
+  checkWhole("folds", folds, 2);
   if (count < folds) throw new DataError(`folds is ${folds} and there are ${count} ${what}; it takes at most as many`);
 }
 

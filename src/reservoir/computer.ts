@@ -4,7 +4,7 @@ import type { ReservoirOptions } from "./config.js";
 import type { EngineOptions, EnginePlan, EngineSession, SequenceInput, SessionState, TrainingSink, WorkOptions } from "./engine.js";
 import { checkPlanOptions, chooseEngine } from "./engines.js";
 import { featureCount, type LinearReadout } from "./features.js";
-import { anySeries, count, DataError, series } from "./inputs.js";
+import { anySeries, checkWhole, count, DataError, series } from "./inputs.js";
 import { type AnyReservoirOptions, modelOf, shapeFor } from "./kinds.js";
 import type { ReservoirModel } from "./model.js";
 import type { Profile } from "./profile.js";
@@ -172,8 +172,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
    */
   async run(inputs: MatrixLike, options: ComputerRunOptions = {}): Promise<Matrix> {
     const sequence = this.#sequence(inputs, options.teacher);
-    const every = options.every ?? 1;
-    if (!Number.isSafeInteger(every) || every < 1) throw new DataError(`every is ${every}; it takes a whole number of at least 1`);
+    const every = checkWhole("every", options.every ?? 1, 1);
     const rows = Math.floor(sequence.inputs.rows / every);
     const states = options.into ? this.#target(options.into, rows, "into") : Matrix.zeros(rows, this.model.size, this.model.precision);
     await this.#alone(() => this.#session.run(sequence, { ...options, every, states }));
@@ -199,9 +198,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     if (sequences.length === 0) throw new DataError("sequences is empty; a batch takes at least one sequence");
     const { teachers } = options;
     if (teachers && teachers.length !== sequences.length) {
-      throw new DataError(
-        `teachers holds ${count(teachers.length, "series").replace(/ss$/, "s")}; ${sequences.length} sequences take as many`,
-      );
+      throw new DataError(`teachers holds ${teachers.length} series; ${sequences.length} sequences take as many`);
     }
     const checked = sequences.map((inputs, b) => this.#sequence(inputs, teachers?.[b], `sequences[${b}]`, `teachers[${b}]`));
     return this.#alone(() => this.#session.batch(checked, options));
@@ -234,7 +231,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
    */
   async generate(steps: number, readout: LinearReadout, options: ComputerGenerateOptions = {}): Promise<Matrix> {
     const { model } = this;
-    if (!Number.isSafeInteger(steps) || steps < 1) throw new DataError(`steps is ${steps}; it takes a whole number of at least 1`);
+    checkWhole("steps", steps, 1);
     this.#checkReadout(readout);
     const outputs = readout.weights.rows;
     const outside = model.outputSize > 0 ? model.inputSize : model.inputSize - outputs;
@@ -269,8 +266,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     chunks: AsyncIterable<MatrixLike> | Iterable<MatrixLike>,
     options: WorkOptions & { every?: number } = {},
   ): AsyncGenerator<Matrix> {
-    const every = options.every ?? 1;
-    if (!Number.isSafeInteger(every) || every < 1) throw new DataError(`every is ${every}; it takes a whole number of at least 1`);
+    const every = checkWhole("every", options.every ?? 1, 1);
     let seen = 0;
     let index = 0;
     let buffer: Matrix | undefined;
@@ -298,13 +294,12 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   set state(state: SessionState) {
     const { model } = this;
     if (this.#busy) throw busyError();
-    if (!Number.isSafeInteger(state.step) || state.step < 0)
-      throw new DataError(`state.step is ${state.step}; it takes a whole number of at least 0`);
+    const step = checkWhole("state.step", state.step, 0);
     this.#session.setState({
       values: this.#row(state.values, "state.values", model.size, "size"),
       input: this.#row(state.input, "state.input", model.inputSize, "inputSize"),
       output: this.#row(state.output, "state.output", model.outputSize, "outputSize"),
-      step: state.step,
+      step,
       ...(model.kind === "spiking" ? { network: this.#network(state.network, model) } : {}),
     });
   }
@@ -410,7 +405,7 @@ export type AnyReservoirComputer = ReservoirComputer<EngineModel>;
 
 /** @throws DataError unless 0 <= washout < rows. */
 export function checkWashout(washout: number, rows: number): number {
-  if (!Number.isSafeInteger(washout) || washout < 0) throw new DataError(`washout is ${washout}; it takes a whole number of at least 0`);
+  checkWhole("washout", washout, 0);
   if (washout >= rows)
     throw new DataError(`washout is ${washout} and the series has ${count(rows, "row")}; it takes fewer, so that something is left`);
   return washout;

@@ -1,6 +1,6 @@
 // The same reservoir on several engines, step for step: are the states the same bits, and how fast is each?
 import { type AnyReservoirOptions, DataError, type EngineModel, formatBytes, ReservoirComputer } from "../../reservoir/index.js";
-import { anySeries } from "../../reservoir/inputs.js";
+import { anySeries, checkWhole } from "../../reservoir/inputs.js";
 import type { Matrix, MatrixLike } from "../../numerics/index.js";
 import { WorkPacer } from "../../reservoir/work.js";
 import { DifferenceMeter, type TrajectoryDifference } from "./difference.js";
@@ -92,8 +92,7 @@ async function runThrough(
   options: CompareOptions,
 ): Promise<void> {
   const { signal } = options;
-  const chunk = options.chunk ?? Math.max(1, Math.min(1024, Math.floor(chunkBytes / stepBytes(model))));
-  if (!Number.isSafeInteger(chunk) || chunk < 1) throw new DataError(`chunk is ${chunk}; it takes a whole number of at least 1`);
+  const chunk = checkWhole("chunk", options.chunk ?? Math.max(1, Math.min(1024, Math.floor(chunkBytes / stepBytes(model)))), 1);
   const pacer = new WorkPacer(options, series.rows * runs.length);
   for (let from = 0; from < series.rows; from += chunk) {
     const part = series.subarray(from, Math.min(series.rows, from + chunk));
