@@ -13,7 +13,7 @@ const allowed: Record<string, readonly string[]> = {
   io: ["numerics", "reservoir"],
   model: ["numerics", "reservoir", "readout", "metrics", "io", "spikes"],
   analysis: ["numerics", "reservoir", "readout", "metrics"],
-  plot: ["numerics", "reservoir", "metrics", "analysis"],
+  plot: ["numerics", "reservoir", "metrics", "analysis", "io"],
   spikes: ["numerics", "reservoir", "readout", "metrics", "io", "gpu"],
   pipeline: ["numerics", "reservoir", "readout", "metrics", "io", "model", "spikes"],
   engine: ["numerics", "reservoir", "readout", "spikes", "gpu", "ptx"],

@@ -1,10 +1,10 @@
 // The commands, their options and their help. What a command does is loaded when it is called, so that --version and --help are quick.
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { packageVersion } from "../model/version.js";
 import type { PtxFlags } from "./commands/ptx.js";
 import { kernelNumbers, kernelSwitches, kernelWords } from "./commands/ptx-options.js";
 import type { PtxRunFlags } from "./commands/ptx-run.js";
 import { exitCodes } from "./exit.js";
-import { packageVersion } from "../model/version.js";
 
 interface RunFlags {
   readonly out: string;

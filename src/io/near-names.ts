@@ -1,4 +1,5 @@
 // Which known names a mistyped one may have meant. It only compares text.
+import { editDistance } from "../reservoir/validate.js";
 
 /**
  * The candidates nearest to `name`, best first: those within a few edits (insert, delete, replace, swap of neighbours; letter
@@ -18,22 +19,4 @@ export function nearNames(name: string, candidates: readonly string[], limit = 3
   }
   near.sort((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1));
   return near.slice(0, limit).map(({ candidate }) => candidate);
-}
-
-/** Optimal string alignment distance. */
-function editDistance(a: string, b: string): number {
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replace = last[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      let best = Math.min(replace, last[j]! + 1, row[j - 1]! + 1);
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) best = Math.min(best, beforeLast[j - 2]! + 1);
-      row.push(best);
-    }
-    beforeLast = last;
-    last = row;
-  }
-  return last[b.length]!;
 }

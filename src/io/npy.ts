@@ -1,12 +1,20 @@
 // NumPy's .npy arrays, to and from bytes (NEP 1, versions 1.0 to 3.0). Objects, records and texts are refused; nothing is ever executed.
 import { Matrix } from "../numerics/index.js";
+import { writeFileAtomic } from "./atomic.js";
 import { FormatError, type SourceOptions } from "./errors.js";
 import { readBytes } from "./files.js";
-import { writeFileAtomic } from "./atomic.js";
 import { float16ToFloat32 } from "./half.js";
 import { quoted } from "./missing.js";
 import { formatNpyHeader, parseNpyHeader } from "./npy-header.js";
-import { elementCount, fromBytes, type NumberArray, type NumberArrayConstructor, toLittleEndian } from "./typed-bytes.js";
+import {
+  elementCount,
+  fromBytes,
+  isLengths,
+  type NumberArray,
+  type NumberArrayConstructor,
+  oddBool,
+  toLittleEndian,
+} from "./typed-bytes.js";
 
 /** The number formats that are read. */
 export type NpyType =
@@ -91,7 +99,7 @@ export function decodeNpy(bytes: Uint8Array, { source = "NPY data" }: SourceOpti
   }
   const raw = fromBytes(Type, bytes, dataOffset, count, !descr.startsWith(">"));
   const values = dtype === "float16" ? float16ToFloat32(raw as Uint16Array) : raw;
-  const odd = dtype === "bool" ? oddBool(values) : -1;
+  const odd = dtype === "bool" ? oddBool(values as Uint8Array) : -1;
   if (odd >= 0) throw new FormatError("NPY", source, `bool ${odd} is ${values[odd]}; it takes 0 or 1`);
   return { dtype, shape, data: fortranOrder && shape.length > 1 ? toCOrder(values, shape) : values };
 }
@@ -139,16 +147,11 @@ export function npyDescr(data: NumberArray): string {
   return (data.BYTES_PER_ELEMENT === 1 ? "|" : "<") + code;
 }
 
-/** Index of the first value that is neither 0 nor 1, or -1. */
-function oddBool(values: NumberArray): number {
-  return (values as Uint8Array).findIndex((value) => value > 1);
-}
-
 function describeArray(source: NpySource): { descr: string; shape: readonly number[]; data: NumberArray } {
   if (source instanceof Matrix) return { descr: npyDescr(source.data), shape: [source.rows, source.cols], data: source.data };
   if (ArrayBuffer.isView(source)) return { descr: npyDescr(source), shape: [source.length], data: source };
   const { dtype, shape, data } = source;
-  if (!shape.every((length) => Number.isSafeInteger(length) && length >= 0) || elementCount(shape) !== data.length) {
+  if (!isLengths(shape) || elementCount(shape) !== data.length) {
     throw new RangeError(`shape is (${shape.join(", ")}) and data holds ${data.length} values; the lengths multiply to that number`);
   }
   if (dtype === "bool") {

@@ -2,7 +2,7 @@
 import { FormatError } from "./errors.js";
 import { quoted } from "./missing.js";
 import { metadataKey, type SafetensorsType, safetensorsArrays } from "./safetensors-types.js";
-import { elementCount } from "./typed-bytes.js";
+import { elementCount, isLengths } from "./typed-bytes.js";
 
 export interface TensorEntry {
   readonly name: string;
@@ -102,10 +102,6 @@ function parseEntry(name: string, value: unknown, dataLength: number, fail: (rea
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function isLengths(value: unknown): value is readonly number[] {
-  return Array.isArray(value) && value.every((item) => Number.isSafeInteger(item) && item >= 0);
 }
 
 /** A value of the header for a message; it may be nested deeper than JSON.stringify goes. */

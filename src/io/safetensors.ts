@@ -5,7 +5,7 @@ import { FormatError, type SourceOptions } from "./errors.js";
 import { readBytes } from "./files.js";
 import { cutHeader, parseSafetensorsHeader } from "./safetensors-header.js";
 import { metadataKey, type SafetensorsFile, type SafetensorsTensor, safetensorsArrays } from "./safetensors-types.js";
-import { elementCount, fromBytes, toLittleEndian } from "./typed-bytes.js";
+import { elementCount, fromBytes, isLengths, oddBool, toLittleEndian } from "./typed-bytes.js";
 
 /**
  * Encodes tensors and metadata. Keys are sorted by code unit, the header is padded with blanks to a multiple of 8 bytes, and the data
@@ -92,18 +92,13 @@ function check(name: string, { dtype, shape, data }: SafetensorsTensor): void {
   }
   const Type = safetensorsArrays[dtype];
   if (!(data instanceof Type)) throw new TypeError(`tensor "${name}" holds a ${data.constructor.name}; ${dtype} takes a ${Type.name}`);
-  if (!shape.every((length) => Number.isSafeInteger(length) && length >= 0) || elementCount(shape) !== data.length) {
+  if (!isLengths(shape) || elementCount(shape) !== data.length) {
     throw new RangeError(
       `tensor "${name}" has the shape [${shape.join(", ")}] and ${data.length} values; the lengths multiply to that number`,
     );
   }
   const odd = dtype === "BOOL" ? oddBool(data as Uint8Array) : -1;
   if (odd >= 0) throw new RangeError(`tensor "${name}" has the BOOL ${data[odd]} at ${odd}; it takes 0 or 1`);
-}
-
-/** Index of the first value that is neither 0 nor 1, or -1. */
-function oddBool(values: Uint8Array): number {
-  return values.findIndex((value) => value > 1);
 }
 
 function byCodeUnit(a: string, b: string): number {

@@ -47,6 +47,16 @@ function swap(bytes: Uint8Array, size: number): void {
   if (size > 1) for (let i = 0; i < bytes.length; i += size) bytes.subarray(i, i + size).reverse();
 }
 
+/** Whether a value is the lengths of a shape. */
+export function isLengths(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.every((item) => Number.isSafeInteger(item) && item >= 0);
+}
+
+/** Index of the first value that is neither 0 nor 1, or -1. */
+export function oddBool(values: Uint8Array): number {
+  return values.findIndex((value) => value > 1);
+}
+
 /** The number of elements of a shape (1 for no dimensions), or undefined where it is beyond 2^53. */
 export function elementCount(shape: readonly number[]): number | undefined {
   if (shape.includes(0)) return 0;

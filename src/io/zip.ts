@@ -1,4 +1,5 @@
 // The zip container as .npz uses it: members stored or deflated, in one file. No encryption, no volumes, nothing is unpacked to disk.
+import { crc32 } from "./crc32.js";
 import { FormatError } from "./errors.js";
 import { quoted } from "./missing.js";
 
@@ -147,17 +148,4 @@ function memberSizes(
     at += 4 + length;
   }
   return undefined;
-}
-
-let crcTable: Uint32Array | undefined;
-
-function crc32(bytes: Uint8Array): number {
-  crcTable ??= Uint32Array.from({ length: 256 }, (_, byte) => {
-    let value = byte;
-    for (let bit = 0; bit < 8; bit++) value = (value & 1) === 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1;
-    return value;
-  });
-  let crc = 0xffffffff;
-  for (let i = 0; i < bytes.length; i++) crc = (crc >>> 8) ^ crcTable[(crc ^ bytes[i]!) & 0xff]!;
-  return (crc ^ 0xffffffff) >>> 0;
 }

@@ -12,14 +12,14 @@ import {
 import type { ReservoirConfig, ReservoirOptions } from "../reservoir/config.js";
 import type { Engine, EnginePlan, SweepErrors, SweepWork, WorkOptions } from "../reservoir/engine.js";
 import { EngineUnavailableError, NonFiniteStateError } from "../reservoir/engine.js";
-import { applyReadout, featureCount } from "../reservoir/features.js";
 import { chooseEngine, type EngineChoice } from "../reservoir/engines.js";
+import { applyReadout, featureCount } from "../reservoir/features.js";
 import { anySeries, checkWhole, DataError, series } from "../reservoir/inputs.js";
-import { addMeasurements, type EngineProfile, type PhaseName, type Profile } from "../reservoir/profile.js";
 import type { ReservoirModel } from "../reservoir/model.js";
+import { addMeasurements, type EngineProfile, type PhaseName, type Profile } from "../reservoir/profile.js";
 import { expectedShape, type ModelShape } from "../reservoir/shape.js";
-import { WorkPacer } from "../reservoir/work.js";
 import { buildModel, type DrawnWeights, drawWeights, weightFactor } from "../reservoir/weights.js";
+import { WorkPacer } from "../reservoir/work.js";
 
 /** What a member of a sweep may have for itself. What is left out is the description's; lambda's default is 1e-6. */
 export interface SweepSetting {

@@ -1,4 +1,5 @@
 // A figure as data: what plotly draws, with a title and the same in words. Nothing is drawn here.
+import { toLittleEndian } from "../io/typed-bytes.js";
 import type { FloatArray } from "../numerics/index.js";
 
 /** A plotly figure (JSON), with what a reader gets who cannot see it. */
@@ -27,7 +28,7 @@ export interface EncodedArray {
 /** Encodes numbers for plotly without writing them out as text. */
 export function encodeArray(data: EncodableArray, shape?: readonly [number, number]): EncodedArray {
   const dtype = dtypeOf(data);
-  return { dtype, bdata: base64(littleEndian(data)), ...(shape ? { shape: `${shape[0]}, ${shape[1]}` } : {}) };
+  return { dtype, bdata: base64(toLittleEndian(data)), ...(shape ? { shape: `${shape[0]}, ${shape[1]}` } : {}) };
 }
 
 function dtypeOf(data: EncodableArray): EncodedArray["dtype"] {
@@ -37,15 +38,8 @@ function dtypeOf(data: EncodableArray): EncodedArray["dtype"] {
   return data instanceof Uint16Array ? "u2" : "u1";
 }
 
-function littleEndian(data: EncodableArray): Uint8Array {
-  const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength).slice();
-  const width = data.BYTES_PER_ELEMENT;
-  if (width === 1 || new Uint8Array(new Uint16Array([1]).buffer)[0] === 1) return bytes;
-  for (let i = 0; i < bytes.length; i += width) bytes.subarray(i, i + width).reverse();
-  return bytes;
-}
-
-function base64(bytes: Uint8Array): string {
+/** Bytes as text, in pieces: a call takes so many arguments and no more. */
+export function base64(bytes: Uint8Array): string {
   let text = "";
   for (let i = 0; i < bytes.length; i += 0x8000) text += String.fromCharCode(...bytes.subarray(i, i + 0x8000));
   return btoa(text);

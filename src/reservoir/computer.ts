@@ -13,8 +13,8 @@ import type { SpikingReservoirOptions } from "./spiking-config.js";
 import type { EngineModel, NetworkState, SpikingModel } from "./spiking-model.js";
 import { checkSummary, type SummaryWork } from "./summary.js";
 import { UnknownFieldError } from "./validate.js";
-import { busyError } from "./work.js";
 import type { ReservoirMatrices } from "./weights.js";
+import { busyError } from "./work.js";
 
 /** Which engine a reservoir runs on, and the user's own matrices. */
 export interface CreateOptions {

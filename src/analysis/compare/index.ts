@@ -1,13 +1,14 @@
 // The same reservoir on several engines, step for step: are the states the same bits, and how fast is each?
+
+import type { Matrix, MatrixLike } from "../../numerics/index.js";
 import { type AnyReservoirOptions, DataError, type EngineModel, formatBytes, ReservoirComputer } from "../../reservoir/index.js";
 import { anySeries, checkWhole } from "../../reservoir/inputs.js";
-import type { Matrix, MatrixLike } from "../../numerics/index.js";
 import { WorkPacer } from "../../reservoir/work.js";
 import { DifferenceMeter, type TrajectoryDifference } from "./difference.js";
-import { arithmeticOf, type ComparedEngine, comparedEngine, type ComparedRun, TimedRun } from "./run.js";
+import { arithmeticOf, type ComparedEngine, type ComparedRun, comparedEngine, TimedRun } from "./run.js";
 
-export type { ComparedRun } from "./run.js";
 export type { FirstDifference, TrajectoryDifference, UlpBin } from "./difference.js";
+export type { ComparedRun } from "./run.js";
 
 /** The chunks a comparison is run in, and how it is followed and stopped. */
 export interface CompareOptions {

@@ -1,13 +1,14 @@
 // `spillway compare`: one reservoir of an experiment on several engines, all states held against those of the first.
 import "../../index.js";
 import { join } from "node:path";
-import { compare, type ComparedRun, type Comparison } from "../../analysis/index.js";
+import { type ComparedRun, type Comparison, compare } from "../../analysis/index.js";
 import { ensureFolder, writeFileAtomic } from "../../io/index.js";
 import { fitStandardisation, standardised } from "../../model/standardisation.js";
 import type { Matrix } from "../../numerics/index.js";
-import { growthWords, plotComparison, type ReportSection, reportHtml } from "../../plot/index.js";
 import { formatNumber } from "../../plot/format.js";
+import { growthWords, plotComparison, type ReportSection, reportHtml } from "../../plot/index.js";
 import { probeEngines } from "../../reservoir/index.js";
+import { UsageError } from "../exit.js";
 import { type ExperimentData, loadData } from "../experiment/data.js";
 import type { Experiment } from "../experiment/description.js";
 import { encoded } from "../experiment/encode.js";
@@ -15,7 +16,6 @@ import { loadExperiment } from "../experiment/file.js";
 import { prepareSeries } from "../experiment/prepare.js";
 import { clockOf } from "../experiment/profile.js";
 import { stackRows } from "../experiment/rows.js";
-import { UsageError } from "../exit.js";
 import type { Progress } from "../progress.js";
 import { formatTable } from "../table.js";
 import { describeMachine, versions } from "./info.js";

@@ -6,7 +6,7 @@ import { Classifier } from "../../model/index.js";
 import { fitStandardisation, standardised } from "../../model/standardisation.js";
 import { type Matrix, RandomStream, type Seed, seedKeys } from "../../numerics/index.js";
 import { plotConfusion, plotStateHeatmap, plotTrajectories } from "../../plot/index.js";
-import { addProfiles, type AnyReservoirComputer } from "../../reservoir/index.js";
+import { type AnyReservoirComputer, addProfiles } from "../../reservoir/index.js";
 import { baselineName } from "./baselines.js";
 import type { CaseData, Cases } from "./data.js";
 import type { ClassifyTask, Experiment, MetricName } from "./description.js";

@@ -5,12 +5,12 @@ import { plotError, plotForecast } from "../../plot/index.js";
 import { ConfigError } from "../../reservoir/index.js";
 import { baselineName, predictBaseline } from "./baselines.js";
 import type { DrivenData, SeriesData } from "./data.js";
-import { stackRows } from "./rows.js";
 import type { Experiment, PredictTask } from "./description.js";
 import { train } from "./learner.js";
 import { prepareDriven, prepareSeries } from "./prepare.js";
+import { stackRows } from "./rows.js";
 import { type ScoreContext, scorePrediction } from "./scores.js";
-import { DriveScale, type Drive, shownSteps, stateFigures, streamStates } from "./states.js";
+import { type Drive, DriveScale, shownSteps, stateFigures, streamStates } from "./states.js";
 import { radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
 type PredictExperiment = Experiment & { readonly task: PredictTask };

@@ -1,6 +1,7 @@
 // A result for people: the table of scores in a terminal, and the section of a report page.
-import type { Figure, ReportScore, ReportSection } from "../../plot/index.js";
+
 import { formatNumber } from "../../plot/format.js";
+import type { Figure, ReportScore, ReportSection } from "../../plot/index.js";
 import { type AnyReservoirOptions, isSpiking, type SpikingReservoirOptions } from "../../reservoir/index.js";
 import { formatTable } from "../table.js";
 import { profileFacts } from "./profile.js";

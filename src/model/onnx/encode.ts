@@ -1,5 +1,6 @@
 // An ONNX graph as the bytes of a ModelProto. Field numbers are those of onnx.proto3 (ONNX 1.14, IR version 8).
 import type { Writer } from "protobufjs";
+import { toLittleEndian } from "../../io/typed-bytes.js";
 import { type Attribute, type ConstantTensor, elementType, type Graph, type Node, type ValueInfo } from "./graph.js";
 
 /** ONNX 1.14's intermediate representation and operator set: read by every runtime since 2022. */
@@ -74,16 +75,8 @@ function writeTensor(writer: Writer, { name, shape, values }: ConstantTensor): v
   const type = values instanceof Float32Array ? "float32" : values instanceof BigInt64Array ? "int64" : "text";
   writer.uint32(tag(2, varint)).int32(elementType[type]);
   writer.uint32(tag(8, bytes)).string(name);
-  if (ArrayBuffer.isView(values)) writer.uint32(tag(9, bytes)).bytes(littleEndian(values));
+  if (ArrayBuffer.isView(values)) writer.uint32(tag(9, bytes)).bytes(toLittleEndian(values));
   else for (const text of values) writer.uint32(tag(6, bytes)).bytes(new TextEncoder().encode(text));
-}
-
-function littleEndian(values: Float32Array | BigInt64Array): Uint8Array {
-  const out = new Uint8Array(values.byteLength);
-  const view = new DataView(out.buffer);
-  if (values instanceof Float32Array) for (const [i, value] of values.entries()) view.setFloat32(4 * i, value, true);
-  else for (const [i, value] of values.entries()) view.setBigInt64(8 * i, value, true);
-  return out;
 }
 
 function writeValueInfo(writer: Writer, { name, type, shape }: ValueInfo): void {
