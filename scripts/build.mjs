@@ -7,6 +7,9 @@ import { build as buildPage, createLogger } from "vite";
 
 const bundled = ["zod", "seedrandom"];
 
+/** Parts of the package that make reservoirs: whoever imports one alone needs the engines, which the index registers. */
+const computing = ["reservoir", "model", "analysis", "spikes", "pipeline"];
+
 /** Runs a Node script and returns what it printed; ends this build where it fails. */
 function node(...args) {
   const { status, stdout } = spawnSync(process.execPath, args, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
@@ -66,6 +69,10 @@ await build({
 });
 
 for (const name of readdirSync("dist", { recursive: true })) if (name.endsWith(".js")) restoreClassNames(`dist/${name}`);
+for (const part of computing) {
+  const path = `dist/${part}/index.js`;
+  writeFileSync(path, `import "../index.js"; ${readFileSync(path, "utf8")}`);
+}
 for (const name of ["spillway.wasm", "spillway-threads.wasm"]) cpSync(`src/numerics/wasm/${name}`, `dist/${name}`);
 cpSync("src/engine/cpu/worker.mjs", "dist/worker.mjs");
 await buildPage({ configFile: "lab/vite.config.mjs", customLogger: quietly() });
