@@ -34,18 +34,12 @@ function zScores(values: Float64Array): Float64Array {
 
 /** SHA-256 of the states (binary32, little-endian, row by row) of the first 1000 steps from the initial state. */
 export async function stateHash(settings: LabSettings, engine?: string): Promise<string> {
-  const { computer, states } = await firstStates(settings, engine);
-  await computer.dispose();
-  return hashOf(states);
-}
-
-/** The states that `stateHash` hashes, and the reservoir that made them. */
-export async function firstStates(
-  settings: LabSettings,
-  engine?: string,
-): Promise<{ readonly computer: ReservoirComputer; readonly states: Matrix }> {
   const computer = await ReservoirComputer.create(reservoirOf(settings), { engine });
-  return { computer, states: await computer.run(signalOf(settings, hashedSteps).input) };
+  try {
+    return await hashOf(await computer.run(signalOf(settings, hashedSteps).input));
+  } finally {
+    await computer.dispose();
+  }
 }
 
 /** SHA-256 of a matrix of binary32 in memory order; every machine that runs this is little-endian. */

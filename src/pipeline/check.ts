@@ -3,6 +3,7 @@ import { classTrainer } from "../model/class-readout.js";
 import { parseClassifierSettings, requireReservoir } from "../model/schemas.js";
 import { resolveConfig } from "../reservoir/config-schema.js";
 import { ConfigError, isSpiking, nearest, UnknownFieldError } from "../reservoir/index.js";
+import { checkFields } from "../reservoir/validate.js";
 import { encoderNames } from "../spikes/index.js";
 import { resolveSpikingConfig } from "../spikes/liquid/schema.js";
 import { type EncoderParameters, type PipelineParameters, scalerOf } from "./parameters.js";
@@ -36,7 +37,7 @@ export function checkParameters(parameters: PipelineParameters): void {
 
 /** @throws ConfigError for an option that there is not */
 export function checkRunOptions(options: object): void {
-  for (const [name, value] of Object.entries(options)) if (!runFields.includes(name)) throw new UnknownFieldError(name, value, runFields);
+  checkFields(options, runFields);
 }
 
 /** A description with its path before what is wrong. */

@@ -12,7 +12,7 @@ import { anyShapeOf } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
 import type { EngineModel, NetworkState, SpikingModel } from "./spiking-model.js";
 import { checkSummary, type SummaryWork } from "./summary.js";
-import { UnknownFieldError } from "./validate.js";
+import { checkFields } from "./validate.js";
 import type { ReservoirMatrices } from "./weights.js";
 import { busyError } from "./work.js";
 
@@ -35,13 +35,6 @@ export interface CreateOptions {
 }
 
 const createOptions: readonly string[] = ["engine", "plan", "kernelSource", "spinLimit", "threads", "profile", "matrices"];
-
-/** A misspelt option would be left out in silence, and the reservoir run elsewhere than it was meant to. */
-function checkOptions(options: CreateOptions): void {
-  for (const [name, value] of Object.entries(options)) {
-    if (!createOptions.includes(name)) throw new UnknownFieldError(name, value, createOptions);
-  }
-}
 
 /** Options of `run`. */
 export interface ComputerRunOptions extends WorkOptions {
@@ -111,7 +104,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   static create(config: SpikingReservoirOptions, options?: CreateOptions): Promise<ReservoirComputer<SpikingModel>>;
   static create(config: AnyReservoirOptions, options?: CreateOptions): Promise<ReservoirComputer<EngineModel>>;
   static async create(config: AnyReservoirOptions, options: CreateOptions = {}): Promise<ReservoirComputer<EngineModel>> {
-    checkOptions(options);
+    checkFields(options, createOptions);
     const { engine, reason } = await chooseEngine(options.engine, await shapeFor(options.engine, config));
     const model = await modelOf(config, engine, options.matrices);
     return ReservoirComputer.#open(model, engine, reason, options);
@@ -122,7 +115,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     model: Model,
     options: Omit<CreateOptions, "matrices"> = {},
   ): Promise<ReservoirComputer<Model>> {
-    checkOptions(options);
+    checkFields(options, createOptions);
     const { engine, reason } = await chooseEngine(options.engine, anyShapeOf(model));
     return ReservoirComputer.#open(model, engine, reason, options);
   }

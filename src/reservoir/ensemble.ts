@@ -8,7 +8,7 @@ import { type AnyReservoirOptions, modelOf, shapeFor } from "./kinds.js";
 import type { Profile } from "./profile.js";
 import { type AnyShape, anyShapeOf } from "./shape.js";
 import type { EngineModel } from "./spiking-model.js";
-import { UnknownFieldError } from "./validate.js";
+import { checkFields } from "./validate.js";
 import { busyError } from "./work.js";
 
 /** Where an ensemble runs. */
@@ -88,8 +88,7 @@ export class ReservoirEnsemble implements AsyncDisposable {
     configs: readonly (AnyReservoirOptions | EngineModel)[],
     options: EnsembleCreateOptions = {},
   ): Promise<ReservoirEnsemble> {
-    for (const [name, value] of Object.entries(options))
-      if (!createOptions.includes(name)) throw new UnknownFieldError(name, value, createOptions);
+    checkFields(options, createOptions);
     if (configs.length === 0) throw new DataError("configs is empty; an ensemble takes at least one reservoir");
     const { engine, reason } = await chooseEngine(options.engine, await shapesFor(options.engine, configs));
     const models: EngineModel[] = [];

@@ -26,6 +26,11 @@ export class UnknownFieldError extends ConfigError {
   }
 }
 
+/** @throws UnknownFieldError: a misspelt option would be left out in silence, and the work done otherwise than it was meant to be. */
+export function checkFields(options: object, known: readonly string[]): void {
+  for (const [name, value] of Object.entries(options)) if (!known.includes(name)) throw new UnknownFieldError(name, value, known);
+}
+
 /**
  * Parses `value`, whose schemas carry as their message what they take. @throws ConfigError for the first thing that is wrong.
  */

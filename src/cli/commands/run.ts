@@ -1,12 +1,12 @@
 // `spillway run`: experiments from files, one after the other, and what is printed about them.
 import "../../index.js";
 import { join } from "node:path";
+import { UsageError } from "../exit.js";
 import { type LoadedExperiment, loadExperiment } from "../experiment/file.js";
 import { headline, scoreTable } from "../experiment/present.js";
 import { profileTable } from "../experiment/profile.js";
 import { formatResult } from "../experiment/result.js";
 import { type FinishedRun, type RunOptions, runExperiment } from "../experiment/run.js";
-import { UsageError } from "../exit.js";
 
 export interface RunCommandOptions extends RunOptions {
   readonly set?: readonly string[] | undefined;
@@ -47,7 +47,7 @@ export async function run(paths: readonly string[], options: RunCommandOptions):
 }
 
 /** A run in a terminal: what ran, its scores, where its files are. */
-export function describeRun({ result, folder }: FinishedRun): string {
+function describeRun({ result, folder }: FinishedRun): string {
   const report = result.files.includes("report.html") ? join(folder, "report.html") : undefined;
   const scores = result.seeds.length > 0 ? scoreTable(result) : "No seed was finished, so there are no scores.";
   const profile = result.profile ? ["", profileTable(result.profile)] : [];

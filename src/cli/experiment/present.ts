@@ -9,7 +9,7 @@ import type { ExperimentResult, ScoreSummary } from "./result.js";
 import { timingFigure } from "./timing-figure.js";
 
 /** How a summary was made of its seeds, in words; nothing where there is one seed. */
-export function statisticOf({ seeds, statistic, sd }: ScoreSummary): string | undefined {
+function statisticOf({ seeds, statistic, sd }: ScoreSummary): string | undefined {
   return seeds > 1 ? `${statistic} of ${seeds} seeds, sd ${formatNumber(sd)}` : undefined;
 }
 

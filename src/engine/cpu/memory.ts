@@ -1,5 +1,5 @@
 // Where everything of one reservoir stands in the memory of its WebAssembly instance, decided before anything is allocated.
-import { isSparse } from "../../numerics/index.js";
+import { isSparse, storedValues } from "../../numerics/index.js";
 import { wasmMemoryLimit, wasmReserved } from "../../numerics/wasm/index.js";
 import { EngineCapacityError } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
@@ -25,28 +25,44 @@ export interface MemoryMap {
   readonly totalBytes: number;
 }
 
-const regionNames = [
-  "state",
-  "barrier",
-  "permutedState",
-  "preactivation",
-  "bias",
-  "leak",
-  "keep",
-  "inputWeights",
-  "feedbackWeights",
-  "inputs",
-  "outputs",
-  "states",
-  "sliceOffsets",
-  "sliceRows",
-  "sliceColumns",
-  "weights",
-] as const;
-type RegionName = (typeof regionNames)[number];
+type RegionName =
+  | "state"
+  | "barrier"
+  | "permutedState"
+  | "preactivation"
+  | "bias"
+  | "leak"
+  | "keep"
+  | "inputWeights"
+  | "feedbackWeights"
+  | "inputs"
+  | "outputs"
+  | "states"
+  | "sliceOffsets"
+  | "sliceRows"
+  | "sliceColumns"
+  | "weights";
 
 /** A chunk's states take about this many bytes, so that they stay in a core's cache. */
 const chunkBytes = 256 * 1024;
+
+/** Steps in a chunk of states that take so many bytes each. */
+export function stepsPerChunk(stateBytes: number): number {
+  return Math.max(1, Math.min(1024, Math.floor(chunkBytes / stateBytes)));
+}
+
+/** Regions one after the other, in the order of `bytes`, each at a line of the cache. */
+export function placeRegions<Name extends string>(
+  bytes: Readonly<Record<Name, number>>,
+): { readonly regions: Readonly<Record<Name, Region>>; readonly totalBytes: number } {
+  let next = wasmReserved;
+  const regions = {} as Record<Name, Region>;
+  for (const [name, length] of Object.entries(bytes) as [Name, number][]) {
+    regions[name] = { address: next, bytes: length };
+    next = Math.ceil((next + length) / 64) * 64;
+  }
+  return { regions, totalBytes: next };
+}
 
 /** Lays out the memory. @throws EngineCapacityError above 4 GiB. */
 export function planMemory(model: ReservoirModel): MemoryMap {
@@ -56,9 +72,9 @@ export function planMemory(model: ReservoirModel): MemoryMap {
   const covered = dense ? dense.panels * dense.panelRows : size;
   const paddedSize = Math.ceil(Math.max(size, covered) / 32) * 32;
   const sparse = isSparse(weights) ? sliceLayout(weights, elementBytes, paddedSize) : undefined;
-  const capacity = Math.max(1, Math.min(1024, Math.floor(chunkBytes / (size * elementBytes))));
+  const capacity = stepsPerChunk(size * elementBytes);
   const vector = (paddedSize + 32) * elementBytes;
-  const bytes: Record<RegionName, number> = {
+  const { regions, totalBytes } = placeRegions<RegionName>({
     state: vector,
     barrier: 256,
     permutedState: dense ? dense.columnsPerPartial * 32 * elementBytes : 0,
@@ -76,20 +92,14 @@ export function planMemory(model: ReservoirModel): MemoryMap {
     sliceRows: sparse ? sparse.rows.byteLength : 0,
     sliceColumns: sparse ? sparse.bytes.columns : 0,
     weights: dense ? dense.bytes : sparse!.bytes.weights,
-  };
-  let next = wasmReserved;
-  const regions = {} as Record<RegionName, Region>;
-  for (const name of regionNames) {
-    regions[name] = { address: next, bytes: bytes[name] };
-    next = Math.ceil((next + bytes[name]) / 64) * 64;
-  }
-  if (next > wasmMemoryLimit) {
+  });
+  if (totalBytes > wasmMemoryLimit) {
     throw new EngineCapacityError(
-      `a reservoir of ${size} neurons with ${(isSparse(weights) ? weights.values.length : weights.data.length).toLocaleString("en")} weights on the CPU engine`,
-      next,
+      `a reservoir of ${size} neurons with ${storedValues(weights).toLocaleString("en")} weights on the CPU engine`,
+      totalBytes,
       wasmMemoryLimit,
       "a WebAssembly memory ends there; take fewer neurons, a smaller connectionProbability, or precision float32",
     );
   }
-  return { elementBytes, paddedSize, capacity, ...(dense ? { dense } : {}), ...(sparse ? { sparse } : {}), regions, totalBytes: next };
+  return { elementBytes, paddedSize, capacity, ...(dense ? { dense } : {}), ...(sparse ? { sparse } : {}), regions, totalBytes };
 }

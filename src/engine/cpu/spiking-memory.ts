@@ -1,8 +1,8 @@
 // Where everything of one spiking network stands in the memory of its WebAssembly instance, decided before anything is allocated.
-import { wasmMemoryLimit, wasmReserved } from "../../numerics/wasm/index.js";
+import { wasmMemoryLimit } from "../../numerics/wasm/index.js";
 import { EngineCapacityError } from "../../reservoir/engine.js";
 import type { SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";
-import type { Region } from "./memory.js";
+import { placeRegions, type Region, stepsPerChunk } from "./memory.js";
 
 /** Lists of N values of the model's precision. */
 export const neuronLists = [
@@ -58,11 +58,8 @@ export interface SpikingMemoryMap {
   readonly totalBytes: number;
 }
 
-/** A chunk's states take about this many bytes, so that they stay in a core's cache. */
-const chunkBytes = 256 * 1024;
-
 /** Runs of synapses of one source and one delay. */
-export function countSegments({ offsets, delays }: SynapseTable): number {
+function countSegments({ offsets, delays }: SynapseTable): number {
   let count = 0;
   for (let source = 0; source + 1 < offsets.length; source++) {
     for (let s = offsets[source]!; s < offsets[source + 1]!; s++) if (s === offsets[source] || delays[s] !== delays[s - 1]) count++;
@@ -75,7 +72,7 @@ export function planSpikingMemory(model: SpikingModel): SpikingMemoryMap {
   const { size, inputSize, precision, synapses, inputSynapses: inputs, inputWeights, ringRows } = model;
   const elementBytes = precision === "float32" ? 4 : 8;
   const paddedSize = Math.ceil(size / 32) * 32;
-  const capacity = Math.max(1, Math.min(1024, Math.floor(chunkBytes / (size * elementBytes))));
+  const capacity = stepsPerChunk(size * elementBytes);
   const tableBytes = (table: SynapseTable | undefined) => {
     const segments = table ? countSegments(table) : 0;
     return {
@@ -107,19 +104,14 @@ export function planSpikingMemory(model: SpikingModel): SpikingMemoryMap {
     inputSynapses: input.synapses,
     ...Object.fromEntries(neuronLists.map((name) => [name, paddedSize * elementBytes])),
   } as Record<RegionName, number>;
-  let next = wasmReserved;
-  const regions = {} as Record<RegionName, Region>;
-  for (const [name, length] of Object.entries(bytes) as [RegionName, number][]) {
-    regions[name] = { address: next, bytes: length };
-    next = Math.ceil((next + length) / 64) * 64;
-  }
-  if (next > wasmMemoryLimit) {
+  const { regions, totalBytes } = placeRegions(bytes);
+  if (totalBytes > wasmMemoryLimit) {
     throw new EngineCapacityError(
       `a spiking reservoir of ${size} neurons with ${synapses.targets.length.toLocaleString("en")} synapses on the CPU engine`,
-      next,
+      totalBytes,
       wasmMemoryLimit,
       "a WebAssembly memory ends there; take fewer neurons, a smaller probability of connection, or shorter delays",
     );
   }
-  return { elementBytes, paddedSize, capacity, regions, totalBytes: next };
+  return { elementBytes, paddedSize, capacity, regions, totalBytes };
 }

@@ -21,7 +21,7 @@ export interface Share {
 export type Globals = Readonly<Record<string, number>>;
 
 /** Sets a module's globals. */
-export function setGlobals(exports: WasmExports, globals: Globals): void {
+function setGlobals(exports: WasmExports, globals: Globals): void {
   const all = exports as unknown as Record<string, WebAssembly.Global>;
   for (const [name, value] of Object.entries(globals)) all[name]!.value = value;
 }

@@ -30,31 +30,16 @@ export class SpikingNetwork {
 
   /** A copy of the state, with the row that comes next in front. */
   get state(): NetworkState {
-    const { potential, recovery, excitatory, inhibitory, held, pending } = this.#state;
+    const { pending } = this.#state;
     const split = this.#row * 2 * this.#model.size;
     const inOrder = new Int32Array(pending.length);
     inOrder.set(pending.subarray(split));
     inOrder.set(pending.subarray(0, split), pending.length - split);
-    return {
-      potential: potential.slice(),
-      recovery: recovery.slice(),
-      excitatory: excitatory.slice(),
-      inhibitory: inhibitory.slice(),
-      held: held.slice(),
-      pending: inOrder,
-    };
+    return copyWith(inOrder, this.#state);
   }
 
   set state(state: NetworkState) {
-    const { potential, recovery, excitatory, inhibitory, held, pending } = state;
-    this.#state = {
-      potential: potential.slice(),
-      recovery: recovery.slice(),
-      excitatory: excitatory.slice(),
-      inhibitory: inhibitory.slice(),
-      held: held.slice(),
-      pending: pending.slice(),
-    };
+    this.#state = copyWith(state.pending.slice(), state);
     this.#row = 0;
   }
 
@@ -182,8 +167,19 @@ export class SpikingNetwork {
   }
 }
 
+function copyWith(pending: Int32Array, { potential, recovery, excitatory, inhibitory, held }: NetworkState): NetworkState {
+  return {
+    potential: potential.slice(),
+    recovery: recovery.slice(),
+    excitatory: excitatory.slice(),
+    inhibitory: inhibitory.slice(),
+    held: held.slice(),
+    pending,
+  };
+}
+
 /** To the nearest whole number, ties to the even one. */
-export function roundToEven(value: number): number {
+function roundToEven(value: number): number {
   const below = Math.floor(value);
   const rest = value - below;
   return rest > 0.5 || (rest === 0.5 && below % 2 !== 0) ? below + 1 : below;
