@@ -36,6 +36,8 @@ const norms: readonly NrmseNorm[] = ["std", "range", "mean", "variance"];
  * `scale` is given.
  */
 export function nrmse(target: MatrixLike, prediction: MatrixLike, options: NrmseOptions = {}): number {
+  if (typeof options !== "object" || options === null)
+    throw new MetricError("nrmse", `the options are ${describe(options)}; it takes an object such as {norm: "range"}`);
   const { norm = "std", scale, columns = "pooled" } = options;
   if (!norms.includes(norm)) throw new MetricError("nrmse", `norm is ${describe(norm)}; it takes "std", "range", "mean" or "variance"`);
   if (scale !== undefined && !(scale > 0 && Number.isFinite(scale))) {

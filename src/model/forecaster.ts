@@ -88,7 +88,7 @@ export class Forecaster implements AsyncDisposable {
 
   /** Makes a forecaster and trains it. */
   static async fit(data: ForecasterData | ForecasterSequences, options: ForecasterOptions & WorkOptions): Promise<Forecaster> {
-    const { signal, onProgress, ...rest } = options;
+    const { signal, onProgress, ...rest } = options ?? {};
     const forecaster = await Forecaster.create(rest);
     try {
       return await forecaster.fit(data, { signal, onProgress });

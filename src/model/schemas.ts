@@ -47,8 +47,8 @@ const classifierFields = {
 };
 
 /** @throws ConfigError where options have no description of a reservoir; what stands in it is checked when the reservoir is made */
-export function requireReservoir(options: { readonly reservoir?: unknown }): void {
-  const { reservoir: value, ...rest } = options;
+export function requireReservoir(options: { readonly reservoir?: unknown } | undefined): void {
+  const { reservoir: value, ...rest } = options ?? {};
   const misspelt = value === undefined && nearest("reservoir", Object.keys(rest));
   if (misspelt) throw new UnknownFieldError(misspelt, undefined, ["reservoir"]);
   if (typeof value !== "object" || value === null) {

@@ -1,6 +1,6 @@
 // A search over settings: many reservoirs over one series, each with a ridge readout and a score on rows that it did not train on. Where an engine
 // can, all of it happens on the device.
-import { Matrix, type MatrixLike, type Seed } from "../numerics/index.js";
+import { describe, Matrix, type MatrixLike, type Seed } from "../numerics/index.js";
 import {
   type FeatureOptions,
   IllConditionedError,
@@ -104,7 +104,10 @@ interface Base {
  */
 export async function sweepReadouts(options: SweepOptions): Promise<SweepResult> {
   const { settings, seeds = [options.reservoir.seed ?? "spillway"] } = options;
-  if (settings.length === 0) throw new RangeError("settings is empty; a sweep takes at least one");
+  if (!Array.isArray(settings) || settings.length === 0) {
+    const got = Array.isArray(settings) ? "empty" : describe(settings);
+    throw new RangeError(`settings is ${got}; a sweep takes a list of at least one, such as [{lambda: 1e-6}]`);
+  }
   if (seeds.length === 0) throw new RangeError("seeds is empty; a sweep takes at least one");
   const { resolveConfig } = await import("../reservoir/config-schema.js");
   const template = resolveConfig(options.reservoir);

@@ -1,8 +1,9 @@
 // Cross-validation: a pipeline trained and tested on each split, and what came out. It chooses nothing.
 import type { Label } from "../model/index.js";
 import { type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
-import type { Seed } from "../numerics/index.js";
+import { describe, type Seed } from "../numerics/index.js";
 import { DataError, WorkInterruptedError, type WorkOptions } from "../reservoir/index.js";
+import { checkFields } from "../reservoir/validate.js";
 import type { PipelineCase, PipelineParameters } from "./parameters.js";
 import { Pipeline, type PipelineRunOptions } from "./pipeline.js";
 import { groupKFold, type Split, stratifiedKFold } from "./splits.js";
@@ -49,16 +50,21 @@ export interface CrossValidation {
   readonly interrupted: boolean;
 }
 
+const fields: readonly string[] = ["splits", "folds", "seeds", "splitSeed", "engine", "threads", "signal", "onProgress"];
+
 /**
  * Trains the pipeline on the train cases of each split and tests it on the others. Stopped by its signal it gives the folds that were finished.
- * @throws DataError for splits that do not fit, WorkInterruptedError where not even one fold was finished
+ * @throws DataError for cases or splits that do not fit, ConfigError for an option that there is not, WorkInterruptedError where not even one fold was finished
  */
 export async function crossValidate(
   parameters: PipelineParameters,
   cases: LabelledCases,
   options: CrossValidationOptions = {},
 ): Promise<CrossValidation> {
-  const { sequences, labels, groups } = cases;
+  const { sequences, labels, groups } = cases ?? {};
+  if (sequences === undefined || labels === undefined)
+    throw new DataError(`cases is ${describe(cases)}; it takes an object with sequences and labels`);
+  checkFields(options, fields);
   const { engine, threads, signal, onProgress, seeds } = options;
   if (labels.length !== sequences.length)
     throw new DataError(`labels holds ${labels.length} classes and sequences ${sequences.length} cases; they take the same number`);

@@ -1,6 +1,6 @@
 // A figure as data: what plotly draws, with a title and the same in words. Nothing is drawn here.
 import { toLittleEndian } from "../io/typed-bytes.js";
-import type { FloatArray } from "../numerics/index.js";
+import { describe, type FloatArray } from "../numerics/index.js";
 
 /** A plotly figure (JSON), with what a reader gets who cannot see it. */
 export interface Figure {
@@ -13,6 +13,12 @@ export interface Figure {
   readonly layout: Readonly<Record<string, unknown>>;
   /** A trace of single points that a page draws in place of an image as soon as a zoom leaves at most `maximalPoints` of them in view. */
   readonly detail?: Readonly<Record<string, unknown>> & { readonly maximalPoints: number };
+}
+
+/** @throws TypeError for what no plot function made, such as states that are to be drawn. */
+export function checkFigure(figure: Figure): void {
+  if (!Array.isArray(figure?.data) || typeof figure.layout !== "object")
+    throw new TypeError(`figure is ${describe(figure)}; it takes what a function such as plotSeries or plotForecast gives`);
 }
 
 /** Arrays that plotly can read without a list of numbers. */

@@ -1,6 +1,6 @@
 // Figures out of the program: into a page, into an image, onto the screen. What they show is decided elsewhere.
 import { chromiumImage, findChromium } from "./browser.js";
-import type { Figure } from "./figure.js";
+import { checkFigure, type Figure } from "./figure.js";
 import { reportHtml } from "./report.js";
 import { type SvgOptions, toSvg } from "./svg/index.js";
 
@@ -16,8 +16,9 @@ export interface HtmlOptions {
 }
 
 /** One page with the figures on it, which opens without a network. */
-export function toHtml(figures: Figure | readonly Figure[], options: HtmlOptions = {}): Promise<string> {
-  const all = "data" in figures ? [figures] : figures;
+export async function toHtml(figures: Figure | readonly Figure[], options: HtmlOptions = {}): Promise<string> {
+  const all = Array.isArray(figures) ? (figures as readonly Figure[]) : [figures as Figure];
+  for (const figure of all) checkFigure(figure);
   const title = options.title ?? all[0]?.title ?? "Figures";
   const shared = options.plotly !== undefined && options.plotly !== "inline" ? { plotlyScript: options.plotly } : {};
   return reportHtml({ title, sections: [{ title, facts: [], scores: [], figures: all }], ...shared });

@@ -40,8 +40,10 @@ export function featuresOf(spec: FeatureSpec, shape: ReadoutShape): number {
   return featureCount(spec, shape.stateSize, shape.inputSize);
 }
 
-/** @throws TypeError for a field that is not in the list */
+/** @throws TypeError for options that are no object, and for a field that is not in the list */
 export function knownFields(what: string, options: object, fields: readonly string[]): void {
+  if (typeof options !== "object" || options === null)
+    throw new TypeError(`the options of ${what} are ${describe(options)}; it takes an object with ${fields.join(", ")}`);
   for (const field of Object.keys(options)) {
     if (!fields.includes(field)) throw new TypeError(`${what} has no option ${JSON.stringify(field)}; it takes ${fields.join(", ")}`);
   }

@@ -39,6 +39,10 @@ describe("nrmse of one column", () => {
     expect(nrmse([2, 2, 2], [3, 3, 3], { norm, scale: 2 })).toBe(0.5);
   });
 
+  it("refuses a norm that stands where options do, which would change nothing", () => {
+    expect(() => nrmse(y, p, "range" as never)).toThrow('nrmse: the options are "range"; it takes an object such as {norm: "range"}');
+  });
+
   it("refuses a norm, a scale or a way to join columns that it does not know", () => {
     expect(() => nrmse(y, p, { norm: "minmax" as never })).toThrow(
       'nrmse: norm is "minmax"; it takes "std", "range", "mean" or "variance"',

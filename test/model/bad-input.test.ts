@@ -15,6 +15,11 @@ describe("a forecaster says what is wrong with", () => {
   const train = (data: Parameters<typeof Forecaster.fit>[0], options: object = {}) => Forecaster.fit(data, { reservoir, ...options });
 
   it.each([
+    [
+      "no options",
+      () => Forecaster.fit(wave(300), undefined as never),
+      "reservoir is missing; it takes an object that describes a reservoir, at least {size}",
+    ],
     ["no data", () => train(null as unknown as number[]), "series is null; it takes a Matrix"],
     ["an empty series", () => train([]), "series is empty; it takes at least one row"],
     ["a series of one row", () => train([1]), "series has 1 row; a series takes at least two, of which one is to be predicted"],
@@ -135,6 +140,11 @@ describe("a classifier says what is wrong with", () => {
     Classifier.fit(sequences as Matrix[], names as string[], { reservoir, ...options });
 
   it.each([
+    [
+      "no options",
+      () => Classifier.fit(cases, labels, undefined as never),
+      "reservoir is missing; it takes an object that describes a reservoir, at least {size}",
+    ],
     ["no sequences", () => train([], []), "sequences is empty; it takes at least one"],
     ["what is no list", () => train(wave(20), labels), "sequences is one matrix; it takes a list of series, one a case"],
     ["an empty sequence", () => train([wave(20), wave(0), wave(20), wave(20)], labels), "sequences[1] is empty; it takes at least one row"],

@@ -39,6 +39,7 @@ describe("sweepReadouts", () => {
 
   it.each([
     [{ settings: [] }, "settings is empty"],
+    [{ settings: { lambda: 1 } }, "a sweep takes a list of at least one, such as [{lambda: 1e-6}]"],
     [{ seeds: [] }, "seeds is empty"],
     [{ reservoir: { size: 5, feedback: { size: 1 } } }, "reservoir has feedback"],
     [{ validation: 0 }, "validation is 0"],

@@ -138,6 +138,13 @@ describe("crossValidate", () => {
     );
   });
 
+  it("refuses an option that it has not, and cases that are not with their labels", async () => {
+    await expect(crossValidate({ reservoir }, all, { fold: 2 } as never)).rejects.toThrow('unknown field "fold": did you mean "folds"?');
+    await expect(crossValidate({ reservoir }, all.sequences as never)).rejects.toThrow(
+      /^cases is an array of \d+; it takes an object with sequences and labels$/,
+    );
+  });
+
   it("refuses splits that let a case into both parts", async () => {
     const splits = [{ train: [0, 1, 2], test: [2] }];
     await expect(crossValidate({ reservoir }, all, { splits })).rejects.toThrow("splits[0] has case 2 in train and in test");

@@ -119,6 +119,17 @@ describe("toHtml", () => {
   });
 });
 
+describe("what draws", () => {
+  it.each([
+    ["toSvg", () => toSvg(Matrix.zeros(2, 1) as never)],
+    ["toHtml", () => toHtml([plotForecast(column([0, 1]), column([0, 1])), Matrix.zeros(2, 1) as never])],
+  ])("%s takes figures, and says what gives them", async (_, draw) => {
+    await expect((async () => draw())()).rejects.toThrow(
+      /^figure is .+; it takes what a function such as plotSeries or plotForecast gives$/,
+    );
+  });
+});
+
 describe("toImage", () => {
   const figure = plotForecast(column([1, 2]), column([1, 2]));
 

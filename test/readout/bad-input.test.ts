@@ -95,6 +95,9 @@ describe("training data", () => {
 
 describe("options", () => {
   it.each([
+    [() => ridge(1e-6 as never), "the options of ridge are 0.000001; it takes an object with transform, input, intercept, lambda"],
+    [() => recursiveLeastSquares(1 as never), "the options of recursiveLeastSquares are 1; it takes an object"],
+    [() => ridge().fit(states, targets, 3 as never), "the options of fit are 3; it takes an object with washout, inputs"],
     [() => ridge({ lambda: -1 }), "lambda is -1; it takes a finite number of at least 0"],
     [() => ridge({ lambda: Number.NaN }), "lambda is NaN; it takes a finite number of at least 0"],
     [() => ridge({ lambdas: [] }), "lambdas is an array of 0; it takes at least one number"],

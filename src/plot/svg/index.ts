@@ -1,5 +1,5 @@
 // A figure as a static SVG without a browser: axes, traces, shapes, annotations and a legend. What plotly does beyond these figures is not here.
-import type { Figure } from "../figure.js";
+import { checkFigure, type Figure } from "../figure.js";
 import { escapeHtml, formatNumber } from "../format.js";
 import { type ColourScale, colourAt } from "./heatmap.js";
 import { flattened } from "./project.js";
@@ -42,6 +42,7 @@ interface Panel {
 
 /** Draws a figure as SVG text, its description as the text alternative. */
 export function toSvg(source: Figure, options: SvgOptions = {}): string {
+  checkFigure(source);
   const figure = flattened(source);
   const { layout } = figure;
   const width = options.width ?? 800;
