@@ -74,7 +74,7 @@ export class Classifier implements AsyncDisposable {
     labels: ArrayLike<Label>,
     options: ClassifierOptions & WorkOptions,
   ): Promise<Classifier> {
-    const { signal, onProgress, ...rest } = options;
+    const { signal, onProgress, ...rest } = options ?? {};
     const classifier = await Classifier.create(rest);
     try {
       return await classifier.fit(sequences, labels, { signal, onProgress });
@@ -189,7 +189,7 @@ export class Classifier implements AsyncDisposable {
     const file = await decodeModelFile(bytes, source, "classifier");
     const { settings, classes, scale, members } = await decodeClassifier(file, source);
     const classifier = new Classifier({ reservoir: members[0]!.model.config, engine, threads }, settings);
-    for (const { model } of members) classifier.#members.push(await ReservoirComputer.fromModel(model, { engine, threads }));
+    classifier.#members = await openAll(members, ({ model }) => ReservoirComputer.fromModel(model, { engine, threads }));
     classifier.#trained = { classes, scale, readouts: members.map(({ readout }) => readout) };
     return classifier;
   }
@@ -225,9 +225,9 @@ export class Classifier implements AsyncDisposable {
     if (inputSize !== channels) {
       throw new DataError(`the sequences have ${channels} channels and the reservoir takes ${inputSize} (inputSize); leave inputSize out`);
     }
-    for (const seed of memberSeeds(this.settings, reservoir)) {
-      this.#members.push(await ReservoirComputer.create({ ...reservoir, inputSize, seed }, { engine, threads, profile }));
-    }
+    this.#members = await openAll(memberSeeds(this.settings, reservoir), (seed) =>
+      ReservoirComputer.create({ ...reservoir, inputSize, seed }, { engine, threads, profile }),
+    );
     return this.#members;
   }
 
@@ -240,6 +240,21 @@ export class Classifier implements AsyncDisposable {
     this.#predictedOn = placed.map(({ computedOn }) => computedOn);
     return placed.map(({ shares }) => shares);
   }
+}
+
+/** All of them, or none: where one cannot be opened, those before it are given back. */
+async function openAll<Member>(
+  members: readonly Member[],
+  open: (member: Member) => Promise<AnyReservoirComputer>,
+): Promise<AnyReservoirComputer[]> {
+  const opened: AnyReservoirComputer[] = [];
+  try {
+    for (const member of members) opened.push(await open(member));
+  } catch (error) {
+    await Promise.all(opened.map((computer) => computer.dispose()));
+    throw error;
+  }
+  return opened;
 }
 
 /** Progress of member m of several as progress of the whole. */
