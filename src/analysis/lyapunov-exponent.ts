@@ -4,6 +4,7 @@ import { type Activation, ConfigError, type ReservoirModel } from "../reservoir/
 import { series } from "../reservoir/inputs.js";
 import { type AnalysisOptions, positive, type ReservoirSource, uniformInputs, whole, withReservoir } from "./source.js";
 
+/** What drives the reservoir while the exponent is measured, and how long. */
 export interface LyapunovExponentOptions extends AnalysisOptions {
   /** Steps that are measured. Default 2000. */
   readonly length?: number | undefined;

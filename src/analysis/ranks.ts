@@ -4,6 +4,7 @@ import type { AnyReservoirComputer } from "../reservoir/index.js";
 import { numericalRank, singularValues } from "./singular-values.js";
 import { type AnalysisOptions, type AnyReservoirSource, positive, uniformInputs, whole, withAnyReservoir } from "./source.js";
 
+/** The input streams, and which singular values count. */
 export interface RankOptions extends AnalysisOptions {
   /** M, the number of input streams. Default N. */
   readonly streams?: number | undefined;
@@ -15,6 +16,7 @@ export interface RankOptions extends AnalysisOptions {
   readonly tolerance?: number | undefined;
 }
 
+/** The same, with an end that all streams share. */
 export interface GeneralisationRankOptions extends RankOptions {
   /** Steps at the end of each stream that are the same in all of them. Default 3. */
   readonly shared?: number | undefined;

@@ -48,16 +48,19 @@ export interface StartOptions extends WorkOptions {
   readonly warmup?: ForecasterPrefix | undefined;
 }
 
+/** Options of `predict`. */
 export interface PredictOptions extends StartOptions {
   /** With feedback: the true outputs (T x O) to feed back in place of the predicted ones. Row t reaches the prediction of row t + 1. */
   readonly teacher?: MatrixLike | undefined;
 }
 
+/** Options of `forecast`. */
 export interface ForecastOptions extends StartOptions {
   /** Inputs from outside, one row a step: with feedback all I of them, else those after the first O, which are the forecast itself. */
   readonly inputs?: MatrixLike | undefined;
 }
 
+/** Options of `score`. */
 export interface ScoreOptions extends StartOptions {
   /** A function of target and prediction (T x O). Default `nrmse`. */
   readonly metric?: ((target: Matrix, prediction: Matrix) => number) | undefined;

@@ -5,6 +5,7 @@ import { formatNumber } from "./format.js";
 import { line, type SeriesPlotOptions, sameShape } from "./line.js";
 import { baselineColour, predictionColour } from "./palette.js";
 
+/** Options of `plotError`. */
 export interface ErrorPlotOptions extends SeriesPlotOptions {
   /** Whether the error axis is logarithmic. Left out, it is where the (median) error spans more than a power of ten. */
   readonly logarithmic?: boolean | undefined;

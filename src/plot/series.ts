@@ -1,12 +1,14 @@
 // Figures of series: a prediction against its target, and series alone.
-import { asMatrix, type MatrixLike } from "../numerics/index.js";
+
 import { validPredictionTime } from "../metrics/index.js";
+import { asMatrix, type MatrixLike } from "../numerics/index.js";
 import { errorByStep } from "./error.js";
 import type { Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
 import { line, namesOf, type SeriesPlotOptions, sameShape } from "./line.js";
 import { baselineColour, predictionColour, seriesColour, targetColour } from "./palette.js";
 
+/** Options of `plotForecast`. */
 export interface ForecastPlotOptions extends SeriesPlotOptions {
   /** T x D, drawn in grey: what a baseline says. */
   readonly baseline?: MatrixLike | undefined;

@@ -2,11 +2,12 @@
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
 import { thin } from "./decimate.js";
 import { encodeArray, type Figure } from "./figure.js";
-import { divergingScale, seriesColour } from "./palette.js";
 import { line, type SeriesPlotOptions } from "./line.js";
+import { divergingScale, seriesColour } from "./palette.js";
 
+/** Options of `plotStateHeatmap`. */
 export interface StateHeatmapOptions extends SeriesPlotOptions {
-  /** Most steps and neurons that are drawn; default 300 and 200. Every k-th is kept. */
+  /** Steps drawn at most, evenly spaced; default 300. */
   readonly maximalSteps?: number | undefined;
   /** Neurons drawn at most, evenly spaced; default 200. */
   readonly maximalNeurons?: number | undefined;
@@ -60,6 +61,7 @@ export function plotStateHeatmap(states: MatrixLike, options: StateHeatmapOption
   };
 }
 
+/** Options of `plotTrajectories`. */
 export interface TrajectoryOptions extends SeriesPlotOptions {
   /** Which neurons; default six at equal distances. */
   readonly neurons?: readonly number[] | undefined;

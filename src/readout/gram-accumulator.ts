@@ -6,6 +6,7 @@ import type { FeatureSpec } from "../reservoir/features.js";
 import { featureColumns, featuresOf } from "./features-option.js";
 import { checkFinite, checkShape, type ReadoutShape } from "./training-data.js";
 
+/** Which features are summed, of rows of what shape. */
 export interface GramAccumulatorOptions extends ReadoutShape {
   /** What of state and input the readout sees. */
   readonly features: FeatureSpec;

@@ -31,7 +31,10 @@ export interface RidgeOptions extends FeatureOptions {
   readonly lambdas?: readonly number[] | undefined;
   /** How it is chosen: generalised cross-validation (default), or true leave-one-out, which goes over the rows once more. */
   readonly selection?: SelectionMethod | undefined;
-  /** Fits the weights on features minus their training means, folded into the intercept afterwards. With an intercept it changes only rounding. */
+  /**
+   * Fits the weights on features minus their training means, folded into the intercept afterwards. With an intercept it changes only rounding.
+   * Default false.
+   */
   readonly subtractMean?: boolean | undefined;
   /** Default "cholesky". */
   readonly solver?: RidgeSolver | undefined;

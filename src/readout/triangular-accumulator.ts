@@ -7,6 +7,7 @@ import { featureColumns, featuresOf } from "./features-option.js";
 import { checkRows } from "./gram-accumulator.js";
 import type { ReadoutShape } from "./training-data.js";
 
+/** Which features are gathered, of rows of what shape. */
 export interface TriangularAccumulatorOptions extends ReadoutShape {
   /** What of state and input the readout sees. */
   readonly features: FeatureSpec;

@@ -4,10 +4,10 @@ import type { FloatArray, Matrix, SparseMatrix, SpectralRadius, SpectralRadiusOp
 import type { FeatureSpec, LinearReadout } from "./features.js";
 import type { ReservoirModel } from "./model.js";
 import type { EngineProfile } from "./profile.js";
-import type { DrawnMatrix, RowSums, WeightDraws } from "./weight-draws.js";
 import type { ModelShape, SpikingShape } from "./shape.js";
 import type { EngineModel, NetworkState } from "./spiking-model.js";
 import type { SummaryWork } from "./summary.js";
+import type { DrawnMatrix, RowSums, WeightDraws } from "./weight-draws.js";
 
 /** Whether an engine can run here, and why (not). */
 export interface EngineStatus {
@@ -74,6 +74,7 @@ export interface SequenceInput {
   readonly teacher?: Matrix | undefined;
 }
 
+/** What a run keeps. */
 export interface RunOptions extends WorkOptions {
   /** Keep every k-th state: rows k-1, 2k-1, ... Default 1. */
   readonly every?: number | undefined;
@@ -81,11 +82,13 @@ export interface RunOptions extends WorkOptions {
   readonly states?: Matrix | undefined;
 }
 
+/** What a batch keeps. */
 export interface BatchOptions extends WorkOptions {
   /** Keep all states of each sequence, or only the last one (1 x N). Default "all". */
   readonly keep?: "all" | "last" | undefined;
 }
 
+/** A closed loop: its readout, its steps, and what comes in from outside. */
 export interface GenerateOptions extends WorkOptions {
   /** What turns states into outputs. */
   readonly readout: LinearReadout;
@@ -104,6 +107,7 @@ export interface TrainingSink {
   add(states: Matrix, inputs: Matrix, targets: Matrix): void;
 }
 
+/** Rows that train: their targets, and what takes them. */
 export interface AccumulateOptions extends WorkOptions {
   /** T x O. */
   readonly targets: Matrix;
@@ -129,7 +133,6 @@ export interface EngineSession {
   generate(options: GenerateOptions): Promise<Matrix>;
   /** Runs a sequence and hands its states to a training sink in rising order, without keeping them. */
   accumulate(sequence: SequenceInput, options: AccumulateOptions): Promise<void>;
-  /** A copy of the state, the last input and output, and the step count. */
   /** What was measured so far, of a session that was opened with `profile: true`. */
   profile?(): EngineProfile | undefined;
   /** A copy of the state, the last input and output, and the step count. */
@@ -142,6 +145,7 @@ export interface EngineSession {
   dispose(): Promise<void>;
 }
 
+/** What the run of an ensemble keeps, and what it trains. */
 export interface EnsembleOptions extends WorkOptions {
   /** "states": T x N a member; "last": 1 x N a member; "none". */
   readonly keep: "states" | "last" | "none";
@@ -265,15 +269,18 @@ export class EngineCapacityError extends Error {
   }
 }
 
-/** A state became infinite or not a number. */
+/** A state, or an output that is fed back to it, became infinite or not a number. */
 export class NonFiniteStateError extends Error {
   override readonly name = "NonFiniteStateError";
   /** Steps since reset before the bad one. */
   readonly step: number;
+  /** -1 where it is an output. */
   readonly neuron: number;
   constructor(step: number, neuron: number) {
     super(
-      `the state is not finite after step ${step} at neuron ${neuron}: with an unbounded activation, take a smaller spectralRadius or inputScaling; else look for huge inputs`,
+      neuron < 0
+        ? `the output that is fed back is not finite after step ${step}: the closed loop diverges; train the readout with a larger lambda or on more rows`
+        : `the state is not finite after step ${step} at neuron ${neuron}: with an unbounded activation, take a smaller spectralRadius or inputScaling; else look for huge inputs`,
     );
     this.step = step;
     this.neuron = neuron;

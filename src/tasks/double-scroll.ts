@@ -4,6 +4,7 @@ import { integrate, type SamplingOptions } from "./integrate.js";
 import { discardOption, numberOption, type OptionTable, resolveOptions, vectorOption } from "./options.js";
 import { type SeriesTask, seriesTask } from "./task.js";
 
+/** Circuit, start and integration of the double-scroll attractor. */
 export interface DoubleScrollOptions extends SamplingOptions {
   /** Resistance R1; default 1.2. */
   readonly r1?: number | undefined;
@@ -11,7 +12,7 @@ export interface DoubleScrollOptions extends SamplingOptions {
   readonly r2?: number | undefined;
   /** Resistance R4; default 0.193. */
   readonly r4?: number | undefined;
-  /** Twice the diodes' saturation current I_r. */
+  /** Twice the diodes' saturation current I_r; default 4.5e-5. */
   readonly ir?: number | undefined;
   /** Steepness of the diodes; default 11.6. */
   readonly beta?: number | undefined;

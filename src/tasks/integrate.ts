@@ -70,7 +70,7 @@ function rungeKutta4(derivative: Derivative, size: number, h: number): (state: F
   };
 }
 
-/** The sampling options of a system as its docstring names them. */
+/** The sampling options of a system. Its docstring gives the defaults of `dt` and `step`. */
 export interface SamplingOptions {
   /** Time between two rows. */
   readonly dt?: number | undefined;

@@ -16,10 +16,11 @@ import {
 } from "./options.js";
 import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
 
+/** Grid, domain, start and integration of the Kuramoto-Sivashinsky equation. */
 export interface KuramotoSivashinskyOptions extends SamplingOptions {
-  /** Number of grid points, a power of two. */
+  /** Number of grid points, a power of two from 8 to 65536; default 128. */
   readonly N?: number | undefined;
-  /** Length of the periodic domain. */
+  /** Length of the periodic domain; default 32 pi. */
   readonly L?: number | undefined;
   /** The N values at time 0; null for cos(2 pi x / L) (1 + sin(2 pi x / L)). */
   readonly initialState?: readonly number[] | null | undefined;

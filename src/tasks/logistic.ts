@@ -5,11 +5,11 @@ import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
 
 /** Parameters and start of the logistic map. */
 export interface LogisticOptions {
-  /** Growth rate, above 0 and at most 4. */
+  /** Growth rate, above 0 and at most 4; default 3.9. */
   readonly r?: number | undefined;
-  /** The first iterate, between 0 and 1. */
+  /** The first iterate, between 0 and 1; default 0.5. */
   readonly initialState?: number | undefined;
-  /** Iterates left out at the start. */
+  /** Iterates left out at the start; default 0. */
   readonly discard?: number | undefined;
 }
 

@@ -4,6 +4,7 @@ import { integrate, type SamplingOptions } from "./integrate.js";
 import { discardOption, numberOption, type OptionTable, resolveOptions, vectorOption } from "./options.js";
 import { type SeriesTask, seriesTask } from "./task.js";
 
+/** Parameters, start and integration of the Lorenz system. */
 export interface LorenzOptions extends SamplingOptions {
   /** Prandtl number; default 10. */
   readonly sigma?: number | undefined;

@@ -12,12 +12,13 @@ import {
 } from "./options.js";
 import { type SeriesTask, seriesTask } from "./task.js";
 
+/** Size, forcing, start and integration of the Lorenz-96 system. */
 export interface Lorenz96Options extends SamplingOptions {
-  /** Number of variables, at least 4. */
+  /** Number of variables, at least 4; default 36. */
   readonly N?: number | undefined;
-  /** Forcing. */
+  /** Forcing; default 8. */
   readonly F?: number | undefined;
-  /** What the first variable starts above F. */
+  /** What the first variable starts above F; default 0.01. */
   readonly dF?: number | undefined;
   /** The N variables at time 0; null for F everywhere and F + dF in the first. */
   readonly initialState?: readonly number[] | null | undefined;

@@ -21,7 +21,7 @@ import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
 
 /** Parameters, start and integration of the Mackey-Glass equation. */
 export interface MackeyGlassOptions {
-  /** The delay, in units of time. */
+  /** The delay, in units of time; default 17. */
   readonly tau?: number | undefined;
   /** Production rate; default 0.2. */
   readonly a?: number | undefined;
@@ -29,23 +29,23 @@ export interface MackeyGlassOptions {
   readonly b?: number | undefined;
   /** Exponent; default 10. */
   readonly n?: number | undefined;
-  /** x at time 0. */
+  /** x at time 0; default 1.2. */
   readonly initialState?: number | undefined;
   /** x before time 0, oldest first, at equal distances that end one distance before 0; the most recent ones are used. */
   readonly history?: readonly number[] | null | undefined;
   /** Where `history` is not given: a random history initialState + 0.2 (U - 0.5); null for a constant one. */
   readonly seed?: Seed | null | undefined;
-  /** Time between two rows. */
+  /** Time between two rows; default 1. */
   readonly dt?: number | undefined;
-  /** Longest integration step ("rk4"); the integration step ("euler"). */
+  /** Longest integration step ("rk4"); the integration step ("euler"); default 0.1. */
   readonly step?: number | undefined;
   /** Default "rk4". "euler" with step 0.1 is the series of Jaeger 2001. */
   readonly method?: "rk4" | "euler" | undefined;
-  /** Whether the series is passed through y -> tanh(y - 1). */
+  /** Whether the series is passed through y -> tanh(y - 1); default false. */
   readonly squash?: boolean | undefined;
-  /** Rows left out at the start. */
+  /** Rows left out at the start; default 0. */
   readonly discard?: number | undefined;
-  /** "reservoirpy" for that package's recurrence, which is not a solution of the equation. */
+  /** "reservoirpy" for that package's recurrence, which is not a solution of the equation; default "none". */
   readonly compat?: "none" | "reservoirpy" | undefined;
 }
 

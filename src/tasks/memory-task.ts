@@ -6,9 +6,9 @@ import { type DrivenTask, drivenTask, type InputsAndTargets } from "./task.js";
 
 /** Delays and input of the memory task. */
 export interface MemoryTaskOptions {
-  /** K for the delays 1 to K, or the delays themselves (0 is the input itself). */
+  /** K for the delays 1 to K, or the delays themselves (0 is the input itself); default 20. */
   readonly delays?: number | readonly number[] | undefined;
-  /** The input is uniform in [-amplitude, amplitude). */
+  /** The input is uniform in [-amplitude, amplitude); default 0.8. */
   readonly amplitude?: number | undefined;
   /** Draws the input; default "spillway". */
   readonly seed?: Seed | undefined;

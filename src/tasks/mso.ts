@@ -5,11 +5,11 @@ import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
 
 /** The sines that are superimposed. */
 export interface MsoOptions {
-  /** Angular frequencies, radians a sample. */
+  /** Angular frequencies, radians a sample; default [0.2, 0.311]. */
   readonly frequencies?: readonly number[] | undefined;
-  /** Whether the series is moved and scaled to span -1 to 1. */
+  /** Whether the series is moved and scaled to span -1 to 1; default true. */
   readonly normalize?: boolean | undefined;
-  /** Samples left out at the start. */
+  /** Samples left out at the start; default 0. */
   readonly discard?: number | undefined;
 }
 

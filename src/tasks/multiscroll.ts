@@ -4,6 +4,7 @@ import { integrate, type SamplingOptions } from "./integrate.js";
 import { discardOption, numberOption, type OptionTable, resolveOptions, vectorOption } from "./options.js";
 import { type SeriesTask, seriesTask } from "./task.js";
 
+/** Parameters, start and integration of the multiscroll attractor. */
 export interface MultiscrollOptions extends SamplingOptions {
   /** Default 40. */
   readonly a?: number | undefined;

@@ -17,7 +17,7 @@ import { type DrivenTask, drivenTask, type InputsAndTargets } from "./task.js";
 
 /** Order, coefficients and input of a NARMA series. */
 export interface NarmaOptions {
-  /** How many past outputs and which past input take part; NARMA-10 is order 10. */
+  /** How many past outputs and which past input take part; NARMA-10 is order 10, the default. */
   readonly order?: number | undefined;
   /** Factor on the last output; default 0.3. */
   readonly a1?: number | undefined;
@@ -31,7 +31,7 @@ export interface NarmaOptions {
   readonly u?: readonly number[] | Float64Array | null | undefined;
   /** Draws the input, uniform in [0, 0.5); default "spillway". */
   readonly seed?: Seed | undefined;
-  /** "reservoirpy" for that package's recurrence. */
+  /** "reservoirpy" for that package's recurrence; default "none". */
   readonly compat?: "none" | "reservoirpy" | undefined;
 }
 
@@ -56,7 +56,7 @@ const table: OptionTable<NarmaOptions> = {
   compat: choiceOption("none", ["none", "reservoirpy"], "the recurrence of ReservoirPy, for comparisons with it"),
 };
 
-/** NARMA-10 series that stay stay below 1.3 (a million steps of a thousand seeds); past that one leaves faster than exponentially. */
+/** NARMA-10 series stay below 1.3 (a million steps of a thousand seeds); past that one leaves faster than exponentially. */
 const divergenceLimit = 2;
 const maximalDraws = 100;
 

@@ -20,6 +20,7 @@ export interface LatencyCode {
   readonly timeConstantMs?: number | undefined;
 }
 
+/** Frames, neurons and code of `latencyEncode`. */
 export interface LatencyEncoderOptions extends FrameOptions, LatencyCode {
   /** Neuron j of a channel fires j times this later than its first, in ms; default 2. */
   readonly neuronDelayMs?: number | undefined;

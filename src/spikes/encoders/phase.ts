@@ -5,6 +5,7 @@ import { SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";
 import { encoderMetadata, type FrameOptions, framesOf } from "./series.js";
 
+/** Frames, oscillation and jitter of `phaseEncode`. */
 export interface PhaseEncoderOptions extends FrameOptions {
   /** The frequency of the oscillation in Hz; default 40. */
   readonly baseFrequencyHz?: number | undefined;

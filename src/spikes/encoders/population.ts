@@ -6,6 +6,7 @@ import { spikeStream } from "../streams.js";
 import { decodedShape } from "./rate.js";
 import { encoderMetadata, type FrameOptions, framesOf } from "./series.js";
 
+/** Frames, receptive fields and code of `populationEncode`. */
 export interface PopulationEncoderOptions extends FrameOptions {
   /** G, at least 2; default 10. */
   readonly neuronsPerChannel?: number | undefined;

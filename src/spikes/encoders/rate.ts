@@ -1,10 +1,11 @@
 // Rate coding: the value of a channel is how often its neurons fire. Poisson or regular; the rate may change from frame to frame.
-import { type MatrixLike, Matrix, portableLog, type Seed } from "../../numerics/index.js";
+import { Matrix, type MatrixLike, portableLog, type Seed } from "../../numerics/index.js";
 import { checkNotNegative, checkOneOf, checkPositive, checkWhole, SpikeError } from "../errors.js";
 import { SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";
 import { encoderMetadata, type FrameOptions, type Frames, framesOf } from "./series.js";
 
+/** Frames, rates and process of `rateEncode`. */
 export interface RateEncoderOptions extends FrameOptions {
   /** "poisson" (default) takes a seed; "regular" draws nothing. */
   readonly process?: "poisson" | "regular" | undefined;

@@ -11,6 +11,7 @@ export interface InputOptions {
   readonly stepMs?: number | undefined;
 }
 
+/** How patterns become inputs, and which state is kept of each. */
 export interface ProcessOptions extends InputOptions, WorkOptions {
   /** "last" (default): the state at the end of the pattern. "mean": the mean of the states of all steps. */
   readonly state?: "last" | "mean" | undefined;

@@ -26,6 +26,7 @@ export interface StatisticsReport {
   readonly lastSnapshot: ReservoirSnapshot | undefined;
 }
 
+/** How often a run is looked at, and who is told. */
 export interface ObservedRunOptions extends WorkOptions {
   /** Steps from one snapshot to the next; default 1000. */
   readonly everySteps?: number | undefined;
