@@ -1,5 +1,5 @@
 // The session of an engine that computes on the host in chunks of steps: everything but the arithmetic, which a stepper does.
-import { allocate, type FloatArray, Matrix } from "../numerics/index.js";
+import { allocate, firstNonFinite, type FloatArray, Matrix } from "../numerics/index.js";
 import type {
   AccumulateOptions,
   BatchOptions,
@@ -16,8 +16,8 @@ import { evaluateReadout, writeFeatures } from "../reservoir/features.js";
 import type { EngineProfile, PhaseName } from "../reservoir/profile.js";
 import type { EngineModel, NetworkState } from "../reservoir/spiking-model.js";
 import { WorkPacer } from "../reservoir/work.js";
-import type { PhaseClock } from "./phase-clock.js";
 import { initialNetwork } from "../spikes/liquid/network-state.js";
+import type { PhaseClock } from "./phase-clock.js";
 
 /** Computes chunks of steps in buffers of its own. Views are live: reading after `advance` sees its results. */
 export interface Stepper {
@@ -134,6 +134,7 @@ export class ChunkedSession implements EngineSession {
       writeFeatures(readout.features, this.#stepper.getValues(), this.#input, features);
       evaluateReadout(readout, features, y);
       this.#clock?.leave();
+      if (firstNonFinite(y) >= 0) throw new NonFiniteStateError(this.#step, -1);
     };
     const input = allocate(model.precision, model.inputSize);
     for (let t = 0; t < steps; t++) {

@@ -31,6 +31,20 @@ describe("ReservoirComputer", () => {
     await expect(computer.generate(3, undefined as never)).rejects.toThrow("readout is missing; it takes a trained readout");
   });
 
+  // Fed back, an infinite output times the zeros that pad the engine's matrices would be NaN there for good.
+  it("ends a closed loop whose output is not finite, and can go on after that", async () => {
+    for (const engine of ["cpu", "reference"]) {
+      const computer = await create({ size: 5 }, { engine });
+      const fresh = await computer.run(wave);
+      const weights = new Matrix(1, 5, new Float64Array(5).fill(1e300));
+      const features = { state: "plain", input: false, squares: false } as const;
+      const readout = { weights, intercept: Float64Array.of(1e300), features, stateSize: 5, inputSize: 1 };
+      await expect(computer.generate(3, readout)).rejects.toThrow("the output that is fed back is not finite after step 50");
+      computer.reset();
+      expect((await computer.run(wave)).data).toEqual(fresh.data);
+    }
+  });
+
   it("says which engine runs it and why", async () => {
     const computer = await create({ size: 20 });
     expect(computer.engine.name).toBe("cpu");
