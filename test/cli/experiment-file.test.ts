@@ -27,7 +27,7 @@ describe("an experiment file", () => {
       transforms: [],
       reservoir: { size: 50 },
       readout: { type: "ridge" },
-      task: { type: "predict", ahead: 1 },
+      task: { type: "predict" },
       washout: 100,
       split: {},
       seeds: ["spillway"],
@@ -37,6 +37,11 @@ describe("an experiment file", () => {
       published: [],
       outputs: { states: "none", every: 1, report: true, model: true },
     });
+  });
+
+  it("has a ridge readout where options of one stand without a type", () => {
+    expect(parse(`${least}readout: { lambda: 0.1 }\n`).readout).toEqual({ type: "ridge", lambda: 0.1 });
+    expect(failure(`${least}readout: { alpha: 0.1 }\n`)).toContain('unknown field "readout.alpha"; known fields are type, lambda');
   });
 
   it("may be JSON, which is YAML", () => {

@@ -6,6 +6,7 @@ import { type RunCommandOptions, run } from "../../src/cli/commands/run.js";
 import type { ExperimentResult } from "../../src/cli/experiment/result.js";
 import { silent } from "../../src/cli/progress.js";
 import { readNpy } from "../../src/io/index.js";
+import { rmse } from "../../src/metrics/index.js";
 import { Classifier, Forecaster, loadReservoir } from "../../src/model/index.js";
 import { mackeyGlass, narma } from "../../src/tasks/index.js";
 
@@ -45,6 +46,8 @@ async function runText(
   const folder = join(out, "small");
   return { result: JSON.parse(await readFile(join(folder, "result.json"), "utf8")) as ExperimentResult, text: outcome.text, folder };
 }
+/** Numbers from 0 to 1, written with ten digits. */
+const uniform = (count: number): number[] => [...narma(count, { seed: 1 }).inputs.data].map((value) => Number((2 * value).toFixed(10)));
 const scoresOf = (result: ExperimentResult) => result.seeds.map(({ scores }) => scores);
 
 describe("a run", () => {
@@ -57,6 +60,39 @@ describe("a run", () => {
     expect(text).toMatch(/phase +clock +ms +pieces +steps/);
     expect(text).toMatch(/run +clock +[\d.]+ +\d+ +1400/);
     expect((await runText(predict)).result.profile).toBeUndefined();
+  });
+
+  it("predicts a target of its inputs' own row, or `ahead` rows later", async () => {
+    // What comes out is what went in three rows before: known from the input at three rows ahead, and not known yet at four.
+    const u = uniform(903);
+    const rows = Array.from({ length: 900 }, (_, t) => `${u[t + 3]},${u[t]}`);
+    await writeFile(join(out, "delayed.csv"), ["u,y", ...rows].join("\n"));
+    const text = `name: small
+data: { file: delayed.csv, inputs: [u], targets: [y] }
+reservoir: { size: 30, inputScaling: 0.1, leakRate: 1 }
+readout: { lambda: 1.0e-8 }
+task: { type: predict }
+split: { train: 600, test: 200 }
+metrics: [rmse]
+baselines: [persistence]
+`;
+    const runAt = async (ahead?: number) => {
+      const { result } = await runText(text, ahead === undefined ? {} : { set: [`task.ahead=${ahead}`] });
+      return {
+        rmse: result.seeds[0]!.scores["rmse"]!,
+        persistence: result.scores[0]!.baselines.find(({ name }) => name === "persistence")!.value,
+        task: result.data.task,
+      };
+    };
+    const [same, three, four] = [await runAt(), await runAt(3), await runAt(4)];
+    expect(same.task).toContain("prediction of targets from inputs; trained on 600 rows");
+    expect(three.task).toContain("prediction of targets 3 rows ahead from inputs; trained on 600 rows");
+    expect(three.rmse).toBeLessThan(0.01);
+    expect(four.rmse).toBeGreaterThan(0.25); // a uniform number that nothing tells of deviates by 1 / sqrt(12) = 0.29
+    // The last target that is known: one row before, or as many as the prediction looks ahead.
+    const persistence = (from: number, lag: number) => rmse(u.slice(from, from + 200), u.slice(from - lag, from - lag + 200));
+    expect(same.persistence).toBeCloseTo(persistence(600, 1), 12);
+    expect(three.persistence).toBeCloseTo(persistence(603, 3), 12);
   });
 
   it("writes scores of every seed and over the seeds, config, engine and why, data, timing and versions", async () => {

@@ -5,6 +5,7 @@ import { lyapunovExponent, tasks } from "../../tasks/index.js";
 import { UsageError } from "../exit.js";
 import type { Experiment, FileData, GeneratedData } from "./description.js";
 import { resolveDataPath } from "./paths.js";
+import { rowsAhead } from "./prepare.js";
 import { loadSounds } from "./sounds.js";
 
 /** One series, T x D, to be predicted from its own past. */
@@ -100,7 +101,8 @@ function taskOf(data: GeneratedData) {
   return tasks.find(({ name }) => name === data.task)!;
 }
 
-function neededLength({ split, task, transforms }: Experiment, kind: "series" | "driven"): number {
+function neededLength(experiment: Experiment, kind: "series" | "driven"): number {
+  const { split, task, transforms } = experiment;
   const { train, test } = split;
   const isCount = (rows: number | undefined): rows is number => rows !== undefined && rows >= 1;
   const isIndependent = task.type === "forecast" && task.independent;
@@ -108,8 +110,7 @@ function neededLength({ split, task, transforms }: Experiment, kind: "series" | 
     throw new ConfigError("data.length", undefined, "a number of rows; or give split.train and split.test as rows, not shares");
   }
   const lost = transforms.reduce((sum, transform) => sum + (typeof transform === "object" ? transform.difference : 0), 0);
-  const ahead = kind === "series" && task.type === "predict" ? task.ahead : 0;
-  return train + (test ?? 0) + ahead + lost;
+  return train + (test ?? 0) + rowsAhead(experiment, kind) + lost;
 }
 
 async function loadFiles(data: FileData, experimentPath: string): Promise<ExperimentData> {

@@ -68,10 +68,11 @@ export type ReadoutDescription =
   | ({ readonly type: "rls" } & RecursiveLeastSquaresOptions)
   | ({ readonly type: "lms" } & LeastMeanSquaresOptions);
 
-/** One step: the value `ahead` rows later, or the target row of this input row. */
+/** One step: the value of a series or the target `ahead` rows later. */
 export interface PredictTask {
   readonly type: "predict";
-  readonly ahead: number;
+  /** Default 1 for a series, and 0, the target row of this input row, where inputs drive the reservoir. */
+  readonly ahead?: number | undefined;
 }
 
 /** Closed loop from several starts in the test part. */

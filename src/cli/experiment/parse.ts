@@ -20,6 +20,7 @@ export function parseExperiment(source: unknown): Experiment {
   const value: Record<string, unknown> = { ...source };
   if (value["readout"] === undefined) value["readout"] = { type: "ridge" };
   for (const field of ["readout", "task"]) if (typeof value[field] === "string") value[field] = { type: value[field] };
+  if (isObject(value["readout"]) && value["readout"]["type"] === undefined) value["readout"] = { ...value["readout"], type: "ridge" };
   const { liquid } = value;
   if (liquid !== undefined && value["reservoir"] !== undefined)
     throw new ConfigError("liquid", liquid, "nothing where reservoir is given: one of the two");

@@ -7,7 +7,7 @@ import { baselineName, predictBaseline } from "./baselines.js";
 import type { DrivenData, SeriesData } from "./data.js";
 import type { Experiment, PredictTask } from "./description.js";
 import { train } from "./learner.js";
-import { prepareDriven, prepareSeries } from "./prepare.js";
+import { prepareDriven, prepareSeries, rowsAhead } from "./prepare.js";
 import { stackRows } from "./rows.js";
 import { type ScoreContext, scorePrediction } from "./scores.js";
 import { type Drive, DriveScale, shownSteps, stateFigures, streamStates } from "./states.js";
@@ -31,7 +31,8 @@ interface Rows {
 }
 
 export async function runPrediction(experiment: PredictExperiment, data: SeriesData | DrivenData, options: TrialOptions): Promise<Trial> {
-  const { metrics, scoring, task, washout } = experiment;
+  const { metrics, scoring, washout } = experiment;
+  const ahead = rowsAhead(experiment, data.kind);
   const { signal } = options;
   const hasFeedback = experiment.reservoir.feedback !== undefined && experiment.reservoir.feedback !== null;
   const rows = data.kind === "series" ? seriesRows(experiment, data, hasFeedback) : drivenRows(experiment, data);
@@ -51,7 +52,6 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
     const prediction = rows.restore(raw).subarray(rows.settle);
     const target = rows.target.subarray(rows.settle);
     const context: ScoreContext = { scoring, reference: target };
-    const ahead = data.kind === "series" ? task.ahead : 1;
     const { series, start, training: trainingTargets } = rows.known;
     const { model } = learner.computer;
     const scale = new DriveScale(
@@ -68,13 +68,13 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
       scores: scorePrediction({ prediction, target }, metrics, context),
       baselines: Object.fromEntries(
         experiment.baselines.map((baseline) => {
-          const said = predictBaseline(baseline, series, start + rows.settle, target.rows, ahead, trainingTargets);
+          const said = predictBaseline(baseline, series, start + rows.settle, target.rows, Math.max(1, ahead), trainingTargets);
           return [baselineName(baseline), scorePrediction({ prediction: said, target }, metrics, context)];
         }),
       ),
       timing: watch.seconds,
       profile: learner.computer.profile,
-      summary: `${data.kind === "series" ? `prediction ${task.ahead} row${task.ahead === 1 ? "" : "s"} ahead` : "prediction of targets from inputs"}; trained on ${trainRows} rows (${washout} of them washout), tested on ${target.rows}`,
+      summary: `${wordsOf(data.kind, ahead)}; trained on ${trainRows} rows (${washout} of them washout), tested on ${target.rows}`,
       figures: options.withFigures
         ? [
             ...predictionFigures(prediction, target, data.names),
@@ -97,7 +97,7 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
 }
 
 function seriesRows(experiment: PredictExperiment, data: SeriesData, hasFeedback: boolean): Rows {
-  const { ahead } = experiment.task;
+  const ahead = rowsAhead(experiment, "series");
   if (hasFeedback && ahead !== 1) throw new ConfigError("task.ahead", ahead, "1 where outputs are fed back");
   const { whole, trainRows, test } = prepareSeries(experiment, data);
   const shift = hasFeedback ? 0 : ahead;
@@ -126,7 +126,13 @@ function seriesRows(experiment: PredictExperiment, data: SeriesData, hasFeedback
   };
 }
 
+function wordsOf(kind: "series" | "driven", ahead: number): string {
+  const distance = ahead === 0 ? "" : ` ${ahead} row${ahead === 1 ? "" : "s"} ahead`;
+  return kind === "series" ? `prediction${distance}` : `prediction of targets${distance} from inputs`;
+}
+
 function drivenRows(experiment: PredictExperiment, data: DrivenData): Rows {
+  const ahead = rowsAhead(experiment, "driven");
   const { train: training, test } = prepareDriven(experiment, data);
   const targets = test.targets as Matrix<Float64Array>;
   return {
@@ -137,8 +143,8 @@ function drivenRows(experiment: PredictExperiment, data: DrivenData): Rows {
     target: targets,
     restore: (prediction) => prediction,
     known: {
-      series: test.isSeparate ? targets : data.targets,
-      start: test.isSeparate ? 0 : training.targets.rows,
+      series: test.isSeparate ? data.test!.targets : data.targets,
+      start: ahead + (test.isSeparate ? 0 : training.targets.rows),
       training: training.targets.subarray(experiment.washout) as Matrix<Float64Array>,
     },
   };

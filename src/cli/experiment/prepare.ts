@@ -15,10 +15,15 @@ export interface PreparedSeries {
   readonly test: { readonly whole: TransformedSeries; readonly from: number; readonly rows: number; readonly isSeparate: boolean };
 }
 
+/** How many rows later than the last row that is known the predicted one is. */
+export function rowsAhead({ task }: Experiment, kind: "series" | "driven"): number {
+  return task.type === "predict" ? (task.ahead ?? (kind === "series" ? 1 : 0)) : 0;
+}
+
 /** @throws UsageError where a part has no rows, or washout takes all of them. */
 export function prepareSeries(experiment: Experiment, data: SeriesData): PreparedSeries {
   const { transforms, task } = experiment;
-  const ahead = task.type === "predict" ? task.ahead : 0;
+  const ahead = rowsAhead(experiment, "series");
   if (ahead > longestLookAhead(transforms)) {
     throw new ConfigError(
       "task.ahead",
@@ -48,12 +53,18 @@ export interface PreparedPairs {
 export function prepareDriven(experiment: Experiment, data: DrivenData): PreparedPairs {
   const foreign = experiment.transforms.find((transform) => transform !== "standardise");
   if (foreign) throw new ConfigError("transforms", foreign, "only standardise where inputs drive the reservoir");
-  const split = splitRows(experiment.split, data.inputs.rows, data.test !== undefined);
+  const ahead = rowsAhead(experiment, "driven");
+  const split = splitRows(experiment.split, Math.max(0, data.inputs.rows - ahead), data.test !== undefined);
   checkWashout(experiment.washout, split.train);
-  const part = (from: number, to: number) => ({ inputs: data.inputs.subarray(from, to), targets: data.targets.subarray(from, to) });
-  const train = part(0, split.train);
-  const test = data.test ? { ...data.test, isSeparate: true } : { ...part(split.train, split.train + split.test), isSeparate: false };
-  return { train, test };
+  const part = ({ inputs, targets }: Pick<DrivenData, "inputs" | "targets">, from: number, to: number) => ({
+    inputs: inputs.subarray(from, to),
+    targets: targets.subarray(from + ahead, to + ahead),
+  });
+  const train = part(data, 0, split.train);
+  if (!data.test) return { train, test: { ...part(data, split.train, split.train + split.test), isSeparate: false } };
+  const rows = data.test.inputs.rows - ahead;
+  if (rows < 1) throw new UsageError(`the test file has ${data.test.inputs.rows} rows, which leaves none to test`);
+  return { train, test: { ...part(data.test, 0, rows), isSeparate: true } };
 }
 
 /** How many of `rows` rows train and how many test. @throws UsageError where there are not as many. */

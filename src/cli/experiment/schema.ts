@@ -119,7 +119,11 @@ export const readouts = {
 export const taskSchemas = {
   predict: z.strictObject({
     type: z.literal("predict"),
-    ahead: atLeast(1).default(1).describe("For one series: how many rows ahead the value to predict is."),
+    ahead: atLeast(1)
+      .optional()
+      .describe(
+        "How many rows ahead the value to predict is; left out, 1 for a series, and the same row where inputs are given with targets.",
+      ),
   }),
   forecast: z.strictObject({
     type: z.literal("forecast"),
@@ -229,6 +233,7 @@ export const experimentSchema = z.strictObject({
     .union([
       oneOf(["ridge", "softmax", "rls", "lms"]),
       z.discriminatedUnion("type", [readouts.ridge, readouts.softmax, readouts.rls, readouts.lms]),
+      readouts.ridge.omit({ type: true }),
     ])
     .optional()
     .describe("How outputs are learnt; default ridge."),
