@@ -83,7 +83,7 @@ A run that is there already is replaced when the new one has finished. Stopped w
     .option("--quiet", "no progress on standard error")
     .addHelpText(
       "after",
-      "\nExample:\n  $ spillway demo\n\nIt takes a minute or two, and ends with the path of a report to open in a browser.",
+      "\nExample:\n  $ spillway demo\n\nIt takes some seconds, and ends with the path of a report to open in a browser.",
     )
     .action(async (flags: Omit<RunFlags, "threads" | "set">) => {
       const { demo } = await import("./commands/demo.js");
