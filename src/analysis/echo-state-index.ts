@@ -40,6 +40,7 @@ export interface EchoStateIndex {
  * Leaky reservoirs forget slowly: give them a transient of several 1 / ((1 - spectralRadius) leakRate) steps.
  *
  * Source: C. Gallicchio 2018, "Chasing the echo state property", arXiv 1811.10892 (the ESP index).
+ * @throws ConfigError for options, DataError for inputs that do not fit; NonFiniteStateError where a run leaves the finite numbers
  */
 export async function echoStateIndex(source: ReservoirSource, options: EchoStateIndexOptions = {}): Promise<EchoStateIndex> {
   const { seed = "spillway", signal } = options;

@@ -39,6 +39,7 @@ export interface RankResult {
  *
  * Source: R. Legenstein and W. Maass 2007, "Edge of chaos and prediction of computational performance for neural circuit models", Neural
  * Networks 20.
+ * @throws ConfigError for options
  */
 export async function kernelRank(source: AnyReservoirSource, options: RankOptions = {}): Promise<RankResult> {
   return rankOfStates(source, options, 0);
@@ -51,6 +52,7 @@ export async function kernelRank(source: AnyReservoirSource, options: RankOption
  *
  * Source: R. Legenstein and W. Maass 2007, as for `kernelRank`; for analog reservoirs L. Buesing, B. Schrauwen and R. Legenstein 2010,
  * "Connectivity, dynamics, and memory in reservoir computing with binary and analog neurons", Neural Computation 22.
+ * @throws ConfigError for options
  */
 export async function generalisationRank(source: AnyReservoirSource, options: GeneralisationRankOptions = {}): Promise<RankResult> {
   return rankOfStates(source, options, whole("shared", options.shared ?? 3, 1));

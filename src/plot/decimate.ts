@@ -10,6 +10,7 @@ export interface Decimated {
 /**
  * Keeps at most `maximal` points of a series: all of them where that is enough, else the least and the greatest of each of maximal / 2
  * equal stretches, in the order they occur. Values that are not finite are taken along as gaps (NaN) only where a stretch has nothing else.
+ * @throws RangeError for fewer than two points
  */
 export function decimate(values: ArrayLike<number>, maximal = 2000): Decimated {
   if (!Number.isSafeInteger(maximal) || maximal < 2) throw new RangeError(`maximal is ${maximal}; it takes a whole number of at least 2`);

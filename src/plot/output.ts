@@ -15,7 +15,7 @@ export interface HtmlOptions {
   readonly plotly?: string | undefined;
 }
 
-/** One page with the figures on it, which opens without a network. */
+/** One page with the figures on it, which opens without a network. @throws Error where plotly.js cannot be found. */
 export async function toHtml(figures: Figure | readonly Figure[], options: HtmlOptions = {}): Promise<string> {
   const all = Array.isArray(figures) ? (figures as readonly Figure[]) : [figures as Figure];
   for (const figure of all) checkFigure(figure);
@@ -63,6 +63,7 @@ export async function toImage(figure: Figure, options: ImageOptions = {}): Promi
 /**
  * Writes the figures into a page in the temporary folder and opens it in the user's browser. Gives the page's path; where no browser can be
  * opened (no screen), the path is all there is.
+ * @throws Error outside Node, and where plotly.js cannot be found
  */
 export async function show(figures: Figure | readonly Figure[], options: HtmlOptions = {}): Promise<string> {
   const builtin = globalThis.process?.getBuiltinModule;

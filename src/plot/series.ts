@@ -99,7 +99,7 @@ export function plotForecast(prediction: MatrixLike, target: MatrixLike, options
   };
 }
 
-/** Several series as lines: T x D, one line a column. */
+/** Several series as lines: T x D, one line a column. @throws RangeError on ragged rows. */
 export function plotSeries(series: MatrixLike, options: SeriesPlotOptions = {}): Figure {
   const matrix = asMatrix(series, "series");
   const { start = 0, maximalPoints = 2000, timeLabel = "step" } = options;

@@ -17,7 +17,7 @@ export interface StateHeatmapOptions extends SeriesPlotOptions {
   readonly range?: readonly [number, number] | undefined;
 }
 
-/** A heat map of T x N states, time to the right, one line a neuron. */
+/** A heat map of T x N states, time to the right, one line a neuron. @throws RangeError on ragged rows. */
 export function plotStateHeatmap(states: MatrixLike, options: StateHeatmapOptions = {}): Figure {
   const { start = 0, timeLabel = "step", maximalSteps = 300, maximalNeurons = 200, centred = false } = options;
   const whole = asMatrix(states, "states");

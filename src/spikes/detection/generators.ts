@@ -10,9 +10,9 @@ export function poissonPattern(options: GeneratorOptions): SpikePattern {
   return patternOf(poissonSpikes(seed, neuronCount, durationMs, rateHz), neuronCount, durationMs, "poisson");
 }
 
-/** Independent Poisson spikes of every neuron at `rateHz`. `stage` separates draws of one seed. */
-export function poissonSpikes(seed: Seed, neuronCount: number, durationMs: number, rateHz: number, stage = 0): Spike[] {
-  return modulatedSpikes(seed, neuronCount, durationMs, rateHz, () => 1, stage);
+/** Independent Poisson spikes of every neuron at `rateHz`. */
+export function poissonSpikes(seed: Seed, neuronCount: number, durationMs: number, rateHz: number): Spike[] {
+  return modulatedSpikes(seed, neuronCount, durationMs, rateHz, () => 1);
 }
 
 /**
@@ -25,12 +25,11 @@ export function modulatedSpikes(
   durationMs: number,
   maximumHz: number,
   share: (neuron: number, timeMs: number) => number,
-  stage = 0,
 ): Spike[] {
   const spikes: Spike[] = [];
   if (maximumHz === 0) return spikes;
-  const intervals = generatorStream(seed, 2 * stage);
-  const kept = generatorStream(seed, 2 * stage + 1);
+  const intervals = generatorStream(seed, 0);
+  const kept = generatorStream(seed, 1);
   for (let neuron = 0; neuron < neuronCount; neuron++) {
     let timeMs = 0;
     for (let k = 0; ; k++) {
