@@ -1,13 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { memoryCapacity } from "../../src/analysis/index.js";
-import { ReservoirComputer } from "../../src/index.js";
-
-/** Neuron k holds the input of k steps ago. */
-function delayLine(taps: number, precision: "float32" | "float64" = "float64"): Promise<ReservoirComputer> {
-  const inputWeights = Float64Array.from({ length: taps }, (_, r) => (r === 0 ? 1 : 0));
-  const config = { size: taps, activation: "identity", topology: "delayLine", leakRate: 1, precision } as const;
-  return ReservoirComputer.create(config, { matrices: { inputWeights } });
-}
+import { delayLine } from "./delay-line.js";
 
 describe("memory capacity", () => {
   it.each(["float64", "float32"] as const)("of a delay line of 20 taps, the present input among them, is 20 (%s)", async (precision) => {

@@ -1,13 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { generalisationRank, kernelRank } from "../../src/analysis/index.js";
-import { ReservoirComputer } from "../../src/index.js";
-
-/** Neuron k holds the input of k steps ago, so the states of M streams are their last `taps` inputs. */
-function delayLine(taps: number, precision: "float32" | "float64"): Promise<ReservoirComputer> {
-  const inputWeights = Float64Array.from({ length: taps }, (_, r) => (r === 0 ? 1 : 0));
-  const config = { size: taps, activation: "identity", topology: "delayLine", leakRate: 1, precision } as const;
-  return ReservoirComputer.create(config, { matrices: { inputWeights } });
-}
+import { delayLine } from "./delay-line.js";
 
 describe.each(["float64", "float32"] as const)("ranks of a delay line of 20 taps (%s)", (precision) => {
   it("kernel rank is the smaller of taps and streams", async () => {

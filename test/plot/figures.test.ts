@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Matrix } from "../../src/numerics/index.js";
 import {
-  type EncodedArray,
   encodeArray,
   plotConfusion,
   plotError,
@@ -10,17 +9,7 @@ import {
   plotStateHeatmap,
   plotTrajectories,
 } from "../../src/plot/index.js";
-
-/** What plotly makes of an encoded array. */
-function decoded(array: unknown): number[] {
-  const { dtype, bdata } = array as EncodedArray;
-  const bytes = Uint8Array.from(Buffer.from(bdata, "base64"));
-  return Array.from(
-    { f4: Float32Array, f8: Float64Array, i4: Int32Array, u2: Uint16Array, u1: Uint8Array }[dtype].from(
-      new { f4: Float32Array, f8: Float64Array, i4: Int32Array, u2: Uint16Array, u1: Uint8Array }[dtype](bytes.buffer),
-    ),
-  );
-}
+import { decoded } from "./decoded.js";
 
 describe("encodeArray", () => {
   it("writes typed arrays as plotly's base64 form, with the shape of a matrix", () => {

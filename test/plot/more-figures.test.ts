@@ -2,22 +2,9 @@ import { describe, expect, it } from "vitest";
 import { memoryCapacity } from "../../src/analysis/index.js";
 import "../../src/index.js";
 import { Matrix } from "../../src/numerics/index.js";
-import {
-  type EncodedArray,
-  plotComparison,
-  plotMemoryCapacity,
-  plotPhaseSpace,
-  plotSpectrum,
-  plotSpikeRaster,
-} from "../../src/plot/index.js";
+import { plotComparison, plotMemoryCapacity, plotPhaseSpace, plotSpectrum, plotSpikeRaster } from "../../src/plot/index.js";
 import { principalComponents } from "../../src/plot/principal-components.js";
-
-/** What plotly makes of an encoded array. */
-function decoded(array: unknown): number[] {
-  const { dtype, bdata } = array as EncodedArray;
-  const Type = { f4: Float32Array, f8: Float64Array, i4: Int32Array, u2: Uint16Array, u1: Uint8Array }[dtype];
-  return Array.from(new Type(Uint8Array.from(Buffer.from(bdata, "base64")).buffer));
-}
+import { decoded } from "./decoded.js";
 
 describe("plotPhaseSpace", () => {
   it("draws columns against each other where they are named", () => {
