@@ -343,6 +343,8 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   }
 
   #row(values: ArrayLike<number>, name: string, length: number, what: string): FloatArray {
+    if (typeof values !== "object" || typeof values?.length !== "number")
+      throw new DataError(`${name} is ${describe(values)}; it takes a list of ${count(length, "number")} (${what})`);
     if (values.length !== length)
       throw new DataError(`${name} holds ${count(values.length, "value")}; this reservoir takes ${length} (${what})`);
     const row = this.model.precision === "float32" ? Float32Array.from(values) : Float64Array.from(values);

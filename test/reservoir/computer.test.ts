@@ -119,6 +119,7 @@ describe("ReservoirComputer", () => {
   it("refuses a step of another width, a teacher without feedback, an empty batch", async () => {
     const computer = await create({ size: 5, inputSize: 2 });
     expect(() => computer.step([1])).toThrow("input holds 1 value; this reservoir takes 2 (inputSize)");
+    expect(() => computer.step(0.5 as never)).toThrow("input is 0.5; it takes a list of 2 numbers (inputSize)");
     expect(() => computer.step([1, Number.POSITIVE_INFINITY])).toThrow("input[1] is Infinity; it takes a finite number");
     await expect(computer.run([[1, 2]], { teacher: [1] })).rejects.toThrow("teacher was given; this reservoir has no feedback to force");
     await expect(computer.batch([])).rejects.toThrow("sequences is empty; a batch takes at least one sequence");
