@@ -1,6 +1,7 @@
 // Figures out of the program: into a page, into an image, onto the screen. What they show is decided elsewhere.
 import { chromiumImage, findChromium } from "./browser.js";
 import { checkFigure, type Figure } from "./figure.js";
+import { openInBrowser } from "./open-in-browser.js";
 import { reportHtml } from "./report.js";
 import { type SvgOptions, toSvg } from "./svg/index.js";
 
@@ -71,12 +72,8 @@ export async function show(figures: Figure | readonly Figure[], options: HtmlOpt
   const { promises } = builtin("node:fs");
   const { tmpdir } = builtin("node:os");
   const { join } = builtin("node:path");
-  const { spawn } = builtin("node:child_process");
   const path = join(await promises.mkdtemp(join(tmpdir(), "spillway-figure-")), "figure.html");
   await promises.writeFile(path, await toHtml(figures, options));
-  const [program, ...before] = { darwin: ["open"], win32: ["cmd", "/c", "start", ""] }[process.platform as string] ?? ["xdg-open"];
-  const opened = spawn(program!, [...before, path], { stdio: "ignore", detached: true });
-  opened.on("error", () => {});
-  opened.unref();
+  openInBrowser(path);
   return path;
 }

@@ -1,9 +1,9 @@
 // `spillway lab`: serves the page until it is stopped.
-import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import "../../index.js";
 import { openLab } from "../../lab/index.js";
+import { openInBrowser } from "../../plot/open-in-browser.js";
 
 export interface LabCommandOptions {
   readonly port: number;
@@ -17,7 +17,7 @@ export interface LabCommandOptions {
 export async function lab({ port, open, engine, signal, print }: LabCommandOptions): Promise<void> {
   const running = await openLab({ page: pageFolder(), port, engine });
   print(`The lab is open at ${running.url}\nCtrl-C closes it.`);
-  if (open) openBrowser(running.url);
+  if (open) openInBrowser(running.url);
   if (!signal.aborted) await new Promise((stopped) => signal.addEventListener("abort", stopped, { once: true }));
   await running.close();
 }
@@ -28,12 +28,4 @@ function pageFolder(): string {
     fileURLToPath(new URL(path, import.meta.url)),
   );
   return beside.find((folder) => existsSync(`${folder}/index.html`)) ?? beside[0]!;
-}
-
-function openBrowser(url: string): void {
-  const [program, ...before] = { darwin: ["open"], win32: ["cmd", "/c", "start", ""] }[process.platform as string] ?? ["xdg-open"];
-  const opened = spawn(program!, [...before, url], { stdio: "ignore", detached: true });
-  // No browser to open is no error: the address was printed.
-  opened.on("error", () => {});
-  opened.unref();
 }
