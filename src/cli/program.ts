@@ -4,6 +4,7 @@ import { packageVersion } from "../model/version.js";
 import type { PtxFlags } from "./commands/ptx.js";
 import { kernelNumbers, kernelSwitches, kernelWords } from "./commands/ptx-options.js";
 import type { PtxRunFlags } from "./commands/ptx-run.js";
+import type { CommandOutcome } from "./commands/run.js";
 import { exitCodes } from "./exit.js";
 
 interface RunFlags {
@@ -32,6 +33,11 @@ export function createProgram(signal: AbortSignal): (args: readonly string[]) =>
   const print = (text: string): void => {
     process.stdout.write(`${text}\n`);
   };
+  const progressOf = async ({ quiet = false }: { readonly quiet?: boolean }) => (await import("./progress.js")).createProgress(quiet);
+  const finish = ({ text, interrupted }: CommandOutcome): void => {
+    print(text);
+    exitCode = interrupted ? exitCodes.interrupted : exitCodes.success;
+  };
   const program = new Command("spillway")
     .description("Reservoir computing: experiments from a file to scores, a model and a report.")
     .version(packageVersion, "-V, --version", "print the version")
@@ -51,7 +57,7 @@ export function createProgram(signal: AbortSignal): (args: readonly string[]) =>
     .addOption(outOption())
     .addOption(engineOption())
     .addOption(threadsOption())
-    .option("--set <field=value>", "change a field of the experiment; may be given several times", collect)
+    .addOption(setOption())
     .option("--profile", "measure time, bytes and launches by phase, by events on a GPU: printed, and kept in result.json and the report")
     .option("--json", "print the results as JSON, and nothing else, on standard output")
     .option("--quiet", "no progress on standard error")
@@ -68,10 +74,7 @@ A run that is there already is replaced when the new one has finished. Stopped w
     )
     .action(async (files: readonly string[], flags: RunFlags) => {
       const { run } = await import("./commands/run.js");
-      const { createProgress } = await import("./progress.js");
-      const outcome = await run(files, { ...flags, signal, progress: await createProgress(flags.quiet ?? false) });
-      print(outcome.text);
-      exitCode = outcome.interrupted ? exitCodes.interrupted : exitCodes.success;
+      finish(await run(files, { ...flags, signal, progress: await progressOf(flags) }));
     });
 
   program
@@ -87,10 +90,7 @@ A run that is there already is replaced when the new one has finished. Stopped w
     )
     .action(async (flags: Omit<RunFlags, "threads" | "set">) => {
       const { demo } = await import("./commands/demo.js");
-      const { createProgress } = await import("./progress.js");
-      const outcome = await demo({ ...flags, signal, progress: await createProgress(flags.quiet ?? false) });
-      print(outcome.text);
-      exitCode = outcome.interrupted ? exitCodes.interrupted : exitCodes.success;
+      finish(await demo({ ...flags, signal, progress: await progressOf(flags) }));
     });
 
   program
@@ -100,7 +100,7 @@ A run that is there already is replaced when the new one has finished. Stopped w
     .option("--engines <names>", "engines, the reference first", (text) => text.split(",").map((name) => name.trim()), ["reference", "cpu"])
     .option("--steps <n>", "at most so many steps of the data", whole(1))
     .option("--sequences <n>", "cut the steps into so many sequences that run as a batch", whole(1))
-    .option("--set <field=value>", "change a field of the experiment; may be given several times", collect)
+    .addOption(setOption())
     .option("-o, --out <dir>", "write compare.json and compare.html there")
     .option("--json", "as JSON")
     .option("--quiet", "no progress on standard error")
@@ -110,8 +110,7 @@ A run that is there already is replaced when the new one has finished. Stopped w
     )
     .action(async (file: string, flags: CompareFlags) => {
       const { compareEngines } = await import("./commands/compare.js");
-      const { createProgress } = await import("./progress.js");
-      const outcome = await compareEngines(file, { ...flags, signal }, await createProgress(flags.quiet ?? false));
+      const outcome = await compareEngines(file, { ...flags, signal }, await progressOf(flags));
       print(outcome.text);
       exitCode = outcome.equal ? exitCodes.success : exitCodes.failure;
     });
@@ -152,8 +151,7 @@ A run that is there already is replaced when the new one has finished. Stopped w
     .addHelpText("after", "\nExamples:\n  $ spillway bench --threads 2\n  $ spillway bench --out bench")
     .action(async (flags: Pick<RunFlags, "engine" | "threads" | "json" | "quiet"> & { readonly out?: string }) => {
       const { bench } = await import("./commands/bench.js");
-      const { createProgress } = await import("./progress.js");
-      print(await bench({ ...flags, signal }, await createProgress(flags.quiet ?? false)));
+      print(await bench({ ...flags, signal }, await progressOf(flags)));
     });
 
   program
@@ -250,6 +248,8 @@ function whole(least: number, most = Number.POSITIVE_INFINITY): (text: string) =
   };
 }
 
-function collect(value: string, previous: readonly string[] = []): readonly string[] {
-  return [...previous, value];
+function setOption(): Option {
+  return new Option("--set <field=value>", "change a field of the experiment; may be given several times").argParser(
+    (value, previous: readonly string[] = []) => [...previous, value],
+  );
 }

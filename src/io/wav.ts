@@ -51,15 +51,12 @@ export function decodeWav(bytes: Uint8Array, { source = "WAV data" }: SourceOpti
     if (id === "fmt ") format = parseFormat(view, body, size, fail);
     if (id === "data") {
       if (!format) throw fail('its "data" chunk stands before its "fmt" chunk, so that nothing says what it holds');
-      return { ...describe(format), matrix: samples(view, body, size, format, fail) };
+      const { sampleRate, channels, encoding, bits } = format;
+      return { sampleRate, channels, matrix: samples(view, body, size, format, fail), encoding, bitsPerSample: bits };
     }
     at = body + size + (size & 1);
   }
   throw fail(`it has no "${format ? "data" : "fmt"}" chunk: it is truncated (${bytes.length} bytes), or holds no sound`);
-}
-
-function describe({ sampleRate, channels, encoding, bits }: SoundFormat): Omit<WavSound, "matrix"> {
-  return { sampleRate, channels, encoding, bitsPerSample: bits };
 }
 
 /** The tail that the GUID of every WAVE_FORMAT_EXTENSIBLE subformat shares; before it stands the plain format code. */
