@@ -184,6 +184,11 @@ describe("--set", () => {
     expect(parse(least, ["readout.type=ridge", "readout.lambda=1e-3"]).readout).toEqual({ type: "ridge", lambda: 0.001 });
   });
 
+  it("changes a field of a task or a readout that is named by its type alone", () => {
+    expect(parse(least, ["task.ahead=3"]).task).toEqual({ type: "predict", ahead: 3 });
+    expect(parse(`${least}readout: rls\n`, ["readout.alpha=2"]).readout).toEqual({ type: "rls", alpha: 2 });
+  });
+
   it("changes an item of a list by its position, and adds one at the end", () => {
     const text = `${least}seeds: [1, 2]\n`;
     expect(parse(text, ["seeds.0=5"]).seeds).toEqual([5, 2]);

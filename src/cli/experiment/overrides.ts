@@ -10,6 +10,9 @@ const alternatives: Readonly<Record<string, string>> = {
   "readout.lambdas": "readout.lambda",
 };
 
+/** Fields of which a text says the type alone: `task: predict` is `task: { type: predict }`. */
+export const typedFields: readonly string[] = ["readout", "task"];
+
 /**
  * A copy of an experiment with some fields set. A value is read as YAML, so `reservoir.size=500`, `seeds=[1, 2]` and
  * `readout={type: ridge, lambda: 1e-4}` all work; a number in a path (`transforms.0`) is a position in a list.
@@ -67,6 +70,7 @@ function set(root: unknown, field: string, value: unknown): void {
     if (last) define(object, part, value);
     else {
       if (own === undefined || own === null) define(object, part, {});
+      else if (typeof own === "string" && depth === 0 && typedFields.includes(part)) define(object, part, { type: own });
       here = object[part];
     }
   }

@@ -5,6 +5,7 @@ import { type AnyReservoirOptions, ConfigError, isSpiking, nearest, parseOrThrow
 import { knownSpikingFields, spikingReservoirSchema } from "../../spikes/liquid/schema.js";
 import { tasks } from "../../tasks/index.js";
 import type { Experiment, MetricName, TaskDescription } from "./description.js";
+import { typedFields } from "./overrides.js";
 import { common, fromFile, fromSounds, generated, metricNames, readouts, taskSchemas } from "./schema.js";
 
 const dataTakes = "an object with task (a generated series), file or sounds";
@@ -19,7 +20,7 @@ export function parseExperiment(source: unknown): Experiment {
   if (!isObject(source)) throw new ConfigError("the experiment", source, "an object with name, data, reservoir and task");
   const value: Record<string, unknown> = { ...source };
   if (value["readout"] === undefined) value["readout"] = { type: "ridge" };
-  for (const field of ["readout", "task"]) if (typeof value[field] === "string") value[field] = { type: value[field] };
+  for (const field of typedFields) if (typeof value[field] === "string") value[field] = { type: value[field] };
   if (isObject(value["readout"]) && value["readout"]["type"] === undefined) value["readout"] = { ...value["readout"], type: "ridge" };
   const { liquid } = value;
   if (liquid !== undefined && value["reservoir"] !== undefined)
