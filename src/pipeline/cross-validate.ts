@@ -1,6 +1,7 @@
 // Cross-validation: a pipeline trained and tested on each split, and what came out. It chooses nothing.
-import type { Label } from "../model/index.js";
+
 import { type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
+import type { Label } from "../model/index.js";
 import { describe, type Seed } from "../numerics/index.js";
 import { DataError, WorkInterruptedError, type WorkOptions } from "../reservoir/index.js";
 import { checkFields } from "../reservoir/validate.js";
@@ -68,7 +69,8 @@ export async function crossValidate(
   const { engine, threads, signal, onProgress, seeds } = options;
   if (labels.length !== sequences.length)
     throw new DataError(`labels holds ${labels.length} classes and sequences ${sequences.length} cases; they take the same number`);
-  const splits = options.splits ?? defaultSplits(cases, options);
+  const dealt = { folds: options.folds, seed: options.splitSeed };
+  const splits = options.splits ?? (groups ? groupKFold(groups, dealt) : stratifiedKFold(labels, dealt));
   checkSplits(splits, sequences.length);
   const chosen: readonly (Seed | undefined)[] = seeds ?? [undefined];
   const total = splits.length * chosen.length;
@@ -101,10 +103,6 @@ export async function crossValidate(
   }
   if (folds.length === 0) throw new WorkInterruptedError(0, total, signal?.reason);
   return { ...summary(folds), folds, confusion: confusionMatrix(truth, predicted), interrupted };
-
-  function defaultSplits(all: LabelledCases, { folds: count, splitSeed }: CrossValidationOptions): Split[] {
-    return groups ? groupKFold(groups, { folds: count, seed: splitSeed }) : stratifiedKFold(all.labels, { folds: count, seed: splitSeed });
-  }
 }
 
 function summary(folds: readonly FoldScore[]): { mean: number; deviation: number } {

@@ -1,7 +1,7 @@
 // The front of a pipeline: scaling fitted on the training cases, then an encoder. What comes out drives a reservoir.
 import { asMatrix, type Matrix } from "../numerics/index.js";
 import { DataError, isSpiking } from "../reservoir/index.js";
-import { binSpikes, cochleagram, encodeSpikes, SpikePattern, scaleToUnit } from "../spikes/index.js";
+import { binSpikes, cochleagram, encodeSpikes, SpikeError, SpikePattern, scaleToUnit } from "../spikes/index.js";
 import { type PipelineCase, type PipelineParameters, type Scaler, scalerOf } from "./parameters.js";
 
 /** Extremes of each channel over the training cases, where the scaler is "unit". */
@@ -48,7 +48,7 @@ export class Front {
       try {
         return this.#one(sequence, b);
       } catch (error) {
-        if (error instanceof Error && error.name === "SpikeError") throw new DataError(`sequences[${b}]: ${error.message}`);
+        if (error instanceof SpikeError) throw new DataError(`sequences[${b}]: ${error.message}`);
         throw error;
       }
     });

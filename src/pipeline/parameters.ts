@@ -27,7 +27,9 @@ export type EncoderParameters =
 export interface PipelineParameters extends Partial<Omit<ClassifierSettings, "standardise">> {
   /** Default "standard" without an encoder, "unit" before spikes (but "none" before delta and cochlea), "none" before a cochleagram and for patterns. */
   readonly scaler?: Scaler | undefined;
+  /** Default none: the reservoir sees the scaled series themselves. */
   readonly encoder?: EncoderParameters | undefined;
+  /** As `ReservoirComputer.create` takes it; `inputSize` follows from the cases where it is left out. */
   readonly reservoir: AnyReservoirOptions;
 }
 
