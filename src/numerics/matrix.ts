@@ -17,10 +17,10 @@ export class Matrix<Data extends FloatArray = FloatArray> {
   readonly cols: number;
   readonly data: Data;
 
-  /** @throws RangeError when `data` does not hold rows x cols values. */
+  /** @throws RangeError when `data` does not hold rows x cols values, TypeError where it is of another type. */
   constructor(rows: number, cols: number, data: Data) {
-    if (!Number.isSafeInteger(rows) || rows < 0) throw new RangeError(`rows is ${rows}; it takes a whole number of at least 0`);
-    if (!Number.isSafeInteger(cols) || cols < 0) throw new RangeError(`cols is ${cols}; it takes a whole number of at least 0`);
+    checkSize(rows, cols);
+    if (!isFloatArray(data)) throw new TypeError(`data is ${describe(data)}; it takes a Float32Array or a Float64Array`);
     if (data.length !== rows * cols) {
       throw new RangeError(`data holds ${data.length} values; a ${rows} x ${cols} matrix takes ${rows * cols}`);
     }
@@ -34,6 +34,7 @@ export class Matrix<Data extends FloatArray = FloatArray> {
   static zeros(rows: number, cols: number, precision?: "float64"): Matrix<Float64Array>;
   static zeros(rows: number, cols: number, precision?: Precision): Matrix;
   static zeros(rows: number, cols: number, precision: Precision = "float64"): Matrix {
+    checkSize(rows, cols);
     return new Matrix(rows, cols, allocate(precision, rows * cols));
   }
 
@@ -52,12 +53,13 @@ export class Matrix<Data extends FloatArray = FloatArray> {
     return value;
   }
 
-  /** Row `r` as a view: writing to it writes to the matrix. */
+  /** Row `r` as a view: writing to it writes to the matrix. @throws RangeError outside the matrix */
   row(r: number): Data {
+    if (!(Number.isInteger(r) && r >= 0 && r < this.rows)) throw new RangeError(`row ${r} is outside a ${this.rows} x ${this.cols} matrix`);
     return this.data.subarray(r * this.cols, (r + 1) * this.cols) as Data;
   }
 
-  /** Column `c` as a copy. */
+  /** Column `c` as a copy. @throws RangeError outside the matrix */
   column(c: number): Data {
     if (!(c >= 0 && c < this.cols)) throw new RangeError(`column ${c} is outside a ${this.rows} x ${this.cols} matrix`);
     const out = allocate(precisionOf(this.data), this.rows);
@@ -109,27 +111,60 @@ export function storedValues(matrix: Matrix | SparseMatrix): number {
 /** Wraps anything matrix-like; matrices and typed arrays are not copied. @throws RangeError on ragged rows. */
 export function asMatrix(source: MatrixLike, name = "matrix"): Matrix {
   if (source instanceof Matrix) return source;
-  if (source instanceof Float32Array || source instanceof Float64Array) return new Matrix(source.length, 1, source);
+  if (isFloatArray(source)) return new Matrix(source.length, 1, source);
   if (!Array.isArray(source)) {
     throw new TypeError(
       `${name} is ${describe(source)}; it takes a Matrix, a Float32Array, a Float64Array, or an array of numbers or rows`,
     );
   }
-  const rows = source as readonly (number | readonly number[] | FloatArray)[];
+  const rows = source as readonly unknown[];
   if (rows.length === 0) return new Matrix(0, 1, new Float64Array(0));
-  const first = rows[0]!;
-  if (typeof first === "number") return new Matrix(rows.length, 1, Float64Array.from(rows as readonly number[]));
-  const cols = first.length;
+  const flat = typeof rows[0] === "number";
+  const cols = flat ? 1 : isRow(rows[0]) ? rows[0].length : 0;
   const data = new Float64Array(rows.length * cols);
-  rows.forEach((row, r) => {
-    if (typeof row === "number" || row.length !== cols) {
-      throw new RangeError(
-        `${name}: row ${r} holds ${typeof row === "number" ? 1 : row.length} values and row 0 holds ${cols}; every row takes the same number`,
-      );
-    }
-    data.set(row, r * cols);
-  });
+  for (let r = 0; r < rows.length; r++) {
+    const row = rows[r];
+    if (flat && typeof row === "number") data[r] = row;
+    else if (!flat && ArrayBuffer.isView(row) && isRow(row) && row.length === cols) data.set(row as FloatArray, r * cols);
+    else if (!flat && isRow(row) && row.length === cols) setRow(data, r * cols, row, `${name}: row ${r}`);
+    else throw wrongRow(name, r, row, flat ? undefined : cols);
+  }
   return new Matrix(rows.length, cols, data);
+}
+
+function isFloatArray(value: unknown): value is FloatArray {
+  return value instanceof Float32Array || value instanceof Float64Array;
+}
+
+/** A row is a list of numbers or any typed array. */
+function isRow(value: unknown): value is ArrayLike<unknown> {
+  return Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
+}
+
+/** A typed array would turn a null into 0 and a text into the number it spells. */
+function setRow(data: Float64Array, offset: number, row: ArrayLike<unknown>, name: string): void {
+  for (let c = 0; c < row.length; c++) {
+    const value = row[c];
+    if (typeof value !== "number")
+      throw new TypeError(`${name}, column ${c} is ${describe(value)}; it takes a number, NaN where it is missing`);
+    data[offset + c] = value;
+  }
+}
+
+/** @param cols of row 0; undefined where it is a number */
+function wrongRow(name: string, r: number, row: unknown, cols: number | undefined): Error {
+  const isNumber = typeof row === "number";
+  if (isNumber || isRow(row)) {
+    const [here, first] = [isNumber ? 1 : row.length, cols ?? 1];
+    return new RangeError(
+      here === first
+        ? `${name}: row ${r} is ${describe(row)} and row 0 is ${cols === undefined ? "a number" : "a list"}; rows are all numbers or all lists`
+        : `${name}: row ${r} holds ${here} values and row 0 holds ${first}; every row takes the same number`,
+    );
+  }
+  return new TypeError(
+    `${name}: row ${r} is ${describe(row)}; a row is ${cols === undefined ? "a number" : "a number or a list of numbers"}`,
+  );
 }
 
 /** The matrix in the given precision: itself where it already is, else a rounded copy. */
@@ -138,12 +173,19 @@ export function inPrecision(matrix: Matrix, precision: Precision): Matrix {
 }
 
 function copyOf(matrix: Matrix, precision: Precision): Matrix {
+  checkPrecision(precision);
   return new Matrix(matrix.rows, matrix.cols, precision === "float32" ? Float32Array.from(matrix.data) : Float64Array.from(matrix.data));
 }
 
-/** Zeros of the given precision. */
+/** Zeros of the given precision. @throws RangeError for a precision that there is not */
 export function allocate(precision: Precision, length: number): FloatArray {
+  checkPrecision(precision);
   return precision === "float32" ? new Float32Array(length) : new Float64Array(length);
+}
+
+function checkPrecision(precision: Precision): void {
+  if (precision !== "float32" && precision !== "float64")
+    throw new RangeError(`precision is ${describe(precision)}; it takes "float32" or "float64"`);
 }
 
 /** The precision of a typed array. */
@@ -229,6 +271,11 @@ export function describe(value: unknown): string {
   if (typeof value === "object" && "rows" in value && "cols" in value) return `a ${value.rows} x ${value.cols} matrix`;
   const text = JSON.stringify(value) ?? typeof value;
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}
+
+function checkSize(rows: number, cols: number): void {
+  if (!Number.isSafeInteger(rows) || rows < 0) throw new RangeError(`rows is ${describe(rows)}; it takes a whole number of at least 0`);
+  if (!Number.isSafeInteger(cols) || cols < 0) throw new RangeError(`cols is ${describe(cols)}; it takes a whole number of at least 0`);
 }
 
 function fromEnd(index: number, length: number): number {
