@@ -1,16 +1,28 @@
-// ReservoirComputer: a reservoir that runs. It checks what comes in, keeps the engine out of sight, and owns the session.
-import { describe, type FloatArray, Matrix, type MatrixLike } from "../numerics/index.js";
+// ReservoirComputer: a reservoir that runs. It keeps the engine out of sight and owns the session; what comes in is checked by inputs.ts.
+import { type FloatArray, Matrix, type MatrixLike } from "../numerics/index.js";
 import type { ReservoirOptions } from "./config.js";
-import type { EngineOptions, EnginePlan, EngineSession, SequenceInput, SessionState, TrainingSink, WorkOptions } from "./engine.js";
+import type { EngineOptions, EnginePlan, EngineSession, SessionState, TrainingSink, WorkOptions } from "./engine.js";
 import { checkPlanOptions, chooseEngine } from "./engines.js";
-import { featureCount, type LinearReadout } from "./features.js";
-import { anySeries, checkWhole, count, DataError, series } from "./inputs.js";
+import type { LinearReadout } from "./features.js";
+import {
+  anySeries,
+  checkReadout,
+  checkWashout,
+  checkWhole,
+  count,
+  DataError,
+  networkOf,
+  rowOf,
+  sequenceOf,
+  series,
+  statesTarget,
+} from "./inputs.js";
 import { type AnyReservoirOptions, modelOf, shapeFor } from "./kinds.js";
 import type { ReservoirModel } from "./model.js";
 import type { Profile } from "./profile.js";
 import { anyShapeOf } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
-import type { EngineModel, NetworkState, SpikingModel } from "./spiking-model.js";
+import type { EngineModel, SpikingModel } from "./spiking-model.js";
 import { checkSummary, type SummaryWork } from "./summary.js";
 import { checkFields } from "./validate.js";
 import type { ReservoirMatrices } from "./weights.js";
@@ -164,18 +176,20 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
    * @throws WorkInterruptedError when stopped; the states so far are in `into`, and the state is that of the last finished step
    */
   async run(inputs: MatrixLike, options: ComputerRunOptions = {}): Promise<Matrix> {
-    const sequence = this.#sequence(inputs, options.teacher);
+    const sequence = sequenceOf(this.model, inputs, options.teacher);
     const every = checkWhole("every", options.every ?? 1, 1);
     const rows = Math.floor(sequence.inputs.rows / every);
-    const states = options.into ? this.#target(options.into, rows, "into") : Matrix.zeros(rows, this.model.size, this.model.precision);
+    const states = options.into
+      ? statesTarget(this.model, options.into, rows, "into")
+      : Matrix.zeros(rows, this.model.size, this.model.precision);
     await this.#alone(() => this.#session.run(sequence, { ...options, every, states }));
     return states;
   }
 
   /** One step, at once: u (I values) in, a view of x (N values) out that holds until the next call. With a teacher, y(t) of this step is set too. */
   step(input: ArrayLike<number>, teacher?: ArrayLike<number>): FloatArray {
-    const u = this.#row(input, "input", this.model.inputSize, "inputSize");
-    const y = teacher === undefined ? undefined : this.#row(teacher, "teacher", this.model.outputSize, "outputSize");
+    const u = rowOf(this.model, input, "input", "inputSize");
+    const y = teacher === undefined ? undefined : rowOf(this.model, teacher, "teacher", "outputSize");
     if (this.#busy) throw busyError();
     if (!this.#profiled) return this.#session.step(u, y);
     const begun = performance.now();
@@ -193,7 +207,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     if (teachers && teachers.length !== sequences.length) {
       throw new DataError(`teachers holds ${teachers.length} series; ${sequences.length} sequences take as many`);
     }
-    const checked = sequences.map((inputs, b) => this.#sequence(inputs, teachers?.[b], `sequences[${b}]`, `teachers[${b}]`));
+    const checked = sequences.map((inputs, b) => sequenceOf(this.model, inputs, teachers?.[b], `sequences[${b}]`, `teachers[${b}]`));
     return this.#alone(() => this.#session.batch(checked, options));
   }
 
@@ -205,7 +219,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     const session = this.#session;
     if (!session.summarise) return undefined;
     if (sequences.length === 0) throw new DataError("sequences is empty; a summary takes at least one sequence");
-    const checked = sequences.map((inputs, b) => this.#sequence(inputs, undefined, `sequences[${b}]`));
+    const checked = sequences.map((inputs, b) => sequenceOf(this.model, inputs, undefined, `sequences[${b}]`));
     checkSummary(
       work,
       this.model.size,
@@ -225,7 +239,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   async generate(steps: number, readout: LinearReadout, options: ComputerGenerateOptions = {}): Promise<Matrix> {
     const { model } = this;
     checkWhole("steps", steps, 1);
-    this.#checkReadout(readout);
+    checkReadout(model, readout);
     const outputs = readout.weights.rows;
     const outside = model.outputSize > 0 ? model.inputSize : model.inputSize - outputs;
     if (outside < 0 || (model.outputSize > 0 && outputs !== model.outputSize)) {
@@ -237,13 +251,13 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     }
     const inputs = options.inputs && series(options.inputs, "inputs", outside, "inputs from outside", model.precision);
     if (inputs && inputs.rows !== steps) throw new DataError(`inputs has ${count(inputs.rows, "row")}; ${steps} steps take as many`);
-    const states = options.states && this.#target(options.states, steps, "states");
+    const states = options.states && statesTarget(this.model, options.states, steps, "states");
     return this.#alone(() => this.#session.generate({ ...options, readout, steps, inputs, states }));
   }
 
   /** Runs a series and hands its states to a training sink (a Gram accumulator) without keeping them: memory does not grow with T. */
   async train(inputs: MatrixLike, targets: MatrixLike, sink: TrainingSink, options: TrainOptions = {}): Promise<void> {
-    const sequence = this.#sequence(inputs, options.teacher);
+    const sequence = sequenceOf(this.model, inputs, options.teacher);
     const { rows } = sequence.inputs;
     const wanted = anySeries(targets, "targets", "float64");
     if (wanted.rows !== rows)
@@ -264,7 +278,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     let index = 0;
     let buffer: Matrix | undefined;
     for await (const chunk of chunks) {
-      const sequence = this.#sequence(chunk, undefined, `chunk ${index++}`);
+      const sequence = sequenceOf(this.model, chunk, undefined, `chunk ${index++}`);
       const { rows } = sequence.inputs;
       if (buffer?.rows !== rows) buffer = Matrix.zeros(rows, this.model.size, this.model.precision);
       const states = buffer;
@@ -289,11 +303,11 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     if (this.#busy) throw busyError();
     const step = checkWhole("state.step", state.step, 0);
     this.#session.setState({
-      values: this.#row(state.values, "state.values", model.size, "size"),
-      input: this.#row(state.input, "state.input", model.inputSize, "inputSize"),
-      output: this.#row(state.output, "state.output", model.outputSize, "outputSize"),
+      values: rowOf(model, state.values, "state.values", "size"),
+      input: rowOf(model, state.input, "state.input", "inputSize"),
+      output: rowOf(model, state.output, "state.output", "outputSize"),
       step,
-      ...(model.kind === "spiking" ? { network: this.#network(state.network, model) } : {}),
+      ...(model.kind === "spiking" ? { network: networkOf(model, state.network) } : {}),
     });
   }
 
@@ -311,69 +325,6 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   /** Lets `await using` dispose of it. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
-  }
-
-  #sequence(inputs: MatrixLike, teacher: MatrixLike | undefined, name = "inputs", teacherName = "teacher"): SequenceInput {
-    const { model } = this;
-    const checked = series(inputs, name, model.inputSize, "inputSize", model.precision);
-    if (teacher === undefined) return { inputs: checked };
-    if (model.outputSize === 0)
-      throw new DataError(`${teacherName} was given; this reservoir has no feedback to force, set feedback in its description`);
-    const forced = series(teacher, teacherName, model.outputSize, "outputSize", model.precision);
-    if (forced.rows !== checked.rows) {
-      throw new DataError(`${teacherName} has ${count(forced.rows, "row")} and ${name} has ${checked.rows}; they take the same number`);
-    }
-    return { inputs: checked, teacher: forced };
-  }
-
-  #network(network: NetworkState | undefined, model: SpikingModel): NetworkState {
-    if (!network) throw new DataError("state.network is missing; a spiking reservoir's state has one");
-    const { size, ringRows, neuron } = model;
-    const recovery = neuron.type === "leakyIntegrateAndFire" ? 0 : size;
-    const lengths = { potential: size, recovery, excitatory: size, inhibitory: size, held: size, pending: ringRows * 2 * size };
-    const checked: Record<string, FloatArray | Int32Array> = {};
-    for (const [name, length] of Object.entries(lengths)) {
-      const values = network[name as keyof NetworkState];
-      checked[name] =
-        values instanceof Int32Array && values.length === length
-          ? values.slice()
-          : this.#row(values, `state.network.${name}`, length, name);
-    }
-    return checked as unknown as NetworkState;
-  }
-
-  #row(values: ArrayLike<number>, name: string, length: number, what: string): FloatArray {
-    if (typeof values !== "object" || typeof values?.length !== "number")
-      throw new DataError(`${name} is ${describe(values)}; it takes a list of ${count(length, "number")} (${what})`);
-    if (values.length !== length)
-      throw new DataError(`${name} holds ${count(values.length, "value")}; this reservoir takes ${length} (${what})`);
-    const row = this.model.precision === "float32" ? Float32Array.from(values) : Float64Array.from(values);
-    for (let i = 0; i < length; i++)
-      if (!Number.isFinite(row[i])) throw new DataError(`${name}[${i}] is ${values[i]}; it takes a finite number`);
-    return row;
-  }
-
-  #target(matrix: Matrix, rows: number, name: string): Matrix {
-    const { size, precision } = this.model;
-    const holds = matrix.data instanceof Float32Array ? "float32" : "float64";
-    if (matrix.rows !== rows || matrix.cols !== size || holds !== precision) {
-      throw new DataError(`${name} is a ${matrix.rows} x ${matrix.cols} ${holds} matrix; it takes ${rows} x ${size} of ${precision}`);
-    }
-    return matrix;
-  }
-
-  #checkReadout(readout: LinearReadout): void {
-    const { size, inputSize } = this.model;
-    if (!(readout?.weights instanceof Matrix))
-      throw new DataError(`readout is ${describe(readout)}; it takes a trained readout, such as ridge().fit(states, targets)`);
-    if (readout.stateSize !== size || (readout.features.input && readout.inputSize !== inputSize)) {
-      throw new DataError(
-        `the readout was trained on ${count(readout.stateSize, "neuron")} and ${count(readout.inputSize, "input")}; this reservoir has ${size} and ${inputSize}`,
-      );
-    }
-    const features = featureCount(readout.features, size, inputSize);
-    if (readout.weights.cols !== features)
-      throw new DataError(`the readout has ${readout.weights.cols} weights an output; its features are ${features}`);
   }
 
   #called(begun: number): void {
@@ -397,14 +348,6 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
 
 /** A reservoir of either kind. */
 export type AnyReservoirComputer = ReservoirComputer<EngineModel>;
-
-/** @throws DataError unless 0 <= washout < rows. */
-export function checkWashout(washout: number, rows: number): number {
-  checkWhole("washout", washout, 0);
-  if (washout >= rows)
-    throw new DataError(`washout is ${washout} and the series has ${count(rows, "row")}; it takes fewer, so that something is left`);
-  return washout;
-}
 
 /** The rows whose number in the whole stream is a multiple of `every`, counting from 1. A copy. */
 function everyRow(states: Matrix, every: number, seen: number): Matrix {

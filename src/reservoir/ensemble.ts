@@ -1,9 +1,8 @@
 // Ensembles: many independent reservoirs, each with weights and settings of its own, in one call.
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
-import { checkWashout } from "./computer.js";
 import type { EnginePlan, EnsembleSession, SequenceInput, TrainingSink, WorkOptions } from "./engine.js";
 import { chooseEngine } from "./engines.js";
-import { count, DataError, series } from "./inputs.js";
+import { checkWashout, count, DataError, series } from "./inputs.js";
 import { type AnyReservoirOptions, modelOf, shapeFor } from "./kinds.js";
 import type { Profile } from "./profile.js";
 import { type AnyShape, anyShapeOf } from "./shape.js";

@@ -1,5 +1,17 @@
-// Turns what users hand over into matrices of the model's precision, or says what is wrong with it.
-import { asMatrix, describe, firstNonFinite, inPrecision, type Matrix, type MatrixLike, type Precision } from "../numerics/index.js";
+// Turns what users hand over into arrays of the model's precision, or says what is wrong with it. It runs nothing.
+import {
+  asMatrix,
+  describe,
+  type FloatArray,
+  firstNonFinite,
+  inPrecision,
+  Matrix,
+  type MatrixLike,
+  type Precision,
+} from "../numerics/index.js";
+import type { SequenceInput } from "./engine.js";
+import { featureCount, type LinearReadout } from "./features.js";
+import type { EngineModel, NetworkState, SpikingModel } from "./spiking-model.js";
 
 /** Data that cannot be used: a wrong shape, no rows, or a value that is not finite. */
 export class DataError extends Error {
@@ -16,6 +28,80 @@ export function series(source: MatrixLike, name: string, cols: number, what: str
 /** The same for a series of any width. @throws DataError */
 export function anySeries(source: MatrixLike, name: string, precision: Precision): Matrix {
   return finite(filledSeries(source, name), name, precision);
+}
+
+/** Inputs, T x I, with the outputs to force, T x O, where they are given. @throws DataError */
+export function sequenceOf(
+  { inputSize, outputSize, precision }: EngineModel,
+  inputs: MatrixLike,
+  teacher: MatrixLike | undefined,
+  name = "inputs",
+  teacherName = "teacher",
+): SequenceInput {
+  const checked = series(inputs, name, inputSize, "inputSize", precision);
+  if (teacher === undefined) return { inputs: checked };
+  if (outputSize === 0)
+    throw new DataError(`${teacherName} was given; this reservoir has no feedback to force, set feedback in its description`);
+  const forced = series(teacher, teacherName, outputSize, "outputSize", precision);
+  if (forced.rows !== checked.rows) {
+    throw new DataError(`${teacherName} has ${count(forced.rows, "row")} and ${name} has ${checked.rows}; they take the same number`);
+  }
+  return { inputs: checked, teacher: forced };
+}
+
+/** One value for each neuron, input or output, copied. @throws DataError */
+export function rowOf(model: EngineModel, values: ArrayLike<number>, name: string, what: "size" | "inputSize" | "outputSize"): FloatArray {
+  return listOf(values, name, model[what], what, model.precision);
+}
+
+function listOf(values: ArrayLike<number>, name: string, length: number, what: string, precision: Precision): FloatArray {
+  if (typeof values !== "object" || typeof values?.length !== "number")
+    throw new DataError(`${name} is ${describe(values)}; it takes a list of ${count(length, "number")} (${what})`);
+  if (values.length !== length)
+    throw new DataError(`${name} holds ${count(values.length, "value")}; this reservoir takes ${length} (${what})`);
+  const row = precision === "float32" ? Float32Array.from(values) : Float64Array.from(values);
+  for (let i = 0; i < length; i++)
+    if (!Number.isFinite(row[i])) throw new DataError(`${name}[${i}] is ${values[i]}; it takes a finite number`);
+  return row;
+}
+
+/** What a spiking network carries beside x, copied. @throws DataError */
+export function networkOf({ size, ringRows, neuron, precision }: SpikingModel, network: NetworkState | undefined): NetworkState {
+  if (!network) throw new DataError("state.network is missing; a spiking reservoir's state has one");
+  const recovery = neuron.type === "leakyIntegrateAndFire" ? 0 : size;
+  const lengths = { potential: size, recovery, excitatory: size, inhibitory: size, held: size, pending: ringRows * 2 * size };
+  const checked: Record<string, FloatArray | Int32Array> = {};
+  for (const [name, length] of Object.entries(lengths)) {
+    const values = network[name as keyof NetworkState];
+    checked[name] =
+      values instanceof Int32Array && values.length === length
+        ? values.slice()
+        : listOf(values, `state.network.${name}`, length, name, precision);
+  }
+  return checked as unknown as NetworkState;
+}
+
+/** A matrix that takes states. @throws DataError for one of another shape or precision */
+export function statesTarget({ size, precision }: EngineModel, matrix: Matrix, rows: number, name: string): Matrix {
+  const holds = matrix.data instanceof Float32Array ? "float32" : "float64";
+  if (matrix.rows !== rows || matrix.cols !== size || holds !== precision) {
+    throw new DataError(`${name} is a ${matrix.rows} x ${matrix.cols} ${holds} matrix; it takes ${rows} x ${size} of ${precision}`);
+  }
+  return matrix;
+}
+
+/** @throws DataError for what is no readout, or one of another reservoir */
+export function checkReadout({ size, inputSize }: EngineModel, readout: LinearReadout): void {
+  if (!(readout?.weights instanceof Matrix))
+    throw new DataError(`readout is ${describe(readout)}; it takes a trained readout, such as ridge().fit(states, targets)`);
+  if (readout.stateSize !== size || (readout.features.input && readout.inputSize !== inputSize)) {
+    throw new DataError(
+      `the readout was trained on ${count(readout.stateSize, "neuron")} and ${count(readout.inputSize, "input")}; this reservoir has ${size} and ${inputSize}`,
+    );
+  }
+  const features = featureCount(readout.features, size, inputSize);
+  if (readout.weights.cols !== features)
+    throw new DataError(`the readout has ${readout.weights.cols} weights an output; its features are ${features}`);
 }
 
 /** At least one row of whatever precision the source has; not copied where it is a matrix. @throws DataError */
@@ -50,6 +136,14 @@ export function checkWhole(name: string, value: number, least: number): number {
   if (!Number.isSafeInteger(value) || value < least)
     throw new DataError(`${name} is ${describe(value)}; it takes a whole number of at least ${least}`);
   return value;
+}
+
+/** @throws DataError unless 0 <= washout < rows. */
+export function checkWashout(washout: number, rows: number): number {
+  checkWhole("washout", washout, 0);
+  if (washout >= rows)
+    throw new DataError(`washout is ${washout} and the series has ${count(rows, "row")}; it takes fewer, so that something is left`);
+  return washout;
 }
 
 /** `1 column`, `3 columns`. */
