@@ -1,7 +1,15 @@
 // ReservoirComputer: a reservoir that runs. It keeps the engine out of sight and owns the session; what comes in is checked by inputs.ts.
-import { type FloatArray, Matrix, type MatrixLike } from "../numerics/index.js";
+import { type FloatArray, firstNonFinite, Matrix, type MatrixLike } from "../numerics/index.js";
 import type { ReservoirOptions } from "./config.js";
-import type { EngineOptions, EnginePlan, EngineSession, SessionState, TrainingSink, WorkOptions } from "./engine.js";
+import {
+  type EngineOptions,
+  type EnginePlan,
+  type EngineSession,
+  NonFiniteStateError,
+  type SessionState,
+  type TrainingSink,
+  type WorkOptions,
+} from "./engine.js";
 import { checkPlanOptions, chooseEngine } from "./engines.js";
 import type { LinearReadout } from "./features.js";
 import {
@@ -235,6 +243,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
    * first row is the readout of the present state, so after `run(series.slice(0, T))` row k predicts series row T + k.
    * With feedback weights each step is: x = step(outside inputs, y), then y = readout(x, u).
    * Either way generate(a) and then generate(b) gives the rows of generate(a + b).
+   * @throws NonFiniteStateError where an output or a state is not finite; the reservoir is then somewhere in the diverging loop: reset it or set a state
    */
   async generate(steps: number, readout: LinearReadout, options: ComputerGenerateOptions = {}): Promise<Matrix> {
     const { model } = this;
@@ -252,7 +261,13 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     const inputs = options.inputs && series(options.inputs, "inputs", outside, "inputs from outside", model.precision);
     if (inputs && inputs.rows !== steps) throw new DataError(`inputs has ${count(inputs.rows, "row")}; ${steps} steps take as many`);
     const states = options.states && statesTarget(this.model, options.states, steps, "states");
-    return this.#alone(() => this.#session.generate({ ...options, readout, steps, inputs, states }));
+    return this.#alone(async () => {
+      const made = await this.#session.generate({ ...options, readout, steps, inputs, states });
+      // A device goes on where the states stay finite, as they do behind a bounded activation.
+      const bad = firstNonFinite(made.data);
+      if (bad >= 0) throw new NonFiniteStateError(this.state.step - steps + Math.floor(bad / outputs) + (model.outputSize > 0 ? 1 : 0), -1);
+      return made;
+    });
   }
 
   /** Runs a series and hands its states to a training sink (a Gram accumulator) without keeping them: memory does not grow with T. */

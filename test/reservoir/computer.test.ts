@@ -32,14 +32,20 @@ describe("ReservoirComputer", () => {
   });
 
   // Fed back, an infinite output times the zeros that pad the engine's matrices would be NaN there for good.
-  it("ends a closed loop whose output is not finite, and can go on after that", async () => {
-    for (const engine of ["cpu", "reference"]) {
-      const computer = await create({ size: 5 }, { engine });
+  it.each(["cpu", "reference", "sim"])("ends a closed loop whose output is not finite, and can go on after that: %s", async (engine) => {
+    for (const [feedback, step] of [
+      [undefined, 50],
+      [{}, 51],
+    ] as const) {
+      const computer = await create({ size: 5, ...(feedback && { outputSize: 1, feedback }) }, { engine });
       const fresh = await computer.run(wave);
       const weights = new Matrix(1, 5, new Float64Array(5).fill(1e300));
       const features = { state: "plain", input: false, squares: false } as const;
       const readout = { weights, intercept: Float64Array.of(1e300), features, stateSize: 5, inputSize: 1 };
-      await expect(computer.generate(3, readout)).rejects.toThrow("the output that is fed back is not finite after step 50");
+      const inputs = feedback && wave.slice(0, 3);
+      await expect(computer.generate(3, readout, inputs && { inputs })).rejects.toThrow(
+        `the output that is fed back is not finite after step ${step}`,
+      );
       computer.reset();
       expect((await computer.run(wave)).data).toEqual(fresh.data);
     }
