@@ -26,7 +26,7 @@ export type ServerMessage =
   | { readonly type: "error"; readonly id: number; readonly message: string };
 
 /** Largest reservoir and longest run that the server takes from a page. */
-export const largestRequest = { size: 20_000, steps: 1_000_000 } as const;
+const largestRequest = { size: 20_000, steps: 1_000_000 } as const;
 
 /** A request, or the sentence why it is none. */
 export function parseRequest(text: string): RunRequest | string {

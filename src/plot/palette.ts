@@ -1,7 +1,7 @@
 // Colours that stay apart for colour-blind readers, on light paper and on dark: M. Okabe and K. Ito 2008, "Color universal design".
 
 /** One colour a series, in the order they are handed out. */
-export const seriesColours = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"] as const;
+const seriesColours = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"] as const;
 
 /** Between blue and sky blue: 3 : 1 or more against white and against the dark page. */
 export const targetColour = "#3A93C8";
