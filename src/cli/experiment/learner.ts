@@ -139,22 +139,27 @@ class OnlineLearner implements Learner {
     const targets = series ? (hasFeedback ? series : series.subarray(1)) : (data as { targets: Matrix }).targets;
     const feedback = hasFeedback ? { ...reservoir.feedback, size: targets.cols } : null;
     const computer = await ReservoirComputer.create({ ...reservoir, inputSize: inputs.cols, feedback }, engine);
-    const { type, ...options } = readout;
-    const trainer = type === "rls" ? recursiveLeastSquares(options) : leastMeanSquares(options);
-    const seen = new SaturationCount();
-    for (let from = 0; from < inputs.rows; from += chunk) {
-      const [u, y] = [inputs.subarray(from, from + chunk), targets.subarray(from, from + chunk)];
-      const states = await computer.run(u, { signal: work.signal, teacher: hasFeedback ? y : undefined });
-      if (from + chunk > washout) {
-        const left = Math.max(0, washout - from);
-        seen.add(states.subarray(left).data);
-        trainer.partialFit(states.subarray(left), y.subarray(left), { inputs: u.subarray(left) });
+    try {
+      const { type, ...options } = readout;
+      const trainer = type === "rls" ? recursiveLeastSquares(options) : leastMeanSquares(options);
+      const seen = new SaturationCount();
+      for (let from = 0; from < inputs.rows; from += chunk) {
+        const [u, y] = [inputs.subarray(from, from + chunk), targets.subarray(from, from + chunk)];
+        const states = await computer.run(u, { signal: work.signal, teacher: hasFeedback ? y : undefined });
+        if (from + chunk > washout) {
+          const left = Math.max(0, washout - from);
+          seen.add(states.subarray(left).data);
+          trainer.partialFit(states.subarray(left), y.subarray(left), { inputs: u.subarray(left) });
+        }
+        work.onProgress?.(Math.min(from + chunk, inputs.rows), inputs.rows);
       }
-      work.onProgress?.(Math.min(from + chunk, inputs.rows), inputs.rows);
+      warnWhereSaturated(computer.model, seen.share);
+      if (series && !hasFeedback) await computer.run(series.subarray(-1));
+      return new OnlineLearner(computer, trainer.readout());
+    } catch (error) {
+      await computer.dispose();
+      throw error;
     }
-    warnWhereSaturated(computer.model, seen.share);
-    if (series && !hasFeedback) await computer.run(series.subarray(-1));
-    return new OnlineLearner(computer, trainer.readout());
   }
 
   get training(): ReadoutTraining | undefined {
