@@ -2,7 +2,8 @@
 import { writeFileAtomic } from "../io/atomic.js";
 import { readBytes } from "../io/files.js";
 import type { TrainedReadout } from "../readout/index.js";
-import { type AnyReservoirComputer, DataError, type LinearReadout, ReservoirComputer } from "../reservoir/index.js";
+import { type AnyReservoirComputer, type LinearReadout, ReservoirComputer } from "../reservoir/index.js";
+import { checkReadout } from "../reservoir/inputs.js";
 import { emptyContent, getReadout, getReservoir, getState, putReadout, putReservoir, putState } from "./content.js";
 import { decodeModelFile, encodeModelFile, type LoadOptions, type ModelFile } from "./model-file.js";
 import { TensorReader } from "./tensor-reader.js";
@@ -23,12 +24,7 @@ export async function encodeReservoir(computer: AnyReservoirComputer, readout?: 
   putReservoir(content, "", computer.model);
   putState(content, computer.state);
   if (readout) {
-    const { size, inputSize } = computer.model;
-    if (readout.stateSize !== size || (readout.features.input && readout.inputSize !== inputSize)) {
-      throw new DataError(
-        `the readout was trained on ${readout.stateSize} neurons and ${readout.inputSize} inputs; this reservoir has ${size} and ${inputSize}`,
-      );
-    }
+    checkReadout(computer.model, readout);
     putReadout(content, "", readout);
   }
   return encodeModelFile("reservoir", content);

@@ -411,7 +411,7 @@ describe("a bare reservoir", () => {
   it("does not take a readout of another one", async () => {
     await using other = await ReservoirComputer.create({ size: 21 });
     await expect(encodeReservoir(other, readout())).rejects.toThrow(
-      "the readout was trained on 20 neurons and 1 inputs; this reservoir has 21 and 1",
+      "the readout was trained on 20 neurons and 1 input; this reservoir has 21 and 1",
     );
   });
 });
