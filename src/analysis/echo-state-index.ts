@@ -2,7 +2,8 @@
 import { Matrix, type MatrixLike } from "../numerics/index.js";
 import { ConfigError } from "../reservoir/index.js";
 import { series } from "../reservoir/inputs.js";
-import { type AnalysisOptions, positive, type ReservoirSource, uniformInputs, whole, withReservoir } from "./source.js";
+import { checkFields } from "../reservoir/validate.js";
+import { type AnalysisOptions, analysisFields, positive, type ReservoirSource, uniformInputs, whole, withReservoir } from "./source.js";
 
 /** The initial states, inputs and lengths of the measure. */
 export interface EchoStateIndexOptions extends AnalysisOptions {
@@ -19,6 +20,16 @@ export interface EchoStateIndexOptions extends AnalysisOptions {
   /** Share of the mean initial distance below which the runs have met. Default 1e-4. */
   readonly tolerance?: number | undefined;
 }
+
+const fields: readonly (keyof EchoStateIndexOptions)[] = [
+  ...analysisFields,
+  "initialStates",
+  "length",
+  "transient",
+  "amplitude",
+  "inputs",
+  "tolerance",
+];
 
 /** How far trajectories from different initial states stay apart. */
 export interface EchoStateIndex {
@@ -43,6 +54,7 @@ export interface EchoStateIndex {
  * @throws ConfigError for options, DataError for inputs that do not fit; NonFiniteStateError where a run leaves the finite numbers
  */
 export async function echoStateIndex(source: ReservoirSource, options: EchoStateIndexOptions = {}): Promise<EchoStateIndex> {
+  checkFields(options, fields);
   const { seed = "spillway", signal } = options;
   const count = whole("initialStates", options.initialStates ?? 10, 1);
   const tolerance = positive("tolerance", options.tolerance ?? 1e-4);

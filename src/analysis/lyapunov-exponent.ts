@@ -2,7 +2,8 @@
 import { isSparse, type Matrix, type MatrixLike, type SparseMatrix } from "../numerics/index.js";
 import { type Activation, ConfigError, type ReservoirModel } from "../reservoir/index.js";
 import { series } from "../reservoir/inputs.js";
-import { type AnalysisOptions, positive, type ReservoirSource, uniformInputs, whole, withReservoir } from "./source.js";
+import { checkFields } from "../reservoir/validate.js";
+import { type AnalysisOptions, analysisFields, positive, type ReservoirSource, uniformInputs, whole, withReservoir } from "./source.js";
 
 /** What drives the reservoir while the exponent is measured, and how long. */
 export interface LyapunovExponentOptions extends AnalysisOptions {
@@ -15,6 +16,8 @@ export interface LyapunovExponentOptions extends AnalysisOptions {
   /** Drive the reservoir with this T x I series in place of random input; T must be washout + length. */
   readonly inputs?: MatrixLike | undefined;
 }
+
+const fields: readonly (keyof LyapunovExponentOptions)[] = [...analysisFields, "length", "washout", "amplitude", "inputs"];
 
 /** States kept at a time. */
 const chunk = 256;
@@ -34,6 +37,7 @@ const chunk = 256;
  * @throws ConfigError for options and another number of rows, DataError for inputs that do not fit
  */
 export async function lyapunovExponent(source: ReservoirSource, options: LyapunovExponentOptions = {}): Promise<number> {
+  checkFields(options, fields);
   const length = whole("length", options.length ?? 2000, 1);
   const washout = whole("washout", options.washout ?? 500, 0);
   const { seed = "spillway", signal } = options;

@@ -1,8 +1,17 @@
 // Short-term memory capacity: how much of past input a linear readout can get back from a reservoir's present state.
 import { Matrix } from "../numerics/index.js";
 import { ridge, type TrainedReadout } from "../readout/index.js";
-import { ConfigError, type AnyReservoirComputer } from "../reservoir/index.js";
-import { type AnalysisOptions, type AnyReservoirSource, positive, uniformInputs, whole, withAnyReservoir } from "./source.js";
+import { type AnyReservoirComputer, ConfigError } from "../reservoir/index.js";
+import { checkFields } from "../reservoir/validate.js";
+import {
+  type AnalysisOptions,
+  type AnyReservoirSource,
+  analysisFields,
+  positive,
+  uniformInputs,
+  whole,
+  withAnyReservoir,
+} from "./source.js";
 
 /** The delays, rows and inputs of the measure. */
 export interface MemoryCapacityOptions extends AnalysisOptions {
@@ -23,6 +32,18 @@ export interface MemoryCapacityOptions extends AnalysisOptions {
   /** "qr" (default) resolves small directions of state that normal equations lose; "cholesky" is faster for large N. */
   readonly solver?: "qr" | "cholesky" | undefined;
 }
+
+const fields: readonly (keyof MemoryCapacityOptions)[] = [
+  ...analysisFields,
+  "maxDelay",
+  "firstDelay",
+  "length",
+  "heldOut",
+  "washout",
+  "amplitude",
+  "lambda",
+  "solver",
+];
 
 /** How much of past inputs can be read from the states. */
 export interface MemoryCapacity {
@@ -48,6 +69,7 @@ const chunk = 512;
  * @throws ConfigError for a reservoir with more inputs than one, and for options
  */
 export async function memoryCapacity(source: AnyReservoirSource, options: MemoryCapacityOptions = {}): Promise<MemoryCapacity> {
+  checkFields(options, fields);
   return withAnyReservoir(source, options.engine, async (computer) => {
     const { size, inputSize, precision } = computer.model;
     if (inputSize !== 1) throw new ConfigError("inputSize", inputSize, "1: memory capacity is about one input");

@@ -1,8 +1,17 @@
 // Kernel rank and generalisation rank: how many input streams a reservoir tells apart, and how many it should not.
 import { Matrix } from "../numerics/index.js";
 import type { AnyReservoirComputer } from "../reservoir/index.js";
+import { checkFields } from "../reservoir/validate.js";
 import { numericalRank, singularValues } from "./singular-values.js";
-import { type AnalysisOptions, type AnyReservoirSource, positive, uniformInputs, whole, withAnyReservoir } from "./source.js";
+import {
+  type AnalysisOptions,
+  type AnyReservoirSource,
+  analysisFields,
+  positive,
+  uniformInputs,
+  whole,
+  withAnyReservoir,
+} from "./source.js";
 
 /** The input streams, and which singular values count. */
 export interface RankOptions extends AnalysisOptions {
@@ -21,6 +30,9 @@ export interface GeneralisationRankOptions extends RankOptions {
   /** Steps at the end of each stream that are the same in all of them. Default 3. */
   readonly shared?: number | undefined;
 }
+
+const fields: readonly (keyof RankOptions)[] = [...analysisFields, "streams", "length", "amplitude", "tolerance"];
+const generalisationFields: readonly (keyof GeneralisationRankOptions)[] = [...fields, "shared"];
 
 /** A rank, and the singular values it was counted from. */
 export interface RankResult {
@@ -42,6 +54,7 @@ export interface RankResult {
  * @throws ConfigError for options
  */
 export async function kernelRank(source: AnyReservoirSource, options: RankOptions = {}): Promise<RankResult> {
+  checkFields(options, fields);
   return rankOfStates(source, options, 0);
 }
 
@@ -55,6 +68,7 @@ export async function kernelRank(source: AnyReservoirSource, options: RankOption
  * @throws ConfigError for options
  */
 export async function generalisationRank(source: AnyReservoirSource, options: GeneralisationRankOptions = {}): Promise<RankResult> {
+  checkFields(options, generalisationFields);
   return rankOfStates(source, options, whole("shared", options.shared ?? 3, 1));
 }
 

@@ -1,6 +1,7 @@
 // Singular values of a small dense matrix in binary64, without vectors: what a numerical rank is counted from.
+
+import { firstNonFinite, Matrix } from "../numerics/index.js";
 import { ConfigError } from "../reservoir/index.js";
-import { firstNonFinite, type Matrix } from "../numerics/index.js";
 
 /**
  * The singular values of A, falling; min(rows, cols) of them. Householder bidiagonalisation (Golub and Kahan 1965), then bisection with
@@ -9,6 +10,7 @@ import { firstNonFinite, type Matrix } from "../numerics/index.js";
  * @throws ConfigError for a value that is not finite.
  */
 export function singularValues(matrix: Matrix): Float64Array {
+  if (!(matrix instanceof Matrix)) throw new ConfigError("matrix", matrix, "a Matrix");
   const bad = firstNonFinite(matrix.data);
   if (bad >= 0) {
     throw new ConfigError(`matrix[${Math.floor(bad / matrix.cols)}, ${bad % matrix.cols}]`, matrix.data[bad], "finite numbers");

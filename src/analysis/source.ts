@@ -26,8 +26,17 @@ export interface AnalysisOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** The names of `AnalysisOptions`. */
+export const analysisFields = ["seed", "engine", "signal"] as const satisfies readonly (keyof AnalysisOptions)[];
+
 /** Streams of the analyses; a reservoir's weights take 0 to 4 and tasks 32 and up. */
 export const streams = { inputs: 64, initialStates: 65, tangent: 66, sharedInputs: 67, surrogates: 68 } as const;
+
+/** @throws ConfigError for what is no reservoir, where its fields are looked for before it is made */
+export function checkSource(source: unknown): void {
+  if (typeof source !== "object" || source === null)
+    throw new ConfigError("source", source, "a description of a reservoir, a model or a ReservoirComputer");
+}
 
 /** Runs `use` on a rate reservoir that stands at its initial state. */
 export function withReservoir<T>(
@@ -44,6 +53,7 @@ export async function withAnyReservoir<T>(
   engine: string | undefined,
   use: (computer: AnyReservoirComputer) => Promise<T>,
 ): Promise<T> {
+  checkSource(source);
   if (source instanceof ReservoirComputer) {
     const before = source.state;
     source.reset();

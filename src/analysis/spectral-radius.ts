@@ -1,20 +1,23 @@
 // The spectral radius of a reservoir's W or of any matrix, on the host or where a device iterates faster. All eigenvalues are spectrum's business.
 import {
   type Matrix,
+  spectralRadius as onHost,
   type SparseMatrix,
   type SpectralRadius,
   type SpectralRadiusOptions,
-  spectralRadius as onHost,
 } from "../numerics/index.js";
 import { chooseEngine, modelOf, ReservoirComputer, type ReservoirModel, type WorkOptions } from "../reservoir/index.js";
+import { checkFields } from "../reservoir/validate.js";
 import { drawnMatrix } from "../reservoir/weight-draws.js";
-import type { ReservoirSource } from "./source.js";
+import { checkSource, type ReservoirSource } from "./source.js";
 
 /** How a spectral radius is found, and where. */
 export interface RadiusOptions extends SpectralRadiusOptions, Pick<WorkOptions, "signal"> {
   /** "cpu" (default), "cuda", "cuda:1" (a device by number) or "sim": where the Krylov iteration runs. The result has the same bits. */
   readonly engine?: string | undefined;
 }
+
+const fields: readonly (keyof RadiusOptions)[] = ["method", "signal", "engine"];
 
 /**
  * max |lambda_i| over the eigenvalues of a square matrix, or of the N x N weights of a reservoir as they are stored: numerics' `spectralRadius`, with its
@@ -33,6 +36,8 @@ export async function spectralRadius(
   source: ReservoirSource | Matrix | SparseMatrix,
   options: RadiusOptions = {},
 ): Promise<SpectralRadius> {
+  checkSource(source);
+  checkFields(options, fields);
   const { engine: name = "cpu", ...rest } = options;
   const { engine } = await chooseEngine(name);
   if ("rows" in source) return engine.spectralRadius?.(source, rest) ?? onHost(source, rest);

@@ -1,7 +1,7 @@
 // Where a reservoir's eigenvalues lie: of W, and of the matrix that a small state really follows.
 import { eigenvalues, isSparse, Matrix, spectralRadius, toDense } from "../numerics/index.js";
 import { ReservoirComputer, type ReservoirModel, type ReservoirOptions } from "../reservoir/index.js";
-import type { ReservoirSource } from "./source.js";
+import { checkSource, type ReservoirSource } from "./source.js";
 
 /** Eigenvalues re[i] + i im[i], by falling modulus. */
 export interface MatrixSpectrum {
@@ -38,6 +38,7 @@ export async function spectrum(source: ReservoirSource): Promise<Spectrum> {
 }
 
 async function modelOf(source: ReservoirSource): Promise<ReservoirModel> {
+  checkSource(source);
   if (source instanceof ReservoirComputer) return source.model;
   if ("measuredRadius" in source) return source;
   const [{ resolveConfig }, { buildModel }] = await Promise.all([

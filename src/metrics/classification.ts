@@ -39,6 +39,8 @@ export function confusionMatrix(
   labels?: readonly ClassLabel[],
 ): ConfusionMatrix {
   checkLabels("confusionMatrix", target, prediction);
+  if (labels !== undefined && !isList(labels))
+    throw new MetricError("confusionMatrix", `labels is ${describe(labels)}; it takes a list of classes`);
   const order = labels ?? [...new Set([...Array.from(target), ...Array.from(prediction)])].sort(byValue);
   const positions = new Map(order.map((label, index) => [label, index]));
   if (positions.size !== order.length) throw new MetricError("confusionMatrix", "labels holds a class twice; it takes each class once");
@@ -57,6 +59,9 @@ export function confusionMatrix(
 }
 
 function checkLabels(metric: string, target: ArrayLike<ClassLabel>, prediction: ArrayLike<ClassLabel>): void {
+  for (const [name, labels] of Object.entries({ target, prediction })) {
+    if (!isList(labels)) throw new MetricError(metric, `${name} is ${describe(labels)}; it takes a list of classes`);
+  }
   if (target.length !== prediction.length) {
     throw new MetricError(
       metric,
@@ -81,6 +86,10 @@ function checkLabels(metric: string, target: ArrayLike<ClassLabel>, prediction: 
       }
     }
   }
+}
+
+function isList(labels: unknown): boolean {
+  return Array.isArray(labels) || ArrayBuffer.isView(labels);
 }
 
 function byValue(a: ClassLabel, b: ClassLabel): number {

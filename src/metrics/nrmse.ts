@@ -1,5 +1,6 @@
 // The normalised root mean squared error. The field means several things by it: the norm has a name here.
 import { describe, Matrix, type MatrixLike } from "../numerics/index.js";
+import { checkFields } from "../reservoir/validate.js";
 import { checkedPair, columnSquaredErrors, columnVariances, MetricError, mean } from "./check.js";
 
 /** What the root mean squared error is divided by. */
@@ -38,6 +39,7 @@ const norms: readonly NrmseNorm[] = ["std", "range", "mean", "variance"];
 export function nrmse(target: MatrixLike, prediction: MatrixLike, options: NrmseOptions = {}): number {
   if (typeof options !== "object" || options === null)
     throw new MetricError("nrmse", `the options are ${describe(options)}; it takes an object such as {norm: "range"}`);
+  checkFields(options, ["norm", "scale", "columns"]);
   const { norm = "std", scale, columns = "pooled" } = options;
   if (!norms.includes(norm)) throw new MetricError("nrmse", `norm is ${describe(norm)}; it takes "std", "range", "mean" or "variance"`);
   if (scale !== undefined && !(scale > 0 && Number.isFinite(scale))) {

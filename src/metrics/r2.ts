@@ -1,5 +1,6 @@
 // The coefficient of determination.
 import { describe, type MatrixLike } from "../numerics/index.js";
+import { checkFields } from "../reservoir/validate.js";
 import { checkedPair, columnSquaredErrors, columnVariances, MetricError, mean } from "./check.js";
 
 /** How columns are joined. */
@@ -18,7 +19,9 @@ export interface R2Options {
  * @param prediction p, T x D.
  * @throws MetricError on different shapes, no values, a value that is not finite, or a constant target, for which there is no such score.
  */
-export function r2(target: MatrixLike, prediction: MatrixLike, { columns = "pooled" }: R2Options = {}): number {
+export function r2(target: MatrixLike, prediction: MatrixLike, options: R2Options = {}): number {
+  checkFields(options, ["columns"]);
+  const { columns = "pooled" } = options;
   if (columns !== "pooled" && columns !== "mean") {
     throw new MetricError("r2", `columns is ${describe(columns)}; it takes "pooled" or "mean"`);
   }

@@ -1,6 +1,7 @@
 // The seasonal naive forecast: the baseline that a forecast of a measured series has to beat.
 import { allocate, asMatrix, describe, Matrix, type MatrixLike, precisionOf } from "../numerics/index.js";
-import { MetricError } from "./check.js";
+import { checkFields } from "../reservoir/validate.js";
+import { checkFinite, MetricError } from "./check.js";
 
 /** The season that is repeated, and for how long. */
 export interface SeasonalNaiveOptions {
@@ -19,9 +20,12 @@ export interface SeasonalNaiveOptions {
  * Against one-step forecasts, where every past value is known, the baseline is the series itself shifted by m: rows start - m to end - m.
  * @param history y, T x D, T at least m.
  * @returns steps x D, in the precision of `history`.
- * @throws MetricError on a period or a number of steps that is not a whole number above 0, and a history shorter than a period.
+ * @throws MetricError on a period or a number of steps that is not a whole number above 0, a history shorter than a period, and a last
+ * season with a value that is not finite.
  */
-export function seasonalNaive(history: MatrixLike, { period, steps }: SeasonalNaiveOptions): Matrix {
+export function seasonalNaive(history: MatrixLike, options: SeasonalNaiveOptions): Matrix {
+  checkFields(options, ["period", "steps"]);
+  const { period, steps } = options;
   for (const [name, value] of Object.entries({ period, steps })) {
     if (!Number.isSafeInteger(value) || value < 1) {
       throw new MetricError("seasonalNaive", `${name} is ${describe(value)}; it takes a whole number of at least 1`);
@@ -33,6 +37,7 @@ export function seasonalNaive(history: MatrixLike, { period, steps }: SeasonalNa
   }
   const { rows, cols } = known;
   const season = known.subarray(rows - period, rows);
+  checkFinite("seasonalNaive", "the last season", season);
   const out = allocate(precisionOf(known.data), steps * cols);
   for (let h = 0; h < steps; h++) out.set(season.row(h % period), h * cols);
   return new Matrix(steps, cols, out);

@@ -1,5 +1,6 @@
 // How long a forecast of a chaotic system stays good.
 import { asMatrix, describe, type Matrix, type MatrixLike } from "../numerics/index.js";
+import { checkFields } from "../reservoir/validate.js";
 import { checkFilled, checkFinite, columnVariances, MetricError, sameShape } from "./check.js";
 
 /** What counts as valid, and the units of the time that comes back. */
@@ -49,6 +50,7 @@ export function validPredictionTime(
   prediction: MatrixLike,
   options: ValidPredictionTimeOptions = {},
 ): ValidPredictionTime {
+  checkFields(options, ["threshold", "norm", "reference", "dt", "lyapunovExponent"]);
   const { threshold = 0.4, norm = "total", dt, lyapunovExponent } = options;
   for (const [name, value] of Object.entries({ threshold, dt, lyapunovExponent })) {
     if (value !== undefined && !(value > 0 && Number.isFinite(value)))

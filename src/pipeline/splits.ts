@@ -1,7 +1,8 @@
 // Which cases train and which test: folds of many kinds, as lists of places. Nothing here looks at the cases themselves.
-import { RandomStream, type Seed, seedKeys } from "../numerics/index.js";
+import { describe, RandomStream, type Seed, seedKeys } from "../numerics/index.js";
 import { DataError } from "../reservoir/index.js";
 import { checkWhole } from "../reservoir/inputs.js";
+import { checkFields } from "../reservoir/validate.js";
 
 /** Places of cases, rising. */
 export interface Split {
@@ -17,12 +18,16 @@ export interface FoldOptions {
   readonly seed?: Seed | undefined;
 }
 
+const foldFields: readonly (keyof FoldOptions)[] = ["folds", "seed"];
+
 /** Philox stream of the splits. */
 const stream = 96;
 
 /** Folds of nearly the same number of cases, drawn at random. @throws DataError for fewer cases than folds */
 export function kFold(cases: number, options: FoldOptions = {}): Split[] {
+  checkFields(options, foldFields);
   const { folds = 5, seed = "spillway" } = options;
+  if (!Number.isSafeInteger(cases) || cases < 1) throw new DataError(`cases is ${describe(cases)}; it takes a whole number of at least 1`);
   checkFolds(folds, cases, "cases");
   const order = shuffled(cases, seed, 0);
   const foldOf = new Array<number>(cases);
@@ -37,8 +42,9 @@ export function kFold(cases: number, options: FoldOptions = {}): Split[] {
  * @throws DataError where a class has fewer cases than there are folds
  */
 export function stratifiedKFold(labels: ArrayLike<string | number>, options: FoldOptions = {}): Split[] {
+  checkFields(options, foldFields);
   const { folds = 5, seed = "spillway" } = options;
-  checkFolds(folds, labels.length, "cases");
+  checkFolds(folds, checkedList("labels", labels).length, "cases");
   const foldOf = new Array<number>(labels.length);
   let next = 0;
   [...placesBy(labels)].forEach(([label, places], k) => {
@@ -57,8 +63,9 @@ export function stratifiedKFold(labels: ArrayLike<string | number>, options: Fol
  * @throws DataError where there are fewer groups than folds
  */
 export function groupKFold(groups: ArrayLike<string | number>, options: FoldOptions = {}): Split[] {
+  checkFields(options, foldFields);
   const { folds = 5, seed = "spillway" } = options;
-  const all = [...placesBy(groups)];
+  const all = [...placesBy(checkedList("groups", groups))];
   checkFolds(folds, all.length, "groups");
   const order = shuffled(all.length, seed, 0).map((k) => all[k]!);
   order.sort(([, a], [, b]) => b.length - a.length);
@@ -74,7 +81,7 @@ export function groupKFold(groups: ArrayLike<string | number>, options: FoldOpti
 
 /** One fold a group: each group is tested by what was trained on all others. @throws DataError for a single group */
 export function leaveOneGroupOut(groups: ArrayLike<string | number>): Split[] {
-  const all = [...placesBy(groups).values()];
+  const all = [...placesBy(checkedList("groups", groups)).values()];
   if (all.length < 2) throw new DataError(`groups names ${all.length} group; leaving one out takes at least two`);
   const foldOf = new Array<number>(groups.length);
   all.forEach((places, fold) => {
@@ -96,11 +103,13 @@ export function trainTestSplit(
     readonly groups?: ArrayLike<string | number> | undefined;
   } = {},
 ): Split {
+  checkFields(options, ["test", "seed", "labels", "groups"]);
   const { test = 0.25, seed = "spillway", labels, groups } = options;
+  if (!Number.isSafeInteger(cases) || cases < 2) throw new DataError(`cases is ${describe(cases)}; it takes a whole number of at least 2`);
   if (!(test > 0 && test < 1)) throw new DataError(`test is ${test}; it takes a share above 0 and below 1`);
   if (labels && groups) throw new DataError("labels and groups are both given; a split keeps either the shares of classes or groups whole");
   for (const [name, list] of Object.entries({ labels, groups })) {
-    if (list && list.length !== cases)
+    if (list && checkedList(name, list).length !== cases)
       throw new DataError(`${name} holds ${list.length} and there are ${cases} cases; they take the same number`);
   }
   const isTest = new Array<boolean>(cases).fill(false);
@@ -141,6 +150,18 @@ export function trainTestSplit(
 function checkFolds(folds: number, count: number, what: string): void {
   checkWhole("folds", folds, 2);
   if (count < folds) throw new DataError(`folds is ${folds} and there are ${count} ${what}; it takes at most as many`);
+}
+
+/** @throws DataError for labels that are no list, or one that is neither a text nor a number */
+function checkedList(name: string, list: ArrayLike<string | number>): ArrayLike<string | number> {
+  if (!Array.isArray(list) && !ArrayBuffer.isView(list))
+    throw new DataError(`${name} is ${describe(list)}; it takes a list of texts or numbers, one a case`);
+  for (let i = 0; i < list.length; i++) {
+    const one = list[i];
+    if (typeof one !== "string" && !(typeof one === "number" && Number.isFinite(one)))
+      throw new DataError(`${name}[${i}] is ${describe(one)}; it takes a text or a finite number`);
+  }
+  return list;
 }
 
 /** The places of each label, in the order in which labels first occur. */

@@ -70,7 +70,9 @@ export class OnlineTrainer {
   /** Learns from one row: N states, O targets, and I inputs where the readout sees them. @throws RangeError for other lengths or values that are not finite */
   step(state: ArrayLike<number>, target: ArrayLike<number>, input: ArrayLike<number> = []): OnlineStep {
     const asRow = (values: ArrayLike<number>, name: string): Matrix => {
-      const row = asMatrix([Float64Array.from(values)], name);
+      if (!Array.isArray(values) && !ArrayBuffer.isView(values))
+        throw new TypeError(`${name} is ${describe(values)}; it takes a list of numbers`);
+      const row = asMatrix([values as readonly number[]], name);
       for (let i = 0; i < row.cols; i++) {
         if (!Number.isFinite(row.data[i])) throw new RangeError(`${name}: value ${i} is ${describe(row.data[i])}; it takes finite numbers`);
       }

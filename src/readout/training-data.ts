@@ -139,6 +139,8 @@ function listOf(name: string, series: SeriesLike, several: boolean, count: numbe
 }
 
 function washoutList(washout: number | readonly number[] | undefined, count: number): readonly number[] {
+  if (washout !== undefined && typeof washout !== "number" && !Array.isArray(washout))
+    throw new TypeError(`washout is ${describe(washout)}; it takes a whole number of at least 0, or a list of one a sequence`);
   const list = typeof washout === "object" ? washout : Array.from({ length: count }, () => washout ?? 0);
   if (list.length !== count) throw new RangeError(`washout holds ${list.length} numbers; ${count} sequences take ${count}, or one for all`);
   for (const rows of list) {

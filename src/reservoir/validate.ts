@@ -26,8 +26,13 @@ export class UnknownFieldError extends ConfigError {
   }
 }
 
-/** @throws UnknownFieldError: a misspelt option would be left out in silence, and the work done otherwise than it was meant to be. */
-export function checkFields(options: object, known: readonly string[]): void {
+/**
+ * @throws UnknownFieldError: a misspelt option would be left out in silence, and the work done otherwise than it was meant to be; ConfigError
+ * for options that are no object
+ */
+export function checkFields(options: object, known: readonly string[], name = "options"): void {
+  if (typeof options !== "object" || options === null || Array.isArray(options))
+    throw new ConfigError(name, options, "an object of options");
   for (const [name, value] of Object.entries(options)) if (!known.includes(name)) throw new UnknownFieldError(name, value, known);
 }
 

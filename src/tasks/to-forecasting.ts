@@ -1,5 +1,6 @@
 // Turning a series into inputs and the values that follow them, with the last rows kept for the test.
 import { asMatrix, describe, type FloatArray, type Matrix, type MatrixLike } from "../numerics/index.js";
+import { checkFields } from "../reservoir/validate.js";
 import { TaskOptionError } from "./options.js";
 
 /** How far ahead the target is, and how much is kept for testing. */
@@ -29,7 +30,9 @@ export interface ForecastingSplit<Data extends FloatArray = FloatArray> {
  */
 export function toForecasting<Data extends FloatArray>(series: Matrix<Data>, options?: ToForecastingOptions): ForecastingSplit<Data>;
 export function toForecasting(series: MatrixLike, options?: ToForecastingOptions): ForecastingSplit;
-export function toForecasting(series: MatrixLike, { forecast = 1, testSize = 0 }: ToForecastingOptions = {}): ForecastingSplit {
+export function toForecasting(series: MatrixLike, options: ToForecastingOptions = {}): ForecastingSplit {
+  checkFields(options, ["forecast", "testSize"]);
+  const { forecast = 1, testSize = 0 } = options;
   const matrix = asMatrix(series, "series");
   if (!Number.isSafeInteger(forecast) || forecast < 1) {
     throw refusal("forecast", forecast, `forecast is ${describe(forecast)}; it takes a whole number of at least 1`);

@@ -67,6 +67,28 @@ describe("folds", () => {
   });
 });
 
+describe("splits", () => {
+  it("refuse an option that there is not, a number of cases that is none, and labels that are no list of labels", () => {
+    const folds: readonly ((options: never) => unknown)[] = [
+      (options) => kFold(10, options),
+      (options) => stratifiedKFold(["a", "b", "a", "b"], options),
+      (options) => groupKFold([1, 2, 3], options),
+      (options) => trainTestSplit(10, options),
+    ];
+    for (const split of folds) {
+      expect(() => split({ sead: 2 } as never)).toThrow('unknown field "sead": did you mean "seed"?');
+      expect(() => split(null as never)).toThrow("options is null");
+    }
+    for (const bad of ["10", Number.NaN, 2.5, undefined]) {
+      expect(() => kFold(bad as never, { folds: 2 })).toThrow(/^cases is .*; it takes a whole number/);
+      expect(() => trainTestSplit(bad as never)).toThrow(/^cases is .*; it takes a whole number/);
+    }
+    expect(() => stratifiedKFold(undefined as never)).toThrow("labels is missing; it takes a list of texts or numbers, one a case");
+    expect(() => leaveOneGroupOut(["a", undefined] as never)).toThrow("groups[1] is missing; it takes a text or a finite number");
+    expect(() => trainTestSplit(2, { labels: ["a", Number.NaN] })).toThrow("labels[1] is NaN");
+  });
+});
+
 describe("trainTestSplit", () => {
   it("keeps the shares of classes, or groups whole", () => {
     const labels = Array.from({ length: 40 }, (_, i) => (i < 30 ? "many" : "few"));

@@ -42,6 +42,7 @@ describe("training data", () => {
       () => ridge().fit(states, targets, { washout: 10 }),
       "washout is 10 and there are 10 rows; it takes fewer than there are",
     ],
+    ["a washout of null", () => ridge().fit(states, targets, { washout: null as never }), "washout is null; it takes a whole number"],
     ["a negative washout", () => ridge().fit(states, targets, { washout: -1 }), "washout is -1; it takes whole numbers of at least 0"],
     [
       "too few washouts",

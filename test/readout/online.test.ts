@@ -131,6 +131,8 @@ describe.each([
     expect(() => make().readout()).toThrow("there are no training rows; call step, partialFit or fit first");
     expect(() => make().step([1, Number.NaN], [0])).toThrow("state: value 1 is NaN; it takes finite numbers");
     expect(() => make({ input: true }).step([1], [0])).toThrow("input is missing");
+    expect(() => make().step(undefined as never, [0])).toThrow("state is missing; it takes a list of numbers");
+    expect(() => make().step([1], [null] as never)).toThrow("target: row 0, column 0 is null; it takes a number");
     const trainer = make();
     trainer.step([1, 2], [0]);
     expect(() => trainer.step([1], [0])).toThrow("step: states has 1 columns; it takes 2, as before");

@@ -66,4 +66,8 @@ describe("toForecasting", () => {
   ])("refuses %d rows with %j", (rows, options, sentence) => {
     expect(() => toForecasting(new Float64Array(rows), options)).toThrow(sentence);
   });
+
+  it("refuses an option that there is not", () => {
+    expect(() => toForecasting(new Float64Array(9), { horizon: 2 } as never)).toThrow('unknown field "horizon"');
+  });
 });

@@ -1,9 +1,11 @@
 // The same reservoir on several engines, step for step: are the states the same bits, and how fast is each?
 
-import type { Matrix, MatrixLike } from "../../numerics/index.js";
+import { describe, type Matrix, type MatrixLike } from "../../numerics/index.js";
 import { type AnyReservoirOptions, DataError, type EngineModel, formatBytes, ReservoirComputer } from "../../reservoir/index.js";
 import { anySeries, checkWhole } from "../../reservoir/inputs.js";
+import { checkFields } from "../../reservoir/validate.js";
 import { WorkPacer } from "../../reservoir/work.js";
+import { checkSource } from "../source.js";
 import { DifferenceMeter, type TrajectoryDifference } from "./difference.js";
 import { arithmeticOf, type ComparedEngine, type ComparedRun, comparedEngine, TimedRun } from "./run.js";
 
@@ -25,6 +27,8 @@ export interface CompareOptions {
   /** Steps done and in all, over all engines. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
+
+const fields: readonly (keyof CompareOptions)[] = ["chunk", "sequences", "signal", "onProgress"];
 
 /** What a comparison found. */
 export interface Comparison {
@@ -63,6 +67,9 @@ export async function compare(
   engines: readonly string[],
   options: CompareOptions = {},
 ): Promise<Comparison> {
+  checkSource(source);
+  checkFields(options, fields);
+  if (!Array.isArray(engines)) throw new DataError(`engines is ${describe(engines)}; a comparison takes a list of names`);
   if (engines.length < 2) throw new DataError(`engines holds ${JSON.stringify(engines)}; a comparison takes at least two`);
   const asked = engines.map(comparedEngine);
   const runs: TimedRun[] = [];

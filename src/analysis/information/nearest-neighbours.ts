@@ -1,8 +1,9 @@
 // Mutual information and transfer entropy of continuous series by distances to nearest neighbours, without bins. Those with bins are in
 // transfer-entropy.ts.
 import { ConfigError } from "../../reservoir/index.js";
-import { checkedPair, digamma, type Series } from "./series.js";
+import { checkFields } from "../../reservoir/validate.js";
 import { whole } from "../source.js";
+import { checkedPair, digamma, type Series } from "./series.js";
 
 /** The neighbour of the estimator by Kraskov, Stögbauer and Grassberger (2004). */
 export interface NearestNeighbourOptions {
@@ -16,8 +17,9 @@ export interface NearestNeighbourOptions {
  * with N^2. Source: Kraskov, Stoegbauer, Grassberger 2004, "Estimating mutual information", equation 8.
  * @throws ConfigError on series of different lengths or too short for k
  */
-export function nearestNeighbourInformation(x: Series, y: Series, { neighbours = 3 }: NearestNeighbourOptions = {}): number {
-  const k = whole("neighbours", neighbours, 1);
+export function nearestNeighbourInformation(x: Series, y: Series, options: NearestNeighbourOptions = {}): number {
+  checkFields(options, ["neighbours"]);
+  const k = whole("neighbours", options.neighbours ?? 3, 1);
   const [a, b] = checkedPair(["x", "y"], x, y, k + 1);
   const n = a.length;
   let sum = 0;
@@ -43,6 +45,7 @@ export interface NearestNeighbourTransferOptions extends NearestNeighbourOptions
  * @throws ConfigError on series of different lengths or too short
  */
 export function nearestNeighbourTransferEntropy(source: Series, target: Series, options: NearestNeighbourTransferOptions = {}): number {
+  checkFields(options, ["neighbours", "lag", "history"]);
   const k = whole("neighbours", options.neighbours ?? 3, 1);
   const lag = whole("lag", options.lag ?? 1, 1);
   const history = whole("history", options.history ?? 1, 1);

@@ -1,6 +1,7 @@
 // Transfer entropy by counting in bins: how much the past of one series says of the next value of another, beyond its own past.
 import { asMatrix, type MatrixLike, RandomStream, type Seed, seedKeys } from "../../numerics/index.js";
 import { ConfigError } from "../../reservoir/index.js";
+import { checkFields } from "../../reservoir/validate.js";
 import { streams, whole } from "../source.js";
 import { checkedPair, type Series } from "./series.js";
 
@@ -19,6 +20,8 @@ export interface TransferEntropyOptions {
   /** Draws the surrogates. Default "spillway". */
   readonly seed?: Seed | undefined;
 }
+
+const fields: readonly (keyof TransferEntropyOptions)[] = ["lag", "targetHistory", "sourceHistory", "bins", "surrogates", "seed"];
 
 /** How much the source's past tells of the target beyond the target's own. */
 export interface TransferEntropy {
@@ -40,6 +43,7 @@ export interface TransferEntropy {
  * @throws ConfigError on series of different lengths, too short, or with more bins than can be counted
  */
 export function transferEntropy(source: Series, target: Series, options: TransferEntropyOptions = {}): TransferEntropy {
+  checkFields(options, fields);
   const lag = whole("lag", options.lag ?? 1, 1);
   const targetHistory = whole("targetHistory", options.targetHistory ?? 1, 1);
   const sourceHistory = whole("sourceHistory", options.sourceHistory ?? 1, 1);

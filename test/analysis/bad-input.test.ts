@@ -1,0 +1,45 @@
+// What a user gets wrong of an analysis: a sentence that names it, not a measure that left it out.
+import { describe, expect, it } from "vitest";
+import * as analysis from "../../src/analysis/index.js";
+import "../../src/index.js";
+
+const reservoir = { size: 5, seed: 1 };
+const series = Float64Array.from({ length: 60 }, (_, t) => ((t * 37) % 60) / 30);
+
+const calls: Readonly<Record<string, (options: never) => unknown>> = {
+  echoStateIndex: (options) => analysis.echoStateIndex(reservoir, options),
+  kernelRank: (options) => analysis.kernelRank(reservoir, options),
+  generalisationRank: (options) => analysis.generalisationRank(reservoir, options),
+  lyapunovExponent: (options) => analysis.lyapunovExponent(reservoir, options),
+  memoryCapacity: (options) => analysis.memoryCapacity(reservoir, options),
+  spectralRadius: (options) => analysis.spectralRadius(reservoir, options),
+  compare: (options) => analysis.compare(reservoir, series, ["cpu", "reference"], options),
+  nearestNeighbourInformation: (options) => analysis.nearestNeighbourInformation(series, series, options),
+  nearestNeighbourTransferEntropy: (options) => analysis.nearestNeighbourTransferEntropy(series, series, options),
+  transferEntropy: (options) => analysis.transferEntropy(series, series, options),
+};
+
+describe("analyses", () => {
+  it.each(Object.entries(calls))("%s refuses an option that there is not, and options that are no object", async (_, call) => {
+    await expect((async () => call({ lenght: 10 } as never))()).rejects.toThrow('unknown field "lenght"');
+    await expect((async () => call(null as never))()).rejects.toThrow("options is null; it takes an object of options");
+  });
+
+  it.each([
+    analysis.echoStateIndex,
+    analysis.kernelRank,
+    analysis.memoryCapacity,
+    analysis.lyapunovExponent,
+    analysis.spectralRadius,
+    analysis.spectrum,
+  ])("%o refuses what is no reservoir", async (measure) => {
+    for (const bad of [undefined, "cpu", 5])
+      await expect(measure(bad as never)).rejects.toThrow(/^source is .*; it takes a description of a reservoir/);
+  });
+
+  it("take lists of numbers as series, and a Matrix for singular values", () => {
+    expect(() => analysis.transferEntropy(undefined as never, series)).toThrow("source is missing; it takes a list of numbers");
+    expect(() => analysis.nearestNeighbourInformation(series, 5 as never)).toThrow("y is 5; it takes a list of numbers");
+    expect(() => analysis.singularValues([[1, 2]] as never)).toThrow("matrix is an array of 1; it takes a Matrix");
+  });
+});
