@@ -2,8 +2,14 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { describePlan } from "../../src/cli/commands/plan.js";
+import { spectralRadius } from "../../src/numerics/index.js";
+
+vi.mock("../../src/numerics/index.js", async (original) => {
+  const numerics = await original<typeof import("../../src/numerics/index.js")>();
+  return { ...numerics, spectralRadius: vi.fn(numerics.spectralRadius) };
+});
 
 let folder: string;
 let file: string;
@@ -26,6 +32,11 @@ describe("the plan of an experiment", () => {
     const text = await describePlan(file, { engine: "sim", kernelSource: "builder" });
     expect(text).toMatch(/kernelSource +builder/);
     expect(text).toMatch(/arithmetic +portable/);
+  });
+
+  it("measures no radius, which takes longer than all else", async () => {
+    await describePlan(file, { engine: "cpu" });
+    expect(spectralRadius).not.toHaveBeenCalled();
   });
 
   it("is JSON where that is asked for", async () => {

@@ -1,9 +1,9 @@
-// `spillway info --plan FILE`: how an engine would run the reservoir of an experiment. The weights are drawn; nothing is run.
+// `spillway info --plan FILE`: how an engine would run the reservoir of an experiment. The weights are drawn, without a radius; nothing is run.
 import "../../index.js";
 import type { EngineOptions } from "../../reservoir/engine.js";
 import { checkPlanOptions } from "../../reservoir/engines.js";
 import { chooseEngine, formatBytes, modelOf } from "../../reservoir/index.js";
-import { shapeFor } from "../../reservoir/kinds.js";
+import { isSpiking, shapeFor } from "../../reservoir/kinds.js";
 import { loadData } from "../experiment/data.js";
 import { loadExperiment } from "../experiment/file.js";
 import { formatTable } from "../table.js";
@@ -27,7 +27,9 @@ export async function describePlan(path: string, { engine: name, loop, kernelSou
   const { engine, reason } = await chooseEngine(name, await shapeFor(name, reservoir));
   const options: EngineOptions = { plan: loop, kernelSource: kernelSource as EngineOptions["kernelSource"] };
   checkPlanOptions(engine, options);
-  const plan = engine.plan(await modelOf(reservoir, engine), options);
+  // A plan goes by the shape of W. Its radius would take longer than all else.
+  const unscaled = isSpiking(reservoir) ? reservoir : { ...reservoir, spectralRadius: null };
+  const plan = engine.plan(await modelOf(unscaled, engine), options);
   if (json) return JSON.stringify({ experiment: experiment.name, engine: engine.name, reason, plan }, undefined, 2);
   const rows = Object.entries(plan.details).map(([field, value]) => [
     `  ${field}`,
