@@ -1,5 +1,5 @@
 // ReservoirComputer: a reservoir that runs. It keeps the engine out of sight and owns the session; what comes in is checked by inputs.ts.
-import { type FloatArray, firstNonFinite, Matrix, type MatrixLike } from "../numerics/index.js";
+import { describe, type FloatArray, firstNonFinite, Matrix, type MatrixLike } from "../numerics/index.js";
 import type { ReservoirOptions } from "./config.js";
 import {
   type EngineOptions,
@@ -14,7 +14,10 @@ import { checkPlanOptions, chooseEngine } from "./engines.js";
 import type { LinearReadout } from "./features.js";
 import {
   anySeries,
+  checkKeep,
   checkReadout,
+  checkSequences,
+  checkSink,
   checkWashout,
   checkWhole,
   count,
@@ -55,6 +58,13 @@ export interface CreateOptions {
 }
 
 const createOptions: readonly string[] = ["engine", "plan", "kernelSource", "spinLimit", "threads", "profile", "matrices"];
+
+const workFields = ["signal", "onProgress"] as const satisfies readonly (keyof WorkOptions)[];
+const runFields: readonly (keyof ComputerRunOptions)[] = [...workFields, "teacher", "every", "into"];
+const batchFields: readonly (keyof ComputerBatchOptions)[] = [...workFields, "keep", "teachers"];
+const generateFields: readonly (keyof ComputerGenerateOptions)[] = [...workFields, "inputs", "states"];
+const trainFields: readonly (keyof TrainOptions)[] = [...workFields, "teacher", "washout"];
+const streamFields: readonly string[] = [...workFields, "every"];
 
 /** Options of `run`. */
 export interface ComputerRunOptions extends WorkOptions {
@@ -184,6 +194,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
    * @throws WorkInterruptedError when stopped; the states so far are in `into`, and the state is that of the last finished step
    */
   async run(inputs: MatrixLike, options: ComputerRunOptions = {}): Promise<Matrix> {
+    checkFields(options, runFields);
     const sequence = sequenceOf(this.model, inputs, options.teacher);
     const every = checkWhole("every", options.every ?? 1, 1);
     const rows = Math.floor(sequence.inputs.rows / every);
@@ -210,8 +221,11 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
    * Runs sequences of any lengths, each from the initial state; the computer's own state is untouched. Returns T x N states each, or 1 x N with `keep: "last"`.
    */
   async batch(sequences: readonly MatrixLike[], options: ComputerBatchOptions = {}): Promise<Matrix[]> {
-    if (sequences.length === 0) throw new DataError("sequences is empty; a batch takes at least one sequence");
+    checkFields(options, batchFields);
+    checkSequences(sequences, "sequences");
+    checkKeep(options.keep, ["all", "last"]);
     const { teachers } = options;
+    if (teachers !== undefined) checkSequences(teachers, "teachers");
     if (teachers && teachers.length !== sequences.length) {
       throw new DataError(`teachers holds ${teachers.length} series; ${sequences.length} sequences take as many`);
     }
@@ -226,7 +240,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   summarise(sequences: readonly MatrixLike[], work: SummaryWork): Promise<Matrix<Float64Array>> | undefined {
     const session = this.#session;
     if (!session.summarise) return undefined;
-    if (sequences.length === 0) throw new DataError("sequences is empty; a summary takes at least one sequence");
+    checkSequences(sequences, "sequences");
     const checked = sequences.map((inputs, b) => sequenceOf(this.model, inputs, undefined, `sequences[${b}]`));
     checkSummary(
       work,
@@ -247,6 +261,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
    */
   async generate(steps: number, readout: LinearReadout, options: ComputerGenerateOptions = {}): Promise<Matrix> {
     const { model } = this;
+    checkFields(options, generateFields);
     checkWhole("steps", steps, 1);
     checkReadout(model, readout);
     const outputs = readout.weights.rows;
@@ -272,6 +287,8 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
 
   /** Runs a series and hands its states to a training sink (a Gram accumulator) without keeping them: memory does not grow with T. */
   async train(inputs: MatrixLike, targets: MatrixLike, sink: TrainingSink, options: TrainOptions = {}): Promise<void> {
+    checkFields(options, trainFields);
+    checkSink(sink, "sink");
     const sequence = sequenceOf(this.model, inputs, options.teacher);
     const { rows } = sequence.inputs;
     const wanted = anySeries(targets, "targets", "float64");
@@ -288,7 +305,10 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     chunks: AsyncIterable<MatrixLike> | Iterable<MatrixLike>,
     options: WorkOptions & { every?: number } = {},
   ): AsyncGenerator<Matrix> {
+    checkFields(options, streamFields);
     const every = checkWhole("every", options.every ?? 1, 1);
+    if (typeof chunks !== "object" || chunks === null || !(Symbol.iterator in chunks || Symbol.asyncIterator in chunks))
+      throw new DataError(`chunks is ${describe(chunks)}; it takes an iterable of series, such as a list or an async generator`);
     let seen = 0;
     let index = 0;
     let buffer: Matrix | undefined;
@@ -316,6 +336,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   set state(state: SessionState) {
     const { model } = this;
     if (this.#busy) throw busyError();
+    if (typeof state !== "object" || state === null) throw new DataError(`state is ${describe(state)}; it takes one that was kept`);
     const step = checkWhole("state.step", state.step, 0);
     this.#session.setState({
       values: rowOf(model, state.values, "state.values", "size"),

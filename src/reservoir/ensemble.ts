@@ -1,8 +1,8 @@
 // Ensembles: many independent reservoirs, each with weights and settings of its own, in one call.
-import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
+import { asMatrix, describe, type Matrix, type MatrixLike } from "../numerics/index.js";
 import type { EnginePlan, EnsembleSession, SequenceInput, TrainingSink, WorkOptions } from "./engine.js";
 import { chooseEngine } from "./engines.js";
-import { checkWashout, count, DataError, series } from "./inputs.js";
+import { checkKeep, checkSequences, checkSink, checkWashout, count, DataError, series } from "./inputs.js";
 import { type AnyReservoirOptions, modelOf, shapeFor } from "./kinds.js";
 import type { Profile } from "./profile.js";
 import { type AnyShape, anyShapeOf } from "./shape.js";
@@ -40,6 +40,8 @@ async function shapesFor(
 }
 
 const createOptions: readonly string[] = ["engine", "profile"];
+const workFields: readonly (keyof EnsembleWork)[] = ["signal", "onProgress", "keep", "training"];
+const trainingFields: readonly (keyof NonNullable<EnsembleWork["training"]>)[] = ["targets", "washout", "sinks"];
 
 /** Options of `ReservoirEnsemble.run`. */
 export interface EnsembleWork extends WorkOptions {
@@ -88,6 +90,11 @@ export class ReservoirEnsemble implements AsyncDisposable {
     options: EnsembleCreateOptions = {},
   ): Promise<ReservoirEnsemble> {
     checkFields(options, createOptions);
+    if (!Array.isArray(configs)) throw new DataError(`configs is ${describe(configs)}; it takes a list of descriptions or models`);
+    configs.forEach((config: unknown, r) => {
+      if (typeof config !== "object" || config === null)
+        throw new DataError(`configs[${r}] is ${describe(config)}; it takes a description of a reservoir or a model`);
+    });
     if (configs.length === 0) throw new DataError("configs is empty; an ensemble takes at least one reservoir");
     const { engine, reason } = await chooseEngine(options.engine, await shapesFor(options.engine, configs));
     const models: EngineModel[] = [];
@@ -101,6 +108,8 @@ export class ReservoirEnsemble implements AsyncDisposable {
    * @throws DataError for a wrong shape or a value that is not finite; NonFiniteStateError of the first member that has such a state
    */
   async run(inputs: EnsembleInputs, options: EnsembleWork = {}): Promise<Matrix[]> {
+    checkFields(options, workFields);
+    checkKeep(options.keep, ["states", "last", "none"]);
     const sequences = this.#sequences(inputs);
     const training = options.training && checkTraining(options.training, sequences);
     if (this.#busy) throw busyError("this ensemble");
@@ -135,7 +144,8 @@ export class ReservoirEnsemble implements AsyncDisposable {
 
   #sequences(inputs: EnsembleInputs): SequenceInput[] {
     const { models } = this;
-    const each = typeof inputs === "object" && "each" in inputs ? inputs.each : undefined;
+    const each = typeof inputs === "object" && inputs !== null && "each" in inputs ? inputs.each : undefined;
+    if (each !== undefined) checkSequences(each, "inputs.each");
     if (each && each.length !== models.length)
       throw new DataError(`inputs.each holds ${each.length} series; ${count(models.length, "reservoir")} take as many`);
     // Members that share a series get one and the same matrix.
@@ -169,7 +179,12 @@ export async function runEnsemble(
 }
 
 function checkTraining(training: NonNullable<EnsembleWork["training"]>, sequences: readonly SequenceInput[]) {
+  checkFields(training, trainingFields, "training");
   const { sinks } = training;
+  if (!Array.isArray(sinks)) throw new DataError(`training.sinks is ${describe(sinks)}; it takes a list of one sink a reservoir`);
+  sinks.forEach((sink, r) => {
+    checkSink(sink, `training.sinks[${r}]`);
+  });
   if (sinks.length !== sequences.length)
     throw new DataError(`training.sinks holds ${sinks.length}; ${count(sequences.length, "reservoir")} take as many`);
   const targets = series(training.targets, "training.targets", asMatrix(training.targets, "training.targets").cols, "targets", "float64");

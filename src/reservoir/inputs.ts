@@ -9,7 +9,7 @@ import {
   type MatrixLike,
   type Precision,
 } from "../numerics/index.js";
-import type { SequenceInput } from "./engine.js";
+import type { SequenceInput, TrainingSink } from "./engine.js";
 import { featureCount, type LinearReadout } from "./features.js";
 import type { EngineModel, NetworkState, SpikingModel } from "./spiking-model.js";
 
@@ -49,6 +49,24 @@ export function sequenceOf(
   return { inputs: checked, teacher: forced };
 }
 
+/** @throws DataError for what is no list of series */
+export function checkSequences(sequences: readonly MatrixLike[], name: string): void {
+  if (!Array.isArray(sequences)) throw new DataError(`${name} is ${describe(sequences)}; it takes a list of series`);
+  if (sequences.length === 0) throw new DataError(`${name} is empty; it takes at least one sequence`);
+}
+
+/** @throws DataError for what cannot sum training rows */
+export function checkSink(sink: TrainingSink, name: string): void {
+  if (typeof sink?.add !== "function")
+    throw new DataError(`${name} is ${describe(sink)}; it takes what sums training rows, such as ridge().accumulator(shape)`);
+}
+
+/** @throws DataError for a choice that there is not */
+export function checkKeep(keep: string | undefined, choices: readonly string[]): void {
+  if (keep !== undefined && !choices.includes(keep))
+    throw new DataError(`keep is ${describe(keep)}; it takes ${choices.map((one) => JSON.stringify(one)).join(", ")}`);
+}
+
 /** One value for each neuron, input or output, copied. @throws DataError */
 export function rowOf(model: EngineModel, values: ArrayLike<number>, name: string, what: "size" | "inputSize" | "outputSize"): FloatArray {
   return listOf(values, name, model[what], what, model.precision);
@@ -61,7 +79,9 @@ function listOf(values: ArrayLike<number>, name: string, length: number, what: s
     throw new DataError(`${name} holds ${count(values.length, "value")}; this reservoir takes ${length} (${what})`);
   const row = precision === "float32" ? Float32Array.from(values) : Float64Array.from(values);
   for (let i = 0; i < length; i++)
-    if (!Number.isFinite(row[i])) throw new DataError(`${name}[${i}] is ${values[i]}; it takes a finite number`);
+    // Of the source too: a typed array makes 0 of a null and a number of a text.
+    if (!Number.isFinite(values[i]) || !Number.isFinite(row[i]))
+      throw new DataError(`${name}[${i}] is ${describe(values[i])}; it takes a finite number`);
   return row;
 }
 
@@ -83,6 +103,7 @@ export function networkOf({ size, ringRows, neuron, precision }: SpikingModel, n
 
 /** A matrix that takes states. @throws DataError for one of another shape or precision */
 export function statesTarget({ size, precision }: EngineModel, matrix: Matrix, rows: number, name: string): Matrix {
+  if (!(matrix instanceof Matrix)) throw new DataError(`${name} is ${describe(matrix)}; it takes a Matrix`);
   const holds = matrix.data instanceof Float32Array ? "float32" : "float64";
   if (matrix.rows !== rows || matrix.cols !== size || holds !== precision) {
     throw new DataError(`${name} is a ${matrix.rows} x ${matrix.cols} ${holds} matrix; it takes ${rows} x ${size} of ${precision}`);
@@ -92,13 +113,17 @@ export function statesTarget({ size, precision }: EngineModel, matrix: Matrix, r
 
 /** @throws DataError for what is no readout, or one of another reservoir */
 export function checkReadout({ size, inputSize }: EngineModel, readout: LinearReadout): void {
-  if (!(readout?.weights instanceof Matrix))
+  if (!(readout?.weights instanceof Matrix) || typeof readout.features !== "object")
     throw new DataError(`readout is ${describe(readout)}; it takes a trained readout, such as ridge().fit(states, targets)`);
   if (readout.stateSize !== size || (readout.features.input && readout.inputSize !== inputSize)) {
     throw new DataError(
       `the readout was trained on ${count(readout.stateSize, "neuron")} and ${count(readout.inputSize, "input")}; this reservoir has ${size} and ${inputSize}`,
     );
   }
+  if (readout.intercept?.length !== readout.weights.rows)
+    throw new DataError(
+      `the readout's intercept is ${describe(readout.intercept)}; its ${count(readout.weights.rows, "output")} take as many values`,
+    );
   const features = featureCount(readout.features, size, inputSize);
   if (readout.weights.cols !== features)
     throw new DataError(`the readout has ${readout.weights.cols} weights an output; its features are ${features}`);

@@ -1,5 +1,6 @@
 // Long work that stays polite: it lets the event loop run, reports progress and can be stopped.
 import type { WorkOptions } from "./engine.js";
+import { ConfigError } from "./validate.js";
 
 /** Work was stopped by its AbortSignal. A run keeps its state and the states made so far; a batch or a closed loop returns nothing. */
 export class WorkInterruptedError extends Error {
@@ -24,8 +25,12 @@ export class WorkPacer {
   readonly #options: WorkOptions;
   readonly #total: number;
 
-  /** For `total` pieces of work. @throws WorkInterruptedError when the signal is aborted already */
+  /** For `total` pieces of work. @throws WorkInterruptedError when the signal is aborted already, ConfigError for a signal that is none */
   constructor(options: WorkOptions, total: number) {
+    const { signal, onProgress } = options;
+    if (signal !== undefined && typeof signal?.aborted !== "boolean")
+      throw new ConfigError("signal", signal, "an AbortSignal, such as the `signal` of an AbortController");
+    if (onProgress !== undefined && typeof onProgress !== "function") throw new ConfigError("onProgress", onProgress, "a function");
     this.#options = options;
     this.#total = total;
     this.check(0);

@@ -128,7 +128,7 @@ describe("ReservoirComputer", () => {
     expect(() => computer.step(0.5 as never)).toThrow("input is 0.5; it takes a list of 2 numbers (inputSize)");
     expect(() => computer.step([1, Number.POSITIVE_INFINITY])).toThrow("input[1] is Infinity; it takes a finite number");
     await expect(computer.run([[1, 2]], { teacher: [1] })).rejects.toThrow("teacher was given; this reservoir has no feedback to force");
-    await expect(computer.batch([])).rejects.toThrow("sequences is empty; a batch takes at least one sequence");
+    await expect(computer.batch([])).rejects.toThrow("sequences is empty; it takes at least one sequence");
     await expect(computer.batch([[[1, 2]], []])).rejects.toThrow("sequences[1] is empty");
   });
 
