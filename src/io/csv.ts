@@ -1,8 +1,9 @@
 // Reads comma-separated text into a matrix of numbers, with chosen columns kept aside as text. csv-parse splits the cells.
 import type { Info, Options } from "csv-parse";
-import { Matrix } from "../numerics/index.js";
+import { describe, Matrix } from "../numerics/index.js";
+import { checkFields } from "../reservoir/validate.js";
 import { detectDelimiter } from "./csv-delimiter.js";
-import { FormatError, type SourceOptions } from "./errors.js";
+import { checkText, FormatError, type SourceOptions } from "./errors.js";
 import { readText } from "./files.js";
 import { checkPolicy, fillMissing, type MissingPolicy, parseNumber, quoted } from "./missing.js";
 import { nearNames } from "./near-names.js";
@@ -32,6 +33,19 @@ export interface CsvOptions {
   readonly encoding?: string | undefined;
 }
 
+const fields: readonly (keyof (CsvOptions & SourceOptions))[] = [
+  "header",
+  "delimiter",
+  "decimal",
+  "columns",
+  "text",
+  "missing",
+  "missingMarkers",
+  "comment",
+  "encoding",
+  "source",
+];
+
 /** What a missing value is written as, unless said otherwise. */
 export const missingMarkers: readonly string[] = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"];
 
@@ -49,6 +63,7 @@ export interface CsvTable {
 
 /** Reads a CSV file; see {@link parseCsv}. @throws FileError where it cannot be read. */
 export async function readCsv(path: string, options: CsvOptions = {}): Promise<CsvTable> {
+  checkFields(options, fields);
   return parseCsv(await readText(path, "CSV", options.encoding), { ...options, source: path });
 }
 
@@ -58,8 +73,14 @@ export async function readCsv(path: string, options: CsvOptions = {}): Promise<C
  * @throws FormatError naming the row, counted from 1 as an editor counts lines, and the column.
  */
 export async function parseCsv(text: string, options: CsvOptions & SourceOptions = {}): Promise<CsvTable> {
+  checkFields(options, fields);
   checkPolicy(options.missing ?? "error");
   const source = options.source ?? "CSV text";
+  checkText(text, source);
+  for (const name of ["columns", "text", "missingMarkers"] as const) {
+    if (options[name] !== undefined && !Array.isArray(options[name]))
+      throw new TypeError(`${name} is ${describe(options[name])}; it takes a list`);
+  }
   const clean = normalized(text);
   const reader = new TableReader(source, options);
   const settings: Options = {

@@ -1,5 +1,7 @@
 // What can go wrong with a file, in words: the file itself, or what stands in it.
 
+import { describe } from "../numerics/index.js";
+
 /** What kind of trouble a file gave. */
 export type FileProblem = "missing" | "notReadable" | "notWritable" | "full" | "folder" | "content" | "unavailable" | "other";
 
@@ -33,6 +35,21 @@ export class FormatError extends FileError {
     this.format = format;
     this.place = place;
   }
+}
+
+/** @throws TypeError for what is not bytes, as an ArrayBuffer is not */
+export function checkBytes(bytes: Uint8Array, source: string): void {
+  if (!(bytes instanceof Uint8Array))
+    throw new TypeError(`${source}: the bytes are ${describeBytes(bytes)}; they take a Uint8Array, such as new Uint8Array(buffer)`);
+}
+
+/** @throws TypeError for what is no text */
+export function checkText(text: string, source: string): void {
+  if (typeof text !== "string") throw new TypeError(`${source} is ${describe(text)}; it takes a text`);
+}
+
+function describeBytes(bytes: unknown): string {
+  return bytes instanceof ArrayBuffer ? "an ArrayBuffer" : describe(bytes);
 }
 
 /** What every parser takes: the name that its errors call the data by. File functions put the path here. */

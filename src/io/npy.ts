@@ -1,7 +1,7 @@
 // NumPy's .npy arrays, to and from bytes (NEP 1, versions 1.0 to 3.0). Objects, records and texts are refused; nothing is ever executed.
-import { Matrix } from "../numerics/index.js";
+import { describe, Matrix } from "../numerics/index.js";
 import { writeFileAtomic } from "./atomic.js";
-import { FormatError, type SourceOptions } from "./errors.js";
+import { checkBytes, FormatError, type SourceOptions } from "./errors.js";
 import { readBytes } from "./files.js";
 import { float16ToFloat32 } from "./half.js";
 import { quoted } from "./missing.js";
@@ -74,6 +74,7 @@ export async function readNpy(path: string): Promise<NpyArray> {
  * @throws FormatError with the bytes that were expected and found where it is truncated or goes on, and on formats that are not plain numbers.
  */
 export function decodeNpy(bytes: Uint8Array, { source = "NPY data" }: SourceOptions = {}): NpyArray {
+  checkBytes(bytes, source);
   const { descr, fortranOrder, shape, dataOffset } = parseNpyHeader(bytes, source);
   const known = /^[<>|=]/.test(descr) ? types[descr.slice(1)] : undefined;
   if (!known) {
@@ -150,6 +151,8 @@ export function npyDescr(data: NumberArray): string {
 function describeArray(source: NpySource): { descr: string; shape: readonly number[]; data: NumberArray } {
   if (source instanceof Matrix) return { descr: npyDescr(source.data), shape: [source.rows, source.cols], data: source.data };
   if (ArrayBuffer.isView(source)) return { descr: npyDescr(source), shape: [source.length], data: source };
+  if (!Array.isArray(source?.shape) || !ArrayBuffer.isView(source.data))
+    throw new TypeError(`the array is ${describe(source)}; it takes a Matrix, a typed array, or { shape, data } with a typed array`);
   const { dtype, shape, data } = source;
   if (!isLengths(shape) || elementCount(shape) !== data.length) {
     throw new RangeError(`shape is (${shape.join(", ")}) and data holds ${data.length} values; the lengths multiply to that number`);

@@ -1,6 +1,7 @@
 // NumPy's .npz: named .npy arrays in one zip file, packed or not.
+import { describe } from "../numerics/index.js";
 import { writeFileAtomic } from "./atomic.js";
-import { FormatError, type SourceOptions } from "./errors.js";
+import { checkBytes, FormatError, type SourceOptions } from "./errors.js";
 import { readBytes } from "./files.js";
 import { nearNames } from "./near-names.js";
 import { decodeNpy, encodeNpy, type NpyArray, type NpySource } from "./npy.js";
@@ -29,6 +30,7 @@ export async function readNpz(path: string, options: NpzOptions = {}): Promise<R
  */
 export async function decodeNpz(bytes: Uint8Array, options: NpzOptions & SourceOptions = {}): Promise<Record<string, NpyArray>> {
   const source = options.source ?? "NPZ data";
+  checkBytes(bytes, source);
   const members = new Map<string, ZipMember>();
   for (const member of listZip(bytes, source)) {
     const name = member.name.replace(/\.npy$/, "");
@@ -53,6 +55,8 @@ export async function encodeNpz(
   arrays: Readonly<Record<string, NpySource>>,
   { compress = true }: NpzWriteOptions = {},
 ): Promise<Uint8Array> {
+  if (typeof arrays !== "object" || arrays === null || Array.isArray(arrays))
+    throw new TypeError(`arrays is ${describe(arrays)}; it takes an object of arrays by name`);
   const members: Record<string, Uint8Array> = Object.create(null);
   let total = 0;
   for (const [name, array] of Object.entries(arrays)) {

@@ -1,7 +1,7 @@
 // Tensors by name and metadata in one file: safetensors, https://github.com/huggingface/safetensors. The same content gives the
 // same bytes, and reading one never executes anything.
 import { writeFileAtomic } from "./atomic.js";
-import { FormatError, type SourceOptions } from "./errors.js";
+import { checkBytes, FormatError, type SourceOptions } from "./errors.js";
 import { readBytes } from "./files.js";
 import { cutHeader, parseSafetensorsHeader } from "./safetensors-header.js";
 import { metadataKey, type SafetensorsFile, type SafetensorsTensor, safetensorsArrays } from "./safetensors-types.js";
@@ -55,6 +55,7 @@ export function encodeSafetensors(
  * a tensor has an unknown dtype, a length that is not its shape's, or bytes that overlap another's, leave a gap or are not there.
  */
 export function decodeSafetensors(bytes: Uint8Array, { source = "safetensors data" }: SourceOptions = {}): SafetensorsFile {
+  checkBytes(bytes, source);
   const { header, dataOffset } = cutHeader(bytes, source);
   const { entries, metadata } = parseSafetensorsHeader(header, bytes.length - dataOffset, source);
   const tensors: Record<string, SafetensorsTensor> = Object.create(null);

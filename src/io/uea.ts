@@ -1,7 +1,8 @@
 // Reads the `.ts` text files of the UEA and UCR time-series archives: one case a line, channels separated by ":", class last.
 // The format: A. Bagnall et al. 2018, "The UEA multivariate time series classification archive", section 2. Nothing is downloaded.
 import { Matrix } from "../numerics/index.js";
-import { FormatError, type SourceOptions } from "./errors.js";
+import { checkFields } from "../reservoir/validate.js";
+import { checkText, FormatError, type SourceOptions } from "./errors.js";
 import { readText } from "./files.js";
 import { checkPolicy, fillMissing, type MissingPolicy, parseNumber, quoted } from "./missing.js";
 import { parseUeaHeader, type UeaHeader } from "./uea-header.js";
@@ -45,8 +46,10 @@ export async function readUea(path: string, options: UeaOptions = {}): Promise<U
  * @throws FormatError naming line, case (from 1) and channel (from 1).
  */
 export function parseUea(text: string, options: UeaOptions & SourceOptions = {}): UeaDataset {
+  checkFields(options, ["missing", "source"]);
   checkPolicy(options.missing ?? "error");
   const source = options.source ?? ".ts text";
+  checkText(text, source);
   const lines = (text.startsWith("\uFEFF") ? text.slice(1) : text).split(/\r\n?|\n/);
   const header = parseUeaHeader(lines, source);
   const reader = new CaseReader(source, header, options.missing ?? "error");

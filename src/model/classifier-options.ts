@@ -107,7 +107,7 @@ export function classesOf(labels: ArrayLike<Label>, cases: number): Label[] {
 
 /** @throws DataError for another number of labels than cases, or a label that is no class */
 export function checkLabels(labels: ArrayLike<Label>, cases: number, classes?: readonly Label[]): void {
-  if (typeof labels !== "object" || labels === null) {
+  if (typeof labels !== "object" || typeof labels?.length !== "number") {
     throw new DataError(`labels is ${describe(labels)}; it takes a list of classes, one a case`);
   }
   if (labels.length !== cases)

@@ -6,6 +6,8 @@ import { accuracy, type ConfusionMatrix, confusionMatrix } from "../metrics/inde
 import { Matrix, type MatrixLike } from "../numerics/index.js";
 import type { TrainedReadout } from "../readout/index.js";
 import { type AnyReservoirComputer, ConfigError, DataError, isSpiking, ReservoirComputer, type WorkOptions } from "../reservoir/index.js";
+import { checkSequences } from "../reservoir/inputs.js";
+import { checkFields } from "../reservoir/validate.js";
 import { classTrainer, largest, trainClassReadout } from "./class-readout.js";
 import { decodeClassifier, encodeClassifier } from "./classifier-file.js";
 import {
@@ -18,7 +20,8 @@ import {
   memberSeeds,
 } from "./classifier-options.js";
 import { NotFittedError } from "./errors.js";
-import { decodeModelFile, type LoadOptions } from "./model-file.js";
+import { workFields } from "./forecaster-options.js";
+import { checkLoadOptions, decodeModelFile, type LoadOptions } from "./model-file.js";
 import { classify, type PlacedShares, represent } from "./representation.js";
 import { SaturationCount, warnWhereSaturated } from "./saturation.js";
 import { fitStandardisation, noStandardisation, type Standardisation, standardised } from "./standardisation.js";
@@ -89,6 +92,7 @@ export class Classifier implements AsyncDisposable {
    * @throws DataError naming the sequence or label that does not fit, ConfigError for the reservoir, and what the readout's trainer throws
    */
   async fit(sequences: readonly MatrixLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<this> {
+    checkFields(work, workFields);
     const { settings } = this;
     const checked = checkedSequences(sequences, settings);
     const classes = classesOf(labels, checked.length);
@@ -160,13 +164,16 @@ export class Classifier implements AsyncDisposable {
 
   /** The share of sequences whose predicted class is their label. @throws DataError, NotFittedError */
   async score(sequences: readonly MatrixLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<number> {
-    checkLabels(labels, sequences.length, this.#fitted().classes);
+    const { classes } = this.#fitted();
+    checkSequences(sequences, "sequences");
+    checkLabels(labels, sequences.length, classes);
     return accuracy(labels, await this.predict(sequences, work));
   }
 
   /** Counts of label against predicted class, in the order of `classes`. @throws DataError, NotFittedError */
   async confusion(sequences: readonly MatrixLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<ConfusionMatrix> {
     const { classes } = this.#fitted();
+    checkSequences(sequences, "sequences");
     checkLabels(labels, sequences.length, classes);
     return confusionMatrix(labels, await this.predict(sequences, work), classes);
   }
@@ -185,6 +192,7 @@ export class Classifier implements AsyncDisposable {
 
   /** Opens what `toBytes` gave. @throws FileError with the reason where it cannot be used */
   static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<Classifier> {
+    checkLoadOptions(options);
     const { source = "model data", engine, threads } = options;
     const file = await decodeModelFile(bytes, source, "classifier");
     const { settings, classes, scale, members } = await decodeClassifier(file, source);
@@ -232,6 +240,7 @@ export class Classifier implements AsyncDisposable {
   }
 
   async #memberShares(sequences: readonly MatrixLike[], work: WorkOptions): Promise<Matrix<Float64Array>[]> {
+    checkFields(work, workFields);
     const { scale, readouts } = this.#fitted();
     const inputs = checkedSequences(sequences, this.settings, scale.mean.length).map((sequence) => standardised(scale, sequence));
     const placed: PlacedShares[] = [];

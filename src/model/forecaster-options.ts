@@ -68,6 +68,13 @@ export interface ScoreOptions extends StartOptions {
   readonly washout?: number | undefined;
 }
 
+/** The names of the options of `fit`, `predict`, `forecast` and `score`, which nothing but these takes. */
+export const workFields = ["signal", "onProgress"] as const satisfies readonly (keyof WorkOptions)[];
+const startFields = [...workFields, "warmup"] as const satisfies readonly (keyof StartOptions)[];
+export const predictFields: readonly (keyof PredictOptions)[] = [...startFields, "teacher"];
+export const forecastFields: readonly (keyof ForecastOptions)[] = [...startFields, "inputs"];
+export const scoreFields: readonly (keyof ScoreOptions)[] = [...startFields, "metric", "washout"];
+
 /** Rows that train: inputs T x I, targets T x O, and the last row of a series, which is an input whose target is not known. */
 export interface TrainingRows {
   readonly inputs: Matrix;

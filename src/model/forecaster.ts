@@ -3,10 +3,11 @@
 import { writeFileAtomic } from "../io/atomic.js";
 import { readBytes } from "../io/files.js";
 import { nrmse } from "../metrics/index.js";
-import { Matrix, type MatrixLike } from "../numerics/index.js";
+import { describe, Matrix, type MatrixLike } from "../numerics/index.js";
 import { ridge, type TrainedReadout } from "../readout/index.js";
 import { type AnyReservoirComputer, type AnyReservoirOptions, DataError, ReservoirComputer, type WorkOptions } from "../reservoir/index.js";
-import { checkWhole } from "../reservoir/inputs.js";
+import { checkSequences, checkWhole } from "../reservoir/inputs.js";
+import { checkFields } from "../reservoir/validate.js";
 import { NotFittedError } from "./errors.js";
 import { decodeForecaster, encodeForecaster } from "./forecaster-file.js";
 import {
@@ -17,16 +18,20 @@ import {
   type ForecasterSequences,
   type ForecasterSettings,
   type ForecastOptions,
+  forecastFields,
   noInputs,
   type PredictOptions,
+  predictFields,
   prefixRows,
   type ScoreOptions,
   type StartOptions,
   sameShape,
+  scoreFields,
   trainingRows,
+  workFields,
 } from "./forecaster-options.js";
 import { roundedInputs, trainReadout } from "./forecaster-training.js";
-import { decodeModelFile, type LoadOptions } from "./model-file.js";
+import { checkLoadOptions, decodeModelFile, type LoadOptions } from "./model-file.js";
 import {
   columnsOf,
   fitStandardisation,
@@ -104,7 +109,9 @@ export class Forecaster implements AsyncDisposable {
    * @throws DataError for data that does not fit together, ConfigError for the reservoir, and what `ridge` throws
    */
   async fit(data: ForecasterData | ForecasterSequences, work: WorkOptions = {}): Promise<this> {
+    checkFields(work, workFields);
     const several = typeof data === "object" && data !== null && "sequences" in data;
+    if (several) checkSequences(data.sequences, "sequences");
     const rows = several
       ? data.sequences.map((one, s) => trainingRows(one, this.#feedback, `sequences[${s}]: `))
       : [trainingRows(data, this.#feedback)];
@@ -146,6 +153,7 @@ export class Forecaster implements AsyncDisposable {
    * @throws DataError, NotFittedError
    */
   async predict(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions = {}): Promise<Matrix<Float64Array>> {
+    checkFields(options, predictFields);
     const { computer, readout, inputScale, targetScale } = this.#fitted();
     const given =
       typeof inputs === "object" && inputs !== null && "steps" in inputs
@@ -175,6 +183,7 @@ export class Forecaster implements AsyncDisposable {
    * @throws DataError, NotFittedError
    */
   async forecast(steps: number, options: ForecastOptions = {}): Promise<Matrix<Float64Array>> {
+    checkFields(options, forecastFields);
     const { computer, readout, inputScale, targetScale } = this.#fitted();
     const { inputSize, outputSize } = computer.model;
     const first = outputSize > 0 ? 0 : readout.outputSize;
@@ -206,8 +215,10 @@ export class Forecaster implements AsyncDisposable {
    * @throws DataError, NotFittedError, and what the metric throws
    */
   async score(data: ForecasterData, options: ScoreOptions = {}): Promise<number> {
+    checkFields(options, scoreFields);
     const { computer } = this.#fitted();
     const { metric = nrmse, washout = 0, ...start } = options;
+    if (typeof metric !== "function") throw new DataError(`metric is ${describe(metric)}; it takes a function of target and prediction`);
     const { inputs, targets } = trainingRows(data, this.#feedback);
     if (!Number.isSafeInteger(washout) || washout < 0 || washout >= targets.rows) {
       throw new DataError(
@@ -237,6 +248,7 @@ export class Forecaster implements AsyncDisposable {
 
   /** Opens what `toBytes` gave. @throws FileError with the reason where it cannot be used */
   static async fromBytes(bytes: Uint8Array, options: LoadOptions = {}): Promise<Forecaster> {
+    checkLoadOptions(options);
     const { source = "model data", engine, threads } = options;
     const file = await decodeModelFile(bytes, source, "forecaster");
     const { settings, model, state, ...trained } = await decodeForecaster(file, source);

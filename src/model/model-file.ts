@@ -3,6 +3,7 @@
 import { FileError } from "../io/errors.js";
 import { decodeSafetensors, encodeSafetensors } from "../io/safetensors.js";
 import type { SafetensorsTensor } from "../io/safetensors-types.js";
+import { checkFields } from "../reservoir/validate.js";
 import { sha256 } from "./checksum.js";
 import { packageVersion } from "./version.js";
 
@@ -42,6 +43,13 @@ export interface LoadOptions {
   readonly threads?: number | undefined;
   /** What errors call the bytes by. Default "model data". */
   readonly source?: string | undefined;
+}
+
+const loadFields: readonly (keyof LoadOptions)[] = ["engine", "threads", "source"];
+
+/** @throws UnknownFieldError, ConfigError */
+export function checkLoadOptions(options: LoadOptions): void {
+  checkFields(options, loadFields);
 }
 
 const blankDigest = "0".repeat(64);

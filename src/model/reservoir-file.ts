@@ -5,7 +5,7 @@ import type { TrainedReadout } from "../readout/index.js";
 import { type AnyReservoirComputer, type LinearReadout, ReservoirComputer } from "../reservoir/index.js";
 import { checkReadout } from "../reservoir/inputs.js";
 import { emptyContent, getReadout, getReservoir, getState, putReadout, putReservoir, putState } from "./content.js";
-import { decodeModelFile, encodeModelFile, type LoadOptions, type ModelFile } from "./model-file.js";
+import { checkLoadOptions, decodeModelFile, encodeModelFile, type LoadOptions, type ModelFile } from "./model-file.js";
 import { TensorReader } from "./tensor-reader.js";
 
 /** A reservoir from a file, at the state it was saved in, and its readout where there is one. */
@@ -37,6 +37,7 @@ export async function saveReservoir(path: string, computer: AnyReservoirComputer
 
 /** Opens what `encodeReservoir` gave. @throws FileError with the reason where it cannot be used */
 export async function decodeReservoir(bytes: Uint8Array, options: LoadOptions = {}): Promise<LoadedReservoir> {
+  checkLoadOptions(options);
   const { source = "model data", engine, threads } = options;
   return openReservoir(await decodeModelFile(bytes, source, "reservoir"), source, { engine, threads });
 }

@@ -18,6 +18,7 @@ import { anySeries, checkWhole, DataError, series } from "../reservoir/inputs.js
 import type { ReservoirModel } from "../reservoir/model.js";
 import { addMeasurements, type EngineProfile, type PhaseName, type Profile } from "../reservoir/profile.js";
 import { expectedShape, type ModelShape } from "../reservoir/shape.js";
+import { checkFields } from "../reservoir/validate.js";
 import { buildModel, type DrawnWeights, drawWeights, weightFactor } from "../reservoir/weights.js";
 import { WorkPacer } from "../reservoir/work.js";
 
@@ -54,6 +55,24 @@ export interface SweepOptions extends WorkOptions, FeatureOptions {
   /** Measure what the work costs, phase by phase: `SweepResult.profile`. Default false, and then nothing is recorded. */
   readonly profile?: boolean | undefined;
 }
+
+const settingFields: readonly (keyof SweepSetting)[] = ["spectralRadius", "leakRate", "inputScaling", "bias", "noiseLevel", "lambda"];
+const optionFields: readonly (keyof SweepOptions)[] = [
+  "signal",
+  "onProgress",
+  "transform",
+  "input",
+  "intercept",
+  "reservoir",
+  "seeds",
+  "settings",
+  "inputs",
+  "targets",
+  "washout",
+  "validation",
+  "engine",
+  "profile",
+];
 
 /** One reservoir of a sweep, and how well its readout does. */
 export interface SweptReservoir {
@@ -103,11 +122,17 @@ interface Base {
  * @throws DataError, ConfigError, TypeError or RangeError naming what is wrong; RangeError where every score is NaN
  */
 export async function sweepReadouts(options: SweepOptions): Promise<SweepResult> {
+  checkFields(options, optionFields);
+  const { requireReservoir } = await import("./schemas.js");
+  requireReservoir(options);
   const { settings, seeds = [options.reservoir.seed ?? "spillway"] } = options;
   if (!Array.isArray(settings) || settings.length === 0) {
     const got = Array.isArray(settings) ? "empty" : describe(settings);
     throw new RangeError(`settings is ${got}; a sweep takes a list of at least one, such as [{lambda: 1e-6}]`);
   }
+  settings.forEach((setting, k) => {
+    checkFields(setting, settingFields, `settings[${k}]`);
+  });
   if (seeds.length === 0) throw new RangeError("seeds is empty; a sweep takes at least one");
   const { resolveConfig } = await import("../reservoir/config-schema.js");
   const template = resolveConfig(options.reservoir);

@@ -1,9 +1,11 @@
 // Cross-validation: a pipeline trained and tested on each split, and what came out. It chooses nothing.
 
 import { type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
+import { checkLabels } from "../model/classifier-options.js";
 import type { Label } from "../model/index.js";
 import { describe, type Seed } from "../numerics/index.js";
 import { DataError, WorkInterruptedError, type WorkOptions } from "../reservoir/index.js";
+import { checkSequences } from "../reservoir/inputs.js";
 import { checkFields } from "../reservoir/validate.js";
 import type { PipelineCase, PipelineParameters } from "./parameters.js";
 import { Pipeline, type PipelineRunOptions } from "./pipeline.js";
@@ -67,8 +69,10 @@ export async function crossValidate(
     throw new DataError(`cases is ${describe(cases)}; it takes an object with sequences and labels`);
   checkFields(options, fields);
   const { engine, threads, signal, onProgress, seeds } = options;
-  if (labels.length !== sequences.length)
-    throw new DataError(`labels holds ${labels.length} classes and sequences ${sequences.length} cases; they take the same number`);
+  checkSequences(sequences, "sequences");
+  checkLabels(labels, sequences.length);
+  if (seeds !== undefined && !(Array.isArray(seeds) && seeds.length > 0))
+    throw new DataError(`seeds is ${describe(seeds)}; it takes a list of at least one seed`);
   const dealt = { folds: options.folds, seed: options.splitSeed };
   const splits = options.splits ?? (groups ? groupKFold(groups, dealt) : stratifiedKFold(labels, dealt));
   checkSplits(splits, sequences.length);
@@ -114,8 +118,12 @@ function summary(folds: readonly FoldScore[]): { mean: number; deviation: number
 }
 
 function checkSplits(splits: readonly Split[], cases: number): void {
+  if (!Array.isArray(splits)) throw new DataError(`splits is ${describe(splits)}; it takes a list of {train, test}`);
   if (splits.length === 0) throw new DataError("splits is empty; it takes at least one split");
-  splits.forEach(({ train, test }, k) => {
+  splits.forEach((split: Split | null | undefined, k) => {
+    const { train, test } = split ?? {};
+    if (!Array.isArray(train) || !Array.isArray(test))
+      throw new DataError(`splits[${k}] is ${describe(split)}; it takes {train, test}, two lists of places of cases`);
     const wrong = [...train, ...test].find((place) => !Number.isSafeInteger(place) || place < 0 || place >= cases);
     if (wrong !== undefined) throw new DataError(`splits[${k}] names case ${wrong}; there are cases 0 to ${cases - 1}`);
     const both = test.find((place) => train.includes(place));

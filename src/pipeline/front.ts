@@ -1,6 +1,7 @@
 // The front of a pipeline: scaling fitted on the training cases, then an encoder. What comes out drives a reservoir.
 import { asMatrix, type Matrix } from "../numerics/index.js";
 import { DataError, isSpiking } from "../reservoir/index.js";
+import { checkSequences } from "../reservoir/inputs.js";
 import { binSpikes, cochleagram, encodeSpikes, SpikeError, SpikePattern, scaleToUnit } from "../spikes/index.js";
 import { type PipelineCase, type PipelineParameters, type Scaler, scalerOf } from "./parameters.js";
 
@@ -31,6 +32,7 @@ export class Front {
     if (this.scaler !== "unit") return this;
     const minimum: number[] = [];
     const maximum: number[] = [];
+    checkSequences(sequences, "sequences");
     for (const sequence of sequences.map((one, b) => this.#series(one, b))) {
       for (let i = 0; i < sequence.data.length; i++) {
         const c = i % sequence.cols;
@@ -44,6 +46,7 @@ export class Front {
 
   /** Cases as the reservoir sees them. @throws DataError naming the case that an encoder refuses */
   apply(sequences: readonly PipelineCase[]): Matrix[] {
+    checkSequences(sequences, "sequences");
     return sequences.map((sequence, b) => {
       try {
         return this.#one(sequence, b);

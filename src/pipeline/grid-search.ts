@@ -1,4 +1,5 @@
 // A small search over a grid of parameters, in this process, by cross-validation on the training cases alone.
+import { describe } from "../numerics/index.js";
 import { DataError, WorkInterruptedError, type WorkOptions } from "../reservoir/index.js";
 import { type CrossValidation, type CrossValidationOptions, crossValidate, type LabelledCases } from "./cross-validate.js";
 import { type PipelineParameters, withParameter } from "./parameters.js";
@@ -38,8 +39,11 @@ export async function gridSearch(
   cases: LabelledCases,
   options: GridSearchOptions = {},
 ): Promise<GridSearch> {
+  if (typeof grid !== "object" || grid === null)
+    throw new DataError(`grid is ${describe(grid)}; it takes lists of values by path, such as {"reservoir.leakRate": [0.1, 0.3]}`);
+  if (typeof base !== "object" || base === null) throw new DataError(`base is ${describe(base)}; it takes the parameters of a pipeline`);
   const combinations = combine(Object.entries(grid));
-  const { onProgress, ...rest } = options;
+  const { onProgress, ...rest } = options ?? {};
   const points: GridPoint[] = [];
   let interrupted = false;
   for (const [k, values] of combinations.entries()) {
@@ -65,7 +69,7 @@ function combine(entries: readonly (readonly [string, readonly unknown[]])[]): R
   return entries.reduce<Record<string, unknown>[]>(
     (all, [path, values]) => {
       if (!Array.isArray(values) || values.length === 0)
-        throw new DataError(`the grid's ${path} is ${JSON.stringify(values)}; it takes a list of at least one value`);
+        throw new DataError(`the grid's ${path} is ${describe(values)}; it takes a list of at least one value`);
       return all.flatMap((chosen) => values.map((value: unknown) => ({ ...chosen, [path]: value })));
     },
     [{}],

@@ -1,9 +1,11 @@
 // Pipeline: from raw cases to classes in one object that JSON describes. Its reservoirs and readouts are a Classifier's.
 import { readBytes, writeFileAtomic } from "../io/index.js";
+import { accuracy, type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
+import { checkLabels } from "../model/classifier-options.js";
 import { Classifier, type Label, NotFittedError } from "../model/index.js";
 import type { Matrix } from "../numerics/index.js";
-import { accuracy, type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
 import type { WorkOptions } from "../reservoir/index.js";
+import { checkSequences } from "../reservoir/inputs.js";
 import { checkParameters, checkRunOptions } from "./check.js";
 import { Front } from "./front.js";
 import type { PipelineCase, PipelineParameters } from "./parameters.js";
@@ -73,14 +75,23 @@ export class Pipeline implements AsyncDisposable {
     return this.classifier.predictProba(this.#front.apply(sequences), work);
   }
 
-  /** The share of cases whose class is predicted rightly. @throws DataError, NotFittedError */
+  /** The share of cases whose class is predicted rightly. @throws DataError, also for a label that is no class it was trained on; NotFittedError */
   async score(sequences: readonly PipelineCase[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<number> {
+    this.#checkAnswers(sequences, labels);
     return accuracy(labels, await this.predict(sequences, work));
   }
 
   /** Counts of label against predicted class. @throws DataError, NotFittedError */
   async confusion(sequences: readonly PipelineCase[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<ConfusionMatrix> {
+    this.#checkAnswers(sequences, labels);
     return confusionMatrix(labels, await this.predict(sequences, work), this.classes);
+  }
+
+  /** @throws DataError for labels that are not one of the classes for each case */
+  #checkAnswers(sequences: readonly PipelineCase[], labels: ArrayLike<Label>): void {
+    const { classes } = this;
+    checkSequences(sequences, "sequences");
+    checkLabels(labels, sequences.length, classes);
   }
 
   /** The trained pipeline as the bytes of one model file. @throws NotFittedError */

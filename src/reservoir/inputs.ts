@@ -50,7 +50,7 @@ export function sequenceOf(
 }
 
 /** @throws DataError for what is no list of series */
-export function checkSequences(sequences: readonly MatrixLike[], name: string): void {
+export function checkSequences(sequences: readonly unknown[], name: string): void {
   if (!Array.isArray(sequences)) throw new DataError(`${name} is ${describe(sequences)}; it takes a list of series`);
   if (sequences.length === 0) throw new DataError(`${name} is empty; it takes at least one sequence`);
 }

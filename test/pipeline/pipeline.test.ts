@@ -96,6 +96,17 @@ describe("Pipeline", () => {
     expect(() => new Pipeline({ reservoir }, { egine: "cpu" } as never)).toThrow('unknown field "egine": did you mean "engine"?');
   });
 
+  it("refuses cases that are no list, and labels that it was not trained on", async () => {
+    const { sequences, labels } = cases(8, 1);
+    await using pipeline = await new Pipeline({ reservoir }).fit(sequences, labels);
+    await expect(pipeline.predict(undefined as never)).rejects.toThrow("sequences is missing; it takes a list of series");
+    await expect(new Pipeline({ reservoir }).fit(5 as never, labels)).rejects.toThrow("sequences is 5; it takes a list of series");
+    await expect(pipeline.score(sequences.slice(0, 1), ["quik"])).rejects.toThrow(
+      'labels[0] is "quik", which the classifier was not trained on',
+    );
+    await expect(pipeline.confusion(sequences.slice(0, 1), labels)).rejects.toThrow("labels holds 8 classes and sequences 1 cases");
+  });
+
   it("is not opened as something else", async () => {
     await using pipeline = await new Pipeline({ reservoir }).fit(train.sequences, train.labels);
     await expect(Classifier.fromBytes(await pipeline.toBytes())).rejects.toThrow("it holds a pipeline, and a classifier was asked for");
@@ -145,6 +156,26 @@ describe("crossValidate", () => {
     );
   });
 
+  it("refuses cases, labels, seeds and splits that are no lists", async () => {
+    const data = cases(8, 1);
+    const options = { folds: 2 };
+    await expect(crossValidate({ reservoir }, { ...data, sequences: 5 as never }, options)).rejects.toThrow(
+      "sequences is 5; it takes a list of series",
+    );
+    await expect(crossValidate({ reservoir }, { ...data, labels: {} as never }, options)).rejects.toThrow(
+      "labels is {}; it takes a list of classes",
+    );
+    await expect(crossValidate({ reservoir }, data, { ...options, seeds: [] })).rejects.toThrow(
+      "seeds is an array of 0; it takes a list of at least one seed",
+    );
+    await expect(crossValidate({ reservoir }, data, { splits: 3 as never })).rejects.toThrow(
+      "splits is 3; it takes a list of {train, test}",
+    );
+    await expect(crossValidate({ reservoir }, data, { splits: [null as never] })).rejects.toThrow(
+      "splits[0] is null; it takes {train, test}",
+    );
+  });
+
   it("refuses splits that let a case into both parts", async () => {
     const splits = [{ train: [0, 1, 2], test: [2] }];
     await expect(crossValidate({ reservoir }, all, { splits })).rejects.toThrow("splits[0] has case 2 in train and in test");
@@ -160,6 +191,15 @@ describe("gridSearch", () => {
     expect(best.values).toEqual({ "reservoir.leakRate": 0.4, "readout.lambda": 0.1 });
     expect(best.parameters).toMatchObject({ reservoir: { size: 30, leakRate: 0.4 }, readout: { lambda: 0.1 } });
     expect(points.map(({ validation }) => validation.mean)).toEqual(points.map(({ validation }) => validation.mean).sort((a, b) => b - a));
+  });
+
+  it("refuses a grid and parameters that are none", async () => {
+    await expect(gridSearch({ reservoir }, undefined as never, cases(8, 1))).rejects.toThrow(
+      "grid is missing; it takes lists of values by path",
+    );
+    await expect(gridSearch(null as never, { washout: [1] }, cases(8, 1))).rejects.toThrow(
+      "base is null; it takes the parameters of a pipeline",
+    );
   });
 
   it("refuses an empty grid and a path through a number", async () => {
