@@ -1,4 +1,6 @@
 // Looks for the eight types in patterns, one after the other, and keeps count. What a type is stands in types/.
+
+import { checkFields } from "../../reservoir/validate.js";
 import { checkNotNegative, checkRange, SpikeError } from "../errors.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 import { CircuitBreaker, type CircuitBreakerOptions, CircuitOpenError, type CircuitState } from "./circuit-breaker.js";
@@ -26,6 +28,15 @@ export interface PatternDetectorOptions {
   /** When failures in a row pause the detector. */
   readonly circuitBreaker?: CircuitBreakerOptions | undefined;
 }
+
+const fields: readonly (keyof PatternDetectorOptions)[] = [
+  "types",
+  "thresholds",
+  "minimumDurationMs",
+  "adaptive",
+  "oscillators",
+  "circuitBreaker",
+];
 
 /** One type that was found. */
 export interface Detection extends Omit<PatternScore, "score"> {
@@ -63,6 +74,9 @@ export class PatternDetector {
 
   /** @throws SpikeError on an option that it does not take. */
   constructor(options: PatternDetectorOptions = {}) {
+    checkFields(options, fields);
+    if (options.types !== undefined && !Array.isArray(options.types))
+      throw new SpikeError("types", options.types, "a list of pattern types");
     this.types = options.types ?? patternTypes;
     for (const type of [...this.types, ...Object.keys(options.thresholds ?? {})]) {
       if (!patternTypes.includes(type as PatternType))

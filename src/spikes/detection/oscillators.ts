@@ -1,5 +1,6 @@
 // A bank of Kuramoto oscillators, free or driven by spikes, and the order parameter that says how coherent it is.
 import { Matrix, portableCos, portableSin, type Seed } from "../../numerics/index.js";
+import { checkFields } from "../../reservoir/validate.js";
 import { checkNotNegative, checkOneOf, checkPositive, checkWhole, SpikeError } from "../errors.js";
 import { binSpikes } from "../pattern/binning.js";
 import type { SpikePattern } from "../pattern/pattern.js";
@@ -27,6 +28,8 @@ export interface OscillatorOptions {
   readonly drive?: number | undefined;
 }
 
+const fields: readonly (keyof OscillatorOptions)[] = ["count", "coupling", "frequenciesHz", "rangeHz", "phases", "seed", "stepMs", "drive"];
+
 /** The mean of e^(i phi): R = |mean| from 0 (spread out) to 1 (in phase), psi its phase in [cos, sin]. */
 export interface OrderParameter {
   readonly r: number;
@@ -51,6 +54,7 @@ export class KuramotoOscillators {
 
   /** @throws SpikeError on an option that it does not take. */
   constructor(options: OscillatorOptions = {}) {
+    checkFields(options, fields);
     const { coupling = 0.3, rangeHz = [0.1, 100], phases = "random", seed = "spillway", stepMs = 1, drive = 2000 } = options;
     this.frequenciesHz = options.frequenciesHz
       ? Float64Array.from(options.frequenciesHz)

@@ -1,7 +1,8 @@
 // A spike pattern through a reservoir: to a state, to all states, to the reservoir's own spikes. Any kind of reservoir on any engine.
 import { allocate, type FloatArray, Matrix } from "../../numerics/index.js";
 import type { AnyReservoirComputer, ReservoirComputer, SpikingModel, WorkOptions } from "../../reservoir/index.js";
-import { SpikeError } from "../errors.js";
+import { checkFields } from "../../reservoir/validate.js";
+import { checkOneOf, SpikeError } from "../errors.js";
 import { binSpikes } from "../pattern/binning.js";
 import { SpikePattern } from "../pattern/pattern.js";
 
@@ -44,7 +45,9 @@ export async function processPatterns(
   patterns: readonly SpikePattern[],
   options: ProcessOptions = {},
 ): Promise<Matrix> {
+  checkFields(options, ["stepMs", "signal", "onProgress", "state"] satisfies (keyof ProcessOptions)[]);
   const { state = "last", signal, onProgress } = options;
+  checkOneOf("state", state, ["last", "mean"]);
   const { size, precision } = reservoir.model;
   const inputs = patterns.map((pattern) => patternInputs(reservoir, pattern, options));
   const out = new Matrix(patterns.length, size, allocate(precision, patterns.length * size));

@@ -2,8 +2,8 @@
 import {
   allocate,
   asMatrix,
-  firstNonFinite,
   type FloatArray,
+  firstNonFinite,
   isSparse,
   Matrix,
   type MatrixLike,
@@ -11,6 +11,7 @@ import {
   type SparseMatrix,
 } from "../../numerics/index.js";
 import type { ReservoirModel } from "../../reservoir/index.js";
+import { checkFields } from "../../reservoir/validate.js";
 import { checkPositive, checkRange, checkWhole, SpikeError } from "../errors.js";
 
 /** The activity that is wanted of each neuron, and how it is learnt. */
@@ -55,6 +56,7 @@ export function intrinsicPlasticity(
   inputs: MatrixLike,
   options: IntrinsicPlasticityOptions = {},
 ): IntrinsicPlasticityResult {
+  checkFields(options, ["mean", "standardDeviation", "learningRate", "epochs"] satisfies (keyof IntrinsicPlasticityOptions)[]);
   const { activation, size, inputSize } = model;
   if (activation !== "sigmoid" && activation !== "tanh") throw new SpikeError("activation", activation, '"sigmoid" or "tanh"');
   if (model.outputSize > 0)

@@ -1,5 +1,6 @@
 // Plasticity of rates: a Hebbian rule with decay and homeostasis, and Oja's rule. Rules of spike times are in spike-timing.ts.
 import { asMatrix, firstNonFinite, type Matrix, type MatrixLike, spectralRadius } from "../../numerics/index.js";
+import { checkFields } from "../../reservoir/validate.js";
 import { checkNotNegative, checkPositive, SpikeError } from "../errors.js";
 import { LearningRecord, type LearningStats } from "./learning-stats.js";
 import { type PlasticityChoice, type PlasticityProfile, plasticityProfile } from "./profiles.js";
@@ -32,7 +33,9 @@ export class RateHebbianPlasticity {
   #before: Float64Array | undefined;
 
   /** The weights, N x N, are copied. @throws SpikeError on weights that are not square or finite. */
-  constructor(weights: LearnableWeights, { profile, homeostaticRate = 1e-4, maximumRadius }: RateHebbianOptions = {}) {
+  constructor(weights: LearnableWeights, options: RateHebbianOptions = {}) {
+    checkFields(options, ["profile", "homeostaticRate", "maximumRadius"] satisfies (keyof RateHebbianOptions)[]);
+    const { profile, homeostaticRate = 1e-4, maximumRadius } = options;
     this.profile = plasticityProfile(profile);
     this.#homeostaticRate = checkNotNegative("homeostaticRate", homeostaticRate);
     this.#maximumRadius = maximumRadius === undefined ? undefined : checkPositive("maximumRadius", maximumRadius);

@@ -1,5 +1,6 @@
 // Spike-timing-dependent plasticity: the pair rule, with homeostasis and heterosynaptic normalisation. Rules of rates are in rate-rules.ts.
 import { portableExp, portablePow } from "../../numerics/index.js";
+import { checkFields } from "../../reservoir/validate.js";
 import { checkNotNegative, checkOneOf, checkPositive, checkRange, SpikeError } from "../errors.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 import { LearningRecord, type LearningStats } from "./learning-stats.js";
@@ -23,6 +24,16 @@ export interface SpikeTimingOptions {
   /** How far an update moves a neuron's total excitation, at most, as a share of it; default 0.05. */
   readonly homeostaticRate?: number | undefined;
 }
+
+const fields: readonly (keyof SpikeTimingOptions)[] = [
+  "profile",
+  "pairing",
+  "weightDependence",
+  "depressionRatio",
+  "updateMs",
+  "maximumRateHz",
+  "homeostaticRate",
+];
 
 /**
  * Pair rule on weights W (targets x sources): with dt = t_target - t_source, every pair changes |w| by
@@ -50,6 +61,7 @@ export class SpikeTimingPlasticity {
 
   /** The weights are copied. @throws SpikeError on a weight that is not finite or an option that it does not take. */
   constructor(weights: LearnableWeights, options: SpikeTimingOptions = {}) {
+    checkFields(options, fields);
     this.profile = plasticityProfile(options.profile);
     this.#options = {
       pairing: checkOneOf("pairing", options.pairing ?? "allToAll", ["allToAll", "nearest"]),
