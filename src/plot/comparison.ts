@@ -1,7 +1,10 @@
 // A comparison of engines as a figure: how far apart by step, and by how many units in the last place.
-import { encodeArray, type Figure } from "./figure.js";
-import { seriesColour } from "./palette.js";
+
 import type { Comparison } from "../analysis/index.js";
+import { describe } from "../numerics/index.js";
+import { encodeArray, type Figure } from "./figure.js";
+import { checkPlotOptions, isList, titleOnly } from "./options.js";
+import { seriesColour } from "./palette.js";
 
 /** A difference's rate (`TrajectoryDifference`) in words. */
 export function growthWords(rate: number): string {
@@ -10,10 +13,11 @@ export function growthWords(rate: number): string {
 }
 
 /** The divergence of each engine from the first by step, and beneath it the distances in units in the last place. */
-export function plotComparison(
-  { reference, others, steps, size }: Comparison,
-  options: { readonly title?: string | undefined } = {},
-): Figure {
+export function plotComparison(comparison: Comparison, options: { readonly title?: string | undefined } = {}): Figure {
+  checkPlotOptions(options, titleOnly);
+  if (!isList(comparison?.others) || comparison.others.length === 0 || comparison.reference === undefined)
+    throw new TypeError(`comparison is ${describe(comparison)}; it takes what compare() gives`);
+  const { reference, others, steps, size } = comparison;
   const bins = Math.max(...others.map(({ difference }) => difference.histogram.length));
   const widest = others.find(({ difference }) => difference.histogram.length === bins)!;
   const labels = widest.difference.histogram.map(({ label }) => label);

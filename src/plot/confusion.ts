@@ -1,6 +1,7 @@
 // The confusion matrix of a classifier as a figure.
 import { asMatrix, type MatrixLike } from "../numerics/index.js";
 import { encodeArray, type Figure } from "./figure.js";
+import { checkList, checkPlotOptions, titleOnly } from "./options.js";
 import { sequentialScale } from "./palette.js";
 
 /**
@@ -12,7 +13,9 @@ export function plotConfusion(
   classes: readonly (string | number)[],
   options: { readonly title?: string } = {},
 ): Figure {
+  checkPlotOptions(options, titleOnly);
   const matrix = asMatrix(counts, "counts");
+  checkList(classes, "classes", "class names");
   const size = classes.length;
   if (matrix.rows !== size || matrix.cols !== size) {
     throw new RangeError(`counts is ${matrix.rows} x ${matrix.cols}; ${size} classes take ${size} x ${size}`);

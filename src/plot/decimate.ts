@@ -1,5 +1,6 @@
 // Fewer points of a long series for a plot, so that no peak is lost; not a filter to compute with.
 import { Matrix, precisionOf } from "../numerics/index.js";
+import { checkList } from "./options.js";
 
 /** Points that were kept: their indices in the series, rising, and the values there. */
 export interface Decimated {
@@ -13,6 +14,7 @@ export interface Decimated {
  * @throws RangeError for fewer than two points
  */
 export function decimate(values: ArrayLike<number>, maximal = 2000): Decimated {
+  checkList(values, "values", "numbers");
   if (!Number.isSafeInteger(maximal) || maximal < 2) throw new RangeError(`maximal is ${maximal}; it takes a whole number of at least 2`);
   if (values.length <= maximal) {
     return { index: Float64Array.from({ length: values.length }, (_, i) => i), values: Float64Array.from(values) };

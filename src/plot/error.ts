@@ -2,7 +2,8 @@
 import type { Matrix, MatrixLike } from "../numerics/index.js";
 import type { Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
-import { line, type SeriesPlotOptions, sameShape } from "./line.js";
+import { line, type SeriesPlotOptions, sameShape, seriesFields } from "./line.js";
+import { checkList, checkPlotOptions } from "./options.js";
 import { baselineColour, predictionColour } from "./palette.js";
 
 /** Options of `plotError`. */
@@ -11,12 +12,17 @@ export interface ErrorPlotOptions extends SeriesPlotOptions {
   readonly logarithmic?: boolean | undefined;
 }
 
+const fields: readonly (keyof ErrorPlotOptions)[] = [...seriesFields, "logarithmic"];
+
 /**
  * The error of one or several predictions by step: for each the root of the mean square over the D columns; with several (one a start or trial), a
  * thin line each and the median of them as a thick one.
  * @throws RangeError where the shapes differ.
  */
 export function plotError(predictions: readonly MatrixLike[], targets: readonly MatrixLike[], options: ErrorPlotOptions = {}): Figure {
+  checkPlotOptions(options, fields);
+  checkList(predictions, "predictions", "series");
+  checkList(targets, "targets", "series");
   const { start = 0, maximalPoints = 2000, timeLabel = "step" } = options;
   if (predictions.length === 0 || predictions.length !== targets.length) {
     throw new RangeError(

@@ -17,6 +17,14 @@ export interface SeriesPlotOptions {
   readonly maximalPoints?: number | undefined;
 }
 
+export const seriesFields = [
+  "title",
+  "timeLabel",
+  "names",
+  "start",
+  "maximalPoints",
+] as const satisfies readonly (keyof SeriesPlotOptions)[];
+
 /** One line of a plot. */
 export interface LineOptions {
   readonly name: string;

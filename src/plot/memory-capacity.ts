@@ -1,6 +1,8 @@
 // The memory curve of a reservoir: how much of the input k steps ago can still be read out. It is measured by `analysis`.
+import { describe } from "../numerics/index.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
+import { checkPlotOptions, isList, titleOnly } from "./options.js";
 import { seriesColour } from "./palette.js";
 
 /** One measured memory: `memoryCapacity()` gives these. */
@@ -15,8 +17,15 @@ export function plotMemoryCapacity(
   memories: MemoryCurve | Readonly<Record<string, MemoryCurve>>,
   options: { readonly title?: string | undefined } = {},
 ): Figure {
+  checkPlotOptions(options, titleOnly);
+  if (typeof memories !== "object" || memories === null)
+    throw new TypeError(`memories is ${describe(memories)}; it takes what memoryCapacity() gives, or several of these by name`);
   const named = isOne(memories) ? { reservoir: memories } : memories;
   const entries = Object.entries(named);
+  for (const [name, memory] of entries) {
+    if (typeof memory?.total !== "number" || !isList(memory.curve))
+      throw new TypeError(`${name} is ${describe(memory)}; it takes what memoryCapacity() gives`);
+  }
   if (entries.length === 0) throw new RangeError("there is no memory curve to draw; it takes at least one");
   return {
     title: options.title ?? "Memory capacity",

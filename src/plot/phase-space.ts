@@ -1,6 +1,7 @@
 // States against each other: a few neurons, or the directions in which all of them move most.
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
 import { encodeArray, type Figure } from "./figure.js";
+import { checkPlotOptions } from "./options.js";
 import { baselineColour, predictionColour, sequentialScale, seriesColour } from "./palette.js";
 import { principalComponents } from "./principal-components.js";
 
@@ -24,11 +25,23 @@ export interface PhaseSpaceOptions {
   readonly maximalPoints?: number | undefined;
 }
 
+const fields: readonly (keyof PhaseSpaceOptions)[] = [
+  "title",
+  "dimensions",
+  "columns",
+  "names",
+  "beside",
+  "besideName",
+  "name",
+  "maximalPoints",
+];
+
 /**
  * A trajectory in phase space, T x N: two or three of its columns, or its leading principal components, whose share of the variance stands on the axes.
  * @throws RangeError for columns that there are not, or fewer columns than dimensions.
  */
 export function plotPhaseSpace(states: MatrixLike, options: PhaseSpaceOptions = {}): Figure {
+  checkPlotOptions(options, fields);
   const { dimensions = 2, maximalPoints = 5000, name = "trajectory", besideName = "beside" } = options;
   const matrix = asMatrix(states, "states");
   const beside = options.beside === undefined ? undefined : asMatrix(options.beside, "beside");

@@ -5,7 +5,8 @@ import { asMatrix, type MatrixLike } from "../numerics/index.js";
 import { errorByStep } from "./error.js";
 import type { Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
-import { line, namesOf, type SeriesPlotOptions, sameShape } from "./line.js";
+import { line, namesOf, type SeriesPlotOptions, sameShape, seriesFields } from "./line.js";
+import { checkPlotOptions } from "./options.js";
 import { baselineColour, predictionColour, seriesColour, targetColour } from "./palette.js";
 
 /** Options of `plotForecast`. */
@@ -29,11 +30,23 @@ export interface ForecastPlotOptions extends SeriesPlotOptions {
   readonly lyapunov?: { readonly dt: number; readonly exponent: number } | undefined;
 }
 
+const forecastFields: readonly (keyof ForecastPlotOptions)[] = [
+  ...seriesFields,
+  "baseline",
+  "baselineName",
+  "before",
+  "times",
+  "maximalColumns",
+  "withError",
+  "lyapunov",
+];
+
 /**
  * A prediction against its target, T x D each, one panel a column. A line of more than `maximalPoints` keeps the extremes of each stretch.
  * @throws RangeError where the shapes differ, or `times` does not label every row.
  */
 export function plotForecast(prediction: MatrixLike, target: MatrixLike, options: ForecastPlotOptions = {}): Figure {
+  checkPlotOptions(options, forecastFields);
   const { start = 0, maximalPoints = 2000, maximalColumns = 3, timeLabel = "step", baselineName = "baseline", times } = options;
   const [predicted, actual] = sameShape(prediction, target);
   const baseline = options.baseline && sameShape(options.baseline, actual, "baseline")[0];
@@ -101,6 +114,7 @@ export function plotForecast(prediction: MatrixLike, target: MatrixLike, options
 
 /** Several series as lines: T x D, one line a column. @throws RangeError on ragged rows. */
 export function plotSeries(series: MatrixLike, options: SeriesPlotOptions = {}): Figure {
+  checkPlotOptions(options, seriesFields);
   const matrix = asMatrix(series, "series");
   const { start = 0, maximalPoints = 2000, timeLabel = "step" } = options;
   const names = namesOf(options.names, matrix.cols);

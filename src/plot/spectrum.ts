@@ -1,7 +1,9 @@
 // Eigenvalues in the complex plane with the unit circle; they are computed by `analysis`.
 import type { Spectrum } from "../analysis/index.js";
+import { describe } from "../numerics/index.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
+import { checkPlotOptions, isList, titleOnly } from "./options.js";
 import { baselineColour, seriesColour } from "./palette.js";
 
 /** Eigenvalues re[i] + i im[i]. */
@@ -18,10 +20,16 @@ export function plotSpectrum(
   spectra: Spectrum | Readonly<Record<string, Eigenvalues>> | Eigenvalues,
   options: { readonly title?: string | undefined } = {},
 ): Figure {
+  checkPlotOptions(options, titleOnly);
+  if (typeof spectra !== "object" || spectra === null)
+    throw new TypeError(`spectra is ${describe(spectra)}; it takes what spectrum() gives, or lists re and im of eigenvalues`);
   const named: Record<string, Eigenvalues> = isOne(spectra) ? { W: spectra } : { ...spectra };
   const entries = Object.entries(named);
   if (entries.length === 0) throw new RangeError("there are no eigenvalues to draw; it takes at least one spectrum");
-  const radii = entries.map(([name, { re, im }]) => {
+  const radii = entries.map(([name, eigenvalues]) => {
+    if (!isList(eigenvalues?.re) || !isList(eigenvalues.im))
+      throw new TypeError(`${name} is ${describe(eigenvalues)}; it takes lists re and im of eigenvalues, such as spectrum() gives`);
+    const { re, im } = eigenvalues;
     if (re.length !== im.length)
       throw new RangeError(`${name} has ${re.length} real and ${im.length} imaginary parts; it takes as many of both`);
     let radius = 0;
@@ -53,5 +61,5 @@ export function plotSpectrum(
 }
 
 function isOne(spectra: Spectrum | Readonly<Record<string, Eigenvalues>> | Eigenvalues): spectra is Eigenvalues {
-  return "re" in spectra && "im" in spectra && typeof (spectra.re as ArrayLike<number>).length === "number";
+  return "re" in spectra && "im" in spectra && isList(spectra.re);
 }

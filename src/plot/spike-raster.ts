@@ -1,5 +1,7 @@
 // Spikes as points, neuron against time, or as a rate image where there are too many to tell apart.
+import { describe } from "../numerics/index.js";
 import { encodeArray, type Figure } from "./figure.js";
+import { checkPlotOptions, isList } from "./options.js";
 import { sequentialScale, seriesColour } from "./palette.js";
 
 /** What a raster is drawn from: any spike pattern has these columns. */
@@ -24,6 +26,8 @@ export interface RasterOptions {
   readonly zoomToPoints?: boolean | undefined;
 }
 
+const fields: readonly (keyof RasterOptions)[] = ["title", "maximalPoints", "bins", "zoomToPoints"];
+
 /** Spikes that a page carries for zooming at most. */
 const maximalCarried = 600_000;
 
@@ -33,9 +37,10 @@ const maximalCarried = 600_000;
  * @throws RangeError where the columns differ in length or lie outside duration and neuron count.
  */
 export function plotSpikeRaster(spikes: RasterSpikes, options: RasterOptions = {}): Figure {
+  checkPlotOptions(options, fields);
   const { maximalPoints = 50_000, zoomToPoints = true } = options;
+  check(spikes, options.bins);
   const { times, durationMs, neuronCount } = spikes;
-  check(spikes);
   const count = times.length;
   const rate = durationMs > 0 && neuronCount > 0 ? (1000 * count) / (durationMs * neuronCount) : 0;
   const words = `${count} spikes of ${neuronCount} neurons over ${durationMs} ms, ${rate.toFixed(1)} Hz a neuron`;
@@ -89,7 +94,15 @@ export function plotSpikeRaster(spikes: RasterSpikes, options: RasterOptions = {
   };
 }
 
-function check({ times, neurons, durationMs, neuronCount }: RasterSpikes): void {
+function check(spikes: RasterSpikes, bins: RasterOptions["bins"]): void {
+  if (!isList(spikes?.times) || !isList(spikes.neurons))
+    throw new TypeError(`spikes is ${describe(spikes)}; it takes { times, neurons, durationMs, neuronCount }, such as a spike pattern`);
+  const { times, neurons, durationMs, neuronCount } = spikes;
+  if (!(durationMs >= 0)) throw new RangeError(`durationMs is ${describe(durationMs)}; it takes a number of at least 0`);
+  if (!Number.isSafeInteger(neuronCount) || neuronCount < 0)
+    throw new RangeError(`neuronCount is ${describe(neuronCount)}; it takes a whole number of at least 0`);
+  if (bins && !(bins.length === 2 && bins.every((bin) => Number.isSafeInteger(bin) && bin > 0)))
+    throw new RangeError(`bins is ${JSON.stringify(bins)}; it takes two whole numbers above 0, for time and neurons`);
   if (times.length !== neurons.length)
     throw new RangeError(`there are ${times.length} spike times and ${neurons.length} neurons; it takes as many of both`);
   for (let i = 0; i < times.length; i++) {

@@ -2,7 +2,8 @@
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
 import { thin } from "./decimate.js";
 import { encodeArray, type Figure } from "./figure.js";
-import { line, type SeriesPlotOptions } from "./line.js";
+import { line, type SeriesPlotOptions, seriesFields } from "./line.js";
+import { checkPlotOptions } from "./options.js";
 import { divergingScale, seriesColour } from "./palette.js";
 
 /** Options of `plotStateHeatmap`. */
@@ -17,8 +18,11 @@ export interface StateHeatmapOptions extends SeriesPlotOptions {
   readonly range?: readonly [number, number] | undefined;
 }
 
+const heatmapFields: readonly (keyof StateHeatmapOptions)[] = [...seriesFields, "maximalSteps", "maximalNeurons", "centred", "range"];
+
 /** A heat map of T x N states, time to the right, one line a neuron. @throws RangeError on ragged rows. */
 export function plotStateHeatmap(states: MatrixLike, options: StateHeatmapOptions = {}): Figure {
+  checkPlotOptions(options, heatmapFields);
   const { start = 0, timeLabel = "step", maximalSteps = 300, maximalNeurons = 200, centred = false } = options;
   const whole = asMatrix(states, "states");
   const means = centred ? columnMeans(whole) : new Float64Array(whole.cols);
@@ -67,8 +71,11 @@ export interface TrajectoryOptions extends SeriesPlotOptions {
   readonly neurons?: readonly number[] | undefined;
 }
 
+const trajectoryFields: readonly (keyof TrajectoryOptions)[] = [...seriesFields, "neurons"];
+
 /** The states of a few neurons over time, one line each. @throws RangeError for a neuron that there is not. */
 export function plotTrajectories(states: MatrixLike, options: TrajectoryOptions = {}): Figure {
+  checkPlotOptions(options, trajectoryFields);
   const { start = 0, timeLabel = "step", maximalPoints = 1000 } = options;
   const matrix = asMatrix(states, "states");
   const count = Math.min(6, matrix.cols);

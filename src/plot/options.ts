@@ -1,0 +1,36 @@
+// What is asked of the options of every figure. What a figure is drawn from is checked where it is drawn.
+import { describe } from "../numerics/index.js";
+import { ConfigError, checkFields } from "../reservoir/validate.js";
+
+/** Options of a figure that has nothing else to choose. */
+export const titleOnly: readonly string[] = ["title"];
+
+const texts = ["title", "timeLabel", "name", "besideName", "baselineName"];
+const flags = ["logarithmic", "withError", "centred", "zoomToPoints"];
+const lists = ["names", "times", "neurons", "columns", "range", "bins"];
+const least: Readonly<Record<string, number>> = { maximalPoints: 0, maximalColumns: 0, maximalSteps: 1, maximalNeurons: 1 };
+
+/** @throws UnknownFieldError for an option that is not in `known`; ConfigError for options that are no object, and for a value of another kind */
+export function checkPlotOptions(options: object, known: readonly string[]): void {
+  checkFields(options, known);
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined) continue;
+    const limit = least[name];
+    if (texts.includes(name) && typeof value !== "string") throw new ConfigError(name, value, "a text");
+    if (flags.includes(name) && typeof value !== "boolean") throw new ConfigError(name, value, "true or false");
+    if (lists.includes(name) && !isList(value)) throw new ConfigError(name, value, "a list");
+    if (name === "start" && !Number.isFinite(value)) throw new ConfigError(name, value, "a finite number");
+    if (limit !== undefined && !(typeof value === "number" && value >= limit))
+      throw new ConfigError(name, value, `a number of at least ${limit}`);
+  }
+}
+
+/** An array or a typed array, or whatever else has a length and is no text. */
+export function isList(value: unknown): value is ArrayLike<unknown> {
+  return typeof value === "object" && value !== null && typeof (value as ArrayLike<unknown>).length === "number";
+}
+
+/** @throws TypeError for what is no list */
+export function checkList(value: unknown, name: string, of: string): void {
+  if (!isList(value)) throw new TypeError(`${name} is ${describe(value)}; it takes a list of ${of}`);
+}

@@ -1,0 +1,81 @@
+// What a user gets wrong of a figure: a sentence that names it, not a figure that left it out.
+import { describe, expect, it } from "vitest";
+import { ReservoirComputer } from "../../src/index.js";
+import * as plot from "../../src/plot/index.js";
+
+const series = [[1], [2], [3]];
+const spikes = { times: [1, 2], neurons: [0, 1], durationMs: 3, neuronCount: 2 };
+const eigenvalues = { re: [0.5], im: [0] };
+const memory = { total: 1, curve: [1, 0.5] };
+const difference = { histogram: [{ label: "0", count: 1 }], divergence: new Float64Array(1), every: 1, equal: true };
+const comparison = { reference: { engine: "cpu" }, others: [{ engine: "sim", difference }], steps: 1, size: 1 } as never;
+
+const figures: Readonly<Record<string, (options: never) => plot.Figure>> = {
+  plotComparison: (options) => plot.plotComparison(comparison, options),
+  plotConfusion: (options) => plot.plotConfusion([[1]], ["a"], options),
+  plotError: (options) => plot.plotError([series], [series], options),
+  plotForecast: (options) => plot.plotForecast(series, series, options),
+  plotMemoryCapacity: (options) => plot.plotMemoryCapacity(memory, options),
+  plotPhaseSpace: (options) => plot.plotPhaseSpace([[1, 2]], options),
+  plotSeries: (options) => plot.plotSeries(series, options),
+  plotSpectrum: (options) => plot.plotSpectrum(eigenvalues, options),
+  plotSpikeRaster: (options) => plot.plotSpikeRaster(spikes, options),
+  plotStateHeatmap: (options) => plot.plotStateHeatmap(series, options),
+  plotTrajectories: (options) => plot.plotTrajectories(series, options),
+};
+
+describe("figures", () => {
+  it.each(Object.entries(figures))("%s refuses an option that there is not, and options that are no object", (_, draw) => {
+    expect(() => draw({ titel: "x" } as never)).toThrow('unknown field "titel": did you mean "title"?');
+    expect(() => draw(null as never)).toThrow("options is null; it takes an object of options");
+    expect(() => draw({ title: 5 } as never)).toThrow("title is 5; it takes a text");
+    expect(draw({ title: "x" } as never).title).toBe("x");
+  });
+
+  it.each([
+    ["plotSeries", { names: "x" }, 'names is "x"; it takes a list'],
+    ["plotSeries", { start: Number.NaN }, "start is NaN; it takes a finite number"],
+    ["plotSeries", { maximalPoints: "all" }, 'maximalPoints is "all"; it takes a number of at least 0'],
+    ["plotForecast", { withError: "yes" }, 'withError is "yes"; it takes true or false'],
+    ["plotForecast", { times: 3 }, "times is 3; it takes a list"],
+    ["plotForecast", { baseline: 5 }, "baseline is 5; it takes a Matrix"],
+    ["plotStateHeatmap", { maximalSteps: 0 }, "maximalSteps is 0; it takes a number of at least 1"],
+    ["plotTrajectories", { neurons: 3 }, "neurons is 3; it takes a list"],
+    ["plotSpikeRaster", { bins: [0, 5] }, "bins is [0,5]; it takes two whole numbers above 0"],
+  ])("%s refuses %j", (name, options, message) => {
+    expect(() => figures[name]!(options as never)).toThrow(message);
+  });
+
+  const draws: Readonly<Record<string, readonly [(what: never) => unknown, string]>> = {
+    plotComparison: [(what) => plot.plotComparison(what), "comparison"],
+    plotConfusion: [(what) => plot.plotConfusion([[1]], what), "classes"],
+    "plotError, predictions": [(what) => plot.plotError(what, [series]), "predictions"],
+    "plotError, targets": [(what) => plot.plotError([series], what), "targets"],
+    plotForecast: [(what) => plot.plotForecast(what, series), "prediction"],
+    plotMemoryCapacity: [(what) => plot.plotMemoryCapacity(what), "memories"],
+    plotPhaseSpace: [(what) => plot.plotPhaseSpace(what), "states"],
+    plotSeries: [(what) => plot.plotSeries(what), "series"],
+    plotSpectrum: [(what) => plot.plotSpectrum(what), "spectra"],
+    plotSpikeRaster: [(what) => plot.plotSpikeRaster(what), "spikes"],
+    plotStateHeatmap: [(what) => plot.plotStateHeatmap(what), "states"],
+    plotTrajectories: [(what) => plot.plotTrajectories(what), "states"],
+    decimate: [(what) => plot.decimate(what), "values"],
+  };
+
+  it.each(Object.entries(draws))("%s names what it cannot draw, and says what it takes", (_, [draw, name]) => {
+    expect(() => draw(undefined as never)).toThrow(new RegExp(`^${name} is missing; it takes `));
+    expect(() => draw(5 as never)).toThrow(new RegExp(`^${name} is 5; it takes `));
+  });
+
+  it("are not drawn of a reservoir that was not measured", async () => {
+    const reservoir = await ReservoirComputer.create({ size: 3, seed: 1 }, { engine: "reference" });
+    const computer = reservoir as never;
+    expect(() => plot.plotSpectrum(computer)).toThrow("it takes lists re and im of eigenvalues, such as spectrum() gives");
+    expect(() => plot.plotMemoryCapacity(computer)).toThrow("it takes what memoryCapacity() gives");
+    expect(() => plot.plotComparison(computer)).toThrow(/^comparison is .*; it takes what compare\(\) gives$/);
+    expect(() => plot.plotSpikeRaster(computer)).toThrow(/^spikes is .*; it takes \{ times, neurons, durationMs, neuronCount \}/);
+    await reservoir.dispose();
+    expect(() => plot.plotMemoryCapacity({ total: 3 } as never)).toThrow('reservoir is {"total":3}; it takes what memoryCapacity() gives');
+    expect(() => plot.plotSpikeRaster({ ...spikes, neuronCount: undefined as never })).toThrow("neuronCount is missing; it takes a whole");
+  });
+});
