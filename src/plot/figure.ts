@@ -17,8 +17,17 @@ export interface Figure {
 
 /** @throws TypeError for what no plot function made, such as states that are to be drawn. */
 export function checkFigure(figure: Figure): void {
-  if (!Array.isArray(figure?.data) || typeof figure.layout !== "object")
-    throw new TypeError(`figure is ${describe(figure)}; it takes what a function such as plotSeries or plotForecast gives`);
+  const takes = "it takes what a function such as plotSeries or plotForecast gives";
+  if (!Array.isArray(figure?.data) || !isObject(figure.layout)) throw new TypeError(`figure is ${describe(figure)}; ${takes}`);
+  for (const name of ["title", "description"] as const)
+    if (typeof figure[name] !== "string") throw new TypeError(`the ${name} of the figure is ${describe(figure[name])}; ${takes}`);
+  figure.data.forEach((trace, k) => {
+    if (!isObject(trace)) throw new TypeError(`trace ${k} of the figure is ${describe(trace)}; ${takes}`);
+  });
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Arrays that plotly can read without a list of numbers. */
@@ -41,7 +50,9 @@ function dtypeOf(data: EncodableArray): EncodedArray["dtype"] {
   if (data instanceof Float32Array) return "f4";
   if (data instanceof Float64Array) return "f8";
   if (data instanceof Int32Array) return "i4";
-  return data instanceof Uint16Array ? "u2" : "u1";
+  if (data instanceof Uint16Array) return "u2";
+  if (data instanceof Uint8Array) return "u1";
+  throw new TypeError(`the array is ${describe(data)}; it takes a Float32Array, Float64Array, Int32Array, Uint16Array or Uint8Array`);
 }
 
 /** Bytes as text, in pieces: a call takes so many arguments and no more. */

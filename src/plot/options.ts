@@ -25,6 +25,12 @@ export function checkPlotOptions(options: object, known: readonly string[]): voi
   }
 }
 
+/** @throws ConfigError for a size that is no number above 0 */
+export function checkSizes(sizes: Readonly<Record<string, unknown>>): void {
+  for (const [name, value] of Object.entries(sizes))
+    if (!(typeof value === "number" && value > 0 && value < Infinity)) throw new ConfigError(name, value, "a number above 0");
+}
+
 /** An array or a typed array, or whatever else has a length and is no text. */
 export function isList(value: unknown): value is ArrayLike<unknown> {
   return typeof value === "object" && value !== null && typeof (value as ArrayLike<unknown>).length === "number";

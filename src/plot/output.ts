@@ -1,9 +1,12 @@
 // Figures out of the program: into a page, into an image, onto the screen. What they show is decided elsewhere.
+
+import { ConfigError, checkFields } from "../reservoir/validate.js";
 import { chromiumImage, findChromium } from "./browser.js";
 import { checkFigure, type Figure } from "./figure.js";
 import { openInBrowser } from "./open-in-browser.js";
+import { checkPlotOptions, checkSizes } from "./options.js";
 import { reportHtml } from "./report.js";
-import { type SvgOptions, toSvg } from "./svg/index.js";
+import { type SvgOptions, svgFields, toSvg } from "./svg/index.js";
 
 /** The heading of a page, and where it has plotly.js from. */
 export interface HtmlOptions {
@@ -16,10 +19,13 @@ export interface HtmlOptions {
   readonly plotly?: string | undefined;
 }
 
+const htmlFields: readonly (keyof HtmlOptions)[] = ["title", "plotly"];
+
 /** One page with the figures on it, which opens without a network. @throws Error where plotly.js cannot be found. */
 export async function toHtml(figures: Figure | readonly Figure[], options: HtmlOptions = {}): Promise<string> {
   const all = Array.isArray(figures) ? (figures as readonly Figure[]) : [figures as Figure];
   for (const figure of all) checkFigure(figure);
+  checkPlotOptions(options, htmlFields);
   const title = options.title ?? all[0]?.title ?? "Figures";
   const shared = options.plotly !== undefined && options.plotly !== "inline" ? { plotlyScript: options.plotly } : {};
   return reportHtml({ title, sections: [{ title, facts: [], scores: [], figures: all }], ...shared });
@@ -35,6 +41,8 @@ export interface ImageOptions extends SvgOptions {
   readonly scale?: number | undefined;
 }
 
+const imageFields: readonly (keyof ImageOptions)[] = [...svgFields, "format", "renderer", "scale"];
+
 /** An image and who drew it. */
 export interface FigureImage {
   readonly bytes: Uint8Array;
@@ -48,16 +56,27 @@ export interface FigureImage {
  * @throws Error where PNG or Chromium is asked for and there is none
  */
 export async function toImage(figure: Figure, options: ImageOptions = {}): Promise<FigureImage> {
-  const { format = "svg", renderer = "auto", width = 800, scale = 2 } = options;
+  checkFigure(figure);
+  checkFields(options, imageFields);
+  const {
+    format = "svg",
+    renderer = "auto",
+    width = 800,
+    height = Number(figure.layout["height"] ?? 320) + 40,
+    scale = 2,
+    theme,
+  } = options;
   if (format !== "svg" && format !== "png") throw new RangeError(`format is ${JSON.stringify(format)}; it takes "svg" or "png"`);
+  if (renderer !== "auto" && renderer !== "chromium" && renderer !== "static")
+    throw new ConfigError("renderer", renderer, '"auto", "chromium" or "static"');
+  checkSizes({ width, height, scale });
   const chromium = renderer === "static" ? undefined : findChromium();
   if (!chromium && (renderer === "chromium" || format === "png")) {
     const asked =
       renderer === "static" ? 'the renderer "static" draws SVG only' : "no Chromium was found on the search path or by SPILLWAY_CHROMIUM";
     throw new Error(`a ${format} image takes a Chromium and ${asked}; ask for { format: "svg", renderer: "static" }`);
   }
-  if (!chromium) return { bytes: new TextEncoder().encode(toSvg(figure, options)), format: "svg", renderer: "static" };
-  const height = options.height ?? Number(figure.layout["height"] ?? 320) + 40;
+  if (!chromium) return { bytes: new TextEncoder().encode(toSvg(figure, { width, height, theme })), format: "svg", renderer: "static" };
   return { bytes: await chromiumImage(chromium, figure, { format, width, height, scale }), format, renderer: "chromium" };
 }
 

@@ -1,6 +1,8 @@
 // One page that opens without a network: what ran, how well, and the figures. It computes nothing; scores and figures are handed to it.
-import type { Figure } from "./figure.js";
+import { ConfigError, checkFields } from "../reservoir/validate.js";
+import { checkFigure, type Figure } from "./figure.js";
 import { escapeHtml, escapeJson, formatNumber } from "./format.js";
+import { checkList } from "./options.js";
 import { plotlySource } from "./plotly-source.js";
 import { reportScript, reportStyle } from "./report-page.js";
 
@@ -58,8 +60,20 @@ export interface ReportOptions {
   readonly plotlyScript?: string | undefined;
 }
 
+const fields: readonly (keyof ReportOptions)[] = ["title", "lead", "sections", "footer", "plotly", "plotlyScript"];
+
 /** The whole page as HTML. @throws Error where plotly.js cannot be found. */
 export async function reportHtml(options: ReportOptions): Promise<string> {
+  checkFields(options, fields);
+  checkText(options.title, "title");
+  checkList(options.sections, "sections", "sections");
+  options.sections.forEach((section, k) => {
+    checkText(section?.title, `sections[${k}].title`);
+    checkList(section.facts, `sections[${k}].facts`, "labels with their values");
+    checkList(section.scores, `sections[${k}].scores`, "scores");
+    checkList(section.figures, `sections[${k}].figures`, "figures");
+    section.figures.forEach(checkFigure);
+  });
   const plotly = options.plotlyScript === undefined ? (options.plotly ?? (await plotlySource())) : "";
   if (/<\/script/i.test(plotly)) throw new Error("the source of plotly.js holds an end of a script element and cannot stand in a page");
   const { sections } = options;
@@ -162,4 +176,8 @@ function tableHtml({ heads, lines }: ReportTable, caption?: string): string {
 
 function paragraph(text: string | undefined, style?: string): string {
   return text ? `<p${style ? ` class="${style}"` : ""}>${escapeHtml(text)}</p>` : "";
+}
+
+function checkText(value: unknown, name: string): void {
+  if (typeof value !== "string") throw new ConfigError(name, value, "a text");
 }

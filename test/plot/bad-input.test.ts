@@ -79,3 +79,51 @@ describe("figures", () => {
     expect(() => plot.plotSpikeRaster({ ...spikes, neuronCount: undefined as never })).toThrow("neuronCount is missing; it takes a whole");
   });
 });
+
+describe("what draws figures", () => {
+  const figure = plot.plotSeries(series);
+  const report = (section: object) => plot.reportHtml({ title: "x", sections: [section as never], plotly: "" });
+  const section = { title: "x", facts: [], scores: [], figures: [figure] };
+
+  const draws: Readonly<Record<string, (figure: never, options?: never) => unknown>> = {
+    toSvg: plot.toSvg,
+    toHtml: plot.toHtml,
+    toImage: (drawn: never, options: object = {}) => plot.toImage(drawn, { renderer: "static", ...options }),
+  };
+
+  it.each(Object.entries(draws))("%s refuses a malformed figure, and an option that there is not", async (_, draw) => {
+    const made = async (drawn: unknown, options?: object) => draw(drawn as never, options as never);
+    await expect(made(undefined)).rejects.toThrow("figure is missing; it takes what a function such as plotSeries");
+    await expect(made({ ...figure, layout: null })).rejects.toThrow(/^figure is .*; it takes what a function such as plotSeries/);
+    await expect(made({ ...figure, data: [null] })).rejects.toThrow("trace 0 of the figure is null; it takes what");
+    await expect(made({ data: [], layout: {} })).rejects.toThrow("the title of the figure is missing; it takes what");
+    await expect(made(figure, { widht: 300 })).rejects.toThrow('unknown field "widht"');
+  });
+
+  it.each([
+    ["a theme", () => plot.toSvg(figure, { theme: "sepia" as never }), 'theme is "sepia"; it takes "light" or "dark"'],
+    [
+      "a theme by the name of a method",
+      () => plot.toSvg(figure, { theme: "toString" as never }),
+      'theme is "toString"; it takes "light" or "dark"',
+    ],
+    ["a width", () => plot.toSvg(figure, { width: Number.NaN }), "width is NaN; it takes a number above 0"],
+    ["a height", () => plot.toSvg(figure, { height: "300" as never }), 'height is "300"; it takes a number above 0'],
+    [
+      "a renderer",
+      () => plot.toImage(figure, { renderer: "chrome" as never }),
+      'renderer is "chrome"; it takes "auto", "chromium" or "static"',
+    ],
+    ["a scale", () => plot.toImage(figure, { renderer: "static", scale: 0 }), "scale is 0; it takes a number above 0"],
+    ["the options of a page", () => plot.toHtml(figure, null as never), "options is null; it takes an object of options"],
+    ["a page's title", () => plot.toHtml(figure, { title: 5 as never }), "title is 5; it takes a text"],
+    ["a report", () => plot.reportHtml(undefined as never), "options is missing; it takes an object of options"],
+    ["a report's sections", () => plot.reportHtml({ title: "x" } as never), "sections is missing; it takes a list of sections"],
+    ["a section", () => report(undefined as never), "sections[0].title is missing; it takes a text"],
+    ["a section's scores", () => report({ ...section, scores: undefined }), "sections[0].scores is missing; it takes a list of scores"],
+    ["a section's figures", () => report({ ...section, figures: [[1]] }), "figure is an array of 1; it takes what a function"],
+    ["an array for plotly", () => plot.encodeArray([1] as never), "the array is an array of 1; it takes a Float32Array"],
+  ])("refuses %s of another kind", async (_, draw, message) => {
+    await expect((async () => draw())()).rejects.toThrow(message);
+  });
+});

@@ -1,6 +1,9 @@
 // A figure as a static SVG without a browser: axes, traces, shapes, annotations and a legend. What plotly does beyond these figures is not here.
+
+import { ConfigError, checkFields } from "../../reservoir/validate.js";
 import { checkFigure, type Figure } from "../figure.js";
 import { escapeHtml, formatNumber } from "../format.js";
+import { checkSizes } from "../options.js";
 import { type ColourScale, colourAt } from "./heatmap.js";
 import { flattened } from "./project.js";
 import { type AxisLayout, Scale, type Tick } from "./scale.js";
@@ -15,6 +18,8 @@ export interface SvgOptions {
   /** Default "light". */
   readonly theme?: "light" | "dark" | undefined;
 }
+
+export const svgFields = ["width", "height", "theme"] as const satisfies readonly (keyof SvgOptions)[];
 
 const themes = {
   light: { paper: "#ffffff", ink: "#14202b", rule: "#d8dfe5" },
@@ -43,11 +48,13 @@ interface Panel {
 /** Draws a figure as SVG text, its description as the text alternative. */
 export function toSvg(source: Figure, options: SvgOptions = {}): string {
   checkFigure(source);
+  checkFields(options, svgFields);
   const figure = flattened(source);
   const { layout } = figure;
-  const width = options.width ?? 800;
-  const height = options.height ?? Number(layout["height"] ?? 320) + 40;
-  const theme = themes[options.theme ?? "light"];
+  const { width = 800, height = Number(layout["height"] ?? 320) + 40, theme: name = "light" } = options;
+  checkSizes({ width, height });
+  if (!Object.hasOwn(themes, name)) throw new ConfigError("theme", name, '"light" or "dark"');
+  const theme = themes[name];
   const bar = figure.data.find((trace) => trace["colorbar"]);
   const inner: Box = { left: 74, right: width - (bar ? 92 : 18), top: 58, bottom: height - 52 };
   const drawn = panels(figure, inner);
