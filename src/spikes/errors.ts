@@ -38,7 +38,8 @@ export function checkPositive(name: string, value: number, unit = ""): number {
 
 /** @throws SpikeError unless `value` is a number from `least` to `most`. */
 export function checkRange(name: string, value: number, least: number, most: number): number {
-  if (!(value >= least && value <= most)) throw new SpikeError(name, value, `a number from ${least} to ${most}`);
+  if (!(typeof value === "number" && value >= least && value <= most))
+    throw new SpikeError(name, value, `a number from ${least} to ${most}`);
   return value;
 }
 

@@ -1,5 +1,6 @@
 // Stops calling what keeps failing, and tries again after a while. It knows nothing of spikes.
-import { checkNotNegative, checkWhole } from "../errors.js";
+import { checkFields } from "../../reservoir/validate.js";
+import { checkNotNegative, checkWhole, SpikeError } from "../errors.js";
 
 /** "closed": calls go through. "open": they are refused. "halfOpen": they go through on probation. */
 export type CircuitState = "closed" | "open" | "halfOpen";
@@ -43,12 +44,10 @@ export class CircuitBreaker {
   #lastError: unknown;
 
   /** Closed, with no failure counted. @throws SpikeError on a threshold below 1 or a negative time */
-  constructor({
-    failureThreshold = 10,
-    recoveryMs = 1000,
-    successThreshold = 5,
-    now = () => performance.now(),
-  }: CircuitBreakerOptions = {}) {
+  constructor(options: CircuitBreakerOptions = {}) {
+    checkFields(options, ["failureThreshold", "recoveryMs", "successThreshold", "now"] satisfies (keyof CircuitBreakerOptions)[]);
+    const { failureThreshold = 10, recoveryMs = 1000, successThreshold = 5, now = () => performance.now() } = options;
+    if (typeof now !== "function") throw new SpikeError("now", now, "a function that gives the time in ms");
     this.#failureThreshold = checkWhole("failureThreshold", failureThreshold, 1);
     this.#recoveryMs = checkNotNegative("recoveryMs", recoveryMs, "ms");
     this.#successThreshold = checkWhole("successThreshold", successThreshold, 1);

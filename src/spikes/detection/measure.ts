@@ -1,5 +1,6 @@
 // What a type of pattern is to the detector: a score from 0 to 1, the threshold that it fires at, and a generator of its own kind.
 import type { Seed } from "../../numerics/index.js";
+import { checkFields } from "../../reservoir/validate.js";
 import { checkPositive, checkWhole } from "../errors.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 
@@ -43,9 +44,11 @@ export interface PatternMeasure {
 }
 
 /** Options with their defaults. @throws SpikeError on a value that a generator does not take. */
-export function generatorOptions({ seed, neuronCount = 50, durationMs = 1000, rateHz = 20 }: GeneratorOptions): Required<{
+export function generatorOptions(options: GeneratorOptions): Required<{
   [Key in keyof GeneratorOptions]: NonNullable<GeneratorOptions[Key]>;
 }> {
+  checkFields(options, ["seed", "neuronCount", "durationMs", "rateHz"] satisfies (keyof GeneratorOptions)[]);
+  const { seed, neuronCount = 50, durationMs = 1000, rateHz = 20 } = options;
   checkWhole("neuronCount", neuronCount, 1);
   checkPositive("durationMs", durationMs, "ms");
   checkPositive("rateHz", rateHz, "Hz");

@@ -1,5 +1,6 @@
 // A cochlea-like front end: sound to the envelopes of a gammatone filter bank, and those to spikes. No model of hair cells or of the nerve.
 import { asMatrix, Matrix, type MatrixLike, portableCos, portableExp, portableLog, portableSin, type Seed } from "../../numerics/index.js";
+import { checkFields } from "../../reservoir/validate.js";
 import { checkNotNegative, checkPositive, checkWhole, SpikeError } from "../errors.js";
 import { SpikePattern } from "../pattern/pattern.js";
 import { rateEncode } from "./rate.js";
@@ -22,6 +23,16 @@ export interface CochleaOptions {
   readonly reference?: number | undefined;
 }
 
+const fields: readonly (keyof CochleaOptions)[] = [
+  "sampleRate",
+  "channels",
+  "lowestHz",
+  "highestHz",
+  "frameMs",
+  "dynamicRangeDb",
+  "reference",
+];
+
 /**
  * The cochleagram of a sound, T x F in [0, 1], channel 0 lowest: each filter's envelope e, averaged over the samples of a frame, as a level
  * max(0, 1 + 20 log10(e / reference) / dynamicRange), at most 1. Silence is 0. The last frame may be shorter.
@@ -33,6 +44,7 @@ export interface CochleaOptions {
  * @throws SpikeError on a sample that is not finite, a sound of several channels, or centres beyond half the sample rate.
  */
 export function cochleagram(sound: MatrixLike, options: CochleaOptions): Matrix<Float64Array> {
+  checkFields(options, fields);
   const samples = asMatrix(sound, "sound");
   const { sampleRate, channels = 64, frameMs = 5, dynamicRangeDb = 50, reference } = options;
   checkPositive("sampleRate", sampleRate, "Hz");
@@ -58,10 +70,13 @@ export function cochleagram(sound: MatrixLike, options: CochleaOptions): Matrix<
 }
 
 /** The centre frequencies of the filters in Hz, evenly spaced on the ERB scale. @throws SpikeError where they leave (0, sampleRate / 2). */
-export function filterCentres({ sampleRate, channels = 64, lowestHz = 100, highestHz }: CochleaOptions): Float64Array {
+export function filterCentres(options: CochleaOptions): Float64Array {
+  checkFields(options, fields);
+  const { sampleRate, channels = 64, lowestHz = 100, highestHz } = options;
+  checkPositive("sampleRate", sampleRate, "Hz");
   checkWhole("channels", channels, 1);
   checkPositive("lowestHz", lowestHz, "Hz");
-  const highest = highestHz ?? Math.min(0.45 * sampleRate, 8000);
+  const highest = highestHz !== undefined ? checkPositive("highestHz", highestHz, "Hz") : Math.min(0.45 * sampleRate, 8000);
   if (!(highest >= lowestHz && highest < sampleRate / 2)) {
     throw new SpikeError(
       "highestHz",
@@ -127,15 +142,19 @@ export interface CochleaEncoderOptions extends CochleaOptions {
   readonly seed?: Seed | undefined;
 }
 
+const encoderFields: readonly (keyof CochleaEncoderOptions)[] = [...fields, "maximumRateHz", "process", "neuronsPerChannel", "seed"];
+
 /**
  * Sound to spikes: its {@link cochleagram}, each channel rate coded by {@link rateEncode} from 0 to maximumRateHz. The pattern lasts as
  * long as the frames do.
  * @throws SpikeError as those two do.
  */
 export function cochleaEncode(sound: MatrixLike, options: CochleaEncoderOptions): SpikePattern {
-  const { frameMs = 5, maximumRateHz = 200, process = "regular", neuronsPerChannel, seed } = options;
+  checkFields(options, encoderFields);
+  const { maximumRateHz = 200, process = "regular", neuronsPerChannel, seed, ...filters } = options;
+  const { frameMs = 5 } = filters;
   checkNotNegative("maximumRateHz", maximumRateHz, "Hz");
-  const levels = cochleagram(sound, options);
+  const levels = cochleagram(sound, filters);
   const pattern = rateEncode(levels, { frameMs, minimumRateHz: 0, maximumRateHz, process, neuronsPerChannel, seed });
   const { durationMs, neuronCount, metadata } = pattern;
   return new SpikePattern(pattern, { durationMs, neuronCount, metadata: { ...metadata, source: "cochlea encoder" } });

@@ -1,7 +1,8 @@
 // Delta coding (send on delta, threshold crossing): a channel's two neurons fire when the signal has risen or fallen by a threshold.
 import { asMatrix, Matrix, type MatrixLike } from "../../numerics/index.js";
+import { checkFields } from "../../reservoir/validate.js";
 import { checkPositive, SpikeError } from "../errors.js";
-import { SpikePattern } from "../pattern/pattern.js";
+import { checkPattern, SpikePattern } from "../pattern/pattern.js";
 import { encoderMetadata } from "./series.js";
 
 /** Time step and threshold of send-on-delta. */
@@ -14,6 +15,8 @@ export interface DeltaEncoderOptions {
   readonly start?: readonly number[] | undefined;
 }
 
+const fields: readonly (keyof DeltaEncoderOptions)[] = ["stepMs", "threshold", "start"];
+
 /**
  * Up spikes (neuron 2c) and down spikes (neuron 2c + 1) of channel c of a T x F series of any finite numbers: a level starts at the first
  * value and moves by +-threshold with each spike; a spike falls where the straight line between two samples reaches the level plus or minus
@@ -22,13 +25,14 @@ export interface DeltaEncoderOptions {
  * temporal spike encoding methods", "step forward".
  * @throws SpikeError on a value that is not finite, or a threshold that is not above 0.
  */
-export function deltaEncode(values: MatrixLike, { stepMs, threshold, start }: DeltaEncoderOptions): SpikePattern {
+export function deltaEncode(values: MatrixLike, options: DeltaEncoderOptions): SpikePattern {
+  checkFields(options, fields);
+  const { stepMs, threshold, start } = options;
   const series = asMatrix(values, "series");
   checkPositive("stepMs", stepMs, "ms");
   checkPositive("threshold", threshold);
   if (series.cols === 0) throw new SpikeError("the number of channels", 0, "at least 1");
-  if (start && start.length !== series.cols)
-    throw new SpikeError("the number of start levels", start.length, `${series.cols}, one a channel`);
+  if (start !== undefined) checkStart(start, series.cols);
   const bad = series.data.findIndex((value) => !Number.isFinite(value));
   if (bad >= 0)
     throw new SpikeError(
@@ -71,13 +75,16 @@ export function deltaEncode(values: MatrixLike, { stepMs, threshold, start }: De
  */
 export function deltaDecode(
   pattern: SpikePattern,
-  { stepMs, threshold, start }: DeltaEncoderOptions & { readonly start: readonly number[] },
+  options: DeltaEncoderOptions & { readonly start: readonly number[] },
 ): Matrix<Float64Array> {
+  checkFields(options, fields);
+  const { stepMs, threshold, start } = options;
+  checkPattern(pattern);
   checkPositive("stepMs", stepMs, "ms");
   checkPositive("threshold", threshold);
   if (pattern.neuronCount % 2 !== 0) throw new SpikeError("neuronCount", pattern.neuronCount, "an even number: two neurons a channel");
   const channels = pattern.neuronCount / 2;
-  if (start.length !== channels) throw new SpikeError("the number of start levels", start.length, `${channels}, one a channel`);
+  checkStart(start, channels);
   const rows = Math.round(pattern.durationMs / stepMs) + 1;
   const out = Matrix.zeros(rows, channels);
   const levels = new Int32Array(channels);
@@ -90,4 +97,11 @@ export function deltaDecode(
     for (let c = 0; c < channels; c++) out.data[row * channels + c] = start[c]! + levels[c]! * threshold;
   }
   return out;
+}
+
+function checkStart(start: readonly number[], channels: number): void {
+  if (typeof start !== "object" || start === null) throw new SpikeError("start", start, "a list of levels, one a channel");
+  if (start.length !== channels) throw new SpikeError("the number of start levels", start.length, `${channels}, one a channel`);
+  for (let c = 0; c < channels; c++)
+    if (!Number.isFinite(start[c])) throw new SpikeError(`the start level of channel ${c}`, start[c], "a finite number");
 }

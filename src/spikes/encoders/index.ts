@@ -34,6 +34,8 @@ export const encoderNames = Object.keys(encoders) as readonly EncoderConfig["enc
 
 /** A series, T x F (for "cochlea" a sound), through the encoder that `config` names. @throws SpikeError as that encoder does. */
 export function encodeSpikes(values: MatrixLike, config: EncoderConfig): SpikePattern {
+  if (typeof config !== "object" || config === null)
+    throw new SpikeError("the encoder's description", config, "{ encoder, ...its options }");
   const { encoder, ...options } = config;
   if (!Object.hasOwn(encoders, encoder)) throw new SpikeError("encoder", encoder, encoderNames.map((name) => `"${name}"`).join(", "));
   return encoders[encoder](values, options as never);

@@ -1,5 +1,6 @@
 // Latency (temporal) coding: the value of a channel is when in its frame a neuron fires, once.
 import { Matrix, type MatrixLike, portableExp, portableLog } from "../../numerics/index.js";
+import { checkFields } from "../../reservoir/validate.js";
 import { checkNotNegative, checkOneOf, checkPositive, checkRange, SpikeError } from "../errors.js";
 import { SpikePattern } from "../pattern/pattern.js";
 import { decodedShape } from "./rate.js";
@@ -28,6 +29,17 @@ export interface LatencyEncoderOptions extends FrameOptions, LatencyCode {
   readonly threshold?: number | undefined;
 }
 
+const encoderFields: readonly (keyof LatencyEncoderOptions)[] = [
+  "frameMs",
+  "neuronsPerChannel",
+  "delayRangeMs",
+  "order",
+  "curve",
+  "timeConstantMs",
+  "neuronDelayMs",
+  "threshold",
+];
+
 /**
  * One spike a neuron and frame at t = row frameMs + d(f) + j neuronDelayMs, for a T x F series of values f in [0, 1]; a spike that would
  * come after the end of its frame is left out. First-spike coding: Thorpe, Delorme, van Rullen 2001, "Spike-based strategies for rapid
@@ -35,6 +47,7 @@ export interface LatencyEncoderOptions extends FrameOptions, LatencyCode {
  * @throws SpikeError on a value outside [0, 1] or an option that it does not take.
  */
 export function latencyEncode(values: MatrixLike, options: LatencyEncoderOptions): SpikePattern {
+  checkFields(options, encoderFields);
   const { neuronDelayMs = 2, threshold = 0 } = options;
   const delay = delayCurve(options);
   checkNotNegative("neuronDelayMs", neuronDelayMs, "ms");
@@ -69,11 +82,13 @@ export interface LatencyDecoderOptions extends LatencyCode {
 
 /**
  * The values that first spikes stand for, T x F: the inverse of the encoder's curve at the first spike of each channel's first neuron in
- * each frame.
+ * each frame. All that the encoder was given may be given again.
  * @throws SpikeError where the neurons do not divide into groups.
  */
 export function latencyDecode(pattern: SpikePattern, options: LatencyDecoderOptions): Matrix<Float64Array> {
+  checkFields(options, [...encoderFields, "silent"] satisfies (keyof (LatencyEncoderOptions & LatencyDecoderOptions))[]);
   const { frameMs, neuronsPerChannel = 1, silent = 0 } = options;
+  if (typeof silent !== "number") throw new SpikeError("silent", silent, "a number");
   const delay = delayCurve(options);
   const { frames, channels } = decodedShape(pattern, frameMs, neuronsPerChannel);
   const out = new Matrix(frames, channels, new Float64Array(frames * channels).fill(silent));

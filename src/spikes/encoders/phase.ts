@@ -1,5 +1,6 @@
 // Phase coding: the neurons of a channel fire once in every cycle of a common oscillation, and the value is where in the cycle.
 import type { MatrixLike, Seed } from "../../numerics/index.js";
+import { checkFields } from "../../reservoir/validate.js";
 import { checkNotNegative, checkPositive, checkRange, SpikeError } from "../errors.js";
 import { SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";
@@ -17,6 +18,15 @@ export interface PhaseEncoderOptions extends FrameOptions {
   readonly seed?: Seed | undefined;
 }
 
+const fields: readonly (keyof PhaseEncoderOptions)[] = [
+  "frameMs",
+  "neuronsPerChannel",
+  "baseFrequencyHz",
+  "phaseRange",
+  "jitterMs",
+  "seed",
+];
+
 const twoPi = 6.283185307179586;
 
 /**
@@ -27,6 +37,7 @@ const twoPi = 6.283185307179586;
  * @throws SpikeError on a value outside [0, 1] or an option that it does not take.
  */
 export function phaseEncode(values: MatrixLike, options: PhaseEncoderOptions): SpikePattern {
+  checkFields(options, fields);
   const { baseFrequencyHz = 40, phaseRange = twoPi / 2, jitterMs = 1, seed } = options;
   checkPositive("baseFrequencyHz", baseFrequencyHz, "Hz");
   checkRange("phaseRange", phaseRange, 0, twoPi);

@@ -1,5 +1,6 @@
 // Population coding: the neurons of a channel have Gaussian receptive fields side by side, and those near the value respond most.
 import { Matrix, type MatrixLike, portableExp, type Seed } from "../../numerics/index.js";
+import { checkFields } from "../../reservoir/validate.js";
 import { checkOneOf, checkPositive, checkRange, checkWhole, SpikeError } from "../errors.js";
 import { SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";
@@ -26,12 +27,23 @@ export interface PopulationEncoderOptions extends FrameOptions {
   readonly seed?: Seed | undefined;
 }
 
+const encoderFields: readonly (keyof PopulationEncoderOptions)[] = [
+  "frameMs",
+  "neuronsPerChannel",
+  "code",
+  "fieldWidth",
+  "peakProbability",
+  "threshold",
+  "seed",
+];
+
 /**
  * Gaussian receptive fields: neuron j of the G of a channel responds to f in [0, 1] with exp(-((j - f (G - 1)) / width)^2 / 2), its centre
  * at f = j / (G - 1). Source: Bohte, La Poutre, Kok 2002, "Unsupervised clustering with spiking neurons by sparse temporal coding".
  * @throws SpikeError on a value outside [0, 1], fewer than 2 neurons a channel, or no seed where one is drawn from.
  */
 export function populationEncode(values: MatrixLike, options: PopulationEncoderOptions): SpikePattern {
+  checkFields(options, encoderFields);
   const { code = "probability", neuronsPerChannel = 10, peakProbability = 0.8, threshold = 0.1, seed } = options;
   checkWhole("neuronsPerChannel", neuronsPerChannel, 2);
   checkOneOf("code", code, ["probability", "latency"]);
@@ -61,7 +73,8 @@ export function populationEncode(values: MatrixLike, options: PopulationEncoderO
 
 /**
  * The values that a population stands for, T x F: the mean centre j / (G - 1) of the spikes of each channel and frame, each weighted alike,
- * or by 1 - (time within the frame) / frameMs for the latency code. NaN where a channel is silent.
+ * or by 1 - (time within the frame) / frameMs for the latency code. NaN where a channel is silent. All that the
+ * encoder was given may be given again.
  * @throws SpikeError where the neurons do not divide into groups of at least 2.
  */
 export function populationDecode(
@@ -72,6 +85,7 @@ export function populationDecode(
     readonly code?: "probability" | "latency" | undefined;
   },
 ): Matrix<Float64Array> {
+  checkFields(options, encoderFields);
   const { frameMs, neuronsPerChannel: group = 10, code = "probability" } = options;
   checkWhole("neuronsPerChannel", group, 2);
   checkOneOf("code", code, ["probability", "latency"]);

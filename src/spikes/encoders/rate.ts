@@ -1,7 +1,8 @@
 // Rate coding: the value of a channel is how often its neurons fire. Poisson or regular; the rate may change from frame to frame.
 import { Matrix, type MatrixLike, portableLog, type Seed } from "../../numerics/index.js";
+import { checkFields } from "../../reservoir/validate.js";
 import { checkNotNegative, checkOneOf, checkPositive, checkWhole, SpikeError } from "../errors.js";
-import { SpikePattern } from "../pattern/pattern.js";
+import { checkPattern, SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";
 import { encoderMetadata, type FrameOptions, type Frames, framesOf } from "./series.js";
 
@@ -17,6 +18,15 @@ export interface RateEncoderOptions extends FrameOptions {
   readonly seed?: Seed | undefined;
 }
 
+const encoderFields = [
+  "frameMs",
+  "neuronsPerChannel",
+  "process",
+  "minimumRateHz",
+  "maximumRateHz",
+  "seed",
+] satisfies (keyof RateEncoderOptions)[];
+
 /**
  * Rates r = minimum + f (maximum - minimum) of a T x F series of values f in [0, 1], held for frameMs each; every neuron of a channel fires
  * at that rate. A neuron spikes wherever the integral of its rate passes the next of a rising row of levels. Poisson: levels E0, E0 + E1,
@@ -26,6 +36,7 @@ export interface RateEncoderOptions extends FrameOptions {
  * @throws SpikeError on a value outside [0, 1], a rate below 0, or a Poisson process without a seed.
  */
 export function rateEncode(values: MatrixLike, options: RateEncoderOptions): SpikePattern {
+  checkFields(options, encoderFields);
   const { process = "poisson", minimumRateHz = 1, maximumRateHz = 100, seed } = options;
   checkOneOf("process", process, ["poisson", "regular"]);
   checkNotNegative("minimumRateHz", minimumRateHz, "Hz");
@@ -84,11 +95,14 @@ export interface RateDecoderOptions {
 /**
  * The values that rates stand for, T x F: (spikes of the channel in the frame / (G frame in seconds) - minimum) / (maximum - minimum), not
  * clipped, so that its mean is the value that was encoded. Its standard deviation for a Poisson process is sqrt(r / (G frame)) / (maximum -
- * minimum).
+ * minimum). All that the encoder was given may be given again.
  * @throws SpikeError where the neurons do not divide into groups, or minimum and maximum are the same.
  */
 export function rateDecode(pattern: SpikePattern, options: RateDecoderOptions): Matrix<Float64Array> {
+  checkFields(options, encoderFields);
   const { frameMs, neuronsPerChannel = 1, minimumRateHz = 1, maximumRateHz = 100 } = options;
+  checkNotNegative("minimumRateHz", minimumRateHz, "Hz");
+  checkNotNegative("maximumRateHz", maximumRateHz, "Hz");
   const { frames, channels } = decodedShape(pattern, frameMs, neuronsPerChannel);
   if (!(maximumRateHz !== minimumRateHz)) throw new SpikeError("maximumRateHz", maximumRateHz, "a rate other than minimumRateHz");
   const counts = Matrix.zeros(frames, channels);
@@ -107,6 +121,7 @@ export function rateDecode(pattern: SpikePattern, options: RateDecoderOptions): 
 
 /** The T x F shape that a pattern decodes to. @throws SpikeError where neurons or duration do not divide. */
 export function decodedShape(pattern: SpikePattern, frameMs: number, group: number): { frames: number; channels: number } {
+  checkPattern(pattern);
   checkPositive("frameMs", frameMs, "ms");
   checkWhole("neuronsPerChannel", group, 1);
   if (pattern.neuronCount % group !== 0) {

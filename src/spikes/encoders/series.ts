@@ -1,5 +1,6 @@
 // What every encoder starts from: a T x F series of values from 0 to 1, each row held for one frame, each channel given a group of neurons.
 import { asMatrix, Matrix, type MatrixLike, portableLog, portableTanh } from "../../numerics/index.js";
+import { checkFields } from "../../reservoir/validate.js";
 import { checkPositive, checkWhole, SpikeError } from "../errors.js";
 import type { SpikeMetadata } from "../pattern/pattern.js";
 
@@ -71,8 +72,12 @@ export interface UnitScale {
  * becomes 0.5. Give the training data's extremes to map other data the same way.
  * @throws SpikeError on a value that is not finite, or a maximum below its minimum.
  */
-export function scaleToUnit(values: MatrixLike, { minimum, maximum }: UnitScale = {}): Matrix<Float64Array> {
+export function scaleToUnit(values: MatrixLike, scale: UnitScale = {}): Matrix<Float64Array> {
+  checkFields(scale, ["minimum", "maximum"] satisfies (keyof UnitScale)[], "scale");
+  const { minimum, maximum } = scale;
   const out = matrixCopy(values);
+  checkExtremes("minimum", minimum, out.cols);
+  checkExtremes("maximum", maximum, out.cols);
   for (let c = 0; c < out.cols; c++) {
     const column = out.column(c);
     const low = (typeof minimum === "object" ? minimum[c] : minimum) ?? column.reduce((a, b) => Math.min(a, b), Infinity);
@@ -100,6 +105,15 @@ export function squashToUnit(values: MatrixLike): Matrix<Float64Array> {
     out.data[i] = (portableTanh(compressed) + 1) / 2;
   }
   return out;
+}
+
+/** @throws SpikeError unless `extremes` is a number, as many numbers as there are channels, or left out */
+function checkExtremes(name: string, extremes: UnitScale["minimum"] | null, channels: number): void {
+  if (extremes === undefined || typeof extremes === "number") return;
+  if (typeof extremes !== "object" || extremes === null)
+    throw new SpikeError(name, extremes, "a number, or a list of numbers, one a channel");
+  if (extremes.length !== channels) throw new SpikeError(`the number of values of ${name}`, extremes.length, `${channels}, one a channel`);
+  for (let c = 0; c < channels; c++) if (typeof extremes[c] !== "number") throw new SpikeError(`${name}[${c}]`, extremes[c], "a number");
 }
 
 function matrixCopy(values: MatrixLike): Matrix<Float64Array> {

@@ -1,7 +1,8 @@
 // From spike times to T x N inputs of a reservoir, and back. Sums are of whole numbers, so that no order of the spikes changes a bit.
 import { Matrix } from "../../numerics/index.js";
+import { checkFields } from "../../reservoir/validate.js";
 import { checkOneOf, checkPositive, checkWhole, SpikeError } from "../errors.js";
-import { SpikePattern } from "./pattern.js";
+import { checkPattern, SpikePattern } from "./pattern.js";
 
 /** How the duration is cut into bins, and what a spike adds to its bin. */
 export interface BinOptions {
@@ -27,6 +28,8 @@ const amplitudeUnit = 16777216;
  * @throws SpikeError unless exactly one of `bins` and `binMs` is given, and where the amplitudes of one bin reach 2^29.
  */
 export function binSpikes(pattern: SpikePattern, options: BinOptions): Matrix<Float32Array> {
+  checkPattern(pattern);
+  checkFields(options, ["bins", "binMs", "values", "channels"] satisfies (keyof BinOptions)[]);
   const { channels = pattern.neuronCount, values = "counts" } = options;
   checkWhole("channels", channels, 1, pattern.neuronCount);
   checkOneOf("values", values, ["counts", "amplitudes"]);
@@ -54,6 +57,8 @@ export function binSpikes(pattern: SpikePattern, options: BinOptions): Matrix<Fl
  * @throws SpikeError where `bins` is not a whole number of at least 1.
  */
 export function timeProfile(pattern: SpikePattern, bins: number): Matrix<Float64Array> {
+  checkPattern(pattern);
+  checkWhole("bins", bins, 1);
   const { width } = binsOf(pattern, { bins });
   const sums = new Float64Array(bins);
   let total = 0;
@@ -70,8 +75,8 @@ export function timeProfile(pattern: SpikePattern, bins: number): Matrix<Float64
  * The raster of a pattern: T x N in binary32, 1 where neuron n fires within step k of `stepMs` (once or more) and 0 elsewhere.
  * @throws SpikeError where `stepMs` is not above 0.
  */
-export function spikeRaster(pattern: SpikePattern, { stepMs }: { readonly stepMs: number }): Matrix<Float32Array> {
-  const counts = binSpikes(pattern, { binMs: stepMs });
+export function spikeRaster(pattern: SpikePattern, options: { readonly stepMs: number }): Matrix<Float32Array> {
+  const counts = binSpikes(pattern, { binMs: stepOf(options) });
   return new Matrix(
     counts.rows,
     counts.cols,
@@ -84,8 +89,9 @@ export function spikeRaster(pattern: SpikePattern, { stepMs }: { readonly stepMs
  * spikes lie on the grid come back as those patterns.
  * @throws SpikeError where `stepMs` is not above 0 or the raster has no columns.
  */
-export function patternFromRaster(raster: Matrix, { stepMs }: { readonly stepMs: number }): SpikePattern {
-  checkPositive("stepMs", stepMs, "ms");
+export function patternFromRaster(raster: Matrix, options: { readonly stepMs: number }): SpikePattern {
+  const stepMs = stepOf(options);
+  if (!(raster instanceof Matrix)) throw new SpikeError("raster", raster, "a Matrix, T x N");
   const times: number[] = [];
   const neurons: number[] = [];
   for (let i = 0; i < raster.data.length; i++) {
@@ -94,6 +100,11 @@ export function patternFromRaster(raster: Matrix, { stepMs }: { readonly stepMs:
     neurons.push(i % raster.cols);
   }
   return new SpikePattern({ times, neurons }, { durationMs: raster.rows * stepMs, neuronCount: raster.cols });
+}
+
+function stepOf(options: { readonly stepMs: number }): number {
+  checkFields(options, ["stepMs"]);
+  return checkPositive("stepMs", options.stepMs, "ms");
 }
 
 /** How many bins, and how wide they are in ms. @throws SpikeError unless exactly one of `bins` and `binMs` is given. */

@@ -1,8 +1,9 @@
 // Patterns made from patterns: merged, joined, shifted, jittered, thinned. The pattern that is given never changes.
 import type { Seed } from "../../numerics/index.js";
+import { checkFields } from "../../reservoir/validate.js";
 import { checkNotNegative, checkOneOf, checkRange, SpikeError } from "../errors.js";
 import { spikeStream } from "../streams.js";
-import { SpikePattern, type SpikeColumns } from "./pattern.js";
+import { checkPattern, checkPatterns, type SpikeColumns, SpikePattern } from "./pattern.js";
 
 /** Whether patterns share their neurons. */
 export interface MergeOptions {
@@ -16,7 +17,9 @@ export interface MergeOptions {
  * All spikes of several patterns at the times they have. The result lasts as long as the longest, and carries the metadata of the first.
  * @throws SpikeError where there is no pattern.
  */
-export function mergePatterns(patterns: readonly SpikePattern[], { neurons = "shared" }: MergeOptions = {}): SpikePattern {
+export function mergePatterns(patterns: readonly SpikePattern[], options: MergeOptions = {}): SpikePattern {
+  checkFields(options, ["neurons"] satisfies (keyof MergeOptions)[]);
+  const { neurons = "shared" } = options;
   const first = firstOf(patterns);
   checkOneOf("neurons", neurons, ["shared", "stacked"]);
   const origins = [0];
@@ -38,8 +41,10 @@ export function mergePatterns(patterns: readonly SpikePattern[], { neurons = "sh
  */
 export function concatenatePatterns(
   patterns: readonly SpikePattern[],
-  { gapMs = 0 }: { readonly gapMs?: number | undefined } = {},
+  options: { readonly gapMs?: number | undefined } = {},
 ): SpikePattern {
+  checkFields(options, ["gapMs"]);
+  const { gapMs = 0 } = options;
   const first = firstOf(patterns);
   checkNotNegative("gapMs", gapMs, "ms");
   const origins = [0];
@@ -62,13 +67,10 @@ export type PatternEdge = "clamp" | "drop";
  * `edge` is "clamp".
  * @throws SpikeError where `byMs` is not a finite number.
  */
-export function shiftPattern(
-  pattern: SpikePattern,
-  byMs: number,
-  { edge = "drop" }: { readonly edge?: PatternEdge | undefined } = {},
-): SpikePattern {
+export function shiftPattern(pattern: SpikePattern, byMs: number, options: { readonly edge?: PatternEdge | undefined } = {}): SpikePattern {
+  checkFields(options, ["edge"]);
   if (!Number.isFinite(byMs)) throw new SpikeError("byMs", byMs, "a finite number of ms");
-  return moved(pattern, edge, (i) => pattern.times[i]! + byMs);
+  return moved(pattern, options.edge ?? "drop", (i) => pattern.times[i]! + byMs);
 }
 
 /** How far spikes are moved, and what becomes of those that leave the pattern. */
@@ -88,6 +90,7 @@ export interface JitterOptions {
  * @throws SpikeError where the standard deviation is below 0.
  */
 export function jitterPattern(pattern: SpikePattern, options: JitterOptions): SpikePattern {
+  checkFields(options, ["seed", "standardDeviationMs", "distribution", "edge"] satisfies (keyof JitterOptions)[]);
   const { seed, standardDeviationMs, distribution = "normal", edge = "clamp" } = options;
   checkNotNegative("standardDeviationMs", standardDeviationMs, "ms");
   checkOneOf("distribution", distribution, ["normal", "uniform"]);
@@ -104,16 +107,17 @@ export function jitterPattern(pattern: SpikePattern, options: JitterOptions): Sp
  * The pattern with each spike left out with probability `dropProbability`, drawn for its position.
  * @throws SpikeError where that is no number from 0 to 1.
  */
-export function thinPattern(
-  pattern: SpikePattern,
-  { dropProbability, seed }: { readonly dropProbability: number; readonly seed: Seed },
-): SpikePattern {
+export function thinPattern(pattern: SpikePattern, options: { readonly dropProbability: number; readonly seed: Seed }): SpikePattern {
+  checkPattern(pattern);
+  checkFields(options, ["dropProbability", "seed"]);
+  const { dropProbability, seed } = options;
   checkRange("dropProbability", dropProbability, 0, 1);
   const draws = spikeStream("thinning", seed);
   return kept(pattern, pattern.times, (i) => draws.uniform(0, i) >= dropProbability);
 }
 
 function firstOf(patterns: readonly SpikePattern[]): SpikePattern {
+  checkPatterns(patterns);
   const [first] = patterns;
   if (!first) throw new SpikeError("patterns", patterns, "at least one pattern");
   return first;
@@ -139,6 +143,7 @@ function joined(
 }
 
 function moved(pattern: SpikePattern, edge: PatternEdge, time: (i: number) => number): SpikePattern {
+  checkPattern(pattern);
   checkOneOf("edge", edge, ["clamp", "drop"]);
   const times = Float64Array.from(pattern.times, (_, i) => time(i));
   if (edge === "drop") return kept(pattern, times, (i) => times[i]! >= 0 && times[i]! <= pattern.durationMs);

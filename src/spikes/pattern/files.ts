@@ -6,8 +6,9 @@ import { FormatError } from "../../io/errors.js";
 import { decodeText, readBytes } from "../../io/files.js";
 import { decodeNpz, encodeNpz } from "../../io/npz.js";
 import { Matrix } from "../../numerics/index.js";
+import { checkFields } from "../../reservoir/validate.js";
 import { SpikeError } from "../errors.js";
-import { type SpikeColumns, type SpikeMetadata, SpikePattern, type SpikePatternOptions } from "./pattern.js";
+import { checkPattern, type SpikeColumns, type SpikeMetadata, SpikePattern, type SpikePatternOptions } from "./pattern.js";
 
 /** What reading takes where a file does not say it, as CSV written elsewhere does not. */
 export interface PatternReadOptions {
@@ -18,6 +19,8 @@ export interface PatternReadOptions {
   /** The name that errors call the data by. */
   readonly source?: string | undefined;
 }
+
+const readFields: readonly (keyof PatternReadOptions)[] = ["durationMs", "neuronCount", "source"];
 
 /** The formats of one pattern, by the ending of the file's name. */
 export type PatternFormat = "json" | "csv" | "npz";
@@ -33,13 +36,15 @@ interface Frame {
  * it was.
  */
 export function patternToJson(pattern: SpikePattern): string {
-  const { durationMs, neuronCount, metadata, times, neurons, amplitudes } = pattern;
+  const { durationMs, neuronCount, metadata, times, neurons, amplitudes } = checkPattern(pattern);
   const columns = { times: [...times], neurons: [...neurons], ...(amplitudes ? { amplitudes: [...amplitudes] } : {}) };
   return JSON.stringify({ durationMs, neuronCount, metadata, ...columns });
 }
 
 /** The pattern of {@link patternToJson}; spikes may stand in any order. @throws FormatError */
 export function patternFromJson(text: string, options: PatternReadOptions = {}): SpikePattern {
+  checkFields(options, readFields);
+  checkText(text);
   const source = options.source ?? "JSON text";
   let value: unknown;
   try {
@@ -58,7 +63,8 @@ export function patternFromJson(text: string, options: PatternReadOptions = {}):
  * A pattern as CSV text: a line "# " with durationMs, neuronCount and metadata as JSON, a header, and a row a spike: time_ms, neuron, and
  * amplitude where the pattern has them.
  */
-export function patternToCsv({ durationMs, neuronCount, metadata, times, neurons, amplitudes }: SpikePattern): string {
+export function patternToCsv(pattern: SpikePattern): string {
+  const { durationMs, neuronCount, metadata, times, neurons, amplitudes } = checkPattern(pattern);
   const columns = ["time_ms", "neuron", ...(amplitudes ? ["amplitude"] : [])];
   const table = Matrix.zeros(times.length, columns.length);
   for (let i = 0; i < times.length; i++) {
@@ -73,6 +79,8 @@ export function patternToCsv({ durationMs, neuronCount, metadata, times, neurons
  * @throws FormatError
  */
 export async function patternFromCsv(text: string, options: PatternReadOptions = {}): Promise<SpikePattern> {
+  checkFields(options, readFields);
+  checkText(text);
   const source = options.source ?? "CSV text";
   const [first = ""] = text.split("\n", 1);
   let frame: Frame = {};
@@ -103,7 +111,7 @@ export async function patternFromCsv(text: string, options: PatternReadOptions =
  * A pattern as NPZ bytes: times_ms (float64), neurons (uint32), amplitudes (float32), duration_ms, neuron_count, metadata (JSON as bytes).
  */
 export async function encodePatternNpz(pattern: SpikePattern): Promise<Uint8Array> {
-  const { times, neurons, amplitudes, durationMs, neuronCount, metadata } = pattern;
+  const { times, neurons, amplitudes, durationMs, neuronCount, metadata } = checkPattern(pattern);
   return encodeNpz({
     times_ms: times,
     neurons,
@@ -116,6 +124,7 @@ export async function encodePatternNpz(pattern: SpikePattern): Promise<Uint8Arra
 
 /** The pattern of {@link encodePatternNpz}; only times_ms and neurons have to be there, of any type of number. @throws FormatError */
 export async function decodePatternNpz(bytes: Uint8Array, options: PatternReadOptions = {}): Promise<SpikePattern> {
+  checkFields(options, readFields);
   const source = options.source ?? "NPZ data";
   const arrays = await decodeNpz(bytes, { source });
   const numbers = (name: string): Float64Array | undefined => {
@@ -147,12 +156,17 @@ export async function writeSpikePattern(path: string, pattern: SpikePattern): Pr
 
 /** Reads a pattern from a file of those three formats (Node). @throws SpikeError, FileError */
 export async function readSpikePattern(path: string, options: Omit<PatternReadOptions, "source"> = {}): Promise<SpikePattern> {
+  checkFields(options, ["durationMs", "neuronCount"] satisfies (keyof PatternReadOptions)[]);
   const format = formatOf(path);
   const bytes = await readBytes(path);
   const named = { ...options, source: path };
   if (format === "npz") return decodePatternNpz(bytes, named);
   const text = decodeText(bytes, path);
   return format === "json" ? patternFromJson(text, named) : patternFromCsv(text, named);
+}
+
+function checkText(text: string): void {
+  if (typeof text !== "string") throw new SpikeError("the text of a pattern", text, "a text: bytes are read by decodePatternNpz");
 }
 
 function formatOf(path: string): PatternFormat {

@@ -1,15 +1,17 @@
 // Event lists in HDF5, many patterns in one file, laid out as the Spiking Heidelberg Digits are (Cramer et al. 2020): spikes/times and
 // spikes/units of one row a pattern, labels, extra/keys. h5wasm, an optional peer, reads the file; nothing of it is loaded before.
-import type { Dataset, File as Hdf5File } from "h5wasm";
+
 import { unzlibSync } from "fflate";
+import type { Dataset, File as Hdf5File } from "h5wasm";
 import { writeFileAtomic } from "../../io/atomic.js";
 import { FileError } from "../../io/errors.js";
 import { readBytes } from "../../io/files.js";
 import { float16ToFloat32 } from "../../io/half.js";
+import { checkFields } from "../../reservoir/validate.js";
 import { checkOneOf, checkPositive, checkWhole, SpikeError } from "../errors.js";
 import { toFloat16 } from "./float16.js";
 import { hdf5Templates } from "./hdf5-templates.js";
-import { SpikePattern } from "./pattern.js";
+import { checkPatterns, SpikePattern } from "./pattern.js";
 
 type Hdf5 = typeof import("h5wasm");
 
@@ -22,6 +24,8 @@ export interface SpikeHdf5Options {
   /** The name that errors call the data by. */
   readonly source?: string | undefined;
 }
+
+const readFields: readonly (keyof SpikeHdf5Options)[] = ["neuronCount", "durationMs", "source"];
 
 let opened = 0;
 
@@ -65,6 +69,8 @@ export class SpikeEventFile implements Disposable {
 
   /** @throws FileError where the file is no HDF5 file of event lists, or h5wasm is not installed. */
   static async decode(bytes: Uint8Array, options: SpikeHdf5Options = {}): Promise<SpikeEventFile> {
+    checkFields(options, readFields);
+    if (!(bytes instanceof Uint8Array)) throw new SpikeError("bytes", bytes, "a Uint8Array");
     const source = options.source ?? "HDF5 data";
     if (!signatureAt(bytes)) throw new FileError(source, "it is no HDF5 file", "content");
     const { library, module } = await loadHdf5();
@@ -85,6 +91,7 @@ export class SpikeEventFile implements Disposable {
 
   /** Opens a file (Node). @throws FileError */
   static async open(path: string, options: Omit<SpikeHdf5Options, "source"> = {}): Promise<SpikeEventFile> {
+    checkFields(options, ["neuronCount", "durationMs"] satisfies (keyof SpikeHdf5Options)[]);
     return SpikeEventFile.decode(await readBytes(path), { ...options, source: path });
   }
 
@@ -183,7 +190,11 @@ export interface SpikeHdf5WriteOptions {
  * @throws SpikeError where some patterns have labels and others do not, or a neuron is beyond 65535.
  */
 export async function encodeSpikeHdf5(patterns: readonly SpikePattern[], options: SpikeHdf5WriteOptions = {}): Promise<Uint8Array> {
+  checkPatterns(patterns);
+  checkFields(options, ["times", "classNames"] satisfies (keyof SpikeHdf5WriteOptions)[]);
   const { times = "float32" } = options;
+  if (options.classNames !== undefined && !Array.isArray(options.classNames))
+    throw new SpikeError("classNames", options.classNames, "a list of texts");
   checkOneOf("times", times, ["float16", "float32"]);
   const classes = classesOf(patterns, options.classNames);
   const { library, module } = await loadHdf5();

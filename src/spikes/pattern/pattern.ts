@@ -123,6 +123,18 @@ export class SpikePattern {
   }
 }
 
+/** @throws SpikeError where `value`, which errors call `name`, is no pattern */
+export function checkPattern(value: SpikePattern, name = "pattern"): SpikePattern {
+  if (!(value?.times instanceof Float64Array && value.neurons instanceof Uint32Array)) throw new SpikeError(name, value, "a SpikePattern");
+  return value;
+}
+
+/** @throws SpikeError where `patterns` is no list, or holds something other than patterns */
+export function checkPatterns(patterns: readonly SpikePattern[]): void {
+  if (!Array.isArray(patterns)) throw new SpikeError("patterns", patterns, "a list of SpikePatterns");
+  for (let i = 0; i < patterns.length; i++) checkPattern(patterns[i], `patterns[${i}]`);
+}
+
 /** @throws SpikeError where spikes or the pattern's sizes are missing altogether */
 function checkGiven(spikes: unknown, options: unknown): void {
   if (typeof spikes !== "object" || spikes === null || !(Array.isArray(spikes) || "times" in spikes))

@@ -75,7 +75,7 @@ export function interspikeIntervals(pattern: SpikePattern, neuron?: number): Flo
 }
 
 function checkWindow(startMs: number, endMs: number): void {
-  if (!(startMs <= endMs)) {
+  if (!(typeof startMs === "number" && typeof endMs === "number" && startMs <= endMs)) {
     throw new SpikeError("the window", [startMs, endMs], "two times in ms, the first not after the second", `${startMs} to ${endMs} ms`);
   }
 }
