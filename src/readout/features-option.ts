@@ -40,6 +40,32 @@ export function featuresOf(spec: FeatureSpec, shape: ReadoutShape): number {
   return featureCount(spec, shape.stateSize, shape.inputSize);
 }
 
+/** @throws TypeError for what holds no sizes, RangeError for numbers of neurons, inputs or outputs that there cannot be */
+export function checkSizes(
+  what: object,
+  name: string,
+  sizes: readonly (keyof ReadoutShape)[] = ["stateSize", "inputSize", "outputSize"],
+): void {
+  if (typeof what !== "object" || what === null)
+    throw new TypeError(`${name} is ${describe(what)}; it takes an object with ${sizes.join(", ")}`);
+  for (const size of sizes) {
+    const value = (what as Partial<ReadoutShape>)[size];
+    if (!Number.isSafeInteger(value) || value! < 0)
+      throw new RangeError(`${name}: ${size} is ${describe(value)}; it takes a whole number of at least 0`);
+  }
+}
+
+/** @throws TypeError for what does not say which features there are */
+export function checkFeatures(features: FeatureSpec): void {
+  if (typeof features !== "object" || features === null)
+    throw new TypeError(`features is ${describe(features)}; it takes an object with state, input, squares`);
+  const { state, input, squares } = features;
+  if (state !== "plain" && state !== "squareHalf")
+    throw new TypeError(`features.state is ${describe(state)}; it takes "plain" or "squareHalf"`);
+  for (const [name, value] of Object.entries({ input, squares }))
+    if (typeof value !== "boolean") throw new TypeError(`features.${name} is ${describe(value)}; it takes true or false`);
+}
+
 /** @throws TypeError for options that are no object, and for a field that is not in the list */
 export function knownFields(what: string, options: object, fields: readonly string[]): void {
   if (typeof options !== "object" || options === null)

@@ -3,7 +3,7 @@
 import { type DenseBlas, type GramSum, Matrix, mirrorLowerTriangle, PortableGram } from "../numerics/index.js";
 import type { TrainingSink } from "../reservoir/engine.js";
 import type { FeatureSpec } from "../reservoir/features.js";
-import { featureColumns, featuresOf } from "./features-option.js";
+import { checkFeatures, checkSizes, featureColumns, featuresOf, flag } from "./features-option.js";
 import { checkFinite, checkShape, type ReadoutShape } from "./training-data.js";
 
 /** Which features are summed, of rows of what shape. */
@@ -25,11 +25,13 @@ export class GramAccumulator implements TrainingSink {
   readonly constant: boolean;
   readonly #sum: GramSum;
 
-  /** @throws MemoryLimitError where the sums do not fit 4 GiB */
+  /** @throws TypeError or RangeError naming the option, MemoryLimitError where the sums do not fit 4 GiB */
   constructor(options: GramAccumulatorOptions) {
+    checkSizes(options, "the accumulator");
+    checkFeatures(options.features);
     this.features = options.features;
     this.shape = { stateSize: options.stateSize, inputSize: options.inputSize, outputSize: options.outputSize };
-    this.constant = options.constant ?? true;
+    this.constant = flag("constant", options.constant, true);
     this.featureCount = featuresOf(this.features, this.shape) + (this.constant ? 1 : 0);
     const columns = this.featureCount + this.shape.outputSize;
     this.#sum = options.blas ? options.blas.gram(columns) : new PortableGram(columns);

@@ -2,8 +2,8 @@
 export { IllConditionedError, SingularFitError } from "./errors.js";
 export type { FeatureOptions } from "./features-option.js";
 export { GramAccumulator, type GramAccumulatorOptions, type GramSums } from "./gram-accumulator.js";
-export { type LeastMeanSquaresOptions, leastMeanSquares } from "./least-mean-squares.js";
 export type { LambdaSelection, SelectionMethod } from "./lambda-selection.js";
+export { type LeastMeanSquaresOptions, leastMeanSquares } from "./least-mean-squares.js";
 export { NotConvergedError } from "./newton.js";
 export { type OnlineStep, OnlineTrainer } from "./online-trainer.js";
 export { type RecursiveLeastSquaresOptions, recursiveLeastSquares } from "./recursive-least-squares.js";

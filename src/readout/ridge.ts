@@ -3,7 +3,7 @@
 import { type DenseBlas, describe, Matrix, SystemBlas } from "../numerics/index.js";
 import type { FeatureSpec } from "../reservoir/features.js";
 import { SingularFitError } from "./errors.js";
-import { choice, type FeatureOptions, featureSpec, featuresOf, flag, knownFields, numberIn } from "./features-option.js";
+import { checkSizes, choice, type FeatureOptions, featureSpec, featuresOf, flag, knownFields, numberIn } from "./features-option.js";
 import { GramAccumulator } from "./gram-accumulator.js";
 import { generalisedCrossValidation, type LambdaSelection, leaveOneOut, type SelectionMethod } from "./lambda-selection.js";
 import { solveDual } from "./ridge-dual.js";
@@ -126,6 +126,8 @@ export class RidgeTrainer {
 
   /** The readout of the rows taken in by `partialFit`, or of an accumulator of this trainer's; either can go on afterwards. */
   solve(accumulator: RidgeAccumulator | undefined = this.#accumulator): TrainedReadout {
+    if (accumulator !== undefined && !(accumulator instanceof GramAccumulator || accumulator instanceof TriangularAccumulator))
+      throw new TypeError(`accumulator is ${describe(accumulator)}; it takes one that this trainer's accumulator() gave`);
     if (!accumulator || accumulator.rows === 0) throw new RangeError("there are no training rows; call partialFit before solve");
     this.#checkRows(accumulator.rows, accumulator.shape);
     if (accumulator instanceof TriangularAccumulator !== (this.#solver === "qr") || accumulator.constant !== this.#constant) {
@@ -140,6 +142,7 @@ export class RidgeTrainer {
   /** An empty accumulator for rows of this shape: a training sink for an engine, or one part of several that are merged. */
   accumulator(shape: ReadoutShape): RidgeAccumulator {
     if (this.#solver === "dual") throw new TypeError('solver "dual" keeps every row; for rows that stream by, take "cholesky" or "qr"');
+    checkSizes(shape, "the shape of the accumulator");
     const { stateSize, inputSize, outputSize } = shape;
     const own = { stateSize, inputSize, outputSize, features: this.features, constant: this.#constant };
     return this.#solver === "qr" ? new TriangularAccumulator(own) : new GramAccumulator({ ...own, blas: this.#blas });

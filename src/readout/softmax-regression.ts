@@ -1,6 +1,6 @@
 // Multinomial logistic regression: a readout whose outputs are scores of classes, and their probabilities. The minimiser is in
 // newton.ts; loss and derivatives are here.
-import { asMatrix, Matrix, type MatrixLike, portableExp, portableLog, ResidentRows } from "../numerics/index.js";
+import { asMatrix, describe, Matrix, type MatrixLike, portableExp, portableLog, ResidentRows } from "../numerics/index.js";
 import { type FeatureSpec, writeFeatures } from "../reservoir/features.js";
 import { type FeatureOptions, featureSpec, featuresOf, flag, knownFields, numberIn } from "./features-option.js";
 import { minimiseByNewton, type SmoothObjective } from "./newton.js";
@@ -46,8 +46,9 @@ export class SoftmaxReadout extends TrainedReadout {
   }
 }
 
-/** Row by row exp(s_k) / sum of exp(s_j), of scores T x K, in portable arithmetic. */
+/** Row by row exp(s_k) / sum of exp(s_j), of scores T x K, in portable arithmetic. @throws TypeError for what is no Matrix */
 export function softmax(scores: Matrix): Matrix<Float64Array> {
+  if (!(scores instanceof Matrix)) throw new TypeError(`scores is ${describe(scores)}; it takes a Matrix`);
   const out = Matrix.zeros(scores.rows, scores.cols);
   for (let t = 0; t < scores.rows; t++) softmaxRow(scores.row(t), out.row(t));
   return out;

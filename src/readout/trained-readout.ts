@@ -1,6 +1,7 @@
 // A trained linear readout: plain data, and its evaluation over whole series. How it was trained is another file's matter.
 import { allocate, asMatrix, describe, evaluateRows, Matrix, type MatrixLike, type Precision, precisionOf } from "../numerics/index.js";
 import { applyReadout, type FeatureSpec, featureCount, type LinearReadout, writeFeatures } from "../reservoir/features.js";
+import { checkFeatures, checkSizes } from "./features-option.js";
 
 /** Products below which plain code is done before a WebAssembly instance is ready. */
 const smallWork = 65536;
@@ -37,8 +38,13 @@ export class TrainedReadout implements LinearReadout {
   readonly intercept: Float64Array;
   readonly training: ReadoutTraining | undefined;
 
-  /** @throws RangeError where the weights do not fit the features or the intercept */
+  /** @throws TypeError for a field of another kind, RangeError where the weights do not fit the features or the intercept */
   constructor(data: LinearReadout, training?: ReadoutTraining) {
+    checkSizes(data, "the readout", ["stateSize", "inputSize"]);
+    checkFeatures(data.features);
+    if (!(data.weights instanceof Matrix && data.weights.data instanceof Float64Array))
+      throw new TypeError(`weights is ${describe(data.weights)}; it takes a Matrix of Float64Array`);
+    if (!(data.intercept instanceof Float64Array)) throw new TypeError(`intercept is ${describe(data.intercept)}; it takes a Float64Array`);
     const expected = featureCount(data.features, data.stateSize, data.inputSize);
     if (data.weights.cols !== expected) {
       throw new RangeError(`the weights have ${data.weights.cols} columns; the features of this readout take ${expected}`);
@@ -90,12 +96,15 @@ export class TrainedReadout implements LinearReadout {
     return training ? { ...json, training } : json;
   }
 
-  /** A readout from what `toJSON` gave. It checks nothing: files are checked by what reads them. */
+  /** A readout from what `toJSON` gave. @throws TypeError or RangeError for fields that it did not give */
   static fromJSON(json: ReadoutJson): TrainedReadout {
+    checkSizes(json, "the readout", ["stateSize", "inputSize"]);
     const { features, stateSize, inputSize, training } = json;
-    const cols = featureCount(features, stateSize, inputSize);
-    const weights = new Matrix(json.weights.length, cols, Float64Array.from(json.weights.flat()));
-    return new TrainedReadout({ features, stateSize, inputSize, weights, intercept: Float64Array.from(json.intercept) }, training);
+    checkFeatures(features);
+    const rows = asMatrix(json.weights, "weights");
+    const weights = rows.rows === 0 ? Matrix.zeros(0, featureCount(features, stateSize, inputSize)) : rows;
+    const intercept = asMatrix(json.intercept, "intercept").data;
+    return new TrainedReadout({ features, stateSize, inputSize, weights, intercept } as LinearReadout, training);
   }
 
   #inputs(inputs: MatrixLike | undefined, rows: number): Matrix | undefined {

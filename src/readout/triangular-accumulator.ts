@@ -3,7 +3,7 @@
 import { type Matrix, TriangularFactor } from "../numerics/index.js";
 import type { TrainingSink } from "../reservoir/engine.js";
 import type { FeatureSpec } from "../reservoir/features.js";
-import { featureColumns, featuresOf } from "./features-option.js";
+import { checkFeatures, checkSizes, featureColumns, featuresOf, flag } from "./features-option.js";
 import { checkRows } from "./gram-accumulator.js";
 import type { ReadoutShape } from "./training-data.js";
 
@@ -24,11 +24,13 @@ export class TriangularAccumulator implements TrainingSink {
   readonly constant: boolean;
   readonly #factor: TriangularFactor;
 
-  /** @throws MemoryLimitError where F x (F + O) values do not fit 4 GiB */
+  /** @throws TypeError or RangeError naming the option, MemoryLimitError where F x (F + O) values do not fit 4 GiB */
   constructor(options: TriangularAccumulatorOptions) {
+    checkSizes(options, "the accumulator");
+    checkFeatures(options.features);
     this.features = options.features;
     this.shape = { stateSize: options.stateSize, inputSize: options.inputSize, outputSize: options.outputSize };
-    this.constant = options.constant ?? true;
+    this.constant = flag("constant", options.constant, true);
     this.featureCount = featuresOf(this.features, this.shape) + (this.constant ? 1 : 0);
     this.#factor = new TriangularFactor(this.featureCount, this.shape.outputSize);
   }

@@ -1,7 +1,16 @@
 // What trainers say about options and data they cannot take.
 import { describe, expect, it } from "vitest";
 import { Matrix } from "../../src/numerics/index.js";
-import { leastMeanSquares, recursiveLeastSquares, ridge, softmaxRegression } from "../../src/readout/index.js";
+import {
+  GramAccumulator,
+  leastMeanSquares,
+  recursiveLeastSquares,
+  ridge,
+  softmax,
+  softmaxRegression,
+  TrainedReadout,
+  TriangularAccumulator,
+} from "../../src/readout/index.js";
 import { randomMatrix } from "../numerics/linear-algebra-reference.js";
 
 const states = randomMatrix(10, 3, "states");
@@ -130,5 +139,87 @@ describe("options", () => {
     const accumulator = ridge({ solver: "qr" }).accumulator({ stateSize: 3, inputSize: 0, outputSize: 1 });
     accumulator.add(states, Matrix.zeros(10, 0), targets);
     expect(() => ridge().solve(accumulator)).toThrow("the accumulator was made by a trainer with another solver or intercept");
+  });
+});
+
+describe("accumulators", () => {
+  const shape = { stateSize: 3, inputSize: 0, outputSize: 1 };
+  const features = ridge().features;
+
+  it.each([
+    [
+      "no shape",
+      () => ridge().accumulator(undefined as never),
+      "the shape of the accumulator is missing; it takes an object with stateSize",
+    ],
+    [
+      "a size alone",
+      () => ridge().accumulator({ stateSize: 3 } as never),
+      "the shape of the accumulator: inputSize is missing; it takes a whole",
+    ],
+    [
+      "a broken size",
+      () => ridge({ solver: "qr" }).accumulator({ ...shape, outputSize: 0.5 }),
+      "outputSize is 0.5; it takes a whole number",
+    ],
+    ["no options", () => new GramAccumulator(undefined as never), "the accumulator is missing; it takes an object with stateSize"],
+    ["no features", () => new GramAccumulator(shape as never), "features is missing; it takes an object with state, input, squares"],
+    [
+      "features of another name",
+      () => new TriangularAccumulator({ ...shape, features: { ...features, state: "squares" as never } }),
+      'features.state is "squares"; it takes "plain" or "squareHalf"',
+    ],
+    [
+      "another constant",
+      () => new TriangularAccumulator({ ...shape, features, constant: 1 as never }),
+      "constant is 1; it takes true or false",
+    ],
+    ["a shape to solve", () => ridge().solve(shape as never), 'accumulator is {"stateSize":3,"inputSize":0,"outputSize":1}; it takes one'],
+    ["null to solve", () => ridge().solve(null as never), "accumulator is null; it takes one that this trainer's accumulator() gave"],
+  ])("refuse %s", (_, run, message) => {
+    expect(run).toThrow(message);
+  });
+});
+
+describe("softmax", () => {
+  it("refuses what is no Matrix", () => {
+    expect(() => softmax(undefined as never)).toThrow("scores is missing; it takes a Matrix");
+    expect(() => softmax([[1, 2]] as never)).toThrow("scores is an array of 1; it takes a Matrix");
+  });
+});
+
+describe("a readout from its parts", () => {
+  const trained = ridge({ lambda: 0.1 }).fit(states, targets);
+  const { features, stateSize, inputSize, weights, intercept } = trained;
+  const data = { features, stateSize, inputSize, weights, intercept };
+  const made = (change: object) => () => new TrainedReadout({ ...data, ...change } as never);
+  const read = (change: object) => () => TrainedReadout.fromJSON({ ...trained.toJSON(), ...change } as never);
+
+  it.each([
+    ["nothing", () => new TrainedReadout(undefined as never), "the readout is missing; it takes an object with stateSize, inputSize"],
+    ["a text for a size", made({ stateSize: "3" }), 'the readout: stateSize is "3"; it takes a whole number of at least 0'],
+    ["no features", made({ features: undefined }), "features is missing; it takes an object with state, input, squares"],
+    ["features without input", made({ features: { state: "plain" } }), "features.input is missing; it takes true or false"],
+    ["lists for weights", made({ weights: [[1, 2, 3]] }), "weights is an array of 1; it takes a Matrix of Float64Array"],
+    ["binary32 weights", made({ weights: Matrix.zeros(1, 3, "float32") }), "weights is a 1 x 3 matrix; it takes a Matrix of Float64Array"],
+    ["a list for an intercept", made({ intercept: [1] }), "intercept is an array of 1; it takes a Float64Array"],
+    [
+      "JSON that is none",
+      () => TrainedReadout.fromJSON(null as never),
+      "the readout is null; it takes an object with stateSize, inputSize",
+    ],
+    ["JSON without weights", read({ weights: undefined }), "weights is missing; it takes a Matrix"],
+    ["JSON with a weight that was not finite", read({ weights: [[1, null, 3]] }), "weights: row 0, column 1 is null; it takes a number"],
+    ["JSON with ragged weights", read({ weights: [[1, 2, 3], [4]] }), "weights: row 1"],
+    ["JSON of other weights", read({ weights: [[1, 2]] }), "the weights have 2 columns; the features of this readout take 3"],
+    ["JSON with a text for an intercept", read({ intercept: ["1"] }), "intercept: row 0"],
+    ["JSON without sizes", read({ inputSize: undefined }), "the readout: inputSize is missing; it takes a whole number"],
+  ])("refuses %s", (_, run, message) => {
+    expect(run).toThrow(message);
+  });
+
+  it("is the same as it was", () => {
+    expect(made({})().weights).toEqual(weights);
+    expect(read({})()).toEqual(trained);
   });
 });
