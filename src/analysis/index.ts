@@ -1,9 +1,9 @@
 /** Measures of a reservoir itself, before any task: each file one measure, with its definition and source. @module spillway/analysis */
 export {
-  compare,
   type ComparedRun,
   type CompareOptions,
   type Comparison,
+  compare,
   type FirstDifference,
   type TrajectoryDifference,
   type UlpBin,

@@ -34,8 +34,10 @@ export function singularValues(matrix: Matrix): Float64Array {
 /** What stands for a pivot of 0; a square over it is still finite. */
 const smallestPivot = 2 ** -1000;
 
-/** How many singular values exceed `tolerance` times the largest. */
+/** How many singular values, which fall, exceed `tolerance` times the largest. @throws ConfigError for what is no list, or no tolerance */
 export function numericalRank(values: Float64Array, tolerance: number): number {
+  if (!Array.isArray(values) && !ArrayBuffer.isView(values)) throw new ConfigError("values", values, "a list of singular values");
+  if (!(Number.isFinite(tolerance) && tolerance >= 0)) throw new ConfigError("tolerance", tolerance, "a finite number of at least 0");
   const limit = tolerance * (values[0] ?? 0);
   return values.reduce((rank, value) => rank + (value > limit ? 1 : 0), 0);
 }

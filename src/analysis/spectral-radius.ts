@@ -7,7 +7,7 @@ import {
   type SpectralRadiusOptions,
 } from "../numerics/index.js";
 import { chooseEngine, modelOf, ReservoirComputer, type ReservoirModel, type WorkOptions } from "../reservoir/index.js";
-import { checkFields } from "../reservoir/validate.js";
+import { ConfigError, checkFields } from "../reservoir/validate.js";
 import { drawnMatrix } from "../reservoir/weight-draws.js";
 import { checkSource, type ReservoirSource } from "./source.js";
 
@@ -36,11 +36,13 @@ export async function spectralRadius(
   source: ReservoirSource | Matrix | SparseMatrix,
   options: RadiusOptions = {},
 ): Promise<SpectralRadius> {
+  if (Array.isArray(source)) throw new ConfigError("source", source, "a reservoir or a Matrix, such as Matrix.from(rows) makes of lists");
   checkSource(source);
   checkFields(options, fields);
   const { engine: name = "cpu", ...rest } = options;
+  const onlyMethod = { method: rest.method };
   const { engine } = await chooseEngine(name);
-  if ("rows" in source) return engine.spectralRadius?.(source, rest) ?? onHost(source, rest);
+  if ("rows" in source) return engine.spectralRadius?.(source, rest) ?? onHost(source, onlyMethod);
   const model =
     source instanceof ReservoirComputer
       ? (source.model as ReservoirModel)
@@ -49,5 +51,5 @@ export async function spectralRadius(
         : ((await modelOf(source, engine)) as ReservoirModel);
   const { weights, draws, config } = model;
   if (draws && engine.spectralRadius) return engine.spectralRadius(drawnMatrix({ draws, config }), rest);
-  return engine.spectralRadius?.(weights, rest) ?? onHost(weights, rest);
+  return engine.spectralRadius?.(weights, rest) ?? onHost(weights, onlyMethod);
 }

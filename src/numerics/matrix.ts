@@ -269,8 +269,17 @@ export function describe(value: unknown): string {
   if (ArrayBuffer.isView(value)) return `a ${value.constructor.name}`;
   if (typeof value === "function") return "a function";
   if (typeof value === "object" && "rows" in value && "cols" in value) return `a ${value.rows} x ${value.cols} matrix`;
-  const text = JSON.stringify(value) ?? typeof value;
+  const text = jsonOf(value) ?? typeof value;
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;
+}
+
+/** What holds itself or a bigint has no JSON. */
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return "an object without JSON";
+  }
 }
 
 function checkSize(rows: number, cols: number): void {

@@ -1,7 +1,7 @@
 // A pipeline as parameters: plain JSON, checked. What they do stands in pipeline.ts and front.ts.
 import type { ClassifierSettings } from "../model/index.js";
-import { type AnyReservoirOptions, ConfigError } from "../reservoir/index.js";
 import type { MatrixLike } from "../numerics/index.js";
+import { type AnyReservoirOptions, ConfigError } from "../reservoir/index.js";
 import type { BinOptions, CochleaOptions, EncoderConfig, SpikePattern } from "../spikes/index.js";
 
 /** One case: a series of T x C, or, before the encoder "pattern", a spike pattern. */
@@ -45,8 +45,12 @@ export function scalerOf({ scaler, encoder }: PipelineParameters): Scaler {
   return encoder.type === "spikes" && encoder.encoder !== "delta" && encoder.encoder !== "cochlea" ? "unit" : "none";
 }
 
-/** The parameters with one changed: `path` is "reservoir.leakRate", "readout.lambda", "encoder.binMs", ... @throws ConfigError for a path through no object */
+/** The parameters with one changed: `path` is "reservoir.leakRate", "readout.lambda", "encoder.binMs", ... @throws ConfigError for a path through no object, and for what is no path */
 export function withParameter(parameters: PipelineParameters, path: string, value: unknown): PipelineParameters {
+  if (typeof path !== "string" || path.split(".").includes(""))
+    throw new ConfigError("path", path, 'names with points between them, such as "reservoir.leakRate"');
+  if (typeof parameters !== "object" || parameters === null)
+    throw new ConfigError("parameters", parameters, "the parameters of a pipeline");
   const [first = "", ...rest] = path.split(".");
   const here = parameters as unknown as Readonly<Record<string, unknown>>;
   if (rest.length === 0) return { ...here, [first]: value } as unknown as PipelineParameters;

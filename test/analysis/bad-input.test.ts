@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import * as analysis from "../../src/analysis/index.js";
 import "../../src/index.js";
+import { Matrix } from "../../src/numerics/index.js";
 
 const reservoir = { size: 5, seed: 1 };
 const series = Float64Array.from({ length: 60 }, (_, t) => ((t * 37) % 60) / 30);
@@ -41,5 +42,16 @@ describe("analyses", () => {
     expect(() => analysis.transferEntropy(undefined as never, series)).toThrow("source is missing; it takes a list of numbers");
     expect(() => analysis.nearestNeighbourInformation(series, 5 as never)).toThrow("y is 5; it takes a list of numbers");
     expect(() => analysis.singularValues([[1, 2]] as never)).toThrow("matrix is an array of 1; it takes a Matrix");
+    expect(() => analysis.numericalRank(undefined as never, 0.1)).toThrow("values is missing; it takes a list of singular values");
+  });
+
+  it.each([Number.NaN, undefined, -1, "0.1"])("count no rank with a tolerance of %s", (tolerance) => {
+    expect(() => analysis.numericalRank(Float64Array.of(2, 1), tolerance as never)).toThrow(/^tolerance is .*; it takes a finite number/);
+  });
+
+  it("take the spectral radius of a Matrix, not of lists", async () => {
+    await expect(analysis.spectralRadius([[1]] as never)).rejects.toThrow("source is an array of 1; it takes a reservoir or a Matrix");
+    const { signal } = new AbortController();
+    expect((await analysis.spectralRadius(Matrix.from([[0.5]]), { signal, method: "dense" })).radius).toBe(0.5);
   });
 });

@@ -1,8 +1,10 @@
 // What a matrix must be before its eigenvalues are asked for.
-import { checkSparse, isSparse, type Matrix, type SparseMatrix } from "../matrix.js";
+import { checkSparse, describe, isSparse, type Matrix, type SparseMatrix } from "../matrix.js";
 
-/** @throws RangeError on a matrix that is not square, not well-formed, or not finite; naming row and column. */
+/** @throws TypeError for what is no matrix; RangeError on a matrix that is not square, not well-formed, or not finite; naming row and column. */
 export function checkSquare(matrix: Matrix | SparseMatrix): void {
+  if (typeof matrix !== "object" || matrix === null || !(isSparse(matrix) || ArrayBuffer.isView(matrix.data)))
+    throw new TypeError(`the matrix is ${describe(matrix)}; eigenvalues take a Matrix, such as Matrix.from(rows) makes of lists`);
   if (matrix.rows !== matrix.cols) throw new RangeError(`the matrix is ${matrix.rows} x ${matrix.cols}; eigenvalues take a square matrix`);
   if (isSparse(matrix)) checkSparse(matrix, "the matrix");
   const values = isSparse(matrix) ? matrix.values : matrix.data;

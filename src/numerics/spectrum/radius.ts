@@ -1,13 +1,13 @@
 // The spectral radius of a square matrix: max |lambda| over its eigenvalues, right for complex dominant pairs. The result
 // scales every weight of a reservoir, so it is made of IEEE operations in one fixed order and has the same bits everywhere.
-import type { Matrix, SparseMatrix } from "../matrix.js";
+import { describe, type Matrix, type SparseMatrix } from "../matrix.js";
 import { checkSquare } from "./check-square.js";
 import { circularLaw } from "./circular-law.js";
 import { type Component, stronglyConnectedComponents, wholeMatrix } from "./components.js";
 import { denseEigenvalues, modulus } from "./dense.js";
 import { geometricMean } from "./geometric-mean.js";
 import { iterate } from "./krylov.js";
-import { krylovAttempts, type KrylovResult, type KrylovTask } from "./krylov-attempts.js";
+import { type KrylovResult, type KrylovTask, krylovAttempts } from "./krylov-attempts.js";
 import { type BlockSummary, cycleWeights, orthogonalScale, summarize, symmetrizeTree } from "./structure.js";
 
 /** What found a spectral radius. */
@@ -65,10 +65,15 @@ const circularLawLimit = 1e8;
  * radius of rounding size rather than 0. Of more than 3000 rows, a ring with a few chords, whose eigenvalues crowd on a circle, either
  * does not converge or is right to some 1e-6 only.
  *
+ * @throws TypeError for what is no matrix, and for options that there are not.
  * @throws RangeError on a matrix that is not square or holds a NaN or an infinity.
  * @throws SpectralRadiusError where the iteration does not converge on a component of more than 3000 rows.
  */
 export function spectralRadius(matrix: Matrix | SparseMatrix, options: SpectralRadiusOptions = {}): SpectralRadius {
+  if (typeof options !== "object" || options === null)
+    throw new TypeError(`options is ${describe(options)}; it takes an object with method`);
+  const unknown = Object.keys(options).find((name) => name !== "method");
+  if (unknown !== undefined) throw new TypeError(`spectralRadius has no option ${JSON.stringify(unknown)}; it takes method`);
   const steps = radiusSteps(matrix, options);
   let step = steps.next();
   while (!step.done) step = steps.next(iterate(step.value.component, step.value.count, step.value));

@@ -1,0 +1,35 @@
+// What a user gets wrong of a matrix whose eigenvalues are asked for, and how refusals name things.
+import { expect, it, describe as suite } from "vitest";
+import { describe, eigenvalues, Matrix, spectralRadius } from "../../src/numerics/index.js";
+
+suite("eigenvalues", () => {
+  it.each([
+    [undefined, "missing"],
+    [5, "5"],
+    [[[1, 2]], "an array of 1"],
+    [Float64Array.of(1), "a Float64Array"],
+    [{ rows: 1, cols: 1 }, "a 1 x 1 matrix"],
+  ])("are not those of %j", (matrix, name) => {
+    const message = `the matrix is ${name}; eigenvalues take a Matrix, such as Matrix.from(rows) makes of lists`;
+    expect(() => eigenvalues(matrix as never)).toThrow(message);
+    expect(() => spectralRadius(matrix as never)).toThrow(message);
+  });
+
+  it("are found without options that there are not", () => {
+    const matrix = Matrix.from([[0.5]]);
+    expect(() => spectralRadius(matrix, { methd: "dense" } as never)).toThrow('spectralRadius has no option "methd"; it takes method');
+    expect(() => spectralRadius(matrix, null as never)).toThrow("options is null; it takes an object with method");
+    expect(spectralRadius(matrix, { method: "dense" }).radius).toBe(0.5);
+  });
+});
+
+suite("what a refusal calls a value", () => {
+  it("is said of what has no JSON too", () => {
+    const loop: Record<string, unknown> = {};
+    loop["self"] = loop;
+    expect(describe(loop)).toBe("an object without JSON");
+    expect(describe({ seed: 5n })).toBe("an object without JSON");
+    expect(describe({ seed: 5 })).toBe('{"seed":5}');
+    expect(describe(Symbol("x"))).toBe("symbol");
+  });
+});
