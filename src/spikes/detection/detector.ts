@@ -1,8 +1,8 @@
 // Looks for the eight types in patterns, one after the other, and keeps count. What a type is stands in types/.
 
 import { checkFields } from "../../reservoir/validate.js";
-import { checkNotNegative, checkRange, SpikeError } from "../errors.js";
-import type { SpikePattern } from "../pattern/pattern.js";
+import { checkNotNegative, checkOneOf, checkRange, SpikeError } from "../errors.js";
+import { checkPattern, type SpikePattern } from "../pattern/pattern.js";
 import { CircuitBreaker, type CircuitBreakerOptions, CircuitOpenError, type CircuitState } from "./circuit-breaker.js";
 import { type PatternScore, type PatternType, patternTypes } from "./measure.js";
 import { KuramotoOscillators, type OscillatorOptions } from "./oscillators.js";
@@ -114,9 +114,10 @@ export class PatternDetector {
   /**
    * Looks for the types in one pattern. `truth`, where it is known, are the types that the pattern is of: it goes into the statistics
    * alone.
-   * @throws SpikeError on a pattern without spikes, CircuitOpenError while the circuit is open.
+   * @throws SpikeError on a pattern without spikes or a type that there is not, CircuitOpenError while the circuit is open.
    */
   detect(pattern: SpikePattern, truth?: readonly PatternType[]): DetectionResult {
+    checkTruth(truth);
     const startMs = this.#now();
     try {
       const found = this.#breaker.call(() => this.#look(pattern));
@@ -139,7 +140,8 @@ export class PatternDetector {
   }
 
   #look(pattern: SpikePattern): Omit<DetectionResult, "latencyMs"> {
-    if (pattern.spikeCount === 0) throw new SpikeError("the number of spikes", 0, "at least one: a pattern without spikes has no type");
+    if (checkPattern(pattern).spikeCount === 0)
+      throw new SpikeError("the number of spikes", 0, "at least one: a pattern without spikes has no type");
     const long = pattern.durationMs >= (this.#options.minimumDurationMs ?? 10);
     const scores: Partial<Record<PatternType, PatternScore>> = {};
     const detections: Detection[] = [];
@@ -161,4 +163,10 @@ export class PatternDetector {
     if (weak > 0.5) this.#factor = Math.min(this.#factor * 1.01, 100);
     else if (weak < 0.2) this.#factor = Math.max(this.#factor * 0.99, 1);
   }
+}
+
+function checkTruth(truth: readonly PatternType[] | undefined): void {
+  if (truth === undefined) return;
+  if (!Array.isArray(truth)) throw new SpikeError("truth", truth, "a list of pattern types");
+  for (const [i, type] of truth.entries()) checkOneOf(`truth[${i}]`, type, patternTypes);
 }

@@ -44,9 +44,10 @@ export function receiverOperatingCurve(positives: ArrayLike<number>, negatives: 
 }
 
 function scored(name: string, scores: ArrayLike<number>, positive: boolean): { score: number; positive: boolean }[] {
+  if (typeof scores !== "object" || scores === null) throw new SpikeError(name, scores, "a list of scores");
   if (scores.length === 0) throw new SpikeError(`the number of ${name}`, 0, "at least 1");
   return Array.from(scores, (score, i) => {
-    if (Number.isNaN(score)) throw new SpikeError(`score ${i} of ${name}`, score, "a number");
+    if (typeof score !== "number" || Number.isNaN(score)) throw new SpikeError(`score ${i} of ${name}`, score, "a number");
     return { score, positive };
   });
 }

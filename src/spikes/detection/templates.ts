@@ -1,13 +1,15 @@
 // Templates: labelled patterns as binned vectors, and what a new pattern is most like. Types without an example are the detector's
 // business.
-import { readBytes } from "../../io/files.js";
+
 import { writeFileAtomic } from "../../io/atomic.js";
-import { decodeSafetensors, encodeSafetensors } from "../../io/safetensors.js";
 import { FormatError } from "../../io/errors.js";
+import { readBytes } from "../../io/files.js";
+import { decodeSafetensors, encodeSafetensors } from "../../io/safetensors.js";
 import { asMatrix, firstNonFinite, Matrix, type MatrixLike } from "../../numerics/index.js";
+import { checkFields } from "../../reservoir/validate.js";
 import { checkRange, checkWhole, SpikeError } from "../errors.js";
 import { binSpikes } from "../pattern/binning.js";
-import type { SpikePattern } from "../pattern/pattern.js";
+import { checkPatterns, type SpikePattern } from "../pattern/pattern.js";
 import { cosine32, dot32, norm32 } from "./cosine.js";
 
 /** How patterns become vectors of bins x channels numbers. */
@@ -36,6 +38,8 @@ export interface TemplateMatch {
   readonly scores: Float32Array;
 }
 
+const fields: readonly (keyof (TemplateShape & TemplateOptions))[] = ["bins", "channels", "threshold"];
+
 const kind = "spillway spike templates";
 
 /**
@@ -55,7 +59,9 @@ export class PatternTemplates implements TemplateShape {
    * Templates that are given, P x D in binary32.
    * @throws SpikeError where labels, vectors and shape do not fit, or a number is not finite.
    */
-  constructor(labels: readonly string[], vectors: MatrixLike, { bins, channels, threshold = 0.5 }: TemplateShape & TemplateOptions) {
+  constructor(labels: readonly string[], vectors: MatrixLike, options: TemplateShape & TemplateOptions) {
+    checkFields(options, fields);
+    const { bins, channels, threshold = 0.5 } = options;
     checkWhole("bins", bins, 1);
     checkWhole("channels", channels, 1);
     this.threshold = checkRange("threshold", threshold, -1, 1);
@@ -82,15 +88,18 @@ export class PatternTemplates implements TemplateShape {
     patterns: readonly SpikePattern[],
     options: TemplateShape & TemplateOptions & { readonly labels?: readonly string[] | undefined },
   ): PatternTemplates {
+    checkPatterns(patterns);
+    checkFields(options, [...fields, "labels"]);
+    const { labels: given, ...shape } = options;
     const labels =
-      options.labels ??
+      given ??
       patterns.map(
         ({ metadata }, i) => metadata.label ?? fail(`the label of pattern ${i}`, undefined, "a text, in its metadata or in labels"),
       );
     if (labels.length !== patterns.length) fail("the number of labels", labels.length, `${patterns.length}, one a pattern`);
     const sums = new Map<string, { count: number; sum: Float64Array }>();
     for (const [i, pattern] of patterns.entries()) {
-      const vector = vectorOf(pattern, options);
+      const vector = vectorOf(pattern, shape);
       const entry = sums.get(labels[i]!) ?? { count: 0, sum: new Float64Array(vector.length) };
       for (let d = 0; d < vector.length; d++) entry.sum[d] = entry.sum[d]! + vector[d]!;
       entry.count++;
@@ -98,7 +107,7 @@ export class PatternTemplates implements TemplateShape {
     }
     if (sums.size === 0) fail("the number of patterns", 0, "at least 1");
     const rows = [...sums.values()].map(({ count, sum }) => sum.map((value) => value / count));
-    return new PatternTemplates([...sums.keys()], rows, options);
+    return new PatternTemplates([...sums.keys()], rows, shape);
   }
 
   /** What a pattern is most like. @throws SpikeError where it has fewer neurons than channels. */
@@ -129,7 +138,9 @@ export class PatternTemplates implements TemplateShape {
   }
 
   /** What `encode` gave. @throws FormatError where it is something else. */
-  static decode(bytes: Uint8Array, { source = "template data" }: { readonly source?: string | undefined } = {}): PatternTemplates {
+  static decode(bytes: Uint8Array, options: { readonly source?: string | undefined } = {}): PatternTemplates {
+    checkFields(options, ["source"]);
+    const { source = "template data" } = options;
     const { tensors, metadata } = decodeSafetensors(bytes, { source });
     const tensor = tensors["templates"];
     if (metadata["format"] !== kind || tensor?.dtype !== "F32" || tensor.shape.length !== 2) {

@@ -2,8 +2,8 @@
 import type { Matrix, SparseMatrix } from "../../numerics/index.js";
 import { ReservoirComputer, type SpikingModel, type WorkOptions } from "../../reservoir/index.js";
 import { checkPositive } from "../errors.js";
-import type { SpikePattern } from "../pattern/pattern.js";
-import { SpikeTimingPlasticity, type SpikeTimingOptions } from "../plasticity/spike-timing.js";
+import { checkPatterns, type SpikePattern } from "../pattern/pattern.js";
+import { type SpikeTimingOptions, SpikeTimingPlasticity } from "../plasticity/spike-timing.js";
 import { firedSteps, patternInputs } from "./process.js";
 import { synapticWeights, withSynapticWeights } from "./weights.js";
 
@@ -40,6 +40,7 @@ export async function learnSpikeTiming(
   patterns: readonly SpikePattern[],
   { weightUnit, renewMs = 1000, engine, signal, onProgress, ...rule }: LiquidLearningOptions = {},
 ): Promise<LearntLiquid> {
+  checkPatterns(patterns);
   const { timeStep } = model.config;
   const weights = synapticWeights(model);
   const unit = checkPositive("weightUnit", weightUnit ?? meanSize(weights), "mV");

@@ -1,10 +1,10 @@
 // A spike pattern through a reservoir: to a state, to all states, to the reservoir's own spikes. Any kind of reservoir on any engine.
-import { allocate, type FloatArray, Matrix } from "../../numerics/index.js";
+import { allocate, asMatrix, type FloatArray, Matrix } from "../../numerics/index.js";
 import type { AnyReservoirComputer, ReservoirComputer, SpikingModel, WorkOptions } from "../../reservoir/index.js";
 import { checkFields } from "../../reservoir/validate.js";
 import { checkOneOf, SpikeError } from "../errors.js";
 import { binSpikes } from "../pattern/binning.js";
-import { SpikePattern } from "../pattern/pattern.js";
+import { checkPattern, checkPatterns, SpikePattern } from "../pattern/pattern.js";
 
 /** How patterns become inputs. */
 export interface InputOptions {
@@ -23,7 +23,11 @@ export interface ProcessOptions extends InputOptions, WorkOptions {
  * spikes from t to t + 1 steps; one at the very end belongs to the last row.
  * @throws SpikeError where the pattern has another number of neurons than the reservoir has inputs
  */
-export function patternInputs({ model }: AnyReservoirComputer, pattern: SpikePattern, { stepMs }: InputOptions = {}): Matrix<Float32Array> {
+export function patternInputs(reservoir: AnyReservoirComputer, pattern: SpikePattern, options: InputOptions = {}): Matrix<Float32Array> {
+  checkPattern(pattern);
+  checkFields(options, ["stepMs"] satisfies (keyof InputOptions)[]);
+  const { model } = reservoir;
+  const { stepMs } = options;
   if (pattern.neuronCount !== model.inputSize) {
     throw new SpikeError("the number of neurons of the pattern", pattern.neuronCount, `${model.inputSize}, the reservoir's inputSize`);
   }
@@ -46,10 +50,11 @@ export async function processPatterns(
   options: ProcessOptions = {},
 ): Promise<Matrix> {
   checkFields(options, ["stepMs", "signal", "onProgress", "state"] satisfies (keyof ProcessOptions)[]);
-  const { state = "last", signal, onProgress } = options;
+  checkPatterns(patterns);
+  const { state = "last", signal, onProgress, ...binning } = options;
   checkOneOf("state", state, ["last", "mean"]);
   const { size, precision } = reservoir.model;
-  const inputs = patterns.map((pattern) => patternInputs(reservoir, pattern, options));
+  const inputs = patterns.map((pattern) => patternInputs(reservoir, pattern, binning));
   const out = new Matrix(patterns.length, size, allocate(precision, patterns.length * size));
   if (patterns.length === 0) return out;
   const total = inputs.reduce((sum, { rows }) => sum + rows, 0);
@@ -80,11 +85,13 @@ export async function processPattern(
 export async function reservoirSpikes(
   reservoir: ReservoirComputer<SpikingModel>,
   input: SpikePattern | Matrix,
-  { signal }: WorkOptions = {},
+  options: WorkOptions = {},
 ): Promise<SpikePattern> {
+  checkFields(options, ["signal", "onProgress"] satisfies (keyof WorkOptions)[]);
+  const { signal } = options;
   const { model } = reservoir;
   const { timeStep } = model.config;
-  const inputs = input instanceof SpikePattern ? patternInputs(reservoir, input) : input;
+  const inputs = input instanceof SpikePattern ? patternInputs(reservoir, input) : asMatrix(input, "input");
   const times: number[] = [];
   const neurons: number[] = [];
   const before = reservoir.state;

@@ -1,6 +1,7 @@
 // One neuron under a current of one's own: for looking at neurons. Networks are run by engines.
 import { allocate, type FloatArray, type Precision } from "../../numerics/index.js";
 import type { NeuronOptions } from "../../reservoir/spiking-config.js";
+import { checkFields } from "../../reservoir/validate.js";
 import { checkPositive, SpikeError } from "../errors.js";
 
 /** Time step and precision of a simulated neuron. */
@@ -29,8 +30,10 @@ export interface NeuronTrace {
 export async function simulateNeuron(
   neuron: NeuronOptions,
   currents: ArrayLike<number>,
-  { timeStep = 1, precision = "float64" }: SimulateNeuronOptions = {},
+  options: SimulateNeuronOptions = {},
 ): Promise<NeuronTrace> {
+  checkFields(options, ["timeStep", "precision"] satisfies (keyof SimulateNeuronOptions)[]);
+  const { timeStep = 1, precision = "float64" } = options;
   checkPositive("timeStep", timeStep, "ms");
   const [{ build }, { SpikingNetwork }] = await Promise.all([import("../liquid/kind.js"), import("../liquid/network.js")]);
   const model = build({

@@ -1,10 +1,10 @@
 // What is counted in a pattern: windows, rates, intervals. Nothing here changes a pattern.
 import { checkWhole, SpikeError } from "../errors.js";
-import { SpikePattern } from "./pattern.js";
+import { checkPattern, SpikePattern } from "./pattern.js";
 
 /** How many spikes a pattern has. */
 export function spikeCount(pattern: SpikePattern): number {
-  return pattern.spikeCount;
+  return checkPattern(pattern).spikeCount;
 }
 
 /**
@@ -13,6 +13,7 @@ export function spikeCount(pattern: SpikePattern): number {
  * @throws SpikeError where a time is not a number or the window ends before it starts.
  */
 export function spikesInWindow(pattern: SpikePattern, startMs: number, endMs: number): SpikePattern {
+  checkPattern(pattern);
   checkWindow(startMs, endMs);
   return part(pattern, firstFrom(pattern.times, startMs), firstAfter(pattern.times, endMs), 0, pattern.durationMs);
 }
@@ -23,6 +24,7 @@ export function spikesInWindow(pattern: SpikePattern, startMs: number, endMs: nu
  * @throws SpikeError where the window is not within the pattern.
  */
 export function slicePattern(pattern: SpikePattern, startMs: number, endMs: number): SpikePattern {
+  checkPattern(pattern);
   checkWindow(startMs, endMs);
   if (startMs < 0 || endMs > pattern.durationMs) {
     const shown = `${startMs} to ${endMs} ms`;
@@ -34,11 +36,13 @@ export function slicePattern(pattern: SpikePattern, startMs: number, endMs: numb
 
 /** Spikes a second of the whole population: count / (duration / 1000), in Hz; 0 where the duration is 0. */
 export function spikeRate(pattern: SpikePattern): number {
+  checkPattern(pattern);
   return pattern.durationMs === 0 ? 0 : pattern.spikeCount / (pattern.durationMs / 1000);
 }
 
 /** The spike count of each neuron, N values. */
 export function neuronCounts(pattern: SpikePattern): Uint32Array {
+  checkPattern(pattern);
   const counts = new Uint32Array(pattern.neuronCount);
   for (const neuron of pattern.neurons) counts[neuron] = counts[neuron]! + 1;
   return counts;
@@ -46,6 +50,7 @@ export function neuronCounts(pattern: SpikePattern): Uint32Array {
 
 /** The rate of each neuron in Hz, N values; 0 where the duration is 0. */
 export function neuronRates(pattern: SpikePattern): Float64Array {
+  checkPattern(pattern);
   const seconds = pattern.durationMs / 1000;
   return Float64Array.from(neuronCounts(pattern), (count) => (seconds === 0 ? 0 : count / seconds));
 }
@@ -67,6 +72,7 @@ export function spikeTrains(pattern: SpikePattern): Float64Array[] {
  * @throws SpikeError where there is no such neuron.
  */
 export function interspikeIntervals(pattern: SpikePattern, neuron?: number): Float64Array {
+  checkPattern(pattern);
   if (neuron !== undefined) checkWhole("neuron", neuron, 0, pattern.neuronCount - 1);
   const trains = neuron === undefined ? spikeTrains(pattern) : [spikeTrains(pattern)[neuron]!];
   const intervals: number[] = [];

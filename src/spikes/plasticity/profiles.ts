@@ -1,4 +1,5 @@
 // The learning parameters that go together, by name. What a rule does with them is in its own file.
+import { checkFields } from "../../reservoir/validate.js";
 import { checkNotNegative, checkPositive, SpikeError } from "../errors.js";
 
 /**
@@ -70,6 +71,7 @@ export function plasticityProfile(choice: PlasticityChoice = "balanced"): Plasti
     if (!found) throw new SpikeError("profile", choice, `${names.join(", ")}, or the fields of one`);
     return found;
   }
+  checkFields(choice, Object.keys(plasticityProfiles.balanced), "profile");
   const custom: PlasticityProfile = { ...plasticityProfiles.balanced, ...choice };
   checkNotNegative("learningRate", custom.learningRate);
   checkPositive("potentiationTimeConstantMs", custom.potentiationTimeConstantMs, "ms");

@@ -112,7 +112,9 @@ export interface OjaOptions {
  * @returns the new weights in the storage and precision of the old.
  * @throws SpikeError on series of other widths, and where the weights leave the finite numbers: the learning rate is too large.
  */
-export function oja(weights: LearnableWeights, sources: MatrixLike, { learningRate = 0.01, targets }: OjaOptions = {}): LearnableWeights {
+export function oja(weights: LearnableWeights, sources: MatrixLike, options: OjaOptions = {}): LearnableWeights {
+  checkFields(options, ["learningRate", "targets"] satisfies (keyof OjaOptions)[]);
+  const { learningRate = 0.01, targets } = options;
   checkPositive("learningRate", learningRate);
   const synapses = new Synapses(weights);
   const x = checkedRows("sources", sources, synapses.sources);

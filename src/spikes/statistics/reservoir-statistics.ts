@@ -1,6 +1,7 @@
 // Statistics of a reservoir at work: taken from states now and then, so that the steps between cost nothing.
 import { asMatrix, type FloatArray, type Matrix, type MatrixLike } from "../../numerics/index.js";
 import type { AnyReservoirComputer, WorkOptions } from "../../reservoir/index.js";
+import { checkFields } from "../../reservoir/validate.js";
 import { checkWhole } from "../errors.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 import { type ReservoirSnapshot, reservoirSnapshot } from "./snapshot.js";
@@ -53,8 +54,10 @@ export class ReservoirStatistics {
    */
   observe(
     state: FloatArray,
-    { pattern, before = this.#state }: { readonly pattern?: SpikePattern | undefined; readonly before?: FloatArray | undefined } = {},
+    options: { readonly pattern?: SpikePattern | undefined; readonly before?: FloatArray | undefined } = {},
   ): ReservoirSnapshot {
+    checkFields(options, ["pattern", "before"]);
+    const { pattern, before = this.#state } = options;
     const snapshot = reservoirSnapshot(state, { before, spikeCount: pattern?.spikeCount });
     if (pattern) {
       this.#patterns++;
@@ -75,6 +78,7 @@ export class ReservoirStatistics {
    * @returns the states, T x N, the same bits as without observing.
    */
   async run(computer: AnyReservoirComputer, inputs: MatrixLike, options: ObservedRunOptions = {}): Promise<Matrix> {
+    checkFields(options, ["everySteps", "onSnapshot", "signal", "onProgress"] satisfies (keyof ObservedRunOptions)[]);
     const { everySteps = 1000, onSnapshot, ...work } = options;
     checkWhole("everySteps", everySteps, 1);
     const series = asMatrix(inputs, "inputs");

@@ -1,6 +1,7 @@
 // What one state of a reservoir shows at a glance. None of it measures memory, separation or the echo state property: the analysis room
 // does.
 import type { FloatArray } from "../../numerics/index.js";
+import { checkFields } from "../../reservoir/validate.js";
 import { SpikeError } from "../errors.js";
 
 /** A state and the one before it, in numbers. */
@@ -28,8 +29,10 @@ export interface ReservoirSnapshot {
  */
 export function reservoirSnapshot(
   state: FloatArray,
-  { before, spikeCount }: { readonly before?: FloatArray | undefined; readonly spikeCount?: number | undefined } = {},
+  options: { readonly before?: FloatArray | undefined; readonly spikeCount?: number | undefined } = {},
 ): ReservoirSnapshot {
+  checkFields(options, ["before", "spikeCount"]);
+  const { before, spikeCount } = options;
   const size = state.length;
   if (size === 0) throw new SpikeError("the number of neurons", 0, "at least 1");
   if (before && before.length !== size) throw new SpikeError("the size of the state before", before.length, `${size}, as the state`);
