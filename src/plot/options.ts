@@ -5,7 +5,7 @@ import { ConfigError, checkFields } from "../reservoir/validate.js";
 /** Options of a figure that has nothing else to choose. */
 export const titleOnly: readonly string[] = ["title"];
 
-const texts = ["title", "timeLabel", "name", "besideName", "baselineName"];
+const texts = ["title", "timeLabel", "name", "besideName", "baselineName", "plotly"];
 const flags = ["logarithmic", "withError", "centred", "zoomToPoints"];
 const lists = ["names", "times", "neurons", "columns", "range", "bins"];
 const least: Readonly<Record<string, number>> = { maximalPoints: 0, maximalColumns: 0, maximalSteps: 1, maximalNeurons: 1 };

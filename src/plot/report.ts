@@ -72,6 +72,9 @@ export async function reportHtml(options: ReportOptions): Promise<string> {
     checkList(section.facts, `sections[${k}].facts`, "labels with their values");
     checkList(section.scores, `sections[${k}].scores`, "scores");
     checkList(section.figures, `sections[${k}].figures`, "figures");
+    section.scores.forEach((score, i) => {
+      checkText(score?.metric, `sections[${k}].scores[${i}].metric`);
+    });
     section.figures.forEach(checkFigure);
   });
   const plotly = options.plotlyScript === undefined ? (options.plotly ?? (await plotlySource())) : "";

@@ -36,6 +36,8 @@ export function plotStateHeatmap(states: MatrixLike, options: StateHeatmapOption
       largest = Math.max(largest, Math.abs(value));
     }
   }
+  if (options.range && !(options.range.length === 2 && options.range[0] < options.range[1]))
+    throw new RangeError(`range is ${JSON.stringify(options.range)}; it takes two numbers that rise`);
   const [zmin, zmax] = options.range ?? [-(largest || 1), largest || 1];
   const every = [everyRow > 1 ? `every ${ordinal(everyRow)} step` : "", everyColumn > 1 ? `every ${ordinal(everyColumn)} neuron` : ""];
   const drawn = every.filter(Boolean).join(" and ");

@@ -1,6 +1,6 @@
 // Training rows summed up as normal equations: X^T X, X^T Y and Y^T Y in the portable order (docs/numerics.md, rule 9). Memory does
 // not grow with the rows. It solves nothing.
-import { type DenseBlas, type GramSum, Matrix, mirrorLowerTriangle, PortableGram } from "../numerics/index.js";
+import { type DenseBlas, describe, type GramSum, Matrix, mirrorLowerTriangle, PortableGram } from "../numerics/index.js";
 import type { TrainingSink } from "../reservoir/engine.js";
 import type { FeatureSpec } from "../reservoir/features.js";
 import { checkFeatures, checkSizes, featureColumns, featuresOf, flag } from "./features-option.js";
@@ -58,6 +58,7 @@ export class GramAccumulator implements TrainingSink {
 
   /** Adds another accumulator's sums (docs/numerics.md, rule 9). @throws RangeError where its shape or features differ */
   merge(other: GramAccumulator): void {
+    if (!(other instanceof GramAccumulator)) throw new TypeError(`the other accumulator is ${describe(other)}; it takes a GramAccumulator`);
     const same =
       JSON.stringify([this.features, this.shape, this.constant]) === JSON.stringify([other.features, other.shape, other.constant]);
     if (!same) throw new RangeError("the accumulators have other shapes or features; only like can be added to like");
@@ -122,8 +123,10 @@ export interface GramSums {
   readonly rows: number;
 }
 
-/** @throws RangeError where rows handed to a sink do not fit together */
+/** @throws TypeError for what is no Matrix, RangeError where rows handed to a sink do not fit together */
 export function checkRows(shape: ReadoutShape, states: Matrix, inputs: Matrix, targets: Matrix): void {
+  for (const [name, rows] of Object.entries({ states, inputs, targets }))
+    if (!(rows instanceof Matrix)) throw new TypeError(`${name} is ${describe(rows)}; an accumulator takes a Matrix`);
   checkShape(shape, { states, inputs, targets }, "training rows");
   for (const [name, series] of [
     ["inputs", inputs],

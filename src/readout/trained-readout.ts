@@ -1,7 +1,7 @@
 // A trained linear readout: plain data, and its evaluation over whole series. How it was trained is another file's matter.
 import { allocate, asMatrix, describe, evaluateRows, Matrix, type MatrixLike, type Precision, precisionOf } from "../numerics/index.js";
 import { applyReadout, type FeatureSpec, featureCount, type LinearReadout, writeFeatures } from "../reservoir/features.js";
-import { checkFeatures, checkSizes } from "./features-option.js";
+import { checkFeatures, checkSizes, knownFields } from "./features-option.js";
 
 /** Products below which plain code is done before a WebAssembly instance is ready. */
 const smallWork = 65536;
@@ -73,6 +73,7 @@ export class TrainedReadout implements LinearReadout {
   predict(states: MatrixLike, inputs: MatrixLike | undefined, options: { readonly precision: "float64" }): Matrix<Float64Array>;
   predict(states: MatrixLike, inputs?: MatrixLike, options?: { readonly precision?: Precision | undefined }): Matrix;
   predict(states: MatrixLike, inputs?: MatrixLike, options: { readonly precision?: Precision | undefined } = {}): Matrix {
+    knownFields("predict", options, ["precision"]);
     const x = asMatrix(states, "states");
     if (x.cols !== this.stateSize) {
       throw new RangeError(`states has ${x.cols} columns; this readout was trained on ${this.stateSize} neurons`);

@@ -1,6 +1,6 @@
 // Training rows gathered as a triangular factor: what ridge regression by QR needs, without normal equations and without keeping the
 // rows. It solves nothing.
-import { type Matrix, TriangularFactor } from "../numerics/index.js";
+import { describe, type Matrix, TriangularFactor } from "../numerics/index.js";
 import type { TrainingSink } from "../reservoir/engine.js";
 import type { FeatureSpec } from "../reservoir/features.js";
 import { checkFeatures, checkSizes, featureColumns, featuresOf, flag } from "./features-option.js";
@@ -53,6 +53,8 @@ export class TriangularAccumulator implements TrainingSink {
 
   /** Adds another accumulator: its triangle as rows (docs/numerics.md, rule 11). @throws RangeError where its shape or features differ */
   merge(other: TriangularAccumulator): void {
+    if (!(other instanceof TriangularAccumulator))
+      throw new TypeError(`the other accumulator is ${describe(other)}; it takes a TriangularAccumulator`);
     const same =
       JSON.stringify([this.features, this.shape, this.constant]) === JSON.stringify([other.features, other.shape, other.constant]);
     if (!same) throw new RangeError("the accumulators have other shapes or features; only like can be added to like");

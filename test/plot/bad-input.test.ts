@@ -40,6 +40,7 @@ describe("figures", () => {
     ["plotForecast", { times: 3 }, "times is 3; it takes a list"],
     ["plotForecast", { baseline: 5 }, "baseline is 5; it takes a Matrix"],
     ["plotStateHeatmap", { maximalSteps: 0 }, "maximalSteps is 0; it takes a number of at least 1"],
+    ["plotStateHeatmap", { range: [1] }, "range is [1]; it takes two numbers that rise"],
     ["plotTrajectories", { neurons: 3 }, "neurons is 3; it takes a list"],
     ["plotSpikeRaster", { bins: [0, 5] }, "bins is [0,5]; it takes two whole numbers above 0"],
   ])("%s refuses %j", (name, options, message) => {
@@ -82,6 +83,7 @@ describe("figures", () => {
 
 describe("what draws figures", () => {
   const figure = plot.plotSeries(series);
+  const drawn = (trace: object) => plot.toSvg({ ...figure, data: [trace as never] });
   const report = (section: object) => plot.reportHtml({ title: "x", sections: [section as never], plotly: "" });
   const section = { title: "x", facts: [], scores: [], figures: [figure] };
 
@@ -121,7 +123,12 @@ describe("what draws figures", () => {
     ["a report's sections", () => plot.reportHtml({ title: "x" } as never), "sections is missing; it takes a list of sections"],
     ["a section", () => report(undefined as never), "sections[0].title is missing; it takes a text"],
     ["a section's scores", () => report({ ...section, scores: undefined }), "sections[0].scores is missing; it takes a list of scores"],
+    ["a score", () => report({ ...section, scores: [undefined] }), "sections[0].scores[0].metric is missing; it takes a text"],
     ["a section's figures", () => report({ ...section, figures: [[1]] }), "figure is an array of 1; it takes what a function"],
+    ["the place of plotly", () => plot.toHtml(figure, { plotly: 5 as never }), "plotly is 5; it takes a text"],
+    ["an image's values", () => drawn({ type: "heatmap" }), "a trace holds missing for its values; it takes a list or an encoded array"],
+    ["a line's values", () => drawn({ type: "scatter", y: 5 }), "a trace holds 5 for its values; it takes a list or an encoded array"],
+    ["encoded values", () => drawn({ type: "scatter", y: { dtype: "f2", bdata: "" } }), 'a trace holds {"dtype":"f2"'],
     ["an array for plotly", () => plot.encodeArray([1] as never), "the array is an array of 1; it takes a Float32Array"],
   ])("refuses %s of another kind", async (_, draw, message) => {
     await expect((async () => draw())()).rejects.toThrow(message);

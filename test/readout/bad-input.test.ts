@@ -175,6 +175,24 @@ describe("accumulators", () => {
       "constant is 1; it takes true or false",
     ],
     ["a shape to solve", () => ridge().solve(shape as never), 'accumulator is {"stateSize":3,"inputSize":0,"outputSize":1}; it takes one'],
+    [
+      "lists of rows",
+      () =>
+        ridge()
+          .accumulator(shape)
+          .add([[1]] as never, states, targets),
+      "states is an array of 1; an accumulator takes a Matrix",
+    ],
+    [
+      "nothing to merge",
+      () => (ridge().accumulator(shape) as GramAccumulator).merge(undefined as never),
+      "the other accumulator is missing; it takes a GramAccumulator",
+    ],
+    [
+      "other sums to merge",
+      () => (ridge({ solver: "qr" }).accumulator(shape) as TriangularAccumulator).merge(ridge().accumulator(shape) as never),
+      /^the other accumulator is .*; it takes a TriangularAccumulator$/,
+    ],
     ["null to solve", () => ridge().solve(null as never), "accumulator is null; it takes one that this trainer's accumulator() gave"],
   ])("refuse %s", (_, run, message) => {
     expect(run).toThrow(message);
@@ -216,6 +234,15 @@ describe("a readout from its parts", () => {
     ["JSON without sizes", read({ inputSize: undefined }), "the readout: inputSize is missing; it takes a whole number"],
   ])("refuses %s", (_, run, message) => {
     expect(run).toThrow(message);
+  });
+
+  it("predicts without options that there are not", () => {
+    expect(() => trained.predict(states, undefined, { precison: "float64" } as never)).toThrow(
+      'predict has no option "precison"; it takes precision',
+    );
+    expect(() => trained.predict(states, undefined, null as never)).toThrow(
+      "the options of predict are null; it takes an object with precision",
+    );
   });
 
   it("is the same as it was", () => {

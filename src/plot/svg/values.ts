@@ -1,4 +1,5 @@
 // The numbers and labels of a trace, whatever form they are in: lists, typed arrays in base64, or a start and a step.
+import { describe } from "../../numerics/index.js";
 import type { EncodedArray } from "../figure.js";
 
 const types = { f4: Float32Array, f8: Float64Array, i4: Int32Array, u2: Uint16Array, u1: Uint8Array };
@@ -11,7 +12,7 @@ export function valuesOf(source: unknown): AxisValues | undefined {
   if (source === undefined || source === null) return undefined;
   if (typeof source === "object" && "bdata" in source) return decode(source as EncodedArray);
   if (Array.isArray(source) || ArrayBuffer.isView(source)) return source as unknown as AxisValues;
-  throw new TypeError(`a trace holds ${JSON.stringify(source)?.slice(0, 40)} for its values; it takes a list or an encoded array`);
+  throw notValues(source);
 }
 
 /** Only the numbers. */
@@ -28,11 +29,18 @@ export function matrixOf(source: unknown): { readonly data: ArrayLike<number>; r
       .map(Number);
     return { data: decode(source as EncodedArray), rows, cols };
   }
+  if (!Array.isArray(source) || !source.every(Array.isArray)) throw notValues(source);
   const lists = source as readonly (readonly number[])[];
   return { data: lists.flat(), rows: lists.length, cols: lists[0]?.length ?? 0 };
 }
 
-function decode({ dtype, bdata }: EncodedArray): ArrayLike<number> {
+function notValues(source: unknown): TypeError {
+  return new TypeError(`a trace holds ${describe(source)} for its values; it takes a list or an encoded array`);
+}
+
+function decode(source: EncodedArray): ArrayLike<number> {
+  const { dtype, bdata } = source;
+  if (!Object.hasOwn(types, dtype) || typeof bdata !== "string") throw notValues(source);
   const bytes = Uint8Array.from(atob(bdata), (sign) => sign.charCodeAt(0));
   return new types[dtype](bytes.buffer);
 }
