@@ -1,6 +1,5 @@
 // Singular values of a small dense matrix in binary64, without vectors: what a numerical rank is counted from.
-
-import { firstNonFinite, Matrix } from "../numerics/index.js";
+import { firstNonFinite, isList, Matrix } from "../numerics/index.js";
 import { ConfigError } from "../reservoir/index.js";
 
 /**
@@ -36,7 +35,7 @@ const smallestPivot = 2 ** -1000;
 
 /** How many singular values, which fall, exceed `tolerance` times the largest. @throws ConfigError for what is no list, or no tolerance */
 export function numericalRank(values: Float64Array, tolerance: number): number {
-  if (!Array.isArray(values) && !ArrayBuffer.isView(values)) throw new ConfigError("values", values, "a list of singular values");
+  if (!isList(values)) throw new ConfigError("values", values, "a list of singular values");
   if (!(Number.isFinite(tolerance) && tolerance >= 0)) throw new ConfigError("tolerance", tolerance, "a finite number of at least 0");
   const limit = tolerance * (values[0] ?? 0);
   return values.reduce((rank, value) => rank + (value > limit ? 1 : 0), 0);

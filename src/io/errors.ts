@@ -1,5 +1,4 @@
 // What can go wrong with a file, in words: the file itself, or what stands in it.
-
 import { describe } from "../numerics/index.js";
 
 /** What kind of trouble a file gave. */

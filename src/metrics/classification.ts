@@ -1,5 +1,5 @@
 // Scores of predicted classes: accuracy and the confusion matrix. Predicted probabilities are not scored here.
-import { describe } from "../numerics/index.js";
+import { describe, isList } from "../numerics/index.js";
 import { MetricError } from "./check.js";
 
 /** A class: a text or a number. */
@@ -86,10 +86,6 @@ function checkLabels(metric: string, target: ArrayLike<ClassLabel>, prediction: 
       }
     }
   }
-}
-
-function isList(labels: unknown): boolean {
-  return Array.isArray(labels) || ArrayBuffer.isView(labels);
 }
 
 function byValue(a: ClassLabel, b: ClassLabel): number {

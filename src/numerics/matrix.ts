@@ -120,13 +120,13 @@ export function asMatrix(source: MatrixLike, name = "matrix"): Matrix {
   const rows = source as readonly unknown[];
   if (rows.length === 0) return new Matrix(0, 1, new Float64Array(0));
   const flat = typeof rows[0] === "number";
-  const cols = flat ? 1 : isRow(rows[0]) ? rows[0].length : 0;
+  const cols = flat ? 1 : isList(rows[0]) ? rows[0].length : 0;
   const data = new Float64Array(rows.length * cols);
   for (let r = 0; r < rows.length; r++) {
     const row = rows[r];
     if (flat && typeof row === "number") data[r] = row;
-    else if (!flat && ArrayBuffer.isView(row) && isRow(row) && row.length === cols) data.set(row as FloatArray, r * cols);
-    else if (!flat && isRow(row) && row.length === cols) setRow(data, r * cols, row, `${name}: row ${r}`);
+    else if (!flat && ArrayBuffer.isView(row) && isList(row) && row.length === cols) data.set(row as FloatArray, r * cols);
+    else if (!flat && isList(row) && row.length === cols) setRow(data, r * cols, row, `${name}: row ${r}`);
     else throw wrongRow(name, r, row, flat ? undefined : cols);
   }
   return new Matrix(rows.length, cols, data);
@@ -136,8 +136,8 @@ function isFloatArray(value: unknown): value is FloatArray {
   return value instanceof Float32Array || value instanceof Float64Array;
 }
 
-/** A row is a list of numbers or any typed array. */
-function isRow(value: unknown): value is ArrayLike<unknown> {
+/** An array or any typed array. */
+export function isList(value: unknown): value is ArrayLike<unknown> {
   return Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
 }
 
@@ -154,7 +154,7 @@ function setRow(data: Float64Array, offset: number, row: ArrayLike<unknown>, nam
 /** @param cols of row 0; undefined where it is a number */
 function wrongRow(name: string, r: number, row: unknown, cols: number | undefined): Error {
   const isNumber = typeof row === "number";
-  if (isNumber || isRow(row)) {
+  if (isNumber || isList(row)) {
     const [here, first] = [isNumber ? 1 : row.length, cols ?? 1];
     return new RangeError(
       here === first

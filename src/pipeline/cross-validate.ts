@@ -1,5 +1,4 @@
 // Cross-validation: a pipeline trained and tested on each split, and what came out. It chooses nothing.
-
 import { type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
 import { checkLabels } from "../model/classifier-options.js";
 import type { Label } from "../model/index.js";

@@ -1,5 +1,5 @@
 // Which cases train and which test: folds of many kinds, as lists of places. Nothing here looks at the cases themselves.
-import { describe, RandomStream, type Seed, seedKeys } from "../numerics/index.js";
+import { describe, isList, RandomStream, type Seed, seedKeys } from "../numerics/index.js";
 import { DataError } from "../reservoir/index.js";
 import { checkWhole } from "../reservoir/inputs.js";
 import { checkFields } from "../reservoir/validate.js";
@@ -154,8 +154,7 @@ function checkFolds(folds: number, count: number, what: string): void {
 
 /** @throws DataError for labels that are no list, or one that is neither a text nor a number */
 function checkedList(name: string, list: ArrayLike<string | number>): ArrayLike<string | number> {
-  if (!Array.isArray(list) && !ArrayBuffer.isView(list))
-    throw new DataError(`${name} is ${describe(list)}; it takes a list of texts or numbers, one a case`);
+  if (!isList(list)) throw new DataError(`${name} is ${describe(list)}; it takes a list of texts or numbers, one a case`);
   for (let i = 0; i < list.length; i++) {
     const one = list[i];
     if (typeof one !== "string" && !(typeof one === "number" && Number.isFinite(one)))

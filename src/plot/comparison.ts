@@ -1,9 +1,8 @@
 // A comparison of engines as a figure: how far apart by step, and by how many units in the last place.
-
 import type { Comparison } from "../analysis/index.js";
 import { describe } from "../numerics/index.js";
 import { encodeArray, type Figure } from "./figure.js";
-import { checkPlotOptions, isList, titleOnly } from "./options.js";
+import { checkPlotOptions, isArrayLike, titleOnly } from "./options.js";
 import { seriesColour } from "./palette.js";
 
 /** A difference's rate (`TrajectoryDifference`) in words. */
@@ -15,7 +14,7 @@ export function growthWords(rate: number): string {
 /** The divergence of each engine from the first by step, and beneath it the distances in units in the last place. */
 export function plotComparison(comparison: Comparison, options: { readonly title?: string | undefined } = {}): Figure {
   checkPlotOptions(options, titleOnly);
-  if (!isList(comparison?.others) || comparison.others.length === 0 || comparison.reference === undefined)
+  if (!isArrayLike(comparison?.others) || comparison.others.length === 0 || comparison.reference === undefined)
     throw new TypeError(`comparison is ${describe(comparison)}; it takes what compare() gives`);
   const { reference, others, steps, size } = comparison;
   const bins = Math.max(...others.map(({ difference }) => difference.histogram.length));

@@ -1,5 +1,5 @@
 /** Figures as data (plotly JSON), and the page they are put on. Nothing here computes a score. @module spillway/plot */
-export { growthWords, plotComparison } from "./comparison.js";
+export { plotComparison } from "./comparison.js";
 export { plotConfusion } from "./confusion.js";
 export { type Decimated, decimate } from "./decimate.js";
 export { type ErrorPlotOptions, plotError } from "./error.js";

@@ -2,7 +2,7 @@
 import { describe } from "../numerics/index.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
-import { checkPlotOptions, isList, titleOnly } from "./options.js";
+import { checkPlotOptions, isArrayLike, titleOnly } from "./options.js";
 import { seriesColour } from "./palette.js";
 
 /** One measured memory: `memoryCapacity()` gives these. */
@@ -23,7 +23,7 @@ export function plotMemoryCapacity(
   const named = isOne(memories) ? { reservoir: memories } : memories;
   const entries = Object.entries(named);
   for (const [name, memory] of entries) {
-    if (typeof memory?.total !== "number" || !isList(memory.curve))
+    if (typeof memory?.total !== "number" || !isArrayLike(memory.curve))
       throw new TypeError(`${name} is ${describe(memory)}; it takes what memoryCapacity() gives`);
   }
   if (entries.length === 0) throw new RangeError("there is no memory curve to draw; it takes at least one");

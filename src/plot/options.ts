@@ -18,7 +18,7 @@ export function checkPlotOptions(options: object, known: readonly string[]): voi
     const limit = least[name];
     if (texts.includes(name) && typeof value !== "string") throw new ConfigError(name, value, "a text");
     if (flags.includes(name) && typeof value !== "boolean") throw new ConfigError(name, value, "true or false");
-    if (lists.includes(name) && !isList(value)) throw new ConfigError(name, value, "a list");
+    if (lists.includes(name) && !isArrayLike(value)) throw new ConfigError(name, value, "a list");
     if (name === "start" && !Number.isFinite(value)) throw new ConfigError(name, value, "a finite number");
     if (limit !== undefined && !(typeof value === "number" && value >= limit))
       throw new ConfigError(name, value, `a number of at least ${limit}`);
@@ -32,11 +32,11 @@ export function checkSizes(sizes: Readonly<Record<string, unknown>>): void {
 }
 
 /** An array or a typed array, or whatever else has a length and is no text. */
-export function isList(value: unknown): value is ArrayLike<unknown> {
+export function isArrayLike(value: unknown): value is ArrayLike<unknown> {
   return typeof value === "object" && value !== null && typeof (value as ArrayLike<unknown>).length === "number";
 }
 
 /** @throws TypeError for what is no list */
 export function checkList(value: unknown, name: string, of: string): void {
-  if (!isList(value)) throw new TypeError(`${name} is ${describe(value)}; it takes a list of ${of}`);
+  if (!isArrayLike(value)) throw new TypeError(`${name} is ${describe(value)}; it takes a list of ${of}`);
 }

@@ -1,5 +1,4 @@
 // Figures out of the program: into a page, into an image, onto the screen. What they show is decided elsewhere.
-
 import { ConfigError, checkFields } from "../reservoir/validate.js";
 import { chromiumImage, findChromium } from "./browser.js";
 import { checkFigure, type Figure } from "./figure.js";

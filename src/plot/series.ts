@@ -1,5 +1,4 @@
 // Figures of series: a prediction against its target, and series alone.
-
 import { validPredictionTime } from "../metrics/index.js";
 import { asMatrix, type MatrixLike } from "../numerics/index.js";
 import { errorByStep } from "./error.js";

@@ -3,7 +3,7 @@ import type { Spectrum } from "../analysis/index.js";
 import { describe } from "../numerics/index.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
-import { checkPlotOptions, isList, titleOnly } from "./options.js";
+import { checkPlotOptions, isArrayLike, titleOnly } from "./options.js";
 import { baselineColour, seriesColour } from "./palette.js";
 
 /** Eigenvalues re[i] + i im[i]. */
@@ -27,7 +27,7 @@ export function plotSpectrum(
   const entries = Object.entries(named);
   if (entries.length === 0) throw new RangeError("there are no eigenvalues to draw; it takes at least one spectrum");
   const radii = entries.map(([name, eigenvalues]) => {
-    if (!isList(eigenvalues?.re) || !isList(eigenvalues.im))
+    if (!isArrayLike(eigenvalues?.re) || !isArrayLike(eigenvalues.im))
       throw new TypeError(`${name} is ${describe(eigenvalues)}; it takes lists re and im of eigenvalues, such as spectrum() gives`);
     const { re, im } = eigenvalues;
     if (re.length !== im.length)
@@ -61,5 +61,5 @@ export function plotSpectrum(
 }
 
 function isOne(spectra: Spectrum | Readonly<Record<string, Eigenvalues>> | Eigenvalues): spectra is Eigenvalues {
-  return "re" in spectra && "im" in spectra && isList(spectra.re);
+  return "re" in spectra && "im" in spectra && isArrayLike(spectra.re);
 }

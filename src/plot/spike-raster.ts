@@ -1,7 +1,7 @@
 // Spikes as points, neuron against time, or as a rate image where there are too many to tell apart.
 import { describe } from "../numerics/index.js";
 import { encodeArray, type Figure } from "./figure.js";
-import { checkPlotOptions, isList } from "./options.js";
+import { checkPlotOptions, isArrayLike } from "./options.js";
 import { sequentialScale, seriesColour } from "./palette.js";
 
 /** What a raster is drawn from: any spike pattern has these columns. */
@@ -95,7 +95,7 @@ export function plotSpikeRaster(spikes: RasterSpikes, options: RasterOptions = {
 }
 
 function check(spikes: RasterSpikes, bins: RasterOptions["bins"]): void {
-  if (!isList(spikes?.times) || !isList(spikes.neurons))
+  if (!isArrayLike(spikes?.times) || !isArrayLike(spikes.neurons))
     throw new TypeError(`spikes is ${describe(spikes)}; it takes { times, neurons, durationMs, neuronCount }, such as a spike pattern`);
   const { times, neurons, durationMs, neuronCount } = spikes;
   if (!(durationMs >= 0)) throw new RangeError(`durationMs is ${describe(durationMs)}; it takes a number of at least 0`);

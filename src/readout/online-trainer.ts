@@ -1,6 +1,6 @@
 // Readouts trained row by row: the state, the target, one step of the weights. The rule that gives the gain (recursive least squares,
 // least mean squares) is passed in.
-import { asMatrix, describe, Matrix } from "../numerics/index.js";
+import { asMatrix, describe, isList, Matrix } from "../numerics/index.js";
 import { evaluateReadout, type FeatureSpec, writeFeatures } from "../reservoir/features.js";
 import { featuresOf } from "./features-option.js";
 import { TrainedReadout } from "./trained-readout.js";
@@ -70,8 +70,7 @@ export class OnlineTrainer {
   /** Learns from one row: N states, O targets, and I inputs where the readout sees them. @throws RangeError for other lengths or values that are not finite */
   step(state: ArrayLike<number>, target: ArrayLike<number>, input: ArrayLike<number> = []): OnlineStep {
     const asRow = (values: ArrayLike<number>, name: string): Matrix => {
-      if (!Array.isArray(values) && !ArrayBuffer.isView(values))
-        throw new TypeError(`${name} is ${describe(values)}; it takes a list of numbers`);
+      if (!isList(values)) throw new TypeError(`${name} is ${describe(values)}; it takes a list of numbers`);
       const row = asMatrix([values as readonly number[]], name);
       for (let i = 0; i < row.cols; i++) {
         if (!Number.isFinite(row.data[i])) throw new RangeError(`${name}: value ${i} is ${describe(row.data[i])}; it takes finite numbers`);

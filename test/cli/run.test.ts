@@ -95,6 +95,28 @@ baselines: [persistence]
     expect(three.persistence).toBeCloseTo(persistence(603, 3), 12);
   });
 
+  it("looks ahead within a test file of its own, and refuses one that has no row left then", async () => {
+    const u = uniform(803);
+    const rows = Array.from({ length: 800 }, (_, t) => `${u[t + 3]},${u[t]}`);
+    await writeFile(join(out, "known.csv"), ["u,y", ...rows.slice(0, 600)].join("\n"));
+    await writeFile(join(out, "asked.csv"), ["u,y", ...rows.slice(600)].join("\n"));
+    const text = `name: small
+data: { file: known.csv, test: asked.csv, inputs: [u], targets: [y] }
+reservoir: { size: 30, inputScaling: 0.1, leakRate: 1 }
+readout: { lambda: 1.0e-8 }
+task: { type: predict, ahead: 3 }
+split: { train: 590 }
+washout: 50
+metrics: [rmse]
+`;
+    const { result } = await runText(text);
+    // 200 rows of which 3 have no target and 50 settle the state.
+    expect(result.data.task).toContain("tested on 147");
+    expect(result.seeds[0]!.scores["rmse"]).toBeLessThan(0.02);
+    await writeFile(join(out, "asked.csv"), "u,y\n1,1\n2,2\n");
+    await expect(runText(text)).rejects.toThrow("the test file has 2 rows and task.ahead is 3, which leaves none to test");
+  });
+
   it("writes scores of every seed and over the seeds, config, engine and why, data, timing and versions", async () => {
     const { result, folder } = await runText(predict);
     expect((await readdir(folder)).sort()).toEqual(["model.safetensors", "result.json"]);

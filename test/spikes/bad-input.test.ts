@@ -1,5 +1,4 @@
 // What a user gets wrong of patterns, encoders and files: a sentence that names it, not spikes that mean something else.
-
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,5 +1,4 @@
 // The same reservoir on several engines, step for step: are the states the same bits, and how fast is each?
-
 import { describe, type Matrix, type MatrixLike } from "../../numerics/index.js";
 import { type AnyReservoirOptions, DataError, type EngineModel, formatBytes, ReservoirComputer } from "../../reservoir/index.js";
 import { anySeries, checkWhole } from "../../reservoir/inputs.js";

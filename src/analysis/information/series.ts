@@ -1,5 +1,5 @@
 // What every information measure starts from: two series of the same length, and the digamma function.
-import { type FloatArray, firstNonFinite } from "../../numerics/index.js";
+import { type FloatArray, firstNonFinite, isList } from "../../numerics/index.js";
 import { ConfigError } from "../../reservoir/index.js";
 
 /** A series of single numbers. */
@@ -11,7 +11,7 @@ export function checkedPair(names: readonly [string, string], a: Series, b: Seri
     [names[0], a],
     [names[1], b],
   ] as const) {
-    if (!Array.isArray(values) && !ArrayBuffer.isView(values)) throw new ConfigError(name, values, "a list of numbers");
+    if (!isList(values)) throw new ConfigError(name, values, "a list of numbers");
     if (values.length < least) throw new ConfigError(`the length of ${name}`, values.length, `at least ${least}`);
     const bad = firstNonFinite(values);
     if (bad >= 0) throw new ConfigError(`${name}[${bad}]`, values[bad], "finite numbers");

@@ -5,8 +5,9 @@ import { type ComparedRun, type Comparison, compare } from "../../analysis/index
 import { ensureFolder, writeFileAtomic } from "../../io/index.js";
 import { fitStandardisation, standardised } from "../../model/standardisation.js";
 import type { Matrix } from "../../numerics/index.js";
+import { growthWords } from "../../plot/comparison.js";
 import { formatNumber } from "../../plot/format.js";
-import { growthWords, plotComparison, type ReportSection, reportHtml } from "../../plot/index.js";
+import { plotComparison, type ReportSection, reportHtml } from "../../plot/index.js";
 import { probeEngines } from "../../reservoir/index.js";
 import { UsageError } from "../exit.js";
 import { type ExperimentData, loadData } from "../experiment/data.js";

@@ -1,6 +1,5 @@
 // A reservoir with a readout that an experiment trains and asks: Forecaster for ridge regression, and the same for readouts that learn
 // row by row, which Forecaster does not have.
-
 import { noInputs } from "../../model/forecaster-options.js";
 import { Forecaster, type ForecasterData, saveReservoir } from "../../model/index.js";
 import { SaturationCount, warnWhereSaturated } from "../../model/saturation.js";

@@ -63,7 +63,8 @@ export function prepareDriven(experiment: Experiment, data: DrivenData): Prepare
   const train = part(data, 0, split.train);
   if (!data.test) return { train, test: { ...part(data, split.train, split.train + split.test), isSeparate: false } };
   const rows = data.test.inputs.rows - ahead;
-  if (rows < 1) throw new UsageError(`the test file has ${data.test.inputs.rows} rows, which leaves none to test`);
+  if (rows < 1)
+    throw new UsageError(`the test file has ${data.test.inputs.rows} rows and task.ahead is ${ahead}, which leaves none to test`);
   return { train, test: { ...part(data.test, 0, rows), isSeparate: true } };
 }
 

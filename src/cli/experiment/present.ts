@@ -1,5 +1,4 @@
 // A result for people: the table of scores in a terminal, and the section of a report page.
-
 import { formatNumber } from "../../plot/format.js";
 import type { Figure, ReportScore, ReportSection } from "../../plot/index.js";
 import { type AnyReservoirOptions, isSpiking, type SpikingReservoirOptions } from "../../reservoir/index.js";

@@ -1,5 +1,4 @@
 // A figure as a static SVG without a browser: axes, traces, shapes, annotations and a legend. What plotly does beyond these figures is not here.
-
 import { ConfigError, checkFields } from "../../reservoir/validate.js";
 import { checkFigure, type Figure } from "../figure.js";
 import { escapeHtml, formatNumber } from "../format.js";

@@ -1,5 +1,4 @@
 // Looks for the eight types in patterns, one after the other, and keeps count. What a type is stands in types/.
-
 import { checkFields } from "../../reservoir/validate.js";
 import { checkNotNegative, checkOneOf, checkRange, SpikeError } from "../errors.js";
 import { checkPattern, type SpikePattern } from "../pattern/pattern.js";

@@ -1,6 +1,5 @@
 // Templates: labelled patterns as binned vectors, and what a new pattern is most like. Types without an example are the detector's
 // business.
-
 import { writeFileAtomic } from "../../io/atomic.js";
 import { FormatError } from "../../io/errors.js";
 import { readBytes } from "../../io/files.js";

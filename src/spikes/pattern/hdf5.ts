@@ -1,6 +1,5 @@
 // Event lists in HDF5, many patterns in one file, laid out as the Spiking Heidelberg Digits are (Cramer et al. 2020): spikes/times and
 // spikes/units of one row a pattern, labels, extra/keys. h5wasm, an optional peer, reads the file; nothing of it is loaded before.
-
 import { unzlibSync } from "fflate";
 import type { Dataset, File as Hdf5File } from "h5wasm";
 import { writeFileAtomic } from "../../io/atomic.js";
