@@ -1,12 +1,13 @@
 // Reads comma-separated text into a matrix of numbers, with chosen columns kept aside as text. csv-parse splits the cells.
 import type { Info, Options } from "csv-parse";
+import { nearNames } from "../core/near-names.js";
+import { quoted } from "../core/text.js";
 import { describe, Matrix } from "../numerics/index.js";
 import { checkFields } from "../reservoir/validate.js";
 import { detectDelimiter } from "./csv-delimiter.js";
 import { checkText, FormatError, type SourceOptions } from "./errors.js";
 import { readText } from "./files.js";
-import { checkPolicy, fillMissing, type MissingPolicy, parseNumber, quoted } from "./missing.js";
-import { nearNames } from "./near-names.js";
+import { checkPolicy, fillMissing, type MissingPolicy, parseNumber } from "./missing.js";
 
 /** How a CSV file is read; what is left out is found where that is certain. */
 export interface CsvOptions {

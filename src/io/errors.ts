@@ -1,5 +1,5 @@
 // What can go wrong with a file, in words: the file itself, or what stands in it.
-import { describe } from "../numerics/index.js";
+import { describe, visible } from "../core/text.js";
 
 /** What kind of trouble a file gave. */
 export type FileProblem = "missing" | "notReadable" | "notWritable" | "full" | "folder" | "content" | "unavailable" | "other";
@@ -13,7 +13,7 @@ export class FileError extends Error {
   readonly reason: string;
   readonly problem: FileProblem;
   constructor(path: string, reason: string, problem: FileProblem, cause?: unknown) {
-    super(`${path}: ${reason}`, cause === undefined ? undefined : { cause });
+    super(`${visible(path)}: ${visible(reason, 2000)}`, cause === undefined ? undefined : { cause });
     this.path = path;
     this.reason = reason;
     this.problem = problem;

@@ -1,6 +1,7 @@
 // Reading whole files, making folders, and turning the system's error codes into sentences.
+
+import { nearNames } from "../core/near-names.js";
 import { FileError, type FileFormat, FormatError } from "./errors.js";
-import { nearNames } from "./near-names.js";
 import { nodeFs, nodePath } from "./node.js";
 
 /** @throws FileError naming the path, with near names from its folder where there are any. */

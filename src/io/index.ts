@@ -3,6 +3,8 @@
  * and run in a browser; functions that take a path need Node and load it when they are called.
  * @module spillway/io
  */
+
+export { nearNames } from "../core/near-names.js";
 export { AtomicFile, writeFileAtomic } from "./atomic.js";
 export { type CsvOptions, type CsvTable, missingMarkers, parseCsv, readCsv } from "./csv.js";
 export { type CsvWriteOptions, formatCsv, writeCsv } from "./csv-writer.js";
@@ -10,7 +12,6 @@ export { FileError, type FileFormat, type FileProblem, FormatError, type SourceO
 export { ensureFolder, listFiles, readBytes, readText } from "./files.js";
 export { bfloat16ToFloat32, float16ToFloat32 } from "./half.js";
 export type { MissingPolicy } from "./missing.js";
-export { nearNames } from "./near-names.js";
 export { decodeNpy, encodeNpy, type NpyArray, type NpySource, type NpyType, npyToMatrix, readNpy, writeNpy } from "./npy.js";
 export { NpyWriter, type NpyWriterOptions } from "./npy-writer.js";
 export { decodeNpz, encodeNpz, type NpzOptions, type NpzWriteOptions, readNpz, writeNpz } from "./npz.js";

@@ -26,11 +26,6 @@ export function parseNumber(text: string): number | undefined {
   return sign === undefined ? undefined : sign === "-" ? -Infinity : Infinity;
 }
 
-/** A text for an error message, cut where it is long. */
-export function quoted(text: string): string {
-  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}...` : text);
-}
-
 /** A T x C matrix without its missing values (NaN), and the rows of the original that are left. */
 export interface Filled {
   readonly matrix: Matrix<Float64Array>;

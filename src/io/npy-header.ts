@@ -1,6 +1,7 @@
 // The header of a NumPy .npy file (NEP 1): a magic word, a version, and a Python dictionary of three entries. No data is read here.
+
+import { quoted } from "../core/text.js";
 import { FormatError } from "./errors.js";
-import { quoted } from "./missing.js";
 
 export interface NpyHeader {
   /** For example "<f8". */

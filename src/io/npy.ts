@@ -1,10 +1,11 @@
 // NumPy's .npy arrays, to and from bytes (NEP 1, versions 1.0 to 3.0). Objects, records and texts are refused; nothing is ever executed.
+
+import { quoted } from "../core/text.js";
 import { describe, Matrix } from "../numerics/index.js";
 import { writeFileAtomic } from "./atomic.js";
 import { checkBytes, FormatError, type SourceOptions } from "./errors.js";
 import { readBytes } from "./files.js";
 import { float16ToFloat32 } from "./half.js";
-import { quoted } from "./missing.js";
 import { formatNpyHeader, parseNpyHeader } from "./npy-header.js";
 import {
   elementCount,

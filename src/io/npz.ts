@@ -1,9 +1,10 @@
 // NumPy's .npz: named .npy arrays in one zip file, packed or not.
+
+import { nearNames } from "../core/near-names.js";
 import { describe } from "../numerics/index.js";
 import { writeFileAtomic } from "./atomic.js";
 import { checkBytes, FormatError, type SourceOptions } from "./errors.js";
 import { readBytes } from "./files.js";
-import { nearNames } from "./near-names.js";
 import { decodeNpy, encodeNpy, type NpyArray, type NpySource } from "./npy.js";
 import { listZip, packZip, unpack, type ZipMember } from "./zip.js";
 

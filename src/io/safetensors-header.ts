@@ -1,6 +1,7 @@
 // The JSON header of a safetensors file, checked entry by entry against the length of the data. It is parsed as data, never run.
+
+import { quoted } from "../core/text.js";
 import { FormatError } from "./errors.js";
-import { quoted } from "./missing.js";
 import { metadataKey, type SafetensorsType, safetensorsArrays } from "./safetensors-types.js";
 import { elementCount, isLengths } from "./typed-bytes.js";
 

@@ -1,7 +1,8 @@
 // The zip container as .npz uses it: members stored or deflated, in one file. No encryption, no volumes, nothing is unpacked to disk.
+
+import { quoted } from "../core/text.js";
 import { crc32 } from "./crc32.js";
 import { FormatError } from "./errors.js";
-import { quoted } from "./missing.js";
 
 export interface ZipMember {
   readonly name: string;

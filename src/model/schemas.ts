@@ -1,8 +1,10 @@
 // What the options of models and the notes of model files take. Loaded when the first model is made or read, since zod is heavy to import.
+
 import * as z from "zod";
+import { nearest } from "../core/near-names.js";
 import type { ReadoutTraining } from "../readout/index.js";
 import type { FeatureSpec, RadiusMethod, ReservoirOptions } from "../reservoir/index.js";
-import { ConfigError, nearest, parseOrThrow, UnknownFieldError } from "../reservoir/index.js";
+import { ConfigError, parseOrThrow, UnknownFieldError } from "../reservoir/index.js";
 import type { ClassifierSettings } from "./classifier-options.js";
 import type { ForecasterSettings } from "./forecaster-options.js";
 

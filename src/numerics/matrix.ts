@@ -1,4 +1,5 @@
 // Matrices as plain data: row-major dense and CSR sparse. No arithmetic on them lives here.
+import { describe } from "../core/text.js";
 
 /** The number formats that states, inputs and weights are held in. */
 export type Precision = "float32" | "float64";
@@ -258,28 +259,6 @@ export function checkSparse(matrix: SparseMatrix, name: string): void {
 export function firstNonFinite(data: ArrayLike<number>): number {
   for (let i = 0; i < data.length; i++) if (!Number.isFinite(data[i])) return i;
   return -1;
-}
-
-/** A value in words for an error sentence: short, and never throwing. */
-export function describe(value: unknown): string {
-  if (value === null || typeof value === "number" || typeof value === "boolean" || typeof value === "bigint") return String(value);
-  if (value === undefined) return "missing";
-  if (typeof value === "string") return JSON.stringify(value.length > 60 ? `${value.slice(0, 57)}...` : value);
-  if (Array.isArray(value)) return `an array of ${value.length}`;
-  if (ArrayBuffer.isView(value)) return `a ${value.constructor.name}`;
-  if (typeof value === "function") return "a function";
-  if (typeof value === "object" && "rows" in value && "cols" in value) return `a ${value.rows} x ${value.cols} matrix`;
-  const text = jsonOf(value) ?? typeof value;
-  return text.length > 60 ? `${text.slice(0, 57)}...` : text;
-}
-
-/** What holds itself or a bigint has no JSON. */
-function jsonOf(value: unknown): string | undefined {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    return "an object without JSON";
-  }
 }
 
 function checkSize(rows: number, cols: number): void {

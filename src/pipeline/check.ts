@@ -1,8 +1,9 @@
 // What can be wrong with a pipeline's parameters, found before any case is seen. What a case must be is known when it is trained.
+import { nearest } from "../core/near-names.js";
 import { classTrainer } from "../model/class-readout.js";
 import { parseClassifierSettings, requireReservoir } from "../model/schemas.js";
 import { resolveConfig } from "../reservoir/config-schema.js";
-import { ConfigError, isSpiking, nearest, UnknownFieldError } from "../reservoir/index.js";
+import { ConfigError, isSpiking, UnknownFieldError } from "../reservoir/index.js";
 import { checkFields } from "../reservoir/validate.js";
 import { encoderNames } from "../spikes/index.js";
 import { resolveSpikingConfig } from "../spikes/liquid/schema.js";

@@ -1,6 +1,7 @@
 // Turns a failed zod check into one sentence a person can act on: the field, the value it got, what it takes.
 import type { z } from "zod";
-import { describe } from "../numerics/index.js";
+import { nearest } from "../core/near-names.js";
+import { describe, visible } from "../core/text.js";
 
 /** A description (of a reservoir, an experiment, a readout) that cannot be used. */
 export class ConfigError extends Error {
@@ -10,7 +11,7 @@ export class ConfigError extends Error {
   readonly value: unknown;
 
   constructor(field: string, value: unknown, takes: string) {
-    super(`${field} is ${describe(value)}; it takes ${takes}`);
+    super(`${visible(field, 120)} is ${describe(value)}; it takes ${takes}`);
     this.field = field;
     this.value = value;
   }
@@ -22,7 +23,7 @@ export class UnknownFieldError extends ConfigError {
     super(field, value, "");
     const name = field.split(".").at(-1) ?? field;
     const near = nearest(name, known);
-    this.message = `unknown field "${field}"${near ? `: did you mean "${near}"?` : `; known fields are ${known.join(", ")}`}`;
+    this.message = `unknown field "${visible(field, 120)}"${near ? `: did you mean "${near}"?` : `; known fields are ${known.join(", ")}`}`;
   }
 }
 
@@ -70,36 +71,4 @@ function lookUp(value: unknown, path: readonly PropertyKey[]): unknown {
     here = (here as Record<PropertyKey, unknown>)[part];
   }
   return here;
-}
-
-/** The known name closest to a mistyped one, if any is close. */
-export function nearest(name: string, known: readonly string[]): string | undefined {
-  let best: string | undefined;
-  let bestDistance = Math.max(2, Math.floor(name.length / 3)) + 1;
-  for (const candidate of known) {
-    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
-    if (distance < bestDistance) {
-      bestDistance = distance;
-      best = candidate;
-    }
-  }
-  return best;
-}
-
-/** Optimal string alignment distance: insertions, deletions, replacements and swaps of neighbours. */
-export function editDistance(a: string, b: string): number {
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, j) => j);
-  for (let i = 1; i <= a.length; i++) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j++) {
-      const replace = last[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      let best = Math.min(replace, last[j]! + 1, row[j - 1]! + 1);
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) best = Math.min(best, beforeLast[j - 2]! + 1);
-      row.push(best);
-    }
-    beforeLast = last;
-    last = row;
-  }
-  return last[b.length]!;
 }

@@ -1,5 +1,5 @@
 // What can be wrong with a spike pattern or with what is asked of one, in words.
-import { describe } from "../numerics/index.js";
+import { describe, visible } from "../core/text.js";
 
 /** A spike pattern, or a setting of an encoder, a rule or a detector, that cannot be used. */
 export class SpikeError extends RangeError {
@@ -9,7 +9,7 @@ export class SpikeError extends RangeError {
   readonly value: unknown;
 
   constructor(subject: string, value: unknown, takes: string, shown: string = describe(value)) {
-    super(`${subject} is ${shown}; it takes ${takes}`);
+    super(visible(`${subject} is ${shown}; it takes ${takes}`, 2000));
     this.subject = subject;
     this.value = value;
   }

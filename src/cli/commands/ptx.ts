@@ -1,6 +1,6 @@
 // `spillway ptx KERNEL`: the PTX of a generated kernel for given sizes. Running PTX is ptx-run.ts.
-import { generateKernel, kernelKinds, type KernelType, PtxBuildError, targets } from "../../ptx/index.js";
-import { nearest } from "../../reservoir/index.js";
+import { generateKernel, type KernelType, kernelKinds, PtxBuildError, targets } from "../../ptx/index.js";
+import { nearest } from "../../core/near-names.js";
 import { UsageError } from "../exit.js";
 import { kernelNumbers, kernelSwitches, kernelWords } from "./ptx-options.js";
 

@@ -1,5 +1,5 @@
 // `spillway tasks`: the benchmark series there are, and their options.
-import { nearest } from "../../reservoir/index.js";
+import { nearest } from "../../core/near-names.js";
 import { type Task, tasks } from "../../tasks/index.js";
 import { UsageError } from "../exit.js";
 import { formatTable } from "../table.js";

@@ -1,7 +1,9 @@
 // Turns what stands in an experiment file into an experiment: every field checked, every default filled in. It reads no file.
+
 import * as z from "zod";
+import { nearest } from "../../core/near-names.js";
 import { knownReservoirFields, reservoirSchema } from "../../reservoir/config-schema.js";
-import { type AnyReservoirOptions, ConfigError, isSpiking, nearest, parseOrThrow, UnknownFieldError } from "../../reservoir/index.js";
+import { type AnyReservoirOptions, ConfigError, isSpiking, parseOrThrow, UnknownFieldError } from "../../reservoir/index.js";
 import { knownSpikingFields, spikingReservoirSchema } from "../../spikes/liquid/schema.js";
 import { tasks } from "../../tasks/index.js";
 import type { Experiment, MetricName, TaskDescription } from "./description.js";

@@ -1,10 +1,11 @@
 // Kernels of one's own: compiled once under a name, run by that name. What the package ships is not here but in KernelExecutor.
+
+import { suggestion } from "../../core/near-names.js";
 import type { CompileOptions } from "../compile-options.js";
 import type { Dimensions } from "../launch-config.js";
 import type { Module } from "../module.js";
 import { type DeviceSource, GpuDevice } from "./gpu-device.js";
 import { type KernelArgument, KernelLauncher, type LaunchOptions } from "./kernel-launcher.js";
-import { suggestion } from "../near-name.js";
 
 interface Registered {
   readonly source: string;

@@ -1,7 +1,9 @@
 // The standard kernels on host arrays, and kernels of one's own beside them. On memory that is on the device already they are `standard`.
+
+import { suggestion } from "../../core/near-names.js";
 import type { DeviceBuffer } from "../buffer.js";
-import type { ArrayOf } from "../dtypes.js";
 import type { CompileOptions } from "../compile-options.js";
+import type { ArrayOf } from "../dtypes.js";
 import type { Dimensions } from "../launch-config.js";
 import { shippedPtx } from "../shipped.js";
 import { GpuCompute } from "./gpu-compute.js";
@@ -11,7 +13,6 @@ import type { KernelArgument, LaunchOptions } from "./kernel-launcher.js";
 import type { BlasChoice, ProductSource } from "./matmul.js";
 import { type Layer, NeuralNetwork } from "./neural-network.js";
 import { type BatchNorm, checkSizes, type Norm, type Output, StandardKernels, standardKernelNames } from "./standard-kernels.js";
-import { suggestion } from "../near-name.js";
 
 /** How an executor works. */
 export interface ExecutorOptions {

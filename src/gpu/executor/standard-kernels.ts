@@ -1,5 +1,7 @@
 // The shipped kernels of executor.cu on device memory, in the order of the device's stream: nothing here waits or copies. Arrays are binary32,
 // matrices row-major. On host arrays they are KernelExecutor's.
+
+import { suggestion } from "../../core/near-names.js";
 import type { DeviceBuffer } from "../buffer.js";
 import type { Dtype } from "../dtypes.js";
 import type { Kernel, KernelOptions } from "../kernel.js";
@@ -11,7 +13,6 @@ import type { DeviceSlice, ReadonlyDeviceSlice } from "../slice.js";
 import { Cublas } from "./cublas.js";
 import type { GpuDevice } from "./gpu-device.js";
 import { type BlasChoice, chooseTile, type ProductSource, type Tile, tileCount } from "./matmul.js";
-import { suggestion } from "../near-name.js";
 
 /** Memory that a kernel reads. */
 export type Input = ReadonlyDeviceSlice<"f32">;

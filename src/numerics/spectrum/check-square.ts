@@ -1,5 +1,6 @@
 // What a matrix must be before its eigenvalues are asked for.
-import { checkSparse, describe, isSparse, type Matrix, type SparseMatrix } from "../matrix.js";
+import { describe } from "../../core/text.js";
+import { checkSparse, isSparse, type Matrix, type SparseMatrix } from "../matrix.js";
 
 /** @throws TypeError for what is no matrix; RangeError on a matrix that is not square, not well-formed, or not finite; naming row and column. */
 export function checkSquare(matrix: Matrix | SparseMatrix): void {

@@ -1,6 +1,7 @@
 // The spectral radius of a square matrix: max |lambda| over its eigenvalues, right for complex dominant pairs. The result
 // scales every weight of a reservoir, so it is made of IEEE operations in one fixed order and has the same bits everywhere.
-import { describe, type Matrix, type SparseMatrix } from "../matrix.js";
+import { describe } from "../../core/text.js";
+import type { Matrix, SparseMatrix } from "../matrix.js";
 import { checkSquare } from "./check-square.js";
 import { circularLaw } from "./circular-law.js";
 import { type Component, stronglyConnectedComponents, wholeMatrix } from "./components.js";
