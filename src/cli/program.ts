@@ -1,5 +1,5 @@
 // The commands, their options and their help. What a command does is loaded when it is called, so that --version and --help are quick.
-import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { packageVersion } from "../model/version.js";
 import type { PtxFlags } from "./commands/ptx.js";
 import { kernelNumbers, kernelSwitches, kernelWords } from "./commands/ptx-options.js";
@@ -208,10 +208,30 @@ A run that is there already is replaced when the new one has finished. Stopped w
     .addHelpText("after", '\nExample:\n  $ spillway ptx run scale.ptx --args "f32[8]=range" 8 0.5 --block 8')
     .action(async (file: string, flags: PtxRunFlags) => print(await (await import("./commands/ptx-run.js")).runPtxFile(file, flags)));
 
+  program
+    .command("complete")
+    .description("tab completion: the script that a shell loads")
+    .addArgument(new Argument("<shell>", "bash, zsh, fish or powershell").choices(["bash", "zsh", "fish", "powershell"]))
+    .addHelpText(
+      "after",
+      "\nExamples:\n  $ source <(spillway complete bash)\n  $ spillway complete fish > ~/.config/fish/completions/spillway.fish",
+    )
+    .action(async (shell: "bash" | "zsh" | "fish" | "powershell") => {
+      (await import("./commands/complete.js")).printCompletionScript(shell);
+    });
+
   for (const command of [...program.commands, ...ptx.commands]) command.exitOverride().configureOutput(program.configureOutput());
   return async (args) => {
+    // The shell's script asks for words behind "--".
+    if (args[0] === "complete" && args[1] === "--") {
+      print((await import("./commands/complete.js")).completions(program, args.slice(2)));
+      return exitCodes.success;
+    }
+    // Commander would answer `NOTACOMMAND --help` with the help of the program.
+    const [first] = args;
+    const foreign = first !== undefined && !first.startsWith("-") && !program.commands.some((command) => command.name() === first);
     try {
-      await program.parseAsync([...args], { from: "user" });
+      await program.parseAsync(foreign ? [first] : [...args], { from: "user" });
     } catch (error) {
       if (!(error instanceof CommanderError)) throw error;
       return error.exitCode === 0 ? exitCodes.success : exitCodes.usage;

@@ -50,7 +50,7 @@ export async function chromiumImage(
     const page = path.join(folder, "figure.html");
     const html = await reportHtml({ title: figure.title, sections: [{ title: figure.title, facts: [], scores: [], figures: [figure] }] });
     const settings = JSON.stringify({ format, width, height, scale });
-    const ask = `<script>Plotly.toImage(document.getElementById("figure-0"), ${settings}).then((image) => { document.body.innerHTML = ""; document.body.dataset.image = image; });</script>`;
+    const ask = `<script>figuresDrawn.then(() => Plotly.toImage(document.getElementById("figure-0"), ${settings})).then((image) => { document.body.innerHTML = ""; document.body.dataset.image = image; });</script>`;
     await fs.promises.writeFile(page, html.replace("</body>", `${ask}</body>`));
     const flags = ["--headless", "--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--hide-scrollbars"];
     const all = [

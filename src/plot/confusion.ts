@@ -2,7 +2,8 @@
 import { asMatrix, type MatrixLike } from "../numerics/index.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { checkList, checkPlotOptions, titleOnly } from "./options.js";
-import { sequentialScale } from "./palette.js";
+import { inkOn, sequentialScale } from "./palette.js";
+import { colourAt } from "./svg/heatmap.js";
 
 /**
  * A confusion matrix: row r, column c counts the cases of class r that were taken for class c. The colour is the share of the row.
@@ -33,7 +34,7 @@ export function plotConfusion(
       const value = matrix.at(r, c);
       share[r * size + c] = total > 0 ? value / total : 0;
       if (value === 0 || size > 30) continue;
-      const color = share[r * size + c]! > 0.45 ? "#FFFFFF" : "#10202C";
+      const color = inkOn(colourAt(sequentialScale, share[r * size + c]!));
       annotations.push({ x: c, y: r, text: String(value), showarrow: false, font: { color, size: 12 } });
     }
   }

@@ -12,7 +12,7 @@ export interface HtmlOptions {
   /** The page's heading; default the first figure's title. */
   readonly title?: string | undefined;
   /**
-   * "inline" (default): the page holds plotly.js (4.8 MB) and opens anywhere. Else the address of a script that stands beside it,
+   * "inline" (default): the page holds plotly.js (2 MB, compressed) and opens anywhere. Else the address of a script that stands beside it,
    * such as "plotly.min.js", which several pages share (`plotlySource()` is what it holds).
    */
   readonly plotly?: string | undefined;
@@ -34,7 +34,10 @@ export async function toHtml(figures: Figure | readonly Figure[], options: HtmlO
 export interface ImageOptions extends SvgOptions {
   /** Default "svg". PNG takes a Chromium. */
   readonly format?: "svg" | "png" | undefined;
-  /** "auto" (default): Chromium where one is found, else without a browser; "chromium"; "static": without a browser, SVG only. */
+  /**
+   * "auto" (default): SVG without a browser, PNG by Chromium, so that the same call gives the same image on every machine;
+   * "chromium": plotly's own drawing, with its fonts and layout; "static": without a browser, SVG only.
+   */
   readonly renderer?: "auto" | "chromium" | "static" | undefined;
   /** Pixels of a PNG for each pixel of the figure; default 2. */
   readonly scale?: number | undefined;
@@ -50,9 +53,9 @@ export interface FigureImage {
 }
 
 /**
- * A figure as an image. SVG is drawn without a browser unless one is asked for or found; both are fit for a paper, plotly's has its own fonts and
- * layout. PNG needs a Chromium: SPILLWAY_CHROMIUM names one, else the search path is looked through.
- * @throws Error where PNG or Chromium is asked for and there is none
+ * A figure as an image. SVG is drawn without a browser unless Chromium is asked for. PNG needs a Chromium: SPILLWAY_CHROMIUM
+ * names one, else the search path is looked through.
+ * @throws Error if PNG or Chromium is asked for and there is none
  */
 export async function toImage(figure: Figure, options: ImageOptions = {}): Promise<FigureImage> {
   checkFigure(figure);
@@ -69,8 +72,9 @@ export async function toImage(figure: Figure, options: ImageOptions = {}): Promi
   if (renderer !== "auto" && renderer !== "chromium" && renderer !== "static")
     throw new ConfigError("renderer", renderer, '"auto", "chromium" or "static"');
   checkSizes({ width, height, scale });
-  const chromium = renderer === "static" ? undefined : findChromium();
-  if (!chromium && (renderer === "chromium" || format === "png")) {
+  const browser = renderer === "chromium" || format === "png";
+  const chromium = browser && renderer !== "static" ? findChromium() : undefined;
+  if (!chromium && browser) {
     const asked =
       renderer === "static" ? 'the renderer "static" draws SVG only' : "no Chromium was found on the search path or by SPILLWAY_CHROMIUM";
     throw new Error(`a ${format} image takes a Chromium and ${asked}; ask for { format: "svg", renderer: "static" }`);

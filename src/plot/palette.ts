@@ -24,6 +24,13 @@ export const sequentialScale = [
   [1, "#00436B"],
 ] as const;
 
+/** Black or white, whichever reads better on a colour: at least 4.5 : 1 (WCAG 2.2, "relative luminance"). */
+export function inkOn([red, green, blue]: readonly [number, number, number]): "#000000" | "#FFFFFF" {
+  const linear = (channel: number) => (channel <= 10.31 ? channel / 255 / 12.92 : ((channel / 255 + 0.055) / 1.055) ** 2.4);
+  const luminance = 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
+  return (luminance + 0.05) ** 2 > 1.05 * 0.05 ? "#000000" : "#FFFFFF";
+}
+
 /** The colour of the k-th series. */
 export function seriesColour(k: number): string {
   return seriesColours[k % seriesColours.length]!;

@@ -51,7 +51,14 @@ footer { color: var(--soft); font-size: .85rem; margin-top: 2.4rem; }
 `;
 
 export const reportScript = `
-(() => {
+globalThis.figuresDrawn = (async () => {
+  const packed = document.getElementById("plotly");
+  if (packed) {
+    const bytes = Uint8Array.from(atob(packed.textContent), (sign) => sign.charCodeAt(0));
+    const script = document.createElement("script");
+    script.textContent = await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+    document.head.append(script);
+  }
   const pointer = matchMedia("(hover: hover) and (min-width: 641px)");
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const figures = JSON.parse(document.getElementById("figures").textContent);
@@ -108,4 +115,10 @@ export const reportScript = `
   figures.forEach((figure, k) => figure.detail && zoomable(figure, k));
   dark.addEventListener("change", () => figures.forEach(draw));
 })();
+figuresDrawn.catch((error) => {
+  const note = document.createElement("p");
+  note.className = "warning";
+  note.textContent = "The figures could not be drawn: " + error.message + ". They need a browser of 2023 or newer.";
+  document.querySelector("main").prepend(note);
+});
 `;

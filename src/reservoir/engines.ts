@@ -90,7 +90,8 @@ async function automatic(work: AnyShape | readonly AnyShape[] | undefined): Prom
     const engine = await registration.load(0);
     const status = await engine.probe();
     if (!status.available) {
-      notes.push(`${engine.name} is not available: ${status.reason}`);
+      // The finding alone: what to install is said to who asks for the engine.
+      notes.push(`${engine.name} is not available: ${status.reason.split("; ")[0]}`);
       continue;
     }
     let cost: number | undefined;

@@ -40,8 +40,11 @@ export type PhaseName =
 /** The measurements of one phase, summed. */
 export interface PhaseProfile {
   readonly phase: PhaseName;
-  /** "device": by pairs of events on the stream that does the work; "host": by the host's clock. */
-  readonly clock: "device" | "host";
+  /**
+   * "device": by pairs of events on the stream that does the work; "host": by the host's clock; "simulated": by events of a
+   * simulated device, whose time says nothing about a GPU.
+   */
+  readonly clock: "device" | "host" | "simulated";
   readonly milliseconds: number;
   /** Pieces of work that were timed. */
   readonly pieces: number;

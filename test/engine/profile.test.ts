@@ -86,7 +86,14 @@ describe("a profile on a device", () => {
     const computer = await open("sim", { plan: "streamed" });
     await computer.run(series(40, 2));
     const profile = computer.profile!;
-    expect(namesOf(profile)).toEqual(["device check", "device download", "device drive", "device run", "device upload", "host keep"]);
+    expect(namesOf(profile)).toEqual([
+      "host keep",
+      "simulated check",
+      "simulated download",
+      "simulated drive",
+      "simulated run",
+      "simulated upload",
+    ]);
     // The simulated device takes 16 steps a chunk: 40 steps are three.
     for (const phase of ["upload", "drive", "run", "check", "download"] as const) expect(phaseOf(profile, phase)!.pieces, phase).toBe(3);
     for (const phase of ["drive", "run", "check"] as const) expect(phaseOf(profile, phase)!.milliseconds, phase).toBeGreaterThan(0);
@@ -106,7 +113,7 @@ describe("a profile on a device", () => {
     const sink = new GramAccumulator({ stateSize: 20, inputSize: 2, outputSize: 1, features: readout.features });
     await computer.train(series(20, 2), series(20, 1), sink, { washout: 4 });
     const profile = computer.profile!;
-    expect(namesOf(profile)).toContain("device train");
+    expect(namesOf(profile)).toContain("simulated train");
     expect(namesOf(profile)).toContain("host sums");
     expect(phaseOf(profile, "train")).toMatchObject({ steps: 16, pieces: 2 });
     expect(phaseOf(profile, "keep")).toBeUndefined();
@@ -118,7 +125,7 @@ describe("a profile on a device", () => {
     const computer = await open("sim", { plan: "streamed" });
     await computer.generate(6, readout);
     const generated = computer.profile!;
-    expect(phaseOf(generated, "closedLoop")).toMatchObject({ clock: "device", steps: 6 });
+    expect(phaseOf(generated, "closedLoop")).toMatchObject({ clock: "simulated", steps: 6 });
     expect(phaseOf(generated, "run")).toBeUndefined();
     expect(generated.device!.graphLaunches).toBe(1);
     expect(generated.device!.kernels["readout_f32"]).toBe(6);
@@ -132,15 +139,15 @@ describe("a profile on a device", () => {
   it("times batches, single steps and spiking networks too", async () => {
     const batch = await open("sim");
     await batch.batch([series(3, 2), series(5, 2)]);
-    expect(phaseOf(batch.profile!, "batch")).toMatchObject({ clock: "device", steps: 8 });
+    expect(phaseOf(batch.profile!, "batch")).toMatchObject({ clock: "simulated", steps: 8 });
     const single = await open("sim", { plan: "streamed" });
     single.step([1, 2]);
     single.step([2, 1]);
-    expect(namesOf(single.profile!)).toEqual(["device drive", "device run", "device upload", "host download"]);
+    expect(namesOf(single.profile!)).toEqual(["host download", "simulated drive", "simulated run", "simulated upload"]);
     expect(single.profile).toMatchObject({ calls: 2, device: { bytesToDevice: 2 * 2 * 4, bytesToHost: 2 * 20 * 4 } });
     const spiking = await ReservoirComputer.create({ kind: "spiking", size: 16, inputSize: 2, seed: 1 }, { engine: "sim", profile: true });
     await spiking.run(series(4, 2));
-    expect(namesOf(spiking.profile!)).toEqual(["device download", "device run", "device upload", "host keep"]);
+    expect(namesOf(spiking.profile!)).toEqual(["host keep", "simulated download", "simulated run", "simulated upload"]);
     await spiking.dispose();
   });
 
@@ -188,7 +195,7 @@ describe("a profile of an ensemble", () => {
     const sinks = configs.map(() => new GramAccumulator({ stateSize: 24, inputSize: 1, outputSize: 1, features: readout.features }));
     await ensemble.run(series(20, 1), { keep: "last", training: { targets: ones(20), washout: 4, sinks } });
     const profile = ensemble.profile!;
-    expect(namesOf(profile)).toEqual(["device batch", "device download", "device train", "device upload", "host sums"]);
+    expect(namesOf(profile)).toEqual(["host sums", "simulated batch", "simulated download", "simulated train", "simulated upload"]);
     expect(profile).toMatchObject({ engine: "sim", plan: { details: { plan: "ensemble" } }, calls: 1 });
     // 20 steps of three in chunks of 16 and 4, of which 16 train.
     expect(phaseOf(profile, "batch")).toMatchObject({ steps: 60, pieces: 2 });
@@ -223,7 +230,7 @@ describe("a profile of a sweep", () => {
 
   it("tells weights, loop, sums, solving and scoring on the device apart", async () => {
     const { profile } = await sweepReadouts({ ...options, engine: "sim", profile: true });
-    const phases = ["batch", "download", "scale", "score", "solve", "train", "upload"].map((phase) => `device ${phase}`);
+    const phases = ["batch", "download", "scale", "score", "solve", "train", "upload"].map((phase) => `simulated ${phase}`);
     expect(namesOf(profile!)).toEqual(phases);
     expect(profile).toMatchObject({ engine: "sim", calls: 1, plan: { details: { plan: "sweep", reservoirs: 4, seeds: 2, waves: 1 } } });
     // Four reservoirs: 10 rows before training, 38 that train, 12 that are predicted.

@@ -9,6 +9,8 @@ import {
   plotStateHeatmap,
   plotTrajectories,
 } from "../../src/plot/index.js";
+import { sequentialScale } from "../../src/plot/palette.js";
+import { colourAt } from "../../src/plot/svg/heatmap.js";
 import { decoded } from "./decoded.js";
 
 describe("encodeArray", () => {
@@ -172,7 +174,31 @@ describe("plotTrajectories", () => {
   });
 });
 
+/** Contrast of two colours by WCAG 2.2. */
+function contrast(a: string, b: readonly number[]): number {
+  const luminance = (channels: readonly number[]) => {
+    const [red, green, blue] = channels.map((value) =>
+      value / 255 <= 0.04045 ? value / 255 / 12.92 : ((value / 255 + 0.055) / 1.055) ** 2.4,
+    );
+    return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
+  };
+  const [x, y] = [luminance([1, 3, 5].map((at) => Number.parseInt(a.slice(at, at + 2), 16))), luminance(b)];
+  return (Math.max(x, y) + 0.05) / (Math.min(x, y) + 0.05);
+}
+
 describe("plotConfusion", () => {
+  it("writes every count in an ink that is easy to read on its cell", () => {
+    for (let k = 1; k < 100; k++) {
+      const counts = [
+        [k, 100 - k],
+        [0, 1],
+      ];
+      const { layout } = plotConfusion(counts, ["a", "b"]);
+      const [note] = layout["annotations"] as { readonly font: { readonly color: string } }[];
+      expect(contrast(note!.font.color, colourAt(sequentialScale, k / 100))).toBeGreaterThan(4.5);
+    }
+  });
+
   const counts = [
     [3, 1],
     [0, 4],

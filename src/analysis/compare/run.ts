@@ -23,7 +23,10 @@ export interface ComparedRun {
   readonly seconds: number;
   /** Steps a second by the median chunk. */
   readonly stepsPerSecond: number;
-  /** The loop over time steps alone: by events on a device, by the clock on a host. Left out where the engine does not measure it. */
+  /**
+   * The loop over time steps alone: by events on a device, by the clock on a host. Left out if the engine does not measure it,
+   * and on a simulated device, whose time compares with nothing.
+   */
   readonly loop?: { readonly clock: PhaseProfile["clock"]; readonly stepsPerSecond: number } | undefined;
   readonly profile?: Profile | undefined;
 }
@@ -95,7 +98,7 @@ export class TimedRun {
       arithmetic: this.#arithmetic,
       seconds: this.#seconds.reduce((sum, value) => sum + value, 0),
       stepsPerSecond: middle(this.#rates),
-      ...(clock && this.#loopRates.length > 0 ? { loop: { clock, stepsPerSecond: middle(this.#loopRates) } } : {}),
+      ...(clock && clock !== "simulated" && this.#loopRates.length > 0 ? { loop: { clock, stepsPerSecond: middle(this.#loopRates) } } : {}),
       profile,
     };
   }

@@ -5,10 +5,11 @@ import { plotError, plotForecast } from "../../plot/index.js";
 import { NonFiniteStateError } from "../../reservoir/index.js";
 import { baselineName, forecastBaseline } from "./baselines.js";
 import { generateIndependent, type SeriesData } from "./data.js";
-import type { BaselineDescription, Experiment, ForecastTask, GeneratedData } from "./description.js";
+import type { BaselineDescription, Experiment, ForecastTask, GeneratedData, MetricName } from "./description.js";
 import { type Learner, train } from "./learner.js";
 import { type PreparedSeries, prepareSeries, startRows } from "./prepare.js";
-import { type Outcome, type ScoreContext, scoreForecasts, unitOf } from "./scores.js";
+import type { Scores } from "./result.js";
+import { betterOf, type Outcome, type ScoreContext, scoreForecasts, unitOf } from "./scores.js";
 import { DriveScale, stateFigures, streamStates } from "./states.js";
 import { type TransformedSeries, transformSeries } from "./transforms.js";
 import { radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
@@ -54,6 +55,10 @@ export async function runForecast(
     const reference = whole.original.subarray(experiment.washout, trainRows);
     const dt = scoring.dt ?? data.dt;
     const context: ScoreContext = { scoring, reference, dt, lyapunovExponent: scoring.lyapunovExponent ?? data.lyapunovExponent };
+    const baselines = experiment.baselines.map((baseline) => ({
+      baseline,
+      scores: scoreForecasts(baselineOutcomes(baseline, starts, horizon, reference), metrics, context),
+    }));
     const { model } = learner.computer;
     const teacher = model.outputSize > 0;
     const scale = new DriveScale(
@@ -66,17 +71,12 @@ export async function runForecast(
       ...radiusOf(model),
       readout: { ...learner.training },
       scores: scoreForecasts(outcomes, metrics, context),
-      baselines: Object.fromEntries(
-        experiment.baselines.map((baseline) => [
-          baselineName(baseline),
-          scoreForecasts(baselineOutcomes(baseline, starts, horizon, reference), metrics, context),
-        ]),
-      ),
+      baselines: Object.fromEntries(baselines.map(({ baseline, scores }) => [baselineName(baseline), scores])),
       timing: watch.seconds,
       profile: learner.computer.profile,
       summary: `closed-loop forecast of ${horizon} steps from ${starts.length} start${starts.length === 1 ? "" : "s"}, each after ${warmup} rows; trained on ${trainRows} rows (${experiment.washout} of them washout)`,
       figures: options.withFigures
-        ? await figures(experiment, data, prepared, starts, outcomes, reference, () => {
+        ? await figures(experiment, data, prepared, starts, outcomes, reference, bestBaseline(baselines, metrics[0]), () => {
             const { whole: series, at } = starts[0]!;
             return stateFigures(learner.computer, drive(series.series.subarray(at - warmup, at + horizon)), -warmup, signal);
           })
@@ -137,6 +137,18 @@ function baselineOutcomes(
   }));
 }
 
+/** The baseline that does best by a metric, for the figure; undefined if there is none. */
+function bestBaseline(
+  baselines: readonly { readonly baseline: BaselineDescription; readonly scores: Scores }[],
+  metric: MetricName | undefined,
+): BaselineDescription | undefined {
+  const rank = ({ scores }: (typeof baselines)[number]) => {
+    const value = metric === undefined ? Number.NaN : scores[metric]!;
+    return Number.isNaN(value) ? Number.POSITIVE_INFINITY : betterOf(metric!) === "lower" ? value : -value;
+  };
+  return baselines.toSorted((a, b) => rank(a) - rank(b))[0]?.baseline;
+}
+
 async function figures(
   experiment: Experiment & { readonly task: ForecastTask },
   data: SeriesData,
@@ -144,15 +156,15 @@ async function figures(
   starts: readonly StartPoint[],
   outcomes: readonly Outcome[],
   reference: Matrix<Float64Array>,
+  baseline: BaselineDescription | undefined,
   states: () => ReturnType<typeof stateFigures>,
 ) {
-  const { task, baselines } = experiment;
+  const { task } = experiment;
   const { whole, at } = starts[0]!;
   const first = outcomes[0]!;
   const from = Math.max(0, at - Math.min(shownBefore, shownBeforeEach * task.horizon, task.warmup));
   const times = whole === prepared.whole ? data.times?.slice(from + whole.lost, at + whole.lost + task.horizon) : undefined;
   const when = times?.[at - from];
-  const baseline = baselines.find((each) => each !== "mean");
   const finite = outcomes.filter(({ prediction }) => prediction.data.every(Number.isFinite));
   return [
     plotForecast(first.prediction, first.target, {

@@ -51,12 +51,12 @@ export function reportSection(result: ExperimentResult, figures: readonly Figure
     lead: result.description,
     warnings: warningsOf(result),
     facts: [
-      ...(engine ? [["engine", `${engine.name} (${engine.reason})`] as const, ["plan", engine.plan.summary] as const] : []),
       ["reservoir", describeReservoir(result)],
       ...(first ? [["readout", describeReadout(first.readout)] as const] : []),
       ["data", String(result.data["summary"] ?? "")],
       ["task", String(result.data["task"] ?? "")],
       ["seeds", seeds.length === 0 ? "none finished" : listSeeds(seeds.map(({ seed }) => String(seed)))],
+      ...(engine ? [["engine", `${engine.name} (${engine.reason})`] as const, ["plan", engine.plan.summary] as const] : []),
       ["time", describeTiming(result.timing)],
       ...(result.profile ? profileFacts(result.profile) : []),
     ],

@@ -23,7 +23,7 @@ export function profileFacts(profile: Profile): (readonly [label: string, value:
 
 /** What told a time, in a word. */
 export function clockOf({ clock }: Pick<PhaseProfile, "clock">): string {
-  return clock === "device" ? "events" : "clock";
+  return { device: "events", host: "clock", simulated: "simulated events" }[clock];
 }
 
 /** In the order of `heads`, from the third on; what was not measured is empty. */

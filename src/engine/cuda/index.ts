@@ -145,10 +145,10 @@ export function cudaEngine(device = 0): DeviceEngine {
   return deviceEngine({ name: device === 0 ? "cuda" : `cuda:${device}`, open: () => openDevice(device) });
 }
 
-/** The places that a driver was looked for in are for `spillway info` to list. */
+/** The finding, then the advice. The places that were tried are for `spillway info` to list. */
 function withoutPaths(error: Error): string {
   if (!(error instanceof LibraryError)) return error.message;
-  return `no CUDA driver (libcuda) loads from any of ${error.tried.length} places; install NVIDIA's driver, or name its library by SPILLWAY_CUDA_LIBRARY`;
+  return "no NVIDIA driver was found; install it, or name its library by SPILLWAY_CUDA_LIBRARY (`spillway info` lists the places that were tried)";
 }
 
 /** A clock that has what was spent before the session. */

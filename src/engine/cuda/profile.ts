@@ -24,6 +24,7 @@ export interface PieceSize {
 /** The phases of one session on a device, those on the host included. */
 export class DeviceClock extends PhaseClock {
   readonly #context: Context;
+  readonly #source: "device" | "simulated";
   readonly #meter = new StreamMeter();
   readonly #open = new Map<Stream, Piece>();
   readonly #events: DeviceEvent[] = [];
@@ -33,6 +34,7 @@ export class DeviceClock extends PhaseClock {
   constructor(context: Context) {
     super();
     this.#context = context;
+    this.#source = context.core.driver.takesPtxOnly ? "simulated" : "device";
   }
 
   /** Counts what is given to a stream from now on. */
@@ -91,7 +93,7 @@ export class DeviceClock extends PhaseClock {
         left.push(piece);
         continue;
       }
-      this.add({ phase, clock: "device", milliseconds: end.elapsedSince(start), steps, bytes });
+      this.add({ phase, clock: this.#source, milliseconds: end.elapsedSince(start), steps, bytes });
       this.#free.push(start, end);
     }
     this.#pending = left;

@@ -57,7 +57,7 @@ export function toSvg(source: Figure, options: SvgOptions = {}): string {
   const bar = figure.data.find((trace) => trace["colorbar"]);
   const inner: Box = { left: 74, right: width - (bar ? 92 : 18), top: 58, bottom: height - 52 };
   const drawn = panels(figure, inner);
-  const parts = drawn.map((panel, k) => panelSvg(panel, layout, theme, k));
+  const parts = drawn.map((panel) => panelSvg(panel, layout, theme));
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" font-family="Helvetica, Arial, sans-serif" font-size="12">
 <title>${escapeHtml(figure.title)}</title><desc>${escapeHtml(figure.description)}</desc>
 <rect width="${width}" height="${height}" fill="${theme.paper}"/>
@@ -128,13 +128,11 @@ function sameUnits(x: Scale, y: Scale, box: Box): void {
   else widen(y, perY / perX);
 }
 
-function panelSvg(panel: Panel, layout: Figure["layout"], theme: (typeof themes)["light" | "dark"], k: number): string {
+function panelSvg(panel: Panel, layout: Figure["layout"], theme: (typeof themes)["light" | "dark"]): string {
   const { x, y, box, traces, xLayout, yLayout } = panel;
   const { ink, rule } = theme;
   const inside = (at: number, low: number, high: number) => at >= Math.min(low, high) - 0.5 && at <= Math.max(low, high) + 0.5;
-  const parts: string[] = [
-    `<clipPath id="panel-${k}"><rect x="${box.left}" y="${box.top}" width="${box.right - box.left}" height="${box.bottom - box.top}"/></clipPath>`,
-  ];
+  const parts: string[] = [];
   const sharesTime = traces.length > 0 && xLayout.anchor !== undefined && xLayout.anchor !== panel.yName;
   if (xLayout.visible !== false) {
     for (const { at, label } of fitting(x)) {
@@ -162,7 +160,11 @@ function panelSvg(panel: Panel, layout: Figure["layout"], theme: (typeof themes)
     if (title)
       parts.push(`<text transform="translate(16 ${middle}) rotate(-90)" text-anchor="middle" fill="${ink}">${escapeHtml(title)}</text>`);
   }
-  parts.push(`<g clip-path="url(#panel-${k})">${traces.map((trace) => traceSvg(trace, x, y)).join("")}${shapes(panel, layout)}</g>`);
+  // An inner svg clips to its own box, without an id that another figure on the page could have too.
+  const [left, top, width, height] = [box.left, box.top, box.right - box.left, box.bottom - box.top].map(fixed);
+  parts.push(
+    `<svg x="${left}" y="${top}" width="${width}" height="${height}" viewBox="${left} ${top} ${width} ${height}" overflow="hidden">${traces.map((trace) => traceSvg(trace, x, y)).join("")}${shapes(panel, layout)}</svg>`,
+  );
   parts.push(annotations(panel, layout, ink));
   return parts.join("\n");
 }
