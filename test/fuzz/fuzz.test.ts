@@ -1,0 +1,13 @@
+import { afterAll, describe, expect, it } from "vitest";
+import { formatNames } from "./cases.js";
+import { Fuzzer } from "./run.js";
+
+const fuzzer = new Fuzzer();
+afterAll(() => fuzzer.dispose());
+
+describe("a mutated input is read or refused, in bounded time and memory", () => {
+  it.each(formatNames)("%s", async (format) => {
+    const { findings } = await fuzzer.run(format, { cases: 300, seed: "ci" });
+    expect(findings.map(({ problem, index }) => `case ${index}: ${problem.kind}: ${problem.text}`)).toEqual([]);
+  });
+});
