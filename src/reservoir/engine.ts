@@ -287,6 +287,19 @@ export class NonFiniteStateError extends Error {
   }
 }
 
+/** A worker thread that computes for a reservoir is gone: it ran out of memory, or was ended. The state of the reservoir is not known. */
+export class WorkerEndedError extends Error {
+  override readonly name = "WorkerEndedError";
+  /** Its number; 0 would be the thread that calls. */
+  readonly thread: number;
+  /** `cause` is its error or its exit code, if it is known. */
+  constructor(thread: number, cause?: unknown) {
+    const why = cause instanceof Error ? ` (${cause.message})` : cause === undefined ? "" : ` with exit code ${cause}`;
+    super(`worker thread ${thread} of this reservoir has ended${why}; dispose of the reservoir and create another one`, { cause });
+    this.thread = thread;
+  }
+}
+
 /** A session that was disposed was used. */
 export class DisposedError extends Error {
   override readonly name = "DisposedError";

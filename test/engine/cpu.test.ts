@@ -30,7 +30,7 @@ describe("threads", () => {
     const session = await cpuEngine.open(model({ size: 40, storage: "dense" }), { threads: 2 });
     process.off("worker", seen);
     await workers.at(-1)!.terminate();
-    expect(() => session.step(Float32Array.of(0))).toThrow(/a worker thread of this reservoir has ended/);
+    expect(() => session.step(Float32Array.of(0))).toThrow(/worker thread 1 of this reservoir has ended with exit code 1;/);
     await session.dispose();
   });
 });

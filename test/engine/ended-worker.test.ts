@@ -1,0 +1,82 @@
+// Worker threads that end while the thread that owns the reservoir is blocked: no event can tell it. In a process of its own, which is ended if it hangs.
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
+import { beforeAll, describe, expect, it } from "vitest";
+
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const index = at("../../dist/index.js");
+beforeAll(() => expect(existsSync(index), "the package is not built: npm run build").toBe(true));
+
+/** Runs a module over the built package and gives what it prints. */
+async function printed(code: string, endWorker = ""): Promise<unknown> {
+  const hook = endWorker === "" ? {} : { NODE_OPTIONS: `--import ${pathToFileURL(at("end-worker.mjs")).href}`, END_WORKER: endWorker };
+  const text = `import { ReservoirComputer } from ${JSON.stringify(pathToFileURL(index).href)};
+const print = (value) => console.log(JSON.stringify(value));
+const inputs = new Float32Array(3000).fill(0.5);
+const create = (threads) => ReservoirComputer.create({ size: 40, seed: 1 }, { engine: "cpu", threads });
+${code}`;
+  const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", text], {
+    env: { ...process.env, ...hook },
+    timeout: 60_000,
+  });
+  return JSON.parse(stdout);
+}
+
+describe("a worker thread that ends", () => {
+  it.each(["exit", "error", "memory"])("in a barrier, by %s: the run fails and names it, and the next computer works", async (way) => {
+    const code = `
+      const failed = await create(3).then((computer) => computer.run(inputs)).catch(({ name, thread, message }) => ({ name, thread, message }));
+      const [alone, together] = [await create(1), await create(2)];
+      const same = Buffer.compare(Buffer.from((await alone.run(inputs)).data.buffer), Buffer.from((await together.run(inputs)).data.buffer));
+      print({ ...failed, same });`;
+    expect(await printed(code, way)).toEqual({
+      name: "WorkerEndedError",
+      thread: 2,
+      message: expect.stringMatching(/^worker thread 2 of this reservoir has ended.*; dispose of the reservoir and create another one$/),
+      same: 0,
+    });
+  });
+
+  it("before a step: the step fails, which has no turn of the event loop to hear of it", async () => {
+    const code = `
+      const workers = [];
+      process.on("worker", (worker) => workers.push(worker));
+      const computer = await create(2);
+      void workers[0].terminate();
+      try { for (;;) computer.step([0.5]); } catch ({ name, thread }) { print({ name, thread }); }`;
+    expect(await printed(code)).toEqual({ name: "WorkerEndedError", thread: 1 });
+  });
+});
+
+describe("worker threads", () => {
+  it("are as many as the computer with the most has, however many computers there are, and none after the last", async () => {
+    const code = `
+      let threads = 0;
+      process.on("worker", (worker) => { threads++; worker.on("exit", () => threads--); });
+      const computers = [];
+      for (const count of [3, 2, 3, 4]) computers.push(await create(count));
+      const before = threads;
+      for (const computer of computers) await computer.dispose();
+      await new Promise((resolve) => setImmediate(resolve));
+      print([before, threads]);`;
+    expect(await printed(code)).toEqual([3, 0]);
+  });
+
+  it("are left to the computers that have them when those that were disposed had much memory, which a sleeping thread keeps", async () => {
+    const code = `
+      let started = 0;
+      process.on("worker", () => started++);
+      const small = await create(2);
+      const large = { size: 3000, seed: 1, storage: "dense", spectralRadius: null };
+      for (let k = 0; k < 3; k++) await (await ReservoirComputer.create(large, { engine: "cpu", threads: 2 })).dispose();
+      await small.run(inputs);
+      print(started);`;
+    expect(await printed(code)).toBe(2);
+  });
+
+  it("of a computer that was not disposed do not keep the process alive", async () => {
+    expect(await printed("const computer = await create(3); await computer.run(inputs); print(computer.state.step);")).toBe(3000);
+  });
+});
