@@ -1,5 +1,7 @@
 // What page and server say to each other over the WebSocket.
-import type { LabSettings } from "./settings.js";
+import { describe } from "../numerics/index.js";
+import { expectedNonzeros } from "../reservoir/shape.js";
+import { type LabSettings, parseSettings, topologyOf } from "./settings.js";
 
 /** From the page: run these settings, with `size` neurons of its own and so many steps, where the server chooses. */
 export interface RunRequest {
@@ -25,26 +27,48 @@ export type ServerMessage =
     }
   | { readonly type: "error"; readonly id: number; readonly message: string };
 
-/** Largest reservoir and longest run that the server takes from a page. */
-const largestRequest = { size: 20_000, steps: 1_000_000 } as const;
+/** Bytes of the longest message. */
+export const longestMessage = 65_536;
 
-/** A request, or the sentence why it is none. */
-export function parseRequest(text: string): RunRequest | string {
+/** What the server runs for a page at most: weights that are drawn in about a minute. */
+const largest = { size: 20_000, steps: 1_000_000, connections: 40_000_000, orthogonal: 2000 } as const;
+
+/** The answer to what cannot be done; id -1 if the message named none. */
+export type Refused = Extract<ServerMessage, { type: "error" }>;
+
+/** The request in a message, or the answer to what is none. */
+export function parseRequest(text: string): RunRequest | Refused {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return "the message is no JSON";
+    return refused(-1, "the message is no JSON");
   }
-  if (typeof value !== "object" || value === null) return "the message is no object";
-  const { type, id, settings, steps } = value as Partial<RunRequest>;
-  if (type !== "run") return `type is ${JSON.stringify(type)}; it takes "run"`;
-  if (!Number.isSafeInteger(id)) return `id is ${JSON.stringify(id)}; it takes a whole number`;
-  if (typeof settings !== "object" || settings === null) return "settings is missing";
-  const { size } = settings;
-  if (!Number.isSafeInteger(size) || size < 1 || size > largestRequest.size)
-    return `size is ${JSON.stringify(size)}; it takes a whole number from 1 to ${largestRequest.size}`;
-  if (!Number.isSafeInteger(steps) || steps! < 1 || steps! > largestRequest.steps)
-    return `steps is ${JSON.stringify(steps)}; it takes a whole number from 1 to ${largestRequest.steps}`;
-  return { type, id: id!, settings, steps: steps! };
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return refused(-1, "the message is no object");
+  const { type, id, settings: given, steps } = value as Partial<Record<keyof RunRequest, unknown>>;
+  if (!isWhole(id, 0, Number.MAX_SAFE_INTEGER)) return refused(-1, `id is ${describe(id)}; it takes a whole number of at least 0`);
+  if (type !== "run") return refused(id, `type is ${describe(type)}; it takes "run"`);
+  const settings = parseSettings(given, largest.size);
+  if (typeof settings === "string") return refused(id, settings);
+  if (!isWhole(steps, 1, largest.steps))
+    return refused(id, `steps is ${describe(steps)}; it takes a whole number from 1 to ${largest.steps}`);
+  const problem = tooManyConnections(settings);
+  return problem === undefined ? { type, id, settings, steps } : refused(id, problem);
+}
+
+function refused(id: number, message: string): Refused {
+  return { type: "error", id, message };
+}
+
+function isWhole(value: unknown, least: number, most: number): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most;
+}
+
+function tooManyConnections(settings: LabSettings): string | undefined {
+  const { topology, size, connectionProbability } = settings;
+  if (topology === "orthogonal" && size > largest.orthogonal) return `size is ${size}; an orthogonal W takes up to ${largest.orthogonal}`;
+  const connections = Math.round(expectedNonzeros({ size, connectionProbability, topology: topologyOf(settings) }));
+  if (connections <= largest.connections) return undefined;
+  const count = (value: number) => value.toLocaleString("en-US");
+  return `${count(connections)} connections; a run takes up to ${count(largest.connections)}: fewer neurons or a smaller probability`;
 }

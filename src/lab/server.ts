@@ -1,12 +1,13 @@
 // The lab's server: the built page on a loopback address, and a WebSocket over which the page can ask for runs on this machine's engines.
-import { timingSafeEqual, randomBytes } from "node:crypto";
-import { readFile } from "node:fs/promises";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import { extname, join, normalize, sep } from "node:path";
+import { randomBytes, timingSafeEqual } from "node:crypto";
+import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
 import { packageVersion } from "../model/version.js";
+import { describe } from "../numerics/index.js";
 import { chooseEngine } from "../reservoir/index.js";
-import type { ServerMessage } from "./messages.js";
-import { runRequest } from "./run.js";
+import { longestMessage } from "./messages.js";
+import { readPage, refuse } from "./page.js";
+import { RunQueue, serveClient } from "./socket.js";
 
 /** The page that is served, and where runs that it asks for are made. */
 export interface LabOptions {
@@ -27,96 +28,119 @@ export interface Lab {
   close(): Promise<void>;
 }
 
-const types: Readonly<Record<string, string>> = {
-  ".html": "text/html; charset=utf-8",
-  ".js": "text/javascript; charset=utf-8",
-  ".css": "text/css; charset=utf-8",
-  ".wasm": "application/wasm",
-  ".svg": "image/svg+xml",
-};
+/** Connections at a time, and how many of them may be pages with a socket. */
+const most = { connections: 128, pages: 8 };
+/** What a request may take; a connection that says nothing for `idleMs` is closed. */
+const limits = { maxHeaderSize: 16_384, headersTimeout: 5000, requestTimeout: 10_000, connectionsCheckingInterval: 1000 };
+const idleMs = 30_000;
+/** A refused connection has so long to read why. */
+const partingMs = 2000;
 
-/** A page may load from itself and speak to its own socket, and nothing else. */
-const policy =
-  "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self' ws://127.0.0.1:* ws://localhost:*; img-src 'self' data:; style-src 'self' 'unsafe-inline'";
+/** Why something is not answered: an HTTP status and a sentence. */
+type Refusal = readonly [status: number, sentence: string];
 
 /**
- * Opens the lab on 127.0.0.1. The URL carries a token that the socket asks for, so that other pages and users of this machine cannot start work
- * here; the socket refuses foreign origins as well.
- * @throws Error where the port is taken, or the page was not built
+ * Opens the lab on 127.0.0.1. It answers to its own names alone, so a foreign name that resolves to this machine shows nothing. The URL
+ * carries a token that the socket asks for, so other pages and users of this machine cannot start work here. The socket refuses
+ * foreign origins as well.
+ * @throws Error if the port is taken, or the page was not built
  */
 export async function openLab(options: LabOptions): Promise<Lab> {
   const token = randomBytes(16).toString("hex");
   const { engine, reason } = await chooseEngine(options.engine);
-  await readFile(join(options.page, "index.html")).catch((error: unknown) => {
-    throw new Error(`${options.page} holds no page; build it with npm run build`, { cause: error });
-  });
-  const server = createServer((request, response) => void serve(options.page, request, response));
+  const page = await readPage(options.page);
   const { WebSocketServer } = await import("ws");
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: 65_536 });
-  const port = await listen(server, options.port ?? 0);
-  server.on("upgrade", (request, socket, head) => {
-    const refusal = refusalOf(request, port, token);
-    if (refusal) {
-      socket.end(`HTTP/1.1 403 Forbidden\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\n${refusal}\n`);
-      return;
-    }
-    sockets.handleUpgrade(request, socket, head, (client) => {
-      const stop = new AbortController();
-      const send = (message: ServerMessage) => client.readyState === client.OPEN && client.send(JSON.stringify(message));
-      send({ type: "hello", engine: engine.name, reason, version: packageVersion });
-      let last = Promise.resolve();
-      client.on("message", (data) => {
-        last = last.then(() => runRequest(String(data), options.engine, stop.signal, send));
-      });
-      client.on("close", () => stop.abort());
-    });
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: longestMessage, autoPong: false });
+  const queue = new RunQueue(options.engine);
+  const server = createServer(limits, (request, response) => {
+    const refusal = hostRefusal(request) ?? targetRefusal(request);
+    if (refusal) refuse(response, ...refusal);
+    else page(pathOf(request), request, response);
   });
+  server.on("upgrade", (request, socket, head) => {
+    const full: Refusal | undefined = sockets.clients.size < most.pages ? undefined : [503, `${most.pages} pages are connected; close one`];
+    const refusal = hostRefusal(request) ?? targetRefusal(request) ?? originRefusal(request) ?? tokenRefusal(request, token) ?? full;
+    if (refusal) return endWith(socket, refusal);
+    sockets.handleUpgrade(request, socket, head, (client) =>
+      serveClient(client, queue, { type: "hello", engine: engine.name, reason, version: packageVersion }),
+    );
+  });
+  const connections = boundConnections(server);
+  const port = await listen(server, options.port ?? 0);
   return {
     url: `http://127.0.0.1:${port}/?token=${token}`,
     port,
     async close() {
-      for (const client of sockets.clients) client.terminate();
-      sockets.close();
-      server.closeAllConnections();
-      await new Promise<void>((done) => server.close(() => done()));
+      const closed = new Promise<void>((done) => server.close(() => done()));
+      for (const connection of connections) connection.destroy();
+      await Promise.all([closed, queue.idle()]);
     },
   };
 }
 
-/** Why a socket is not opened: another origin, another host, no token. */
-function refusalOf(request: IncomingMessage, port: number, token: string): string | undefined {
-  const hosts = [`127.0.0.1:${port}`, `localhost:${port}`];
-  const { origin, host } = request.headers;
-  if (!hosts.includes(host ?? "")) return `the host is ${host}; it takes ${hosts[0]}`;
-  if (!hosts.some((known) => origin === `http://${known}`)) return `the origin is ${origin}; it takes http://${hosts[0]}`;
-  const given = Buffer.from(new URL(request.url ?? "/", "http://lab").searchParams.get("token") ?? "");
-  const wanted = Buffer.from(token);
-  if (given.length !== wanted.length || !timingSafeEqual(given, wanted))
-    return "the token is missing or wrong; open the page by the address that spillway lab printed";
-  return undefined;
+/** Gives every connection a listener for its errors and an end to its silence; gives the connections that are open. */
+function boundConnections(server: Server): ReadonlySet<Duplex> {
+  const open = new Set<Duplex>();
+  server.maxConnections = most.connections;
+  server.setTimeout(idleMs);
+  server.on("connection", (socket) => {
+    open.add(socket);
+    socket.on("error", () => socket.destroy());
+    socket.on("close", () => open.delete(socket));
+  });
+  server.on("clientError", (error: NodeJS.ErrnoException, socket) => {
+    if (!socket.writable || error.code === "ECONNRESET") socket.destroy();
+    else if (error.code === "HPE_HEADER_OVERFLOW") endWith(socket, [431, `the headers are longer than ${limits.maxHeaderSize} bytes`]);
+    else if (error.code === "ERR_HTTP_REQUEST_TIMEOUT") endWith(socket, [408, "the request did not come to its end"]);
+    else endWith(socket, [400, "this is no HTTP request"]);
+  });
+  return open;
 }
 
-async function serve(page: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { pathname } = new URL(request.url ?? "/", "http://lab");
-  const name = normalize(decodeURIComponent(pathname === "/" ? "/index.html" : pathname));
-  const headers = {
-    "Content-Security-Policy": policy,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-cache",
-  };
-  if (request.method !== "GET" && request.method !== "HEAD") {
-    response.writeHead(405, headers).end();
-    return;
-  }
-  try {
-    if (name.includes(`..${sep}`) || name.includes("\0")) throw new Error("outside");
-    const body = await readFile(join(page, name));
-    response.writeHead(200, { ...headers, "Content-Type": types[extname(name)] ?? "application/octet-stream" });
-    response.end(request.method === "HEAD" ? undefined : body);
-  } catch {
-    response.writeHead(404, { ...headers, "Content-Type": "text/plain; charset=utf-8" }).end("there is no such file\n");
-  }
+/** Answers on the bare socket and closes it, whether the other side reads or not. */
+function endWith(socket: Duplex, [status, sentence]: Refusal): void {
+  const reason = STATUS_CODES[status];
+  socket.end(`HTTP/1.1 ${status} ${reason}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${sentence}\n`);
+  socket.resume();
+  const parting = setTimeout(() => socket.destroy(), partingMs);
+  socket.once("close", () => clearTimeout(parting));
+}
+
+/** The lab's own names on the port that a request came to. */
+function ownHosts({ socket }: IncomingMessage): readonly string[] {
+  const port = socket.localPort;
+  const names = ["127.0.0.1", "localhost"];
+  return [...names.map((name) => `${name}:${port}`), ...(port === 80 ? names : [])];
+}
+
+function hostRefusal(request: IncomingMessage): Refusal | undefined {
+  const [known, ...others] = ownHosts(request);
+  const { host } = request.headers;
+  if (host !== undefined && [known, ...others].includes(host.toLowerCase())) return undefined;
+  return [403, `the host is ${describe(host)}; the lab answers to ${known}`];
+}
+
+function originRefusal(request: IncomingMessage): Refusal | undefined {
+  const { origin } = request.headers;
+  const hosts = ownHosts(request);
+  if (hosts.some((host) => origin === `http://${host}`)) return undefined;
+  return [403, `the origin is ${describe(origin)}; the socket takes http://${hosts[0]}`];
+}
+
+function targetRefusal({ url }: IncomingMessage): Refusal | undefined {
+  return url?.startsWith("/") ? undefined : [400, `the target is ${describe(url)}; it takes a path`];
+}
+
+function tokenRefusal({ url = "" }: IncomingMessage, token: string): Refusal | undefined {
+  const query = url.includes("?") ? url.slice(url.indexOf("?")) : "";
+  const given = Buffer.from(new URLSearchParams(query).get("token") ?? "");
+  const wanted = Buffer.from(token);
+  if (given.length === wanted.length && timingSafeEqual(given, wanted)) return undefined;
+  return [403, "the token is missing or wrong; open the page by the address that spillway lab printed"];
+}
+
+function pathOf({ url = "/" }: IncomingMessage): string {
+  return url.split("?", 1)[0]!;
 }
 
 function listen(server: Server, port: number): Promise<number> {

@@ -1,5 +1,6 @@
 // What the lab's sliders say: a reservoir and a signal, as plain values, as a link and as an experiment file. Page and server share it.
-import type { ReservoirOptions } from "../reservoir/index.js";
+import { describe } from "../numerics/index.js";
+import type { ReservoirOptions, TopologyConfig } from "../reservoir/index.js";
 
 /** Topologies that the lab offers. */
 export const topologyNames = [
@@ -20,19 +21,28 @@ export const signalNames = ["mackeyGlass", "lorenz", "rossler", "mso", "narma", 
 export interface LabSettings {
   /** N. */
   readonly size: number;
-  /** Target spectral radius of W. */
+  /** Target spectral radius of W. A delay line has none: its strength is `lineWeight`. */
   readonly spectralRadius: number;
   /** a, from above 0 to 1. */
   readonly leakRate: number;
   /** Of the topologies that draw their connections. */
   readonly connectionProbability: number;
+  /** Of cycleWithJumps: neurons that a jump passes over. */
+  readonly jump: number;
+  /** Of cycleWithJumps: the weight of a jump; the cycle's is 1 before W is scaled. */
+  readonly jumpWeight: number;
+  /** Of blockDiagonal. */
+  readonly blocks: number;
+  /** Of smallWorld: the chance that an edge of the lattice is rewired. */
+  readonly rewiring: number;
+  /** Of delayLine: every weight. */
+  readonly lineWeight: number;
   /** Factor on every input weight. */
   readonly inputScaling: number;
   /** Factor on the bias of every neuron. */
   readonly bias: number;
   /** Uniform noise in [-noiseLevel, noiseLevel) on every pre-activation. */
   readonly noiseLevel: number;
-  /** The topology by name, with its own defaults. */
   readonly topology: (typeof topologyNames)[number];
   /** What drives the reservoir. */
   readonly signal: (typeof signalNames)[number];
@@ -40,7 +50,7 @@ export interface LabSettings {
   readonly seed: number;
 }
 
-/** A slider: from where to where, and in what steps. */
+/** A slider: from where to where, and in what steps. Whole steps give whole numbers. */
 export interface Range {
   readonly label: string;
   readonly minimum: number;
@@ -48,17 +58,42 @@ export interface Range {
   readonly step: number;
 }
 
+/** A setting that is a number. */
+export type NumericSetting = Exclude<keyof LabSettings, "topology" | "signal">;
+
 /** The sliders of the page, by setting. */
-export const ranges: Readonly<Record<Exclude<keyof LabSettings, "topology" | "signal">, Range>> = {
+export const ranges: Readonly<Record<NumericSetting, Range>> = {
   size: { label: "size N", minimum: 10, maximum: 1000, step: 10 },
   spectralRadius: { label: "spectral radius", minimum: 0, maximum: 2, step: 0.01 },
   leakRate: { label: "leak rate a", minimum: 0.01, maximum: 1, step: 0.01 },
   connectionProbability: { label: "connection probability", minimum: 0.01, maximum: 1, step: 0.01 },
+  jump: { label: "jump length", minimum: 2, maximum: 100, step: 1 },
+  jumpWeight: { label: "jump weight", minimum: 0, maximum: 2, step: 0.05 },
+  blocks: { label: "blocks", minimum: 1, maximum: 50, step: 1 },
+  rewiring: { label: "rewiring", minimum: 0, maximum: 1, step: 0.01 },
+  lineWeight: { label: "line weight", minimum: 0, maximum: 1.5, step: 0.01 },
   inputScaling: { label: "input scaling", minimum: 0.01, maximum: 3, step: 0.01 },
   bias: { label: "bias", minimum: 0, maximum: 1, step: 0.01 },
   noiseLevel: { label: "noise", minimum: 0, maximum: 0.5, step: 0.005 },
   seed: { label: "seed", minimum: 0, maximum: 99, step: 1 },
 };
+
+/** The sliders that only some topologies have. */
+const ofTopology: Readonly<Record<LabSettings["topology"], readonly NumericSetting[]>> = {
+  erdosRenyi: ["spectralRadius", "connectionProbability"],
+  ring: ["spectralRadius"],
+  delayLine: ["lineWeight"],
+  cycleWithJumps: ["spectralRadius", "jump", "jumpWeight"],
+  smallWorld: ["spectralRadius", "connectionProbability", "rewiring"],
+  orthogonal: ["spectralRadius"],
+  fixedInDegree: ["spectralRadius", "connectionProbability"],
+  blockDiagonal: ["spectralRadius", "connectionProbability", "blocks"],
+};
+
+/** Whether a setting changes anything with a topology. */
+export function hasEffect(name: NumericSetting, topology: LabSettings["topology"]): boolean {
+  return ofTopology[topology].includes(name) || !Object.values(ofTopology).some((names) => names.includes(name));
+}
 
 /** What the page begins with. */
 export const defaultSettings: LabSettings = {
@@ -66,6 +101,11 @@ export const defaultSettings: LabSettings = {
   spectralRadius: 0.95,
   leakRate: 0.3,
   connectionProbability: 0.1,
+  jump: 10,
+  jumpWeight: 0.5,
+  blocks: 4,
+  rewiring: 0.1,
+  lineWeight: 1,
   inputScaling: 0.5,
   bias: 0.3,
   noiseLevel: 0,
@@ -76,8 +116,58 @@ export const defaultSettings: LabSettings = {
 
 /** The reservoir that the settings describe. */
 export function reservoirOf(settings: LabSettings): ReservoirOptions & { readonly inputSize: 1 } {
-  const { size, spectralRadius, leakRate, connectionProbability, inputScaling, bias, noiseLevel, topology, seed } = settings;
-  return { size, inputSize: 1, spectralRadius, leakRate, connectionProbability, inputScaling, bias, noiseLevel, topology, seed };
+  const { size, spectralRadius, leakRate, connectionProbability, inputScaling, bias, noiseLevel, seed } = settings;
+  return {
+    ...{ size, inputSize: 1, leakRate, connectionProbability, inputScaling, bias, noiseLevel, seed },
+    spectralRadius: hasEffect("spectralRadius", settings.topology) ? spectralRadius : null,
+    topology: topologyOf(settings),
+  };
+}
+
+/** The topology with its own settings. */
+export function topologyOf({ topology: type, jump, jumpWeight, blocks, rewiring, lineWeight }: LabSettings): TopologyConfig {
+  switch (type) {
+    case "cycleWithJumps":
+      return { type, jump, jumpWeight };
+    case "blockDiagonal":
+      return { type, blocks };
+    case "smallWorld":
+      return { type, rewiring };
+    case "delayLine":
+      return { type, weight: lineWeight };
+    default:
+      return { type };
+  }
+}
+
+/** Settings with every number cut to its range; jumps and blocks to what the size takes as well. */
+export function cutToRange(settings: LabSettings): LabSettings {
+  const cut = Object.entries(ranges).map(([name, { minimum, maximum, step }]) => {
+    const value = settings[name as NumericSetting];
+    return [name, Math.min(maximum, Math.max(minimum, Number.isInteger(step) ? Math.round(value) : value))];
+  });
+  const numbers = Object.fromEntries(cut) as Record<NumericSetting, number>;
+  const { size, jump, blocks } = numbers;
+  return { ...settings, ...numbers, jump: Math.min(jump, size - 1), blocks: Math.min(blocks, size) };
+}
+
+/** The settings in `value`, or the sentence why they are none. Only the size may be larger than its slider goes, up to `largestSize`. */
+export function parseSettings(value: unknown, largestSize: number): LabSettings | string {
+  if (typeof value !== "object" || value === null) return `settings is ${describe(value)}; it takes an object`;
+  const given = new Map<string, unknown>(Object.entries(value));
+  const wrong = (name: string, takes: string) => `${name} is ${describe(given.get(name))}; it takes ${takes}`;
+  for (const [name, range] of Object.entries(ranges)) {
+    const number = given.get(name);
+    const whole = Number.isInteger(range.step);
+    const [least, most] = name === "size" ? [1, largestSize] : [range.minimum, range.maximum];
+    if (typeof number !== "number" || !(number >= least && number <= most) || (whole && !Number.isInteger(number)))
+      return wrong(name, `a ${whole ? "whole number" : "number"} from ${least} to ${most}`);
+  }
+  const isOne = (names: readonly unknown[], name: string) => names.includes(given.get(name));
+  if (!isOne(topologyNames, "topology")) return wrong("topology", `one of ${topologyNames.join(", ")}`);
+  if (!isOne(signalNames, "signal")) return wrong("signal", `one of ${signalNames.join(", ")}`);
+  const names = Object.keys(defaultSettings);
+  return Object.fromEntries(names.map((name) => [name, given.get(name)])) as unknown as LabSettings;
 }
 
 /** What differs from the defaults, for the end of a link: "size=500&leakRate=0.1". */
@@ -90,18 +180,15 @@ export function settingsToLink(settings: LabSettings): string {
 export function settingsFromLink(link: string): LabSettings {
   const given = new URLSearchParams(link.replace(/^[#?]/, ""));
   const out: Record<string, unknown> = { ...defaultSettings };
-  for (const [name, { minimum, maximum }] of Object.entries(ranges)) {
+  for (const name of Object.keys(ranges)) {
     const text = given.get(name);
-    const value = Number(text);
-    if (text === null || text === "" || !Number.isFinite(value)) continue;
-    const whole = name === "size" || name === "seed" ? Math.round(value) : value;
-    out[name] = Math.min(maximum, Math.max(minimum, whole));
+    if (text !== null && text !== "" && Number.isFinite(Number(text))) out[name] = Number(text);
   }
   const topology = given.get("topology");
   const signal = given.get("signal");
   if ((topologyNames as readonly (string | null)[]).includes(topology)) out["topology"] = topology;
   if ((signalNames as readonly (string | null)[]).includes(signal)) out["signal"] = signal;
-  return out as unknown as LabSettings;
+  return cutToRange(out as unknown as LabSettings);
 }
 
 /** The settings as an experiment for `spillway run`; the page writes it as YAML. */

@@ -1,9 +1,9 @@
 // The signal that drives the lab's reservoir, and the hash by which two places can tell that their states are the same bits.
 import { sha256 } from "../model/checksum.js";
-import { Matrix } from "../numerics/index.js";
+import { describe, Matrix } from "../numerics/index.js";
 import { ReservoirComputer } from "../reservoir/index.js";
 import { tasks } from "../tasks/index.js";
-import { type LabSettings, reservoirOf } from "./settings.js";
+import { type LabSettings, reservoirOf, signalNames } from "./settings.js";
 
 /** Steps whose states are hashed. */
 export const hashedSteps = 1000;
@@ -13,7 +13,8 @@ export function signalOf(
   settings: LabSettings,
   length: number,
 ): { readonly input: Matrix<Float64Array>; readonly target: Matrix<Float64Array> } {
-  const task = tasks.find(({ name }) => name === settings.signal)!;
+  const task = tasks.find(({ name }) => name === settings.signal);
+  if (!task) throw new RangeError(`signal is ${describe(settings.signal)}; it takes one of ${signalNames.join(", ")}`);
   const generated = task.generate(length + 1, {});
   if (generated instanceof Matrix) {
     const values = zScores(generated.column(0) as Float64Array);

@@ -57,7 +57,11 @@ export function shapeOf(model: ReservoirModel): ModelShape {
 }
 
 /** Connections that a description will have, on average over seeds. */
-export function expectedNonzeros({ size, connectionProbability, topology }: ReservoirConfig): number {
+export function expectedNonzeros({
+  size,
+  connectionProbability,
+  topology,
+}: Pick<ReservoirConfig, "size" | "connectionProbability" | "topology">): number {
   const given = topology.type === "fixedInDegree" ? topology.degree : topology.type === "smallWorld" ? topology.neighbours : undefined;
   const share = { ring: 0, delayLine: 0, cycleWithJumps: 0, custom: 0, orthogonal: 1 }[topology.type as string] ?? connectionProbability;
   return (given ?? share * size) * size * (topology.type === "blockDiagonal" ? 1 / topology.blocks : 1);

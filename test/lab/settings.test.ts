@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { parseExperimentText } from "../../src/cli/experiment/file.js";
-import "../../src/index.js";
+import { ReservoirComputer } from "../../src/index.js";
 import {
   defaultSettings,
   experimentOf,
@@ -12,18 +12,20 @@ import {
   settingsToLink,
   stateHash,
 } from "../../src/lab/index.js";
-import { signalNames, topologyNames } from "../../src/lab/settings.js";
+import { cutToRange, hasEffect, reservoirOf, signalNames, topologyNames } from "../../src/lab/settings.js";
 
-const anySettings: fc.Arbitrary<LabSettings> = fc.record({
-  ...(Object.fromEntries(
-    Object.entries(ranges).map(([name, { minimum, maximum, step }]) => [
-      name,
-      fc.integer({ min: 0, max: Math.floor((maximum - minimum) / step) }).map((k) => Number((minimum + k * step).toFixed(4))),
-    ]),
-  ) as { [Name in keyof typeof ranges]: fc.Arbitrary<number> }),
-  topology: fc.constantFrom(...topologyNames),
-  signal: fc.constantFrom(...signalNames),
-});
+const anySettings: fc.Arbitrary<LabSettings> = fc
+  .record({
+    ...(Object.fromEntries(
+      Object.entries(ranges).map(([name, { minimum, maximum, step }]) => [
+        name,
+        fc.integer({ min: 0, max: Math.floor((maximum - minimum) / step) }).map((k) => Number((minimum + k * step).toFixed(4))),
+      ]),
+    ) as { [Name in keyof typeof ranges]: fc.Arbitrary<number> }),
+    topology: fc.constantFrom(...topologyNames),
+    signal: fc.constantFrom(...signalNames),
+  })
+  .map(cutToRange);
 
 describe("the lab's link", () => {
   it("holds every setting, and only what is not the default", () => {
@@ -45,8 +47,40 @@ describe("the lab's link", () => {
   });
 });
 
+describe("the lab's reservoir", () => {
+  it("is one for every topology and any place of the sliders", async () => {
+    const ends = Object.entries(ranges).flatMap(([name, { minimum, maximum }]) => [{ [name]: minimum }, { [name]: maximum }]);
+    for (const topology of topologyNames) {
+      for (const size of [10, 30]) {
+        for (const end of [{}, ...ends]) {
+          const settings = cutToRange({ ...defaultSettings, topology, size, ...end });
+          if (settings.size > 100) continue;
+          const computer = await ReservoirComputer.create(reservoirOf(settings), { engine: "cpu" });
+          expect(computer.model.size, JSON.stringify(settings)).toBe(settings.size);
+          await computer.dispose();
+        }
+      }
+    }
+  });
+
+  it("of a delay line has the weight of its slider and no spectral radius to scale", () => {
+    const settings = { ...defaultSettings, topology: "delayLine", lineWeight: 0.7 } as const;
+    expect(reservoirOf(settings)).toMatchObject({ spectralRadius: null, topology: { type: "delayLine", weight: 0.7 } });
+    expect(hasEffect("spectralRadius", "delayLine")).toBe(false);
+    expect(hasEffect("leakRate", "delayLine")).toBe(true);
+  });
+
+  it("cuts jumps and blocks to the size", () => {
+    expect(cutToRange({ ...defaultSettings, size: 20, jump: 60, blocks: 50 })).toMatchObject({ jump: 19, blocks: 20 });
+  });
+});
+
 describe("the lab's experiment", () => {
-  it("is one that spillway run takes, for every signal", () => {
+  it("is one that spillway run takes, for every signal and topology", () => {
+    for (const topology of topologyNames) {
+      const { experiment } = parseExperimentText(stringify(experimentOf({ ...defaultSettings, topology })), "lab.yaml");
+      expect(experiment.reservoir).toMatchObject({ topology: { type: topology } });
+    }
     for (const signal of signalNames) {
       const { experiment } = parseExperimentText(stringify(experimentOf({ ...defaultSettings, signal })), "lab.yaml");
       expect(experiment.reservoir).toMatchObject({ size: 300, spectralRadius: 0.95, leakRate: 0.3 });
