@@ -1,11 +1,15 @@
 // Builds dist/: the WebAssembly modules, the kernels, the declarations by tsc, and the JavaScript in a few files by esbuild, since a hundred small modules and all of zod
-// take longer to load than a small reservoir to run. Chunks lie in dist/ itself, where `import.meta.url` finds the assets beside them.
+// take longer to load than a small reservoir to run. Chunks lie in dist/ itself, where `import.meta.url` finds the assets beside them. What package.json has users
+// install stays outside; every other package that the sources import is bundled, and its licence goes with it. No source maps: the bundles read as the sources do,
+// and a debugger that follows a map looks for files that users do not have.
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { normalize } from "node:path";
 import { build } from "esbuild";
 import { build as buildPage, createLogger } from "vite";
-
-const bundled = ["zod", "seedrandom"];
+import { builtins } from "./builtins.mjs";
+import { finishDeclarations } from "./declarations.mjs";
+import { collectFiles, filesOfEsbuild, notices, packageFolders } from "./third-parties.mjs";
 
 /** Parts of the package that make reservoirs: whoever imports one alone needs the engines, which the index registers. */
 const computing = ["reservoir", "model", "analysis", "spikes", "pipeline"];
@@ -32,7 +36,7 @@ function quietly() {
 
 /**
  * The bundler writes `var Matrix = class _Matrix` where a class speaks of itself, and then that is the name that people see printed. Inside the class
- * its own name may stand as well; a blank in place of the underline keeps every column where the source map has it.
+ * its own name may stand as well.
  */
 function restoreClassNames(path) {
   const text = readFileSync(path, "utf8");
@@ -40,7 +44,7 @@ function restoreClassNames(path) {
   if (names.size > 0)
     writeFileSync(
       path,
-      text.replace(/(?<![\w$.])_(\w+)\b/g, (word, name) => (names.has(name) ? `${name} ` : word)),
+      text.replace(/(?<![\w$.])_(\w+)\b/g, (word, name) => (names.has(name) ? name : word)),
     );
 }
 
@@ -48,11 +52,15 @@ rmSync("dist", { recursive: true, force: true });
 await import("./build-wasm.mjs");
 node("node_modules/typescript/bin/tsc", "-p", "tsconfig.json", "--emitDeclarationOnly");
 
-const { dependencies, exports } = JSON.parse(readFileSync("package.json", "utf8"));
-const entries = Object.values(exports).flatMap(({ default: path }) =>
-  path ? [path.replace("./dist/", "src/").replace(/\.js$/, ".ts")] : [],
+const manifest = JSON.parse(readFileSync("package.json", "utf8"));
+const { dependencies, exports, peerDependencies } = manifest;
+const parts = Object.values(exports).filter((part) => part.types);
+finishDeclarations(
+  "dist",
+  parts.map(({ types }) => normalize(types)),
 );
-await build({
+const entries = parts.map(({ default: path }) => path.replace("./dist/", "src/").replace(/\.js$/, ".ts"));
+const { metafile } = await build({
   entryPoints: ["src/cli/main.ts", ...entries],
   outbase: "src",
   outdir: "dist",
@@ -62,8 +70,9 @@ await build({
   format: "esm",
   platform: "node",
   target: "node20.19",
-  sourcemap: true,
-  external: Object.keys(dependencies).filter((name) => !bundled.includes(name)),
+  external: Object.keys({ ...dependencies, ...peerDependencies }),
+  plugins: [builtins],
+  metafile: true,
   legalComments: "none",
   logLevel: "warning",
 });
@@ -75,13 +84,12 @@ for (const part of computing) {
 }
 for (const name of ["spillway.wasm", "spillway-threads.wasm"]) cpSync(`src/numerics/wasm/${name}`, `dist/${name}`);
 cpSync("src/engine/cpu/worker.mjs", "dist/worker.mjs");
-await buildPage({ configFile: "lab/vite.config.mjs", customLogger: quietly() });
+const pageFiles = [];
+const plugins = () => [collectFiles(pageFiles)];
+await buildPage({ configFile: "lab/vite.config.mjs", customLogger: quietly(), plugins: plugins(), worker: { format: "es", plugins } });
 cpSync("kernels", "dist/kernels", { recursive: true, filter: (path) => !path.endsWith(".md") });
 for (const name of ["mackey-glass", "narma10", "co2"]) cpSync(`examples/experiments/${name}.yaml`, `dist/cli/demo/${name}.yaml`);
-const notices = bundled.map((name) => {
-  const file = readdirSync(`node_modules/${name}`).find((entry) => /^licen[cs]e/i.test(entry)) ?? "README.md";
-  return `${name}\n\n${readFileSync(`node_modules/${name}/${file}`, "utf8").replace(/^[\s\S]*?(?=## LICENSE|LICENSE \(MIT\)|MIT License)/, "")}`;
-});
-writeFileSync("dist/THIRD-PARTY-NOTICES.txt", `The JavaScript in this folder contains these packages.\n\n${notices.join("\n\n")}`);
+const folders = packageFolders([...filesOfEsbuild(metafile), ...pageFiles]);
+writeFileSync("dist/THIRD-PARTY-NOTICES.txt", notices(folders, manifest));
 writeFileSync("dist/cli/experiment.schema.json", node("dist/cli/main.js", "schema"));
 chmodSync("dist/cli/main.js", 0o755);

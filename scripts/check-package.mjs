@@ -1,10 +1,14 @@
 // Checks what npm would publish: its contents, its manifest, its types as other tools resolve them, and that an older TypeScript can read them.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 
 const root = process.cwd();
+const manifest = JSON.parse(readFileSync("package.json", "utf8"));
+
+/** The most that the package may hold, in bytes. */
+const unpackedLimit = 14_000_000;
 
 function run(command, args, options = {}) {
   const { status, stdout } = spawnSync(command, args, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], ...options });
@@ -16,12 +20,30 @@ function run(command, args, options = {}) {
   return stdout;
 }
 
+/** What the bundles themselves say of packages inside: none without its licence in the notices, none that users install as well. */
+function checkBundles(paths) {
+  const notices = readFileSync("dist/THIRD-PARTY-NOTICES.txt", "utf8");
+  const installed = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
+  const inside = new Set(
+    paths.flatMap((path) =>
+      [...readFileSync(path, "utf8").matchAll(/^\/\/ .*\bnode_modules\/((?:@[^/]+\/)?[^/\n]+)\//gm)].map(([, name]) => name),
+    ),
+  );
+  for (const name of inside) {
+    if (installed.includes(name)) throw new Error(`${name} is inside the package, and users install it as well`);
+    if (!new RegExp(`^${name} \\d.*\\n-+\\n\\n.`, "m").test(notices)) throw new Error(`${name} is inside the package without its licence`);
+  }
+  console.log(`${inside.size} packages are inside, with their licences`);
+}
+
 const work = mkdtempSync(join(tmpdir(), "spillway-package-"));
 try {
   const [pack] = JSON.parse(run("npm", ["pack", "--json", "--pack-destination", work]));
   const tarball = join(work, pack.filename);
   const paths = pack.files.map(({ path }) => path);
-  const strangers = paths.filter((path) => !/^(dist\/|README\.md$|CHANGELOG\.md$|LICENSE$|package\.json$)/.test(path));
+  const strangers = paths.filter(
+    (path) => !/^(dist\/|docs\/.*\.(md|svg|png)$|examples\/|README\.md$|CHANGELOG\.md$|LICENSE$|package\.json$)/.test(path),
+  );
   if (strangers.length > 0) throw new Error(`the package holds what no user needs: ${strangers.join(", ")}`);
   for (const needed of [
     "dist/index.js",
@@ -32,51 +54,69 @@ try {
     "dist/worker.mjs",
     "dist/kernels/ptx/executor.ptx",
     "dist/lab-page/index.html",
+    "dist/THIRD-PARTY-NOTICES.txt",
+    "docs/README.md",
+    "examples/01-first-reservoir.ts",
     "README.md",
     "LICENSE",
   ]) {
     if (!paths.includes(needed)) throw new Error(`the package lacks ${needed}`);
   }
   console.log(`${paths.length} files, ${(pack.size / 1024).toFixed(0)} KiB packed, ${(pack.unpackedSize / 1024).toFixed(0)} KiB unpacked`);
+  if (pack.unpackedSize > unpackedLimit)
+    throw new Error(`the package takes ${pack.unpackedSize} bytes unpacked; it may take ${unpackedLimit}`);
   run(process.execPath, ["node_modules/publint/src/cli.js", "--strict", "."]);
   console.log("publint: clean");
   run(process.execPath, ["node_modules/@arethetypeswrong/cli/dist/index.js", tarball, "--profile", "esm-only"]);
   console.log("attw: clean");
 
-  // A consumer with an old compiler: the packed package and TypeScript 5.4, strict, checking the declarations themselves.
+  checkBundles(paths.filter((path) => path.endsWith(".js")));
+
+  // A consumer as npm makes it: the packed package and what it depends on, and nothing else.
   const consumer = join(work, "consumer");
-  mkdirSync(join(consumer, "node_modules", "spillway"), { recursive: true });
-  run("tar", ["-xzf", tarball, "-C", join(consumer, "node_modules", "spillway"), "--strip-components=1"]);
-  symlinkSync(resolve(root, "node_modules/@types"), join(consumer, "node_modules", "@types"));
-  for (const name of ["zod", "undici-types"]) symlinkSync(resolve(root, "node_modules", name), join(consumer, "node_modules", name));
+  const modules = join(consumer, "node_modules");
+  mkdirSync(join(modules, "spillway"), { recursive: true });
+  run("tar", ["-xzf", tarball, "-C", join(modules, "spillway"), "--strip-components=1"]);
+  const link = (name) => {
+    mkdirSync(dirname(join(modules, name)), { recursive: true });
+    symlinkSync(resolve(root, "node_modules", name), join(modules, name));
+  };
+  for (const name of Object.keys(manifest.dependencies)) link(name);
   writeFileSync(join(consumer, "package.json"), JSON.stringify({ type: "module" }));
+  const parts = Object.entries(manifest.exports)
+    .filter(([, to]) => to.default?.endsWith(".js"))
+    .map(([part]) => `spillway${part.slice(1)}`);
+  const imports = parts.map((part, i) => `import * as part${i} from "${part}";`).join("\n");
   writeFileSync(
     join(consumer, "use.ts"),
-    `import { Matrix, mackeyGlass, nrmse, ReservoirComputer, ridge } from "spillway";
+    `${imports}
+export const parts = [${parts.map((_, i) => `part${i}`).join(", ")}];
+import { type Matrix, mackeyGlass, nrmse, ReservoirComputer, ridge } from "spillway";
 const series = mackeyGlass(400, { tau: 17 });
 const computer = await ReservoirComputer.create({ size: 50, topology: "ring" });
 const states: Matrix = await computer.run(series.slice(0, 300));
 const readout = ridge({ lambda: 1e-6 }).fit(states, series.slice(1, 301), { washout: 100 });
-const score: number = nrmse(series.slice(301, 311), await computer.generate(10, readout));
-export { score };
+export const score: number = nrmse(series.slice(301, 311), await computer.generate(10, readout));
 `,
   );
+  const compile = (compiler, ...flags) =>
+    run(process.execPath, [join(compiler, "node_modules/typescript/bin/tsc"), ...strict, ...flags, "use.ts"], { cwd: consumer });
+  const strict = "--strict --exactOptionalPropertyTypes --noEmit --target es2022 --module nodenext --moduleResolution nodenext".split(" ");
+  for (const lib of ["es2022", "es2022,esnext.disposable", "es2022,dom", "esnext"]) compile(root, "--lib", lib);
+  console.log(
+    `TypeScript ${JSON.parse(readFileSync("node_modules/typescript/package.json", "utf8")).version} reads the declarations, without types of others`,
+  );
+
+  // An old compiler, and with the types of Node.
   const compiler = join(work, "compiler");
   mkdirSync(compiler);
   writeFileSync(join(compiler, "package.json"), "{}");
   run("npm", ["install", "--no-audit", "--no-fund", "--ignore-scripts", "typescript@5.4"], { cwd: compiler });
-  const flags =
-    "--strict --noEmit --target es2022 --module nodenext --moduleResolution nodenext --lib es2023,esnext.disposable --types node".split(
-      " ",
-    );
-  run(process.execPath, [join(compiler, "node_modules/typescript/bin/tsc"), ...flags, "use.ts"], { cwd: consumer });
+  for (const name of ["@types", "undici-types"]) link(name);
+  for (const user of [root, compiler]) compile(user, "--lib", "es2023", "--types", "node");
   console.log("TypeScript 5.4 reads the declarations");
 
   // The package itself must run from where npm puts it: assets beside the code, from its index and from a part of it alone, with threads.
-  for (const name of Object.keys(JSON.parse(readFileSync("package.json", "utf8")).dependencies)) {
-    const link = join(consumer, "node_modules", name);
-    if (!existsSync(link)) symlinkSync(resolve(root, "node_modules", name), link);
-  }
   writeFileSync(
     join(consumer, "use.mjs"),
     `import { ReservoirComputer } from "spillway";
@@ -91,20 +131,33 @@ for (const threads of [1, 2]) {
     `import { ridge } from "spillway/readout";
 console.log(ridge({ lambda: 1 }).fit([[1], [2], [3]], [2, 4, 6]).weights.rows);`,
   );
-  const parts = Object.entries(JSON.parse(readFileSync("package.json", "utf8")).exports)
-    .filter(([, to]) => to.default?.endsWith(".js"))
-    .map(([part]) => `spillway${part.slice(1)}`);
   writeFileSync(
     join(consumer, "names.mjs"),
     `for (const part of ${JSON.stringify(parts)})
   for (const [name, value] of Object.entries(await import(part)))
     if (/^class\\b/.test(String(value)) && value.name !== name) throw new Error(name + " of " + part + " calls itself " + value.name);`,
   );
+  writeFileSync(
+    join(consumer, "hdf5.mjs"),
+    `import { encodeSpikeHdf5, SpikeEventFile, SpikePattern } from "spillway/spikes";
+try {
+  const bytes = await encodeSpikeHdf5([new SpikePattern({ neurons: [3], times: [1] }, { neuronCount: 700, durationMs: 2 })]);
+  console.log((await SpikeEventFile.decode(bytes)).count);
+} catch (error) {
+  console.log(error.message);
+}`,
+  );
   run(process.execPath, ["names.mjs"], { cwd: consumer });
   console.log("every class bears its own name");
   const printed = ["use.mjs", "part.mjs"].map((file) => run(process.execPath, [file], { cwd: consumer }).trim());
   if (printed.join() !== "3\n3,1") throw new Error(`the packed package printed ${JSON.stringify(printed)}`);
   run(process.execPath, [join(consumer, "node_modules/spillway/dist/cli/main.js"), "info"], { cwd: consumer });
+  const peers = [1, 2].map((attempt) => {
+    if (attempt === 2) link("h5wasm");
+    return run(process.execPath, ["hdf5.mjs"], { cwd: consumer }).trim();
+  });
+  if (!/h5wasm, which is not installed: npm install h5wasm$/.test(peers[0]) || peers[1] !== "1")
+    throw new Error(`without and with h5wasm the packed package printed ${JSON.stringify(peers)}`);
   console.log("the packed package runs");
   if (readdirSync(root).some((name) => name.endsWith(".tgz"))) throw new Error("a packed file was left in the project");
 } finally {

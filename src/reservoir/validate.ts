@@ -1,5 +1,4 @@
 // Turns a failed zod check into one sentence a person can act on: the field, the value it got, what it takes.
-import type { z } from "zod";
 import { nearest } from "../core/near-names.js";
 import { describe, visible } from "../core/text.js";
 
@@ -37,11 +36,24 @@ export function checkFields(options: object, known: readonly string[], name = "o
   for (const [name, value] of Object.entries(options)) if (!known.includes(name)) throw new UnknownFieldError(name, value, known);
 }
 
+/** What `parseOrThrow` uses of a zod schema. The public declarations cannot name zod: it is inside the package, and users do not have it. */
+export interface Schema<T> {
+  safeParse(value: unknown): { success: true; data: T } | { success: false; error: { issues: readonly SchemaIssue[] } };
+}
+
+/** What is wrong with a value: `keys` are the unknown fields of code "unrecognized_keys". */
+export interface SchemaIssue {
+  readonly code: string;
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+  readonly keys?: readonly string[];
+}
+
 /**
  * Parses `value`, whose schemas carry as their message what they take. @throws ConfigError for the first thing that is wrong.
  */
 export function parseOrThrow<T>(
-  schema: z.ZodType<T>,
+  schema: Schema<T>,
   value: unknown,
   root: string,
   fieldsOf: (path: readonly PropertyKey[]) => readonly string[],
@@ -52,7 +64,7 @@ export function parseOrThrow<T>(
   const { issues } = result.error;
   const issue = issues.find(({ code }) => code === "unrecognized_keys") ?? issues[0]!;
   if (issue.code === "unrecognized_keys") {
-    const key = issue.keys[0]!;
+    const key = issue.keys![0]!;
     const path = [...issue.path, key];
     throw new UnknownFieldError(path.map(String).join("."), lookUp(value, path), fieldsOf(issue.path));
   }

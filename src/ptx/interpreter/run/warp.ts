@@ -86,7 +86,7 @@ export class Warp {
   idlePolls = 0;
   lastProgress = -1;
   /** Where lanes of a switch go. */
-  readonly switchTo = new Int32Array(32);
+  readonly switchTo: Int32Array = new Int32Array(32);
   /** Time of the warp's accesses, what it knows of the other warps' times, and the tags made of them: see races.ts. */
   time = 1;
   readonly seen: Int32Array;
