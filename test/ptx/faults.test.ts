@@ -94,13 +94,53 @@ describe("race checks", () => {
 });
 
 describe("convergence checks", () => {
-  it("refuses a barrier that an exited thread can never reach", () => {
-    const launch = (wrong: number) => bench.run("early_exit", { grid: 1, block: 64 }, [output(new Float32Array(64)), wrong]);
+  it("does not wait at a barrier for threads that have exited", () => {
+    for (const leaves of [0, 1]) {
+      const y = new Float32Array(64);
+      bench.run("early_exit", { grid: 1, block: 64 }, [output(y), leaves]);
+      expect([...y.slice(0, 32)]).toEqual(Array(32).fill(1));
+    }
+  });
+
+  it("refuses a barrier that threads went past before they exited, and says to where", () => {
+    const launch = (wrong: number) => bench.run("past_barrier", { grid: 1, block: 64 }, [output(new Float32Array(64)), wrong]);
     launch(0);
     expect(simulationError(() => launch(1))).toMatchObject({
       kind: "barrierDivergence",
-      message: expect.stringContaining("thread (32,0,0) has exited"),
+      message: expect.stringMatching(
+        /for all threads of the block, but thread \(32,0,0\) went past it to PTX line \d+ ".*" and has exited/,
+      ),
+      site: { instruction: "bar.sync 0" },
     });
+  });
+
+  it("refuses a warp whose lanes wait at the barriers of two branches", () => {
+    const launch = (wrong: number) => bench.run("branch_barriers", { grid: 1, block: 64 }, [output(new Float32Array(64)), wrong]);
+    launch(0);
+    expect(simulationError(() => launch(1))).toMatchObject({
+      kind: "barrierDivergence",
+      message: expect.stringMatching(
+        /at that of PTX line \d+ "bar\.sync 0": all lanes of a warp take one; in branch_barriers, PTX line \d+ "bar\.sync 0"/,
+      ),
+    });
+  });
+
+  it("refuses a shuffle of all lanes in a branch that twelve of them go past", () => {
+    const launch = (wrong: number) => bench.run("branch_shuffle", { grid: 1, block: 32 }, [output(new Int32Array(32)), wrong]);
+    launch(0);
+    expect(simulationError(() => launch(1))).toMatchObject({
+      kind: "warpDivergence",
+      message: expect.stringMatching(
+        /^lanes 0xfffff are here for lanes 0xfff00000, which have gone on to PTX line \d+ ".*"; in branch_shuffle/,
+      ),
+      site: { instruction: expect.stringContaining("shfl.sync") },
+    });
+  });
+
+  it("lets lanes that stayed shuffle after others have exited", () => {
+    const y = new Int32Array(20);
+    bench.run("left_early", { grid: 1, block: 32 }, [output(y), 20]);
+    expect([...y]).toEqual(Array.from({ length: 20 }, (_, lane) => lane));
   });
 
   it("finds warps that wait at different barriers for ever", () => {
@@ -183,7 +223,8 @@ describe("checks that are switched off", () => {
     const relaxed = new Bench(fixture("faults"), { checks: { races: false, initialised: false } });
     relaxed.run("race", { grid: 1, block: 64 }, [output(new Float32Array(64)), 1]);
     relaxed.run("unwritten_shared", { grid: 1, block: 64 }, [output(new Float32Array(64)), 1]);
-    bench.run("early_exit", { grid: 1, block: 64, checks: { barriers: false } }, [output(new Float32Array(64)), 1]);
+    for (const entry of ["past_barrier", "branch_barriers"])
+      bench.run(entry, { grid: 1, block: 64, checks: { barriers: false } }, [output(new Float32Array(64)), 1]);
     const y = new Int32Array(32);
     bench.run("inactive_lane", { grid: 1, block: 32, checks: { shuffles: false } }, [output(y), 1]);
     expect([...y]).toEqual(Array.from({ length: 32 }, (_, l) => l));

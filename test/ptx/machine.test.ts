@@ -69,6 +69,16 @@ describe("the parser", () => {
       message: 'trap; in k, PTX line 6 (step.cu:41) "trap", block (0,0,0), thread (0,0,0)',
     });
   });
+
+  it("gives errors in what was inlined the line of the outermost call as well", () => {
+    const bench = new Bench(`${header}.file 1 "step.cu"\n.file 2 "reduce.cuh"
+.visible .entry k() { .loc 1 41 5 .loc 2 10 3, function_name $n, inlined_at 1 41 5 .loc 2 7 3, function_name $m, inlined_at 2 10 3
+trap; }`);
+    expect(simulationError(() => bench.run("k", { grid: 1, block: 1 }, []))).toMatchObject({
+      site: { source: "reduce.cuh:7", inlinedAt: "step.cu:41" },
+      message: 'trap; in k, PTX line 7 (reduce.cuh:7, inlined at step.cu:41) "trap", block (0,0,0), thread (0,0,0)',
+    });
+  });
 });
 
 describe("a launch", () => {

@@ -81,8 +81,16 @@ export interface SimulationSite {
   instruction: string;
   /** `file:line` of the CUDA source where the PTX carries `.loc` lines. */
   source?: string;
+  /** If that was inlined: `file:line` of the outermost call. */
+  inlinedAt?: string;
   block: Index3;
   thread: Index3;
+}
+
+/** The lines of a site in words. */
+export function lineWords({ line, source, inlinedAt }: Pick<SimulationSite, "line" | "source" | "inlinedAt">): string {
+  const inlined = inlinedAt === undefined ? "" : `, inlined at ${inlinedAt}`;
+  return `PTX line ${line}${source === undefined ? "" : ` (${source}${inlined})`}`;
 }
 
 const triple = (index: Index3): string => `(${index.x},${index.y},${index.z})`;
@@ -94,9 +102,8 @@ export class SimulationError extends Error {
   readonly site: SimulationSite;
 
   constructor(kind: SimulationErrorKind, what: string, site: SimulationSite) {
-    const source = site.source === undefined ? "" : ` (${site.source})`;
     super(
-      `${what}; in ${site.kernel}, PTX line ${site.line}${source} "${site.instruction}", block ${triple(site.block)}, thread ${triple(site.thread)}`,
+      `${what}; in ${site.kernel}, ${lineWords(site)} "${site.instruction}", block ${triple(site.block)}, thread ${triple(site.thread)}`,
     );
     this.kind = kind;
     this.site = site;

@@ -27,6 +27,8 @@ class Parser {
   };
   private readonly functionNames = new Set<string>();
   private location: SourceLocation | undefined;
+  /** The last `.loc` of each file, line and column. */
+  private readonly places = new Map<string, SourceLocation>();
   private scopes = 0;
 
   constructor(source: string) {
@@ -70,16 +72,7 @@ class Parser {
       parsed.files.set(index, cursor.advance().text.replace(/^"|"$/g, ""));
       while (cursor.accept(",")) cursor.count("a time or size");
     } else if (cursor.acceptDotted("loc")) {
-      this.location = { file: cursor.count("a file number"), line: cursor.count("a line") };
-      cursor.count("a column");
-      while (cursor.accept(",")) {
-        const word = cursor.name("function_name or inlined_at");
-        if (word === "inlined_at") for (let k = 0; k < 3; k++) cursor.count("a number");
-        else {
-          cursor.name("a label");
-          if (cursor.accept("+")) cursor.count("an offset");
-        }
-      }
+      this.location = this.sourceLocation();
     } else if (cursor.acceptDotted("section")) {
       cursor.advance();
       for (let depth = 0; ; ) {
@@ -93,6 +86,29 @@ class Parser {
       while (!cursor.accept(";")) cursor.advance();
     } else return false;
     return true;
+  }
+
+  /** The operands of `.loc`. A place that code was inlined at is looked up among those before: the outermost is kept. */
+  private sourceLocation(): SourceLocation {
+    const { cursor, places } = this;
+    const place = (): { file: number; line: number; key: string } => {
+      const [file, line, column] = [cursor.count("a file number"), cursor.count("a line"), cursor.count("a column")];
+      return { file, line, key: `${file}:${line}:${column}` };
+    };
+    const { file, line, key } = place();
+    let location: SourceLocation = { file, line };
+    while (cursor.accept(",")) {
+      if (cursor.name("function_name or inlined_at") === "inlined_at") {
+        const caller = place();
+        const { file, line } = places.get(caller.key)?.outermost ?? caller;
+        location = { ...location, outermost: { file, line } };
+      } else {
+        cursor.name("a label");
+        if (cursor.accept("+")) cursor.count("an offset");
+      }
+    }
+    places.set(key, location);
+    return location;
   }
 
   private declaration(): void {

@@ -108,6 +108,8 @@ export type PtxOperand =
 export interface SourceLocation {
   file: number;
   line: number;
+  /** Where the outermost call stands that this was inlined at; absent if nothing was inlined. */
+  outermost?: { file: number; line: number };
 }
 
 /** An instruction as it was read. */

@@ -12,11 +12,16 @@ import type { Support } from "./support.js";
 import { compileWarpGroup } from "./warp-group.js";
 
 export type Collective =
-  /** Done when all lanes of the member mask are here. */
-  | { kind: "lanes"; members: (warp: Warp, mask: number) => number; run: (warp: Warp, mask: number) => void }
+  /**
+   * Done when all lanes of the member mask are here; once for each mask that lanes give. Without an operand the members are all lanes, or those
+   * that are here. `anywhere`: the members may be at different instructions of the kind.
+   */
+  | { kind: "lanes"; members: "all" | "here" | ReadLane; anywhere?: boolean; run: (warp: Warp, mask: number) => void }
   | {
       kind: "barrier";
       how: "sync" | "arrive" | "red";
+      /** All lanes of a warp come to it at one instruction. */
+      aligned: boolean;
       id: ReadLane;
       threads: ReadLane | undefined;
       reduction: "and" | "or" | "popc" | undefined;
@@ -26,41 +31,11 @@ export type Collective =
   | { kind: "cluster"; how: "arrive" | "wait" }
   | { kind: "yield" };
 
-const firstLane = (mask: number): number => 31 - Math.clz32(mask & -mask);
+export const firstLane = (mask: number): number => 31 - Math.clz32(mask & -mask);
 
 export function forEachLane(mask: number, visit: (lane: number) => void): void {
   for (let rest = mask; rest !== 0; rest &= rest - 1) visit(firstLane(rest));
 }
-
-/** The member mask operand; every lane must be in its own mask. */
-function memberMask(access: LaneAccess, index: number): (warp: Warp, mask: number) => number {
-  const read = access.read(access.operand(index));
-  return (warp, mask) => {
-    const members = read(warp, firstLane(mask));
-    forEachLane(mask, (lane) => {
-      const own = read(warp, lane);
-      if (warp.launch.checks.shuffles && ((own >>> lane) & 1) === 0)
-        throw warp.launch.error(
-          "warpDivergence",
-          `lane ${lane} is not in its member mask 0x${(own >>> 0).toString(16)}`,
-          warp,
-          lane,
-          access.instruction,
-        );
-      if (own !== members)
-        throw warp.launch.error(
-          "warpDivergence",
-          `lanes give different member masks, 0x${(own >>> 0).toString(16)} and 0x${(members >>> 0).toString(16)}`,
-          warp,
-          lane,
-          access.instruction,
-        );
-    });
-    return members;
-  };
-}
-
-const everyone = (_warp: Warp, mask: number): number => mask;
 
 function shuffle(access: LaneAccess): Collective {
   const { instruction } = access;
@@ -104,7 +79,7 @@ function shuffle(access: LaneAccess): Collective {
       writeFound?.(warp, lane, found ? 1 : 0);
     }
   };
-  return { kind: "lanes", members: sync ? memberMask(access, 4) : everyone, run };
+  return { kind: "lanes", members: sync ? access.read(access.operand(4)) : "here", run };
 }
 
 function vote(access: LaneAccess): Collective {
@@ -122,7 +97,7 @@ function vote(access: LaneAccess): Collective {
       : Number(modifiers.includes("all") ? all : modifiers.includes("any") ? ballot !== 0 : all || ballot === 0);
     forEachLane(mask, (lane) => write(warp, lane, value));
   };
-  return { kind: "lanes", members: modifiers.includes("sync") ? memberMask(access, 2) : everyone, run };
+  return { kind: "lanes", members: modifiers.includes("sync") ? access.read(access.operand(2)) : "here", run };
 }
 
 function match(access: LaneAccess): Collective {
@@ -147,7 +122,7 @@ function match(access: LaneAccess): Collective {
       writeAll?.(warp, lane, all ? 1 : 0);
     });
   };
-  return { kind: "lanes", members: memberMask(access, 2), run };
+  return { kind: "lanes", members: access.read(access.operand(2)), run };
 }
 
 function reduce(access: LaneAccess): Collective {
@@ -179,7 +154,7 @@ function reduce(access: LaneAccess): Collective {
     });
     forEachLane(mask, (lane) => write(warp, lane, result));
   };
-  return { kind: "lanes", members: memberMask(access, 2), run };
+  return { kind: "lanes", members: access.read(access.operand(2)), run };
 }
 
 function elect(access: LaneAccess): Collective {
@@ -193,7 +168,7 @@ function elect(access: LaneAccess): Collective {
       chosen(warp, lane, lane === first ? 1 : 0);
     });
   };
-  return { kind: "lanes", members: memberMask(access, 1), run };
+  return { kind: "lanes", members: access.read(access.operand(1)), run };
 }
 
 /** bar and barrier in all their spellings; bar.warp.sync is a matter of lanes. */
@@ -201,14 +176,15 @@ function barrier(access: LaneAccess): Collective {
   const { modifiers, operands, opcode } = access.instruction;
   if (modifiers.includes("warp")) {
     const run = (warp: Warp): void => warp.launch.races.warpBarrier(warp);
-    return { kind: "lanes", members: memberMask(access, 0), run };
+    return { kind: "lanes", members: access.read(access.operand(0)), anywhere: true, run };
   }
   if (modifiers[0] === "cluster") return { kind: "cluster", how: modifiers[1] === "wait" ? "wait" : "arrive" };
   const how = modifiers.includes("arrive") ? "arrive" : modifiers.includes("red") ? "red" : "sync";
+  const aligned = opcode === "bar" || modifiers.includes("aligned");
   if (how !== "red") {
     const id = operands[0] === undefined ? () => 0 : access.read(operands[0]);
     const threads = operands[1] === undefined ? undefined : access.read(operands[1]);
-    return { kind: "barrier", how, id, threads, reduction: undefined, predicate: undefined, deliver: undefined };
+    return { kind: "barrier", how, aligned, id, threads, reduction: undefined, predicate: undefined, deliver: undefined };
   }
   const reduction = (["and", "or", "popc"] as const).find((word) => modifiers.includes(word));
   if (reduction === undefined) throw access.unsupported(`${opcode}.red takes .and, .or or .popc`);
@@ -216,6 +192,7 @@ function barrier(access: LaneAccess): Collective {
   return {
     kind: "barrier",
     how,
+    aligned,
     id: access.read(access.operand(1)),
     threads: counted ? access.read(access.operand(2)) : undefined,
     reduction,

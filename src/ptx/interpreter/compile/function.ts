@@ -6,6 +6,7 @@ import type { PtxFunction, PtxInstruction, PtxModule, PtxOperand, PtxRegister, P
 import { type Collective, compileCollective } from "./collective.js";
 import { type CompileContext, type CompiledChecks, Emitter } from "./emitter.js";
 import { handlerOf } from "./handlers.js";
+import { Paths } from "./paths.js";
 import { allInstructions, floatOnly, layOut, liveAtEnd, type RegisterFile, touched } from "./registers.js";
 import { cutIntoSegments, type Segment, type SegmentEnd } from "./segments.js";
 import type { Support } from "./support.js";
@@ -19,6 +20,8 @@ export interface CompiledSegment {
   end: SegmentEnd;
   guarded: boolean;
   collective: Collective | undefined;
+  /** Nothing but branches: to come here is to have done nothing. */
+  idle: boolean;
   /** Lanes that went through, for the counters. */
   lanes: number;
   /** All of its instructions, the last one included. */
@@ -29,6 +32,7 @@ export interface CompiledFunction {
   name: string;
   source: PtxFunction;
   segments: CompiledSegment[];
+  paths: Paths;
   registerBytes: number;
   /** Local bytes of one activation. */
   frameBytes: number;
@@ -228,6 +232,7 @@ export class KernelCompiler {
       name: fn.name,
       source: fn,
       segments: segments.map((segment, k) => this.segment(segment, runs[k], file)),
+      paths: new Paths(segments),
       registerBytes: file.bytes,
       frameBytes,
       places,
@@ -246,6 +251,7 @@ export class KernelCompiler {
       end,
       guarded: segment.guard !== undefined,
       collective: end.kind === "collective" ? compileCollective(end.instruction, file, this.support) : undefined,
+      idle: allInstructions(segment).every(({ opcode }) => /^(bra|ret|exit)$/.test(opcode)),
       lanes: 0,
       instructions: allInstructions(segment),
     };

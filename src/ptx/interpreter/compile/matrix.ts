@@ -5,7 +5,7 @@ import { fromNumber, type HalfKind, toNumber } from "../arithmetic/half.js";
 import type { Resolve } from "../run/access.js";
 import type { Warp } from "../run/warp.js";
 import type { PtxOperand } from "../types.js";
-import type { Collective } from "./collective.js";
+import { type Collective, firstLane } from "./collective.js";
 import type { LaneAccess } from "./lane-access.js";
 import type { Support } from "./support.js";
 
@@ -120,13 +120,7 @@ export function multiply(a: Float64Array, b: Float64Array, c: Float64Array, { m,
 
 export function everyLane(warp: Warp, access: LaneAccess, mask: number): void {
   if (mask !== -1)
-    throw warp.launch.error(
-      "warpDivergence",
-      "a matrix instruction takes all 32 lanes",
-      warp,
-      31 - Math.clz32(mask & -mask),
-      access.instruction,
-    );
+    throw warp.launch.error("warpDivergence", "a matrix instruction takes all 32 lanes", warp, firstLane(mask), access.instruction);
 }
 
 const byteShapes = ["m8n8k16", "m16n8k16", "m16n8k32"] as const;
@@ -165,7 +159,7 @@ function mma(access: LaneAccess): Collective {
     if (saturates) for (const [k, value] of product.entries()) product[k] = Math.min(Math.max(value, -(2 ** 31)), 2 ** 31 - 1);
     writeMatrix(warp, result, dType, accumulator(dType), product, shape.n);
   };
-  return { kind: "lanes", members: () => -1, run };
+  return { kind: "lanes", members: "all", run };
 }
 
 export interface Heap {
@@ -232,7 +226,7 @@ function wmmaMove(access: LaneAccess, heap: Heap, stores: boolean): Collective {
     if (!stores) writeMatrix(warp, fragment, type, layout, matrix, columns);
     else warp.launch.progress++;
   };
-  return { kind: "lanes", members: () => -1, run };
+  return { kind: "lanes", members: "all", run };
 }
 
 function load(heap: Heap, index: number, type: ElementType): number {
@@ -267,7 +261,7 @@ function wmmaMultiply(access: LaneAccess): Collective {
     const sum = readMatrix(warp, c!, cType, layout("c", cType), shape.m, shape.n);
     writeMatrix(warp, d, dType, layout("d", dType), multiply(left, right, sum, shape), shape.n);
   };
-  return { kind: "lanes", members: () => -1, run };
+  return { kind: "lanes", members: "all", run };
 }
 
 /** ldmatrix and stmatrix: 8 x 8 matrices of 16 bits; lane 8 i + r gives the address of row r of matrix i. */
@@ -302,7 +296,7 @@ function rowMatrices(access: LaneAccess, heap: Heap, stores: boolean): Collectiv
     }
     if (stores) warp.launch.progress++;
   };
-  return { kind: "lanes", members: () => -1, run };
+  return { kind: "lanes", members: "all", run };
 }
 
 /** movmatrix.trans: an 8 x 8 matrix of 16 bits held by the warp, transposed. */
@@ -318,7 +312,7 @@ function transposeMatrix(access: LaneAccess): Collective {
     );
     for (let lane = 0; lane < 32; lane++) write(warp, lane, words[lane]!);
   };
-  return { kind: "lanes", members: () => -1, run };
+  return { kind: "lanes", members: "all", run };
 }
 
 export function compileMatrix(access: LaneAccess, support: Support): Collective {

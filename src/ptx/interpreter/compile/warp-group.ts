@@ -170,7 +170,7 @@ function multiplyAsync(access: LaneAccess, heap: Heap): Collective {
     };
     products.begin({ registers, words: warp.words, finish });
   };
-  return { kind: "lanes", members: () => -1, run };
+  return { kind: "lanes", members: "all", run };
 }
 
 /** wgmma in all its parts. */
@@ -189,5 +189,5 @@ export function compileWarpGroup(access: LaneAccess, heap: Heap): Collective {
     everyLane(warp, access, mask);
     step(productsOf(warp));
   };
-  return { kind: "lanes", members: () => -1, run };
+  return { kind: "lanes", members: "all", run };
 }

@@ -1,5 +1,6 @@
 // Products that wgmma.mma_async began and that nothing has waited for yet. They are done at the wait, and until then whoever touches their
 // registers is told; shared memory is read when they begin and again when they end, so that the race checks see both.
+import { firstLane } from "../compile/collective.js";
 import type { CompiledSegment } from "../compile/function.js";
 import { touched } from "../compile/registers.js";
 import type { Warp } from "./warp.js";
@@ -54,7 +55,7 @@ export class AsyncProducts {
         const found = words === warp.words ? firstTouch(segment, registers) : undefined;
         if (found === undefined) continue;
         const what = `touches ${found.name}, which a wgmma.mma_async still works on: nothing waited for it`;
-        throw warp.launch.error("race", what, warp, 31 - Math.clz32(warp.live & -warp.live), found.instruction);
+        throw warp.launch.error("race", what, warp, firstLane(warp.live), found.instruction);
       }
   }
 }

@@ -1,18 +1,24 @@
 // Barriers of a block (bar, barrier.cta, sixteen of them) and of a cluster: who has arrived, who waits, and what it means that a thread has
 // exited. A warp arrives when all its lanes that have not exited are there.
-import type { Collective } from "../compile/collective.js";
-import { forEachLane } from "../compile/collective.js";
+import { type Collective, firstLane, forEachLane } from "../compile/collective.js";
 import type { PtxInstruction } from "../types.js";
 import type { BlockState, Cluster, NamedBarrier } from "./block.js";
+import { hexadecimal, outermost } from "./meetings.js";
 import type { Group, Warp } from "./warp.js";
 
 type BarrierOperation = Collective & { kind: "barrier" };
 
-const firstLane = (mask: number): number => 31 - Math.clz32(mask & -mask);
+interface Waiting {
+  readonly group: Group;
+  readonly wait: NonNullable<Group["wait"]> & { kind: "barrier" };
+}
 
 /** Groups of a warp that wait at a barrier and have not been counted yet. */
-function uncounted(warp: Warp, id: number): Group[] {
-  return warp.groups.filter(({ wait }) => wait?.kind === "barrier" && wait.id === id && !wait.arrived);
+function uncounted(warp: Warp, id: number): Waiting[] {
+  return warp.groups.flatMap((group) => {
+    const { wait } = group;
+    return wait?.kind === "barrier" && wait.id === id && !wait.arrived ? [{ group, wait }] : [];
+  });
 }
 
 /** A group comes to a barrier. True if it goes on at once. */
@@ -37,37 +43,44 @@ export function arriveAtBarrier(warp: Warp, group: Group, operation: BarrierOper
 /** Counts a warp as arrived once all its live lanes are at the barrier. */
 function countWarp(warp: Warp, id: number): void {
   const groups = uncounted(warp, id);
-  if (groups.length === 0 || groups.reduce((mask, group) => mask | group.mask, 0) !== warp.live) return;
-  const { block } = warp;
+  if (groups.length === 0 || groups.reduce((mask, { group }) => mask | group.mask, 0) !== warp.live) return;
+  const { block, launch } = warp;
   const barrier = block.barriers[id]!;
-  const { operation, threads, instruction } = groups[0]!.wait as Group["wait"] & { kind: "barrier" };
-  if (barrier.arrived > 0 && barrier.expected !== threads)
-    throw warp.launch.error(
-      "barrierDivergence",
-      `barrier ${id} is entered for ${threads || "all"} threads by this warp and for ${barrier.expected || "all"} by another`,
-      warp,
-      firstLane(groups[0]!.mask),
-      instruction,
+  const [{ group, wait }] = groups as [Waiting, ...Waiting[]];
+  const refuse = (what: string): never => {
+    throw launch.error("barrierDivergence", what, warp, firstLane(group.mask), wait.instruction);
+  };
+  const threads = (count: number): number => count || 32 * block.warpCount;
+  if (barrier.arrived > 0 && threads(barrier.expected) !== threads(wait.threads))
+    refuse(`barrier ${id} is entered for ${wait.threads || "all"} threads by this warp and for ${barrier.expected || "all"} by another`);
+  const other = groups.find((each) => each.wait.instruction !== wait.instruction);
+  if (other !== undefined && launch.checks.barriers && (wait.operation.aligned || other.wait.operation.aligned))
+    refuse(
+      `lanes ${hexadecimal(group.mask)} are at this barrier and lanes ${hexadecimal(other.group.mask)} of the same warp at that of ${launch.describe(other.wait.instruction)}: all lanes of a warp take one`,
     );
-  barrier.expected = threads;
+  barrier.expected = wait.threads;
   barrier.arrived++;
-  warp.launch.races.contribute(warp, barrier.known);
-  warp.launch.progress++;
-  for (const group of groups) {
-    warp.enter(group.frame);
-    if (operation.predicate !== undefined) {
-      forEachLane(group.mask, (lane) => {
-        const value = operation.predicate!(warp, lane) !== 0;
+  launch.races.contribute(warp, barrier.known);
+  launch.progress++;
+  const staying: Group[] = [];
+  for (const each of groups) {
+    const { operation } = each.wait;
+    const { predicate } = operation;
+    warp.enter(each.group.frame);
+    if (predicate !== undefined) {
+      forEachLane(each.group.mask, (lane) => {
+        const value = predicate(warp, lane) !== 0;
         barrier.all &&= value;
         barrier.any ||= value;
         if (value) barrier.count++;
       });
     }
-    if (operation.how === "arrive") pass(group);
-    else if (group.wait?.kind === "barrier") group.wait.arrived = true;
+    each.wait.arrived = true;
+    if (operation.how === "arrive") pass(each.group);
+    else staying.push(each.group);
   }
-  if (operation.how !== "arrive") barrier.waiting.push({ warp, groups });
-  completeIfReady(block, id, warp);
+  if (staying.length > 0) barrier.waiting.push({ warp, groups: staying });
+  completeIfReady(block, id);
 }
 
 function pass(group: Group): void {
@@ -75,34 +88,31 @@ function pass(group: Group): void {
   group.segment++;
 }
 
-function completeIfReady(block: BlockState, id: number, by: Warp): void {
+function completeIfReady(block: BlockState, id: number): void {
   const barrier = block.barriers[id]!;
   if (barrier.arrived === 0) return;
   if (barrier.expected > 0) {
     if (barrier.arrived * 32 < barrier.expected) return;
   } else {
     if (barrier.arrived < block.running) return;
-    refuseExited(block, id, by);
+    for (const warp of block.warps) if (warp.exits.length > 0) refusePassed(warp, id, barrier);
   }
   complete(block, id, barrier);
 }
 
-/** A barrier of the whole block counts on every thread; one that has exited never comes. */
-function refuseExited(block: BlockState, id: number, by: Warp): void {
-  const gone = block.warps.find((warp) => warp.live !== warp.lanes);
-  const waiting = block.barriers[id]!.waiting[0];
-  if (gone === undefined || !by.launch.checks.barriers) return;
-  const lane = firstLane(gone.lanes & ~gone.live);
-  const group = waiting?.groups[0];
-  const instruction = group?.wait?.instruction;
-  if (waiting === undefined || group === undefined || instruction === undefined) return;
-  throw by.launch.error(
-    "barrierDivergence",
-    `this thread waits at barrier ${id} for all threads of the block, but thread ${block.threadName(32 * gone.index + lane)} has exited`,
-    waiting.warp,
-    firstLane(group.mask),
-    instruction,
-  );
+/** Threads that have exited are not waited for; those that went past the barrier first should have come to it. */
+function refusePassed(gone: Warp, id: number, { waiting }: NamedBarrier): void {
+  const { block, launch } = gone;
+  if (!launch.checks.barriers) return;
+  for (const { warp, groups } of waiting)
+    for (const group of groups) {
+      const { fn, place } = outermost(group);
+      const exit = gone.exits.find(({ last }) => last >= 0 && fn.paths.passed(place, last));
+      if (exit === undefined) continue;
+      const to = launch.describe(fn.segments[exit.last]!.instructions[0]!);
+      const what = `this thread waits at barrier ${id} for all threads of the block, but thread ${block.threadName(32 * gone.index + firstLane(exit.lanes))} went past it to ${to} and has exited`;
+      throw launch.error("barrierDivergence", what, warp, firstLane(group.mask), group.wait!.instruction);
+    }
 }
 
 function complete(block: BlockState, id: number, barrier: NamedBarrier): void {
@@ -143,7 +153,7 @@ export function clusterPassed(warp: Warp): boolean {
 export function arriveAtCluster(warp: Warp, group: Group, how: "arrive" | "wait", instruction: PtxInstruction): boolean {
   const { cluster } = warp.block;
   if (group.mask !== warp.live) {
-    group.wait = { kind: "lanes", instruction, members: warp.live };
+    group.wait = { kind: "lanes", instruction, members: warp.live, meetings: [] };
     return false;
   }
   if (how === "wait") {
@@ -176,7 +186,7 @@ export function recheckAfterExit(warp: Warp): void {
   for (const group of warp.groups) if (group.wait?.kind === "lanes") group.wait = undefined;
   for (let id = 0; id < 16; id++) {
     if (!warp.finished) countWarp(warp, id);
-    if (block.running > 0) completeIfReady(block, id, warp);
+    if (block.running > 0) completeIfReady(block, id);
   }
   if (warp.finished) advanceIfReady(block.cluster);
 }

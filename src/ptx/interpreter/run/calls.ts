@@ -1,11 +1,10 @@
 // Calls of device functions: frames, arguments, calls through pointers, and the few functions that the system provides.
-import { forEachLane } from "../compile/collective.js";
+import { firstLane, forEachLane } from "../compile/collective.js";
 import type { CompiledFunction } from "../compile/function.js";
 import type { PtxInstruction, PtxOperand } from "../types.js";
 import { assertFailed, printFormatted } from "./system-calls.js";
 import { Frame, type Group, type Warp } from "./warp.js";
 
-const firstLane = (mask: number): number => 31 - Math.clz32(mask & -mask);
 const functionHigh = 3;
 
 interface CallShape {
@@ -62,9 +61,7 @@ export function callFunction(warp: Warp, group: Group, instruction: PtxInstructi
   for (const [name, mask] of byName) {
     let caller = group;
     if (mask !== whole && mask !== group.mask) {
-      group.mask &= ~mask;
-      caller = { frame: group.frame, segment: group.segment, mask, wait: undefined };
-      warp.groups.push(caller);
+      caller = warp.split(group, mask, group.segment);
     }
     enter(warp, caller, name, shape, instruction);
   }

@@ -1,4 +1,5 @@
 // Runs a grid: puts clusters of blocks on the device as there is room, gives every warp its slices in turn, and tells a deadlock from waiting.
+import { firstLane } from "../compile/collective.js";
 import type { Index3, SimulationError, SimulationErrorKind } from "../errors.js";
 import { BlockState, type Cluster } from "./block.js";
 import type { LaunchState } from "./launch-state.js";
@@ -145,7 +146,7 @@ export class GridRun {
         for (const warp of block.warps) for (const group of warp.groups) if (group.wait !== undefined) waiting.push({ warp, group });
     const first = waiting[0]!;
     const wait = first.group.wait!;
-    const lane = 31 - Math.clz32(first.group.mask & -first.group.mask);
+    const lane = firstLane(first.group.mask);
     const kind: SimulationErrorKind = wait.kind === "lanes" ? "warpDivergence" : "barrierDivergence";
     const other = waiting.find(({ group }) => group.wait!.instruction !== wait.instruction);
     const elsewhere =

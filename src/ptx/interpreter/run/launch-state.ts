@@ -1,5 +1,5 @@
 // What all blocks of one launch share: the kernel, its counters, its clock, and how an error gets its place. It schedules nothing.
-import { type Index3, SimulationError, type SimulationErrorKind } from "../errors.js";
+import { type Index3, lineWords, SimulationError, type SimulationErrorKind, type SimulationSite } from "../errors.js";
 import type { CompiledKernel } from "../compile/function.js";
 import type { PtxInstruction } from "../types.js";
 import type { Access } from "./access.js";
@@ -80,16 +80,28 @@ export class LaunchState {
     this.print?.(text);
   }
 
+  /** Where an instruction stands: its PTX line, its line of the source, and that of the outermost call it was inlined at. */
+  private lines({ line, location }: PtxInstruction): Pick<SimulationSite, "line" | "source" | "inlinedAt"> {
+    const name = (at: { file: number; line: number }): string => `${this.fileNames.get(at.file) ?? `file ${at.file}`}:${at.line}`;
+    return {
+      line,
+      ...(location !== undefined && { source: name(location) }),
+      ...(location?.outermost !== undefined && { inlinedAt: name(location.outermost) }),
+    };
+  }
+
+  /** An instruction in words, for messages that name another than the one of their site. */
+  describe(instruction: PtxInstruction): string {
+    return `${lineWords(this.lines(instruction))} "${instruction.text}"`;
+  }
+
   error(kind: SimulationErrorKind, what: string, warp: Warp, lane: number, at: number | PtxInstruction): SimulationError {
     const instruction = typeof at === "number" ? this.kernel.sites[at]! : at;
-    const { location } = instruction;
-    const file = location === undefined ? undefined : this.fileNames.get(location.file);
     const thread: Index3 = { x: warp.thread.x[lane]!, y: warp.thread.y[lane]!, z: warp.thread.z[lane]! };
     return new SimulationError(kind, what, {
       kernel: this.kernel.name,
-      line: instruction.line,
       instruction: instruction.text,
-      ...(location !== undefined && { source: `${file ?? `file ${location.file}`}:${location.line}` }),
+      ...this.lines(instruction),
       block: { ...warp.block.index },
       thread,
     });

@@ -15,9 +15,15 @@ export interface Checks {
    * slower.
    */
   globalRaces: boolean;
-  /** Threads that exit before a barrier which others wait at. Off: they count as arrived. A deadlock is an error in any case. */
+  /**
+   * Threads that go past a barrier which others wait at, and lanes of a warp at different aligned barriers. Off: they count as arrived. Threads
+   * that exit on a way of their own are never waited for. A deadlock is an error in any case.
+   */
   barriers: boolean;
-  /** Shuffles from lanes that take no part, and lanes that are not in their own member mask. Off: such a lane reads its own value. */
+  /**
+   * Shuffles from lanes that take no part, lanes that are not in their own member mask, masks that overlap and differ, and lanes of a mask that
+   * go past. Off: a lane that shuffles from such a lane reads its own value.
+   */
   shuffles: boolean;
   /** Loops that nothing can end. Off: it runs until `limits.steps`. */
   spins: boolean;

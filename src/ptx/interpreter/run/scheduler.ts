@@ -2,9 +2,10 @@
 // and the earliest place first, so that they meet again where the paths join, and in rotation once one of them polls or goes on for long, so
 // that every thread gets on. Barriers of the block and the cluster are kept here.
 import type { CompiledSegment } from "../compile/function.js";
-import { forEachLane } from "../compile/collective.js";
+import { firstLane, forEachLane } from "../compile/collective.js";
 import { callFunction, leaveFrame } from "./calls.js";
 import { arriveAtBarrier, arriveAtCluster, clusterPassed, recheckAfterExit } from "./barriers.js";
+import { meet, refusePassing } from "./meetings.js";
 import type { PtxInstruction } from "../types.js";
 import type { Group, Warp } from "./warp.js";
 
@@ -16,8 +17,6 @@ const patience = 2048;
 const pollPatience = 4;
 /** What a poll takes from a warp's slice, so that the one it waits for gets on. */
 const pollCost = 64;
-
-const firstLane = (mask: number): number => 31 - Math.clz32(mask & -mask);
 
 const canRun = (warp: Warp, group: Group): boolean => group.wait === undefined || (group.wait.kind === "cluster" && clusterPassed(warp));
 
@@ -55,6 +54,7 @@ function merge(warp: Warp, group: Group): Group {
     if (other === group || other.segment !== group.segment || other.frame !== group.frame) continue;
     if (other.wait !== undefined && other.wait.kind !== "lanes") continue;
     other.mask |= group.mask;
+    if (other.last !== group.last) other.last = -1;
     other.wait = undefined;
     warp.groups.splice(warp.groups.indexOf(group), 1);
     warp.streak = 0;
@@ -62,14 +62,6 @@ function merge(warp: Warp, group: Group): Group {
     return other;
   }
   return group;
-}
-
-/** Splits lanes off a group; the new group takes `mask`. */
-export function splitOff(warp: Warp, group: Group, mask: number, segment: number): Group {
-  group.mask &= ~mask;
-  const other: Group = { frame: group.frame, segment, mask, wait: undefined };
-  warp.groups.push(other);
-  return other;
 }
 
 /** Runs a warp for a slice, or until all its lanes wait or have exited. True if anything ran. */
@@ -80,7 +72,10 @@ export function runWarp(warp: Warp): boolean {
   const ran = group !== undefined;
   warp.polled = 0;
   while (group !== undefined && budget > 0) {
-    if (warp.groups.length > 1) group = merge(warp, group);
+    if (warp.groups.length > 1) {
+      group = merge(warp, group);
+      refusePassing(warp, group);
+    }
     budget--;
     launch.steps++;
     const segment = group.frame.fn.segments[group.segment]!;
@@ -88,6 +83,7 @@ export function runWarp(warp: Warp): boolean {
     warp.products?.pass(warp, segment);
     segment.lanes += laneCount(group.mask);
     const taken = segment.run === undefined ? 0 : segment.run(warp, group.mask);
+    if (!segment.idle && group.frame.parent === undefined) group.last = group.segment;
     const goesOn = finishSegment(warp, group, segment, taken);
     if (warp.polled !== 0) {
       warp.polled = 0;
@@ -151,7 +147,7 @@ function finishSegment(warp: Warp, group: Group, segment: CompiledSegment, taken
       const mask = segment.guarded ? taken : group.mask;
       if (mask === group.mask) group.segment = end.target;
       else {
-        if (mask !== 0) splitOff(warp, group, mask, end.target);
+        if (mask !== 0) warp.split(group, mask, end.target);
         group.segment++;
       }
       return true;
@@ -164,7 +160,7 @@ function finishSegment(warp: Warp, group: Group, segment: CompiledSegment, taken
         group.segment++;
         return true;
       }
-      const leaving = mask === group.mask ? group : splitOff(warp, group, mask, group.segment);
+      const leaving = mask === group.mask ? group : warp.split(group, mask, group.segment);
       if (leaving !== group) group.segment++;
       return leave(warp, leaving, end.how) || leaving !== group;
     }
@@ -188,7 +184,7 @@ function branchByIndex(warp: Warp, group: Group, targets: readonly number[], ins
   let first = true;
   for (const [target, mask] of byTarget) {
     if (first) group.segment = target;
-    else splitOff(warp, group, mask, target);
+    else warp.split(group, mask, target);
     first = false;
   }
   return true;
@@ -201,6 +197,7 @@ function leave(warp: Warp, group: Group, how: "exit" | "ret"): boolean {
     return true;
   }
   warp.live &= ~group.mask;
+  warp.exits.push({ lanes: group.mask, last: group.last });
   warp.groups.splice(warp.groups.indexOf(group), 1);
   warp.launch.progress++;
   if (warp.live === 0) {
@@ -219,16 +216,8 @@ function collective(warp: Warp, group: Group, segment: CompiledSegment): boolean
       warp.polled = 1;
       group.segment++;
       return true;
-    case "lanes": {
-      const members = operation.members(warp, group.mask) & warp.live;
-      if ((group.mask & members) === members) {
-        operation.run(warp, group.mask);
-        group.segment++;
-        return true;
-      }
-      group.wait = { kind: "lanes", instruction, members };
-      return false;
-    }
+    case "lanes":
+      return meet(warp, group, operation, instruction);
     case "barrier":
       return arriveAtBarrier(warp, group, operation, instruction);
     default:

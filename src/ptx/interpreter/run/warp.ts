@@ -7,6 +7,7 @@ import type { Collective } from "../compile/collective.js";
 import type { CompiledFunction } from "../compile/function.js";
 import type { BlockState } from "./block.js";
 import type { LaunchState } from "./launch-state.js";
+import type { Meeting } from "./meetings.js";
 
 /** One activation of a function by some lanes of a warp: its registers and its place on the stack. */
 export class Frame {
@@ -39,7 +40,7 @@ export class Frame {
 
 /** What a group of lanes waits for. */
 export type Wait =
-  | { kind: "lanes"; instruction: PtxInstruction; members: number }
+  | { kind: "lanes"; instruction: PtxInstruction; members: number; meetings: readonly Meeting[] }
   | {
       kind: "barrier";
       instruction: PtxInstruction;
@@ -56,6 +57,8 @@ export interface Group {
   segment: number;
   mask: number;
   wait: Wait | undefined;
+  /** The segment of the outermost function that these lanes ran last, those with nothing but branches left out; -1 if that is not one. */
+  last: number;
 }
 
 export class Warp {
@@ -74,6 +77,8 @@ export class Warp {
   /** All lanes that the warp began with, and those that have not exited. */
   readonly lanes: number;
   live: number;
+  /** Lanes that have exited, with what they ran last. */
+  readonly exits: { lanes: number; last: number }[] = [];
   words!: Int32Array;
   singles!: Float32Array;
   doubles!: Float64Array;
@@ -126,7 +131,7 @@ export class Warp {
     this.seen = new Int32Array(block.warpCount);
     this.tag = (this.time << 11) | (32 * index);
     const frame = new Frame(entry, undefined, -1, 0, []);
-    this.groups = [{ frame, segment: 0, mask: this.lanes, wait: undefined }];
+    this.groups = [{ frame, segment: 0, mask: this.lanes, wait: undefined, last: -1 }];
     this.enter(frame);
   }
 
@@ -137,6 +142,14 @@ export class Warp {
     this.doubles = frame.doubles;
     this.frameBase = frame.base;
     this.parameters = frame.parameters;
+  }
+
+  /** Splits lanes off a group; the new group takes `mask`. */
+  split(group: Group, mask: number, segment: number): Group {
+    group.mask &= ~mask;
+    const other: Group = { frame: group.frame, segment, mask, wait: undefined, last: group.last };
+    this.groups.push(other);
+    return other;
   }
 
   clock(): number {
