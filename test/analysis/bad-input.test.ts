@@ -17,6 +17,7 @@ const calls: Readonly<Record<string, (options: never) => unknown>> = {
   compare: (options) => analysis.compare(reservoir, series, ["cpu", "reference"], options),
   nearestNeighbourInformation: (options) => analysis.nearestNeighbourInformation(series, series, options),
   nearestNeighbourTransferEntropy: (options) => analysis.nearestNeighbourTransferEntropy(series, series, options),
+  informationFlow: (options) => analysis.informationFlow([], options),
   transferEntropy: (options) => analysis.transferEntropy(series, series, options),
 };
 

@@ -8,6 +8,7 @@ import {
   transferEntropy,
   transferEntropyMatrix,
 } from "../../src/analysis/index.js";
+import { TransferCounts } from "../../src/analysis/information/transfer-counts.js";
 import { RandomStream, seedKeys } from "../../src/numerics/index.js";
 
 const draws = new RandomStream(seedKeys("information").weights, 0);
@@ -118,27 +119,136 @@ describe("transfer entropy by counting", () => {
     expect(transferEntropy(x, y, { lag: 3, sourceHistory: 2, targetHistory: 2, bins: 3 }).pValue).toBeLessThan(0.02);
   });
 
-  it("leaves the test out where no surrogates are wanted", () => {
+  it("leaves the test out if no surrogates are wanted; effective bits need none", () => {
     const { x, y } = coupled(200, 38);
-    expect(transferEntropy(x, y, { surrogates: 0 })).toMatchObject({
-      effectiveBits: undefined,
+    const { bits, effectiveBits } = transferEntropy(x, y);
+    expect(transferEntropy(x, y, { surrogates: 0 })).toEqual({
+      bits,
+      effectiveBits,
+      surrogates: 0,
       pValue: undefined,
       standardError: undefined,
     });
   });
 
-  it("of all columns says who drives whom", () => {
-    const { x, y } = coupled(2000, 40);
-    const series = Array.from(x, (value, t) => [y[t]!, value]);
-    const matrix = transferEntropyMatrix(series, { bins: 6, surrogates: 0 });
-    expect(matrix[0]![0]).toBeUndefined();
-    expect(informationFlow(matrix)).toEqual([{ from: 1, to: 0, netBits: matrix[1]![0]!.bits - matrix[0]![1]!.bits }]);
-    expect(informationFlow(matrix, 10)).toEqual([]);
+  it.each([undefined, 4, 8, 16])(
+    "has no effective bits on average where there is nothing: lag-2 coupling asked at lag 3, bins %s",
+    (bins) => {
+      // The source is tied to the target's past here, which surrogates that turn it round do not know: they would give -0.17 with 16 bins.
+      const found = Array.from({ length: 20 }, (_, i) => {
+        const { x, y } = coupled(1000, 1000 + 2 * i, 2);
+        return transferEntropy(x, y, { lag: 3, bins, surrogates: 0 }).effectiveBits;
+      });
+      expect(Math.abs(found.reduce((sum, value) => sum + value, 0) / 20)).toBeLessThan(0.01);
+    },
+  );
+
+  it("does not lose its bins to an outlier, and depends on the order of values alone", () => {
+    const { x, y } = coupled(1000, 44);
+    const found = transferEntropy(x, y, { surrogates: 0 });
+    expect(
+      transferEntropy(
+        x.map((value) => value ** 3),
+        y,
+        { surrogates: 0 },
+      ),
+    ).toEqual(found);
+    x[500] = 1e6;
+    y[700] = -1e6;
+    expect(transferEntropy(x, y, { surrogates: 0 }).effectiveBits).toBeGreaterThan(0.8 * found.effectiveBits);
   });
 
-  it("refuses series that are too short and more cells than can be counted", () => {
-    expect(() => transferEntropy([1, 2], [1, 2])).toThrow("the length of source is 2; it takes at least 11");
+  it("counts in as many bins and histories as it is told, though there are fewer rows than cells", () => {
     const { x, y } = coupled(100, 42);
-    expect(() => transferEntropy(x, y, { bins: 1000, targetHistory: 6 })).toThrow("bins is 1000; it takes fewer bins or shorter histories");
+    const { bits, effectiveBits } = transferEntropy(x, y, { bins: 1000, targetHistory: 6, surrogates: 0 });
+    // Every past is there once: nothing is left to tell.
+    expect({ bits, effectiveBits }).toEqual({ bits: 0, effectiveBits: 0 });
+  });
+
+  it("says nothing of a series that does not change", () => {
+    const { x } = coupled(100, 46);
+    expect(transferEntropy(x, new Float64Array(100))).toMatchObject({ bits: 0, effectiveBits: 0, pValue: 1 });
+    expect(transferEntropy(new Float64Array(100), x)).toMatchObject({ bits: 0, effectiveBits: 0, pValue: 1 });
+  });
+
+  it("refuses series that are too short", () => {
+    expect(() => transferEntropy([1, 2], [1, 2])).toThrow("the length of source is 2; it takes at least 11");
+  });
+});
+
+describe("counts of transfer", () => {
+  it("give by chance the mean over all orders of the source within the cells of the past", () => {
+    const past = Uint32Array.of(0, 0, 1, 0, 1, 0, 1, 1);
+    const counts = new TransferCounts(past, Uint32Array.of(0, 1, 0, 1, 2, 1, 0, 2));
+    const words = [2, 0, 1, 1, 0, 2, 0, 0];
+    const orders = (values: number[]): number[][] =>
+      values.length === 0 ? [[]] : values.flatMap((value, i) => orders(values.toSpliced(i, 1)).map((rest) => [value, ...rest]));
+    const inCell = (cell: number) => words.filter((_, i) => past[i] === cell);
+    const all = orders(inCell(0)).flatMap((first) =>
+      orders(inCell(1)).map((second) => {
+        const left: number[][] = [[...first], [...second]];
+        return counts.count(
+          Uint32Array.from(past, (cell) => left[cell]!.shift()!),
+          3,
+        ).bits;
+      }),
+    );
+    expect(all).toHaveLength(24 * 24);
+    const mean = all.reduce((sum, bits) => sum + bits, 0) / all.length;
+    expect(counts.count(Uint32Array.from(words), 3).byChance).toBeCloseTo(mean, 13);
+  });
+});
+
+/** x(t) = a x(t-1) + e and y(t) = b y(t-1) + coupling x(t-1) + e' in two columns. */
+function pair(name: string, length: number, [a, b]: readonly [number, number], coupling: number): number[][] {
+  const stream = new RandomStream(seedKeys(name).weights, 0);
+  let [x, y] = [0, 0];
+  return Array.from({ length: length + 100 }, (_, t) => {
+    [x, y] = [a * x + stream.normal(0, t), b * y + coupling * x + stream.normal(1, t)];
+    return [x, y];
+  }).slice(100);
+}
+
+describe("information flow", () => {
+  const flowsOf = (series: number[][]) => informationFlow(transferEntropyMatrix(series));
+
+  it("names who drives whom in at least 19 of 20 series", () => {
+    const named = Array.from({ length: 20 }, (_, i) => flowsOf(pair(`driven ${i}`, 1000, [0.3, 0.9], 0.3))[0]);
+    expect(named.filter((flow) => flow?.from === 0 && flow.to === 1).length).toBeGreaterThanOrEqual(19);
+  });
+
+  it.each([0.3, 0.95])("reports at most one in twenty of independent AR(1) pairs with coefficient %d", (coefficient) => {
+    let reported = 0;
+    for (let i = 0; i < 100; i++) reported += flowsOf(pair(`independent ${i}`, 300, [coefficient, coefficient], 0)).length;
+    expect(reported).toBeLessThanOrEqual(5);
+  });
+
+  it("gives net effective bits, strongest first, and p values corrected for all directions", () => {
+    const series = pair("three", 1000, [0.3, 0.5], 0.6).map(([x, y], t) => [y!, draws.normal(60, t), x!]);
+    const matrix = transferEntropyMatrix(series);
+    expect(matrix[0]![0]).toBeUndefined();
+    expect(matrix[2]![0]!.surrogates).toBe(240);
+    const [flow, ...others] = informationFlow(matrix);
+    expect(others).toEqual([]);
+    expect(flow).toEqual({
+      from: 2,
+      to: 0,
+      netBits: matrix[2]![0]!.effectiveBits - matrix[0]![2]!.effectiveBits,
+      pValue: 6 * matrix[2]![0]!.pValue!,
+    });
+    expect(informationFlow(matrix, { leastBits: 10 })).toEqual([]);
+  });
+
+  it("refuses a matrix that tells nothing of chance, and what is no matrix", () => {
+    const series = pair("refused", 200, [0.3, 0.3], 0);
+    expect(() => informationFlow(transferEntropyMatrix(series, { surrogates: 0 }))).toThrow(
+      "matrix[0][1].surrogates is 0; it takes at least 39 for 2 directions at significance 0.05",
+    );
+    expect(() => informationFlow(transferEntropyMatrix(series, { surrogates: 100 }), { significance: 0.01 })).toThrow(
+      "matrix[0][1].surrogates is 100; it takes at least 199 for 2 directions",
+    );
+    expect(() => informationFlow([[undefined], [undefined]])).toThrow("matrix[0][1] is missing; it takes a square matrix");
+    expect(() => informationFlow("matrix" as never)).toThrow('matrix is "matrix"; it takes a square matrix');
+    expect(() => informationFlow([], 0.01 as never)).toThrow("options is 0.01; it takes an object of options");
   });
 });

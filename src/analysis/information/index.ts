@@ -1,3 +1,4 @@
+export { type InformationFlow, type InformationFlowOptions, informationFlow } from "./information-flow.js";
 export {
   type NearestNeighbourOptions,
   type NearestNeighbourTransferOptions,
@@ -6,8 +7,6 @@ export {
 } from "./nearest-neighbours.js";
 export { digamma, type Series } from "./series.js";
 export {
-  type InformationFlow,
-  informationFlow,
   type TransferEntropy,
   type TransferEntropyOptions,
   transferEntropy,

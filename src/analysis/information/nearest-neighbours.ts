@@ -13,8 +13,10 @@ export interface NearestNeighbourOptions {
 
 /**
  * I(X; Y) = psi(k) + psi(N) - <psi(n_x + 1) + psi(n_y + 1)> in nats: n_x and n_y count the points that are nearer in x and in y alone than
- * the k-th neighbour in (x, y), strictly, in the maximum norm. It may come out slightly below 0 where there is nothing to find. Cost grows
- * with N^2. Source: Kraskov, Stoegbauer, Grassberger 2004, "Estimating mutual information", equation 8.
+ * the k-th neighbour in (x, y), strictly, in the maximum norm. It may come out slightly below 0 if there is nothing to find. The points
+ * are taken for independent draws: for two slow series that have nothing to do with each other it comes out too high (0.27 nats for
+ * AR(1) series with coefficient 0.98 and 500 values, 0.04 with 0.9). Compare with the same series shifted against each other. Cost
+ * grows with N^2. Source: Kraskov, Stoegbauer, Grassberger 2004, "Estimating mutual information", equation 8.
  * @throws ConfigError on series of different lengths or too short for k
  */
 export function nearestNeighbourInformation(x: Series, y: Series, options: NearestNeighbourOptions = {}): number {
