@@ -37,7 +37,7 @@ describe("a kernel that", () => {
     ["traps", "trap;", "LAUNCH_FAILED", 719, "trap"],
     [
       "leaves one warp at a barrier that needs both",
-      "setp.lt.u32 %q, %t, 32; @!%q bra over; bar.sync 1; over:",
+      "setp.lt.u32 %q, %t, 32; @!%q bra over; bar.sync 1; over: st.global.u32 [%p], %t;",
       "LAUNCH_FAILED",
       719,
       "barrierDivergence",
