@@ -1,43 +1,122 @@
-// The named kernels of a reservoir, for use one at a time: matrix-vector products and leaky integration in portable arithmetic (docs/numerics.md, rules 1,
-// 4, 5 and 6), for any size. A whole run is faster by reservoir_step or reservoir_grid, which fuse them.
+// The named kernels of a reservoir: a step is matvec_input (rule 3 of docs/numerics.md), matvec_reservoir (rules 1 and 2) and leaky_integration (rules 3 to
+// 6), for any size. The plan "named" runs them, own programs may too, and matvec_input serves every plan. Not here: kernels that fuse them.
+#include "chunk.cuh"
 #include "philox.cuh"
 
 namespace {
 
-/** Row r of A times x by a warp, in rule 1's order; every lane gets it. */
-template <typename Real> __device__ __forceinline__ Real rowProduct(const Real* __restrict__ row, const Real* __restrict__ x, int columns) {
+const int inputSteps = 16, inputTile = 32;
+
+/** out[t, r] = ((bias[r] + W[0, r] u[t, 0]) + W[1, r] u[t, 1]) + ...; without a bias it starts at +0. W is input by input. A thread makes 16 steps of a neuron. */
+template <typename Real>
+__device__ __forceinline__ void inputProduct(const Real* __restrict__ W, const Real* __restrict__ bias, const Real* __restrict__ inputs,
+                                             Real* __restrict__ out, int N, int I, int steps) {
+  __shared__ Real u[inputTile][inputSteps];
+  const int r = blockIdx.x * blockDim.x + threadIdx.x, t0 = blockIdx.y * inputSteps;
+  Real sum[inputSteps];
+  const Real start = bias && r < N ? bias[r] : (Real)0;
+#pragma unroll
+  for (int t = 0; t < inputSteps; t++) sum[t] = start;
+  for (int i0 = 0; i0 < I; i0 += inputTile) {
+    const int count = min(inputTile, I - i0);
+    for (int e = threadIdx.x; e < inputSteps * inputTile; e += blockDim.x) {
+      const int i = e % inputTile, t = e / inputTile;
+      if (i < count) u[i][t] = t0 + t < steps ? inputs[(size_t)(t0 + t) * I + i0 + i] : (Real)0;
+    }
+    __syncthreads();
+    if (r < N)
+      for (int i = 0; i < count; i++) {
+        const Real w = W[(size_t)(i0 + i) * N + r];
+#pragma unroll
+        for (int t = 0; t < inputSteps; t++) sum[t] = portable::mulAdd(w, u[i][t], sum[t]);
+      }
+    __syncthreads();
+  }
+  if (r >= N) return;
+#pragma unroll
+  for (int t = 0; t < inputSteps; t++)
+    if (t0 + t < steps) out[(size_t)(t0 + t) * N + r] = sum[t];
+}
+
+/** Elements that a lane loads before it adds the first: 64 bytes, so that one wait serves them all. */
+template <typename Real> struct Ahead { static const int count = 64 / sizeof(Real); };
+
+/** Row of A times x by a warp, in rule 1's order; every lane gets it. Beyond the last column 0 is added to a sum that is never -0. */
+template <typename Real> __device__ __forceinline__ Real rowProduct(const Real* __restrict__ row, const Real* x, int columns) {
+  const int ahead = Ahead<Real>::count;
   Real sum = (Real)0;
-#pragma unroll 4
-  for (int k = threadIdx.x & 31; k < columns; k += 32) sum = portable::mulAdd(row[k], x[k], sum);
+  for (int k = threadIdx.x & 31; k < columns; k += 32 * ahead) {
+    Real w[ahead], value[ahead];
+#pragma unroll
+    for (int i = 0; i < ahead; i++) w[i] = k + 32 * i < columns ? __ldcs(row + k + 32 * i) : (Real)0;
+#pragma unroll
+    for (int i = 0; i < ahead; i++) value[i] = k + 32 * i < columns ? x[k + 32 * i] : (Real)0;
+#pragma unroll
+    for (int i = 0; i < ahead; i++) sum = portable::mulAdd(w[i], value[i], sum);
+  }
   return portable::butterfly32(sum);
 }
 
-/** y = alpha A x + beta y for A of rows x columns, row-major; a warp a row. With beta 0, y is never read. */
-template <typename Real>
-__device__ __forceinline__ void product(const Real* A, const Real* x, Real* y, Real alpha, Real beta, int rows, int columns) {
+/** y = A x for A of rows x columns, row-major; a warp a row. */
+template <typename Real> __device__ __forceinline__ void denseProduct(const Real* A, const Real* x, Real* y, int rows, int columns) {
   const int warps = blockDim.x >> 5;
   for (int r = blockIdx.x * warps + (threadIdx.x >> 5); r < rows; r += gridDim.x * warps) {
-    const Real scaled = portable::mul(alpha, rowProduct(A + (size_t)r * columns, x, columns));
-    if ((threadIdx.x & 31) == 0) y[r] = beta == (Real)0 ? scaled : portable::add(scaled, portable::mul(beta, y[r]));
+    const Real dot = rowProduct(A + (size_t)r * columns, x, columns);
+    if ((threadIdx.x & 31) == 0) y[r] = dot;
   }
 }
 
-/** next = (1 - leak) previous + leak tanh(input). */
-template <typename Real> __device__ __forceinline__ void leaky(Real* next, const Real* previous, const Real* input, Real leak, int n) {
-  const Real keep = portable::sub((Real)1, leak);
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
-    next[i] = portable::leakyStep(keep, previous[i], leak, portable::tanh(input[i]));
+/** y = A x for A in CSR form, by rule 2: eight lanes a row, each one of its eight partial sums. */
+template <typename Real>
+__device__ __forceinline__ void sparseProduct(const Real* __restrict__ values, const unsigned* __restrict__ columns,
+                                              const unsigned* __restrict__ offsets, const Real* x, Real* y, int rows) {
+  const int ahead = 8, lane = threadIdx.x & 7, groups = blockDim.x >> 3;
+  // The four rows of a warp go on together: the butterfly takes all of its lanes.
+  for (int r0 = (blockIdx.x * groups + (threadIdx.x >> 3)) & ~3; r0 < rows; r0 += gridDim.x * groups) {
+    const int r = r0 + ((threadIdx.x >> 3) & 3);
+    const unsigned end = r < rows ? offsets[r + 1] : 0;
+    Real sum = (Real)0;
+    for (unsigned m = (r < rows ? offsets[r] : 0) + lane; m < end; m += 8 * ahead) {
+      Real w[ahead], value[ahead];
+#pragma unroll
+      for (int i = 0; i < ahead; i++) {
+        const unsigned at = m + 8 * i;
+        w[i] = at < end ? __ldcs(values + at) : (Real)0;
+        value[i] = at < end ? x[__ldcs(columns + at)] : (Real)0;
+      }
+#pragma unroll
+      for (int i = 0; i < ahead; i++) sum = portable::mulAdd(w[i], value[i], sum);
+    }
+    sum = portable::butterfly8(sum);
+    if (lane == 0 && r < rows) y[r] = sum;
+  }
 }
 
-/** next = (1 - leak) previous + leak tanh((input + recurrent) + noiseLevel (2U - 1)), U by rule 6 of neuron i at `step`. */
+/**
+ * next = (1 - leak) x + leak f(((drive + recurrent) + feedback) + noise), by rules 3 to 6. `recurrent` and `feedback` may be null: nothing is added. With a
+ * chunk, drive and feedback are rows of its matrices, next also goes to a row of its states, and `step` counts from its step.
+ */
 template <typename Real>
-__device__ __forceinline__ void noisyLeaky(Real* next, const Real* previous, const Real* input, const Real* recurrent, Real leak,
-                                           Real noiseLevel, unsigned key0, unsigned key1, unsigned step, unsigned sequence, int n) {
-  const Real keep = portable::sub((Real)1, leak);
+__device__ __forceinline__ void integrate(Real* next, const Real* x, const Real* drive, const Real* recurrent, const Real* feedback, const Real* leak,
+                                          int n, int activation, Real noiseLevel, unsigned key0, unsigned key1, unsigned step, unsigned sequence,
+                                          const Chunk* chunk) {
+  Real* states = nullptr;
+  if (chunk) {
+    const size_t row = (size_t)(chunk->row + step) * n;
+    drive = (const Real*)chunk->drive + row;
+    feedback = chunk->feedback ? (const Real*)chunk->feedback + row : nullptr;
+    states = chunk->states ? (Real*)chunk->states + row : nullptr;
+    step += chunk->step;
+    sequence = chunk->sequence;
+  }
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
-    Real z = portable::add(input[i], recurrent[i]);
+    Real z = drive[i];
+    if (recurrent) z = portable::add(z, recurrent[i]);
+    if (feedback) z = portable::add(z, feedback[i]);
     if (noiseLevel != (Real)0) z = portable::add(z, philox::noise(noiseLevel, key0, key1, step, (unsigned)i, sequence));
-    next[i] = portable::leakyStep(keep, previous[i], leak, portable::tanh(z));
+    const Real y = portable::leakyStep(portable::sub((Real)1, leak[i]), x[i], leak[i], portable::activate(activation, z));
+    next[i] = y;
+    if (states) states[i] = y;
   }
 }
 
@@ -70,22 +149,24 @@ template <typename Real> __device__ __forceinline__ void normalise(Real* x, cons
 }  // namespace
 
 #define FOR_REAL(SUFFIX, REAL)                                                                                                               \
-  extern "C" __global__ void __launch_bounds__(256)                                                                                          \
-      matvec_input##SUFFIX(const REAL* A, const REAL* x, REAL* y, REAL alpha, REAL beta, int rows, int columns) {                            \
-    product<REAL>(A, x, y, alpha, beta, rows, columns);                                                                                      \
+  extern "C" __global__ void __launch_bounds__(128)                                                                                          \
+      matvec_input##SUFFIX(const REAL* W, const REAL* bias, const REAL* inputs, REAL* out, int N, int I, int steps) {                        \
+    inputProduct<REAL>(W, bias, inputs, out, N, I, steps);                                                                                   \
   }                                                                                                                                          \
   extern "C" __global__ void __launch_bounds__(256)                                                                                          \
-      matvec_reservoir##SUFFIX(const REAL* A, const REAL* x, REAL* y, REAL alpha, REAL beta, int rows) {                                     \
-    product<REAL>(A, x, y, alpha, beta, rows, rows);                                                                                         \
+      matvec_reservoir##SUFFIX(const REAL* W, const REAL* x, REAL* y, int rows, int columns) {                                               \
+    denseProduct<REAL>(W, x, y, rows, columns);                                                                                              \
   }                                                                                                                                          \
   extern "C" __global__ void __launch_bounds__(256)                                                                                          \
-      leaky_integration##SUFFIX(REAL* next, const REAL* previous, const REAL* input, REAL leak, int n) {                                     \
-    leaky<REAL>(next, previous, input, leak, n);                                                                                             \
+      matvec_reservoir_csr##SUFFIX(const REAL* values, const unsigned* columns, const unsigned* offsets, const REAL* x, REAL* y,             \
+                                   int rows) {                                                                                               \
+    sparseProduct<REAL>(values, columns, offsets, x, y, rows);                                                                               \
   }                                                                                                                                          \
   extern "C" __global__ void __launch_bounds__(256)                                                                                          \
-      leaky_integration_noise##SUFFIX(REAL* next, const REAL* previous, const REAL* input, const REAL* recurrent, REAL leak,                 \
-                                      REAL noiseLevel, unsigned key0, unsigned key1, unsigned step, unsigned sequence, int n) {              \
-    noisyLeaky<REAL>(next, previous, input, recurrent, leak, noiseLevel, key0, key1, step, sequence, n);                                     \
+      leaky_integration##SUFFIX(REAL* next, const REAL* x, const REAL* drive, const REAL* recurrent, const REAL* feedback,                   \
+                                const REAL* leak, int n, int activation, REAL noiseLevel, unsigned key0, unsigned key1, unsigned step,       \
+                                unsigned sequence, const Chunk* chunk) {                                                                     \
+    integrate<REAL>(next, x, drive, recurrent, feedback, leak, n, activation, noiseLevel, key0, key1, step, sequence, chunk);                \
   }                                                                                                                                          \
   extern "C" __global__ void __launch_bounds__(256)                                                                                          \
       power_iteration##SUFFIX(REAL* y, double* squares, const REAL* A, const REAL* x, int n) {                                               \

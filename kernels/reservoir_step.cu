@@ -1,5 +1,5 @@
 // One step of a rate reservoir a launch, in portable arithmetic (docs/numerics.md, rules 1 to 6 and 10): the streamed plan, whose weights come from
-// memory each step. The input drive of many steps, readouts and packing stand here too. Not here: loops that stay on the chip
+// memory each step. Readouts and packing stand here too. Not here: the input drive (neuromorphic_gemv), and loops that stay on the chip
 // (reservoir_cluster, reservoir_grid, reservoir_sparse).
 #include "streamed_step.cuh"
 
@@ -7,39 +7,6 @@ using namespace packing;
 using namespace streamed;
 
 namespace {
-
-const int driveSteps = 16, driveInputs = 32;
-
-/** out[t, r] = ((b[r] + W[0, r] u[t, 0]) + W[1, r] u[t, 1]) + ...; without b it starts at +0. W is input by input. A thread makes 16 steps of a neuron. */
-template <typename Real>
-__device__ __forceinline__ void drive(const Real* __restrict__ W, const Real* __restrict__ bias, const Real* __restrict__ inputs,
-                                      Real* __restrict__ out, int N, int I, int steps) {
-  __shared__ Real u[driveInputs][driveSteps];
-  const int r = blockIdx.x * blockDim.x + threadIdx.x, t0 = blockIdx.y * driveSteps;
-  Real sum[driveSteps];
-  const Real start = bias && r < N ? bias[r] : (Real)0;
-#pragma unroll
-  for (int t = 0; t < driveSteps; t++) sum[t] = start;
-  for (int i0 = 0; i0 < I; i0 += driveInputs) {
-    const int count = min(driveInputs, I - i0);
-    for (int e = threadIdx.x; e < driveSteps * driveInputs; e += blockDim.x) {
-      const int i = e % driveInputs, t = e / driveInputs;
-      if (i < count) u[i][t] = t0 + t < steps ? inputs[(size_t)(t0 + t) * I + i0 + i] : (Real)0;
-    }
-    __syncthreads();
-    if (r < N)
-      for (int i = 0; i < count; i++) {
-        const Real w = W[(size_t)(i0 + i) * N + r];
-#pragma unroll
-        for (int t = 0; t < driveSteps; t++) sum[t] = portable::mulAdd(w, u[i][t], sum[t]);
-      }
-    __syncthreads();
-  }
-  if (r >= N) return;
-#pragma unroll
-  for (int t = 0; t < driveSteps; t++)
-    if (t0 + t < steps) out[(size_t)(t0 + t) * N + r] = sum[t];
-}
 
 const int readoutTile = 2048;
 
@@ -156,10 +123,6 @@ PACK_ROWS(pack_rows_f32_bf16, float, bfloat16)
 PACK_ROWS(pack_rows_f64_bf16, double, bfloat16)
 
 #define FOR_REAL(SUFFIX, REAL)                                                                                                               \
-  extern "C" __global__ void __launch_bounds__(128)                                                                                          \
-      drive_##SUFFIX(const REAL* W, const REAL* bias, const REAL* inputs, REAL* out, int N, int I, int steps) {                              \
-    drive<REAL>(W, bias, inputs, out, N, I, steps);                                                                                          \
-  }                                                                                                                                          \
   extern "C" __global__ void __launch_bounds__(256)                                                                                          \
       readout_##SUFFIX(const double* weights, const double* intercept, const REAL* x, const REAL* u, int N, int inputs, int squareHalf,      \
                        int F, REAL* out, REAL* also) {                                                                                       \

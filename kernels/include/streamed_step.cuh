@@ -1,6 +1,7 @@
 // One step of a rate reservoir whose W comes from memory, dense or sparse (docs/numerics.md, rules 1 to 6): what the kernels of the streamed plan share. With
 // FAST products and sums are fused, which is not the rules' arithmetic.
 #pragma once
+#include "chunk.cuh"
 #include "packing.cuh"
 #include "philox.cuh"
 
@@ -26,14 +27,6 @@ template <bool FAST> static __device__ __forceinline__ float sumUp(float a, floa
 template <bool FAST> static __device__ __forceinline__ double sumUp(double a, double b, double sum) {
   return FAST ? __fma_rn(a, b, sum) : portable::mulAdd(a, b, sum);
 }
-
-/** What changes from chunk to chunk, in device memory, so that a graph of steps needs no change. */
-struct Chunk {
-  /** Addresses of steps x N matrices; 0 where there is none. */
-  unsigned long long drive, feedback, states;
-  /** Row of the matrices that step 0 of the graph stands at, and its noise counter. */
-  unsigned row, step, sequence, unused;
-};
 
 static __device__ __forceinline__ void loadWeights(const float* p, float (&w)[4]) {
   const float4 v = __ldcs((const float4*)p);

@@ -103,7 +103,7 @@ describe("a profile on a device", () => {
     expect(phaseOf(profile, "download")!.bytes).toBe(40 * 20 * 4 + 3 * 8);
     expect(profile.device!.bytesToHost).toBe(40 * 20 * 4 + 3 * 8);
     expect(profile.device!.bytesToDevice).toBe(40 * 2 * 4);
-    expect(profile.device!.kernels).toMatchObject({ drive_f32: 3, first_non_finite_f32: 3 });
+    expect(profile.device!.kernels).toMatchObject({ matvec_input: 3, first_non_finite_f32: 3 });
     const runs = Object.values(profile.device!.kernels).reduce((sum, times) => sum + times, 0);
     expect(profile.device!.launches).toBe(runs);
   });

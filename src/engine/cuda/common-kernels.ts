@@ -1,12 +1,12 @@
 // The kernels beside the time loop that every plan uses: input drive, feedback sums, readout, and the look for states that are not finite.
 import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";
 import type { Precision } from "../../numerics/index.js";
-import { type AnyKernel, realKernel, realType } from "./kernels.js";
+import { type AnyKernel, namedKernel, realKernel, realType } from "./kernels.js";
 import type { DeviceReadout, RealSlice } from "./time-loop.js";
 
 const file = "reservoir_step";
 
-/** Threads of a drive block, and steps that each thread makes (kernels/reservoir_step.cu). */
+/** Threads of a block of matvec_input, and steps that each thread makes (kernels/neuromorphic_gemv.cu). */
 const driveThreads = 128;
 const driveSteps = 16;
 
@@ -21,7 +21,9 @@ export class CommonKernels {
     const real = realType(precision);
     const kernel = (name: string, parameters: Parameters<typeof realKernel>[4]) =>
       realKernel(context, file, `${name}_${real}`, precision, parameters);
-    this.#drive = kernel("drive", ["const real*", "const real*", "const real*", "real*", "i32", "i32", "i32"]);
+    this.#drive = namedKernel(context, "matvec_input", precision, [
+      ...(["const real*", "const real*", "const real*", "real*", "i32", "i32", "i32"] as const),
+    ]);
     this.#readout = kernel("readout", [
       ...(["const f64*", "const f64*", "const real*", "const real*", "i32", "i32", "i32", "i32", "real*", "real*"] as const),
     ]);

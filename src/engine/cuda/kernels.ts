@@ -41,6 +41,11 @@ export function realKernel(
   return loadEntries(context, file, [name]).kernel(name, typedParameters(precision, parameters));
 }
 
+/** A kernel of kernels/neuromorphic_gemv.cu for a precision. */
+export function namedKernel(context: Context, name: string, precision: Precision, parameters: readonly RealParameter[]): AnyKernel {
+  return realKernel(context, "neuromorphic_gemv", `${name}${precision === "float32" ? "" : "_f64"}`, precision, parameters);
+}
+
 /** Device memory of some type, as the arguments of an `AnyKernel` have it. */
 export type AnyBuffer = { [T in Dtype]: DeviceBuffer<T> }[Dtype];
 

@@ -10,7 +10,7 @@ const chunkBytes = 32 * 2 ** 20;
 /** A chunk is to take no longer than this, so that progress and signals get through. */
 const chunkMicroseconds = 40_000;
 
-/** A launch has at most 65,535 blocks along its second axis, of 16 steps each (kernels/reservoir_step.cu, drive). */
+/** A launch has at most 65,535 blocks along its second axis, of 16 steps each (kernels/neuromorphic_gemv.cu, matvec_input). */
 const mostSteps = 65_535;
 
 /** The share of a device's memory that a model may plan for; the rest is the driver's. */

@@ -4,4 +4,5 @@ import { engineContract } from "../contract.js";
 import { inShortChunks, name } from "./engines.js";
 
 engineContract(`${name}, plan "streamed"`, inShortChunks, { plan: "streamed" }, size(200, 20, 20));
+engineContract(`${name}, plan "named"`, inShortChunks, { plan: "named" }, size(200, 20, 20));
 engineContract(`${name}, plan "auto"`, inShortChunks, {}, size(200, 20, 20));

@@ -9,7 +9,7 @@ import { device, name } from "./engines.js";
 describe.each(cases.filter(({ config }) => config.size <= size(1000, 130, 130)).map((golden) => [golden.name, golden] as const))(
   "golden case %s",
   (_name, golden) => {
-    it.each(["streamed", "auto"])(`has the C program's states, readout and closed loop on ${name} by the plan "%s"`, (plan) =>
+    it.each(["streamed", "named", "auto"])(`has the C program's states, readout and closed loop on ${name} by the plan "%s"`, (plan) =>
       runGolden(golden, device, { plan }),
     );
   },

@@ -1,9 +1,19 @@
 // The named kernels, held against the host's portable arithmetic bit for bit, and tanh on the device against the hashes of docs/numerics.md, rule 4.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { activationNumber } from "../../../src/engine/cuda/activation.js";
 import { loadEntries } from "../../../src/engine/cuda/kernels.js";
 import type { Context, Stream } from "../../../src/gpu/index.js";
-import { type FloatArray, Matrix, philox4x32, portableTanh, portableTanh32, type Precision } from "../../../src/numerics/index.js";
-import { dot } from "../../../src/reservoir/step.js";
+import {
+  type FloatArray,
+  Matrix,
+  philox4x32,
+  portableTanh,
+  portableTanh32,
+  type Precision,
+  toSparse,
+} from "../../../src/numerics/index.js";
+import type { Activation } from "../../../src/reservoir/model.js";
+import { activationOf, dot } from "../../../src/reservoir/step.js";
 import { onHardware, openTestDevice } from "../../gpu/device/device.js";
 import { bits, randomMatrix } from "../contract.js";
 
@@ -29,84 +39,126 @@ const round = (precision: Precision) => (precision === "float32" ? Math.fround :
 
 describe.each(["float32", "float64"] as const)("in %s", (precision) => {
   const fround = round(precision);
-  const product = ["const real*", "const real*", "real*", "real", "real", "i32", "i32"] as const;
+  const Array_ = precision === "float32" ? Float32Array : Float64Array;
+
+  /** U of rule 6. */
+  function uniformOf(key: readonly [number, number], step: number, neuron: number, sequence: number): number {
+    const words = new Uint32Array(4);
+    philox4x32(Uint32Array.from(key) as never, step, precision === "float32" ? neuron >>> 2 : neuron >>> 1, sequence, 0, words);
+    const w = (neuron & 1) * 2;
+    return precision === "float32"
+      ? (words[neuron & 3]! >>> 8) * 2 ** -24
+      : ((words[w]! >>> 5) * 2 ** 26 + (words[w + 1]! >>> 6)) * 2 ** -53;
+  }
+  it.each([
+    [1, 1, 1],
+    [3, 31, 2],
+    [33, 3, 17],
+    [130, 40, 5],
+    [70, 0, 3],
+  ])("matvec_input gives the drive of rule 3, bias first, of %i neurons, %i inputs and %i steps", (n, inputs, steps) => {
+    const weights = randomMatrix(n, Math.max(1, inputs), precision, 1);
+    const bias = randomMatrix(n, 1, precision, 2).data;
+    const u = randomMatrix(steps, Math.max(1, inputs), precision, 3);
+    const byInput = Matrix.zeros(Math.max(1, inputs), n, precision) as Matrix;
+    for (let i = 0; i < inputs; i++) for (let r = 0; r < n; r++) byInput.data[i * n + r] = weights.at(r, i);
+    for (const start of [bias, undefined]) {
+      const out = upload(new Array_(steps * n).fill(Number.NaN));
+      stream.launch(
+        kernel("matvec_input", precision, ["const real*", "const real*", "const real*", "real*", "i32", "i32", "i32"] as const),
+        { grid: [Math.ceil(n / 128), Math.ceil(steps / 16)], block: 128 },
+        ...([upload(byInput.data), start ? upload(start) : null, upload(u.data), out, n, inputs, steps] as never[]),
+      );
+      const expected = new Array_(steps * n);
+      for (let t = 0; t < steps; t++)
+        for (let r = 0; r < n; r++) {
+          let sum = start?.[r] ?? 0;
+          for (let i = 0; i < inputs; i++) sum = fround(sum + fround(weights.at(r, i) * u.at(t, i)));
+          expected[t * n + r] = sum;
+        }
+      expect(bits(context.read(out) as FloatArray)).toEqual(bits(expected));
+    }
+  });
 
   it.each([
     [1, 1],
     [3, 31],
     [33, 32],
-    [70, 100],
-    [1000, 50],
-  ])("matvec_input gives alpha A x + beta y for %i x %i", (rows, columns) => {
-    const a = randomMatrix(rows, columns, precision, 1);
-    const x = randomMatrix(columns, 1, precision, 2).data;
-    const y = randomMatrix(rows, 1, precision, 3).data;
-    const out = upload(y);
-    const [alpha, beta] = [fround(0.7), fround(-0.3)];
-    const config = { grid: Math.ceil(rows / 8), block: 256 };
-    stream.launch(
-      kernel("matvec_input", precision, product),
-      config,
-      ...([upload(a.data), upload(x), out, alpha, beta, rows, columns] as never[]),
-    );
-    const expected = y.map((before, r) => fround(fround(alpha * dot(a, r, x, fround)) + fround(beta * before)));
-    expect(bits(context.read(out) as FloatArray)).toEqual(bits(expected));
+    [65, 65],
+    [70, 513],
+    [9, 1100],
+  ])("matvec_reservoir gives A x by rule 1 for %i x %i, whatever the grid", (rows, columns) => {
+    const a = randomMatrix(rows, columns, precision, 4);
+    const x = randomMatrix(columns, 1, precision, 5).data;
+    const expected = new Array_(rows).map((_, r) => dot(a, r, x, fround));
+    for (const grid of [1, Math.ceil(rows / 8)]) {
+      const out = upload(new Array_(rows).fill(Number.NaN));
+      const parameters = ["const real*", "const real*", "real*", "i32", "i32"] as const;
+      stream.launch(
+        kernel("matvec_reservoir", precision, parameters),
+        { grid, block: 256 },
+        ...([upload(a.data), upload(x), out, rows, columns] as never[]),
+      );
+      expect(bits(context.read(out) as FloatArray)).toEqual(bits(expected));
+    }
   });
 
-  it("matvec_reservoir with beta 0 never reads y", () => {
-    const a = randomMatrix(65, 65, precision, 4);
-    const x = randomMatrix(65, 1, precision, 5).data;
-    const out = upload(new (precision === "float32" ? Float32Array : Float64Array)(65).fill(Number.NaN));
-    const parameters = product.slice(0, 6);
-    stream.launch(
-      kernel("matvec_reservoir", precision, parameters),
-      { grid: 3, block: 64 },
-      ...([upload(a.data), upload(x), out, 1, 0, 65] as never[]),
-    );
-    expect(bits(context.read(out) as FloatArray)).toEqual(bits(x.map((_, r) => dot(a, r, x, fround)) as FloatArray));
+  it.each([
+    [1, 1],
+    [5, 0.5],
+    [33, 0.3],
+    [70, 1],
+    [200, 0.02],
+  ])("matvec_reservoir_csr gives A x by rule 2 for %i rows of density %d, empty rows too", (n, density) => {
+    const full = randomMatrix(n, n, precision, 6);
+    for (let r = 0; r < n; r++)
+      for (let c = 0; c < n; c++) if (density < 1 && (r % 7 === 3 || ((r * 31 + c * 17) % 100) / 100 >= density)) full.data[r * n + c] = 0;
+    const a = toSparse(full);
+    const x = randomMatrix(n, 1, precision, 7).data;
+    const expected = new Array_(n).map((_, r) => dot(a, r, x, fround));
+    for (const grid of [1, Math.ceil(n / 32)]) {
+      const out = upload(new Array_(n).fill(Number.NaN));
+      const [values, columns] = [a.values.length > 0 ? a.values : new Array_(1), a.columns.length > 0 ? a.columns : new Uint32Array(1)];
+      stream.launch(
+        kernel("matvec_reservoir_csr", precision, ["const real*", "const u32*", "const u32*", "const real*", "real*", "i32"] as const),
+        { grid, block: 256 },
+        ...([upload(values), upload(columns as never), upload(a.rowOffsets as never), upload(x), out, n] as never[]),
+      );
+      expect(bits(context.read(out) as FloatArray)).toEqual(bits(expected));
+    }
   });
 
-  it("leaky_integration gives (1 - a) x + a tanh(input)", () => {
-    const [x, input] = [6, 7].map((seed) => randomMatrix(1001, 1, precision, seed, 3).data) as [FloatArray, FloatArray];
-    const out = upload(new (precision === "float32" ? Float32Array : Float64Array)(1001));
-    const a = fround(0.3);
-    const parameters = ["real*", "const real*", "const real*", "real", "i32"] as const;
-    stream.launch(
-      kernel("leaky_integration", precision, parameters),
-      { grid: 2, block: 256 },
-      ...([out, upload(x), upload(input), a, 1001] as never[]),
-    );
-    const tanh = precision === "float32" ? portableTanh32 : portableTanh;
-    const expected = x.map((before, i) => fround(fround(fround(1 - a) * before) + fround(a * tanh(input[i]!)))) as FloatArray;
-    expect(bits(context.read(out) as FloatArray)).toEqual(bits(expected));
-  });
-
-  it("leaky_integration_noise adds the noise of rule 6 before tanh", () => {
+  it.each([
+    ["the drive alone", false, false, 0],
+    ["drive and recurrence", true, false, 0],
+    ["drive, recurrence, feedback and noise", true, true, 0.05],
+  ])("leaky_integration gives rules 3 to 6 of %s, for every activation", (_, recurs, fedBack, noise) => {
     const n = 130;
-    const [x, input, recurrent] = [1, 2, 3].map((seed) => randomMatrix(n, 1, precision, seed, 2).data) as [
-      FloatArray,
-      FloatArray,
-      FloatArray,
-    ];
-    const out = upload(new (precision === "float32" ? Float32Array : Float64Array)(n));
-    const [a, level, key, step, sequence] = [fround(0.6), fround(0.05), [7, 4_000_000_000] as const, 4_000_000_001, 3] as const;
-    const parameters = ["real*", "const real*", "const real*", "const real*", "real", "real", "u32", "u32", "u32", "u32", "i32"] as const;
-    stream.launch(
-      kernel("leaky_integration_noise", precision, parameters),
-      { grid: 1, block: 64 },
-      ...([out, upload(x), upload(input), upload(recurrent), a, level, ...key, step, sequence, n] as never[]),
-    );
-    const tanh = precision === "float32" ? portableTanh32 : portableTanh;
-    const words = new Uint32Array(4);
-    const expected = x.map((before, i) => {
-      philox4x32(Uint32Array.from(key) as never, step, precision === "float32" ? i >>> 2 : i >>> 1, sequence, 0, words);
-      const w = (i & 1) * 2;
-      const u =
-        precision === "float32" ? (words[i & 3]! >>> 8) * 2 ** -24 : ((words[w]! >>> 5) * 2 ** 26 + (words[w + 1]! >>> 6)) * 2 ** -53;
-      const z = fround(fround(input[i]! + recurrent[i]!) + fround(level * (2 * u - 1)));
-      return fround(fround(fround(1 - a) * before) + fround(a * tanh(z)));
-    }) as FloatArray;
-    expect(bits(context.read(out) as FloatArray)).toEqual(bits(expected));
+    const [x, drive, recurrent, feedback] = [1, 2, 3, 4].map((seed) => randomMatrix(n, 1, precision, seed, 2).data) as FloatArray[];
+    const leak = randomMatrix(n, 1, precision, 5, 1).data.map((value) => fround(Math.abs(value))) as FloatArray;
+    const [level, key, step, sequence] = [fround(noise), [7, 4_000_000_000] as const, 4_000_000_001, 3] as const;
+    const parameters = [
+      ...(["real*", "const real*", "const real*", "const real*", "const real*", "const real*", "i32", "i32"] as const),
+      ...(["real", "u32", "u32", "u32", "u32", "const u64*"] as const),
+    ] as const;
+    for (const [activation, number] of Object.entries(activationNumber) as [Activation, number][]) {
+      const out = upload(new Array_(n).fill(Number.NaN));
+      const given = [out, upload(x!), upload(drive!), recurs ? upload(recurrent!) : null, fedBack ? upload(feedback!) : null, upload(leak)];
+      stream.launch(
+        kernel("leaky_integration", precision, parameters),
+        { grid: 2, block: 64 },
+        ...([...given, n, number, level, ...key, step, sequence, null] as never[]),
+      );
+      const f = activationOf({ activation, precision });
+      const expected = x!.map((before, i) => {
+        let z = drive![i]!;
+        if (recurs) z = fround(z + recurrent![i]!);
+        if (fedBack) z = fround(z + feedback![i]!);
+        if (level !== 0) z = fround(z + fround(level * (2 * uniformOf(key, step, i, sequence) - 1)));
+        return fround(fround(fround(1 - leak[i]!) * before) + fround(leak[i]! * f(z)));
+      }) as FloatArray;
+      expect(bits(context.read(out) as FloatArray), activation).toEqual(bits(expected));
+    }
   });
 
   it("power_iteration and power_normalise have the host's bits: rows by rule 1, squares by warp in rising order, one root", () => {
@@ -159,12 +211,16 @@ describe.each(["float32", "float64"] as const)("in %s", (precision) => {
 describe("tanh on the device", () => {
   /** tanh of values by leaky_integration with leak 1 of a state 0. */
   function tanhOf(values: FloatArray, precision: Precision): FloatArray {
-    const [input, zero] = [upload(values), upload(values.map(() => 0) as FloatArray)];
-    const parameters = ["real*", "const real*", "const real*", "real", "i32"] as const;
+    const [input, zero, one] = [upload(values), upload(values.map(() => 0) as FloatArray), upload(values.map(() => 1) as FloatArray)];
+    const parameters = [
+      ...(["real*", "const real*", "const real*", "const real*", "const real*", "const real*", "i32", "i32"] as const),
+      ...(["real", "u32", "u32", "u32", "u32", "const u64*"] as const),
+    ] as const;
     const config = { grid: Math.min(4096, Math.ceil(values.length / 256)), block: 256 };
-    stream.launch(kernel("leaky_integration", precision, parameters), config, ...([zero, zero, input, 1, values.length] as never[]));
+    const given = [zero, zero, input, null, null, one, values.length, activationNumber.tanh, 0, 0, 0, 0, 0, null];
+    stream.launch(kernel("leaky_integration", precision, parameters), config, ...(given as never[]));
     const result = context.read(zero) as FloatArray;
-    for (const buffer of [input, zero]) buffer.dispose();
+    for (const buffer of [input, zero, one]) buffer.dispose();
     return result;
   }
 

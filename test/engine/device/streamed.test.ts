@@ -12,9 +12,9 @@ import { bits, model, randomMatrix, randomReadout } from "../contract.js";
 import { distance } from "./distance.js";
 import { device } from "./engines.js";
 
-async function statesOf(engine: Engine, config: ReservoirOptions, steps: number, every = 1): Promise<Matrix> {
+async function statesOf(engine: Engine, config: ReservoirOptions, steps: number, every = 1, plan = "streamed"): Promise<Matrix> {
   const of = model(config);
-  const session = await engine.open(of, engine === device ? { plan: "streamed" } : {});
+  const session = await engine.open(of, engine === device ? { plan } : {});
   const states = Matrix.zeros(Math.floor(steps / every), of.size, of.precision) as Matrix;
   await session.run({ inputs: randomMatrix(steps, of.inputSize, of.precision, 5) }, { states, every });
   await session.dispose();
@@ -23,7 +23,7 @@ async function statesOf(engine: Engine, config: ReservoirOptions, steps: number,
 
 afterAll(() => device.close());
 
-describe("the streamed plan gives the CPU's bits", () => {
+describe("the plans of a launch a step give the CPU's bits", () => {
   it.each([
     ...[1, 2, 31, 32, 33, 127, 128, 129, 256, 257].map((n) => ({ size: n, storage: "dense" as const, precision: "float32" as const })),
     ...[1, 63, 64, 65, 129].map((n) => ({ size: n, storage: "dense" as const, precision: "float64" as const })),
@@ -32,7 +32,8 @@ describe("the streamed plan gives the CPU's bits", () => {
   ])("of a $storage $precision W of $size neurons", async (config) => {
     for (const weightPrecision of ["full", "bfloat16"] as const) {
       const options: ReservoirOptions = { ...config, weightPrecision, connectionProbability: 0.4, noiseLevel: 0.01, inputSize: 3 };
-      expect(bits((await statesOf(device, options, 5)).data)).toEqual(bits((await statesOf(cpuEngine, options, 5)).data));
+      const expected = bits((await statesOf(cpuEngine, options, 5)).data);
+      for (const plan of ["streamed", "named"]) expect(bits((await statesOf(device, options, 5, 1, plan)).data), plan).toEqual(expected);
     }
   });
 
@@ -44,7 +45,8 @@ describe("the streamed plan gives the CPU's bits", () => {
   ] as const)("of a sparse W %s", async (_what, config) => {
     for (const precision of ["float32", "float64"] as const) {
       const options: ReservoirOptions = { ...config, precision, storage: "sparse", seed: 2, spectralRadius: null };
-      expect(bits((await statesOf(device, options, 3)).data)).toEqual(bits((await statesOf(cpuEngine, options, 3)).data));
+      const expected = bits((await statesOf(cpuEngine, options, 3)).data);
+      for (const plan of ["streamed", "named"]) expect(bits((await statesOf(device, options, 3, 1, plan)).data), plan).toEqual(expected);
     }
   });
 
@@ -57,10 +59,11 @@ describe("the streamed plan gives the CPU's bits", () => {
   it("over more steps than one graph and one chunk hold, with every k-th state kept", async () => {
     const options: ReservoirOptions = { size: 20, seed: 1, storage: "dense", noiseLevel: 0.1 };
     const steps = size(100_000, 300, 300);
-    for (const every of [1, 7, 40])
-      expect(bits((await statesOf(device, options, steps, every)).data)).toEqual(
-        bits((await statesOf(cpuEngine, options, steps, every)).data),
-      );
+    for (const every of [1, 7, 40]) {
+      const expected = bits((await statesOf(cpuEngine, options, steps, every)).data);
+      for (const plan of ["streamed", "named"])
+        expect(bits((await statesOf(device, options, steps, every, plan)).data), plan).toEqual(expected);
+    }
   });
 });
 
@@ -88,6 +91,21 @@ describe("fast arithmetic of the streamed plan stays within 1e-5 of the CPU's st
   });
 });
 
+it("runs the named kernels alone in the plan of that name, as its profile says", async () => {
+  for (const storage of ["dense", "sparse"] as const) {
+    const of = model({ size: 40, storage, feedback: { size: 1, scaling: 0.5 } });
+    const session = await device.open(of, { plan: "named", profile: true });
+    await session.run({ inputs: randomMatrix(9, 1, of.precision, 5), teacher: randomMatrix(9, 1, of.precision, 6) }, {});
+    const { kernels } = session.profile!()!.device!;
+    const steps = { [`matvec_reservoir${storage === "sparse" ? "_csr" : ""}`]: 9, leaky_integration: 9 };
+    expect(kernels).toMatchObject(steps);
+    expect(Object.keys(kernels)).toContain("matvec_input");
+    expect(Object.keys(kernels).filter((name) => /_step_|drive/.test(name))).toEqual([]);
+    expect(session.plan.details).toMatchObject({ plan: "named", kernels: `matvec_input, ${Object.keys(steps).join(", ")}` });
+    await session.dispose();
+  }
+});
+
 it("closes a loop again with a readout that lies where the last one lay", async () => {
   const of = model({ size: 5, inputSize: 1 });
   const session = await device.open(of, { plan: "streamed" });
@@ -104,7 +122,7 @@ describe("device memory", () => {
   it("is refused before any is taken, with the numbers, where a model does not fit", async () => {
     const small = deviceEngine({ name: "sim", open: () => openDevice({ driver: simulatedDriver({ memoryBytes: 2 ** 20 }) }) });
     const of = model({ size: 600, storage: "dense", spectralRadius: null });
-    expect(() => small.plan(of)).toThrow(/600 neurons with 360,000 weights on .* would take 1\.49 MiB and the limit is 973 KiB/);
+    expect(() => small.plan(of)).toThrow(/600 neurons with 360,000 weights on .* would take 1\.40 MiB and the limit is 973 KiB/);
     await expect(small.open(of)).rejects.toThrow(/weightPrecision "bfloat16"/);
     expect(small.context().poolStatistics().usedHigh).toBe(0);
     small.close();

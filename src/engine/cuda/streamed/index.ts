@@ -1,4 +1,5 @@
-// The streamed family of time loops: one plan, which takes every model and every device.
+// The time loops that launch each step: "streamed", a fused kernel a step, which takes every model and every device, and "named", the same by the kernels
+// that a reader of the equation would write, which are there to be read, profiled and called.
 import type { Context, DeviceInfo, Stream } from "../../../gpu/index.js";
 import type { Matrix, SparseMatrix } from "../../../numerics/index.js";
 import { EngineUnavailableError } from "../../../reservoir/engine.js";
@@ -8,6 +9,7 @@ import { elementBytes, type ModelShape } from "../shape.js";
 import type { TimeLoopFamily, TimeLoopPlan } from "../time-loop.js";
 import { denseKernel, denseLayout, DenseWeights } from "./dense.js";
 import { chunkBytes, StreamedLoop } from "./loop.js";
+import { NamedWeights, namedKernels } from "./named.js";
 import { quantizedLayout, QuantizedWeights } from "./quantized.js";
 import { sparseKernel, SparseWeights, sparseVariant } from "./sparse.js";
 import { mostLayoutBytes } from "./sparse-layout.js";
@@ -18,7 +20,7 @@ import { fastDetail, type NeuronArguments, type StreamedWeights } from "./weight
  * wait for memory, those that gather it from the second cache for that.
  */
 const bandwidth = { dense: 4.5e6, int8: 4.3e6, q4_k: 2.9e6, staged: 3.0e6, gathered: 1.4e6 };
-const launchMicroseconds = 3;
+const launchMicroseconds = { streamed: 3, named: 5 };
 
 /** The share of the H200's memory clock and bus width that this device has. */
 function relativeBandwidth(device: DeviceInfo): number {
@@ -94,12 +96,27 @@ function plan(shape: ModelShape, device: DeviceInfo): TimeLoopPlan {
     arithmetic: fast ? "fast" : "portable",
     details: { kernel, bytesPerStep: bytes, ...fastDetail(fast) },
     bytes: bytes + more + 4 * stateLength * elementBytes(shape.precision) + chunkBytes,
-    microsecondsPerStep: launchMicroseconds + bytes / (rate * relativeBandwidth(device)),
-    open: (context, model) => new StreamedLoop(context, model, (stream, neuron) => placed.load(context, stream, model, neuron)),
+    microsecondsPerStep: launchMicroseconds.streamed + bytes / (rate * relativeBandwidth(device)),
+    open: (context, model) => new StreamedLoop("streamed", context, model, (stream, neuron) => placed.load(context, stream, model, neuron)),
+  };
+}
+
+/** Weights stand in the model's precision, whatever they were rounded to. */
+function namedPlan({ size, nonzeros, precision, storage }: ModelShape, device: DeviceInfo): TimeLoopPlan {
+  const element = elementBytes(precision);
+  const bytes = storage === "dense" ? size * size * element : nonzeros * (element + 4) + 4 * (size + 1);
+  const rate = bandwidth[storage === "dense" ? "dense" : "gathered"] * relativeBandwidth(device);
+  return {
+    name: "named",
+    details: { kernels: namedKernels(storage), bytesPerStep: bytes },
+    bytes: bytes + 5 * size * element + chunkBytes,
+    microsecondsPerStep: launchMicroseconds.named + bytes / rate,
+    open: (context, model) =>
+      new StreamedLoop("named", context, model, (stream, neuron) => new NamedWeights(context, stream, model, neuron)),
   };
 }
 
 export const streamedLoops: TimeLoopFamily = {
-  names: ["streamed"],
-  plans: (shape, device) => [plan(shape, device)],
+  names: ["streamed", "named"],
+  plans: (shape, device) => [plan(shape, device), namedPlan(shape, device)],
 };

@@ -1,5 +1,5 @@
-// The streamed time loop: a kernel a step, whose weights come from memory; steps are launched as a graph where there are many. For W that does not fit
-// on the chip, and for devices and shapes that no other loop takes.
+// The time loop that launches each step: by one fused kernel ("streamed") or by the named kernels ("named"), whose weights come from memory; many steps
+// are launched as a graph. For W that does not fit on the chip, and for devices and shapes that no other loop takes.
 import type { Context, DeviceBuffer, Graph, Stream } from "../../../gpu/index.js";
 import type { FloatArray, Precision } from "../../../numerics/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
@@ -13,14 +13,14 @@ import { abandonAll, disposeAll } from "../dispose.js";
 /** Steps of a graph: even, so that the two buffers of the state are as before. */
 const graphSteps = 64;
 
-/** Of a Chunk (kernels/include/streamed_step.cuh). */
+/** Of a Chunk (kernels/include/chunk.cuh). */
 export const chunkBytes = 40;
 
 /** Makes W's place on the device. */
 export type MakeWeights = (stream: Stream, neuron: NeuronArguments) => StreamedWeights;
 
 export class StreamedLoop implements TimeLoop {
-  readonly name = "streamed";
+  readonly name: string;
   readonly #size: number;
   readonly #inputSize: number;
   readonly #outputSize: number;
@@ -38,7 +38,8 @@ export class StreamedLoop implements TimeLoop {
   #graph: Graph | undefined;
   #closed: { readonly readout: DeviceReadout; readonly key: string; readonly graph: Graph } | undefined;
 
-  constructor(context: Context, model: ReservoirModel, makeWeights: MakeWeights) {
+  constructor(name: string, context: Context, model: ReservoirModel, makeWeights: MakeWeights) {
+    this.name = name;
     const { precision, size } = model;
     const real = realType(precision);
     this.#size = size;

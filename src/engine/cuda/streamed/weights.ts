@@ -6,7 +6,7 @@ import type { RealSlice } from "../time-loop.js";
 export interface StepArguments {
   readonly before: RealSlice;
   readonly after: RealSlice;
-  /** The chunk's description (kernels/include/streamed_step.cuh, Chunk). */
+  /** The chunk's description (kernels/include/chunk.cuh). */
   readonly chunk: DeviceSlice<"u64">;
   readonly leak: RealSlice;
   readonly keep: RealSlice;
