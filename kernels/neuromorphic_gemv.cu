@@ -1,5 +1,6 @@
 // The named kernels of a reservoir: a step is matvec_input (rule 3 of docs/numerics.md), matvec_reservoir (rules 1 and 2) and leaky_integration (rules 3 to
 // 6), for any size. The plan "named" runs them, own programs may too, and matvec_input serves every plan. Not here: kernels that fuse them.
+// target: sm_75 sm_90
 #include "chunk.cuh"
 #include "philox.cuh"
 
@@ -38,17 +39,36 @@ __device__ __forceinline__ void inputProduct(const Real* __restrict__ W, const R
     if (t0 + t < steps) out[(size_t)(t0 + t) * N + r] = sum[t];
 }
 
+/**
+ * Launches may overlap (compute capability 9.0 on): a kernel lets the next one begin at once, and waits for the one before it to end before it reads
+ * what that wrote, or writes anything. Weights, leak rates and the drive, which no step writes, may be loaded before.
+ */
+__device__ __forceinline__ void letNextBegin() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+__device__ __forceinline__ void awaitBefore() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
 /** Elements that a lane loads before it adds the first: 64 bytes, so that one wait serves them all. */
 template <typename Real> struct Ahead { static const int count = 64 / sizeof(Real); };
 
-/** Row of A times x by a warp, in rule 1's order; every lane gets it. Beyond the last column 0 is added to a sum that is never -0. */
+/**
+ * Row of A times x by a warp, in rule 1's order; every lane gets it. Beyond the last column 0 is added to a sum that is never -0. The first weights are
+ * loaded before the kernel before has ended.
+ */
 template <typename Real> __device__ __forceinline__ Real rowProduct(const Real* __restrict__ row, const Real* x, int columns) {
   const int ahead = Ahead<Real>::count;
   Real sum = (Real)0;
-  for (int k = threadIdx.x & 31; k < columns; k += 32 * ahead) {
+  for (int k = threadIdx.x & 31, first = k; k < columns; k += 32 * ahead) {
     Real w[ahead], value[ahead];
 #pragma unroll
     for (int i = 0; i < ahead; i++) w[i] = k + 32 * i < columns ? __ldcs(row + k + 32 * i) : (Real)0;
+    if (k == first) awaitBefore();
 #pragma unroll
     for (int i = 0; i < ahead; i++) value[i] = k + 32 * i < columns ? x[k + 32 * i] : (Real)0;
 #pragma unroll
@@ -60,6 +80,7 @@ template <typename Real> __device__ __forceinline__ Real rowProduct(const Real* 
 /** y = A x for A of rows x columns, row-major; a warp a row. */
 template <typename Real> __device__ __forceinline__ void denseProduct(const Real* A, const Real* x, Real* y, int rows, int columns) {
   const int warps = blockDim.x >> 5;
+  letNextBegin();
   for (int r = blockIdx.x * warps + (threadIdx.x >> 5); r < rows; r += gridDim.x * warps) {
     const Real dot = rowProduct(A + (size_t)r * columns, x, columns);
     if ((threadIdx.x & 31) == 0) y[r] = dot;
@@ -71,6 +92,8 @@ template <typename Real>
 __device__ __forceinline__ void sparseProduct(const Real* __restrict__ values, const unsigned* __restrict__ columns,
                                               const unsigned* __restrict__ offsets, const Real* x, Real* y, int rows) {
   const int ahead = 8, lane = threadIdx.x & 7, groups = blockDim.x >> 3;
+  letNextBegin();
+  awaitBefore();
   // The four rows of a warp go on together: the butterfly takes all of its lanes.
   for (int r0 = (blockIdx.x * groups + (threadIdx.x >> 3)) & ~3; r0 < rows; r0 += gridDim.x * groups) {
     const int r = r0 + ((threadIdx.x >> 3) & 3);
@@ -94,13 +117,15 @@ __device__ __forceinline__ void sparseProduct(const Real* __restrict__ values, c
 
 /**
  * next = (1 - leak) x + leak f(((drive + recurrent) + feedback) + noise), by rules 3 to 6. `recurrent` and `feedback` may be null: nothing is added. With a
- * chunk, drive and feedback are rows of its matrices, next also goes to a row of its states, and `step` counts from its step.
+ * chunk, drive and feedback are rows of its matrices, which are there before the kernel before this one begins; next also goes to a row of its states,
+ * and `step` counts from its step.
  */
 template <typename Real>
 __device__ __forceinline__ void integrate(Real* next, const Real* x, const Real* drive, const Real* recurrent, const Real* feedback, const Real* leak,
                                           int n, int activation, Real noiseLevel, unsigned key0, unsigned key1, unsigned step, unsigned sequence,
                                           const Chunk* chunk) {
   Real* states = nullptr;
+  letNextBegin();
   if (chunk) {
     const size_t row = (size_t)(chunk->row + step) * n;
     drive = (const Real*)chunk->drive + row;
@@ -108,13 +133,17 @@ __device__ __forceinline__ void integrate(Real* next, const Real* x, const Real*
     states = chunk->states ? (Real*)chunk->states + row : nullptr;
     step += chunk->step;
     sequence = chunk->sequence;
+  } else {
+    awaitBefore();
   }
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x, first = i; i < n; i += gridDim.x * blockDim.x) {
     Real z = drive[i];
+    const Real a = leak[i], fedBack = feedback ? feedback[i] : (Real)0;
+    if (i == first) awaitBefore();
     if (recurrent) z = portable::add(z, recurrent[i]);
-    if (feedback) z = portable::add(z, feedback[i]);
+    if (feedback) z = portable::add(z, fedBack);
     if (noiseLevel != (Real)0) z = portable::add(z, philox::noise(noiseLevel, key0, key1, step, (unsigned)i, sequence));
-    const Real y = portable::leakyStep(portable::sub((Real)1, leak[i]), x[i], leak[i], portable::activate(activation, z));
+    const Real y = portable::leakyStep(portable::sub((Real)1, a), x[i], a, portable::activate(activation, z));
     next[i] = y;
     if (states) states[i] = y;
   }

@@ -47,12 +47,12 @@ const row = (work: string, times: readonly number[], bar: string, peer: string):
 const context = openDevice(0);
 const stream: Stream = context.stream();
 const [height, width] = [1000, 50];
-const parameters = ["const f32*", "const f32*", "f32*", "f32", "f32", "i32", "i32"] as const;
+const parameters = ["const f32*", "const f32*", "const f32*", "f32*", "i32", "i32", "i32"] as const;
 const product = loadEntries(context, "neuromorphic_gemv", ["matvec_input"]).kernel("matvec_input", parameters);
 const [a, x] = [context.upload(uniform(height * width, 1)), context.upload(uniform(width, 2))];
-const y = context.zeros("f32", height);
-const config = { grid: Math.ceil(height / 8), block: 256 };
-const launch = (on: Stream): void => on.launch(product, config, a, x, y, 1, 0, height, width);
+const [bias, y] = [context.zeros("f32", height), context.zeros("f32", height)];
+const config = { grid: Math.ceil(height / 128), block: 128 };
+const launch = (on: Stream): void => on.launch(product, config, a, bias, x, y, height, width, 1);
 row(
   "matvec_input 1000 x 50, launch and wait",
   await timed(() => {
@@ -75,7 +75,7 @@ for (let round = 0; round < 20; round++) {
   alone.push(10 * ended.elapsedSince(begun));
 }
 row("the kernel alone, one of 100 in a graph, by events", alone, "-", "none");
-for (const owned of [graph, begun, ended, a, x, y, stream]) owned.dispose();
+for (const owned of [graph, begun, ended, a, bias, x, y, stream]) owned.dispose();
 
 const [bins, channels, size] = [100, 50, 1000];
 const spikeCount = 1000;

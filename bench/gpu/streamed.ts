@@ -1,4 +1,4 @@
-// The streamed plan beside the device's own copy rate, and beside cuSPARSE and cuBLAS through PyTorch in the same run (where python3 has torch). Times are
+// The plans of a launch a step, "streamed" (one fused kernel) and "named" (matvec_reservoir and leaky_integration), beside the device's own copy rate, and beside cuSPARSE and cuBLAS through PyTorch in the same run (where python3 has torch). Times are
 // of whole runs from JavaScript, drive and the look for states that are not finite included; states stay on the device.
 // Usage: npx tsx bench/gpu/streamed.ts [TEXT...], for the cases whose names have one of these texts, without peers
 import { spawnSync } from "node:child_process";
@@ -70,8 +70,12 @@ function sparse(size: number, perRow: number, fields: Partial<Fields> = {}): Res
 }
 
 /** Median microseconds of a step over five runs, after one that warms up. */
-async function measure(model: ReservoirModel, steps: number): Promise<{ microseconds: number; bytes: number; modelled: number }> {
-  const session = await engine.open(model, { plan: "streamed" });
+async function measure(
+  model: ReservoirModel,
+  steps: number,
+  plan: string,
+): Promise<{ microseconds: number; bytes: number; modelled: number }> {
+  const session = await engine.open(model, { plan });
   try {
     const inputs = new Matrix(steps, 1, filled(steps, 1));
     const times: number[] = [];
@@ -118,7 +122,15 @@ if (peers.status !== 0) console.log(`no PyTorch beside it: ${peers.stderr.trim()
 
 console.log("| case | us/step | bytes of W a step | TB/s | share of the copy rate | modelled us | peer us (the product alone) | ratio |");
 console.log("|---|---|---|---|---|---|---|---|");
+const named = ", named kernels";
 const cases: readonly (readonly [string, () => ReservoirModel | Promise<ReservoirModel>, number])[] = [
+  ["dense N=1000", () => dense(1000), 8000],
+  [`dense N=1000${named}`, () => dense(1000), 8000],
+  [`dense N=4096${named}`, () => dense(4096), 4000],
+  [`dense N=16384${named}`, () => dense(16384), 640],
+  ["sparse N=1000, 100 a row", () => sparse(1000, 100), 8000],
+  [`sparse N=1000, 100 a row${named}`, () => sparse(1000, 100), 8000],
+  [`sparse N=10000, 1000 a row${named}`, () => sparse(10_000, 1000), 8000],
   ["dense N=4096", () => dense(4096), 4000],
   ["dense N=8192", () => dense(8192), 2000],
   ["dense N=16384", () => dense(16384), 640],
@@ -138,9 +150,9 @@ const cases: readonly (readonly [string, () => ReservoirModel | Promise<Reservoi
 ];
 for (const [label, make, steps] of cases) {
   if (only.length > 0 && !only.some((text) => label.includes(text))) continue;
-  const { microseconds, bytes, modelled } = await measure(await make(), steps);
+  const { microseconds, bytes, modelled } = await measure(await make(), steps, label.endsWith(named) ? "named" : "streamed");
   const rate = bytes / (microseconds / 1e6);
-  const peer = theirs[label];
+  const peer = theirs[label.replace(named, "")];
   const beside = typeof peer === "number" ? `${peer.toFixed(1)} | ${(peer / microseconds).toFixed(2)}x` : "| ";
   console.log(
     `| ${label} | ${microseconds.toFixed(2)} | ${bytes.toLocaleString("en")} | ${(rate / 1e12).toFixed(2)} | ${((100 * rate) / copy).toFixed(1)} % | ${modelled.toFixed(1)} | ${beside} |`,

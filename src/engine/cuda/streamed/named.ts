@@ -27,6 +27,8 @@ export class NamedWeights implements StreamedWeights {
   readonly #buffers: AnyBuffer[] = [];
   readonly #recurrent: RealSlice;
   readonly #blocks: number;
+  /** Each kernel loads weights while the one before ends, if the device can (docs/cuda.md, launch shapes). */
+  readonly #overlap: boolean;
   readonly #sparse: boolean;
 
   /** @throws EngineUnavailableError for a W that the device draws in another form */
@@ -37,6 +39,7 @@ export class NamedWeights implements StreamedWeights {
       this.#buffers.push(buffer);
       return buffer;
     };
+    this.#overlap = context.info.computeCapability[0] >= 9;
     this.#sparse = !(weights instanceof Matrix);
     this.#neuron = neuron;
     this.stateLength = size;
@@ -57,12 +60,14 @@ export class NamedWeights implements StreamedWeights {
       } else {
         if (draws) throw new EngineUnavailableError("cuda", drawnElsewhere);
         const { values, columns, rowOffsets } = weights;
-        kept(
-          context.upload(values.length > 0 ? (values as Float32Array<ArrayBuffer>) : new Float32Array(1), {
-            label: "values of W",
-          }) as AnyBuffer,
-        );
-        kept(context.upload(columns.length > 0 ? (columns as Uint32Array<ArrayBuffer>) : new Uint32Array(1), { label: "columns of W" }));
+        // No allocation is empty, and a W may be.
+        const connections = values.length;
+        const given = [
+          [kept(allocAny(context, real, Math.max(1, connections), "values of W")), values],
+          [kept(allocAny(context, "u32", Math.max(1, connections), "columns of W")), columns],
+        ] as const;
+        if (connections > 0)
+          for (const [target, source] of given) stream.upload(target as DeviceSlice<"f32">, source as Float32Array<ArrayBuffer>);
         kept(context.upload(rowOffsets as Uint32Array<ArrayBuffer>, { label: "offsets of W" }));
       }
       this.bytes = this.#buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0);
@@ -80,12 +85,13 @@ export class NamedWeights implements StreamedWeights {
     const size = this.stateLength;
     const recurrent = this.#recurrent;
     const matrix = this.#sparse ? this.#buffers.slice(0, 3) : this.#buffers.slice(0, 1);
-    const config = { grid: this.#blocks, block: threads };
+    const overlap = this.#overlap;
+    const config = { grid: this.#blocks, block: threads, overlap };
     stream.launch(this.#product, config, ...([...matrix, before, recurrent, size, ...(this.#sparse ? [] : [size])] as never[]));
     const [activation, noiseLevel, key0, key1] = this.#neuron;
     stream.launch(
       this.#integrate,
-      { grid: Math.ceil(size / threads), block: threads },
+      { grid: Math.ceil(size / threads), block: threads, overlap },
       ...([after, before, null, recurrent, null, leak, size, activation, noiseLevel, key0, key1, step, 0, chunk] as const),
     );
   }
