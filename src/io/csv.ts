@@ -91,8 +91,10 @@ export async function parseCsv(text: string, options: CsvOptions & SourceOptions
     comment_no_infix: true,
     trim: true,
     relax_column_count: true,
+    // Far from free otherwise: csv-parse makes an error of every line of another width, relaxed or not.
+    skip_empty_lines: true,
     on_record: (record: unknown, context: Info) => {
-      reader.take(record as string[], context.lines);
+      reader.take(record as string[], context);
       return null;
     },
   };
@@ -135,8 +137,8 @@ class TableReader {
   #filled = 0;
   readonly #lines: number[] = [];
   readonly #cells: string[][] = [];
-  /** Blank lines that have not been followed by a row yet: at the end of a file they mean nothing. */
-  #blank: number[] = [];
+  /** Blank lines before the last row. */
+  #blank = 0;
 
   constructor(source: string, options: CsvOptions) {
     this.#source = source;
@@ -144,24 +146,19 @@ class TableReader {
     this.#markers = new Set(options.missingMarkers ?? missingMarkers);
   }
 
-  take(record: readonly string[], lastLine: number): void {
+  take(record: readonly string[], { lines, empty_lines: blank }: Pick<Info, "lines" | "empty_lines">): void {
     const breaks = record.reduce((sum, cell) => (cell.includes("\n") ? sum + cell.split("\n").length - 1 : sum), 0);
-    const line = lastLine - breaks;
-    if (record.length === 1 && record[0]!.trim() === "") {
-      this.#blank.push(line);
-      return;
-    }
+    const line = lines - breaks;
+    const blankBefore = blank - this.#blank;
+    this.#blank = blank;
     if (this.#names === undefined) {
-      this.#blank = [];
       this.#width = record.length;
       const cells = record.map((cell) => cell.trim());
       this.#named = this.#isHeader(cells, line);
       this.#names = this.#named ? cells.map((cell, i) => (cell === "" ? String(i) : cell)) : cells.map((_, i) => String(i));
       this.#choose(line);
       if (this.#named) return;
-    }
-    if (this.#width === 1) for (const blank of this.#blank) this.#row([""], blank);
-    this.#blank = [];
+    } else if (this.#width === 1) for (let k = blankBefore; k > 0; k--) this.#row([""], line - k);
     if (record.length !== this.#width) {
       const reason = `row ${line} holds ${record.length} cells and the first row ${this.#width}; every row takes the same number`;
       throw this.#fail(`${reason} (is the delimiter right?)`, { row: line });

@@ -68,7 +68,7 @@ class CaseReader {
   readonly #policy: MissingPolicy;
   readonly #sequences: Matrix<Float64Array>[] = [];
   readonly #labels: string[] = [];
-  readonly #classes: string[];
+  readonly #classes: Set<string>;
   readonly #targets: number[] = [];
   #channels: number | undefined;
   #firstLength = 0;
@@ -80,13 +80,15 @@ class CaseReader {
     this.#header = header;
     this.#policy = policy;
     this.#channels = header.channels;
-    this.#classes = [...(header.classes ?? [])];
+    this.#classes = new Set(header.classes);
   }
 
   take(line: string, number: number): void {
     const place = { line: number, case: this.#sequences.length + 1 };
     const channels = line.split(":");
     if (this.#header.labelled) this.#label(channels.pop()!.trim(), place);
+    if (channels.length === 0)
+      throw this.#fail(`it holds no channel: ${quoted(line)} has no ":" before its ${this.#header.labelled}`, place);
     this.#channels ??= channels.length;
     if (channels.length !== this.#channels) {
       const per = this.#header.channels === undefined ? `the first case ${this.#channels}` : `the header says ${this.#channels}`;
@@ -121,7 +123,7 @@ class CaseReader {
       equalLength: this.#sequences.every((sequence) => sequence.rows === rows),
       sequences: this.#sequences,
       labels: this.#labels,
-      classes: this.#classes,
+      classes: [...this.#classes],
       targets: labelled === "target" ? Float64Array.from(this.#targets) : undefined,
       missing: this.#missing,
     };
@@ -172,12 +174,14 @@ class CaseReader {
       this.#targets.push(value);
       return;
     }
-    if (!this.#classes.includes(label)) {
+    if (!this.#classes.has(label)) {
       if (this.#header.classes) {
-        throw this.#fail(`its class is ${quoted(label)}; the header lists ${this.#header.classes.map(quoted).join(", ")}`, place);
+        const there = this.#header.classes.slice(0, 20).map(quoted).join(", ");
+        const more = this.#header.classes.length > 20 ? ", ..." : "";
+        throw this.#fail(`its class is ${quoted(label)}; the header lists ${there}${more}`, place);
       }
       if (label === "") throw this.#fail("it ends without a class", place);
-      this.#classes.push(label);
+      this.#classes.add(label);
     }
     this.#labels.push(label);
   }

@@ -1,5 +1,5 @@
 // A spiking reservoir as tensors and notes, and back. What else a model file holds is in content.ts.
-import type { Matrix } from "../numerics/index.js";
+import { firstFall, type Matrix } from "../numerics/index.js";
 import type { NetworkState, SpikingModel, SynapseTable } from "../reservoir/index.js";
 import type { MutableContent } from "./content.js";
 import { floats } from "./content.js";
@@ -55,9 +55,9 @@ function getTable(reader: TensorReader, name: string, sources: number, size: num
     throw reader.error(
       `its tensor "${name}.offsets" goes from ${offsets[0]} to ${offsets[sources]}; by its targets it takes 0 to ${targets.length}`,
     );
+  const fall = firstFall(offsets);
+  if (fall >= 0) throw reader.error(`its tensor "${name}.offsets" falls after source ${fall}; it takes rising offsets`);
   for (let source = 0; source < sources; source++) {
-    if (offsets[source + 1]! < offsets[source]!)
-      throw reader.error(`its tensor "${name}.offsets" falls after source ${source}; it takes rising offsets`);
     for (let s = offsets[source]!; s < offsets[source + 1]!; s++)
       checkSynapse(reader, name, { offsets, targets, weights, delays }, source, s, size);
   }

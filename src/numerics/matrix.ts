@@ -194,8 +194,9 @@ export function precisionOf(data: FloatArray): Precision {
   return data instanceof Float32Array ? "float32" : "float64";
 }
 
-/** Dense form of a CSR matrix, same precision. */
+/** Dense form of a CSR matrix, same precision. @throws RangeError for one whose structure is wrong */
 export function toDense(matrix: SparseMatrix): Matrix {
+  checkSparse(matrix, "the matrix");
   const out = Matrix.zeros(matrix.rows, matrix.cols, precisionOf(matrix.values));
   for (let r = 0; r < matrix.rows; r++) {
     for (let p = matrix.rowOffsets[r]!; p < matrix.rowOffsets[r + 1]!; p++) {
@@ -238,11 +239,12 @@ export function checkSparse(matrix: SparseMatrix, name: string): void {
       `${name}: ${values.length} values, ${columns.length} columns and a last row offset of ${rowOffsets[rows]}; the three take the same number`,
     );
   }
+  const fall = firstFall(rowOffsets);
+  if (fall >= 0)
+    throw new RangeError(
+      `${name}: rowOffsets falls from ${rowOffsets[fall]} to ${rowOffsets[fall + 1]} after row ${fall}; it takes rising offsets`,
+    );
   for (let r = 0; r < rows; r++) {
-    if (rowOffsets[r + 1]! < rowOffsets[r]!)
-      throw new RangeError(
-        `${name}: rowOffsets falls from ${rowOffsets[r]} to ${rowOffsets[r + 1]} after row ${r}; it takes rising offsets`,
-      );
     for (let p = rowOffsets[r]!; p < rowOffsets[r + 1]!; p++) {
       const column = columns[p]!;
       if (column >= cols) throw new RangeError(`${name}: row ${r} has column ${column}; it takes columns below ${cols}`);
@@ -253,6 +255,15 @@ export function checkSparse(matrix: SparseMatrix, name: string): void {
       }
     }
   }
+}
+
+/**
+ * Index of the first offset that is larger than the next, or -1. Offsets are asked before any of them bounds a loop: of a list that rises,
+ * none is beyond the last.
+ */
+export function firstFall(offsets: Uint32Array): number {
+  for (let i = 0; i + 1 < offsets.length; i++) if (offsets[i + 1]! < offsets[i]!) return i;
+  return -1;
 }
 
 /** Index of the first value that is not finite, or -1. */

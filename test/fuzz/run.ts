@@ -81,10 +81,10 @@ export class Fuzzer {
     return { ...report, seconds: (performance.now() - start) / 1000, findings: [...findings.values()] };
   }
 
-  /** What one input comes to, in a fresh process. */
+  /** What one input comes to. */
   async once(format: string, input: Uint8Array): Promise<Problem | undefined> {
-    this.#end();
-    return this.#try(format, input);
+    const { problems, ended } = await this.#ask({ kind: "input", format, input });
+    return ended?.problem ?? problems[0]?.problem;
   }
 
   dispose(): void {
@@ -96,21 +96,17 @@ export class Fuzzer {
   async #study(loaded: Loaded, seed: string, index: number, problem: Problem): Promise<Finding | undefined> {
     const { name } = loaded;
     const input = await makeInput(loaded, seed, index);
+    this.#end();
     const again = await this.once(name, input);
     const alone = again?.kind === problem.kind;
     if (!alone) {
       if (problem.kind === "time" || problem.kind === "memory") return undefined;
       return { format: name, index, problem, input, alone, cases: 1 };
     }
-    const same = async (candidate: Uint8Array): Promise<boolean> => (await this.#try(name, candidate))?.key === again.key;
+    const same = async (candidate: Uint8Array): Promise<boolean> => (await this.once(name, candidate))?.key === again.key;
     const slow = problem.kind === "time" || problem.kind === "memory" || problem.kind === "ended";
     const small = await minimise(input, same, slow ? { tries: 40, seconds: 90 } : { tries: 2000, seconds: 20 });
     return { format: name, index, problem: again, input: small, alone, cases: 1 };
-  }
-
-  async #try(format: string, input: Uint8Array): Promise<Problem | undefined> {
-    const { problems, ended } = await this.#ask({ kind: "input", format, input });
-    return ended?.problem ?? problems[0]?.problem;
   }
 
   /** Sends a request and waits until it is done, or the child has ended. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { asMatrix, Matrix } from "../../src/numerics/index.js";
+import { asMatrix, checkSparse, Matrix, toDense } from "../../src/numerics/index.js";
 
 describe("asMatrix", () => {
   it("takes numbers as one column, and rows of numbers or of any typed array", () => {
@@ -29,6 +29,21 @@ describe("asMatrix", () => {
     [[new Matrix(1, 1, Float64Array.of(1))], "series: row 0 is a 1 x 1 matrix; a row is a number or a list of numbers"],
   ])("refuses %j", (source, message) => {
     expect(() => asMatrix(source as never, "series")).toThrow(message);
+  });
+});
+
+describe("a CSR matrix whose offsets rise beyond its values and fall again", () => {
+  const matrix = {
+    rows: 3,
+    cols: 2,
+    rowOffsets: Uint32Array.of(0, 0xff000000, 0xff000000, 2),
+    columns: Uint32Array.of(0, 1),
+    values: Float64Array.of(1, 2),
+  };
+
+  it("is refused before any row is looked through", () => {
+    expect(() => checkSparse(matrix, "W")).toThrow("W: rowOffsets falls from 4278190080 to 2 after row 2; it takes rising offsets");
+    expect(() => toDense(matrix)).toThrow("rowOffsets falls");
   });
 });
 

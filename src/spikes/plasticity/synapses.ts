@@ -1,6 +1,7 @@
 // The weights while they learn: binary64, found by target and by source, each with a sign that it keeps. No rule is in here.
 import {
   allocate,
+  checkSparse,
   firstNonFinite,
   isSparse,
   Matrix,
@@ -34,9 +35,10 @@ export class Synapses {
   readonly #dense: boolean;
   readonly #precision: Precision;
 
-  /** @throws SpikeError on a weight that is not finite. */
+  /** @throws SpikeError on a weight that is not finite, RangeError for a CSR matrix whose structure is wrong. */
   constructor(weights: LearnableWeights) {
     const sparse = isSparse(weights) ? weights : toSparse(weights);
+    checkSparse(sparse, "weights");
     const bad = firstNonFinite(sparse.values);
     if (bad >= 0) throw new SpikeError(`weight ${bad}`, sparse.values[bad], "finite numbers");
     this.targets = sparse.rows;

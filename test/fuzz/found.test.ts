@@ -1,0 +1,32 @@
+// Inputs that once hung a reader, filled the memory or gave a raw error, read under the limits of the fuzzer.
+import { afterAll, describe, expect, it } from "vitest";
+import { encodeReservoir, ReservoirComputer } from "../../src/index.js";
+import { decodeModelFile, encodeModelFile } from "../../src/model/model-file.js";
+import { Fuzzer } from "./run.js";
+import { bytesOf } from "./text.js";
+
+const fuzzer = new Fuzzer();
+afterAll(() => fuzzer.dispose());
+
+/** `count` pieces of text. */
+const many = (count: number, piece: (i: number) => string): string => Array.from({ length: count }, (_, i) => piece(i)).join("");
+
+async function lyingOffset(): Promise<Uint8Array> {
+  await using computer = await ReservoirComputer.create({ size: 20, storage: "sparse" }, { engine: "reference" });
+  const { kind, ...content } = await decodeModelFile(await encodeReservoir(computer), "model");
+  (content.tensors["weights.rowOffsets"]!.data as Uint32Array)[7] = 0xff000000;
+  return encodeModelFile(kind, content);
+}
+
+const found: readonly [format: string, what: string, input: () => Uint8Array | Promise<Uint8Array>][] = [
+  ["model", "a CSR offset beyond the values", lyingOffset],
+  ["csv", "blank lines, which csv-parse makes an error of each", () => bytesOf(`a,b\n1,2\n${"\n".repeat(200_000)}3,4\n`)],
+  ["ts", "60,000 classes", () => bytesOf(`@classLabel true${many(60_000, (i) => ` c${i}`)}\n@data\n${many(60_000, (i) => `1:c${i}\n`)}`)],
+  ["ts", "a case without a channel", () => bytesOf("@targetLabel true\n@data\n0")],
+];
+
+describe("what mutation or a user came upon", () => {
+  it.each(found)("%s: %s", async (format, _, input) => {
+    expect(await fuzzer.once(format, await input())).toBeUndefined();
+  });
+});
