@@ -1,10 +1,12 @@
 // Files that appear whole or not at all: written under a temporary name beside the target, synced, then renamed.
 import { writeError } from "./files.js";
 import { nodeFs, nodePath } from "./node.js";
+import { abandonedIn, temporaryName } from "./temporary-names.js";
 
 type FileHandle = import("node:fs/promises").FileHandle;
 
-let temporaryNames = 0;
+/** Folders that were cleaned: looking through a large one at every file would take longer than writing it. */
+const cleaned = new Set<string>();
 
 /**
  * A file in the making. Nothing stands at `path` until `commit`, and a file that stood there stays as it was until then.
@@ -35,16 +37,12 @@ export class AtomicFile {
       if (standing && !standing.isFile()) return new AtomicFile(path, await promises.open(target, "w"), target, undefined);
       // A rename asks the folder alone; a file that its owner made read-only is to stay. Opening it asks without changing it.
       if (standing) await (await promises.open(target, "r+")).close();
-      for (;;) {
-        const temporary = join(dirname(target), `.${basename(target).slice(0, 40)}.${process.pid}-${temporaryNames++}.tmp`);
-        try {
-          const handle = await promises.open(temporary, "wx");
-          if (standing) await handle.chmod(standing.mode & 0o777).catch(() => undefined);
-          return new AtomicFile(path, handle, target, temporary);
-        } catch (error) {
-          if (!(error instanceof Error && "code" in error && error.code === "EEXIST")) throw error;
-        }
-      }
+      const folder = dirname(target);
+      const temporary = join(folder, temporaryName(basename(target).slice(0, 40), "tmp"));
+      const handle = await promises.open(temporary, "wx");
+      if (standing) await handle.chmod(standing.mode & 0o777).catch(() => undefined);
+      await removeAbandonedFiles(folder);
+      return new AtomicFile(path, handle, target, temporary);
     } catch (error) {
       throw writeError(path, error);
     }
@@ -104,6 +102,15 @@ export class AtomicFile {
     await folder?.sync().catch(() => undefined);
     await folder?.close().catch(() => undefined);
   }
+}
+
+/** Removes the temporary files that killed processes left in a folder; once for each folder. Never throws. */
+export async function removeAbandonedFiles(folder: string): Promise<void> {
+  const place = nodePath(folder).resolve(folder);
+  if (cleaned.has(place)) return;
+  cleaned.add(place);
+  const { unlink } = nodeFs(folder).promises;
+  for (const { path, kind } of await abandonedIn(folder)) if (kind === "tmp") await unlink(path).catch(() => undefined);
 }
 
 /**

@@ -1,7 +1,8 @@
+import { promises } from "node:fs";
 import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { type RunCommandOptions, run } from "../../src/cli/commands/run.js";
 import type { ExperimentResult } from "../../src/cli/experiment/result.js";
 import { silent } from "../../src/cli/progress.js";
@@ -402,5 +403,41 @@ outputs: { states: npy }
     const { result } = await runText(classify, { set: ["task.members=3", "readout=softmax"] });
     expect(result.data["task"]).toContain("vote of 3 reservoirs");
     expect(result.seeds[0]!.scores["accuracy"]).toBe(1);
+  });
+});
+
+describe("on a full disk", () => {
+  /** Lets no byte be written to files whose names match. */
+  function fill(name: RegExp): Disposable {
+    const { open } = promises;
+    const spy = vi.spyOn(promises, "open").mockImplementation(async (path, ...rest) => {
+      const handle = await open(path, ...rest);
+      if (name.test(String(path)))
+        handle.write = async () => {
+          throw Object.assign(new Error("ENOSPC"), { code: "ENOSPC" });
+        };
+      return handle;
+    });
+    return { [Symbol.dispose]: () => spy.mockRestore() };
+  }
+
+  it("keeps the run whose report does not fit, and says so", async () => {
+    using _ = fill(/report\.html/);
+    await expect(runText(predict.replace("report: false", "report: true"))).rejects.toThrow(
+      `${join(out, "small", "report.html")}: the file cannot be written: the disk is full; free some space or choose another disk`,
+    );
+    const result = JSON.parse(await readFile(join(out, "small", "result.json"), "utf8")) as ExperimentResult;
+    expect(result).toMatchObject({ interrupted: false, files: ["result.json", "model.safetensors"], seeds: [{ seed: 1 }, { seed: 2 }] });
+    expect((await readdir(out)).sort()).toEqual(["small", "small.yaml"]);
+  });
+
+  it("leaves an earlier run and nothing else if the model does not fit", async () => {
+    const { result } = await runText(predict);
+    using _ = fill(/model\.safetensors/);
+    await expect(runText(predict)).rejects.toThrow(
+      `${join(out, "small", "model.safetensors")}: the file cannot be written: the disk is full`,
+    );
+    expect(JSON.parse(await readFile(join(out, "small", "result.json"), "utf8"))).toEqual(JSON.parse(JSON.stringify(result)));
+    expect((await readdir(out)).sort()).toEqual(["small", "small.yaml"]);
   });
 });

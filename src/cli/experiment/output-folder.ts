@@ -1,11 +1,17 @@
-// The folder a run writes into: made beside its place under another name, and put there when the run is over.
-import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+// The folder a run writes into: made beside its place under a temporary name, and put there when the run is over. A command that is killed at any
+// moment leaves the old or the new folder, and what the next one needs to put it in its place.
+import { mkdir, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { removeAbandonedFiles } from "../../io/atomic.js";
 import { writeError } from "../../io/files.js";
 import { ensureFolder, FileError } from "../../io/index.js";
+import { abandonedIn, type TemporaryKind, temporaryName } from "../../io/temporary-names.js";
 
 /** The files a run writes. Others in its folder are the user's, and are kept when a run is replaced. */
 const ownFiles = new Set(["result.json", "model.safetensors", "states.npy", "lengths.npy", "report.html"]);
+
+/** Milliseconds between two signs of life: commands on other machines take an untouched folder for abandoned after a day. */
+const beat = 3600 * 1000;
 
 /** A run's folder in the making. */
 export class OutputFolder {
@@ -13,18 +19,22 @@ export class OutputFolder {
   readonly working: string;
   /** Where its folder stands in the end. */
   readonly target: string;
+  readonly #beat: NodeJS.Timeout;
 
   private constructor(working: string, target: string) {
     this.working = working;
     this.target = target;
+    this.#beat = setInterval(() => void utimes(working, new Date(), new Date()).catch(() => undefined), beat).unref();
   }
 
   /**
-   * Makes `target`.partial-PID.
-   * @throws FileError where no folder can be made there, or where `target` is a folder of something else, which a run must not replace.
+   * Makes the folder, and finishes what killed commands left beside it.
+   * @throws FileError if no folder can be made there, or if `target` is a folder of something else, which a run must not replace.
    */
   static async create(target: string): Promise<OutputFolder> {
-    await ensureFolder(dirname(resolve(target)));
+    const parent = dirname(resolve(target));
+    await ensureFolder(parent);
+    await mendOutputs(parent);
     const standing = await namesIn(target);
     if (standing && standing.length > 0 && !standing.includes("result.json")) {
       throw new FileError(
@@ -33,12 +43,11 @@ export class OutputFolder {
         "notWritable",
       );
     }
-    const working = `${resolve(target)}.partial-${process.pid}`;
-    await rm(working, { recursive: true, force: true });
+    const working = beside(target, "partial");
     try {
       await mkdir(working);
     } catch (error) {
-      throw writeError(working, error, "the folder cannot be made");
+      throw writeError(target, error, "the folder cannot be made");
     }
     return new OutputFolder(working, target);
   }
@@ -46,6 +55,12 @@ export class OutputFolder {
   /** The path of a file while the run runs. */
   path(name: string): string {
     return join(this.working, name);
+  }
+
+  /** An error about a file of the run, by the name that the file would have had in its place. */
+  named(error: unknown): unknown {
+    if (!(error instanceof FileError) || dirname(error.path) !== this.working) return error;
+    return new FileError(join(this.target, basename(error.path)), error.reason, error.problem, error);
   }
 
   /**
@@ -56,42 +71,115 @@ export class OutputFolder {
     return this.#moveTo(this.target);
   }
 
-  /** Puts the folder of an unfinished run in its place, or, where a finished one stands there, beside it. Returns where it is. */
+  /** Puts the folder of an unfinished run in its place, or, if a finished one stands there, beside it. Returns where it is. */
   async keepInterrupted(): Promise<string> {
-    const place = (await namesIn(this.target)) ? `${this.target}.interrupted` : this.target;
+    const place = await placeOfInterrupted(this.target);
     await this.#moveTo(place);
     return place;
   }
 
   /** Removes what was written. Never throws. */
   async discard(): Promise<void> {
+    clearInterval(this.#beat);
     await rm(this.working, { recursive: true, force: true }).catch(() => undefined);
   }
 
   async #moveTo(place: string): Promise<boolean> {
+    clearInterval(this.#beat);
     try {
-      const standing = await namesIn(place);
-      if (!standing) {
-        await rename(this.working, place);
-        return false;
-      }
-      const old = `${resolve(place)}.replaced-${process.pid}`;
-      await rename(place, old);
-      await rename(this.working, place);
-      for (const name of standing) if (!ownFiles.has(name)) await rename(join(old, name), join(place, name));
-      await rm(old, { recursive: true, force: true });
-      return standing.includes("result.json");
+      return await putInPlace(this.working, resolve(place));
     } catch (error) {
-      throw writeError(place, error, `the finished run cannot be put in its place (it is in ${basename(this.working)})`);
+      throw writeError(place, error, "the finished run cannot be put in its place (the next command tries again)");
     }
   }
 }
 
-/** What a folder holds, or undefined where there is none. @throws FileError where a file stands at the path. */
+/**
+ * Finishes what commands that were killed left in a folder of runs. A run with its result.json, which is written last, is put in its place; of several seeds
+ * that is there after the first, and makes it an interrupted run. Anything else is removed, and the user's files are given back. Returns where runs were
+ * put. Never throws.
+ */
+export async function mendOutputs(parent: string): Promise<string[]> {
+  const places: string[] = [];
+  const left = await abandonedIn(parent);
+  for (const { path, base, kind } of left) {
+    if (kind !== "partial") continue;
+    const place = await placeOf(path, join(parent, base)).catch(() => undefined);
+    await removeAbandonedFiles(path);
+    if (place === undefined) await rm(path, { recursive: true, force: true }).catch(() => undefined);
+    else
+      await putInPlace(path, place).then(
+        () => places.push(place),
+        () => undefined,
+      );
+  }
+  for (const { path, base, kind } of left) if (kind === "replaced") await carryOver(path, join(parent, base)).catch(() => undefined);
+  return places;
+}
+
+/** Where a run belongs that was killed. @throws Error if it has no result */
+async function placeOf(working: string, target: string): Promise<string> {
+  const { interrupted } = JSON.parse(await readFile(join(working, "result.json"), "utf8")) as { readonly interrupted: boolean };
+  return interrupted ? placeOfInterrupted(target) : target;
+}
+
+/** Renames a whole folder to its place. What stood there steps aside before; several commands may do this at once. Returns whether that was a run. */
+async function putInPlace(finished: string, place: string): Promise<boolean> {
+  let wasRun = false;
+  for (;;) {
+    const standing = await namesIn(place);
+    const old = beside(place, "replaced");
+    if (standing) {
+      if (!(await renamed(place, old, ["ENOENT"]))) continue;
+      wasRun ||= standing.includes("result.json");
+    }
+    const isThere = await renamed(finished, place, ["ENOTEMPTY", "EEXIST"]);
+    if (standing) await carryOver(old, place);
+    if (isThere) return wasRun;
+  }
+}
+
+/** Moves the user's files from a replaced folder to the one in its place, and removes it; with none in its place, puts it back. */
+async function carryOver(old: string, place: string): Promise<void> {
+  if (!(await namesIn(place)) && (await renamed(old, place, ["ENOTEMPTY", "EEXIST"]))) return;
+  for (const name of await readdir(old)) if (!ownFiles.has(name)) await rename(join(old, name), await freePath(place, name));
+  await rm(old, { recursive: true, force: true });
+}
+
+/** The path for a file that is carried over: a newer one of the same name stays. */
+async function freePath(folder: string, name: string): Promise<string> {
+  const standing = new Set(await readdir(folder));
+  let free = name;
+  for (let k = 1; standing.has(free); k++) free = `${name}.${k}`;
+  return join(folder, free);
+}
+
+/** Renames; false if that fails with one of these codes. */
+async function renamed(from: string, to: string, codes: readonly string[]): Promise<boolean> {
+  try {
+    await rename(from, to);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && codes.includes(String(error.code))) return false;
+    throw error;
+  }
+}
+
+/** A path beside another, of a name that no other process has. */
+function beside(target: string, kind: TemporaryKind): string {
+  const full = resolve(target);
+  return join(dirname(full), temporaryName(basename(full), kind));
+}
+
+async function placeOfInterrupted(target: string): Promise<string> {
+  return (await namesIn(target)) ? `${target}.interrupted` : target;
+}
+
+/** What a folder holds, or undefined if there is none. @throws FileError if a file stands at the path. */
 async function namesIn(path: string): Promise<readonly string[] | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (!found) return undefined;
   if (!found.isDirectory())
     throw new FileError(path, "a file of that name is there already; a folder cannot take its place", "notWritable");
-  return readdir(path);
+  return readdir(path).catch(() => []);
 }

@@ -62,7 +62,7 @@ export async function runExperiment(loaded: LoadedExperiment, options: RunOption
   } catch (error) {
     if (!isStop(error, signal)) {
       await folder.discard();
-      throw placed(error, loaded);
+      throw placed(folder.named(error), loaded);
     }
   } finally {
     options.progress.end();
@@ -70,8 +70,9 @@ export async function runExperiment(loaded: LoadedExperiment, options: RunOption
   try {
     return await run.finish(signal.aborted);
   } catch (error) {
+    if (run.hasKeptSeeds) await folder.keepInterrupted().catch(() => undefined);
     await folder.discard();
-    throw error;
+    throw folder.named(error);
   }
 }
 
@@ -83,6 +84,7 @@ class Run {
   readonly #seeds: SeedResult[] = [];
   readonly #begun = performance.now();
   #loading = 0;
+  #kept = Number.NEGATIVE_INFINITY;
   #data: ExperimentData | undefined;
   #first: Pick<Trial, "engine" | "reservoir" | "summary" | "unit"> | undefined;
   #figures: readonly Figure[] = [];
@@ -139,25 +141,48 @@ class Run {
     } finally {
       await trial.dispose();
     }
+    await this.#keepSeeds();
   }
 
-  /** Writes what is left to write and puts the folder in its place. */
+  /** Whether a result of some seeds is written. */
+  get hasKeptSeeds(): boolean {
+    return Number.isFinite(this.#kept);
+  }
+
+  /** Writes the result so far, at most once a second: a command that is killed keeps the seeds that were finished. */
+  async #keepSeeds(): Promise<void> {
+    const now = performance.now();
+    if (this.#seeds.length === this.#experiment.seeds.length || now - this.#kept < 1000) return;
+    await this.#writeResult(this.#result(true, false));
+    this.#kept = now;
+  }
+
+  async #writeResult(result: ExperimentResult): Promise<void> {
+    await writeFileAtomic(this.#folder.path("result.json"), `${formatResult(result)}\n`);
+  }
+
+  /** Writes what is left to write and puts the folder in its place. result.json comes last: it tells that the others are there. */
   async finish(wasStopped: boolean): Promise<FinishedRun> {
     const { outputs, seeds } = this.#experiment;
     const interrupted = wasStopped && this.#seeds.length < seeds.length;
-    const result = this.#result(interrupted);
+    const result = this.#result(interrupted, outputs.report);
     const section = reportSection(result, this.#figures, configAsYaml(result));
-    await writeFileAtomic(this.#folder.path("result.json"), `${formatResult(result)}\n`);
+    let failure: unknown;
     if (outputs.report) {
       const html = await reportHtml({ title: result.name, sections: [section], footer: footerOf(result) });
-      await writeFileAtomic(this.#folder.path("report.html"), html);
+      await writeFileAtomic(this.#folder.path("report.html"), html).catch((error: unknown) => {
+        failure = this.#folder.named(error);
+      });
     }
-    if (interrupted) return { result, section, folder: await this.#folder.keepInterrupted(), replaced: false };
-    const replaced = await this.#folder.commit();
-    return { result, section, folder: this.#folder.target, replaced };
+    await this.#writeResult(failure ? this.#result(interrupted, false) : result);
+    const place = interrupted ? await this.#folder.keepInterrupted() : this.#folder.target;
+    const replaced = !interrupted && (await this.#folder.commit());
+    // What took hours to compute is not lost for want of its page.
+    if (failure) throw failure;
+    return { result, section, folder: place, replaced };
   }
 
-  #result(interrupted: boolean): ExperimentResult {
+  #result(interrupted: boolean, hasReport: boolean): ExperimentResult {
     const experiment = this.#experiment;
     const first = this.#first;
     const data = this.#data;
@@ -177,7 +202,7 @@ class Run {
       profile: addProfiles(this.#seeds.flatMap(({ profile }) => profile ?? [])),
       versions: versions(),
       machine: describeMachine(),
-      files: ["result.json", ...this.#files, ...(experiment.outputs.report ? ["report.html"] : [])],
+      files: ["result.json", ...this.#files, ...(hasReport ? ["report.html"] : [])],
     };
   }
 }

@@ -1,0 +1,6 @@
+/** See file-faults.mjs. */
+export function stopAt(
+  folder: string,
+  n: number,
+  stop: () => Promise<never>,
+): Promise<{ readonly restore: () => Promise<void>; readonly seen: readonly string[] }>;
