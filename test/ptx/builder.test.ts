@@ -224,6 +224,15 @@ describe("what it prints runs", () => {
     expect([...result]).toEqual([250, 251, 252, 253, 254, ...new Array<number>(27).fill(77)]);
   });
 
+  it("an address some bytes back is written as a sum, which is all that assemblers take", () => {
+    const module = new PtxModule({ target: "sm_75" });
+    module.kernel("back", { block: [32] }, (k) => {
+      const array = k.shared("f32", 8).plus(-1);
+      k.store(array, k.load(array));
+    });
+    expect(module.emit()).toMatch(/ld\.shared\.f32 %f\d+, \[%u\d+\+-4\];/);
+  });
+
   it("shared memory, static and dynamic, at different places", () => {
     const ptx = build((k) => {
       const out = k.pointer("f32", "out");

@@ -28,10 +28,13 @@ describe("the parser", () => {
       space: "const",
       bytes: 8,
       alignment: 4,
-      initial: [{ value: 1 }, { value: 2.5 }],
+      initial: new Map([
+        [0, { kind: "bits", value: 0x3f800000n }],
+        [1, { kind: "bits", value: 0x40200000n }],
+      ]),
     });
     expect(module.variables.get("dynamic")).toMatchObject({ space: "shared", bytes: 0, external: true });
-    expect(module.variables.get("pointer")!.initial[0]).toEqual({ kind: "symbol", name: "table", offset: 4, generic: true });
+    expect(module.variables.get("pointer")!.initial.get(0)).toEqual({ kind: "symbol", name: "table", offset: 4, generic: true });
     const kernel = module.functions.get("k")!;
     expect(kernel.parameters.map(({ name, bytes, alignment }) => [name, bytes, alignment])).toEqual([
       ["p", 8, 8],
@@ -41,7 +44,7 @@ describe("the parser", () => {
       ["maxntid", [128, 1, 1]],
       ["minnctapersm", [2]],
     ]);
-    expect(kernel.registers.map(({ name }) => name)).toEqual(["%r0", "%r1", "%r2", "%v.x", "%v.y", "p"]);
+    expect(kernel.registers.map(({ name }) => name)).toEqual(["%r1"]);
     expect(kernel.statements[0]).toMatchObject({
       opcode: "mov",
       modifiers: ["u32"],

@@ -70,7 +70,7 @@ function itemText(item: Item): string {
   if ("vector" in item) return `{${item.vector.map(itemText).join(", ")}}`;
   if ("pair" in item) return item.pair.map(itemText).join("|");
   const base = itemText(item.address);
-  return item.bytes === 0 ? `[${base}]` : item.bytes < 0 ? `[${base}-${-item.bytes}]` : `[${base}+${item.bytes}]`;
+  return item.bytes === 0 ? `[${base}]` : `[${base}+${item.bytes}]`;
 }
 
 /** An instruction as PTX, with its own result or another in its place. */

@@ -1,6 +1,11 @@
 // The errors of the simulated device: PTX that cannot be read, PTX that asks for something not modelled, and kernels that do wrong.
 // Nothing here decides what is wrong; the parser, the compiler and the checks do.
 
+import { visible } from "../../core/text.js";
+
+/** Characters of a message: the text it quotes may be of any length. */
+const mostMessage = 1000;
+
 /** PTX text that is not PTX. `line` and `column` count from 1 and point at `offending`. */
 export class PtxSyntaxError extends Error {
   override readonly name = "PtxSyntaxError";
@@ -9,7 +14,7 @@ export class PtxSyntaxError extends Error {
   readonly offending: string;
 
   constructor(problem: string, line: number, column: number, offending: string) {
-    super(`PTX line ${line}, column ${column}: ${problem}, at "${offending}"`);
+    super(visible(`PTX line ${line}, column ${column}: ${problem}, at "${visible(offending, 60)}"`, mostMessage));
     this.line = line;
     this.column = column;
     this.offending = offending;
@@ -22,7 +27,7 @@ export class UnsupportedPtxError extends Error {
   readonly line: number;
 
   constructor(problem: string, line = 0) {
-    super(line > 0 ? `PTX line ${line}: ${problem}` : problem);
+    super(visible(line > 0 ? `PTX line ${line}: ${problem}` : problem, mostMessage));
     this.line = line;
   }
 }
@@ -30,6 +35,10 @@ export class UnsupportedPtxError extends Error {
 /** A launch whose configuration or arguments cannot be; nothing has run. */
 export class LaunchError extends Error {
   override readonly name = "LaunchError";
+
+  constructor(problem: string) {
+    super(visible(problem, mostMessage));
+  }
 }
 
 /**
@@ -102,9 +111,8 @@ export class SimulationError extends Error {
   readonly site: SimulationSite;
 
   constructor(kind: SimulationErrorKind, what: string, site: SimulationSite) {
-    super(
-      `${what}; in ${site.kernel}, ${lineWords(site)} "${site.instruction}", block ${triple(site.block)}, thread ${triple(site.thread)}`,
-    );
+    const place = `in ${site.kernel}, ${lineWords(site)} "${site.instruction}", block ${triple(site.block)}, thread ${triple(site.thread)}`;
+    super(visible(`${visible(what, mostMessage)}; ${place}`));
     this.kind = kind;
     this.site = site;
   }

@@ -1,4 +1,5 @@
-// Splits PTX text into tokens with their places. It knows no grammar; numbers and directives are told from names, nothing more.
+// Splits PTX text into tokens with their places. It knows no grammar; numbers and directives are told from names, nothing more. Every step moves
+// on in the text, and none looks twice at what it passed, so that any text takes time in proportion to its length.
 import { PtxSyntaxError } from "./errors.js";
 
 export type TokenKind = "name" | "dotted" | "integer" | "float" | "string" | "punctuation" | "end";
@@ -11,8 +12,16 @@ export interface Token {
   end: number;
 }
 
-const pattern =
-  /(?<space>(?:\s+|\/\/[^\n]*|\/\*[\s\S]*?\*\/|#[^\n]*)+)|(?<float>0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)|(?<integer>0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|\d+U?)|(?<dotted>\.[A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)*)|(?<name>[A-Za-z_$%][A-Za-z0-9_$]*)|(?<string>"(?:[^"\\]|\\.)*")|(?<punctuation><<|>>|[{}()[\],;:@!+\-|=<>*~/&^%?.])/y;
+const word = /[A-Za-z0-9_$]*/y;
+const dotted = /\.[A-Za-z0-9_]+(?:::[A-Za-z0-9_]+)*/y;
+const float = /0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|(?:\d+\.\d*|\.\d+)(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+/y;
+const integer = /0[xX][0-9a-fA-F]+U?|0[bB][01]+U?|0[0-7]*U?|[1-9]\d*U?/y;
+const space = /\s+/y;
+const pairs = new Set(["<<", ">>", "<=", ">=", "==", "!=", "&&", "||"]);
+const punctuation = new Set("{}()[],;:@!+-|=<>*~/&^%?.");
+
+const isLetter = (code: number): boolean => (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 95 || code === 36;
+const isDigit = (code: number): boolean => code >= 48 && code <= 57;
 
 /** Tokens of a PTX text, read one at a time with one token of look-ahead kept by the parser. */
 export class Lexer {
@@ -26,27 +35,82 @@ export class Lexer {
   }
 
   next(): Token {
-    for (;;) {
-      if (this.position >= this.source.length) return { kind: "end", text: "end of text", start: this.position, end: this.position };
-      pattern.lastIndex = this.position;
-      const match = pattern.exec(this.source);
-      if (match === null) {
-        const offending = this.source.slice(this.position, this.position + 20).split("\n")[0]!;
-        throw this.error("no PTX token starts here", this.position, offending);
-      }
-      const start = this.position;
-      this.position = pattern.lastIndex;
-      const groups = match.groups!;
-      if (groups["space"] !== undefined) continue;
-      const end = this.position;
-      const text = match[0];
-      if (groups["dotted"] !== undefined) return { kind: "dotted", text: text.slice(1), start, end };
-      if (groups["name"] !== undefined) return { kind: "name", text, start, end };
-      if (groups["integer"] !== undefined) return { kind: "integer", text, start, end };
-      if (groups["float"] !== undefined) return { kind: "float", text, start, end };
-      if (groups["string"] !== undefined) return { kind: "string", text, start, end };
-      return { kind: "punctuation", text, start, end };
+    this.skipSpace();
+    const { source, position } = this;
+    if (position >= source.length) return { kind: "end", text: "end of text", start: position, end: position };
+    const first = source.charCodeAt(position);
+    const second = source.charCodeAt(position + 1);
+    // A lone % is an operator.
+    if (isLetter(first) || (first === 37 && (isLetter(second) || isDigit(second)))) return this.take("name", word, 1);
+    if (isDigit(first) || (first === 46 && isDigit(second) && !this.followsWord())) return this.number();
+    if (first === 46 && (isDigit(second) || isLetter(second))) {
+      const token = this.take("dotted", dotted);
+      token.text = token.text.slice(1);
+      return token;
     }
+    if (first === 34) return this.string();
+    const two = source.slice(position, position + 2);
+    const text = pairs.has(two) ? two : two[0]!;
+    if (!punctuation.has(text[0]!)) throw this.error("no PTX token starts here", position, this.rest(position));
+    this.position += text.length;
+    return { kind: "punctuation", text, start: position, end: this.position };
+  }
+
+  /** Passes over white space, comments and lines that a preprocessor left. */
+  private skipSpace(): void {
+    const { source } = this;
+    for (;;) {
+      const code = source.charCodeAt(this.position);
+      if (code === 47 && source[this.position + 1] === "*") {
+        const close = source.indexOf("*/", this.position + 2);
+        if (close < 0) throw this.error("a comment is not closed", this.position, "/*");
+        this.position = close + 2;
+      } else if (code === 35 || (code === 47 && source[this.position + 1] === "/")) {
+        const end = source.indexOf("\n", this.position);
+        this.position = end < 0 ? source.length : end;
+      } else {
+        space.lastIndex = this.position;
+        if (!space.test(source)) return;
+        this.position = space.lastIndex;
+      }
+    }
+  }
+
+  /** Whether the last token runs up to here, so that a dot continues it. */
+  private followsWord(): boolean {
+    const before = this.source.charCodeAt(this.position - 1);
+    return isLetter(before) || isDigit(before);
+  }
+
+  private take(kind: TokenKind, pattern: RegExp, skipped = 0): Token {
+    const start = this.position;
+    pattern.lastIndex = start + skipped;
+    if (!pattern.test(this.source)) throw this.error("no PTX token starts here", start, this.rest(start));
+    this.position = pattern.lastIndex;
+    return { kind, text: this.source.slice(start, this.position), start, end: this.position };
+  }
+
+  private number(): Token {
+    const start = this.position;
+    float.lastIndex = start;
+    const token = float.test(this.source) ? this.take("float", float) : this.take("integer", integer);
+    const after = this.source.charCodeAt(this.position);
+    if (isLetter(after) || isDigit(after)) throw this.error("this is no number that PTX has", start, this.rest(start));
+    return token;
+  }
+
+  private string(): Token {
+    const start = this.position;
+    let at = start + 1;
+    while (at < this.source.length && this.source[at] !== '"') at += this.source[at] === "\\" ? 2 : 1;
+    if (at >= this.source.length) throw this.error("a string is not closed", start, this.rest(start));
+    this.position = at + 1;
+    return { kind: "string", text: this.source.slice(start, this.position), start, end: this.position };
+  }
+
+  /** What an error shows of a place that is no token. */
+  private rest(start: number): string {
+    return this.source.slice(start, start + 20).split("\n")[0]!;
   }
 
   /** Line and column, from 1, of an offset. */

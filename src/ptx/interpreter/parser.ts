@@ -1,7 +1,8 @@
 // Reads a PTX text into a module with every name resolved. It checks the grammar; what instructions mean is settled when they are compiled.
 import { Cursor } from "./cursor.js";
 import { isStateSpace, parseScalarType, parseVariables, parseVectorLength } from "./parse-declarations.js";
-import { OperandParser, Scope } from "./parse-operand.js";
+import { OperandParser } from "./parse-operand.js";
+import { Scope } from "./scope.js";
 import type { PtxFunction, PtxInstruction, PtxModule, PtxRegister, PtxVariable, SourceLocation, StateSpace } from "./types.js";
 
 /**
@@ -13,6 +14,8 @@ export function parsePtx(source: string): PtxModule {
 }
 
 const linkages: readonly string[] = ["visible", "extern", "weak", "common"];
+/** Characters of an instruction that errors show. */
+const mostText = 300;
 
 class Parser {
   private readonly cursor: Cursor;
@@ -25,7 +28,6 @@ class Parser {
     functions: new Map(),
     files: new Map(),
   };
-  private readonly functionNames = new Set<string>();
   private location: SourceLocation | undefined;
   /** The last `.loc` of each file, line and column. */
   private readonly places = new Map<string, SourceLocation>();
@@ -38,9 +40,6 @@ class Parser {
 
   module(): PtxModule {
     const { cursor, parsed } = this;
-    // A function may be called, or its address taken, before it is declared.
-    for (const match of cursor.lexer.source.matchAll(/\.(?:func|entry)\b\s*(?:\.noreturn\s*)?(?:\([^)]*\)\s*)?([\w$]+)/g))
-      this.functionNames.add(match[1]!);
     if (!cursor.isDotted("version")) throw cursor.fail("a PTX module starts with .version");
     while (cursor.token.kind !== "end") this.topLevel();
     return parsed;
@@ -69,14 +68,14 @@ class Parser {
     const { cursor, parsed } = this;
     if (cursor.acceptDotted("file")) {
       const index = cursor.count("a file number");
-      parsed.files.set(index, cursor.advance().text.replace(/^"|"$/g, ""));
+      if (cursor.token.kind !== "string") throw cursor.fail("expected the name of a file");
+      parsed.files.set(index, cursor.advance().text.slice(1, -1));
       while (cursor.accept(",")) cursor.count("a time or size");
     } else if (cursor.acceptDotted("loc")) {
       this.location = this.sourceLocation();
     } else if (cursor.acceptDotted("section")) {
       cursor.advance();
       for (let depth = 0; ; ) {
-        if (cursor.token.kind === "end") throw cursor.fail("a section is not closed");
         if (cursor.is("{")) depth++;
         if (cursor.is("}")) depth--;
         cursor.advance();
@@ -136,7 +135,8 @@ class Parser {
     const { line } = cursor.lexer.place(cursor.token.start);
     const kind = cursor.advance().text as "entry" | "func";
     if (kind === "func") cursor.acceptDotted("noreturn");
-    const scope = new Scope(undefined, "");
+    const registers: PtxRegister[] = [];
+    const scope = new Scope(undefined, "", registers);
     const returns = kind === "func" && cursor.is("(") ? this.parameters(scope) : [];
     const name = cursor.name("the name of a function");
     const parameters = cursor.is("(") ? this.parameters(scope) : [];
@@ -145,7 +145,7 @@ class Parser {
       kind,
       parameters,
       returns,
-      registers: [],
+      registers,
       variables: [],
       statements: [],
       branchTargets: new Map(),
@@ -157,7 +157,7 @@ class Parser {
       if (this.debugDirective()) continue;
       const directive = cursor.advance().text;
       const values: number[] = [];
-      if (cursor.atNumber())
+      if (cursor.atCount())
         do values.push(cursor.count("a number"));
         while (cursor.accept(","));
       fn.directives.set(directive, values);
@@ -168,7 +168,7 @@ class Parser {
     if (cursor.accept(";")) return;
     fn.defined = true;
     this.body(fn, scope);
-    this.operands.settle(parsed.variables, this.functionNames);
+    this.operands.settle(parsed.variables, parsed.functions);
   }
 
   private parameters(scope: Scope): PtxVariable[] {
@@ -200,7 +200,7 @@ class Parser {
     const { cursor } = this;
     if (cursor.accept(";")) return;
     if (cursor.is("{")) {
-      this.body(fn, new Scope(scope, `${++this.scopes}:`));
+      cursor.nested(() => this.body(fn, new Scope(scope, `${++this.scopes}:`, fn.registers)));
       return;
     }
     if (cursor.token.kind === "dotted") {
@@ -237,7 +237,7 @@ class Parser {
   private localDeclaration(fn: PtxFunction, scope: Scope): void {
     const { cursor } = this;
     if (cursor.acceptDotted("reg")) {
-      this.registers(fn, scope);
+      this.registers(scope);
       cursor.expect(";");
       return;
     }
@@ -252,33 +252,19 @@ class Parser {
     cursor.expect(";");
   }
 
-  private registers(fn: PtxFunction, scope: Scope): void {
+  private registers(scope: Scope): void {
     const { cursor } = this;
     const vector = parseVectorLength(cursor);
     const type = parseScalarType(cursor);
-    const add = (name: string): PtxRegister => {
-      const register: PtxRegister = { name, type, index: fn.registers.length };
-      fn.registers.push(register);
-      scope.registers.set(name, register);
-      return register;
-    };
     do {
+      const { token } = cursor;
       const name = cursor.name("the name of a register");
-      const names = [name];
+      let count: number | undefined;
       if (cursor.accept("<")) {
-        names.pop();
-        const count = cursor.count("a number of registers");
-        for (let k = 0; k < count; k++) names.push(name + k);
+        count = cursor.count("a number of registers");
         cursor.expect(">");
       }
-      for (const each of names) {
-        if (vector === 1) add(each);
-        else
-          scope.vectors.set(
-            each,
-            [..."xyzw"].slice(0, vector).map((axis) => add(`${each}.${axis}`)),
-          );
-      }
+      if (!scope.declare(name, { type, vector, count })) throw cursor.fail("this register is declared twice", token);
     } while (cursor.accept(","));
   }
 
@@ -290,8 +276,9 @@ class Parser {
     if (cursor.accept("@")) {
       const negated = cursor.accept("!");
       const token = cursor.token;
-      const register = scope.find((each) => each.registers.get(token.text));
-      if (register?.type !== "pred") throw cursor.fail("a guard is a predicate register");
+      const register = scope.register(token.text);
+      if (register === undefined || Array.isArray(register) || register.type !== "pred")
+        throw cursor.fail("a guard is a predicate register");
       cursor.advance();
       guard = { register, negated };
     }
@@ -300,12 +287,18 @@ class Parser {
     while (cursor.token.kind === "dotted") modifiers.push(cursor.advance().text);
     const operands: PtxInstruction["operands"] = [];
     while (!cursor.is(";") && !cursor.is("}")) {
-      operands.push(this.operands.parse(scope));
+      operands.push(this.operands.parse(scope, opcode === "call"));
       if (!cursor.accept(",")) break;
     }
     const end = cursor.expect(";").start;
-    const text = cursor.lexer.source.slice(start, end).replace(/\s+/g, " ").trim();
+    const text = plainText(cursor.lexer.source.slice(start, end));
     const location = this.location;
     return { opcode, modifiers, operands, line, column, text, ...(guard && { guard }), ...(location && { location }) };
   }
+}
+
+/** An instruction on one line, without comments. */
+function plainText(source: string): string {
+  const text = source.includes("/") ? source.replace(/\/\*[\s\S]*?\*\/|\/\/[^\n]*/g, " ") : source;
+  return (text.length > mostText ? `${text.slice(0, mostText)}...` : text).replace(/\s+/g, " ").trim();
 }

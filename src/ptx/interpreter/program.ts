@@ -5,7 +5,7 @@ import { LaunchError, UnsupportedPtxError } from "./errors.js";
 import type { LaunchOptions, PtxMachine } from "./machine.js";
 import { collectCounters, type LaunchCounters } from "./run/counters.js";
 import { GridRun, type GridShape, type Slot } from "./run/grid.js";
-import { LaunchState } from "./run/launch-state.js";
+import { LaunchState, mostRegisterBytes } from "./run/launch-state.js";
 import type { Checks } from "./run/options.js";
 import { type Allocation, globalHigh, shadow } from "./run/memory.js";
 import { type PtxFunction, type PtxInitialValue, type PtxModule, type PtxVariable, scalarBytes } from "./types.js";
@@ -38,6 +38,7 @@ export class PtxProgram {
   private readonly allocations = new Map<PtxVariable, Allocation>();
   private readonly kernels = new Map<string, CompiledKernel>();
   private readonly functionNames: string[];
+  private readonly functionNumbers: ReadonlyMap<string, number>;
   private unloaded = false;
 
   /** Allocates and fills the module's variables. @throws UnsupportedPtxError on an extern that nothing defines */
@@ -45,13 +46,19 @@ export class PtxProgram {
     this.machine = machine;
     this.module = module;
     this.functionNames = [...module.functions.keys()];
-    const placed = [...module.variables.values()].filter(({ space }) => space === "global" || space === "const");
-    for (const variable of placed) {
-      if (variable.external) throw new UnsupportedPtxError(`"${variable.name}" is extern and nothing defines it`, variable.line);
-      const kind = variable.space === "const" ? "constant" : "global";
-      this.allocations.set(variable, machine.memory.allocate(variable.bytes, kind, `variable ${variable.name}`));
+    this.functionNumbers = new Map(this.functionNames.map((name, k) => [name, k]));
+    try {
+      const placed = [...module.variables.values()].filter(({ space }) => space === "global" || space === "const");
+      for (const variable of placed) {
+        if (variable.external) throw new UnsupportedPtxError(`"${variable.name}" is extern and nothing defines it`, variable.line);
+        const kind = variable.space === "const" ? "constant" : "global";
+        this.allocations.set(variable, machine.memory.allocate(variable.bytes, kind, `variable ${variable.name}`));
+      }
+      for (const variable of placed) this.initialise(variable);
+    } catch (error) {
+      this.unload();
+      throw error;
     }
-    for (const variable of placed) this.initialise(variable);
   }
 
   /** Names of the kernels, in the order of the file. */
@@ -88,30 +95,28 @@ export class PtxProgram {
     const allocation = this.allocations.get(variable)!;
     const bytes = new Uint8Array(allocation.bytes);
     const size = scalarBytes[variable.type];
-    for (const [k, value] of variable.initial.entries()) {
+    for (const [at, value] of variable.initial) {
+      initialView.setBigUint64(8, 0n);
       this.initialBytes(value, variable);
-      bytes.set(new Uint8Array(initialView.buffer, 0, size), k * size);
+      bytes.set(new Uint8Array(initialView.buffer, 0, size), at * size);
     }
     this.machine.memory.write(allocation.base, bytes, variable.space === "const" ? shadow.constant : shadow.written);
   }
 
   private initialBytes(value: PtxInitialValue, variable: PtxVariable): void {
-    if (value.kind === "float") {
-      if (variable.type === "f32") initialView.setFloat32(0, value.value, true);
-      else initialView.setFloat64(0, value.value, true);
-      return;
-    }
     if (value.kind === "bits") {
       initialView.setBigUint64(0, BigInt.asUintN(64, value.value), true);
       return;
     }
     const target = this.module.variables.get(value.name);
     const allocation = target && this.allocations.get(target);
-    const fn = this.functionNames.indexOf(value.name);
-    if (allocation === undefined && fn < 0)
+    const fn = this.functionNumbers.get(value.name);
+    if (allocation === undefined && fn === undefined)
       throw new UnsupportedPtxError(`the initial value of "${variable.name}" names "${value.name}"`, variable.line);
     const address =
-      allocation === undefined ? (3n << 32n) + BigInt(16 * (fn + 1)) : (BigInt(globalHigh) << 32n) + BigInt(allocation.base + value.offset);
+      allocation === undefined
+        ? (3n << 32n) + BigInt(16 * (fn! + 1))
+        : (BigInt(globalHigh) << 32n) + BigInt(allocation.base + value.offset);
     initialView.setBigUint64(0, address, true);
   }
 
@@ -133,7 +138,7 @@ export class PtxProgram {
           if (allocation === undefined) throw new UnsupportedPtxError(`"${variable.name}" has no place in memory`, variable.line);
           return allocation.base;
         },
-        functionNumber: (name: string) => this.functionNames.indexOf(name),
+        functionNumber: (name: string) => this.functionNumbers.get(name)!,
       };
       kernel = new KernelCompiler(linkage, this.machine.support, { races, globalRaces }).compile(fn);
       this.kernels.set(key, kernel);
@@ -181,6 +186,11 @@ export class PtxProgram {
     const resident = options.cooperative
       ? blocks
       : Math.min(blocks, Math.max(1, Math.floor((options.residentBlocks ?? machine.residentBlocks) / clusterBlocks)) * clusterBlocks);
+    const warps = resident * Math.ceil((shape.block.x * shape.block.y * shape.block.z) / 32);
+    if (warps * kernel.entry.registerBytes > mostRegisterBytes)
+      throw new LaunchError(
+        `the registers of ${warps} warps of ${fn.name} take ${warps * kernel.entry.registerBytes} bytes: there are ${mostRegisterBytes}`,
+      );
     const localBytes = alignUp(kernel.localBytes ?? limits.stackBytes, 16);
     const lanes = 32 * Math.ceil((shape.block.x * shape.block.y * shape.block.z) / 32);
     const taken: Allocation[] = [];

@@ -68,10 +68,7 @@ export interface PtxRegister {
 }
 
 /** One value of an initialiser: a number's bits, or the address of a symbol (plus bytes), in the generic space or its own. */
-export type PtxInitialValue =
-  | { kind: "bits"; value: bigint }
-  | { kind: "float"; value: number }
-  | { kind: "symbol"; name: string; offset: number; generic: boolean };
+export type PtxInitialValue = { kind: "bits"; value: bigint } | { kind: "symbol"; name: string; offset: number; generic: boolean };
 
 /** A variable with storage: global, constant, shared, local, or a parameter. */
 export interface PtxVariable {
@@ -84,7 +81,8 @@ export interface PtxVariable {
   bytes: number;
   alignment: number;
   external: boolean;
-  initial: readonly PtxInitialValue[];
+  /** The values it begins with, by their places among its scalars; zero elsewhere. */
+  initial: ReadonlyMap<number, PtxInitialValue>;
   line: number;
 }
 

@@ -335,10 +335,10 @@ export class Emitter {
   }
 
   /** The whole function, `finish` run for each lane at the end; `result` is what the function returns. */
-  source(alive: ReadonlySet<number>, finish: string, result: string): string {
+  source(alive: (index: number) => boolean, finish: string, result: string): string {
     const back: string[] = [];
     for (const [index, held] of this.held) {
-      if (!held.changed || !alive.has(index)) continue;
+      if (!held.changed || !alive(index)) continue;
       const register = this.registers.get(index)!;
       const n = index;
       if (scalarBytes[register.type] === 16) for (let part = 0; part < 4; part++) back.push(`${this.slot(register, part)}=q${n}_${part};`);

@@ -4,12 +4,13 @@ import { UnsupportedPtxError } from "../errors.js";
 import { isStateSpace } from "../parse-declarations.js";
 import type { PtxFunction, PtxInstruction, PtxModule, PtxOperand, PtxRegister, PtxVariable } from "../types.js";
 import { type Collective, compileCollective } from "./collective.js";
-import { type CompileContext, type CompiledChecks, Emitter } from "./emitter.js";
+import { type CompileContext, type CompiledChecks, Emitter, literal } from "./emitter.js";
 import { handlerOf } from "./handlers.js";
 import { Paths } from "./paths.js";
-import { allInstructions, floatOnly, layOut, liveAtEnd, type RegisterFile, touched } from "./registers.js";
+import { allInstructions, floatOnly, layOut, liveness, type RegisterFile, touched } from "./registers.js";
 import { cutIntoSegments, type Segment, type SegmentEnd } from "./segments.js";
 import type { Support } from "./support.js";
+import { globalHigh } from "../run/memory.js";
 import type { Warp } from "../run/warp.js";
 
 /** Runs a segment for the lanes of a mask; gives the lanes whose guard lets them take the segment's branch or leave. */
@@ -66,6 +67,9 @@ export interface Linkage {
   functionNumber(name: string): number;
 }
 
+/** As many as sm_70 and later have, PTX ISA 9.0, section 5.1.6. */
+const mostParameterBytes = 32_764;
+
 const alignUp = (value: number, to: number): number => Math.ceil(value / Math.max(to, 1)) * Math.max(to, 1);
 
 /** Byte offsets of parameters, each at its alignment. */
@@ -80,12 +84,12 @@ export function parameterLayout(parameters: readonly PtxVariable[]): { offsets: 
 }
 
 /** Device functions that a function calls; undefined among them for a call through a pointer. */
-export function callees(fn: PtxFunction): (string | undefined)[] {
-  const found: (string | undefined)[] = [];
+function callees(fn: PtxFunction): Set<string | undefined> {
+  const found = new Set<string | undefined>();
   for (const statement of fn.statements) {
     if ("label" in statement || statement.opcode !== "call") continue;
     const target = statement.operands.find((operand) => operand.kind === "function" || operand.kind === "register");
-    found.push(target?.kind === "function" ? target.name : undefined);
+    found.add(target?.kind === "function" ? target.name : undefined);
   }
   return found;
 }
@@ -98,7 +102,7 @@ export class KernelCompiler {
   private readonly siteNumbers = new Map<PtxInstruction, number>();
   private readonly sharedPlaces = new Map<PtxVariable, number>();
   private sharedBytes = 0;
-  private readonly dynamicShared: PtxVariable[] = [];
+  private readonly dynamicShared = new Set<PtxVariable>();
 
   constructor(linkage: Linkage, support: Support, checks: CompiledChecks) {
     this.linkage = linkage;
@@ -109,9 +113,17 @@ export class KernelCompiler {
   compile(entry: PtxFunction): CompiledKernel {
     const reached = this.reach(entry);
     for (const fn of reached.functions) this.placeShared(fn);
-    this.sharedBytes = alignUp(this.sharedBytes, Math.max(16, ...this.dynamicShared.map(({ alignment }) => alignment)));
+    this.sharedBytes = alignUp(
+      this.sharedBytes,
+      [...this.dynamicShared].reduce((most, { alignment }) => Math.max(most, alignment), 16),
+    );
     for (const variable of this.dynamicShared) this.sharedPlaces.set(variable, this.sharedBytes);
     const { offsets, bytes } = parameterLayout(entry.parameters);
+    if (bytes > mostParameterBytes)
+      throw new UnsupportedPtxError(
+        `${entry.name} has ${bytes} bytes of parameters; a kernel has at most ${mostParameterBytes}`,
+        entry.line,
+      );
     const functions = new Map<string, CompiledFunction>();
     for (const fn of reached.functions) functions.set(fn.name, this.function(fn, offsets));
     const compiled = functions.get(entry.name)!;
@@ -141,16 +153,14 @@ export class KernelCompiler {
     };
     for (const fn of functions) {
       for (const name of callees(fn)) {
-        if (name !== undefined) {
-          if (name === entry.name) open = true;
-          add(name);
-        } else {
+        if (name !== undefined) add(name);
+        else if (!open) {
           open = true;
           for (const other of module.functions.values()) if (other.kind === "func") add(other.name);
         }
       }
     }
-    return { functions, open: open || recursive(entry.name, module) };
+    return { functions, open };
   }
 
   private placeShared(fn: PtxFunction): void {
@@ -162,9 +172,9 @@ export class KernelCompiler {
     };
     for (const statement of fn.statements) if (!("label" in statement)) statement.operands.forEach(look);
     for (const variable of used) {
-      if (this.sharedPlaces.has(variable) || this.dynamicShared.includes(variable)) continue;
+      if (this.sharedPlaces.has(variable) || this.dynamicShared.has(variable)) continue;
       if (variable.bytes === 0) {
-        this.dynamicShared.push(variable);
+        this.dynamicShared.add(variable);
         continue;
       }
       const place = alignUp(this.sharedBytes, variable.alignment);
@@ -192,38 +202,39 @@ export class KernelCompiler {
       places.set(variable, place);
       frameBytes = place + variable.bytes;
     }
-    frameBytes = alignUp(frameBytes, 16);
+    // A call takes room even if it keeps nothing, so that endless recursion ends.
+    frameBytes = alignUp(fn.kind === "func" ? Math.max(1, frameBytes) : frameBytes, 16);
     const segments = cutIntoSegments(fn);
     const usesCarry = fn.statements.some(
       (each) => !("label" in each) && (each.modifiers.includes("cc") || /^(addc|subc|madc)$/.test(each.opcode)),
     );
     const carry = usesCarry ? { name: "%carry", type: "pred" as const, index: fn.registers.length } : undefined;
-    if (carry !== undefined) fn.registers.push(carry);
-    const alive = liveAtEnd(fn, segments);
-    const kept = new Set<number>(carry === undefined ? [] : [carry.index]);
-    for (const [k, segment] of segments.entries()) {
-      if (carry !== undefined) alive[k]!.add(carry.index);
-      if (segment.end.kind === "collective" || segment.end.kind === "call") {
-        const { reads, writes } = touched(segment.end.instruction);
-        for (const { index } of reads) alive[k]!.add(index);
-        for (const { index } of writes) kept.add(index);
-      }
-      for (const index of alive[k]!) kept.add(index);
-    }
-    const file = layOut(fn, kept);
-    const formal = [...fn.returns, ...fn.parameters];
+    const { alive, kept } = liveness(segments);
+    if (carry !== undefined) kept.add(carry.index);
+    /** Registers that the lanes of a collective or a call find in the file. */
+    const handed = segments.map(({ end }) => {
+      if (end.kind !== "collective" && end.kind !== "call") return undefined;
+      const { reads, writes } = touched(end.instruction);
+      for (const { index } of [...reads, ...writes]) kept.add(index);
+      return new Set(reads.map(({ index }) => index));
+    });
+    const isAlive = (segment: number, index: number): boolean =>
+      index === carry?.index || alive(segment, index) || handed[segment]?.has(index) === true;
+    const file = layOut(carry === undefined ? fn.registers : [...fn.registers, carry], kept);
+    const formal = new Map([...fn.returns, ...fn.parameters].map((variable, k) => [variable, k]));
+    const parameterPlaces = new Map(fn.kind === "entry" ? fn.parameters.map((variable, k) => [variable, entryOffsets[k]!]) : []);
     const context: CompileContext = {
       address: (operand) => this.address(fn, operand.variable, operand.offset, places, formal, entryOffsets),
       functionAddress: (name) => ({ low: String(16 * (this.linkage.functionNumber(name) + 1)), high: "3" }),
-      isLocal: (variable) => places.has(variable) || (fn.kind === "func" && formal.includes(variable)),
-      entryParameter: (variable) => (fn.kind === "entry" ? entryOffsets[fn.parameters.indexOf(variable)] : undefined),
+      isLocal: (variable) => places.has(variable) || (fn.kind === "func" && formal.has(variable)),
+      entryParameter: (variable) => parameterPlaces.get(variable),
       site: (instruction) => this.site(instruction),
       file,
       floatOnly: floatOnly(fn, segments),
       checks: this.checks,
       ...(carry && { carry: { kind: "register" as const, register: carry } }),
     };
-    const sources = segments.map((segment, k) => this.source(segment, alive[k]!, context));
+    const sources = segments.map((segment, k) => this.source(segment, (index) => isAlive(k, index), context));
     const names = Object.keys(this.support).join(",");
     // One compilation for all segments: what they call is bound once.
     const make = new Function("support", `"use strict";const {${names}}=support;return [${sources.join(",\n")}];`);
@@ -257,7 +268,7 @@ export class KernelCompiler {
     };
   }
 
-  private source(segment: Segment, alive: ReadonlySet<number>, context: CompileContext): string {
+  private source(segment: Segment, alive: (index: number) => boolean, context: CompileContext): string {
     const emitter = new Emitter(context);
     for (const instruction of segment.instructions) emitter.emit(instruction, handlerOf(emitter, instruction));
     let finish = "";
@@ -277,43 +288,54 @@ export class KernelCompiler {
     variable: PtxVariable,
     offset: number,
     places: ReadonlyMap<PtxVariable, number>,
-    formal: readonly PtxVariable[],
+    formal: ReadonlyMap<PtxVariable, number>,
     entryOffsets: readonly number[],
   ): { low: string; high: string } {
     if (!isStateSpace(variable.space)) throw new UnsupportedPtxError(`"${variable.name}" has no address`, variable.line);
     const shared = this.sharedPlaces.get(variable);
-    if (shared !== undefined) return { low: String(shared + offset), high: "0" };
+    if (shared !== undefined) return constantAddress(0, shared + offset);
     const local = places.get(variable);
     if (local !== undefined) return { low: `(w.frameBase+${local + offset})`, high: "0" };
-    const place = formal.indexOf(variable);
-    if (place >= 0) {
+    const place = formal.get(variable);
+    if (place !== undefined) {
       if (fn.kind === "entry") return { low: `(w.paramBase+${entryOffsets[place]! + offset})`, high: "7" };
       return { low: `(w.parameters[${place}]+${offset})`, high: "0" };
     }
-    return { low: String(this.linkage.placeOf(variable) + offset), high: "7" };
+    return constantAddress(globalHigh, this.linkage.placeOf(variable) + offset);
   }
 }
 
-function recursive(entry: string, module: PtxModule): boolean {
-  const path = new Set<string>();
-  const done = new Set<string>();
-  const visit = (name: string): boolean => {
-    if (path.has(name)) return true;
-    const fn = module.functions.get(name);
-    if (fn === undefined || done.has(name)) return false;
-    path.add(name);
-    const found = callees(fn).some((next) => next !== undefined && visit(next));
-    path.delete(name);
-    done.add(name);
-    return found;
-  };
-  return visit(entry);
+/** An address so many bytes from the beginning of a window, as its halves. */
+function constantAddress(window: number, bytes: number): { low: string; high: string } {
+  return { low: literal(bytes | 0), high: literal((window + Math.floor(bytes / 2 ** 32)) | 0) };
 }
 
-/** Local bytes of the deepest chain of calls. */
-function deepest(name: string, functions: ReadonlyMap<string, CompiledFunction>): number {
-  const compiled = functions.get(name);
-  if (compiled === undefined) return 0;
-  const next = callees(compiled.source).map((callee) => (callee === undefined ? 0 : deepest(callee, functions)));
-  return compiled.frameBytes + Math.max(0, ...next);
+/** Local bytes of the deepest chain of calls; undefined if a function may come to call itself. */
+function deepest(entry: string, functions: ReadonlyMap<string, CompiledFunction>): number | undefined {
+  const known = new Map<string, number | undefined>();
+  const path = [{ name: entry, next: calledFrom(entry, functions), deepest: 0 }];
+  known.set(entry, undefined);
+  for (;;) {
+    const top = path.at(-1)!;
+    const callee = top.next.pop();
+    if (callee === undefined) {
+      path.pop();
+      const bytes = functions.get(top.name)!.frameBytes + top.deepest;
+      known.set(top.name, bytes);
+      const caller = path.at(-1);
+      if (caller === undefined) return bytes;
+      caller.deepest = Math.max(caller.deepest, bytes);
+    } else if (!known.has(callee)) {
+      known.set(callee, undefined);
+      path.push({ name: callee, next: calledFrom(callee, functions), deepest: 0 });
+    } else {
+      const bytes = known.get(callee);
+      if (bytes === undefined) return undefined;
+      top.deepest = Math.max(top.deepest, bytes);
+    }
+  }
+}
+
+function calledFrom(name: string, functions: ReadonlyMap<string, CompiledFunction>): string[] {
+  return [...callees(functions.get(name)!.source)].filter((callee) => callee !== undefined && functions.has(callee)) as string[];
 }

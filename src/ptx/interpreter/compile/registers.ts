@@ -95,44 +95,96 @@ export function successors(segments: readonly Segment[], index: number): number[
   return [index + 1];
 }
 
-/** Registers alive at the end of each segment, as sets of register indices. */
-export function liveAtEnd(fn: PtxFunction, segments: readonly Segment[]): Set<number>[] {
-  const words = (fn.registers.length + 31) >> 5;
-  const reads = segments.map(() => new Uint32Array(words));
-  const writes = segments.map(() => new Uint32Array(words));
-  const has = (set: Uint32Array, index: number): boolean => ((set[index >> 5]! >>> (index & 31)) & 1) === 1;
-  const put = (set: Uint32Array, index: number): void => {
-    set[index >> 5] = set[index >> 5]! | (1 << (index & 31));
+/** Words of the tables below, and steps over them, beyond which no time is spent on finding what is alive. */
+const mostWords = 2 ** 23;
+const mostSteps = 2 ** 28;
+
+/** Registers that a later segment may read: `alive` at the end of a segment, and `kept` by any. */
+export interface Liveness {
+  alive(segment: number, index: number): boolean;
+  kept: Set<number>;
+}
+
+/** What a segment does to registers as a whole: those it reads before it writes them, and those it writes. */
+interface Use {
+  reads: Set<number>;
+  writes: Set<number>;
+}
+
+function useOf(segment: Segment): Use {
+  const reads = new Set<number>();
+  const writes = new Set<number>();
+  const read = ({ index }: PtxRegister): void => {
+    if (!writes.has(index)) reads.add(index);
   };
-  for (const [k, segment] of segments.entries()) {
-    for (const instruction of allInstructions(segment)) {
-      const use = touched(instruction);
-      for (const { index } of use.reads) if (!has(writes[k]!, index)) put(reads[k]!, index);
-      for (const { index } of use.writes) put(writes[k]!, index);
-    }
-    if (segment.guard !== undefined && !has(writes[k]!, segment.guard.register.index)) put(reads[k]!, segment.guard.register.index);
+  for (const instruction of allInstructions(segment)) {
+    const use = touched(instruction);
+    use.reads.forEach(read);
+    for (const { index } of use.writes) writes.add(index);
   }
-  const entering = segments.map((_, k) => reads[k]!.slice());
-  const leaving = segments.map(() => new Uint32Array(words));
+  if (segment.guard !== undefined) read(segment.guard.register);
+  return { reads, writes };
+}
+
+/**
+ * Which registers are alive where, by the usual equations. Only registers that some segment reads before it writes them can be alive between
+ * segments. If tables take more than `room` words they all count as alive everywhere, which is right and slower to run.
+ */
+export function liveness(segments: readonly Segment[], room = mostWords): Liveness {
+  const uses = segments.map(useOf);
+  const numbers = new Map<number, number>();
+  for (const { reads } of uses) for (const index of reads) if (!numbers.has(index)) numbers.set(index, numbers.size);
+  const leaving = bitsLeaving(segments, uses, numbers, room);
+  if (leaving === undefined) return { alive: (_, index) => numbers.has(index), kept: new Set(numbers.keys()) };
+  const words = (numbers.size + 31) >> 5;
+  const alive = (segment: number, index: number): boolean => {
+    const number = numbers.get(index);
+    return number !== undefined && ((leaving[segment * words + (number >> 5)]! >>> (number & 31)) & 1) === 1;
+  };
+  const some = new Uint32Array(words);
+  for (let at = 0; at < leaving.length; at++) some[at % words] = some[at % words]! | leaving[at]!;
+  const kept = [...numbers].filter(([, number]) => ((some[number >> 5]! >>> (number & 31)) & 1) === 1);
+  return { alive, kept: new Set(kept.map(([index]) => index)) };
+}
+
+/** A row of bits for each segment; undefined if that would take too much room or time. */
+function bitsLeaving(
+  segments: readonly Segment[],
+  uses: readonly Use[],
+  numbers: ReadonlyMap<number, number>,
+  room: number,
+): Uint32Array<ArrayBuffer> | undefined {
+  const words = (numbers.size + 31) >> 5;
+  const size = segments.length * words;
+  if (size > room) return undefined;
+  const [leaving, entering] = [new Uint32Array(size), new Uint32Array(size)];
+  const into = new Uint32Array(words);
+  const next = segments.map((_, k) => successors(segments, k));
+  let steps = 0;
   for (let changed = true; changed; ) {
     changed = false;
     for (let k = segments.length - 1; k >= 0; k--) {
-      const out = leaving[k]!;
-      for (const next of successors(segments, k)) {
-        const from = entering[next]!;
-        for (let j = 0; j < words; j++) out[j] = out[j]! | from[j]!;
+      const row = k * words;
+      for (const other of next[k]!) for (let j = 0; j < words; j++) leaving[row + j] = leaving[row + j]! | entering[other * words + j]!;
+      into.set(leaving.subarray(row, row + words));
+      for (const index of uses[k]!.writes) {
+        const number = numbers.get(index);
+        if (number !== undefined) into[number >> 5] = into[number >> 5]! & ~(1 << (number & 31));
       }
-      const into = entering[k]!;
+      for (const index of uses[k]!.reads) {
+        const number = numbers.get(index)!;
+        into[number >> 5] = into[number >> 5]! | (1 << (number & 31));
+      }
       for (let j = 0; j < words; j++) {
-        const value = reads[k]![j]! | (out[j]! & ~writes[k]![j]!);
-        if (value >>> 0 !== into[j]) {
-          into[j] = value;
-          changed = true;
-        }
+        if (into[j] === entering[row + j]) continue;
+        entering[row + j] = into[j]!;
+        changed = true;
       }
+      steps += words * (next[k]!.length + 2) + uses[k]!.reads.size + uses[k]!.writes.size;
+      if (steps > mostSteps) return undefined;
     }
   }
-  return leaving.map((set) => new Set(fn.registers.filter(({ index }) => has(set, index)).map(({ index }) => index)));
+  return leaving;
 }
 
 const arithmetic = new Set([
@@ -179,15 +231,20 @@ export function floatOnly(fn: PtxFunction, segments: readonly Segment[]): Set<nu
       }
     }
   }
-  for (let changed = true; changed; ) {
-    changed = false;
-    for (const [from, to] of copies) {
-      if (excluded.has(to) && !excluded.has(from)) {
-        excluded.add(from);
-        changed = true;
-      }
-    }
+  // What is copied to a register that is not only a float is not only a float.
+  const sources = new Map<number, number[]>();
+  for (const [from, to] of copies) {
+    const list = sources.get(to);
+    if (list === undefined) sources.set(to, [from]);
+    else list.push(from);
   }
+  const found = [...excluded];
+  for (let to = found.pop(); to !== undefined; to = found.pop())
+    for (const from of sources.get(to) ?? []) {
+      if (excluded.has(from)) continue;
+      excluded.add(from);
+      found.push(from);
+    }
   const wide = (type: ScalarType): boolean => type !== "pred" && (scalarBytes[type] === 4 || scalarBytes[type] === 8);
   return new Set(fn.registers.filter(({ index, type }) => wide(type) && !excluded.has(index)).map(({ index }) => index));
 }
@@ -205,9 +262,9 @@ export interface RegisterFile {
 }
 
 /** Places for the registers that live between segments; the others exist only inside compiled code. */
-export function layOut(fn: PtxFunction, kept: ReadonlySet<number>): RegisterFile {
+export function layOut(all: readonly PtxRegister[], kept: ReadonlySet<number>): RegisterFile {
   const places = new Map<number, RegisterPlace>();
-  const registers = fn.registers.filter(({ index }) => kept.has(index));
+  const registers = all.filter(({ index }) => kept.has(index));
   let word = 0;
   for (const [bytes, kind, words] of [
     [16, "quad", 4],

@@ -100,7 +100,14 @@ export function cutIntoSegments(fn: PtxFunction): Segment[] {
     if (index === undefined) throw new UnsupportedPtxError(`label "${label}" is not in ${fn.name}`, fn.line);
     return index;
   };
+  const targets = new Map<string[], number[]>();
+  // Branches by one list share its targets.
+  const targetsOf = (names: string[]): number[] => {
+    const known = targets.get(names) ?? names.map(place);
+    targets.set(names, known);
+    return known;
+  };
   for (const { segment, label } of branches) if (segment.end.kind === "branch") segment.end.target = place(label);
-  for (const { segment, labels: names } of switches) if (segment.end.kind === "switch") segment.end.targets = names.map(place);
+  for (const { segment, labels: names } of switches) if (segment.end.kind === "switch") segment.end.targets = targetsOf(names);
   return segments;
 }

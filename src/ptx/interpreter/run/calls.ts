@@ -1,7 +1,9 @@
 // Calls of device functions: frames, arguments, calls through pointers, and the few functions that the system provides.
+import { popcount } from "../arithmetic/integer.js";
 import { firstLane, forEachLane } from "../compile/collective.js";
 import type { CompiledFunction } from "../compile/function.js";
 import type { PtxInstruction, PtxOperand } from "../types.js";
+import { mostRegisterBytes } from "./launch-state.js";
 import { assertFailed, printFormatted } from "./system-calls.js";
 import { Frame, type Group, type Warp } from "./warp.js";
 
@@ -95,13 +97,33 @@ function enter(warp: Warp, group: Group, name: string, shape: CallShape, instruc
       firstLane(group.mask),
       instruction,
     );
-  group.frame = new Frame(found, frame, group.segment + 1, base, passed);
+  if (!warp.launch.keepRegisters(found.registerBytes))
+    throw warp.launch.error(
+      "stackOverflow",
+      `calling ${name}: the registers of all calls under way would take more than ${mostRegisterBytes} bytes`,
+      warp,
+      firstLane(group.mask),
+      instruction,
+    );
+  group.frame = new Frame(found, frame, group.segment + 1, base, passed, popcount(group.mask));
   group.segment = 0;
 }
 
 /** Takes a group back to its caller. */
-export function leaveFrame(group: Group): void {
+export function leaveFrame(warp: Warp, group: Group): void {
   const { frame } = group;
+  letGo(warp, frame, popcount(group.mask));
   group.segment = frame.returnTo;
   group.frame = frame.parent!;
+}
+
+/** Takes a group's lanes out of all calls that they are in. */
+export function leaveFrames(warp: Warp, group: Group): void {
+  const lanes = popcount(group.mask);
+  for (let frame: Frame | undefined = group.frame; frame !== undefined; frame = frame.parent) letGo(warp, frame, lanes);
+}
+
+function letGo(warp: Warp, frame: Frame, lanes: number): void {
+  frame.lanes -= lanes;
+  if (frame.lanes === 0) warp.launch.keepRegisters(-frame.fn.registerBytes);
 }

@@ -9,6 +9,9 @@ import type { Checks, Limits } from "./options.js";
 import { Races } from "./races.js";
 import type { Warp } from "./warp.js";
 
+/** Bytes that the registers of all threads on the device may take together. */
+export const mostRegisterBytes = 2 ** 29;
+
 export interface LaunchSetting {
   kernel: CompiledKernel;
   checks: Checks;
@@ -44,7 +47,10 @@ export class LaunchState {
   steps = 0;
   /** Grows whenever a thread changes something another could be waiting for. */
   progress = 0;
+  /** Bytes of the registers of all calls under way. */
+  private registerBytes = 0;
   readonly printed: string[] = [];
+  private printedCharacters = 0;
   readonly counters: LaunchCounters = emptyCounters();
   readonly access: Access;
   /** The heap, for what is neither a load nor a store. */
@@ -75,9 +81,19 @@ export class LaunchState {
     this.globalRaces = setting.checks.globalRaces ? new GlobalRaces(setting.blocks, this) : undefined;
   }
 
-  tell(text: string): void {
+  /** Counts registers that a call takes, or gives back. False if there is no room for them. */
+  keepRegisters(bytes: number): boolean {
+    this.registerBytes += bytes;
+    return this.registerBytes <= mostRegisterBytes;
+  }
+
+  /** Takes what a kernel prints. False if that is more than `most` characters in all. */
+  tell(text: string, most: number): boolean {
+    this.printedCharacters += text.length;
+    if (this.printedCharacters > most) return false;
     this.printed.push(text);
     this.print?.(text);
+    return true;
   }
 
   /** Where an instruction stands: its PTX line, its line of the source, and that of the outermost call it was inlined at. */

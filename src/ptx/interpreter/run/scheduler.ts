@@ -3,7 +3,7 @@
 // that every thread gets on. Barriers of the block and the cluster are kept here.
 import type { CompiledSegment } from "../compile/function.js";
 import { firstLane, forEachLane } from "../compile/collective.js";
-import { callFunction, leaveFrame } from "./calls.js";
+import { callFunction, leaveFrame, leaveFrames } from "./calls.js";
 import { arriveAtBarrier, arriveAtCluster, clusterPassed, recheckAfterExit } from "./barriers.js";
 import { meet, refusePassing } from "./meetings.js";
 import type { PtxInstruction } from "../types.js";
@@ -193,9 +193,10 @@ function branchByIndex(warp: Warp, group: Group, targets: readonly number[], ins
 /** Ends lanes, or takes them back to the caller. True if they go on. */
 function leave(warp: Warp, group: Group, how: "exit" | "ret"): boolean {
   if (how === "ret" && group.frame.parent !== undefined) {
-    leaveFrame(group);
+    leaveFrame(warp, group);
     return true;
   }
+  leaveFrames(warp, group);
   warp.live &= ~group.mask;
   warp.exits.push({ lanes: group.mask, last: group.last });
   warp.groups.splice(warp.groups.indexOf(group), 1);

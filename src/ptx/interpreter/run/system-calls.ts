@@ -9,6 +9,12 @@ function place(warp: Warp, lane: number, instruction: PtxInstruction, high: numb
 }
 
 const localHigh = 2;
+/** Characters of a string that is printed, of a field, and of all that a launch prints. */
+const most = { string: 2 ** 20, field: 2 ** 16, launch: 2 ** 24 };
+
+function refuse(what: string, warp: Warp, lane: number, instruction: PtxInstruction): never {
+  throw warp.launch.error("illegalInstruction", what, warp, lane, instruction);
+}
 
 /** A 64-bit value in local memory, as halves. */
 function pointer(warp: Warp, lane: number, instruction: PtxInstruction, at: number): [low: number, high: number] {
@@ -22,6 +28,7 @@ function text(warp: Warp, lane: number, instruction: PtxInstruction, low: number
   for (let k = 0; ; k++) {
     const byte = warp.launch.view.getUint8(place(warp, lane, instruction, high, low + k, 1, 0));
     if (byte === 0) break;
+    if (k === most.string) refuse(`a string of more than ${most.string} bytes`, warp, lane, instruction);
     bytes.push(byte);
   }
   return new TextDecoder().decode(Uint8Array.from(bytes));
@@ -51,6 +58,8 @@ export function printFormatted(
       if (kind === "%") return "%";
       const columns = width === "*" ? view.getInt32(next(4), true) : Number(width ?? 0);
       const digits = precision === "*" ? view.getInt32(next(4), true) : precision === undefined ? undefined : Number(precision);
+      if (Math.max(Math.abs(columns), digits ?? 0) > most.field)
+        refuse(`"${kind}" printed with more than ${most.field} characters`, warp, lane, instruction);
       const long = /^(l|ll|z|t|j)$/.test(length ?? "");
       let body: string;
       if (/[eEfFgGaA]/.test(kind)) body = formatFloat(view.getFloat64(next(8), true), kind, digits ?? 6);
@@ -83,9 +92,23 @@ export function printFormatted(
       return body.padStart(columns);
     },
   );
-  warp.launch.tell(line);
+  if (!warp.launch.tell(line, most.launch)) refuse(`the launch prints more than ${most.launch} characters`, warp, lane, instruction);
   const result = results[0];
   if (result !== undefined) view.setInt32(place(warp, lane, instruction, localHigh, result, 4, 1), line.length, true);
+}
+
+/** A finite number with so many digits after the point, as many as that may be. */
+function fixed(value: number, digits: number): string {
+  if (digits <= 100 && Math.abs(value) < 1e21) return value.toFixed(digits);
+  // Every finite double is a whole number of 2^-1074.
+  const bits = new BigInt64Array(Float64Array.of(Math.abs(value)).buffer)[0]!;
+  const field = Number(bits >> 52n);
+  const units = ((bits & 0xfffffffffffffn) | (field === 0 ? 0n : 1n << 52n)) << BigInt(Math.max(field - 1, 0));
+  const scaled = units * 10n ** BigInt(digits);
+  const [whole, rest, half] = [scaled >> 1074n, scaled & ((1n << 1074n) - 1n), 1n << 1073n];
+  const rounded = (whole + (rest > half || (rest === half && (whole & 1n) === 1n) ? 1n : 0n)).toString().padStart(digits + 1, "0");
+  const sign = value < 0 || Object.is(value, -0) ? "-" : "";
+  return `${sign}${rounded.slice(0, rounded.length - digits)}${digits > 0 ? "." : ""}${rounded.slice(rounded.length - digits)}`;
 }
 
 function formatFloat(value: number, kind: string, digits: number): string {
@@ -94,10 +117,10 @@ function formatFloat(value: number, kind: string, digits: number): string {
   const lower = kind.toLowerCase();
   const written =
     lower === "f"
-      ? value.toFixed(digits)
+      ? fixed(value, digits)
       : lower === "e"
-        ? exponent(value.toExponential(digits))
-        : exponent(String(Number(value.toPrecision(Math.max(1, digits)))));
+        ? exponent(value.toExponential(Math.min(digits, 100)))
+        : exponent(String(Number(value.toPrecision(Math.min(Math.max(1, digits), 100)))));
   return kind === lower ? written : written.toUpperCase();
 }
 

@@ -23,8 +23,18 @@ export class Frame {
   /** Local places of the parameters, results first. */
   readonly parameters: readonly number[];
   readonly depth: number;
+  /** Lanes that have not left it. */
+  lanes: number;
 
-  constructor(fn: CompiledFunction, parent: Frame | undefined, returnTo: number, base: number, parameters: readonly number[]) {
+  constructor(
+    fn: CompiledFunction,
+    parent: Frame | undefined,
+    returnTo: number,
+    base: number,
+    parameters: readonly number[],
+    lanes: number,
+  ) {
+    this.lanes = lanes;
     const buffer = new ArrayBuffer(fn.registerBytes);
     this.fn = fn;
     this.words = new Int32Array(buffer);
@@ -130,7 +140,8 @@ export class Warp {
     this.tagBase = block.tagBase;
     this.seen = new Int32Array(block.warpCount);
     this.tag = (this.time << 11) | (32 * index);
-    const frame = new Frame(entry, undefined, -1, 0, []);
+    const frame = new Frame(entry, undefined, -1, 0, [], count);
+    launch.keepRegisters(entry.registerBytes);
     this.groups = [{ frame, segment: 0, mask: this.lanes, wait: undefined, last: -1 }];
     this.enter(frame);
   }
