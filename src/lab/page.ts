@@ -49,5 +49,7 @@ export async function readPage(folder: string): Promise<Page> {
 
 /** Answers with a sentence and closes the connection, so that no body is waited for. */
 export function refuse(response: ServerResponse, status: number, sentence: string): void {
-  response.writeHead(status, { ...headers, "Content-Type": "text/plain; charset=utf-8", Connection: "close" }).end(`${sentence}\n`);
+  const body = Buffer.from(`${sentence}\n`);
+  const type = { "Content-Type": "text/plain; charset=utf-8", "Content-Length": body.length };
+  response.writeHead(status, { ...headers, ...type, Connection: "close" }).end(body);
 }

@@ -1,71 +1,26 @@
 // What a lab that anyone on this machine can reach has to survive: raw bytes, foreign hosts, sockets that break off.
-import { randomBytes } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import "../../src/index.js";
-import { defaultSettings, type Lab, openLab } from "../../src/lab/index.js";
+import { defaultSettings } from "../../src/lab/index.js";
 import { parseRequest } from "../../src/lab/messages.js";
+import { type Ending, frame, framesOf, get, hostMark, RawLab, upgrade } from "./raw.js";
 
-const folder = await mkdtemp(join(tmpdir(), "spillway-lab-"));
-let lab: Lab;
-let token: string;
-let host: string;
-
+let lab: RawLab;
 beforeAll(async () => {
-  await writeFile(join(folder, "index.html"), "<title>lab</title>");
-  lab = await openLab({ page: folder, engine: "cpu" });
-  token = new URL(lab.url).searchParams.get("token")!;
-  host = `127.0.0.1:${lab.port}`;
+  lab = await RawLab.open();
 });
-afterAll(async () => {
-  await lab.close();
-  await rm(folder, { recursive: true });
-});
+afterAll(() => lab[Symbol.asyncDispose]());
 
-/** Sends bytes and gives what comes back until the server closes, or until `enough` says so. */
-function exchange(bytes: string | Buffer, enough: (answer: Buffer) => boolean = () => false): Promise<Buffer> {
-  return new Promise((resolve) => {
-    const socket = connect(lab.port, "127.0.0.1", () => socket.write(bytes));
-    let answer: Buffer = Buffer.alloc(0);
-    socket.on("data", (part) => {
-      answer = Buffer.concat([answer, part]);
-      if (enough(answer)) socket.destroy();
-    });
-    socket.on("error", () => {});
-    socket.on("close", () => resolve(answer));
-  });
-}
+const exchange = (bytes: Buffer | string, ending?: Ending) => lab.exchange(lab.fill(bytes), ending);
+const serves = async () => expect(await lab.serves()).toBe(true);
 
-const get = (target: string, headers = `Host: ${host}\r\n`) => `GET ${target} HTTP/1.1\r\n${headers}Connection: close\r\n\r\n`;
-const upgrade = (headers: { host?: string; origin?: string; target?: string } = {}) =>
-  `GET ${headers.target ?? `/?token=${token}`} HTTP/1.1\r\nHost: ${headers.host ?? host}\r\nOrigin: ${headers.origin ?? `http://${host}`}\r\n` +
-  `Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${randomBytes(16).toString("base64")}\r\n\r\n`;
-
-/** A masked frame as a browser sends it. */
-function frame(payload: Buffer | string, first = 0x81): Buffer {
-  const body = Buffer.from(payload);
-  const long = body.length > 65_535;
-  const head = Buffer.alloc(long ? 10 : body.length > 125 ? 4 : 2);
-  head[0] = first;
-  head[1] = 0x80 | (long ? 127 : body.length > 125 ? 126 : body.length);
-  if (long) head.writeBigUInt64BE(BigInt(body.length), 2);
-  else if (body.length > 125) head.writeUInt16BE(body.length, 2);
-  const mask = randomBytes(4);
-  return Buffer.concat([head, mask, body.map((byte, i) => byte ^ mask[i % 4]!)]);
-}
-
-/** Opens a socket by hand, sends frames after the handshake, and gives the server's first close code, 0 where it closed without one. */
-async function closeCodeAfter(...frames: Buffer[]): Promise<number> {
-  const answer = await exchange(Buffer.concat([Buffer.from(upgrade()), ...frames]), (bytes) => bytes.includes(Buffer.from([0x88, 0x02])));
+/** Opens a socket, sends frames after the handshake, and gives the code that the server closes it with. */
+async function closeCodeAfter(...frames: Buffer[]): Promise<number | undefined> {
+  const closing = (answer: Buffer) => framesOf(answer).find(({ opcode }) => opcode === 8);
+  const answer = await exchange(Buffer.concat([Buffer.from(upgrade()), ...frames]), { enough: (bytes) => closing(bytes) !== undefined });
   expect(answer.toString("latin1")).toContain("101 Switching Protocols");
-  const at = answer.lastIndexOf(Buffer.from([0x88, 0x02]));
-  return at < 0 ? 0 : answer.readUInt16BE(at + 2);
+  return closing(answer)?.payload.readUInt16BE(0);
 }
-
-const serves = async () => expect(await (await fetch(`http://${host}/`)).text()).toBe("<title>lab</title>");
 
 describe("a lab that is sent raw bytes", () => {
   it.each(["/%", "/%ff", "//", "///", "/%00", "/\\", "/?%", "*", "http://[", "http://example.org/", "/constructor", "/__proto__"])(
@@ -78,20 +33,12 @@ describe("a lab that is sent raw bytes", () => {
 
   it("answers what is no HTTP with a sentence", async () => {
     expect(String(await exchange("\x16\x03\x01\x02\r\n\r\n"))).toMatch(/^HTTP\/1\.1 400 [\s\S]*\r\n\r\nthis is no HTTP request\n$/);
-    expect(String(await exchange(get("/", `Host: ${host}\r\nX: ${"x".repeat(100_000)}\r\n`)))).toMatch(/^HTTP\/1\.1 431 /);
+    expect(String(await exchange(get("/", `Host: ${hostMark}\r\nX: ${"x".repeat(100_000)}\r\n`)))).toMatch(/^HTTP\/1\.1 431 /);
     await serves();
   });
 
   it("survives a refused upgrade whose sender breaks off", async () => {
-    for (let k = 0; k < 20; k++) {
-      await new Promise<void>((done) => {
-        const socket: Socket = connect(lab.port, "127.0.0.1", () => {
-          socket.write(upgrade({ origin: "http://example.org" }), () => socket.resetAndDestroy());
-        });
-        socket.on("error", () => {});
-        socket.on("close", () => done());
-      });
-    }
+    for (let k = 0; k < 20; k++) await exchange(upgrade({ origin: "http://example.org" }), { reset: true });
     await serves();
   });
 
@@ -134,7 +81,7 @@ describe("a lab that is asked for too much", () => {
     const open: Socket[] = [];
     const status = () =>
       new Promise<string>((resolve) => {
-        const socket = connect(lab.port, "127.0.0.1", () => socket.write(upgrade()));
+        const socket = connect(lab.port, "127.0.0.1", () => socket.write(lab.fill(upgrade())));
         open.push(socket);
         socket.on("error", () => {});
         socket.once("data", (part) => resolve(String(part)));
@@ -149,7 +96,9 @@ describe("a lab that is asked for too much", () => {
   it("runs one thing at a time for a page", async () => {
     const request = (id: number) => frame(JSON.stringify({ type: "run", id, settings: { ...defaultSettings, size: 20 }, steps: 2000 }));
     const messages = String(
-      await exchange(Buffer.concat([Buffer.from(upgrade()), request(1), request(2)]), (bytes) => bytes.includes('"type":"result"')),
+      await exchange(Buffer.concat([Buffer.from(upgrade()), request(1), request(2)]), {
+        enough: (bytes) => bytes.includes('"type":"result"'),
+      }),
     );
     expect(messages).toContain('"id":2,"message":"run 1 is under way; wait for its result"');
     expect(messages).toContain('{"type":"result","id":1,');
