@@ -37,8 +37,8 @@ export default {
       throw new Error("a foreign host is answered");
     if (answer.startsWith("HTTP/1.1 101") && !(asked.includes(lab.token) && asked.includes(`http://`)))
       throw new Error("a socket is opened without token or origin");
-    const refused = /^HTTP\/1\.1 [45]\d\d [\s\S]*?\r\n\r\n([\s\S]*)\n$/.exec(answer);
-    if (refused) throw new Refusal(Buffer.from(refused[1]!.split("\nHTTP/1.1", 1)[0]!, "latin1").toString());
+    const refused = /^HTTP\/1\.1 [45]\d\d [\s\S]*?\r\n\r\n([\s\S]*)\n$/.exec(answer.slice(answer.lastIndexOf("HTTP/1.1 ")));
+    if (refused) throw new Refusal(Buffer.from(refused[1]!, "latin1").toString());
   },
   check: async () => {
     if (!(await lab.serves())) throw new Error("the page is not served");
