@@ -1,13 +1,12 @@
-// Reads comma-separated text into a matrix of numbers, with chosen columns kept aside as text. csv-parse splits the cells.
-import type { Info, Options } from "csv-parse";
+// Reads comma-separated text into a matrix of numbers, with chosen columns kept aside as text.
 import { nearNames } from "../core/near-names.js";
 import { quoted } from "../core/text.js";
 import { describe, Matrix } from "../numerics/index.js";
 import { checkFields } from "../reservoir/validate.js";
-import { detectDelimiter } from "./csv-delimiter.js";
+import { cellNumber, eachRecord, isHeader, missingMarkers, namesIn, type RecordPlace } from "./csv-records.js";
 import { checkText, FormatError, type SourceOptions } from "./errors.js";
 import { readText } from "./files.js";
-import { checkPolicy, fillMissing, type MissingPolicy, parseNumber } from "./missing.js";
+import { checkPolicy, fillMissing, type MissingPolicy } from "./missing.js";
 
 /** How a CSV file is read; what is left out is found where that is certain. */
 export interface CsvOptions {
@@ -34,7 +33,8 @@ export interface CsvOptions {
   readonly encoding?: string | undefined;
 }
 
-const fields: readonly (keyof (CsvOptions & SourceOptions))[] = [
+/** The names of the options of CSV readers. */
+export const csvFields: readonly (keyof (CsvOptions & SourceOptions))[] = [
   "header",
   "delimiter",
   "decimal",
@@ -46,9 +46,6 @@ const fields: readonly (keyof (CsvOptions & SourceOptions))[] = [
   "encoding",
   "source",
 ];
-
-/** What a missing value is written as, unless said otherwise. */
-export const missingMarkers: readonly string[] = ["", "NA", "N/A", "NaN", "nan", "null", "NULL", "None", "?"];
 
 /** The numbers of a table as a matrix, and its text beside it. */
 export interface CsvTable {
@@ -64,7 +61,7 @@ export interface CsvTable {
 
 /** Reads a CSV file; see {@link parseCsv}. @throws FileError where it cannot be read. */
 export async function readCsv(path: string, options: CsvOptions = {}): Promise<CsvTable> {
-  checkFields(options, fields);
+  checkFields(options, csvFields);
   return parseCsv(await readText(path, "CSV", options.encoding), { ...options, source: path });
 }
 
@@ -74,7 +71,7 @@ export async function readCsv(path: string, options: CsvOptions = {}): Promise<C
  * @throws FormatError naming the row, counted from 1 as an editor counts lines, and the column.
  */
 export async function parseCsv(text: string, options: CsvOptions & SourceOptions = {}): Promise<CsvTable> {
-  checkFields(options, fields);
+  checkFields(options, csvFields);
   checkPolicy(options.missing ?? "error");
   const source = options.source ?? "CSV text";
   checkText(text, source);
@@ -82,39 +79,9 @@ export async function parseCsv(text: string, options: CsvOptions & SourceOptions
     if (options[name] !== undefined && !Array.isArray(options[name]))
       throw new TypeError(`${name} is ${describe(options[name])}; it takes a list`);
   }
-  const clean = normalized(text);
   const reader = new TableReader(source, options);
-  const settings: Options = {
-    delimiter: options.delimiter ?? detectDelimiter(clean, options.comment, options.decimal),
-    record_delimiter: "\n",
-    comment: options.comment ?? null,
-    comment_no_infix: true,
-    trim: true,
-    relax_column_count: true,
-    // Far from free otherwise: csv-parse makes an error of every line of another width, relaxed or not.
-    skip_empty_lines: true,
-    on_record: (record: unknown, context: Info) => {
-      reader.take(record as string[], context);
-      return null;
-    },
-  };
-  const { parse } = await (typeof Buffer === "undefined" ? import("csv-parse/browser/esm/sync") : import("csv-parse/sync"));
-  try {
-    parse(clean, settings);
-  } catch (error) {
-    if (error instanceof FormatError) throw error;
-    if (!(error instanceof Error && "code" in error)) throw error;
-    if (String(error.code).includes("OPTION")) throw new RangeError(error.message);
-    if (!("lines" in error)) throw error;
-    const row = Number(error.lines);
-    throw new FormatError("CSV", source, `${error.message} (a quote within a quoted cell is written twice)`, { row }, error);
-  }
+  await eachRecord(text, source, options, (cells, place) => reader.take(cells, place));
   return reader.table();
-}
-
-function normalized(text: string): string {
-  const plain = text.startsWith("\uFEFF") ? text.slice(1) : text;
-  return plain.includes("\r") ? plain.replace(/\r\n?/g, "\n") : plain;
 }
 
 /** A column that is read: where it stands, and what it is called. */
@@ -137,8 +104,6 @@ class TableReader {
   #filled = 0;
   readonly #lines: number[] = [];
   readonly #cells: string[][] = [];
-  /** Blank lines before the last row. */
-  #blank = 0;
 
   constructor(source: string, options: CsvOptions) {
     this.#source = source;
@@ -146,16 +111,12 @@ class TableReader {
     this.#markers = new Set(options.missingMarkers ?? missingMarkers);
   }
 
-  take(record: readonly string[], { lines, empty_lines: blank }: Pick<Info, "lines" | "empty_lines">): void {
-    const breaks = record.reduce((sum, cell) => (cell.includes("\n") ? sum + cell.split("\n").length - 1 : sum), 0);
-    const line = lines - breaks;
-    const blankBefore = blank - this.#blank;
-    this.#blank = blank;
+  take(record: readonly string[], { line, blankBefore }: RecordPlace): void {
     if (this.#names === undefined) {
       this.#width = record.length;
       const cells = record.map((cell) => cell.trim());
-      this.#named = this.#isHeader(cells, line);
-      this.#names = this.#named ? cells.map((cell, i) => (cell === "" ? String(i) : cell)) : cells.map((_, i) => String(i));
+      this.#named = isHeader(cells, line, this.#source, this.#options);
+      this.#names = this.#named ? namesIn(cells) : cells.map((_, i) => String(i));
       this.#choose(line);
       if (this.#named) return;
     } else if (this.#width === 1) for (let k = blankBefore; k > 0; k--) this.#row([""], line - k);
@@ -197,7 +158,7 @@ class TableReader {
     }
     for (const column of this.#numeric) {
       const cell = cells[column.index]!.trim();
-      const value = this.#markers.has(cell) ? Number.NaN : this.#number(cell);
+      const value = this.#markers.has(cell) ? Number.NaN : cellNumber(cell, this.#options);
       if (value === undefined) {
         throw this.#failCell(
           line,
@@ -213,23 +174,6 @@ class TableReader {
       this.#cells[k]!.push(cells[index]!);
     });
     this.#lines.push(line);
-  }
-
-  #number(cell: string): number | undefined {
-    if (this.#options.decimal !== ",") return parseNumber(cell);
-    return cell.includes(".") ? undefined : parseNumber(cell.replace(",", "."));
-  }
-
-  #isHeader(cells: readonly string[], line: number): boolean {
-    if (this.#options.header !== undefined) return this.#options.header;
-    const words = cells.filter((cell) => !this.#markers.has(cell) && this.#number(cell) === undefined).length;
-    const numbers = cells.filter((cell) => this.#number(cell) !== undefined).length;
-    if (words > 0 && numbers > 0) {
-      throw this.#fail(`row ${line} holds both words and numbers; say header: true if it names the columns, header: false if it is data`, {
-        row: line,
-      });
-    }
-    return words > 0;
   }
 
   #choose(line: number): void {

@@ -31,7 +31,13 @@ export interface Lab {
 /** Connections at a time, and how many of them may be pages with a socket. */
 const most = { connections: 128, pages: 8 };
 /** What a request may take; a connection that says nothing for `idleMs` is closed. */
-const limits = { maxHeaderSize: 16_384, headersTimeout: 5000, requestTimeout: 10_000, connectionsCheckingInterval: 1000 };
+const limits = {
+  maxHeaderSize: 16_384,
+  headersTimeout: 5000,
+  requestTimeout: 10_000,
+  connectionsCheckingInterval: 1000,
+  requireHostHeader: false,
+};
 const idleMs = 30_000;
 /** A refused connection has so long to read why. */
 const partingMs = 2000;

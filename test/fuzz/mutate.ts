@@ -182,7 +182,7 @@ function mutateText(input: Uint8Array, random: Random, tokens: readonly string[]
       break;
     }
     default:
-      parts.splice(at, 0, ...Array<string>(random.chance(0.1) ? 5000 : random.size(40)).fill(`${parts[at] ?? ""}${word()}`));
+      parts.splice(at, 0, ...copies(`${parts[at] ?? ""}${word()}`, random.chance(0.1) ? 5000 : random.size(40)));
   }
   return utf8.encode(parts.join(""));
 }
@@ -196,7 +196,7 @@ function mutateLines(text: string, random: Random): string {
       lines.splice(at, random.size(3));
       break;
     case 1:
-      lines.splice(at, 0, ...Array<string>(random.chance(0.1) ? 5000 : random.size(20)).fill(lines[other]!));
+      lines.splice(at, 0, ...copies(lines[other]!, random.chance(0.1) ? 5000 : random.size(20)));
       break;
     case 2:
       [lines[at], lines[other]] = [lines[other]!, lines[at]!];
@@ -205,6 +205,11 @@ function mutateLines(text: string, random: Random): string {
       lines[at] = lines[at]! + lines[other]!;
   }
   return lines.join("\n");
+}
+
+/** So many copies of a piece, fewer if they would be longer than a mutant. */
+function copies(piece: string, count: number): string[] {
+  return Array<string>(Math.min(count, Math.ceil(longest / Math.max(1, piece.length)))).fill(piece);
 }
 
 /** A copy of a JSON value with one to a few of its parts changed, taken out, doubled, renamed or swapped. */
