@@ -93,6 +93,24 @@ describe("race checks", () => {
   });
 });
 
+describe("stores that conflict and are no race", () => {
+  it("are those of equal bytes", () => {
+    const launch = (wrong: number) => bench.run("equal_stores", { grid: 1, block: 64 }, [output(new Float32Array(64)), wrong]);
+    launch(0);
+    expect(simulationError(() => launch(1))).toMatchObject({
+      kind: "race",
+      message: expect.stringContaining("race on shared byte 0: this thread writes what thread (31,0,0) wrote with no barrier between"),
+      site: { thread: { x: 40 } },
+    });
+  });
+
+  it("are those of one instruction of a warp", () => {
+    const launch = (wrong: number) => bench.run("one_store", { grid: 1, block: 32 }, [output(new Int32Array(32)), wrong]);
+    launch(0);
+    expect(simulationError(() => launch(1)).kind).toBe("race");
+  });
+});
+
 describe("convergence checks", () => {
   it("does not wait at a barrier for threads that have exited", () => {
     for (const leaves of [0, 1]) {

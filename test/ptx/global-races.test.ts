@@ -8,7 +8,7 @@ const header = ".version 7.8\n.target sm_75\n.address_size 64\n";
 function run(zero: string, one: string, memory: Int32Array | Uint16Array | Uint8Array = new Int32Array(4)): void {
   const bench = new Bench(
     `${header}.visible .entry k(.param .u64 words)
-{ .reg .b64 %p; .reg .b32 %a, %b, %c; .reg .b16 %h; .reg .pred %q; ld.param.u64 %p, [words]; mov.u32 %c, %ctaid.x; mov.u32 %a, 5; cvt.u16.u32 %h, %a;
+{ .reg .b64 %p; .reg .b32 %a, %b, %c; .reg .b16 %h; .reg .pred %q; ld.param.u64 %p, [words]; mov.u32 %c, %ctaid.x; add.u32 %a, %c, 5; cvt.u16.u32 %h, %a;
   setp.ne.u32 %q, %c, 0; @%q bra second;
   ${zero} ret;
 second:
@@ -76,6 +76,7 @@ describe("blocks that touch the same memory with nothing between", () => {
 
   it.each([
     ["load and load", load, load],
+    ["store equal bytes", "st.global.u32 [%p], 7;", "st.global.u32 [%p], 7;"],
     ["store neighbours", store, "st.global.u32 [%p+4], %a;"],
     ["store two halves of a word", "st.global.u16 [%p], %h;", "st.global.u16 [%p+2], %h;"],
     ["add by atomics", "red.global.add.u32 [%p], 1;", "red.global.add.u32 [%p], 1;"],
@@ -94,6 +95,27 @@ describe("blocks that touch the same memory with nothing between", () => {
   it("do not where it is their own shared memory, by a generic address", () => {
     const own = ".shared .b32 mine; mov.u32 %b, mine; cvt.u64.u32 %p, %b; cvta.shared.u64 %p, %p; st.u32 [%p], %a; ld.u32 %b, [%p];";
     expect(() => run(own, own.replace(".shared .b32 mine;", ""))).not.toThrow();
+  });
+});
+
+describe("threads of one block on global memory", () => {
+  const bench = new Bench(fixture("faults"), { checks: { globalRaces: true } });
+  const launch = (wrong: number, checks = {}) =>
+    bench.run("block_race", { grid: 2, block: 64, checks }, [output(new Int32Array(128)), wrong], true);
+
+  it("are in order by a barrier", () => {
+    expect(() => launch(0)).not.toThrow();
+  });
+
+  it("race without one, in a block and in a warp", () => {
+    expect(simulationError(() => launch(1))).toMatchObject({
+      kind: "race",
+      message: expect.stringMatching(
+        /race on global memory, byte \d+ of the output \(512 bytes\): this thread (stores|loads) what thread \(\d+,0,0\) (stored|loaded), and no barrier is between/,
+      ),
+    });
+    expect(simulationError(() => launch(2)).kind).toBe("race");
+    expect(() => launch(1, { globalRaces: false })).not.toThrow();
   });
 });
 

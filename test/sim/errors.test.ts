@@ -180,7 +180,7 @@ describe("a launch", () => {
 
 describe("races between blocks", () => {
   it("are looked for where the environment or an option asks for it", () => {
-    const store = "mov.u32 %a, 1; st.global.u32 [%p], %a;";
+    const store = "mov.u32 %a, %ctaid.x; st.global.u32 [%p], %a;";
     expect(faultOf(store, { checks: { globalRaces: true } }).message).toMatch(
       /race on global memory, byte 0 of words \(16 bytes\): this thread stores what block \(0,0,0\) stored, .* block \(1,0,0\), thread \(0,0,0\)/,
     );

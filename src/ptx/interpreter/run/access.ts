@@ -13,6 +13,7 @@ const localHigh = 2;
 const write = 1;
 const both = 2;
 const strong = 4;
+const later = 8;
 
 export type Resolve = (
   warp: Warp,
@@ -102,7 +103,7 @@ export class Access {
     }
     const wrong = this.check(place, bytes, kind, warp, lane, site, describe);
     if (wrong) return this.nowhere(bytes);
-    if (shared >= 0 && (mode & strong) === 0) this.race(warp, lane, site, shared, bytes, kind);
+    if (shared >= 0 && (mode & strong) === 0) this.race(warp, lane, site, shared, bytes, kind, (mode & later) !== 0);
     return place;
   };
 
@@ -117,7 +118,7 @@ export class Access {
         const { freed, words } = this.memory.describe(place + k);
         throw launch.error(freed ? "useAfterFree" : "outOfBounds", `${describe()}, ${words}`, warp, lane, site);
       }
-      if (mark === shadow.arriving)
+      if (mark === shadow.arriving && launch.checks.races)
         throw launch.error("race", `${describe()}, which a cp.async still copies to: nothing waited for it`, warp, lane, site);
       if (kind !== 0 && mark === shadow.constant)
         throw launch.error("readOnly", `${describe()}, which is constant memory`, warp, lane, site);
@@ -134,7 +135,7 @@ export class Access {
     return false;
   }
 
-  private race(warp: Warp, lane: number, site: number, address: number, bytes: number, kind: number): void {
+  private race(warp: Warp, lane: number, site: number, address: number, bytes: number, kind: number, arrives: boolean): void {
     const { launch } = warp;
     if (!launch.checks.races) return;
     if (bytes < 4) {
@@ -144,7 +145,7 @@ export class Access {
     for (let k = 0; k < bytes; k += 4) {
       const word = ((address + k) >>> 2) + warp.tagBase;
       if (kind === 0) launch.races.read(warp, lane, site, word);
-      else launch.races.write(warp, lane, site, word);
+      else launch.races.write(warp, lane, site, word, arrives);
     }
   }
 
@@ -166,7 +167,7 @@ export class Access {
     bytes: number,
     used: number,
   ): void => {
-    const to = this.resolve(warp, lane, site, sharedSpace, toHigh, toLow, 0, bytes, write);
+    const to = this.resolve(warp, lane, site, sharedSpace, toHigh, toLow, 0, bytes, write | later);
     const copied = new Uint8Array(bytes);
     const unit = bytes % 16 === 0 ? 16 : bytes % 8 === 0 ? 8 : 4;
     for (let k = 0; k < Math.min(used, bytes); k += unit) {
@@ -196,9 +197,9 @@ export class Access {
       if (bytes % 16 !== 0 || bytes < 16)
         throw warp.launch.error("illegalInstruction", `a bulk copy of ${bytes} bytes: it takes a multiple of 16`, warp, lane, site);
       const copied = new Uint8Array(bytes);
-      const to = this.resolve(warp, lane, site, sharedSpace, toHigh, toLow, 0, 16, write);
+      const to = this.resolve(warp, lane, site, sharedSpace, toHigh, toLow, 0, 16, write | later);
       for (let k = 0; k < bytes; k += 16) {
-        if (k > 0) this.resolve(warp, lane, site, sharedSpace, toHigh, toLow, k, 16, write);
+        if (k > 0) this.resolve(warp, lane, site, sharedSpace, toHigh, toLow, k, 16, write | later);
         const from = this.resolve(warp, lane, site, globalSpace, fromHigh, fromLow, k, 16, 0);
         warp.launch.globalRaces?.touch(warp, lane, site, from, 16, false);
         copied.set(this.memory.bytes.subarray(from, from + 16), k);

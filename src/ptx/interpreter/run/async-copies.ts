@@ -48,10 +48,9 @@ export class AsyncCopies {
     const { warp, memory } = this;
     const { races, checks } = warp.launch;
     for (const { site, place, bytes } of copies) {
-      memory.write(place, bytes);
-      if (!checks.races) continue;
       const first = warp.tagBase + ((place - warp.block.sharedBase) >>> 2);
-      for (let word = first; word < first + bytes.length / 4; word++) races.write(warp, lane, site, word);
+      if (checks.races) for (let word = first; word < first + bytes.length / 4; word++) races.write(warp, lane, site, word);
+      memory.write(place, bytes);
     }
   }
 }

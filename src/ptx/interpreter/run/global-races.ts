@@ -1,8 +1,10 @@
-// Finds two blocks at the same bytes of global memory, one of them storing, with nothing between that orders them. Order between blocks comes as
+// Finds two threads at the same bytes of global memory, one of them storing, with nothing between that orders them: of one block by what
+// orders its warps (races.ts), of two blocks by what orders blocks. Two stores of equal bytes are no race. Order between blocks comes as
 // the PTX memory model has it: what one did before a fence and a strong store after it (or a release) is known to another after a strong load
 // and a fence after that (or an acquire). A load is over for whoever saw a strong store that came after it, fences or none: data that carry
 // their own flag rely on that. Where all this is coarse it is so to the side of silence: the warps of a block share a clock, any strong load sees
 // every strong store, and of the readers of a word the last two are kept. Fences of the block alone (.cta) do not count.
+import { Accesses, type Conflict, nameOf } from "./accesses.js";
 import type { LaunchState } from "./launch-state.js";
 import type { Warp } from "./warp.js";
 
@@ -17,11 +19,20 @@ interface Page {
   /** The last reader of another block than `reader`. */
   readonly otherReader: Int32Array;
   readonly otherRead: Int32Array;
+  /** What threads of the block `writer` stored, and threads of the block `reader` loaded. */
+  readonly threads: Accesses;
 }
 
-function emptyPage(): Page {
-  const words = () => new Int32Array(pageWords);
-  return { writer: words(), written: words(), reader: words(), read: words(), otherReader: words(), otherRead: words() };
+/** What another block did to a word: its number, from 1, and whether it stored. */
+interface BlockConflict {
+  readonly block: number;
+  readonly stored: boolean;
+}
+
+function emptyPage(length: number): Page {
+  const words = () => new Int32Array(length);
+  const blocks = { writer: words(), written: words(), reader: words(), read: words(), otherReader: words(), otherRead: words() };
+  return { ...blocks, threads: new Accesses(length) };
 }
 
 /** What a block knows of the times of the others. */
@@ -69,7 +80,7 @@ export class GlobalRaces {
   private readonly finished: Int32Array;
   private publications = 0;
   private lastNumber = -1;
-  private lastPage: Page = emptyPage();
+  private lastPage: Page = emptyPage(pageWords);
 
   constructor(blocks: number, launch: LaunchState) {
     this.launch = launch;
@@ -120,12 +131,18 @@ export class GlobalRaces {
     if (acquire) raise(order.known, order.seen);
   }
 
+  /** Forgets which threads of a block did what, as their times begin anew. */
+  forgetThreads({ block }: BlockOrder): void {
+    for (const { writer, reader, threads } of [...this.pages.values(), ...this.bytes.values()])
+      for (let at = 0; at < writer.length; at++) if (writer[at] === block || reader[at] === block) threads.forget(at, 1);
+  }
+
   private page(word: number): Page {
     const number = Math.floor(word / pageWords);
     if (number === this.lastNumber) return this.lastPage;
     let page = this.pages.get(number);
     if (page === undefined) {
-      page = emptyPage();
+      page = emptyPage(pageWords);
       this.pages.set(number, page);
     }
     this.lastNumber = number;
@@ -138,72 +155,115 @@ export class GlobalRaces {
     const order = warp.block.order!;
     order.changed = true;
     order.stirred = true;
+    const word = place >>> 2;
     if (bytes < 4) {
-      this.word(warp, order, lane, site, this.page(place >>> 2), (place >>> 2) % pageWords, place, stores, false);
-      this.splitWords.add(place >>> 2);
-      for (let k = 0; k < bytes; k++) this.byte(warp, order, lane, site, place + k, stores);
+      const conflict = this.blockConflict(order, this.page(word), word % pageWords, stores);
+      const other = conflict ?? this.threadConflict(order, this.page(word), word % pageWords, warp, lane, stores);
+      if (other !== undefined) this.refuse(warp, lane, site, place, bytes, stores, other);
+      this.splitWords.add(word);
+      this.each(warp, order, lane, site, place, bytes, stores);
       return;
     }
-    for (let word = place >>> 2; word < (place + bytes) >>> 2; word++) {
-      this.word(warp, order, lane, site, this.page(word), word % pageWords, 4 * word, stores, true);
-      if (this.splitWords.size > 0 && this.splitWords.has(word))
-        for (let k = 0; k < 4; k++) this.byte(warp, order, lane, site, 4 * word + k, stores);
+    for (let k = word; k < (place + bytes) >>> 2; k++) {
+      const conflict = this.note(order, this.page(k), k % pageWords, warp, lane, site, stores);
+      if (conflict !== undefined) this.refuse(warp, lane, site, 4 * k, 4, stores, conflict);
+      if (this.splitWords.size > 0 && this.splitWords.has(k)) this.each(warp, order, lane, site, 4 * k, 4, stores);
     }
   }
 
-  private byte(warp: Warp, order: BlockOrder, lane: number, site: number, place: number, stores: boolean): void {
-    let page = this.bytes.get(place);
-    if (page === undefined) {
-      const one = () => new Int32Array(1);
-      page = { writer: one(), written: one(), reader: one(), read: one(), otherReader: one(), otherRead: one() };
-      this.bytes.set(place, page);
+  /** Bytes one by one. */
+  private each(warp: Warp, order: BlockOrder, lane: number, site: number, first: number, bytes: number, stores: boolean): void {
+    for (let place = first; place < first + bytes; place++) {
+      let page = this.bytes.get(place);
+      if (page === undefined) {
+        page = emptyPage(1);
+        this.bytes.set(place, page);
+      }
+      const conflict = this.note(order, page, 0, warp, lane, site, stores);
+      if (conflict !== undefined) this.refuse(warp, lane, site, place, 1, stores, conflict);
     }
-    this.word(warp, order, lane, site, page, 0, place, stores, true);
   }
 
-  private word(
-    warp: Warp,
-    order: BlockOrder,
-    lane: number,
-    site: number,
-    page: Page,
-    at: number,
-    place: number,
-    stores: boolean,
-    notes: boolean,
-  ): void {
-    const { block, known, over, time } = order;
+  /** What another block did that an access now conflicts with. */
+  private blockConflict({ block, known, over }: BlockOrder, page: Page, at: number, stores: boolean): BlockConflict | undefined {
     const { writer, written, reader, read, otherReader, otherRead } = page;
     const unordered = (other: number, when: number, times: Int32Array) => other !== 0 && other !== block && times[other]! < when;
-    const verb = stores ? "stores" : "loads";
-    if (unordered(writer[at]!, written[at]!, known)) throw this.report(warp, lane, site, place, verb, writer[at]!, "stored");
-    if (stores) {
-      if (unordered(reader[at]!, read[at]!, over)) throw this.report(warp, lane, site, place, verb, reader[at]!, "loaded");
-      if (unordered(otherReader[at]!, otherRead[at]!, over)) throw this.report(warp, lane, site, place, verb, otherReader[at]!, "loaded");
-      if (!notes) return;
-      writer[at] = block;
-      written[at] = time;
-    } else if (notes) {
-      if (reader[at] !== block) {
-        otherReader[at] = reader[at]!;
-        otherRead[at] = read[at]!;
-        reader[at] = block;
-      }
-      read[at] = time;
-    }
+    if (unordered(writer[at]!, written[at]!, known)) return { block: writer[at]!, stored: true };
+    if (!stores) return undefined;
+    if (unordered(reader[at]!, read[at]!, over)) return { block: reader[at]!, stored: false };
+    if (unordered(otherReader[at]!, otherRead[at]!, over)) return { block: otherReader[at]!, stored: false };
+    return undefined;
   }
 
-  private report(warp: Warp, lane: number, site: number, place: number, mine: string, other: number, theirs: string): Error {
+  /** What a thread of the same block did. */
+  private threadConflict({ block }: BlockOrder, page: Page, at: number, warp: Warp, lane: number, stores: boolean): Conflict | undefined {
+    const { writer, reader, threads } = page;
+    if (writer[at] !== block) threads.writers[at] = 0;
+    if (reader[at] !== block) threads.readers[at] = 0;
+    return threads.conflict(at, warp, lane, stores);
+  }
+
+  /** Notes an access, if nothing conflicts with it. */
+  private note(
+    order: BlockOrder,
+    page: Page,
+    at: number,
+    warp: Warp,
+    lane: number,
+    site: number,
+    stores: boolean,
+  ): BlockConflict | Conflict | undefined {
+    const { block, time } = order;
+    const { writer, written, reader, read, otherReader, otherRead, threads } = page;
+    const conflict = this.blockConflict(order, page, at, stores);
+    if (conflict !== undefined) return conflict;
+    if (writer[at] !== block) threads.writers[at] = 0;
+    if (reader[at] !== block) threads.readers[at] = 0;
+    const other = stores ? threads.store(at, warp, lane, site) : threads.load(at, warp, lane);
+    if (other !== undefined) return other;
+    if (stores) {
+      writer[at] = block;
+      written[at] = time;
+      return undefined;
+    }
+    if (reader[at] !== block) {
+      otherReader[at] = reader[at]!;
+      otherRead[at] = read[at]!;
+      reader[at] = block;
+    }
+    read[at] = time;
+    return undefined;
+  }
+
+  /** Refuses a conflict; one of two stores only if they turn out to store different bytes. */
+  private refuse(
+    warp: Warp,
+    lane: number,
+    site: number,
+    place: number,
+    bytes: number,
+    stores: boolean,
+    conflict: BlockConflict | Conflict,
+  ): void {
+    const error = (): Error => {
+      const { words } = this.launch.access.describe(place);
+      const [name, order] =
+        "block" in conflict
+          ? [
+              this.blockName(warp, conflict.block),
+              "nothing orders the two: a fence before a flag is stored, and one after it is loaded, do",
+            ]
+          : [nameOf(warp, conflict.tag), "no barrier is between"];
+      const did = `this thread ${stores ? "stores" : "loads"} what ${name} ${conflict.stored ? "stored" : "loaded"}`;
+      return this.launch.error("race", `race on global memory, ${words}: ${did}, and ${order}`, warp, lane, site);
+    };
+    if (!stores || !conflict.stored) throw error();
+    this.launch.stores.add(place, bytes, error);
+  }
+
+  private blockName(warp: Warp, block: number): string {
     const { x, y } = warp.block.gridSize;
-    const [number, row] = [other - 1, Math.floor((other - 1) / x)];
-    const name = `(${number % x},${row % y},${Math.floor(row / y)})`;
-    const { words } = this.launch.access.describe(place);
-    return this.launch.error(
-      "race",
-      `race on global memory, ${words}: this thread ${mine} what block ${name} ${theirs}, and nothing orders the two: a fence before a flag is stored, and one after it is loaded, do`,
-      warp,
-      lane,
-      site,
-    );
+    const [number, row] = [block - 1, Math.floor((block - 1) / x)];
+    return `block (${number % x},${row % y},${Math.floor(row / y)})`;
   }
 }

@@ -7,6 +7,7 @@ import { emptyCounters, type LaunchCounters } from "./counters.js";
 import { GlobalRaces } from "./global-races.js";
 import type { Checks, Limits } from "./options.js";
 import { Races } from "./races.js";
+import { ConflictingStores } from "./stores.js";
 import type { Warp } from "./warp.js";
 
 /** Bytes that the registers of all threads on the device may take together. */
@@ -41,6 +42,7 @@ export class LaunchState {
   readonly localBytes: number;
   readonly paramBase: number;
   readonly races: Races;
+  readonly stores: ConflictingStores;
   /** Undefined where that check is off. */
   readonly globalRaces: GlobalRaces | undefined;
   /** Segments run so far by all warps: the simulated clock. */
@@ -77,7 +79,8 @@ export class LaunchState {
     this.fileNames = setting.fileNames;
     this.startNanoseconds = setting.startNanoseconds;
     this.print = setting.print;
-    this.races = new Races(setting.tagWords, setting.checks.races, this);
+    this.races = new Races(setting.tagWords, this);
+    this.stores = new ConflictingStores(setting.heap);
     this.globalRaces = setting.checks.globalRaces ? new GlobalRaces(setting.blocks, this) : undefined;
   }
 

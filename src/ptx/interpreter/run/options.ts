@@ -8,11 +8,11 @@ export interface Checks {
   alignment: boolean;
   /** Reads of bytes that nothing wrote. Fixed when the device is made. */
   initialised: boolean;
-  /** Shared-memory races between threads of a block. */
+  /** Shared-memory races between threads of a block, and touching what a copy still brings. Stores of equal bytes are none. */
   races: boolean;
   /**
-   * Races on global memory between blocks, by the fences that the memory model asks for. Off by default, since it makes a kernel several times
-   * slower.
+   * Races on global memory: between blocks, by the fences that the memory model asks for, and between threads of a block. Off by default, since
+   * it makes a kernel several times slower.
    */
   globalRaces: boolean;
   /**

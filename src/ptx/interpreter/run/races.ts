@@ -1,40 +1,32 @@
 // Finds two threads of a block at the same shared bytes, one of them storing, with nothing between that orders them. Order comes from
 // barriers (of the block, named, of a warp, of a cluster, mbarrier) and from atomics, volatile, release and acquire accesses and fences.
-// Each warp keeps a vector of the times it knows of the others (Fidge 1988, Mattern 1989); each shared word keeps its last writer and reader
-// as `time << 11 | who`. Where this is coarse it is so to the side of silence: lanes of a warp share a clock, and any strong access orders.
+// Each warp keeps a vector of the times it knows of the others (Fidge 1988, Mattern 1989). Where this is coarse it is so to the side of silence:
+// lanes of a warp share a clock, and any strong access orders. Two stores of equal bytes are no race, nor are those of one instruction of a warp.
+import { Accesses, type Conflict, nameOf, threadOf } from "./accesses.js";
 import type { LaunchState } from "./launch-state.js";
 import type { Warp } from "./warp.js";
 
-/** Who, besides a thread number: several lanes of warp w are 1024 + w, several warps are `severalWarps`. */
-const severalLanes = 1024;
-const severalWarps = 1056;
-const who = 2047;
 /** A word whose four bytes are followed one by one, because something narrower than a word touched it. */
 const split = 0x7fffffff;
 const lastTime = 1_000_000;
 
 export class Races {
-  readonly writers: Int32Array;
-  readonly readers: Int32Array;
-  private readonly readerWarps: Int32Array;
-  private readonly bytes = new Map<number, Int32Array>();
+  readonly words: Accesses;
+  private readonly bytes = new Map<number, Accesses>();
+  /** Whether the times of warps are kept: for shared memory, or for global memory alone. */
   private readonly enabled: boolean;
   private readonly launch: LaunchState;
 
-  constructor(words: number, enabled: boolean, launch: LaunchState) {
-    const length = enabled ? words : 0;
-    this.writers = new Int32Array(length);
-    this.readers = new Int32Array(length);
-    this.readerWarps = new Int32Array(length);
-    this.enabled = enabled;
+  constructor(words: number, launch: LaunchState) {
+    const { races, globalRaces } = launch.checks;
+    this.words = new Accesses(races ? words : 0);
+    this.enabled = races || globalRaces;
     this.launch = launch;
   }
 
   /** Forgets the accesses to a block's words. */
   forget(first: number, count: number): void {
-    if (!this.enabled) return;
-    this.writers.fill(0, first, first + count);
-    this.readers.fill(0, first, first + count);
+    this.words.forget(first, count);
     if (this.bytes.size > 0) for (const word of this.bytes.keys()) if (word >= first && word < first + count) this.bytes.delete(word);
   }
 
@@ -108,13 +100,13 @@ export class Races {
    * changes. @throws SimulationError
    */
   readByProduct(warp: Warp, site: number, word: number): number {
-    if (!this.enabled) return 0;
-    const writer = this.writers[word]!;
-    const tags = writer === split ? this.bytes.get(word)!.subarray(0, 4) : [writer];
+    if (!this.launch.checks.races) return 0;
+    const writer = this.words.writers[word]!;
+    const tags = writer === split ? this.bytes.get(word)!.writers : [writer];
     let stamp = 0;
     for (const tag of tags) {
       stamp = (stamp + tag) | 0;
-      const name = tag & who;
+      const name = threadOf(tag);
       if (tag === 0 || tag >>> 11 <= warp.block.proxied[name >> 5]!) continue;
       const what = `reads shared byte ${(word - warp.tagBase) * 4}, which thread ${warp.block.threadName(name)} wrote: no fence.proxy.async comes after that`;
       throw this.launch.error("race", what, warp, 0, site);
@@ -126,6 +118,7 @@ export class Races {
     if (warp.time > lastTime) {
       const { block } = warp;
       this.forget(block.tagBase, (block.sharedBytes + 3) >> 2);
+      this.launch.globalRaces?.forgetThreads(block.order!);
       block.released.fill(0);
       block.proxied.fill(0);
       for (const each of block.warps) {
@@ -141,102 +134,64 @@ export class Races {
     warp.ordered = (least + 1) << 11;
   }
 
-  /** True if what a tag stands for may have happened at the same time as what `warp` does now in `thread`. */
-  private unordered(tag: number, warp: Warp, thread: number, word: number): boolean {
-    const name = tag & who;
-    const time = tag >>> 11;
-    if (tag < warp.ordered || name === thread) return false;
-    if (name < severalLanes) return warp.seen[name >> 5]! < time;
-    if (name < severalWarps) return warp.seen[name - severalLanes]! < time;
-    const mask = this.readerWarps[word]!;
-    for (let v = 0; v < warp.seen.length; v++) if ((mask >>> v) & 1 && v !== warp.index && warp.seen[v]! < time) return true;
-    return false;
+  private report(warp: Warp, lane: number, site: number, word: number, { tag, stored }: Conflict, writes: boolean): Error {
+    const address = (word - warp.tagBase) * 4;
+    const what = `race on shared byte ${address}: this thread ${writes ? "writes" : "reads"} what ${nameOf(warp, tag)} ${stored ? "wrote" : "read"} with no barrier between`;
+    return this.launch.error("race", what, warp, lane, site);
   }
 
-  private report(warp: Warp, lane: number, site: number, word: number, tag: number, mine: string, theirs: string): Error {
-    const { block } = warp;
-    const address = (word - warp.tagBase) * 4;
-    const name = tag & who;
-    const other =
-      name < severalLanes
-        ? `thread ${block.threadName(name)}`
-        : name < severalWarps
-          ? `other lanes of warp ${name - severalLanes}`
-          : "other warps";
-    return this.launch.error(
-      "race",
-      `race on shared byte ${address}: this thread ${mine} what ${other} ${theirs} with no barrier between`,
-      warp,
-      lane,
-      site,
-    );
+  /** Refuses a conflict of `bytes` bytes from `byte` of a word; one of two stores only if they turn out to store different bytes. */
+  private refuse(
+    warp: Warp,
+    lane: number,
+    site: number,
+    word: number,
+    byte: number,
+    bytes: number,
+    conflict: Conflict,
+    writes: boolean,
+  ): void {
+    const error = (): Error => this.report(warp, lane, site, word, conflict, writes);
+    if (!writes || !conflict.stored) throw error();
+    this.launch.stores.add(warp.sharedBase + 4 * (word - warp.tagBase) + byte, bytes, error);
   }
 
   read(warp: Warp, lane: number, site: number, word: number): void {
-    const writer = this.writers[word]!;
-    if (writer === split) {
+    if (this.words.writers[word] === split) {
       for (let k = 0; k < 4; k++) this.touchByte(warp, lane, site, word, k, false);
       return;
     }
-    const thread = 32 * warp.index + lane;
-    if (this.unordered(writer, warp, thread, word)) throw this.report(warp, lane, site, word, writer, "reads", "wrote");
-    const mine = warp.tag + lane;
-    const reader = this.readers[word]!;
-    const name = reader & who;
-    if (reader < warp.ordered || name === thread) {
-      this.readers[word] = mine;
-      return;
-    }
-    if (name === severalWarps) {
-      this.readerWarps[word] = this.readerWarps[word]! | (1 << warp.index);
-      return;
-    }
-    const otherWarp = name < severalLanes ? name >> 5 : name - severalLanes;
-    const time = Math.min(reader >>> 11, warp.time);
-    if (otherWarp === warp.index) this.readers[word] = (time << 11) | (severalLanes + warp.index);
-    else {
-      this.readers[word] = (time << 11) | severalWarps;
-      this.readerWarps[word] = (1 << otherWarp) | (1 << warp.index);
-    }
+    const conflict = this.words.load(word, warp, lane);
+    if (conflict !== undefined) this.refuse(warp, lane, site, word, 0, 4, conflict, false);
   }
 
-  write(warp: Warp, lane: number, site: number, word: number): void {
-    const writer = this.writers[word]!;
-    if (writer === split) {
+  /** A store; `arrives`: what it stores comes later, and counts as other bytes than those there. */
+  write(warp: Warp, lane: number, site: number, word: number, arrives = false): void {
+    if (this.words.writers[word] === split) {
       for (let k = 0; k < 4; k++) this.touchByte(warp, lane, site, word, k, true);
       return;
     }
-    const thread = 32 * warp.index + lane;
-    if (this.unordered(writer, warp, thread, word)) throw this.report(warp, lane, site, word, writer, "writes", "wrote");
-    const reader = this.readers[word]!;
-    if (this.unordered(reader, warp, thread, word)) throw this.report(warp, lane, site, word, reader, "writes", "read");
-    this.writers[word] = warp.tag + lane;
+    const conflict = this.words.store(word, warp, lane, site);
+    if (conflict === undefined) return;
+    if (arrives) throw this.report(warp, lane, site, word, conflict, true);
+    this.refuse(warp, lane, site, word, 0, 4, conflict, true);
   }
 
   /** An access narrower than a word, `address` in the block's shared window. */
   narrow(warp: Warp, lane: number, site: number, address: number, bytes: number, writes: boolean): void {
-    if (!this.enabled) return;
     const word = (address >>> 2) + warp.tagBase;
-    if (this.writers[word] !== split) {
-      const tags = new Int32Array(8);
-      tags.fill(this.writers[word]!, 0, 4);
-      tags.fill(this.readers[word]!, 4, 8);
-      this.bytes.set(word, tags);
-      this.writers[word] = split;
+    if (this.words.writers[word] !== split) {
+      const each = new Accesses(4);
+      for (let k = 0; k < 4; k++) each.copy(k, this.words, word);
+      this.bytes.set(word, each);
+      this.words.writers[word] = split;
     }
     for (let k = 0; k < bytes; k++) this.touchByte(warp, lane, site, word, (address & 3) + k, writes);
   }
 
   private touchByte(warp: Warp, lane: number, site: number, word: number, byte: number, writes: boolean): void {
-    const tags = this.bytes.get(word)!;
-    const thread = 32 * warp.index + lane;
-    const writer = tags[byte]!;
-    const verb = writes ? "writes" : "reads";
-    if (this.unordered(writer, warp, thread, word)) throw this.report(warp, lane, site, word, writer, verb, "wrote");
-    const reader = tags[4 + byte]!;
-    if (writes) {
-      if (this.unordered(reader, warp, thread, word)) throw this.report(warp, lane, site, word, reader, verb, "read");
-      tags[byte] = warp.tag + lane;
-    } else if (!this.unordered(reader, warp, thread, word)) tags[4 + byte] = warp.tag + lane;
+    const each = this.bytes.get(word)!;
+    const conflict = writes ? each.store(byte, warp, lane, site) : each.load(byte, warp, lane);
+    if (conflict !== undefined) this.refuse(warp, lane, site, word, byte, 1, conflict, writes);
   }
 }

@@ -85,6 +85,7 @@ export function runWarp(warp: Warp): boolean {
     const taken = segment.run === undefined ? 0 : segment.run(warp, group.mask);
     if (!segment.idle && group.frame.parent === undefined) group.last = group.segment;
     const goesOn = finishSegment(warp, group, segment, taken);
+    launch.stores.settle();
     if (warp.polled !== 0) {
       warp.polled = 0;
       budget -= pollCost;

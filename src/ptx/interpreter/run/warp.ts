@@ -135,8 +135,8 @@ export class Warp {
     this.localBytes = launch.localBytes;
     this.localBase = block.localBase + 32 * index * launch.localBytes;
     this.paramBase = launch.paramBase;
-    this.writers = launch.races.writers;
-    this.readers = launch.races.readers;
+    this.writers = launch.races.words.writers;
+    this.readers = launch.races.words.readers;
     this.tagBase = block.tagBase;
     this.seen = new Int32Array(block.warpCount);
     this.tag = (this.time << 11) | (32 * index);

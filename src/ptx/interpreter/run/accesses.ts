@@ -1,0 +1,112 @@
+// Who stored to and loaded from words last, and whether that may have happened at the same time as an access now. A thread's access is a tag,
+// `time << 11 | who`; what a warp knows of the others' times says what comes before: see races.ts. Used for shared words, for the four bytes of a
+// shared word that something narrower touched, and for what threads of one block do to global memory.
+import type { Warp } from "./warp.js";
+
+/** Who, besides a thread number: several lanes of warp w are 1024 + w, several warps are `severalWarps`. */
+const severalLanes = 1024;
+const severalWarps = 1056;
+const who = 2047;
+
+/** An access that conflicts with one now: its tag, and whether it stored. */
+export interface Conflict {
+  readonly tag: number;
+  readonly stored: boolean;
+}
+
+export class Accesses {
+  /** Tags; 0 if there is none. */
+  readonly writers: Int32Array;
+  readonly readers: Int32Array;
+  /** Warps that loaded, if they are several. */
+  private readonly readerWarps: Int32Array;
+  /** The instruction of a segment's run that stored last: all that it stores at once is in no order, and does not conflict. */
+  private readonly marks: Float64Array;
+
+  constructor(words: number) {
+    this.writers = new Int32Array(words);
+    this.readers = new Int32Array(words);
+    this.readerWarps = new Int32Array(words);
+    this.marks = new Float64Array(words);
+  }
+
+  forget(first: number, count: number): void {
+    this.writers.fill(0, first, first + count);
+    this.readers.fill(0, first, first + count);
+  }
+
+  /** A load by a lane of a warp. Gives the store that it conflicts with. */
+  load(at: number, warp: Warp, lane: number): Conflict | undefined {
+    const thread = 32 * warp.index + lane;
+    const writer = this.writers[at]!;
+    if (this.unordered(writer, warp, thread, at)) return { tag: writer, stored: true };
+    const reader = this.readers[at]!;
+    const name = reader & who;
+    if (reader < warp.ordered || name === thread) {
+      this.readers[at] = warp.tag + lane;
+      return undefined;
+    }
+    if (name === severalWarps) {
+      this.readerWarps[at] = this.readerWarps[at]! | (1 << warp.index);
+      return undefined;
+    }
+    const otherWarp = name < severalLanes ? name >> 5 : name - severalLanes;
+    const time = Math.min(reader >>> 11, warp.time);
+    if (otherWarp === warp.index) this.readers[at] = (time << 11) | (severalLanes + warp.index);
+    else {
+      this.readers[at] = (time << 11) | severalWarps;
+      this.readerWarps[at] = (1 << otherWarp) | (1 << warp.index);
+    }
+    return undefined;
+  }
+
+  /** A store by a lane of a warp. Gives the access that it conflicts with. */
+  store(at: number, warp: Warp, lane: number, site: number): Conflict | undefined {
+    const thread = 32 * warp.index + lane;
+    const mark = warp.launch.steps * 2 ** 20 + site;
+    const writer = this.writers[at]!;
+    if (this.unordered(writer, warp, thread, at) && this.marks[at] !== mark) return { tag: writer, stored: true };
+    const reader = this.readers[at]!;
+    if (this.unordered(reader, warp, thread, at)) return { tag: reader, stored: false };
+    this.writers[at] = warp.tag + lane;
+    this.marks[at] = mark;
+    return undefined;
+  }
+
+  /** The access of `other` that a store or load at the same place conflicts with, and nothing noted. */
+  conflict(at: number, warp: Warp, lane: number, stores: boolean): Conflict | undefined {
+    const thread = 32 * warp.index + lane;
+    if (this.unordered(this.writers[at]!, warp, thread, at)) return { tag: this.writers[at]!, stored: true };
+    return stores && this.unordered(this.readers[at]!, warp, thread, at) ? { tag: this.readers[at]!, stored: false } : undefined;
+  }
+
+  /** Takes over what is known of a word of another table. */
+  copy(to: number, from: Accesses, at: number): void {
+    this.writers[to] = from.writers[at]!;
+    this.readers[to] = from.readers[at]!;
+    this.readerWarps[to] = from.readerWarps[at]!;
+    this.marks[to] = from.marks[at]!;
+  }
+
+  /** True if what a tag stands for may have happened at the same time as what `warp` does now in `thread`. */
+  private unordered(tag: number, warp: Warp, thread: number, at: number): boolean {
+    const name = tag & who;
+    const time = tag >>> 11;
+    if (tag < warp.ordered || name === thread) return false;
+    if (name < severalLanes) return warp.seen[name >> 5]! < time;
+    if (name < severalWarps) return warp.seen[name - severalLanes]! < time;
+    const mask = this.readerWarps[at]!;
+    for (let v = 0; v < warp.seen.length; v++) if ((mask >>> v) & 1 && v !== warp.index && warp.seen[v]! < time) return true;
+    return false;
+  }
+}
+
+/** The thread number of a tag that is of one thread. */
+export const threadOf = (tag: number): number => tag & who;
+
+/** Who a tag stands for, in words. */
+export function nameOf({ block }: Warp, tag: number): string {
+  const name = tag & who;
+  if (name < severalLanes) return `thread ${block.threadName(name)}`;
+  return name < severalWarps ? `other lanes of warp ${name - severalLanes}` : "other warps";
+}

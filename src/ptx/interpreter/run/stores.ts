@@ -1,0 +1,37 @@
+// Stores that conflict with other stores, until it is known what they store: equal bytes are no race. It finds no conflicts itself.
+interface Store {
+  readonly place: number;
+  /** What was there before. */
+  readonly before: Uint8Array;
+  readonly error: () => Error;
+}
+
+export class ConflictingStores {
+  private readonly heap: Uint8Array;
+  private readonly found: Store[] = [];
+
+  constructor(heap: Uint8Array) {
+    this.heap = heap;
+  }
+
+  /** A store of `bytes` bytes at a place in the heap that is about to be done. */
+  add(place: number, bytes: number, error: () => Error): void {
+    this.found.push({ place, before: this.heap.slice(place, place + bytes), error });
+  }
+
+  /** Looks what the stores of a segment have changed. @throws SimulationError for the first that changed a byte */
+  settle(): void {
+    if (this.found.length === 0) return;
+    // What a store left is what the next one at its place found, or what is there now.
+    const left = new Map<number, number>();
+    let first: Store | undefined;
+    for (const store of this.found.splice(0).reverse()) {
+      const { place, before } = store;
+      for (const [k, byte] of before.entries()) {
+        if ((left.get(place + k) ?? this.heap[place + k]) !== byte) first = store;
+        left.set(place + k, byte);
+      }
+    }
+    if (first !== undefined) throw first.error();
+  }
+}
