@@ -61,7 +61,7 @@ finishDeclarations(
 );
 const entries = parts.map(({ default: path }) => path.replace("./dist/", "src/").replace(/\.js$/, ".ts"));
 const { metafile } = await build({
-  entryPoints: ["src/cli/main.ts", ...entries],
+  entryPoints: ["src/cli/main.ts", "src/cli/command.ts", ...entries],
   outbase: "src",
   outdir: "dist",
   chunkNames: "[name]-[hash]",
@@ -84,6 +84,7 @@ for (const part of computing) {
 }
 for (const name of ["spillway.wasm", "spillway-threads.wasm"]) cpSync(`src/numerics/wasm/${name}`, `dist/${name}`);
 cpSync("src/engine/cpu/worker.mjs", "dist/worker.mjs");
+cpSync("src/cli/orphan-watch.mjs", "dist/cli/orphan-watch.mjs");
 const pageFiles = [];
 const plugins = () => [collectFiles(pageFiles)];
 await buildPage({ configFile: "lab/vite.config.mjs", customLogger: quietly(), plugins: plugins(), worker: { format: "es", plugins } });

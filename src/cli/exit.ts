@@ -1,6 +1,6 @@
 // What an error means to a shell: the sentence on standard error, and the exit code. It decides nothing else.
 
-/** 2: the user can mend it. 1: it failed. 130: stopped with Ctrl-C. */
+/** 2: the user can mend it. 1: it failed. 130: stopped by a signal; of SIGTERM the supervisor makes 143. */
 export const exitCodes = { success: 0, failure: 1, usage: 2, interrupted: 130 } as const;
 
 /** What the user gave was wrong, in a sentence. */

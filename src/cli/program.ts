@@ -28,7 +28,10 @@ interface CompareFlags {
 }
 
 /** The command line as a function of its arguments; it gives the exit code. @throws what a command throws. */
-export function createProgram(signal: AbortSignal): (args: readonly string[]) => Promise<number> {
+export function createProgram(
+  signal: AbortSignal,
+  announce: (folder: string) => void = () => undefined,
+): (args: readonly string[]) => Promise<number> {
   let exitCode: number = exitCodes.success;
   const print = (text: string): void => {
     process.stdout.write(`${text}\n`);
@@ -47,7 +50,7 @@ export function createProgram(signal: AbortSignal): (args: readonly string[]) =>
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "spillway: ")) })
     .addHelpText(
       "after",
-      "\nExample:\n  $ spillway demo\n  $ spillway run mackey-glass.yaml --set reservoir.size=500\n\nExit codes: 0 done, 1 failed, 2 wrong input, 130 stopped with Ctrl-C.",
+      "\nExample:\n  $ spillway demo\n  $ spillway run mackey-glass.yaml --set reservoir.size=500\n\nExit codes: 0 done, 1 failed, 2 wrong input, 130 stopped with Ctrl-C, 143 with SIGTERM.",
     );
 
   program
@@ -74,7 +77,7 @@ A run that is there already is replaced when the new one has finished. Stopped w
     )
     .action(async (files: readonly string[], flags: RunFlags) => {
       const { run } = await import("./commands/run.js");
-      finish(await run(files, { ...flags, signal, progress: await progressOf(flags) }));
+      finish(await run(files, { ...flags, signal, announce, progress: await progressOf(flags) }));
     });
 
   program
@@ -90,7 +93,7 @@ A run that is there already is replaced when the new one has finished. Stopped w
     )
     .action(async (flags: Omit<RunFlags, "threads" | "set">) => {
       const { demo } = await import("./commands/demo.js");
-      finish(await demo({ ...flags, signal, progress: await progressOf(flags) }));
+      finish(await demo({ ...flags, signal, announce, progress: await progressOf(flags) }));
     });
 
   program
@@ -166,6 +169,7 @@ A run that is there already is replaced when the new one has finished. Stopped w
     )
     .action(async (flags: { readonly port: number; readonly open: boolean; readonly engine: string }) => {
       await (await import("./commands/lab.js")).lab({ ...flags, signal, print });
+      exitCode = exitCodes.interrupted;
     });
 
   program

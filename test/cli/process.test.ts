@@ -1,41 +1,16 @@
-import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
+import { spillway as runCommand } from "./spillway.js";
 
-const main = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 let folder: string;
 beforeAll(async () => {
-  expect(existsSync(main), "the package is not built: npm run build").toBe(true);
   folder = await mkdtemp(join(tmpdir(), "spillway-"));
 });
 
-interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** Starts the command line; `watch` sees standard error as it comes. */
-function spillway(args: readonly string[], watch: (stderr: string, child: ChildProcess) => void = () => {}): Promise<Ended> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [main, ...args], { cwd: folder });
-    let stdout = "";
-    let stderr = "";
-    child.stdout.on("data", (text: Buffer) => {
-      stdout += text.toString();
-    });
-    child.stderr.on("data", (text: Buffer) => {
-      stderr += text.toString();
-      watch(stderr, child);
-    });
-    child.on("error", reject);
-    child.on("close", (code) => resolve({ code, stdout, stderr }));
-  });
-}
+const spillway = (args: readonly string[]) => runCommand(args, { cwd: folder });
 
 const experiment = `name: small
 data: { task: narma, length: 700 }
@@ -201,28 +176,5 @@ describe("exit code 1", () => {
     ]);
     expect(stderr).toMatch(/^spillway: the state is not finite after step/);
     expect(code).toBe(1);
-  });
-});
-
-describe("Ctrl-C in the middle of a run", () => {
-  it("keeps the seeds that are finished, and exits with 130", async () => {
-    await writeFile(join(folder, "long.yaml"), experiment.replace("name: small", "name: long").replace("size: 30", "size: 200"));
-    let isSent = false;
-    const ended = await spillway(["run", "long.yaml", "--set", "seeds=5000"], (stderr, child) => {
-      if (isSent || !/^long, seed [1-9]/m.test(stderr)) return;
-      isSent = true;
-      child.kill("SIGINT");
-    });
-    expect(ended.code).toBe(130);
-    expect(ended.stderr).toContain("stopping; what is finished is kept");
-    const result = JSON.parse(await readFile(join(folder, "runs", "long", "result.json"), "utf8")) as {
-      interrupted: boolean;
-      seeds: unknown[];
-      scores: { seeds: number }[];
-    };
-    expect(result.interrupted).toBe(true);
-    expect(result.seeds.length).toBeGreaterThan(0);
-    expect(result.scores[0]!.seeds).toBe(result.seeds.length);
-    expect(ended.stdout).toContain("interrupted");
   });
 });

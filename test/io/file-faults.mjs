@@ -1,5 +1,5 @@
 // Stops a program at its n-th change to files beneath a folder, as kill -9 would: in a test, where the program stands still for ever from there on, or in a
-// process that imports this file first and is killed. A write is left half done, and so is the removal of a folder.
+// command that imports this file first, which is killed or computes for ever without a turn of the event loop. A write is left half done, and so is the removal of a folder.
 import { promises } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join, resolve } from "node:path";
@@ -61,9 +61,10 @@ export async function stopAt(folder, n, stop) {
   return { restore, seen };
 }
 
-const { KILL_AT, KILL_FOLDER } = process.env;
-if (KILL_AT !== undefined)
-  await stopAt(KILL_FOLDER, Number(KILL_AT), () => {
-    process.kill(process.pid, "SIGKILL");
-    return new Promise(() => {});
+const { KILL_AT, HANG_AT, FAULTS_IN } = process.env;
+// The process that supervises a command is spared: it has no one to send to.
+if (FAULTS_IN !== undefined && process.send !== undefined)
+  await stopAt(FAULTS_IN, Number(KILL_AT ?? HANG_AT), () => {
+    if (KILL_AT !== undefined) process.kill(process.pid, "SIGKILL");
+    for (;;);
   });

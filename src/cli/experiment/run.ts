@@ -27,6 +27,8 @@ export interface RunOptions extends EngineChoiceOptions {
   readonly out: string;
   readonly signal: AbortSignal;
   readonly progress: Progress;
+  /** Hears of the folder in which runs are made, for whoever mends it if the command is ended. */
+  readonly announce?: (folder: string) => void;
 }
 
 /** A run that is over. */
@@ -47,6 +49,7 @@ export interface FinishedRun {
 export async function runExperiment(loaded: LoadedExperiment, options: RunOptions): Promise<FinishedRun> {
   const { experiment, path } = loaded;
   const { signal } = options;
+  options.announce?.(options.out);
   const folder = await OutputFolder.create(join(options.out, experiment.name));
   const run = new Run(experiment, folder, options);
   try {

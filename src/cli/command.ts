@@ -1,0 +1,42 @@
+// A command's process: the command in, exit code out. It is told to stop by the process that supervises it. The commands are in program.ts.
+import { Worker } from "node:worker_threads";
+import { writeError } from "../io/files.js";
+import { exitCodeOf, exitCodes, sentenceOf } from "./exit.js";
+
+const stop = new AbortController();
+const isSupervised = process.send !== undefined;
+if (isSupervised) {
+  const onStop = () => stop.abort();
+  // Ctrl-C reaches every process of the terminal.
+  process.on("SIGINT", onStop);
+  process.on("SIGTERM", onStop);
+  process.on("message", onStop);
+  process.on("disconnect", () => process.exit(exitCodes.failure));
+  process.channel!.unref();
+  new Worker(new URL("./orphan-watch.mjs", import.meta.url), { workerData: process.ppid, execArgv: [] }).unref();
+}
+// Node's own way to print a warning takes two lines, and is off where the user turned it off.
+if (process.listenerCount("warning") > 0) {
+  process.removeAllListeners("warning");
+  process.on("warning", ({ name, message }) => {
+    const clear = process.stderr.isTTY ? "\r\u001b[K" : "";
+    process.stderr.write(`${clear}spillway: ${name.startsWith("Spillway") ? "" : `${name}: `}${message}\n`);
+  });
+}
+// A reader that goes away (`spillway tasks | head`) is no failure.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  if (error.code === "EPIPE") process.exit(exitCodes.success);
+  process.stderr.write(`spillway: ${writeError("standard output", error, "it cannot be written").message}\n`);
+  process.exit(exitCodes.failure);
+});
+// Progress and warnings that nobody can read are no reason to lose a run.
+process.stderr.on("error", () => undefined);
+
+const announce = (folder: string) => isSupervised && process.send!(folder);
+try {
+  const { createProgram } = await import("./program.js");
+  process.exitCode = await createProgram(stop.signal, announce)(process.argv.slice(2));
+} catch (error) {
+  process.exitCode = exitCodeOf(error);
+  process.stderr.write(`spillway: ${sentenceOf(error)}\n`);
+}

@@ -1,0 +1,92 @@
+// Runs a command in a process of its own and hears signals for it: Node hears none while JavaScript, WebAssembly or native code computes. A command that
+// does not stop when it is told is ended. What it computes on is untouched by this.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { constants } from "node:os";
+import { fileURLToPath } from "node:url";
+import { exitCodes } from "./exit.js";
+
+/** Milliseconds between a signal and the end of a command that does not stop by itself, and between that and the end of the wait for it. */
+const grace = 1500;
+const graceAfterKill = 300;
+
+const quick = new Set(["tasks", "schema", "complete"]);
+
+/** Whether a command takes no time worth a process of its own. A signal ends it as it ends any program. */
+export function isQuick(args: readonly string[]): boolean {
+  const [command = "--help", kernel] = args;
+  const isHelp = args.some((word) => word === "--help" || word === "-h");
+  const isDebugged = process.execArgv.some((option) => option.startsWith("--inspect"));
+  return command.startsWith("-") || quick.has(command) || isHelp || isDebugged || (command === "ptx" && kernel !== "run");
+}
+
+/** Runs a command and gives its exit code: 128 and the signal's number if a signal stopped it. */
+export async function supervise(args: readonly string[]): Promise<number> {
+  const file = import.meta.url.endsWith(".ts") ? "./command.ts" : "./command.js";
+  const child = spawn(process.execPath, [...process.execArgv, fileURLToPath(new URL(file, import.meta.url)), ...args], {
+    stdio: ["inherit", "inherit", "inherit", "ipc"],
+  });
+  const outputs = new Set<string>();
+  child.on("message", (folder) => outputs.add(String(folder)));
+  process.stderr.on("error", () => undefined);
+  const stopping = stopOnSignals(child);
+  const [code, signal] = await Promise.race([ended(child), stopping.isHopeless]);
+  if (code !== null && code !== exitCodes.interrupted) return code;
+  if (code === null && signal !== stopping.signal()) await explainEnd(signal, stopping.signal(), outputs);
+  return 128 + constants.signals[stopping.signal() ?? signal ?? "SIGINT"];
+}
+
+type Exit = readonly [code: number | null, signal: NodeJS.Signals | null];
+
+async function ended(child: ChildProcess): Promise<Exit> {
+  try {
+    return (await once(child, "exit")) as [number | null, NodeJS.Signals | null];
+  } catch (error) {
+    say(`spillway: the command's process cannot be started: ${(error as Error).message}`);
+    return [exitCodes.failure, null];
+  }
+}
+
+/** Tells the child to stop at the first SIGINT or SIGTERM, and ends it at the second or after the grace. */
+function stopOnSignals(child: ChildProcess) {
+  let first: NodeJS.Signals | undefined;
+  let giveUp: (exit: Exit) => void = () => undefined;
+  const isHopeless = new Promise<Exit>((resolve) => {
+    giveUp = resolve;
+  });
+  const kill = () => {
+    child.kill("SIGKILL");
+    // A process in a driver's call may stay until the call is over.
+    setTimeout(() => giveUp([null, "SIGKILL"]), graceAfterKill);
+  };
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (first !== undefined) return kill();
+    first = signal;
+    say("\nstopping; what is finished is kept (Ctrl-C once more to leave at once)");
+    if (child.connected) child.send("stop", () => undefined);
+    setTimeout(kill, grace);
+  };
+  process.on("SIGINT", onSignal);
+  process.on("SIGTERM", onSignal);
+  return { isHopeless, signal: () => first };
+}
+
+/** Says that a command was ended, and puts in its place what it had written. */
+async function explainEnd(
+  signal: NodeJS.Signals | null,
+  stoppedBy: NodeJS.Signals | undefined,
+  outputs: ReadonlySet<string>,
+): Promise<void> {
+  const kept: string[] = [];
+  if (outputs.size > 0) {
+    const { mendOutputs } = await import("./experiment/output-folder.js");
+    for (const folder of outputs) kept.push(...(await mendOutputs(folder)));
+  }
+  const why = stoppedBy ? "the command did not stop by itself and was ended" : `the command was ended by ${signal}`;
+  const memory = !stoppedBy && (signal === "SIGKILL" || signal === "SIGABRT") ? "; it may have been short of memory" : "";
+  say(`spillway: ${why}${memory}${kept.map((place) => `; what was finished is in ${place}`).join("")}`);
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
+}
