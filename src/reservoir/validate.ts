@@ -10,7 +10,7 @@ export class ConfigError extends Error {
   readonly value: unknown;
 
   constructor(field: string, value: unknown, takes: string) {
-    super(`${visible(field, 120)} is ${describe(value)}; it takes ${takes}`);
+    super(visible(`${visible(field, 120)} is ${describe(value)}; it takes ${takes}`));
     this.field = field;
     this.value = value;
   }

@@ -156,7 +156,7 @@ describe("an experiment file", () => {
 
   it("names the line where the text is not YAML", () => {
     expect(failure("name: x\ndata: [1, 2\ntask: predict\n")).toMatch(/^x\.yaml:3: this is not YAML: /);
-    expect(failure("name: x\nname: y\n")).toBe("x.yaml:2: this is not YAML: Map keys must be unique");
+    expect(failure("name: x\nname: y\n")).toBe('x.yaml:2: the key "name" stands twice in one map');
   });
 
   it("carries line and field in its error", () => {

@@ -23,6 +23,20 @@ const found: readonly [format: string, what: string, input: () => Uint8Array | P
   ["csv", "blank lines, which csv-parse makes an error of each", () => bytesOf(`a,b\n1,2\n${"\n".repeat(200_000)}3,4\n`)],
   ["ts", "60,000 classes", () => bytesOf(`@classLabel true${many(60_000, (i) => ` c${i}`)}\n@data\n${many(60_000, (i) => `1:c${i}\n`)}`)],
   ["ts", "a case without a channel", () => bytesOf("@targetLabel true\n@data\n0")],
+  [
+    "yaml",
+    "10,000 options",
+    () =>
+      bytesOf(
+        `name: a\ndata:\n  task: narma\n  options:\n${many(10_000, (i) => `    k${i}: ${i}\n`)}reservoir: {size: 5}\ntask: predict\n`,
+      ),
+  ],
+  ["yaml", "10,000 anchors", () => bytesOf(many(10_000, (i) => `a${i}: &a${i} [1]\nb${i}: *a${i}\n`))],
+  ["yaml", "aliases of aliases", () => bytesOf(`a0: &a0 [x]\n${many(30, (i) => `a${i + 1}: &a${i + 1} [${`*a${i}, `.repeat(10)}]\n`)}`)],
+  ["yaml", "an alias within its own anchor", () => bytesOf("a: &a [*a]\n")],
+  ["yaml", "maps within maps", () => bytesOf(`{a: ${"reservoir: ".repeat(10_000)}`)],
+  ["yaml", "an error at every word", () => bytesOf("!a ".repeat(170_000))],
+  ["yaml", "lists of lists", () => bytesOf("[".repeat(100_000))],
 ];
 
 describe("what mutation or a user came upon", () => {

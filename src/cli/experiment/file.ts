@@ -1,10 +1,11 @@
 // Reads an experiment file, YAML or JSON, and says where in it something is wrong. What the fields take is checked in parse.ts.
-import { type Document, isMap, isSeq, LineCounter, parseDocument } from "yaml";
+import { visible } from "../../core/text.js";
 import { readText } from "../../io/index.js";
 import { ConfigError } from "../../reservoir/index.js";
 import type { Experiment } from "./description.js";
 import { applyOverrides } from "./overrides.js";
 import { parseExperiment } from "./parse.js";
+import { readYaml, YamlError, type YamlText } from "./yaml.js";
 
 /** An experiment file that cannot be used. The sentence begins with the path, and the line where one is known. */
 export class ExperimentError extends Error {
@@ -14,7 +15,10 @@ export class ExperimentError extends Error {
   /** The field, as a path from the top of the file. */
   readonly field: string | undefined;
   constructor(path: string, reason: string, place: { line?: number | undefined; field?: string | undefined } = {}, cause?: unknown) {
-    super(`${path}${place.line === undefined ? "" : `:${place.line}`}: ${reason}`, cause === undefined ? undefined : { cause });
+    super(
+      visible(`${path}${place.line === undefined ? "" : `:${place.line}`}: ${reason}`, 4000),
+      cause === undefined ? undefined : { cause },
+    );
     this.path = path;
     this.line = place.line;
     this.field = place.field;
@@ -40,26 +44,14 @@ export async function loadExperiment(path: string, overrides: readonly string[] 
 
 /** Parses the text of an experiment file; see {@link loadExperiment}. */
 export function parseExperimentText(text: string, path: string, overrides: readonly string[] = []): LoadedExperiment {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: true, uniqueKeys: true });
-  const problem = document.errors[0];
-  if (problem) {
-    const line = problem.linePos?.[0].line;
-    throw new ExperimentError(
-      path,
-      `this is not YAML: ${problem.message.replace(/ at line \d+, column \d+:[\s\S]*$/, "")}`,
-      { line },
-      problem,
-    );
-  }
-  const source = document.toJS() as unknown;
+  const { value: source, lineOf } = readOrThrow(text, path);
   const set = overrides.map((override) => override.split("=")[0]!.trim());
   const isWithin = (inner: string, outer: string) => inner === outer || inner.startsWith(`${outer}.`) || inner.startsWith(`${outer}[`);
   const isOverride = (field: string) => set.some((other) => isWithin(field, other) || isWithin(other, field));
   const errorOf = (error: ConfigError, field = error.field) => {
-    const message = error.message.replace(error.field, field);
+    const message = error.message.replace(error.field, () => field);
     if (isOverride(field)) return new ExperimentError(path, `with --set, ${message}`, { field }, error);
-    return new ExperimentError(path, message, { line: lineOf(document, lines, field), field }, error);
+    return new ExperimentError(path, message, { line: lineOf(field), field }, error);
   };
   try {
     return { path, experiment: parseExperiment(applyOverrides(source, overrides)), errorOf };
@@ -68,22 +60,10 @@ export function parseExperimentText(text: string, path: string, overrides: reado
   }
 }
 
-/** The line of a field, or of the nearest thing above it that stands in the file. */
-function lineOf(document: Document, lines: LineCounter, field: string): number | undefined {
-  let here: unknown = document.contents;
-  let offset: number | undefined;
-  for (const part of field.split(/[.[\]]/).filter(Boolean)) {
-    if (isMap(here)) {
-      const pair = here.items.find(({ key }) => String((key as { value?: unknown })?.value ?? key) === part);
-      if (!pair) break;
-      offset = (pair.key as { range?: readonly number[] } | null)?.range?.[0] ?? offset;
-      here = pair.value;
-    } else if (isSeq(here)) {
-      const item = here.items[Number(part)];
-      if (item === undefined) break;
-      offset = (item as { range?: readonly number[] }).range?.[0] ?? offset;
-      here = item;
-    } else break;
+function readOrThrow(text: string, path: string): YamlText {
+  try {
+    return readYaml(text);
+  } catch (error) {
+    throw error instanceof YamlError ? new ExperimentError(path, error.message, { line: error.line }, error) : error;
   }
-  return offset === undefined ? undefined : lines.linePos(offset).line;
 }

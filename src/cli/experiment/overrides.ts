@@ -1,14 +1,15 @@
 // `--set field=value`: changes to an experiment before it is checked. Whether the field exists and takes the value is checked after.
-import { parse } from "yaml";
+import { describe, quoted } from "../../core/text.js";
 import { ConfigError } from "../../reservoir/index.js";
+import { readYaml } from "./yaml.js";
 
 /** Pairs of fields of which an experiment has one: setting either takes the other's place. */
-const alternatives: Readonly<Record<string, string>> = {
-  seed: "seeds",
-  seeds: "seed",
-  "readout.lambda": "readout.lambdas",
-  "readout.lambdas": "readout.lambda",
-};
+const alternatives: ReadonlyMap<string, string> = new Map([
+  ["seed", "seeds"],
+  ["seeds", "seed"],
+  ["readout.lambda", "readout.lambdas"],
+  ["readout.lambdas", "readout.lambda"],
+]);
 
 /** Fields of which a text says the type alone: `task: predict` is `task: { type: predict }`. */
 export const typedFields: readonly string[] = ["readout", "task"];
@@ -26,7 +27,7 @@ export function applyOverrides(source: unknown, overrides: readonly string[]): u
     const field = override.slice(0, Math.max(0, equals)).trim();
     if (field === "") throw new ConfigError("--set", override, "field=value, such as reservoir.size=500");
     set(root, field, readValue(override.slice(equals + 1), field));
-    const other = alternatives[field];
+    const other = alternatives.get(field);
     if (other) remove(root, other.split("."));
   }
   return root;
@@ -34,7 +35,7 @@ export function applyOverrides(source: unknown, overrides: readonly string[]): u
 
 function readValue(text: string, field: string): unknown {
   try {
-    return parse(text) as unknown;
+    return readYaml(text).value;
   } catch {
     throw new ConfigError(field, text, "a value that YAML reads; quote it if it holds : { [ or #");
   }
@@ -51,7 +52,7 @@ function set(root: unknown, field: string, value: unknown): void {
         throw new ConfigError(
           field,
           value,
-          `a position from 0 to ${here.length} in place of ${JSON.stringify(part)}, since ${path.slice(0, depth).join(".")} is a list`,
+          `a position from 0 to ${here.length} in place of ${quoted(part)}, since ${path.slice(0, depth).join(".")} is a list`,
         );
       }
       if (last) here[index] = value;
@@ -62,7 +63,7 @@ function set(root: unknown, field: string, value: unknown): void {
       throw new ConfigError(
         field,
         value,
-        `an object above it, and ${path.slice(0, depth).join(".") || "the experiment"} is ${JSON.stringify(here)}`,
+        `an object above it, and ${path.slice(0, depth).join(".") || "the experiment"} is ${describe(here)}`,
       );
     }
     const object = here as Record<string, unknown>;

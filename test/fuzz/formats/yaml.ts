@@ -11,7 +11,7 @@ export default {
     bytesOf(`# a comment
 name: narma
 data:
-  task: narma10
+  task: narma
   length: 3000
   options: {order: 10}
 reservoir:
