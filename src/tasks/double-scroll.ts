@@ -1,11 +1,11 @@
 // The double-scroll electronic circuit.
 import { type Matrix, portableExp } from "../numerics/index.js";
-import { integrate, type SamplingOptions } from "./integrate.js";
-import { discardOption, numberOption, type OptionTable, resolveOptions, vectorOption } from "./options.js";
+import { type FlowOptions, integrate } from "./integrate.js";
+import { discardOption, numberOption, type OptionTable, resolveOptions, startSeedOption, vectorOption } from "./options.js";
 import { type SeriesTask, seriesTask } from "./task.js";
 
 /** Circuit, start and integration of the double-scroll attractor. */
-export interface DoubleScrollOptions extends SamplingOptions {
+export interface DoubleScrollOptions extends FlowOptions {
   /** Resistance R1; default 1.2. */
   readonly r1?: number | undefined;
   /** Resistance R2; default 3.44. */
@@ -30,6 +30,7 @@ const table: OptionTable<DoubleScrollOptions> = {
   dt: numberOption(0.25, "time between two samples", { above: 0 }),
   step: numberOption(0.005, "longest integration step", { above: 0 }),
   discard: discardOption,
+  seed: startSeedOption,
 };
 
 /**
@@ -40,7 +41,7 @@ const table: OptionTable<DoubleScrollOptions> = {
  *
  * by the classical Runge-Kutta method of order 4. Row t is the state at time (discard + t) dt.
  * Defaults: r1 1.2, r2 3.44, r4 0.193, ir 4.5e-5, beta 11.6, initialState [0.37926545, 0.058339, -0.08167691], dt 0.25,
- * step 0.005, discard 0.
+ * step 0.005, discard 0, seed null.
  * @returns length x 3.
  * @throws TaskOptionError on options it does not take, and when the series diverges.
  */

@@ -19,7 +19,7 @@ import type { LyapunovExponent, Task } from "./task.js";
 
 export { type DoubleScrollOptions, doubleScroll } from "./double-scroll.js";
 export { type HenonOptions, henon } from "./henon.js";
-export type { SamplingOptions } from "./integrate.js";
+export type { FlowOptions, SamplingOptions } from "./integrate.js";
 export { type KuramotoSivashinskyOptions, kuramotoSivashinsky } from "./kuramoto-sivashinsky.js";
 export { type LogisticOptions, logistic } from "./logistic.js";
 export { type LorenzOptions, lorenz } from "./lorenz.js";

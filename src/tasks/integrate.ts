@@ -1,7 +1,8 @@
 // Fixed-step integration of ordinary differential equations in IEEE operations of one order. Delays and stiff partial
 // differential equations have their own schemes, beside the systems that need them.
-import type { Matrix } from "../numerics/index.js";
+import type { Matrix, Seed } from "../numerics/index.js";
 import { checkLength, stepsPer } from "./options.js";
+import { taskStream } from "./streams.js";
 import { finishedSeries } from "./task.js";
 
 /** Writes dx/dt at `state` into `out`. */
@@ -15,6 +16,8 @@ export interface Sampling {
   readonly step: number;
   /** Rows left out at the start. */
   readonly discard: number;
+  /** Moves the start; null leaves it where it is. */
+  readonly seed: Seed | null;
 }
 
 /**
@@ -23,7 +26,8 @@ export interface Sampling {
  *
  *     k1 = f(x), k2 = f(x + h/2 k1), k3 = f(x + h/2 k2), k4 = f(x + h k3), x' = x + h/6 (((k1 + 2 k2) + 2 k3) + k4), h = dt / n.
  *
- * Row 0 is the state at time discard * dt.
+ * Row 0 is the state at time discard * dt. With a seed, component i starts at initialState[i] + 0.1 (U_i - 0.5), U uniform in [0, 1): in
+ * chaos a series of its own, once `discard` rows have taken it to the attractor.
  * @returns length x D.
  */
 export function integrate(
@@ -38,6 +42,10 @@ export function integrate(
   const steps = stepsPer(sampling.dt, sampling.step);
   const advance = rungeKutta4(derivative, size, sampling.dt / steps);
   const state = Float64Array.from(initialState);
+  if (sampling.seed !== null) {
+    const draws = taskStream("flow", sampling.seed);
+    for (let i = 0; i < size; i++) state[i] = state[i]! + 0.1 * (draws.uniform(0, i) - 0.5);
+  }
   const out = new Float64Array(length * size);
   for (let row = -sampling.discard; row < length; row++) {
     if (row >= 0) out.set(state, row * size);
@@ -78,4 +86,10 @@ export interface SamplingOptions {
   readonly step?: number | undefined;
   /** Rows left out at the start; default 0. */
   readonly discard?: number | undefined;
+}
+
+/** The sampling options of a system that starts at a point. */
+export interface FlowOptions extends SamplingOptions {
+  /** Starts at initialState + 0.1 (U - 0.5) in each component; default null, initialState itself. */
+  readonly seed?: Seed | null | undefined;
 }

@@ -1,11 +1,11 @@
 // The Lorenz system of 1963.
 import type { Matrix } from "../numerics/index.js";
-import { integrate, type SamplingOptions } from "./integrate.js";
-import { discardOption, numberOption, type OptionTable, resolveOptions, vectorOption } from "./options.js";
+import { type FlowOptions, integrate } from "./integrate.js";
+import { discardOption, numberOption, type OptionTable, resolveOptions, startSeedOption, vectorOption } from "./options.js";
 import { type SeriesTask, seriesTask } from "./task.js";
 
 /** Parameters, start and integration of the Lorenz system. */
-export interface LorenzOptions extends SamplingOptions {
+export interface LorenzOptions extends FlowOptions {
   /** Prandtl number; default 10. */
   readonly sigma?: number | undefined;
   /** Rayleigh number over its critical value; default 28. */
@@ -24,6 +24,7 @@ const table: OptionTable<LorenzOptions> = {
   dt: numberOption(0.03, "time between two samples", { above: 0 }),
   step: numberOption(0.0005, "longest integration step", { above: 0 }),
   discard: discardOption,
+  seed: startSeedOption,
 };
 
 /**
@@ -32,7 +33,7 @@ const table: OptionTable<LorenzOptions> = {
  *     dx/dt = sigma (y - x),  dy/dt = x (rho - z) - y,  dz/dt = x y - beta z,
  *
  * by the classical Runge-Kutta method of order 4. Row t is the state at time (discard + t) dt.
- * Defaults: sigma 10, rho 28, beta 8/3, initialState [1, 1, 1], dt 0.03, step 0.0005, discard 0.
+ * Defaults: sigma 10, rho 28, beta 8/3, initialState [1, 1, 1], dt 0.03, step 0.0005, discard 0, seed null.
  * @returns length x 3.
  * @throws TaskOptionError on options it does not take, and when the series diverges.
  */

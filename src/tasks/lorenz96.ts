@@ -1,19 +1,20 @@
 // The Lorenz system of 1996: a ring of variables of any number.
 import type { Matrix } from "../numerics/index.js";
-import { integrate, type SamplingOptions } from "./integrate.js";
+import { type FlowOptions, integrate } from "./integrate.js";
 import {
   discardOption,
   numberOption,
   type OptionTable,
   optionalVectorOption,
   resolveOptions,
+  startSeedOption,
   TaskOptionError,
   wholeOption,
 } from "./options.js";
 import { type SeriesTask, seriesTask } from "./task.js";
 
 /** Size, forcing, start and integration of the Lorenz-96 system. */
-export interface Lorenz96Options extends SamplingOptions {
+export interface Lorenz96Options extends FlowOptions {
   /** Number of variables, at least 4; default 36. */
   readonly N?: number | undefined;
   /** Forcing; default 8. */
@@ -32,6 +33,7 @@ const table: OptionTable<Lorenz96Options> = {
   dt: numberOption(0.01, "time between two samples", { above: 0 }),
   step: numberOption(0.00125, "longest integration step", { above: 0 }),
   discard: discardOption,
+  seed: startSeedOption,
 };
 
 /**
@@ -41,7 +43,7 @@ const table: OptionTable<Lorenz96Options> = {
  *
  * by the classical Runge-Kutta method of order 4. Row t is the state at time (discard + t) dt. From the default start the
  * attractor is reached after some 20 units of time.
- * Defaults: N 36, F 8, dF 0.01, dt 0.01, step 0.00125, discard 0.
+ * Defaults: N 36, F 8, dF 0.01, dt 0.01, step 0.00125, discard 0, seed null.
  * @returns length x N.
  * @throws TaskOptionError on options it does not take, and when the series diverges.
  */

@@ -1,11 +1,11 @@
 // Chen's double scroll, the simplest of the multiscroll attractors.
 import type { Matrix } from "../numerics/index.js";
-import { integrate, type SamplingOptions } from "./integrate.js";
-import { discardOption, numberOption, type OptionTable, resolveOptions, vectorOption } from "./options.js";
+import { type FlowOptions, integrate } from "./integrate.js";
+import { discardOption, numberOption, type OptionTable, resolveOptions, startSeedOption, vectorOption } from "./options.js";
 import { type SeriesTask, seriesTask } from "./task.js";
 
 /** Parameters, start and integration of the multiscroll attractor. */
-export interface MultiscrollOptions extends SamplingOptions {
+export interface MultiscrollOptions extends FlowOptions {
   /** Default 40. */
   readonly a?: number | undefined;
   /** Default 3. */
@@ -24,6 +24,7 @@ const table: OptionTable<MultiscrollOptions> = {
   dt: numberOption(0.01, "time between two samples", { above: 0 }),
   step: numberOption(0.00025, "longest integration step", { above: 0 }),
   discard: discardOption,
+  seed: startSeedOption,
 };
 
 /**
@@ -32,7 +33,7 @@ const table: OptionTable<MultiscrollOptions> = {
  *     dx/dt = a (y - x),  dy/dt = (c - a) x - x z + c y,  dz/dt = x y - b z,
  *
  * by the classical Runge-Kutta method of order 4. Row t is the state at time (discard + t) dt.
- * Defaults: a 40, b 3, c 28, initialState [-0.1, 0.5, -0.6], dt 0.01, step 0.00025, discard 0. Chen and Ueta's own a is 35.
+ * Defaults: a 40, b 3, c 28, initialState [-0.1, 0.5, -0.6], dt 0.01, step 0.00025, discard 0, seed null. Chen and Ueta's own a is 35.
  * @returns length x 3.
  * @throws TaskOptionError on options it does not take, and when the series diverges.
  */

@@ -89,6 +89,9 @@ export function optionalSeedOption(description: string): OptionRule<Seed | null>
   return { default: null, description, takes: "a text, a number or null", accepts: (value) => value === null || isSeed(value) };
 }
 
+/** What moves the start of a system: an option of every one that is integrated from a point. */
+export const startSeedOption: OptionRule<Seed | null> = optionalSeedOption("moves the start: initialState + 0.1 (U - 0.5); null for none");
+
 /** Samples left out at the start: an option of every generator that has a transient. */
 export const discardOption: OptionRule<number> = wholeOption(0, "samples left out at the start");
 

@@ -44,7 +44,7 @@ export function rabinovichFabrikant(length: number, options: RabinovichFabrikant
     out[1] = x * (3 * z + 1 - square) + gamma * y;
     out[2] = -2 * z * (alpha + x * y);
   };
-  return integrate("rabinovichFabrikant", derivative, initialState, length, sampling);
+  return integrate("rabinovichFabrikant", derivative, initialState, length, { ...sampling, seed: null });
 }
 
 export const rabinovichFabrikantTask: SeriesTask = seriesTask(

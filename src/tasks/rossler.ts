@@ -1,11 +1,11 @@
 // The Rössler system.
 import type { Matrix } from "../numerics/index.js";
-import { integrate, type SamplingOptions } from "./integrate.js";
-import { discardOption, numberOption, type OptionTable, resolveOptions, vectorOption } from "./options.js";
+import { type FlowOptions, integrate } from "./integrate.js";
+import { discardOption, numberOption, type OptionTable, resolveOptions, startSeedOption, vectorOption } from "./options.js";
 import { type SeriesTask, seriesTask } from "./task.js";
 
 /** Parameters, start and integration of the Rössler system. */
-export interface RosslerOptions extends SamplingOptions {
+export interface RosslerOptions extends FlowOptions {
   /** Default 0.2. */
   readonly a?: number | undefined;
   /** Default 0.2. */
@@ -24,6 +24,7 @@ const table: OptionTable<RosslerOptions> = {
   dt: numberOption(0.1, "time between two samples", { above: 0 }),
   step: numberOption(0.0025, "longest integration step", { above: 0 }),
   discard: discardOption,
+  seed: startSeedOption,
 };
 
 /**
@@ -33,7 +34,7 @@ const table: OptionTable<RosslerOptions> = {
  *
  * by the classical Runge-Kutta method of order 4. Row t is the state at time (discard + t) dt. From the default start the
  * series needs about 60 units of time to reach the attractor.
- * Defaults: a 0.2, b 0.2, c 5.7, initialState [-0.1, 0, 0.02], dt 0.1, step 0.0025, discard 0.
+ * Defaults: a 0.2, b 0.2, c 5.7, initialState [-0.1, 0, 0.02], dt 0.1, step 0.0025, discard 0, seed null.
  * @returns length x 3.
  * @throws TaskOptionError on options it does not take, and when the series diverges.
  */

@@ -2,7 +2,7 @@
 // with the same seed stay independent.
 import { RandomStream, type Seed, seedKeys } from "../numerics/index.js";
 
-const streams = { mackeyGlass: 32, narma: 33, memoryTask: 34 } as const;
+const streams = { mackeyGlass: 32, narma: 33, memoryTask: 34, flow: 35 } as const;
 
 /** The stream of a task: draws are uniform in [0, 1), addressed by (row, index). */
 export function taskStream(task: keyof typeof streams, seed: Seed): RandomStream {

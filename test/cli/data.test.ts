@@ -125,17 +125,20 @@ describe("generated data", () => {
 
   it("is another one for every seed where `redraw` asks for it, and only where something is drawn", async () => {
     const path = join(folder, "x.yaml");
-    const { experiment } = parseExperimentText(
-      "name: x\nreservoir: { size: 9 }\ntask: predict\ndata: { task: narma, length: 50, redraw: true }",
-      path,
-    );
-    const first = await Promise.all(
-      [0, 1, 0].map(async (seed) => Array.from(((await loadData(experiment, path, seed)) as { inputs: Matrix }).inputs.data)),
-    );
-    expect(first[0]).toEqual(first[2]);
-    expect(first[0]).not.toEqual(first[1]);
-    await expect(load("{ task: lorenz, length: 50, redraw: true }")).rejects.toThrow(
-      "data.redraw is true; it takes false for lorenz, which draws nothing",
+    for (const data of ["task: narma", "task: mackeyGlass", "task: lorenz, options: { discard: 500 }"]) {
+      const text = `name: x\nreservoir: { size: 9 }\ntask: predict\ndata: { ${data}, length: 50, redraw: true }`;
+      const { experiment } = parseExperimentText(text, path);
+      const drawn = await Promise.all(
+        [0, 1, 0].map(async (seed) => {
+          const loaded = (await loadData(experiment, path, seed)) as { series?: Matrix; inputs?: Matrix };
+          return Array.from((loaded.series ?? loaded.inputs)!.data);
+        }),
+      );
+      expect(drawn[0]).toEqual(drawn[2]);
+      expect(drawn[0]).not.toEqual(drawn[1]);
+    }
+    await expect(load("{ task: mso, length: 50, redraw: true }")).rejects.toThrow(
+      "data.redraw is true; it takes false for mso, which draws nothing",
     );
   });
 });

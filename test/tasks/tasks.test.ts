@@ -109,6 +109,21 @@ describe("tasks", () => {
     expect(() => matricesOf(name, 10, options)).toThrow(sentence);
   });
 
+  const flows = ["lorenz", "rossler", "lorenz96", "doubleScroll", "multiscroll"];
+  it.each(flows)("%s starts beside its usual start with a seed, and stays on its attractor for every seed", (name) => {
+    const start = Array.from(matricesOf(name, 1)[0]!.data);
+    const seen = new Set<number>();
+    for (let seed = 0; seed < 20; seed++) {
+      const moved = matricesOf(name, 400, { seed })[0]!;
+      expect(moved.data.slice(0, start.length).every((value, i) => Math.abs(value - start[i]!) <= 0.05)).toBe(true);
+      expect(Math.max(...moved.data.map(Math.abs))).toBeLessThan(200);
+      seen.add(moved.data[0]!);
+    }
+    expect(seen.size).toBe(20);
+    expect(matricesOf(name, 5, { seed: 1 })).toEqual(matricesOf(name, 5, { seed: 1 }));
+    expect(matricesOf(name, 5, { seed: null })).toEqual(matricesOf(name, 5));
+  });
+
   it("refuses options that are no object", () => {
     expect(() => room.lorenz(10, [0.1] as never)).toThrow("lorenz: the options are an array of 1; they take an object");
   });
