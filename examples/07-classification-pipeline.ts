@@ -31,6 +31,7 @@ console.log(`${train.sequences.length} cases to train, ${test.sequences.length} 
 const base = {
   reservoir: { size: 100, spectralRadius: 0.3, leakRate: 0.2, inputScaling: 0.1, bias: 0.8, seed: 0 },
   input: true,
+  scaleFeatures: false,
   readout: { lambda: 0.1 },
 };
 const first = await crossValidate(base, train, { folds: 5, seeds: [0, 1] });

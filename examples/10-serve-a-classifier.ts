@@ -15,7 +15,6 @@ const path = join(tmpdir(), `swings-${process.pid}.safetensors`);
 await using trained = await Classifier.fit(sequences, labels, {
   reservoir: { size: 50, seed: 1 },
   representation: "output",
-  readout: { lambda: 1 },
 });
 await trained.save(path);
 

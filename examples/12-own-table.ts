@@ -15,7 +15,7 @@ const truth = all.subarray(all.rows - 12);
 // What the reservoir sees is the change from a year before: the trend is gone, and so is most of the season.
 const change = Matrix.from(Array.from(known.data.subarray(12), (value, t) => value - known.data[t]!));
 await using forecaster = await Forecaster.fit(change, {
-  reservoir: { size: 100, spectralRadius: 0.8, leakRate: 1, precision: "float64", seed: 0 },
+  reservoir: { size: 100, spectralRadius: 0.8, leakRate: 1, inputScaling: 1, bias: 0, precision: "float64", seed: 0 },
   readout: { lambda: 10 },
   washout: 24,
   standardise: true,

@@ -80,15 +80,15 @@ it("docs/how-to.md says what a bias does for a closed loop", async () => {
   const text = readFileSync("docs/how-to.md", "utf8");
   const [, ...figures] = /NRMSE ([\d.]+) to ([\d.]+) without, ([\d.]+) to ([\d.]+) with\)/.exec(text)!;
   const series = mackeyGlass(3084);
-  const range = async (bias: number): Promise<number[]> => {
+  const range = async (bias: number | undefined): Promise<number[]> => {
     const errors: number[] = [];
     for (let seed = 0; seed < 5; seed++) {
-      await using model = await Forecaster.fit(series.slice(0, 3000), { reservoir: { size: 300, bias, seed }, standardise: true });
+      await using model = await Forecaster.fit(series.slice(0, 3000), { reservoir: { size: 300, bias, seed } });
       errors.push(nrmse(series.slice(3000), await model.forecast(84)));
     }
     return [Math.min(...errors), Math.max(...errors)];
   };
-  const found = [...(await range(0)), ...(await range(0.2))];
+  const found = [...(await range(0)), ...(await range(undefined))];
   expect(found.map((value, i) => value.toFixed(figures[i]!.split(".")[1]?.length ?? 0))).toEqual(figures);
 });
 

@@ -12,7 +12,13 @@ for (const [name, { reservoir, input = false, readout, bars }] of Object.entries
   const votes = test.sequences.map(() => new Map());
   const started = performance.now();
   for (let seed = 0; seed < 10; seed++) {
-    const classifier = await Classifier.create({ reservoir: { ...reservoir, seed }, representation: "last+mean", input, readout });
+    const classifier = await Classifier.create({
+      reservoir: { ...reservoir, seed },
+      representation: "last+mean",
+      input,
+      scaleFeatures: false,
+      readout,
+    });
     await classifier.fit(train.sequences, train.labels);
     const predicted = await classifier.predict(test.sequences);
     errors.push(predicted.filter((label, i) => label !== test.labels[i]).length);

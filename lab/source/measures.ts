@@ -83,7 +83,7 @@ async function forecast(settings: LabSettings): Promise<Measure> {
   const data = free
     ? input.subarray(0, trainingRows)
     : { inputs: input.subarray(0, trainingRows), targets: target.subarray(0, trainingRows) };
-  await using forecaster = await Forecaster.fit(data, { reservoir, readout: { lambda: 1e-7 }, washout: 100 });
+  await using forecaster = await Forecaster.fit(data, { reservoir, readout: { lambda: 1e-7 }, washout: 100, standardise: false });
   const predicted = free ? await forecaster.forecast(shownRows) : await forecaster.predict(input.subarray(trainingRows));
   const truth = (free ? input : target).subarray(trainingRows);
   const [a, b] = [truth.column(0) as Float64Array, predicted.column(0) as Float64Array];

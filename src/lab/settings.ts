@@ -205,6 +205,6 @@ export function experimentOf(settings: LabSettings): Readonly<Record<string, unk
     split: { train: 3000, test: 1000 },
     washout: 100,
     seeds: [seed],
-    ...(driven ? {} : { transforms: ["standardise"] }),
+    transforms: driven ? [] : ["standardise"],
   };
 }

@@ -1,28 +1,28 @@
 // From features of cases to scores of classes: trains the readout of a Classifier's member and turns its outputs into shares.
 import { Matrix } from "../numerics/index.js";
 import { type RidgeOptions, ridge, type SoftmaxOptions, SoftmaxReadout, softmaxRegression, TrainedReadout } from "../readout/index.js";
+import { type FeatureSpec, featureCount, writeFeatures } from "../reservoir/features.js";
 import type { ClassifierReadout, ClassifierSettings } from "./classifier-options.js";
+import { classifierLambda } from "./defaults.js";
 import { fitStandardisation, standardised } from "./standardisation.js";
-
-/** Where neither lambda nor lambdas is given. */
-const defaultLambdas = [1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100, 1000];
 
 /** Trains on B x F features and the number of each case's class. */
 export function trainClassReadout(
   features: Matrix<Float64Array>,
   classes: Int32Array,
   count: number,
-  settings: ClassifierSettings,
+  { readout, scaleFeatures }: ClassifierSettings,
 ): TrainedReadout {
-  const { readout, scaleFeatures } = settings;
-  const scale = scaleFeatures ? fitStandardisation([features]) : undefined;
-  const rows = scale ? standardised(scale, features) : features;
-  const targets = Matrix.zeros(rows.rows, count);
+  const targets = Matrix.zeros(features.rows, count);
   classes.forEach((k, b) => {
     targets.data[b * count + k] = 1;
   });
-  const trained = classTrainer(readout).fit(rows, targets);
-  if (!scale) return trained;
+  const spec = classTrainer(readout).features;
+  const seen = seenBy(spec, features);
+  if (!scaleFeatures) return classTrainer(readout, meanSquaredLength(seen)).fit(features, targets);
+  const scale = fitStandardisation([seen]);
+  const rows = standardised(scale, seen);
+  const trained = classTrainer({ ...readout, transform: "plain" }, meanSquaredLength(rows)).fit(rows, targets);
   const weights = new Matrix(count, rows.cols, trained.weights.data.slice());
   const intercept = trained.intercept.slice();
   for (let k = 0; k < count; k++) {
@@ -33,18 +33,42 @@ export function trainClassReadout(
     }
   }
   const Readout = trained instanceof SoftmaxReadout ? SoftmaxReadout : TrainedReadout;
-  return new Readout({ features: trained.features, stateSize: trained.stateSize, inputSize: 0, weights, intercept }, trained.training);
+  return new Readout({ features: spec, stateSize: features.cols, inputSize: 0, weights, intercept }, trained.training);
 }
 
-/** @throws TypeError or RangeError naming the option of the readout */
-export function classTrainer(readout: ClassifierReadout): { fit(states: Matrix, targets: Matrix): TrainedReadout } {
+/** What a readout is linear in: the features of the representation, transformed as it asks for. */
+function seenBy(spec: FeatureSpec, features: Matrix<Float64Array>): Matrix<Float64Array> {
+  const out = Matrix.zeros(features.rows, featureCount(spec, features.cols, 0));
+  for (let b = 0; b < out.rows; b++) writeFeatures(spec, features.row(b), [], out.row(b));
+  return out;
+}
+
+/**
+ * @param length the mean squared length of a case's features, which the default lambda is relative to
+ * @throws TypeError or RangeError naming the option of the readout
+ */
+export function classTrainer(
+  readout: ClassifierReadout,
+  length = 1,
+): { readonly features: FeatureSpec; fit(states: Matrix, targets: Matrix): TrainedReadout } {
   const { type = "ridge", ...options } = readout;
   if (type === "softmax") return softmaxRegression(options as SoftmaxOptions);
   const own = options as RidgeOptions;
-  if (own.lambda === undefined && own.lambdas === undefined) {
-    return ridge({ ...own, lambdas: defaultLambdas, selection: own.selection ?? "leaveOneOut" });
+  const lambda = own.lambdas === undefined ? (own.lambda ?? classifierLambda * length) : own.lambda;
+  const takesGram = own.lambdas !== undefined || (own.blas ?? "portable") !== "portable";
+  return ridge({ ...own, lambda, solver: own.solver ?? (takesGram ? "cholesky" : "auto") });
+}
+
+/** 1/B sum over the cases of |features - their means|^2; 1 if no feature ever changes, so that lambda is not 0. */
+function meanSquaredLength(features: Matrix<Float64Array>): number {
+  const { rows, cols } = features;
+  let sum = 0;
+  for (let f = 0; f < cols; f++) {
+    const column = features.column(f);
+    const mean = column.reduce((total, value) => total + value, 0) / rows;
+    sum += column.reduce((total, value) => total + (value - mean) ** 2, 0) / rows;
   }
-  return ridge({ ...own, solver: own.solver ?? (own.lambdas ? "cholesky" : "auto") });
+  return sum > 0 ? sum : 1;
 }
 
 /**

@@ -12,7 +12,8 @@ export type Representation = "last" | "mean" | "last+mean" | "output";
 
 /**
  * "ridge": one output a class, trained on 1 for the class and 0 for the others; the largest wins. Without `lambda` or `lambdas`, lambda
- * is chosen by leave-one-out from 1e-4, 1e-3, ..., 1e3. "softmax": multinomial logistic regression.
+ * is 0.003 times the mean squared length of a case's features, their means taken off: with `scaleFeatures`, of the number of features
+ * that change. "softmax": multinomial logistic regression.
  */
 export type ClassifierReadout = ({ readonly type?: "ridge" | undefined } & RidgeOptions) | ({ readonly type: "softmax" } & SoftmaxOptions);
 
@@ -38,7 +39,7 @@ export interface ClassifierSettings {
    * before `scaleFeatures`. Default false.
    */
   readonly layerNorm: boolean;
-  /** Turn every feature of the representation into z-scores by the training sequences (folded into the readout). Default false. */
+  /** Turn every feature that the readout sees into z-scores by the training sequences (folded into the readout). Default true. */
   readonly scaleFeatures: boolean;
   /** Rows at the start of every sequence that "mean" and "output" leave out. Default 0. */
   readonly washout: number;
@@ -57,7 +58,7 @@ export interface ClassifierSettings {
 
 /** A description of a classifier: its reservoir, what is read from the states, the readout, and where it runs. */
 export interface ClassifierOptions extends Partial<ClassifierSettings> {
-  /** The reservoir; `inputSize` follows from the channels where it is left out. */
+  /** The reservoir; `inputSize` follows from the channels, and `bias` is 0.5, where they are left out. */
   readonly reservoir: AnyReservoirOptions;
   /** "auto" (default), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */
   readonly engine?: string | undefined;

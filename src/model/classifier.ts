@@ -5,7 +5,7 @@ import { readBytes } from "../io/files.js";
 import { accuracy, type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
 import { Matrix, type MatrixLike } from "../numerics/index.js";
 import type { TrainedReadout } from "../readout/index.js";
-import { type AnyReservoirComputer, ConfigError, DataError, isSpiking, ReservoirComputer, type WorkOptions } from "../reservoir/index.js";
+import { type AnyReservoirComputer, DataError, ReservoirComputer, type WorkOptions } from "../reservoir/index.js";
 import { checkSequences } from "../reservoir/inputs.js";
 import { checkFields } from "../reservoir/validate.js";
 import { classTrainer, largest, trainClassReadout } from "./class-readout.js";
@@ -19,6 +19,7 @@ import {
   type Label,
   memberSeeds,
 } from "./classifier-options.js";
+import { classifierReservoir, withStandardise } from "./defaults.js";
 import { NotFittedError } from "./errors.js";
 import { workFields } from "./forecaster-options.js";
 import { checkLoadOptions, decodeModelFile, type LoadOptions } from "./model-file.js";
@@ -60,11 +61,9 @@ export class Classifier implements AsyncDisposable {
   static async create(options: ClassifierOptions): Promise<Classifier> {
     const { parseClassifierSettings, requireReservoir } = await import("./schemas.js");
     requireReservoir(options);
-    const { reservoir, engine, threads, profile, ...rest } = options;
-    const takesSpikes = isSpiking(reservoir) && reservoir.input?.mode !== "current";
-    if (takesSpikes && rest.standardise)
-      throw new ConfigError("standardise", true, "false where a reservoir takes spikes, which are counts");
-    const settings = parseClassifierSettings(takesSpikes ? { ...rest, standardise: false } : rest);
+    const { reservoir: described, engine, threads, profile, ...rest } = options;
+    const reservoir = classifierReservoir(described);
+    const settings = parseClassifierSettings(withStandardise(rest, reservoir));
     classTrainer(settings.readout);
     if ((reservoir.feedback ?? null) !== null)
       throw new DataError("feedback is set; a classifier's reservoirs have no outputs to feed back");

@@ -9,17 +9,20 @@ export interface ForecasterSettings {
   /** Rows at the start of every training series that train nothing. Default 100. */
   readonly washout: number;
   /**
-   * Turn inputs and targets (or only one of them) into z-scores by the training data; outputs are turned back. Default false. A column
-   * that never changes is left as it is.
+   * Turn inputs and targets (or only one of them) into z-scores by the training data; outputs are turned back. Default true; false for
+   * a reservoir that takes spikes. A column that never changes is left as it is.
    */
   readonly standardise: boolean | "inputs" | "targets";
-  /** Options of `ridge`. */
+  /** Options of `ridge`. Without `lambda` or `lambdas`, lambda is 1e-3. */
   readonly readout: RidgeOptions;
 }
 
 /** A description of a forecaster: its reservoir, the readout, what is done to the data, and where it runs. */
 export interface ForecasterOptions extends Partial<ForecasterSettings> {
-  /** The reservoir; `inputSize` and `feedback.size` follow from the data where they are left out. */
+  /**
+   * The reservoir; `inputSize` and `feedback.size` follow from the data where they are left out. Without `matrices`, `bias` is 0.5,
+   * `inputScaling` and `feedback.scaling` 0.2 and `spectralRadius` 1 where they are left out.
+   */
   readonly reservoir: AnyReservoirOptions;
   /** Matrices to use in place of drawn ones. */
   readonly matrices?: ReservoirMatrices | undefined;

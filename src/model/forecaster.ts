@@ -8,6 +8,7 @@ import { ridge, type TrainedReadout } from "../readout/index.js";
 import { type AnyReservoirComputer, type AnyReservoirOptions, DataError, ReservoirComputer, type WorkOptions } from "../reservoir/index.js";
 import { checkSequences, checkWhole } from "../reservoir/inputs.js";
 import { checkFields } from "../reservoir/validate.js";
+import { forecasterReservoir, withDefaultLambda, withStandardise } from "./defaults.js";
 import { NotFittedError } from "./errors.js";
 import { decodeForecaster, encodeForecaster } from "./forecaster-file.js";
 import {
@@ -63,6 +64,9 @@ const chunk = 1024;
  * - With feedback (`reservoir.feedback`), targets are fed back as y(t) while it trains (teacher forcing), and its own outputs when it
  *   forecasts.
  *
+ * The defaults are made for series as they come: z-scores (`standardise`), and where the description leaves them out bias 0.5,
+ * inputScaling and feedback.scaling 0.2, and spectralRadius 1. A description beside `matrices` is taken as it is.
+ *
  * It has a state. `fit` leaves it at the end of the training data, so that the rows after those can follow; `predict` moves it on;
  * `forecast` and `score` put it back.
  *
@@ -85,8 +89,9 @@ export class Forecaster implements AsyncDisposable {
   static async create(options: ForecasterOptions): Promise<Forecaster> {
     const { parseForecasterSettings, requireReservoir } = await import("./schemas.js");
     requireReservoir(options);
-    const { reservoir, matrices, engine, threads, profile, ...rest } = options;
-    const settings = parseForecasterSettings(rest);
+    const { reservoir: described, matrices, engine, threads, profile, ...rest } = options;
+    const reservoir = matrices ? described : forecasterReservoir(described);
+    const settings = withDefaultLambda(parseForecasterSettings(withStandardise(rest, reservoir)));
     ridge(settings.readout);
     return new Forecaster({ reservoir, matrices, engine, threads, profile }, settings);
   }

@@ -23,7 +23,7 @@ const memberTakes = "a whole number of at least 1, or a list of one seed a membe
 
 const forecasterFields = {
   washout: wholeFrom(0).default(100),
-  standardise: z.union([z.boolean(), z.enum(["inputs", "targets"])], { error: 'true, false, "inputs" or "targets"' }).default(false),
+  standardise: z.union([z.boolean(), z.enum(["inputs", "targets"])], { error: 'true, false, "inputs" or "targets"' }).default(true),
   readout: trainerOptions.default({}),
 };
 
@@ -32,7 +32,7 @@ const classifierFields = {
   input: flag.default(false),
   standardise: flag.default(true),
   layerNorm: flag.default(false),
-  scaleFeatures: flag.default(false),
+  scaleFeatures: flag.default(true),
   washout: wholeFrom(0).default(0),
   sequenceLambda: number("a finite number above 0", (value) => value > 0).default(1),
   readout: z

@@ -24,8 +24,8 @@ describe("an experiment file", () => {
     expect(parse(least)).toEqual({
       name: "least",
       data: { task: "narma", length: 500, options: {}, redraw: false },
-      transforms: [],
-      reservoir: { size: 50 },
+      transforms: ["standardise"],
+      reservoir: { size: 50, bias: 0.5, inputScaling: 0.2, spectralRadius: 1 },
       readout: { type: "ridge" },
       task: { type: "predict" },
       washout: 100,
@@ -33,10 +33,38 @@ describe("an experiment file", () => {
       seeds: ["spillway"],
       metrics: ["nrmse", "rmse", "mae", "r2"],
       scoring: { norm: "std", threshold: 0.4, statistic: "median" },
-      baselines: [],
+      baselines: ["persistence", "mean"],
       published: [],
       outputs: { states: "none", every: 1, report: true, model: true },
     });
+  });
+
+  it.each([
+    ["a series takes z-scores", "readout: ridge", { transforms: ["standardise"], reservoir: { bias: 0.5, inputScaling: 0.2 } }],
+    ["but not before a readout that learns row by row", "readout: rls", { transforms: [], reservoir: { bias: 0.5, inputScaling: 0.2 } }],
+    ["nor where none are asked for", "transforms: []", { transforms: [] }],
+  ])("%s", (_, line, expected) => {
+    expect(parse(`${least}${line}\n`)).toMatchObject(expected);
+  });
+
+  it.each([
+    [
+      "cases are turned into z-scores",
+      "data: { file: a.ts }\nreservoir: { size: 9 }\ntask: classify",
+      ["standardise"],
+      { size: 9, bias: 0.5 },
+    ],
+    [
+      "but not those that an encoder turns into spikes",
+      "data: { file: a.ts }\nencode: { encoder: rate }\nreservoir: { size: 9 }\ntask: classify",
+      [],
+      { size: 9, bias: 0.5 },
+    ],
+    ["nor those that are spikes", "data: { file: a.ts }\nliquid: { size: 9 }\ntask: classify", [], { kind: "spiking", size: 9 }],
+    ["nor those that templates are held against", "data: { file: a.ts }\nreservoir: { size: 9 }\ntask: detect", [], { size: 9 }],
+  ])("%s", (_, lines, transforms, reservoir) => {
+    expect(parse(`name: cases\n${lines}\n`)).toMatchObject({ transforms, baselines: ["majority"] });
+    expect(parse(`name: cases\n${lines}\n`).reservoir).toEqual(reservoir);
   });
 
   it("has a ridge readout where options of one stand without a type", () => {
@@ -178,7 +206,7 @@ describe("an experiment file", () => {
 
 describe("--set", () => {
   it("changes a field, reading the value as YAML", () => {
-    expect(parse(least, ["reservoir.size=80"]).reservoir).toEqual({ size: 80 });
+    expect(parse(least, ["reservoir.size=80"]).reservoir).toMatchObject({ size: 80 });
     expect(parse(least, ["reservoir.topology={type: ring}"]).reservoir).toMatchObject({ topology: { type: "ring" } });
     expect(parse(least, ["seeds=[1, two]"]).seeds).toEqual([1, "two"]);
     expect(parse(least, ["readout.type=ridge", "readout.lambda=1e-3"]).readout).toEqual({ type: "ridge", lambda: 0.001 });

@@ -13,11 +13,13 @@ import { mackeyGlass, narma } from "../../src/tasks/index.js";
 
 const predict = `name: small
 data: { task: narma, length: 700, options: { seed: 3 } }
-reservoir: { size: 40, leakRate: 1, inputScaling: 0.1, bias: 0.2 }
+transforms: []
+reservoir: { size: 40, spectralRadius: 0.95, leakRate: 1, inputScaling: 0.1, bias: 0.2 }
 readout: { type: ridge, lambda: 1.0e-8 }
 task: predict
 split: { train: 500, test: 200 }
 seeds: [1, 2]
+baselines: []
 outputs: { report: false }
 `;
 const forecast = `name: small
@@ -156,9 +158,16 @@ metrics: [rmse]
   it("prints a table of scores and where the files are", async () => {
     const { text, folder } = await runText(predict);
     expect(text).toMatch(
-      /^small: cpu engine \(auto: .*\), \d+\.\d\d s\n\nscore +value +over seeds\nnrmse +0\.\d+ +median of 2 seeds, sd 0\.\d+\n/,
+      /^small: cpu engine \(auto: .*\), \d+\.\d\d s\n\nscore +value +over seeds\nnrmse +0\.\d+ +median of 2 seeds, quartiles 0\.\d+ and 0\.\d+\n/,
     );
     expect(text).toContain(`results: ${join(folder, "result.json")}`);
+  });
+
+  it("says below the table how far the scores are from the best baseline", async () => {
+    const { text } = await runText(predict, { set: ["baselines=[persistence, mean]", "metrics=[rmse]", "seed=1"] });
+    expect(text).toMatch(/\n\nBetter than every baseline: rmse \d+ % below persistence\.\n/);
+    const chaos = ["data={ task: logistic, length: 900 }", "task.ahead=30", "baselines=[mean]", "metrics=[rmse]", "seed=1"];
+    expect((await runText(predict, { set: chaos })).text).toMatch(/\n\nNot better than a baseline: rmse \d+ % above mean\.\n/);
   });
 
   it("prints result.json and nothing else with --json", async () => {
@@ -199,7 +208,7 @@ metrics: [rmse]
     await writeFile(good, predict);
     await writeFile(bad, predict.replace("size: 40", "sice: 40").replace("name: small", "name: other"));
     const options = { out, signal: new AbortController().signal, progress: silent };
-    await expect(run([good, bad], options)).rejects.toThrow("bad.yaml:3: reservoir.size is missing");
+    await expect(run([good, bad], options)).rejects.toThrow("bad.yaml:4: reservoir.size is missing");
     await writeFile(bad, predict);
     await expect(run([good, bad], options)).rejects.toThrow('its name is "small", as that of');
     expect((await readdir(out)).sort()).toEqual(["bad.yaml", "good.yaml"]);
@@ -319,8 +328,8 @@ describe("a forecast", () => {
     const { result } = await runText(text);
     expect(result.scores[0]!.value).toBeLessThan(0.3);
     expect(scoresOf((await runText(text)).result)).toEqual(scoresOf(result));
-    await expect(runText(text.replace("mackeyGlass", "lorenz"))).rejects.toThrow(
-      "small.yaml:5: task.independent is true; it takes false for lorenz, which draws nothing",
+    await expect(runText(text.replace("mackeyGlass", "mso"))).rejects.toThrow(
+      "small.yaml:5: task.independent is true; it takes false for mso, which draws nothing",
     );
   });
 

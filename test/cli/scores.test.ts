@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { forecastBaseline, predictBaseline } from "../../src/cli/experiment/baselines.js";
 import type { Experiment } from "../../src/cli/experiment/description.js";
 import { type SeedResult, summarise } from "../../src/cli/experiment/result.js";
-import { meanAndDeviation, median, type ScoreContext, scoreForecasts, scorePrediction } from "../../src/cli/experiment/scores.js";
+import { meanAndDeviation, median, quantile, type ScoreContext, scoreForecasts, scorePrediction } from "../../src/cli/experiment/scores.js";
 import { Matrix } from "../../src/numerics/index.js";
 
 const column = (...values: number[]) => new Matrix(values.length, 1, Float64Array.from(values));
@@ -101,6 +101,9 @@ describe("figures over seeds", () => {
   it("median, mean and standard deviation", () => {
     expect(median([3, 1, 2])).toBe(2);
     expect(median([4, 1, 2, 3])).toBe(2.5);
+    expect(median([1, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY])).toBe(Number.POSITIVE_INFINITY);
+    // Places 0.75 and 2.25 of the values in rising order.
+    expect([quantile([4, 1, 2, 8], 0.25), quantile([4, 1, 2, 8], 0.75)]).toEqual([1.75, 5]);
     // 1, 2, 3, 4: squares 5, over 3.
     expect(meanAndDeviation([1, 2, 3, 4])).toEqual({ mean: 2.5, sd: Math.sqrt(5 / 3) });
     expect(meanAndDeviation([7])).toEqual({ mean: 7, sd: 0 });
@@ -121,6 +124,7 @@ describe("figures over seeds", () => {
         value: 3,
         statistic: "mean",
         median: 2,
+        quartiles: [1.5, 4],
         mean: 3,
         sd: Math.sqrt(7),
         seeds: 3,

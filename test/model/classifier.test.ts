@@ -26,8 +26,8 @@ function cases(count: number, from = 0): { sequences: Matrix[]; labels: string[]
 
 const train = cases(60);
 const test = cases(60, 1000);
-const reservoir = { size: 50, seed: 5 };
-const raw = { reservoir, standardise: false } as const;
+const reservoir = { size: 50, bias: 0, seed: 5 };
+const raw = { reservoir, standardise: false, scaleFeatures: false } as const;
 
 /** 1 for the class of each case, classes in rising order. */
 function oneHot(labels: readonly string[]): Matrix {
@@ -162,15 +162,19 @@ describe("representations", () => {
     await reopened.dispose();
   });
 
-  it("may be scaled feature by feature, which is folded into the readout", async () => {
+  it.each([
+    ["plain", (row: number[]) => row],
+    ["squareHalf", (row: number[]) => row.map((value, f) => (f % 2 === 1 ? value * value : value))],
+    ["squares", (row: number[]) => [...row, ...row.map((value) => value * value)]],
+  ] as const)("are scaled as the readout sees them, which is folded into it: %s", async (transform, seen) => {
     await using classifier = await Classifier.fit(train.sequences, train.labels, {
       ...raw,
       representation: "last",
       scaleFeatures: true,
-      readout: { lambda: 1 },
+      readout: { lambda: 1, transform },
     });
-    const rows = Matrix.from((await statesOf(train.sequences)).map(last));
-    const moments = Array.from({ length: 50 }, (_, f) => {
+    const rows = Matrix.from((await statesOf(train.sequences)).map((x) => seen(last(x))));
+    const moments = Array.from({ length: rows.cols }, (_, f) => {
       const column = Array.from(rows.column(f));
       const mu = column.reduce((a, b) => a + b) / 60;
       return { mu, sigma: Math.sqrt(column.reduce((a, b) => a + (b - mu) ** 2, 0) / 60) };
@@ -182,7 +186,7 @@ describe("representations", () => {
     );
     const x = (await statesOf(test.sequences.slice(0, 1))).map(last);
     const outputs = classifier.readouts[0]!.predict(Matrix.from(x));
-    readout.predict(Matrix.from(x.map(scale))).data.forEach((value, k) => {
+    readout.predict(Matrix.from(x.map((row) => scale(seen(row))))).data.forEach((value, k) => {
       expect(outputs.data[k]).toBeCloseTo(value, 10);
     });
   });
@@ -234,11 +238,18 @@ describe("scores", () => {
     expect(await classifier.predictProba(test.sequences)).toEqual(plain.predictProba(others));
   });
 
-  it("choose lambda by leave-one-out where none is given", async () => {
-    await using classifier = await Classifier.fit(train.sequences, train.labels, { reservoir });
-    const { details } = classifier.readouts[0]!.training!;
-    expect(details["selection"]).toBe("leaveOneOut");
-    expect(details["lambdas"]).toEqual([1e-4, 1e-3, 1e-2, 0.1, 1, 10, 100, 1000]);
+  it.each([
+    [{ ...raw, scaleFeatures: true }, 100],
+    [raw, undefined],
+  ])("take a lambda of 0.003 times the mean squared length of the centred features: %o", async (settings, count) => {
+    await using classifier = await Classifier.fit(train.sequences, train.labels, settings);
+    const rows = Matrix.from((await statesOf(train.sequences)).map((x) => [...last(x), ...mean(x)]));
+    const variance = (column: readonly number[]): number => {
+      const mu = column.reduce((a, b) => a + b) / column.length;
+      return column.reduce((a, b) => a + (b - mu) ** 2, 0) / column.length;
+    };
+    const length = count ?? Array.from({ length: 100 }, (_, f) => variance(Array.from(rows.column(f)))).reduce((a, b) => a + b);
+    expect(classifier.readouts[0]!.training!.details["lambda"]).toBeCloseTo(0.003 * length, 10);
   });
 });
 

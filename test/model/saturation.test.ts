@@ -12,7 +12,8 @@ async function fresh() {
 
 afterEach(() => vi.restoreAllMocks());
 
-const reservoir = { size: 40, seed: 1, leakRate: 1 };
+const reservoir = { size: 40, seed: 1, leakRate: 1, inputScaling: 1 };
+const unscaled = { standardise: false, washout: 20, engine: "cpu" } as const;
 /** Concentrations near 400, as they are measured: W_in u is far beyond what tanh tells apart. */
 const raw = Array.from({ length: 300 }, (_, t) => 400 + 5 * Math.sin(t / 7));
 
@@ -25,7 +26,7 @@ describe("a Forecaster on data that saturates its reservoir", () => {
   ] as const)("warns once, with the remedy, by its %s", async (_, readout) => {
     const { Forecaster, warnings } = await fresh();
     for (let k = 0; k < 2; k++) {
-      await using forecaster = await Forecaster.fit(raw, { reservoir, readout: { lambda: 1, ...readout }, washout: 20, engine: "cpu" });
+      await using forecaster = await Forecaster.fit(raw, { reservoir, readout: { lambda: 1, ...readout }, ...unscaled });
       expect(forecaster.readout).toBeDefined();
     }
     expect(warnings()).toHaveLength(1);
@@ -40,7 +41,7 @@ describe("a Forecaster on data that saturates its reservoir", () => {
     ["of another activation", { reservoir: { ...reservoir, activation: "sigmoid" } }],
   ] as const)("does not where they are %s", async (_, options) => {
     const { Forecaster, warnings } = await fresh();
-    await using _forecaster = await Forecaster.fit(raw, { ...options, washout: 20, engine: "cpu" });
+    await using _forecaster = await Forecaster.fit(raw, { ...unscaled, ...options });
     expect(warnings()).toEqual([]);
   });
 });

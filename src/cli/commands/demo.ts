@@ -9,7 +9,7 @@ import { loadExperiment } from "../experiment/file.js";
 import { resolveDataPath } from "../experiment/paths.js";
 import { formatResult } from "../experiment/result.js";
 import { type FinishedRun, footerOf, type RunOptions, runExperiment } from "../experiment/run.js";
-import { headline, scoreTable } from "../experiment/present.js";
+import { headline, scoreTable, verdictOf } from "../experiment/present.js";
 import { UsageError } from "../exit.js";
 import type { CommandOutcome } from "./run.js";
 
@@ -56,7 +56,7 @@ export async function demo(options: DemoOptions): Promise<CommandOutcome> {
   }
   if (options.json) return { text: formatResult(results), interrupted };
   const parts = runs.map(({ result }) =>
-    [headline(result), result.description ?? "", "", scoreTable(result)].filter((line, k) => k !== 1 || line).join("\n"),
+    [headline(result), result.description, "", scoreTable(result), "", verdictOf(result)].filter((line) => line !== undefined).join("\n"),
   );
   const end = results.length > 0 ? `report to open in a browser: ${page}` : "nothing was run";
   return { text: [...parts, ...skipped, end].join("\n\n"), interrupted };

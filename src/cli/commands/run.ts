@@ -3,7 +3,7 @@ import "../../index.js";
 import { join } from "node:path";
 import { UsageError } from "../exit.js";
 import { type LoadedExperiment, loadExperiment } from "../experiment/file.js";
-import { headline, scoreTable } from "../experiment/present.js";
+import { headline, scoreTable, verdictOf } from "../experiment/present.js";
 import { profileTable } from "../experiment/profile.js";
 import { formatResult } from "../experiment/result.js";
 import { type FinishedRun, type RunOptions, runExperiment } from "../experiment/run.js";
@@ -51,7 +51,15 @@ function describeRun({ result, folder }: FinishedRun): string {
   const report = result.files.includes("report.html") ? join(folder, "report.html") : undefined;
   const scores = result.seeds.length > 0 ? scoreTable(result) : "No seed was finished, so there are no scores.";
   const profile = result.profile ? ["", profileTable(result.profile)] : [];
-  return [headline(result), "", scores, ...profile, "", report ? `report: ${report}` : `results: ${join(folder, "result.json")}`].join(
-    "\n",
-  );
+  const verdict = verdictOf(result);
+  const said = verdict ? ["", verdict] : [];
+  return [
+    headline(result),
+    "",
+    scores,
+    ...said,
+    ...profile,
+    "",
+    report ? `report: ${report}` : `results: ${join(folder, "result.json")}`,
+  ].join("\n");
 }

@@ -1,12 +1,13 @@
 // Turns what stands in an experiment file into an experiment: every field checked, every default filled in. It reads no file.
 
 import * as z from "zod";
+import { classifierReservoir, forecasterReservoir, takesSpikes } from "../../model/defaults.js";
 import { nearest } from "../../core/near-names.js";
 import { knownReservoirFields, reservoirSchema } from "../../reservoir/config-schema.js";
 import { type AnyReservoirOptions, ConfigError, isSpiking, parseOrThrow, UnknownFieldError } from "../../reservoir/index.js";
 import { knownSpikingFields, spikingReservoirSchema } from "../../spikes/liquid/schema.js";
 import { tasks } from "../../tasks/index.js";
-import type { Experiment, MetricName, TaskDescription } from "./description.js";
+import type { BaselineDescription, Experiment, MetricName, TaskDescription, TransformDescription } from "./description.js";
 import { typedFields } from "./overrides.js";
 import { common, fromFile, fromSounds, generated, metricNames, readouts, taskSchemas } from "./schema.js";
 
@@ -50,17 +51,23 @@ export function parseExperiment(source: unknown): Experiment {
 /** A field `liquid` is a spiking reservoir without its kind. */
 const liquidKind = { schema: spikingReservoirSchema.omit({ kind: true }), fieldsOf: knownSpikingFields };
 
-type Parsed = Omit<Experiment, "seeds" | "washout" | "metrics"> & {
+type Parsed = Omit<Experiment, "seeds" | "washout" | "metrics" | "transforms" | "baselines"> & {
   readonly seed?: string | number | undefined;
   readonly seeds?: number | readonly (string | number)[] | undefined;
   readonly liquid?: unknown;
   readonly washout?: number | undefined;
   readonly metrics?: readonly MetricName[] | undefined;
+  readonly transforms?: readonly TransformDescription[] | undefined;
+  readonly baselines?: readonly BaselineDescription[] | undefined;
 };
 
-function complete({ seed, seeds, washout, metrics, ...rest }: Parsed, source: Readonly<Record<string, unknown>>): Experiment {
+function complete({ seed, seeds, washout, metrics, ...parsed }: Parsed, source: Readonly<Record<string, unknown>>): Experiment {
+  const described = source["reservoir"] as AnyReservoirOptions;
+  const transforms = parsed.transforms ?? defaultTransforms(parsed, described);
+  const baselines = parsed.baselines ?? defaultBaselines(parsed.task);
+  const rest = { ...parsed, transforms, baselines };
   if (seed !== undefined && seeds !== undefined) throw new ConfigError("seeds", seeds, "nothing where seed is given: one of the two");
-  const { task, data, readout, transforms, baselines } = rest;
+  const { task, data, readout } = rest;
   const known: readonly MetricName[] = metricNames[task.type];
   const foreign = [...(metrics ?? []), ...rest.published.map(({ score }) => score)].find((name) => !known.includes(name));
   if (foreign) throw new ConfigError("metrics", foreign, `for ${task.type} ${known.join(", ")}`);
@@ -85,7 +92,7 @@ function complete({ seed, seeds, washout, metrics, ...rest }: Parsed, source: Re
   if (rest.encode && !takesCases) throw new ConfigError("encode", rest.encode, `nothing for ${task.type}; it is for classify and detect`);
   if (rest.encode && transforms.length > 0)
     throw new ConfigError("transforms", transforms, "none where encode turns the cases into spikes");
-  const reservoir = source["reservoir"] as AnyReservoirOptions;
+  const reservoir = reservoirFor(task, described);
   if (task.type === "detect" && task.types && !isSpiking(reservoir))
     throw new ConfigError("task.types", true, "false for a rate reservoir, whose neurons fire no spikes");
   const foreignBaseline = baselines.find((each) => (each === "majority") !== takesCases);
@@ -111,6 +118,25 @@ function complete({ seed, seeds, washout, metrics, ...rest }: Parsed, source: Re
     washout: washout ?? (takesCases ? 0 : 100),
     metrics: metrics ?? defaultMetrics(task),
   };
+}
+
+/** The reservoir with what a model of this task takes where nothing is said; that of `detect` is a description's own. */
+function reservoirFor({ type }: TaskDescription, described: AnyReservoirOptions): AnyReservoirOptions {
+  if (type === "detect") return described;
+  return type === "classify" ? classifierReservoir(described) : forecasterReservoir(described);
+}
+
+/** z-scores, except of spikes, of what templates are held against, and before readouts that do not take them. */
+function defaultTransforms(
+  { task, readout, encode }: Pick<Parsed, "task" | "readout" | "encode">,
+  described: AnyReservoirOptions,
+): readonly TransformDescription[] {
+  const isOnline = readout.type === "rls" || readout.type === "lms";
+  return encode || task.type === "detect" || isOnline || takesSpikes(described) ? [] : ["standardise"];
+}
+
+function defaultBaselines({ type }: TaskDescription): readonly BaselineDescription[] {
+  return type === "classify" || type === "detect" ? ["majority"] : ["persistence", "mean"];
 }
 
 function defaultMetrics(task: TaskDescription): readonly MetricName[] {

@@ -7,9 +7,30 @@ import { profileFacts } from "./profile.js";
 import type { ExperimentResult, ScoreSummary } from "./result.js";
 import { timingFigure } from "./timing-figure.js";
 
-/** How a summary was made of its seeds, in words; nothing where there is one seed. */
-function statisticOf({ seeds, statistic, sd }: ScoreSummary): string | undefined {
-  return seeds > 1 ? `${statistic} of ${seeds} seeds, sd ${formatNumber(sd)}` : undefined;
+/** How a summary was made of its seeds, in words, with their spread; nothing where there is one seed. */
+function statisticOf({ seeds, statistic, sd, quartiles }: ScoreSummary): string | undefined {
+  const spread = statistic === "mean" ? `sd ${formatNumber(sd)}` : `quartiles ${quartiles.map(formatNumber).join(" and ")}`;
+  return seeds > 1 ? `${statistic} of ${seeds} seeds, ${spread}` : undefined;
+}
+
+/** How far each score is from its best baseline, in words: "Better than every baseline: rmse 17 % below persistence." */
+export function verdictOf({ scores }: ExperimentResult): string | undefined {
+  const better: string[] = [];
+  const worse: string[] = [];
+  for (const { metric, value, better: side, baselines } of scores) {
+    const sign = side === "lower" ? 1 : -1;
+    const [best] = baselines.toSorted((a, b) => sign * (a.value - b.value));
+    if (!best) continue;
+    const percent = Math.round(100 * Math.abs(value / best.value - 1));
+    const distance =
+      value === best.value ? "equal to" : `${Number.isFinite(percent) ? `${percent} % ` : ""}${value < best.value ? "below" : "above"}`;
+    (sign * (value - best.value) < 0 ? better : worse).push(`${metric} ${distance} ${best.name}`);
+  }
+  const parts = [
+    ...(worse.length > 0 ? [`Not better than a baseline: ${worse.join(", ")}.`] : []),
+    ...(better.length > 0 ? [`Better than every baseline: ${better.join(", ")}.`] : []),
+  ];
+  return parts.length > 0 ? parts.join(" ") : undefined;
 }
 
 /** The scores as a table for a terminal. */
@@ -46,6 +67,7 @@ export function reportSection(result: ExperimentResult, figures: readonly Figure
   const { engine, seeds, scores } = result;
   const first = seeds[0];
   const time = timingFigure(result.timing);
+  const verdict = verdictOf(result);
   return {
     title: result.name,
     lead: result.description,
@@ -58,6 +80,7 @@ export function reportSection(result: ExperimentResult, figures: readonly Figure
       ["seeds", seeds.length === 0 ? "none finished" : listSeeds(seeds.map(({ seed }) => String(seed)))],
       ...(engine ? [["engine", `${engine.name} (${engine.reason})`] as const, ["plan", engine.plan.summary] as const] : []),
       ["time", describeTiming(result.timing)],
+      ...(verdict ? [["against baselines", verdict] as const] : []),
       ...(result.profile ? profileFacts(result.profile) : []),
     ],
     scores: scores.map(

@@ -3,7 +3,7 @@ import type { Seed } from "../../numerics/index.js";
 import type { EngineModel, EnginePlan, Profile } from "../../reservoir/index.js";
 import type { Machine } from "../commands/info.js";
 import type { Experiment, MetricName } from "./description.js";
-import { betterOf, meanAndDeviation, median } from "./scores.js";
+import { betterOf, meanAndDeviation, median, quantile } from "./scores.js";
 
 /** Scores by metric. */
 export type Scores = Readonly<Record<string, number>>;
@@ -32,6 +32,8 @@ export interface ScoreSummary {
   readonly value: number;
   readonly statistic: "median" | "mean";
   readonly median: number;
+  /** A quarter of the seeds lies below the first, a quarter above the second. */
+  readonly quartiles: readonly [number, number];
   readonly mean: number;
   readonly sd: number;
   readonly seeds: number;
@@ -91,6 +93,7 @@ export function summarise(
       value: middle(values),
       statistic,
       median: median(values),
+      quartiles: [quantile(values, 0.25), quantile(values, 0.75)],
       ...meanAndDeviation(values),
       seeds: values.length,
       better: betterOf(metric),

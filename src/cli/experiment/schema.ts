@@ -79,7 +79,7 @@ const features = {
 export const readouts = {
   ridge: z.strictObject({
     type: z.literal("ridge"),
-    lambda: notNegative.optional().describe("Regularisation; default 1e-6."),
+    lambda: notNegative.optional().describe("Regularisation; default 1e-3, for classify 0.003 times the number of features that change."),
     lambdas: z
       .array(notNegative, { error: "a list of numbers of at least 0" })
       .min(1, { error: "at least one number" })
@@ -138,7 +138,7 @@ export const taskSchemas = {
     representation: oneOf(["last", "mean", "last+mean", "output"]).default("last+mean").describe("What of a sequence the readout sees."),
     input: flag.default(false).describe("Join the same statistics of the inputs."),
     layerNorm: flag.default(false).describe("Take from each sequence's features their mean and divide them by their deviation."),
-    scaleFeatures: flag.default(false).describe("Turn the features into z-scores."),
+    scaleFeatures: flag.default(true).describe("Turn the features into z-scores."),
     sequenceLambda: notNegative.default(1).describe("Ridge penalty of the readouts of representation output."),
     vote: oneOf(["majority", "mean"]).default("majority").describe("How members agree."),
     members: atLeast(1).default(1).describe("Reservoirs that vote, each of another seed."),
@@ -182,12 +182,14 @@ export const common = {
   description: z.string({ error: "a sentence" }).optional().describe("A sentence for the report."),
   transforms: z
     .array(transform, { error: "a list of transforms" })
-    .default([])
-    .describe("Done to the series, in order, and undone on predictions."),
+    .optional()
+    .describe("Done to the series, in order, and undone on predictions. Left out, standardise; nothing for spikes, detect, rls and lms."),
   encode: encode.optional().describe("For classify and detect: what turns each case into spikes, and the encoder's options."),
   reservoir: z
     .union([reservoirSchema, spikingReservoirSchema])
-    .describe("The reservoir: a rate reservoir, or with kind spiking a network of spiking neurons. inputSize follows from the data."),
+    .describe(
+      "The reservoir: a rate reservoir, or with kind spiking a network of spiking neurons. inputSize follows from the data. Left out, bias is 0.5 (for detect 0), and for a series inputScaling is 0.2 and spectralRadius 1.",
+    ),
   washout: atLeast(0).optional().describe("Rows left out of training at the start; default 100, for classify 0."),
   split: z
     .strictObject(
@@ -208,7 +210,10 @@ export const common = {
       statistic: oneOf(["median", "mean"]).default("median").describe("How several seeds become one figure."),
     })
     .prefault({}),
-  baselines: z.array(baseline, { error: "a list of baselines" }).default([]).describe("What scores are held against."),
+  baselines: z
+    .array(baseline, { error: "a list of baselines" })
+    .optional()
+    .describe("What scores are held against; left out, persistence and mean, and for cases majority."),
   published: z
     .array(z.strictObject({ score: metric, value: number("a finite number"), source: text("where the figure comes from") }), {
       error: "a list of {score, value, source}",

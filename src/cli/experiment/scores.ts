@@ -76,11 +76,17 @@ export function scoreForecasts(
   return scores;
 }
 
+/** The value that a share of the values lies below, on the line between its two neighbours in rising order (Hyndman and Fan 1996, type 7). */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const place = share * (sorted.length - 1);
+  const [low, high] = [sorted[Math.floor(place)]!, sorted[Math.ceil(place)]!];
+  return low === high ? low : low + (place % 1) * (high - low);
+}
+
 /** The middle value; the mean of the two in the middle of an even number. */
 export function median(values: readonly number[]): number {
-  const sorted = [...values].sort((a, b) => a - b);
-  const half = sorted.length >> 1;
-  return sorted.length % 2 === 1 ? sorted[half]! : (sorted[half - 1]! + sorted[half]!) / 2;
+  return quantile(values, 0.5);
 }
 
 /** Mean and standard deviation over seeds (n - 1 in the denominator; 0 for a single one). */

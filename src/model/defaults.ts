@@ -1,0 +1,56 @@
+// What Forecaster and Classifier take where nothing is said. They drive reservoirs with z-scores, for which the plain defaults of a
+// description (reservoir/config.ts) are poor: without a bias tanh is odd, so the answer to -u is minus the answer to u.
+import { type AnyReservoirOptions, ConfigError, isSpiking } from "../reservoir/index.js";
+import type { ForecasterSettings } from "./forecaster-options.js";
+
+/** The penalty of a Forecaster's readout, on z-scores: the smallest with which closed loops over measured series stay near them. */
+export const forecasterLambda = 1e-3;
+
+/**
+ * The penalty of a Classifier's readout, times the mean squared length of a case's centred features. It is not chosen by leave-one-out,
+ * whose error over few cases is often flat for decades of lambda and then smallest where the readout fits nothing.
+ */
+export const classifierLambda = 3e-3;
+
+/** A forecaster's reservoir: bias 0.5, inputScaling and feedback.scaling 0.2, spectralRadius 1 where they are left out. */
+export function forecasterReservoir<Options extends AnyReservoirOptions>(options: Options): Options {
+  if (isSpiking(options)) return options;
+  const { bias = 0.5, inputScaling = 0.2, spectralRadius = 1, feedback } = options;
+  const scaled = isPlain(feedback) && feedback.scaling === undefined ? { feedback: { ...feedback, scaling: 0.2 } } : {};
+  return { ...options, bias, inputScaling, spectralRadius, ...scaled };
+}
+
+/** A classifier's reservoir: bias 0.5 where it is left out. */
+export function classifierReservoir<Options extends AnyReservoirOptions>(options: Options): Options {
+  return isSpiking(options) ? options : { ...options, bias: options.bias ?? 0.5 };
+}
+
+/** An object with fields; anything else is left for the check of the description to refuse. */
+function isPlain<Value>(value: Value): value is Value & object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Whether the inputs of a reservoir are spike counts, which are not turned into z-scores. */
+export function takesSpikes(reservoir: AnyReservoirOptions): boolean {
+  return isSpiking(reservoir) && reservoir.input?.mode !== "current";
+}
+
+/** Settings that leave spike counts as they are. @throws ConfigError where they are to be z-scores */
+export function withStandardise<Settings extends { readonly standardise?: unknown }>(
+  settings: Settings,
+  reservoir: AnyReservoirOptions,
+): Settings {
+  if (!takesSpikes(reservoir)) return settings;
+  const { standardise = false } = settings;
+  if (standardise === true || standardise === "inputs")
+    throw new ConfigError("standardise", standardise, "false where a reservoir takes spikes, which are counts");
+  return { ...settings, standardise };
+}
+
+/** Settings whose readout says its lambda. */
+export function withDefaultLambda(settings: ForecasterSettings): ForecasterSettings {
+  const { lambda, lambdas } = settings.readout;
+  return lambda === undefined && lambdas === undefined
+    ? { ...settings, readout: { ...settings.readout, lambda: forecasterLambda } }
+    : settings;
+}
