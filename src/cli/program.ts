@@ -201,7 +201,10 @@ A run that is there already is replaced when the new one has finished. Stopped w
     .description("launch a kernel of a PTX file on the simulated device or a GPU, and print its buffers afterwards")
     .argument("<file>", "PTX")
     .option("--entry <name>", "the kernel; may be left out where the file has one")
-    .option("--args <argument...>", 'in order: numbers, and buffers such as "f32[64]", "f32[64]=1.5", "f32[3]=1,2,3", "f32[64]=range"')
+    .option(
+      "--args <argument...>",
+      'in order: numbers, buffers such as "f32[64]", "f32[64]=1.5", "f32[3]=1,2,3", "f32[64]=range", and structs such as "{f32=2; i32[3]=4,5,6; *f32[8]=range}"',
+    )
     .option("--grid <blocks>", "as 4 or 4x2x1", "1")
     .option("--block <threads>", "as 128 or 16x16", "32")
     .option("--shared <bytes>", "dynamic shared memory of a block", "0")

@@ -26,7 +26,14 @@ export class GraphRecording {
 
   noteLaunch(module: Holding, values: readonly unknown[]): void {
     this.holdings.add(module);
-    for (const value of values) if (value instanceof DeviceSlice) this.noteSlice(value);
+    for (const value of values) this.#noteValue(value);
+  }
+
+  /** Device memory of an argument, also within structs and arrays, which the launch has checked. */
+  #noteValue(value: unknown): void {
+    if (value instanceof DeviceSlice) this.noteSlice(value);
+    else if (typeof value === "object" && value !== null && !ArrayBuffer.isView(value))
+      for (const part of Object.values(value)) this.#noteValue(part);
   }
 
   noteForeign(slice: DeviceSlice): void {

@@ -10,7 +10,7 @@ export type { Rectangle } from "./copies.js";
 export { type DeviceAttribute, deviceAttribute, type DeviceInfo } from "./device-info.js";
 export { MissingCallError, type Driver } from "./driver.js";
 export { type DriverArguments, type DriverCall, driverCalls, type DriverFunction } from "./driver-calls.js";
-export { type ArrayOf, bytesOf, type Dtype, type DtypeArrays, type DtypeOf, type HostArray } from "./dtypes.js";
+export { arrayOf, type ArrayOf, bytesOf, type Dtype, type DtypeArrays, type DtypeOf, type HostArray } from "./dtypes.js";
 export { entryModule } from "./entry-module.js";
 export {
   CompileError,
@@ -68,7 +68,7 @@ export { loadDriver } from "./native-driver.js";
 export { type Compiled, loadNvrtc, Nvrtc, type NvrtcOptions } from "./nvrtc.js";
 export type { CompileOutcome, CompilerLibrary } from "./nvrtc-library.js";
 export { leakSentence, listDevices, openDevice, type OpenOptions, registerDriver } from "./open-device.js";
-export type { ArgumentFor, ArgumentsFor, Parameter } from "./parameters.js";
+export type { ArgumentFor, ArgumentsFor, Parameter, PtxParameter } from "./parameters.js";
 export { PinnedBuffer } from "./pinned.js";
 export { type GpuProbe, type NvrtcProbe, probe, type ProbedDevice, type ProbeOptions } from "./probe.js";
 export { driverForPtx, type EntryParameter, ptxEntries, ptxTarget, ptxVersion } from "./ptx-entry.js";
@@ -86,3 +86,4 @@ export {
 export { DeviceSlice, type ReadonlyDeviceSlice } from "./slice.js";
 export { losesContext, statusCodes, statusName } from "./status.js";
 export { Stream } from "./stream.js";
+export { dim3, type Fields, type FieldType, struct, type StructOptions, StructType, vector } from "./struct.js";

@@ -1,12 +1,14 @@
 // A kernel of a module with the parameters it was declared with. It is launched by a stream and owned by its module.
+import { quoted } from "../core/text.js";
 import { ArgumentBlock, argumentBytes } from "./argument-block.js";
 import type { ContextCore } from "./context-core.js";
 import type { DeviceInfo } from "./device-info.js";
 import type { DriverFunction } from "./driver-calls.js";
 import { CudaError, LaunchError } from "./errors.js";
 import { type LaunchConfig, LaunchConfigMemory, launchConfigBytes } from "./launch-config.js";
+import type { Layout } from "./layout.js";
 import type { Holding } from "./ledger.js";
-import { type Parameter, type ParsedParameter, parseParameters } from "./parameters.js";
+import { type Parameter, parseParameters } from "./parameters.js";
 import type { EntryParameter } from "./ptx-entry.js";
 import { status } from "./status.js";
 
@@ -98,7 +100,7 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
     const threads = this.#attribute(attribute.maxThreadsPerBlock);
     this.#staticShared = this.#attribute(attribute.sharedBytes);
     this.#dynamicShared = Math.max(0, limits.sharedBytesPerBlock - this.#staticShared);
-    const memory = new ArrayBuffer(launchConfigBytes + argumentBytes(parsed.length));
+    const memory = new ArrayBuffer(launchConfigBytes + argumentBytes(parsed));
     const address = core.driver.addressOf(new Uint8Array(memory));
     this.#config = new LaunchConfigMemory(name, memory, address, {
       grid: [limits.maxGridX, limits.maxGridY, limits.maxGridZ],
@@ -120,7 +122,7 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
     return value[0]!;
   }
 
-  #checkSignature(parsed: readonly ParsedParameter[], entry: readonly EntryParameter[] | undefined): SignatureSource {
+  #checkSignature(parsed: readonly Layout[], entry: readonly EntryParameter[] | undefined): SignatureSource {
     if (entry !== undefined) {
       checkEntry(this.name, parsed, entry);
       return "ptx";
@@ -139,7 +141,7 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
     checkCount(this.name, parsed, bytes.length);
     for (const [index, { text, bytes: declared }] of parsed.entries())
       if (bytes[index] !== declared)
-        throw new LaunchError(this.name, `parameter ${index} takes ${bytes[index]} bytes; ${JSON.stringify(text)} has ${declared}`);
+        throw new LaunchError(this.name, `parameter ${index} takes ${bytes[index]} bytes; ${quoted(text)} has ${declared}`);
     return "driver";
   }
 
@@ -249,39 +251,50 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
   }
 }
 
-function checkCount(kernel: string, parsed: readonly ParsedParameter[], actual: number): void {
+function checkCount(kernel: string, parsed: readonly Layout[], actual: number): void {
   if (parsed.length !== actual) throw new LaunchError(kernel, `${parsed.length} parameters were declared; the kernel has ${actual}`);
 }
 
-/** Holds declared parameters against those of the PTX entry: number, width, and floating point against integer. @throws LaunchError. */
-export function checkEntry(kernel: string, parsed: readonly ParsedParameter[], entry: readonly EntryParameter[]): void {
+/** A layout as errors tell it. */
+const toldOf = ({ kind, text, bytes, alignment }: Layout): string =>
+  quoted(text) + (kind === "struct" ? `, ${bytes} bytes aligned to ${alignment}` : "");
+
+/**
+ * Holds declared parameters against those of the PTX entry: number, width, floating point against integer, and of a struct that the kernel counts on its
+ * alignment. A PTX alignment above the struct's is a compiler's freedom.
+ *
+ * @throws LaunchError.
+ */
+export function checkEntry(kernel: string, parsed: readonly Layout[], entry: readonly EntryParameter[]): void {
   checkCount(kernel, parsed, entry.length);
-  for (const [index, { text, dtype, pointer, bytes }] of parsed.entries()) {
+  for (const [index, layout] of parsed.entries()) {
     const actual = entry[index]!;
-    const float = !pointer && (dtype === "f32" || dtype === "f64");
+    const whole = layout.kind === "struct" || layout.kind === "bytes";
+    const float = layout.kind === "scalar" && (layout.dtype === "f32" || layout.dtype === "f64");
     const untyped = actual.type.startsWith("b");
-    const bytesAgree = actual.bytes === bytes;
-    if (!bytesAgree || (!untyped && actual.type.startsWith("f") !== float))
-      throw new LaunchError(
-        kernel,
-        `parameter ${index} is .${actual.type} of ${actual.bytes} bytes in the PTX; it was declared ${JSON.stringify(text)}`,
-      );
+    const agrees = untyped || (!whole && actual.type.startsWith("f") === float);
+    if (actual.bytes === layout.bytes && agrees && !(layout.kind === "struct" && actual.alignment < layout.alignment)) continue;
+    const aligned = whole ? ` aligned to ${actual.alignment}` : "";
+    throw new LaunchError(
+      kernel,
+      `parameter ${index} is .${actual.type} of ${actual.bytes} bytes${aligned} in the PTX; it was declared ${toldOf(layout)}`,
+    );
   }
 }
 
 function checkedLengths(
   kernel: string,
-  parsed: readonly ParsedParameter[],
+  parsed: readonly Layout[],
   lengths: readonly (readonly number[])[],
 ): readonly (readonly number[])[] {
   if (lengths.length > parsed.length)
     throw new LaunchError(kernel, `lengths has ${lengths.length} entries for ${parsed.length} parameters`);
   for (const [index, factors] of lengths.entries()) {
-    if (factors.length > 0 && !parsed[index]!.pointer)
-      throw new LaunchError(kernel, `lengths[${index}] is about ${JSON.stringify(parsed[index]!.text)}, which is no pointer`);
+    if (factors.length > 0 && parsed[index]!.kind !== "pointer")
+      throw new LaunchError(kernel, `lengths[${index}] is about ${quoted(parsed[index]!.text)}, which is no pointer`);
     for (const factor of factors) {
       const parameter = parsed[factor];
-      if (!parameter || parameter.pointer || !/^[iu]/.test(parameter.dtype))
+      if (parameter?.kind !== "scalar" || !/^[iu]/.test(parameter.dtype))
         throw new LaunchError(kernel, `lengths[${index}] names parameter ${factor}, which is no integer`);
     }
   }

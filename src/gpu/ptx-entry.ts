@@ -5,6 +5,8 @@ export interface EntryParameter {
   /** "u64", "f32"; "b8" of an array for a struct. */
   readonly type: string;
   readonly bytes: number;
+  /** Of its place among the parameters, in bytes. */
+  readonly alignment: number;
 }
 
 const typeBytes = (type: string): number => Number(/\d+$/.exec(type)?.[0] ?? 0) / 8;
@@ -14,9 +16,10 @@ function withoutComments(ptx: string): string {
 }
 
 function parameterOf(declaration: string): EntryParameter {
-  const type = /\.param\b[^.]*(?:\.align\s+\d+\s*)?\.(b8|b16|b32|b64|b128|[usf](?:8|16|32|64))\b/.exec(declaration)?.[1] ?? "";
+  const declared = /\.param\b[^.]*(?:\.align\s+(\d+)\s*)?\.(b8|b16|b32|b64|b128|[usf](?:8|16|32|64))\b/.exec(declaration);
+  const type = declared?.[2] ?? "";
   const count = Number(/\[\s*(\d+)\s*\]/.exec(declaration)?.[1] ?? 1);
-  return { type, bytes: typeBytes(type) * count };
+  return { type, bytes: typeBytes(type) * count, alignment: Number(declared?.[1] ?? typeBytes(type)) };
 }
 
 /** The kernels of a PTX text and their parameters, in its order. */

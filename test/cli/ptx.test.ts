@@ -91,14 +91,56 @@ describe("spillway ptx run", () => {
     await expect(runPtxFile(path, { ...flags, entry: "count", args: ["u64[2]=1,2,3", "1"] })).rejects.toThrow(
       "it takes one number for all elements, or 2",
     );
+    await expect(runPtxFile(path, { ...flags, entry: "count", args: ["u64[1]=1.5", "1"] })).rejects.toThrow("u64 takes whole numbers");
+    await expect(runPtxFile(path, { ...flags, entry: "count", args: ["u64[1]", "1.5"] })).rejects.toThrow('"1.5" is no whole number');
     await expect(runPtxFile(path, { ...flags, entry: "scale", args: ["f32[4]", "f32[4]", "1"] })).rejects.toThrow(
       "argument 2 is a buffer; the parameter is .u32",
     );
     await expect(runPtxFile(path, { ...flags, entry: "count", args: ["x", "1"] })).rejects.toThrow(
-      'argument 1 is "x"; an argument is a number, or a buffer',
+      'argument 1 is "x"; an argument is a number, a buffer',
     );
     await expect(runPtxFile(path, { ...flags, entry: "count", device: "tpu", args: ["u64[1]", "1"] })).rejects.toThrow(
       'device is "tpu"; it takes sim, cuda, or cuda:1',
     );
+  });
+
+  describe("with structs by value", () => {
+    const structs = "test/gpu/fixtures/structs.ptx";
+
+    it("takes vectors and buffers within functors", async () => {
+      const args = ["{f32=1; f32=0; f32=0; f32=0.5; align=16}", "f32[4]=range", "f32[4]", "4"];
+      expect(await runPtxFile(structs, { ...flags, entry: "cubic", args })).toContain("argument 3, f32[4], 16 bytes: 0.5, 1.5, 8.5, 27.5");
+      const functor = ["f32[2]=range", "f32[2]", "2", "{f32=10; *f32[2]=5,6}"];
+      const json = await runPtxFile(structs, { ...flags, entry: "_Z9transformI6AffineEvPKfPfiT_", args: functor, json: true });
+      expect(JSON.parse(json).buffers).toEqual([
+        { argument: 1, type: "f32", values: [0, 1] },
+        { argument: 2, type: "f32", values: [5, 16] },
+        { argument: 4, field: "2", type: "f32", values: [5, 6] },
+      ]);
+    });
+
+    it("takes arrays and structs within structs, and bytes", async () => {
+      const color = "{f32=1; f32=2; f32=3; f32=4; align=16}";
+      const all = `{i8=-7; f64=0.5; i16[3]=1,2,3; {bytes[1]=01; i8=-5}; bytes[2]=0006; i64=-9; f16=1.5; ${color}; *u32[1]}`;
+      const text = await runPtxFile(structs, { ...flags, entry: "fields", args: [all, "f64[15]"] });
+      expect(text).toContain("argument 1, field 9, u32[1], 4 bytes: 80");
+      expect(text).toContain("-7, 0.5, 1, 2, 3, 1, -5, 0, 6, -9, 1.5, 1, 2, 3, 4");
+      expect(await runPtxFile(structs, { ...flags, entry: "volume", args: ["bytes[12]=020000000300000004000000", "u32[1]"] })).toMatch(
+        /24$/,
+      );
+    });
+
+    it.each([
+      ["{f32=1; f32=2}", 'was declared "{f32=1; f32=2}", 8 bytes aligned to 4'],
+      ["{f32=1; f32", "its braces do not match"],
+      ["{float=1}", 'has a field "float=1"'],
+      ["{f32=one}", 'is "one"; it takes a number'],
+      ["{i64=1.5}", '"1.5" is no whole number'],
+      ["{f32=1; align=3}", "align is 3; it takes a power of two"],
+      ["bytes[2]=123", "it takes 4 hexadecimal digits"],
+      ["5", "parameter 1 is .b8 of 12 bytes, which has no number"],
+    ])("refuses %s", async (argument, sentence) => {
+      await expect(runPtxFile(structs, { ...flags, entry: "volume", args: [argument, "u32[1]"] })).rejects.toThrow(sentence);
+    });
   });
 });

@@ -132,10 +132,11 @@ export class FakeDriver implements Driver {
     if (this.#current < 0) this.violations.push("a call was made without a current context");
   }
 
-  #hostBytes(pointer: Pointer, bytes: number): Uint8Array {
+  /** Bytes of host memory; left out, up to its end. */
+  #hostBytes(pointer: Pointer, bytes?: number): Uint8Array {
     if (typeof pointer !== "bigint") return new Uint8Array(pointer.buffer, pointer.byteOffset, bytes);
     for (const [base, buffer] of this.#host)
-      if (pointer >= base && pointer + BigInt(bytes) <= base + BigInt(buffer.byteLength))
+      if (pointer >= base && pointer + BigInt(bytes ?? 1) <= base + BigInt(buffer.byteLength))
         return new Uint8Array(buffer, Number(pointer - base), bytes);
     throw new Error(`no host memory of ${bytes} bytes at ${pointer}`);
   }
@@ -202,7 +203,7 @@ export class FakeDriver implements Driver {
     if (parameters !== 0n) {
       const first = new DataView(this.#hostBytes(parameters, 16).slice().buffer).getBigUint64(0, true);
       const count = Number(first - (parameters as bigint)) / 8;
-      if (count > 0 && count < 64) this.lastLaunch.slots = this.#hostBytes(first, 8 * count).slice();
+      if (count > 0 && count < 64) this.lastLaunch.slots = this.#hostBytes(first).slice();
     }
     return success;
   }

@@ -9,6 +9,8 @@ import {
   launchConfigLayout,
   openDevice,
   type ReadonlyDeviceSlice,
+  struct,
+  vector,
 } from "../../src/gpu/index.js";
 import { FakeDriver, type FakeOptions } from "./fake-driver.js";
 
@@ -23,6 +25,7 @@ const ptx = `.version 6.3
 .maxntid 128 { ret; }
 .visible .entry scalars(.param .u8 a, .param .u8 b, .param .u16 c, .param .u16 d, .param .u64 e, .param .u64 f,
   .param .align 2 .b8 g[2], .param .align 2 .b8 h[2], .param .f64 i, .param .u8 j) { ret; }
+.visible .entry shaped(.param .align 8 .b8 s[24], .param .u32 n) { ret; }
 .visible .entry none { ret; }`;
 
 const gemvParameters = ["const f32*", "f32*", "i32", "f32"] as const;
@@ -76,7 +79,7 @@ describe("the types of a launch", () => {
     );
     // @ts-expect-error: no such parameter
     expect(() => context.load(ptx).kernel("gemv", ["float*"])).toThrow(
-      'parameter 0 is "float*"; a parameter is such as "i32", "f32*" or "const f32*"',
+      'parameter 0 is "float*"; a parameter is such as "i32", "f32*", "const f32*", "bytes[48]" or struct({ x: "f32" })',
     );
   });
 });
@@ -85,7 +88,7 @@ describe("a kernel's declaration", () => {
   it("is held against the PTX entry: count, width, and floating point against integer", () => {
     const { context } = opened();
     const module = context.load(ptx);
-    expect(module.kernelNames).toEqual(["gemv", "scalars", "none"]);
+    expect(module.kernelNames).toEqual(["gemv", "scalars", "shaped", "none"]);
     expect(module.kernel("gemv", gemvParameters).checkedBy).toBe("ptx");
     expect(() => module.kernel("gemv", ["f32*", "f32*"])).toThrow("kernel gemv: 2 parameters were declared; the kernel has 4");
     expect(() => module.kernel("gemv", ["f32*", "f32*", "i64", "f32"])).toThrow(
@@ -132,7 +135,7 @@ describe("the arguments of a launch", () => {
       (c: Context) => [...good(c).slice(0, 3), 1e39],
       'argument 3 ("f32") is 1e+39; it takes a number that f32 can hold',
     ],
-    ["undefined", (c: Context) => [...good(c).slice(0, 3), undefined], 'argument 3 ("f32") is undefined; it takes a number'],
+    ["undefined", (c: Context) => [...good(c).slice(0, 3), undefined], 'argument 3 ("f32") is missing; it takes a number'],
     ["a host array", (c: Context) => [new Float32Array(8), ...good(c).slice(1)], 'argument 0 ("const f32*") is Float32Array'],
     [
       "another context's memory",
@@ -191,6 +194,110 @@ describe("the arguments of a launch", () => {
       const launch = () => stream.launch(kernel, { grid: 1, block: 1 }, ...(values as unknown as ArgumentsFor<typeof parameters>));
       expect(launch, `${value} for argument ${index}`).toThrow(`kernel scalars: argument ${index} ("${parameters[index]}") is ${value}`);
     }
+  });
+});
+
+describe("a struct by value", () => {
+  const point = struct({ place: ["f32", 3], weight: "f64" }, { name: "Point" });
+  const shaped = () => {
+    const { context, driver } = opened();
+    return { context, driver, module: context.load(ptx), stream: context.stream() };
+  };
+  const config = { grid: 1, block: 1 };
+
+  it("takes an object with a value for each field", () => {
+    const held = struct({ data: "const f32*", size: vector("i32", 2), name: "bytes[4]", many: [point, 2] });
+    expectTypeOf<ArgumentsFor<[typeof held]>[0]>().toEqualTypeOf<{
+      readonly data: ReadonlyDeviceSlice<"f32"> | null;
+      readonly size: { readonly x: number; readonly y: number };
+      readonly name: ArrayBufferView;
+      readonly many: ArrayLike<{ readonly place: ArrayLike<number>; readonly weight: number }>;
+    }>();
+  });
+
+  it("is written as C lays it out", () => {
+    expect(point).toMatchObject({ bytes: 24, alignment: 8, offsets: { place: 0, weight: 16 } });
+    const { driver, module, stream } = shaped();
+    const kernel = module.kernel("shaped", [point, "i32"]);
+    stream.launch(kernel, config, { place: Float32Array.of(1, 2, 3), weight: -4 }, 7);
+    const { buffer } = driver.lastLaunch!.slots;
+    expect([...new Float32Array(buffer, 0, 3)]).toEqual([1, 2, 3]);
+    expect(new Float64Array(buffer, 16, 1)[0]).toBe(-4);
+  });
+
+  it("is held against the PTX entry by its size and alignment", () => {
+    const { module } = shaped();
+    const declaring = (first: Parameters<typeof module.kernel>[1][number]) => () => module.kernel("shaped", [first, "i32"]);
+    expect(declaring(struct({ a: "f64", b: "f64" }, { name: "Pair" }))).toThrow(
+      'kernel shaped: parameter 0 is .b8 of 24 bytes aligned to 8 in the PTX; it was declared "Pair", 16 bytes aligned to 8',
+    );
+    expect(declaring(struct({ a: "i32" }, { align: 32 }))).toThrow('it was declared "{a: i32}", 32 bytes aligned to 32');
+    expect(declaring("bytes[20]")).toThrow('parameter 0 is .b8 of 24 bytes aligned to 8 in the PTX; it was declared "bytes[20]"');
+    expect(() => module.kernel("gemv", ["f32*", "f32*", "bytes[4]", "f32"])).toThrow("parameter 2 is .u32 of 4 bytes");
+  });
+
+  it.each([
+    ["a missing field", { place: [1, 2, 3] }, 'argument 0.weight ("f64") is missing; it takes a number'],
+    ["a field that there is not", { place: [1, 2, 3], weight: 1, wieght: 2 }, '("Point") has a field "wieght" (did you mean "weight"?)'],
+    ["an array of another length", { place: [1, 2], weight: 1 }, 'argument 0.place ("f32[3]") has 2 elements; it takes 3'],
+    ["an element of another kind", { place: [1, 2, "3"], weight: 1 }, 'argument 0.place[2] ("f32") is "3"; it takes a number'],
+    ["no array", { place: 5, weight: 1 }, 'argument 0.place ("f32[3]") is 5; it takes an array of 3'],
+    ["no object", 5, 'argument 0 ("Point") is 5; it takes an object with the fields place, weight'],
+    ["bytes", new Uint8Array(24), 'argument 0 ("Point") is Uint8Array; it takes an object'],
+  ])("refuses %s by its place", (_what, value, sentence) => {
+    const { module, stream } = shaped();
+    const kernel = module.kernel("shaped", [point, "i32"]);
+    expect(() => stream.launch(kernel, config, value as never, 7)).toThrow(sentence);
+  });
+
+  it("as bytes takes a view of so many", () => {
+    const { module, stream } = shaped();
+    const kernel = module.kernel("shaped", ["bytes[24]", "i32"]);
+    stream.launch(kernel, config, new Float64Array(3), 7);
+    expect(() => stream.launch(kernel, config, new Uint8Array(23), 7)).toThrow('argument 0 ("bytes[24]") has 23 bytes; it takes 24');
+    expect(() => stream.launch(kernel, config, [1] as never, 7)).toThrow("it takes a Uint8Array of 24 bytes");
+  });
+
+  it("refuses memory in it as elsewhere", () => {
+    const { context, module, stream } = shaped();
+    const kernel = module.kernel("shaped", [struct({ data: "f32*", rest: "bytes[16]" }), "i32"]);
+    const rest = new Uint8Array(16);
+    const launching = (data: unknown) => () => stream.launch(kernel, config, { data, rest } as never, 7);
+    expect(launching(context.alloc("i32", 1))).toThrow('argument 0.data holds i32; the parameter is "f32*"');
+    expect(launching(context.alloc("f32", 1).readonly())).toThrow("argument 0.data is read-only memory");
+    expect(launching(opened().context.alloc("f32", 1))).toThrow("argument 0.data is memory of another context");
+  });
+
+  it.each([
+    ["a field of no type", () => struct({ a: "float" as "f32" }), 'field "a" is "float"; a field is such as "f32"'],
+    ["an array of none", () => struct({ a: ["f32", 0] }), 'field "a" is an array of 2; an array is [type, count]'],
+    ["a name that C has not", () => struct({ "a b": "f32" }), 'a field is called "a b"'],
+    ["an alignment that is no power of two", () => struct({ a: "f32" }, { align: 12 }), "align is 12; it takes a power of two"],
+    [
+      "an offset within another field",
+      () => struct({ a: "f64", b: "f32" }, { offsets: { b: 4 } }),
+      'the offset of field "b" is 4; it takes 8',
+    ],
+    ["an offset of no field", () => struct({ a: "f64" }, { offsets: { c: 4 } as never }), 'offsets names "c", which is no field'],
+    ["more bytes than parameters take", () => struct({ a: ["f64", 4096] }), "32768 bytes; the parameters of a kernel take 32764"],
+    ["a vector of five", () => vector("f32", 5 as 4), "there is no vector of 5"],
+  ])("cannot be described with %s", (_what, make, sentence) => {
+    expect(make).toThrow(sentence);
+  });
+
+  it("has the alignments of CUDA's vector types", () => {
+    const layouts = (["f32", "f64", "i16", "f16"] as const).map((dtype) => ([1, 2, 3, 4] as const).map((n) => vector(dtype, n).alignment));
+    expect(layouts).toEqual([
+      [4, 8, 4, 16],
+      [8, 16, 8, 16],
+      [2, 4, 2, 8],
+      [2, 4, 2, 8],
+    ]);
+  });
+
+  it("may have fields where C would not put them", () => {
+    const spread = struct({ a: "u8", b: "u32", c: "u8" }, { offsets: { b: 12 } });
+    expect(spread).toMatchObject({ bytes: 20, offsets: { a: 0, b: 12, c: 16 } });
   });
 });
 

@@ -86,8 +86,8 @@ describe("PTX", () => {
       [
         "_Z1fv",
         [
-          { type: "b8", bytes: 24 },
-          { type: "u64", bytes: 8 },
+          { type: "b8", bytes: 24, alignment: 8 },
+          { type: "u64", bytes: 8, alignment: 8 },
         ],
       ],
     ]);

@@ -16,6 +16,7 @@ const body = (ptx: string) =>
 
 describe.each([
   ["kernels", "compute_75", ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"]],
+  ["structs", "compute_75", ["sm_75", "sm_80", "sm_90", "sm_100", "sm_120"]],
   ["cluster", "compute_90", ["sm_90", "sm_100", "sm_120"]],
 ])("%s.ptx", (name, architecture, targets) => {
   it("is made of its source", () => {

@@ -20,7 +20,7 @@ export function loadEntries(context: Context, file: string, entries: readonly st
 export const realType = (precision: Precision): "f32" | "f64" => (precision === "float32" ? "f32" : "f64");
 
 /** A parameter of a kernel that exists for both precisions: "real" stands for the precision's element type. */
-export type RealParameter = Parameter | "real" | "real*" | "const real*";
+export type RealParameter = Extract<Parameter, string> | "real" | "real*" | "const real*";
 
 /** A kernel whose arguments are checked when it is launched, not by TypeScript. */
 export type AnyKernel = Kernel<readonly Parameter[]>;

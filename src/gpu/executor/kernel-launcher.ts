@@ -1,5 +1,6 @@
 // Launches kernels by name with arguments whose types are read off the PTX: for code that is written at the keyboard. Kernels that are known
 // beforehand are better declared (`Module.kernel`), because then TypeScript checks their launches.
+import { describe } from "../../core/text.js";
 import { LaunchError } from "../errors.js";
 import type { Kernel } from "../kernel.js";
 import type { Dimensions, LaunchConfig } from "../launch-config.js";
@@ -8,10 +9,14 @@ import type { Parameter } from "../parameters.js";
 import type { EntryParameter } from "../ptx-entry.js";
 import { DeviceSlice, type ReadonlyDeviceSlice } from "../slice.js";
 import type { Stream } from "../stream.js";
+import { StructType } from "../struct.js";
 import type { GpuDevice } from "./gpu-device.js";
 
-/** An argument of a launch: device memory (null for none), a number, a bigint for 64 bits, or a truth value for a `bool`. */
-export type KernelArgument = ReadonlyDeviceSlice | null | number | bigint | boolean;
+/**
+ * An argument of a launch: device memory (null for none), a number, a bigint for 64 bits, a truth value for a `bool`, a struct's bytes, or with
+ * `parameters` an object for a described struct.
+ */
+export type KernelArgument = ReadonlyDeviceSlice | null | number | bigint | boolean | ArrayBufferView | Readonly<Record<string, unknown>>;
 
 /** What a launch may have beside grid and block. */
 export interface LaunchOptions extends Omit<LaunchConfig, "grid" | "block"> {
@@ -22,14 +27,17 @@ export interface LaunchOptions extends Omit<LaunchConfig, "grid" | "block"> {
 }
 
 const described = (argument: KernelArgument): string =>
-  argument instanceof DeviceSlice ? `memory of ${argument.dtype}` : typeof argument === "bigint" ? `${argument}n` : String(argument);
+  argument instanceof DeviceSlice ? `memory of ${argument.dtype}` : `${describe(argument)}${typeof argument === "bigint" ? "n" : ""}`;
 
 /** The parameter that an argument is meant for, by the PTX type there. @throws LaunchError where the two do not go together. */
 function parameterFor(kernel: string, index: number, { type, bytes }: EntryParameter, argument: KernelArgument): Parameter {
   const refuse = (takes: string) =>
     new LaunchError(kernel, `argument ${index} is ${described(argument)}, and the kernel has .${type} there: it takes ${takes}`);
   const width = Number(/\d+/.exec(type)?.[0] ?? 0);
-  if (bytes * 8 !== width) throw refuse("a struct, for which parameters cannot be told; write it into device memory");
+  if (bytes * 8 !== width) {
+    if (ArrayBuffer.isView(argument)) return `bytes[${bytes}]`;
+    throw refuse(`a struct: a Uint8Array of its ${bytes} bytes, or an object where \`parameters\` describe the struct`);
+  }
   const floating = type.startsWith("f");
   if (argument === null || argument instanceof DeviceSlice) {
     if (width !== 64 || floating) throw refuse(floating ? "a number" : "an integer");
@@ -51,6 +59,10 @@ function parameterFor(kernel: string, index: number, { type, bytes }: EntryParam
   const bits = width as 8 | 16 | 32;
   return argument < 0 ? `i${bits}` : `u${bits}`;
 }
+
+/** Equal for parameters that are laid out alike. */
+const keyOf = (parameter: Parameter): string =>
+  typeof parameter === "string" || parameter instanceof StructType ? String(parameter) : JSON.stringify(parameter);
 
 /** Loads images once and launches their kernels. */
 export class KernelLauncher implements Disposable {
@@ -144,7 +156,7 @@ export class KernelLauncher implements Disposable {
       kernels = new Map();
       this.#kernels.set(module, kernels);
     }
-    const key = `${name}(${parameters.join()})`;
+    const key = `${name}(${parameters.map(keyOf).join()})`;
     let kernel = kernels.get(key);
     if (!kernel) {
       kernel = module.kernel(name, parameters) as Kernel;
