@@ -77,7 +77,7 @@ export async function readNpy(path: string): Promise<NpyArray> {
 export function decodeNpy(bytes: Uint8Array, { source = "NPY data" }: SourceOptions = {}): NpyArray {
   checkBytes(bytes, source);
   const { descr, fortranOrder, shape, dataOffset } = parseNpyHeader(bytes, source);
-  const known = /^[<>|=]/.test(descr) ? types[descr.slice(1)] : undefined;
+  const known = /^[<>|=]/.test(descr) && Object.hasOwn(types, descr.slice(1)) ? types[descr.slice(1)] : undefined;
   if (!known) {
     const why = descr.endsWith("O") ? "pickled Python objects, which are never loaded" : `the type ${quoted(descr)}`;
     throw new FormatError(

@@ -155,6 +155,10 @@ describe("paths in an experiment file", () => {
     expect(resolveDataPath(`${"$"}{DATA:-../d}/b.csv`, "/some/x.yaml", {})).toBe("/d/b.csv");
   });
 
+  it("takes no variable from what every object has", () => {
+    expect(() => resolveDataPath("$constructor/b.csv", "/x.yaml")).toThrow("needs the environment variable constructor, which is not set");
+  });
+
   it("may name a file of an installed package", () => {
     expect(resolveDataPath("npm:vitest/package.json", "/x.yaml")).toMatch(/node_modules\/vitest\/package\.json$/);
     expect(() => resolveDataPath("npm:@no/such/x.csv", "/x.yaml")).toThrow("install it with npm install @no/such");

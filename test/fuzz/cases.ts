@@ -76,6 +76,10 @@ const prototypes: readonly [string, object][] = [
   ["Function.prototype", Function.prototype],
 ];
 
+/** What JavaScript itself says: in an error of ours it tells of a defect that was caught and wrapped. */
+const rawWords =
+  /Cannot (read|set|convert|destructure|access)|is not (a function|iterable|defined|a constructor|an object)|call stack|Invalid (array|typed array|string|regular|count)|\[object |allocation failed|out of bounds|undefined \(/;
+
 function judge(error: unknown, ours: FuzzFormat["errors"], longest: number): Problem | undefined {
   if (!(error instanceof Error))
     return { kind: "error", key: `error ${typeof error}`, text: `what is thrown is no Error: ${String(error)}` };
@@ -95,6 +99,9 @@ function judge(error: unknown, ours: FuzzFormat["errors"], longest: number): Pro
       text: `the message holds the character U+${code}: ${JSON.stringify(message)}\n${place}`,
     };
   }
+  const raw = rawWords.exec(message);
+  if (raw)
+    return { kind: "message", key: `message ${key}`, text: `the message holds words of the engine, "${raw[0]}": ${message}\n${place}` };
   if (message.length > longest)
     return {
       kind: "message",

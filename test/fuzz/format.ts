@@ -8,7 +8,8 @@
 //
 // A finding is
 //   error      an error that is none of `errors`
-//   message    an error of ours whose message holds a control character other than a line break, or is longer than 4,000 characters
+//   message    an error of ours whose message holds a control character other than a line break, words of the JavaScript engine such as
+//              "is not iterable", or more than 4,000 characters
 //   prototype  Object.prototype, Array.prototype or Function.prototype have a new field
 //   time       a case that computes for more than 5 s, or waits for more than 20 s
 //   memory     the process grows by more than 1 GiB of resident memory, or a case leaves more than that in ArrayBuffers

@@ -1,9 +1,9 @@
-import { join } from "node:path";
 import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { decodeNpy, encodeNpy, FormatError, npyToMatrix, readNpy, writeNpy } from "../../src/io/index.js";
 import type { NumberArray } from "../../src/io/index.js";
+import { decodeNpy, encodeNpy, FormatError, npyToMatrix, readNpy, writeNpy } from "../../src/io/index.js";
 import { Matrix } from "../../src/numerics/index.js";
 import { failure, fixture, temporaryFolder } from "./help.js";
 
@@ -66,6 +66,21 @@ describe("an array that is not read", () => {
   ])("%s is an error that says what it holds", (name, reason) => {
     expect(() => decodeNpy(fixture(name))).toThrow(FormatError);
     expect(() => decodeNpy(fixture(name))).toThrow(reason);
+  });
+
+  it.each(["<constructor", "|toString", "<__proto__", "<\u001b[2J"])("whose type is named as what every object has, %j", (descr) => {
+    const header = `{'descr': '${descr}', 'fortran_order': False, 'shape': (0,), }`.padEnd(118);
+    const bytes = Uint8Array.from([0x93, ...Buffer.from("NUMPY"), 1, 0, 118, 0, ...Buffer.from(header)]);
+    const error = (() => {
+      try {
+        return decodeNpy(bytes);
+      } catch (thrown) {
+        return thrown as Error;
+      }
+    })();
+    expect(error).toBeInstanceOf(FormatError);
+    expect((error as Error).message).toContain("bool, int8, int16");
+    expect((error as Error).message).not.toContain("\u001b");
   });
 
   it("because it is truncated says how many bytes were expected and found", async () => {

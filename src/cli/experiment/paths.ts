@@ -20,7 +20,7 @@ export function resolveDataPath(
     /\$(?:\{([A-Za-z_]\w*)(?::-([^}]*))?\}|([A-Za-z_]\w*))/g,
     (_, braced?: string, fallback?: string, plain?: string) => {
       const name = braced ?? plain!;
-      const value = environment[name] || fallback;
+      const value = (Object.hasOwn(environment, name) && environment[name]) || fallback;
       if (value !== undefined) return value;
       throw new UsageError(`${text} needs the environment variable ${name}, which is not set; set it to the folder that holds the data`);
     },

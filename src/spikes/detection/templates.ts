@@ -68,6 +68,8 @@ export class PatternTemplates implements TemplateShape {
     if (matrix.rows === 0) throw new SpikeError("the number of templates", 0, "at least 1");
     if (matrix.cols !== bins * channels)
       throw new SpikeError("the length of a template", matrix.cols, `${bins * channels}, bins x channels`);
+    if (!Array.isArray(labels) || !labels.every((label) => typeof label === "string"))
+      throw new SpikeError("labels", labels, "a list of texts, one a template");
     if (labels.length !== matrix.rows) throw new SpikeError("the number of labels", labels.length, `${matrix.rows}, one a template`);
     this.vectors = new Matrix(matrix.rows, matrix.cols, Float32Array.from(matrix.data));
     const bad = firstNonFinite(this.vectors.data);
@@ -146,8 +148,12 @@ export class PatternTemplates implements TemplateShape {
       throw new FormatError("safetensors", source, "it holds no spike templates; PatternTemplates.save writes them");
     }
     try {
-      const { labels, ...shape } = JSON.parse(metadata["description"] ?? "") as TemplateShape &
-        TemplateOptions & { labels: readonly string[] };
+      const description = JSON.parse(metadata["description"] ?? "") as
+        | (TemplateShape & TemplateOptions & { labels: readonly string[] })
+        | null;
+      if (typeof description !== "object" || description === null)
+        throw new SpikeError("the description", description, "an object with labels, bins and channels");
+      const { labels, ...shape } = description;
       return new PatternTemplates(labels, new Matrix(tensor.shape[0]!, tensor.shape[1]!, tensor.data as Float32Array), shape);
     } catch (error) {
       throw new FormatError("safetensors", source, `its description does not fit its templates: ${(error as Error).message}`, {}, error);

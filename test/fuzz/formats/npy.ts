@@ -1,6 +1,26 @@
 // NumPy arrays: decodeNpy and npyToMatrix.
 import { decodeNpy, encodeNpy, FormatError, npyToMatrix } from "../../../src/io/index.js";
 import type { FuzzFormat } from "../format.js";
+import { mutate } from "../mutate.js";
+
+const tokens = [
+  "'descr'",
+  "'<f8'",
+  "'|b1'",
+  "'>i8'",
+  "'<constructor'",
+  "'<toString'",
+  "'|O'",
+  "True",
+  "False",
+  "(",
+  ")",
+  ",",
+  "{",
+  "}",
+  "[",
+  "'",
+];
 
 export default {
   corpus: () => [
@@ -13,6 +33,17 @@ export default {
   ],
   read: (input) => npyToMatrix(decodeNpy(input)),
   errors: [FormatError],
+  /** The dictionary changed, within a header of the right length. */
+  mutate: (input, random, corpus) => {
+    const start = 10 + new DataView(input.buffer, input.byteOffset).getUint16(8, true);
+    const header = mutate(input.subarray(10, start), random, corpus, tokens).subarray(0, 0xffff);
+    const out = new Uint8Array(10 + header.length + input.length - start);
+    out.set(input.subarray(0, 10));
+    new DataView(out.buffer).setUint16(8, header.length, true);
+    out.set(header, 10);
+    out.set(input.subarray(start), 10 + header.length);
+    return out;
+  },
 } satisfies FuzzFormat;
 
 /** Big-endian halves in Fortran order. */
