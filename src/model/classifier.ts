@@ -8,6 +8,7 @@ import type { TrainedReadout } from "../readout/index.js";
 import { type AnyReservoirComputer, DataError, ReservoirComputer, type WorkOptions } from "../reservoir/index.js";
 import { checkSequences } from "../reservoir/inputs.js";
 import { checkFields } from "../reservoir/validate.js";
+import { Turns } from "../reservoir/work.js";
 import { classTrainer, largest, trainClassReadout } from "./class-readout.js";
 import { decodeClassifier, encodeClassifier } from "./classifier-file.js";
 import {
@@ -36,7 +37,8 @@ interface Fitted {
 
 /**
  * Runs each sequence (T x C, any length) through a reservoir from its initial state, makes one vector of features of the run
- * (`representation`), and has a readout name the class; several members with seeds of their own may vote.
+ * (`representation`), and has a readout name the class; several members with seeds of their own may vote. Calls that are made while
+ * another is running wait for it, in their order.
  *
  * Sources: H. Jaeger et al. 2007, "Optimization and applications of echo state networks with leaky-integrator neurons", Neural Networks
  * 20 (votes, Japanese Vowels); F. M. Bianchi et al. 2021, IEEE TNNLS 32 (representations).
@@ -51,6 +53,7 @@ export class Classifier implements AsyncDisposable {
   #members: AnyReservoirComputer[] = [];
   #trained: Fitted | undefined;
   #predictedOn: readonly string[] | undefined;
+  readonly #turns = new Turns();
 
   private constructor(options: ClassifierOptions, settings: ClassifierSettings) {
     this.#options = options;
@@ -91,6 +94,10 @@ export class Classifier implements AsyncDisposable {
    * @throws DataError naming the sequence or label that does not fit, ConfigError for the reservoir, and what the readout's trainer throws
    */
   async fit(sequences: readonly MatrixLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<this> {
+    return this.#turns.take(() => this.#fit(sequences, labels, work));
+  }
+
+  async #fit(sequences: readonly MatrixLike[], labels: ArrayLike<Label>, work: WorkOptions): Promise<this> {
     checkFields(work, workFields);
     const { settings } = this;
     const checked = checkedSequences(sequences, settings);
@@ -140,8 +147,7 @@ export class Classifier implements AsyncDisposable {
 
   /** The class of each sequence, by the members' vote. @throws DataError, NotFittedError */
   async predict(sequences: readonly MatrixLike[], work: WorkOptions = {}): Promise<Label[]> {
-    const { classes } = this.#fitted();
-    const shares = await this.#memberShares(sequences, work);
+    const { classes, shares } = await this.#turns.take(() => this.#memberShares(sequences, work));
     const mean = meanOf(shares);
     return Array.from({ length: mean.rows }, (_, b) => {
       if (this.settings.vote === "mean") return classes[largest(mean.row(b))]!;
@@ -158,7 +164,7 @@ export class Classifier implements AsyncDisposable {
    * @throws DataError, NotFittedError
    */
   async predictProba(sequences: readonly MatrixLike[], work: WorkOptions = {}): Promise<Matrix<Float64Array>> {
-    return meanOf(await this.#memberShares(sequences, work));
+    return meanOf((await this.#turns.take(() => this.#memberShares(sequences, work))).shares);
   }
 
   /** The share of sequences whose predicted class is their label. @throws DataError, NotFittedError */
@@ -179,9 +185,11 @@ export class Classifier implements AsyncDisposable {
 
   /** The model as the bytes of one safetensors file: weights, readouts, settings and classes. @throws NotFittedError */
   async toBytes(): Promise<Uint8Array> {
-    const { classes, scale, readouts } = this.#fitted();
-    const members = readouts.map((readout, m) => ({ model: this.#members[m]!.model, readout }));
-    return encodeClassifier({ settings: this.settings, classes, scale, members });
+    return this.#turns.take(async () => {
+      const { classes, scale, readouts } = this.#fitted();
+      const members = readouts.map((readout, m) => ({ model: this.#members[m]!.model, readout }));
+      return encodeClassifier({ settings: this.settings, classes, scale, members });
+    });
   }
 
   /** Writes `toBytes()` to a file, whole or not at all (Node). @throws FileError, NotFittedError */
@@ -238,15 +246,15 @@ export class Classifier implements AsyncDisposable {
     return this.#members;
   }
 
-  async #memberShares(sequences: readonly MatrixLike[], work: WorkOptions): Promise<Matrix<Float64Array>[]> {
+  async #memberShares(sequences: readonly MatrixLike[], work: WorkOptions) {
     checkFields(work, workFields);
-    const { scale, readouts } = this.#fitted();
+    const { classes, scale, readouts } = this.#fitted();
     const inputs = checkedSequences(sequences, this.settings, scale.mean.length).map((sequence) => standardised(scale, sequence));
     const placed: PlacedShares[] = [];
     for (const [m, readout] of readouts.entries())
       placed.push(await classify(this.#members[m]!, readout, inputs, this.settings, shareOf(work, m, readouts.length)));
     this.#predictedOn = placed.map(({ computedOn }) => computedOn);
-    return placed.map(({ shares }) => shares);
+    return { classes, shares: placed.map(({ shares }) => shares) };
   }
 }
 

@@ -8,6 +8,7 @@ import { ridge, type TrainedReadout } from "../readout/index.js";
 import { type AnyReservoirComputer, type AnyReservoirOptions, DataError, ReservoirComputer, type WorkOptions } from "../reservoir/index.js";
 import { checkSequences, checkWhole } from "../reservoir/inputs.js";
 import { checkFields } from "../reservoir/validate.js";
+import { Turns } from "../reservoir/work.js";
 import { forecasterReservoir, withDefaultLambda, withStandardise } from "./defaults.js";
 import { NotFittedError } from "./errors.js";
 import { decodeForecaster, encodeForecaster } from "./forecaster-file.js";
@@ -68,7 +69,7 @@ const chunk = 1024;
  * inputScaling and feedback.scaling 0.2, and spectralRadius 1. A description beside `matrices` is taken as it is.
  *
  * It has a state. `fit` leaves it at the end of the training data, so that the rows after those can follow; `predict` moves it on;
- * `forecast` and `score` put it back.
+ * `forecast` and `score` put it back. Calls that are made while another is running wait for it, in their order.
  *
  * @example
  * await using forecaster = await Forecaster.fit(series.subarray(0, 3000), { reservoir: { size: 300 } });
@@ -79,6 +80,7 @@ export class Forecaster implements AsyncDisposable {
   readonly #options: ForecasterOptions;
   #computer: AnyReservoirComputer | undefined;
   #trained: Omit<Fitted, "computer"> | undefined;
+  readonly #turns = new Turns();
 
   private constructor(options: ForecasterOptions, settings: ForecasterSettings) {
     this.#options = options;
@@ -114,6 +116,10 @@ export class Forecaster implements AsyncDisposable {
    * @throws DataError for data that does not fit together, ConfigError for the reservoir, and what `ridge` throws
    */
   async fit(data: ForecasterData | ForecasterSequences, work: WorkOptions = {}): Promise<this> {
+    return this.#turns.take(() => this.#fit(data, work));
+  }
+
+  async #fit(data: ForecasterData | ForecasterSequences, work: WorkOptions): Promise<this> {
     checkFields(work, workFields);
     const several = typeof data === "object" && data !== null && "sequences" in data;
     if (several) checkSequences(data.sequences, "sequences");
@@ -158,6 +164,10 @@ export class Forecaster implements AsyncDisposable {
    * @throws DataError, NotFittedError
    */
   async predict(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions = {}): Promise<Matrix<Float64Array>> {
+    return this.#turns.take(() => this.#predict(inputs, options));
+  }
+
+  async #predict(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions): Promise<Matrix<Float64Array>> {
     checkFields(options, predictFields);
     const { computer, readout, inputScale, targetScale } = this.#fitted();
     const given =
@@ -188,6 +198,10 @@ export class Forecaster implements AsyncDisposable {
    * @throws DataError, NotFittedError
    */
   async forecast(steps: number, options: ForecastOptions = {}): Promise<Matrix<Float64Array>> {
+    return this.#turns.take(() => this.#forecast(steps, options));
+  }
+
+  async #forecast(steps: number, options: ForecastOptions): Promise<Matrix<Float64Array>> {
     checkFields(options, forecastFields);
     const { computer, readout, inputScale, targetScale } = this.#fitted();
     const { inputSize, outputSize } = computer.model;
@@ -220,6 +234,10 @@ export class Forecaster implements AsyncDisposable {
    * @throws DataError, NotFittedError, and what the metric throws
    */
   async score(data: ForecasterData, options: ScoreOptions = {}): Promise<number> {
+    return this.#turns.take(() => this.#score(data, options));
+  }
+
+  async #score(data: ForecasterData, options: ScoreOptions): Promise<number> {
     checkFields(options, scoreFields);
     const { computer } = this.#fitted();
     const { metric = nrmse, washout = 0, ...start } = options;
@@ -231,7 +249,7 @@ export class Forecaster implements AsyncDisposable {
       );
     }
     const teacher = computer.model.outputSize > 0 ? targets : undefined;
-    const predicted = await this.#puttingBack(() => this.predict(inputs, { ...start, teacher }));
+    const predicted = await this.#puttingBack(() => this.#predict(inputs, { ...start, teacher }));
     return metric(targets.subarray(washout), predicted.subarray(washout));
   }
 
@@ -242,8 +260,10 @@ export class Forecaster implements AsyncDisposable {
 
   /** The model as the bytes of one safetensors file: weights, readout, settings, and the state it stands at. @throws NotFittedError */
   async toBytes(): Promise<Uint8Array> {
-    const { computer, ...rest } = this.#fitted();
-    return encodeForecaster({ settings: this.settings, model: computer.model, state: computer.state, ...rest });
+    return this.#turns.take(async () => {
+      const { computer, ...rest } = this.#fitted();
+      return encodeForecaster({ settings: this.settings, model: computer.model, state: computer.state, ...rest });
+    });
   }
 
   /** Writes `toBytes()` to a file, whole or not at all (Node). @throws FileError, NotFittedError */

@@ -6,6 +6,7 @@ import { Classifier, type Label, NotFittedError } from "../model/index.js";
 import type { Matrix } from "../numerics/index.js";
 import type { WorkOptions } from "../reservoir/index.js";
 import { checkSequences } from "../reservoir/inputs.js";
+import { Turns } from "../reservoir/work.js";
 import { checkParameters, checkRunOptions } from "./check.js";
 import { Front } from "./front.js";
 import type { PipelineCase, PipelineParameters } from "./parameters.js";
@@ -21,7 +22,7 @@ export interface PipelineRunOptions {
 
 /**
  * Scaler, encoder, reservoir, representation and readout in a row. All of it is `parameters`, plain JSON; the same parameters and cases give
- * the same model.
+ * the same model. Calls that are made while another is running wait for it, in their order.
  *
  * @example
  * const pipeline = await new Pipeline({ reservoir: { size: 200, leakRate: 0.2 } }).fit(train.sequences, train.labels);
@@ -32,6 +33,7 @@ export class Pipeline implements AsyncDisposable {
   readonly #run: PipelineRunOptions;
   #front: Front;
   #classifier: Classifier | undefined;
+  readonly #turns = new Turns();
 
   /** @throws ConfigError naming the parameter, the value it got and what it takes; TypeError or RangeError for an option of the readout */
   constructor(parameters: PipelineParameters, options: PipelineRunOptions = {}) {
@@ -44,6 +46,10 @@ export class Pipeline implements AsyncDisposable {
 
   /** Trains on cases (T x C each, or spike patterns) and their labels. @throws ConfigError, DataError */
   async fit(sequences: readonly PipelineCase[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<this> {
+    return this.#turns.take(() => this.#fit(sequences, labels, work));
+  }
+
+  async #fit(sequences: readonly PipelineCase[], labels: ArrayLike<Label>, work: WorkOptions): Promise<this> {
     const { scaler: _, encoder: __, ...settings } = this.parameters;
     const front = new Front(this.parameters).fit(sequences);
     const options = { ...settings, standardise: front.standardise, ...this.#run, ...work };
@@ -67,12 +73,12 @@ export class Pipeline implements AsyncDisposable {
 
   /** The class of each case. @throws DataError, NotFittedError */
   async predict(sequences: readonly PipelineCase[], work: WorkOptions = {}): Promise<Label[]> {
-    return this.classifier.predict(this.#front.apply(sequences), work);
+    return this.#turns.take(() => this.classifier.predict(this.#front.apply(sequences), work));
   }
 
   /** B x K shares of the classes; see `Classifier.predictProba`. @throws DataError, NotFittedError */
   async predictProba(sequences: readonly PipelineCase[], work: WorkOptions = {}): Promise<Matrix<Float64Array>> {
-    return this.classifier.predictProba(this.#front.apply(sequences), work);
+    return this.#turns.take(() => this.classifier.predictProba(this.#front.apply(sequences), work));
   }
 
   /** The share of cases whose class is predicted rightly. @throws DataError, also for a label that is no class it was trained on; NotFittedError */
@@ -96,7 +102,9 @@ export class Pipeline implements AsyncDisposable {
 
   /** The trained pipeline as the bytes of one model file. @throws NotFittedError */
   async toBytes(): Promise<Uint8Array> {
-    return encodePipeline(await this.classifier.toBytes(), { parameters: this.parameters, range: this.#front.range });
+    return this.#turns.take(async () =>
+      encodePipeline(await this.classifier.toBytes(), { parameters: this.parameters, range: this.#front.range }),
+    );
   }
 
   /** Writes `toBytes()` to a file, whole or not at all (Node). @throws FileError, NotFittedError */

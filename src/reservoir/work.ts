@@ -60,6 +60,23 @@ export class WorkPacer {
   }
 }
 
+/** Calls one after the other, in the order in which they were made: for what has one state. A call that fails holds up no other. */
+export class Turns {
+  #last: Promise<unknown> = Promise.resolve();
+  #calls = 0;
+
+  /** Does the work when all that was asked for before is over; at once if that is so now. */
+  take<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#calls === 0 ? work() : this.#last.then(work);
+    this.#calls++;
+    const over = () => {
+      this.#calls--;
+    };
+    this.#last = turn.then(over, over);
+    return turn;
+  }
+}
+
 /** A call while another is running. */
 export function busyError(what = "this reservoir"): Error {
   return new Error(`${what} is still running another call: await it first, or create a second one`);
