@@ -184,7 +184,10 @@ A run that is there already is replaced when the new one has finished. Stopped w
   const ptx = program
     .command("ptx")
     .description("the PTX of a kernel that Spillway makes itself, for given sizes; ptx run FILE launches PTX")
-    .argument("<kernel>", "its kind: gemmTiled, gemmTensorCore, softmax, layerNorm, rmsNorm, attention, quantizedGemm, ...")
+    .argument(
+      "<kernel>",
+      "its kind: gemmTiled, gemmTensorCore, softmax, layerNorm, rmsNorm, attention, quantizedGemm, ...; or a preset: llamaAttention, ffnGemm, ...",
+    )
     .option("--target <sm>", "the GPU it is for", "sm_80")
     .option("--no-affine", "norms: no gamma and beta")
     .option("--json", "as JSON, with grid, block, shared memory and parameters")

@@ -70,12 +70,18 @@ function pieces(ptx: string): readonly Piece[] {
 /** The PTX of the last text that was cut, taken apart: an engine cuts one text for several kernels. */
 let last: { readonly ptx: string; readonly pieces: readonly Piece[] } | undefined;
 
+let cuttings = 0;
+
+/** @internal How many modules were cut so far: for tests that it is not done again and again. */
+export const modulesCut = (): number => cuttings;
+
 /**
  * The module with these entries alone, and the functions and variables that they use, directly or not.
  *
  * @throws RangeError naming the entries there are, where it has not one of the names; SyntaxError where the text is cut short.
  */
 export function entryModule(ptx: string, entries: readonly string[]): string {
+  cuttings++;
   if (last?.ptx !== ptx) last = { ptx, pieces: pieces(ptx) };
   const all = last.pieces;
   const byName = new Map<string, Piece[]>();

@@ -112,6 +112,18 @@ function runsOn(target: string, device: number): boolean {
 }
 
 const texts = new Map<string, string>();
+/** What was cut of them, by file and entries: executors launch one kernel by its name again and again. */
+const cuts = new Map<string, string>();
+
+function cutOf(file: string, text: string, entries: readonly string[]): string {
+  const key = [file, ...entries].join(" ");
+  let cut = cuts.get(key);
+  if (cut === undefined) {
+    cut = entryModule(text, entries);
+    cuts.set(key, cut);
+  }
+  return cut;
+}
 
 /**
  * The PTX of a shipped file, such as "executor": the form for the newest devices that the device belongs to.
@@ -129,7 +141,7 @@ export function shippedPtx(name: string, options: ShippedPtxOptions = {}): strin
     text = read(`ptx/${image.file}`);
     texts.set(image.file, text);
   }
-  return entries ? entryModule(text, entries) : text;
+  return entries ? cutOf(image.file, text, entries) : text;
 }
 
 /**

@@ -5,7 +5,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ptxOfKernel } from "../../src/cli/commands/ptx.js";
 import { runPtxFile } from "../../src/cli/commands/ptx-run.js";
-import { classShares, gemmTiled, persistentGrid, PtxModule } from "../../src/ptx/index.js";
+import { presetSizes } from "../../src/cli/commands/ptx-options.js";
+import { classShares, gemmTiled, generateKernel, persistentGrid, presets, PtxModule } from "../../src/ptx/index.js";
 
 describe("spillway ptx", () => {
   it("prints the kernel for the sizes and the target, however its name is written", () => {
@@ -35,6 +36,36 @@ describe("spillway ptx", () => {
     expect(ptxOfKernel("persistent-grid", flags)).toBe(ptx.trimEnd());
     const shares = JSON.parse(ptxOfKernel("classShares", { target: "sm_90", features: "20", classes: "3", layerNorm: true, json: true }));
     expect(shares.ptx).toBe(classShares({ features: 20, classes: 3, layerNorm: true }, { target: "sm_90" }).ptx);
+  });
+
+  it("makes presets, with what else is said of them", () => {
+    const llama = generateKernel(presets.llamaAttention(100, 64, 8), { target: "sm_80" }).ptx.trimEnd();
+    expect(ptxOfKernel("llama-attention", { target: "sm_80", seqLen: "100", headDim: "64", heads: "8" })).toBe(llama);
+    const half = generateKernel(presets.ffnGemmHalf(8, 64, 96, "f16"), { target: "sm_80" }).ptx.trimEnd();
+    expect(ptxOfKernel("ffnGemmHalf", { target: "sm_80", batch: "8", hidden: "64", intermediate: "96", type: "f16" })).toBe(half);
+    const sizes: Record<string, string> = {
+      seqLen: "64",
+      headDim: "32",
+      batch: "8",
+      hidden: "64",
+      intermediate: "96",
+      m: "4",
+      n: "32",
+      k: "256",
+    };
+    const all = { ...sizes, hiddenSize: "64", size: "200", longestRow: "20" };
+    for (const [name, taken] of Object.entries(presetSizes)) {
+      const flags = Object.fromEntries(taken.flatMap((size) => (size in all ? [[size, all[size as keyof typeof all]]] : [])));
+      expect(ptxOfKernel(name, { target: "sm_90", ...flags }), name).toContain(".entry");
+    }
+    expect(() => ptxOfKernel("ffnGemm", { target: "sm_80", batch: "8" })).toThrow(
+      "ffnGemm takes batch, hidden, intermediate; hidden is missing",
+    );
+  });
+
+  it("takes one row and one head where none are said", () => {
+    for (const name of ["softmax", "layerNorm", "rmsNorm"])
+      expect(ptxOfKernel(name, { target: "sm_80", dim: "5", hiddenSize: "5" })).toContain(".entry");
   });
 
   it("refuses unknown kernels and targets, and sizes that are missing or no numbers", () => {

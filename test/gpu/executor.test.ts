@@ -12,6 +12,7 @@ import {
   shippedPtx,
   standardKernelNames,
 } from "../../src/gpu/index.js";
+import { modulesCut } from "../../src/gpu/entry-module.js";
 import { simulatedDriver } from "../../src/sim/index.js";
 import { randomArray } from "./numbers.js";
 
@@ -173,6 +174,27 @@ describe("the executor", () => {
     own.dispose();
     expect(context.disposed).toBe(false);
     expect(driver.outstanding()).toEqual(before);
+  });
+
+  it("cuts a standard kernel out of its file once, however often it is launched", async () => {
+    using x = executor.device.upload(Float32Array.of(-1, 2));
+    const run = () => executor.runKernel("relu", 1, 32, [x, 2]);
+    run();
+    const before = modulesCut();
+    for (let i = 0; i < 5; i++) run();
+    expect(modulesCut()).toBe(before);
+    expect([...(await executor.device.download(x))]).toEqual([0, 2]);
+  });
+
+  it("that is shared is one for each device, and takes no options", () => {
+    const first = sharedExecutor("sim");
+    expect(first.device.name).toContain("simulated");
+    expect(sharedExecutor("sim")).toBe(first);
+    first.dispose();
+    const second = sharedExecutor("sim");
+    expect(second).not.toBe(first);
+    second.dispose();
+    expect(() => sharedExecutor({ device: 0 } as never)).toThrow('sharedExecutor got {"device":0}; it takes a device\'s number or name');
   });
 
   it("that is shared says what was tried where no GPU can be used", () => {

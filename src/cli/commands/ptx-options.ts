@@ -1,4 +1,5 @@
 // The options that give a generated kernel its sizes. Apart from the command, so that --help loads no kernels.
+import type { presets } from "../../ptx/index.js";
 
 /** Sizes and choices as options of the command line: "--tile-size 64" is tileSize. */
 export const kernelNumbers = {
@@ -24,7 +25,22 @@ export const kernelNumbers = {
   sequences: "of stateStatistics",
   features: "numbers of a row of a classifier's features",
   classes: "of classShares",
+  batch: "of ffnGemm and ffnGemmHalf",
+  hidden: "of ffnGemm and ffnGemmHalf: numbers of a layer's input",
+  intermediate: "of ffnGemm and ffnGemmHalf: numbers of its output",
 } as const;
+
+/** The sizes of each preset, in the order in which it takes them; kinds have their own. */
+export const presetSizes = {
+  llamaAttention: ["seqLen", "headDim", "heads"],
+  ffnGemm: ["batch", "hidden", "intermediate"],
+  ffnGemmHalf: ["batch", "hidden", "intermediate"],
+  q4kInference: ["m", "n", "k"],
+  rmsNorm: ["hiddenSize", "rows"],
+  smallReservoir: ["size"],
+  denseReservoir: ["size", "multiprocessors"],
+  sparseReservoir: ["size", "longestRow", "multiprocessors"],
+} as const satisfies Record<keyof typeof presets, readonly (keyof typeof kernelNumbers)[]>;
 
 export const kernelWords = {
   type: "element type: f16, bf16 or tf32 of tensor-core kernels, f16, bf16 or f32 of attention",

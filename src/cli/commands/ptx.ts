@@ -1,8 +1,9 @@
 // `spillway ptx KERNEL`: the PTX of a generated kernel for given sizes. Running PTX is ptx-run.ts.
-import { generateKernel, type KernelType, kernelKinds, PtxBuildError, targets } from "../../ptx/index.js";
+import { generateKernel, type KernelType, kernelKinds, presets, PtxBuildError, targets } from "../../ptx/index.js";
 import { nearest } from "../../core/near-names.js";
+import { quoted } from "../../core/text.js";
 import { UsageError } from "../exit.js";
-import { kernelNumbers, kernelSwitches, kernelWords } from "./ptx-options.js";
+import { kernelNumbers, kernelSwitches, kernelWords, presetSizes } from "./ptx-options.js";
 
 export interface PtxFlags {
   readonly target: string;
@@ -13,18 +14,37 @@ export interface PtxFlags {
 
 const plain = (name: string): string => name.replace(/[-_]/g, "").toLowerCase();
 
-/** Names of kernels as people write them: gemm-tiled and gemm_tiled are gemmTiled. */
-function kindOf(name: string): KernelType["kind"] {
-  const kind = kernelKinds.find((each) => plain(each) === plain(name));
-  if (kind !== undefined) return kind;
-  const near = nearest(name, kernelKinds);
-  throw new UsageError(`there is no kernel "${name}"${near ? `; did you mean "${near}"?` : `; the kernels are ${kernelKinds.join(", ")}`}`);
+type Preset = keyof typeof presets;
+
+const presetNames = Object.keys(presets) as Preset[];
+
+/** Kinds and presets as people write them: gemm-tiled and gemm_tiled are gemmTiled. A kind goes before a preset of its name. */
+function kernelOf(name: string): KernelType["kind"] | Preset {
+  const known = [...new Set([...kernelKinds, ...presetNames])];
+  const found = known.find((each) => plain(each) === plain(name));
+  if (found !== undefined) return found;
+  const near = nearest(name, known);
+  throw new UsageError(`there is no kernel ${quoted(name)}${near ? `; did you mean "${near}"?` : `; the kernels are ${known.join(", ")}`}`);
+}
+
+/** The shape that a preset stands for. Its sizes are taken out of `sizes`; what remains there changes the shape. */
+function presetShape(name: Preset, sizes: Record<string, unknown>): Record<string, unknown> {
+  const values = presetSizes[name].map((size) => {
+    const value = sizes[size];
+    delete sizes[size];
+    return value;
+  });
+  const make = presets[name] as (...sizes: unknown[]) => Record<string, unknown>;
+  for (const [k, size] of presetSizes[name].entries())
+    if (k < make.length && values[k] === undefined)
+      throw new UsageError(`${name} takes ${presetSizes[name].join(", ")}; ${size} is missing`);
+  return make(...values);
 }
 
 /** A generated kernel's PTX, or with --json all that a launch needs. @throws UsageError where the sizes do not make a kernel. */
 export function ptxOfKernel(name: string, flags: PtxFlags): string {
-  const kind = kindOf(name);
-  const shape: Record<string, unknown> = { kind };
+  const kernelName = kernelOf(name);
+  const shape: Record<string, unknown> = {};
   for (const field of Object.keys(kernelNumbers)) {
     const text = flags[field];
     if (text === undefined) continue;
@@ -34,12 +54,11 @@ export function ptxOfKernel(name: string, flags: PtxFlags): string {
   }
   for (const field of [...Object.keys(kernelWords), ...Object.keys(kernelSwitches), "affine"])
     if (flags[field] !== undefined) shape[field] = flags[field];
-  if (kind === "attention") shape["heads"] ??= 1;
-  if (["softmax", "layerNorm", "rmsNorm"].includes(kind)) shape["rows"] ??= 1;
   if (!Object.hasOwn(targets, flags.target))
     throw new UsageError(`target is ${JSON.stringify(flags.target)}; it takes one of ${Object.keys(targets).join(", ")}`);
+  const base = (kernelKinds as readonly string[]).includes(kernelName) ? { kind: kernelName } : presetShape(kernelName as Preset, shape);
   try {
-    const kernel = generateKernel(shape as unknown as KernelType, { target: flags.target as keyof typeof targets });
+    const kernel = generateKernel({ ...base, ...shape } as unknown as KernelType, { target: flags.target as keyof typeof targets });
     return flags.json ? JSON.stringify(kernel, undefined, 2) : kernel.ptx.trimEnd();
   } catch (error) {
     if (error instanceof PtxBuildError) throw new UsageError(error.message, { cause: error });

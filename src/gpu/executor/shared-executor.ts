@@ -1,19 +1,26 @@
-// One executor for a thread, made when it is first asked for. It is a convenience: everything takes an executor of one's own as well.
+// One executor a device for a thread, made when it is first asked for. It is a convenience: everything takes an executor of one's own as well.
+import { describe } from "../../core/text.js";
 import { KernelExecutor } from "./kernel-executor.js";
 
-let shared: KernelExecutor | undefined;
+const shared = new Map<number | string, KernelExecutor>();
 
 /**
- * The thread's executor on device 0, opened by the first call; a later call gives the same one. After its `dispose`, or when its context was lost,
- * the next call opens another.
+ * The thread's executor on a device, by its number or registered name, opened by the first call; a later call for the same device gives the same
+ * one. After its `dispose`, or when its context was lost, the next call opens another. Default: device 0.
  *
- * @throws LibraryError or CudaError where no GPU can be used; `probe()` says why in a sentence.
+ * @throws TypeError for options or a context, which a KernelExecutor of one's own takes; LibraryError or CudaError where no GPU can be used;
+ * `probe()` says why in a sentence.
  */
-export function sharedExecutor(): KernelExecutor {
-  if (!shared || shared.device.context.disposed || shared.device.context.loss) {
-    shared?.dispose();
-    shared = undefined;
-    shared = new KernelExecutor();
-  }
-  return shared;
+export function sharedExecutor(device: number | string = 0): KernelExecutor {
+  if (typeof device !== "number" && typeof device !== "string")
+    throw new TypeError(
+      `sharedExecutor got ${describe(device)}; it takes a device's number or name, and a new KernelExecutor takes the rest`,
+    );
+  const known = shared.get(device);
+  if (known && !known.device.context.disposed && !known.device.context.loss) return known;
+  shared.delete(device);
+  known?.dispose();
+  const executor = new KernelExecutor(device);
+  shared.set(device, executor);
+  return executor;
 }

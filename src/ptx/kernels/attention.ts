@@ -7,8 +7,8 @@ import { commitTiles, matrixAddress, pieceAt, placeBytes, type TilePlace, TileSt
 
 /** Sizes of an attention. */
 export interface AttentionShape {
-  /** Independent attentions: batch times heads. */
-  readonly heads: number;
+  /** Independent attentions: batch times heads. Default 1. */
+  readonly heads?: number;
   /** Queries. */
   readonly seqLen: number;
   /** Numbers of a query, a key, a value: 1 to 256. */
@@ -60,7 +60,7 @@ function plan({ headDim, type }: HalfShape, target: Target): Plan {
  * @throws PtxBuildError, PtxTargetError
  */
 export function attention(shape: AttentionShape, options: GeneratorOptions = {}): GeneratedKernel {
-  const { heads, seqLen, headDim, keyLength = seqLen, causal = false, type = "f16", scale = 1 / Math.sqrt(headDim) } = shape;
+  const { heads = 1, seqLen, headDim, keyLength = seqLen, causal = false, type = "f16", scale = 1 / Math.sqrt(headDim) } = shape;
   const { target = "sm_75" } = options;
   if (type !== "f16" && type !== "bf16" && type !== "f32")
     throw new PtxBuildError(`type is ${type}; it takes "f16", "bf16" or "f32"`, "flash_attention");

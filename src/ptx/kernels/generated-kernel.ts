@@ -18,7 +18,10 @@ export interface GeneratedKernel {
   readonly name: string;
   readonly ptx: string;
   readonly target: Target;
-  /** In the order of the launch's arguments. A pointer's type is "u64" and names its element; it is aligned to 16 bytes. */
+  /**
+   * In the order of the launch's arguments, as `Module.kernel` of spillway/gpu takes them. A pointer's type is "u64" and names its element; it is
+   * aligned to 16 bytes.
+   */
   readonly parameters: readonly Parameter[];
   readonly grid: Size3;
   readonly block: Size3;
@@ -27,7 +30,18 @@ export interface GeneratedKernel {
   readonly cooperative: boolean;
   /** Blocks of a cluster; 1 where there is none. */
   readonly cluster: number;
+  /** Grid, block, shared memory and the rest, as `Stream.launch` of spillway/gpu takes them. */
+  readonly launch: GeneratedLaunch;
   readonly resources: KernelResources;
+}
+
+/** The launch that a kernel is for. */
+export interface GeneratedLaunch {
+  readonly grid: [x: number, y: number, z: number];
+  readonly block: [x: number, y: number, z: number];
+  readonly shared: number;
+  readonly cooperative: boolean;
+  readonly cluster?: number;
 }
 
 /** The target that a kernel is generated for. */
@@ -56,16 +70,24 @@ export function generate(shape: Shape, { target = "sm_75" }: GeneratorOptions, b
   };
   const kernel = module.kernel(name, bounds, body);
   const { ptx, resources } = module.compile();
+  const launch: GeneratedLaunch = {
+    grid: [grid[0], grid[1] ?? 1, grid[2] ?? 1],
+    block: [block[0], block[1] ?? 1, block[2] ?? 1],
+    shared: kernel.dynamicSharedBytes,
+    cooperative,
+    ...(cluster !== undefined && cluster > 1 ? { cluster } : {}),
+  };
   return {
     name,
     ptx,
     target,
     parameters: kernel.parameters,
-    grid: [grid[0], grid[1] ?? 1, grid[2] ?? 1],
-    block: [block[0], block[1] ?? 1, block[2] ?? 1],
+    grid: launch.grid,
+    block: launch.block,
     dynamicSharedBytes: kernel.dynamicSharedBytes,
     cooperative,
     cluster: cluster ?? 1,
+    launch,
     resources: resources.get(name)!,
   };
 }

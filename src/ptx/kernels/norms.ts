@@ -5,7 +5,8 @@ import { eachRow, planRow } from "./row.js";
 
 /** Sizes and form of a layer norm or RMS norm. */
 export interface NormShape {
-  readonly rows: number;
+  /** Default 1. */
+  readonly rows?: number;
   /** Length of a row. */
   readonly hiddenSize: number;
   /** Added to the variance or the mean square. Default 1e-5 for layer norm, 1e-6 for RMS norm. */
@@ -27,7 +28,7 @@ function norm(
   options: GeneratorOptions,
   centred: boolean,
 ): GeneratedKernel {
-  const { rows, hiddenSize, epsilon = defaultEpsilon, affine = true } = shape;
+  const { rows = 1, hiddenSize, epsilon = defaultEpsilon, affine = true } = shape;
   checkSizes(name, { rows, hiddenSize });
   if (!(epsilon >= 0 && epsilon < Number.POSITIVE_INFINITY))
     throw new PtxBuildError(`epsilon is ${epsilon}; it takes a number from 0`, name);

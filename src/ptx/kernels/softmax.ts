@@ -4,7 +4,8 @@ import { eachRow, planRow } from "./row.js";
 
 /** Sizes and form of a softmax over rows. */
 export interface SoftmaxShape {
-  readonly rows: number;
+  /** Default 1. */
+  readonly rows?: number;
   /** Length of a row. */
   readonly dim: number;
   /** Who shares a row: by default a warp up to 1024 elements, else a block. */
@@ -19,7 +20,7 @@ export const softmaxName = ({ dim, form }: SoftmaxShape): string => `softmax_${p
  * @throws PtxBuildError
  */
 export function softmax(shape: SoftmaxShape, options: GeneratorOptions = {}): GeneratedKernel {
-  const { rows, dim } = shape;
+  const { rows = 1, dim } = shape;
   checkSizes("softmax", { rows, dim });
   const name = softmaxName(shape);
   const plan = planRow(name, dim, shape.form);

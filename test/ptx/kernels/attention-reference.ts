@@ -2,7 +2,7 @@
 import type { AttentionShape } from "../../../src/ptx/kernels/attention.js";
 
 export function attentionOf(shape: AttentionShape, q: Float64Array, k: Float64Array, v: Float64Array): Float64Array {
-  const { heads, seqLen, headDim: d, keyLength = seqLen, causal = false, scale = 1 / Math.sqrt(d) } = shape;
+  const { heads = 1, seqLen, headDim: d, keyLength = seqLen, causal = false, scale = 1 / Math.sqrt(d) } = shape;
   const o = new Float64Array(heads * seqLen * d);
   for (let h = 0; h < heads; h++)
     for (let i = 0; i < seqLen; i++) {

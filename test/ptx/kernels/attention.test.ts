@@ -10,13 +10,13 @@ import { runKernel, uniform, worst } from "./run.js";
 type HalfShape = AttentionShape & { readonly type?: "f16" | "bf16" };
 
 function run(shape: HalfShape, target: "sm_75" | "sm_80", q: Uint16Array, k: Uint16Array, v: Uint16Array): Float64Array {
-  const o = new Uint16Array(shape.heads * shape.seqLen * shape.headDim);
+  const o = new Uint16Array((shape.heads ?? 1) * shape.seqLen * shape.headDim);
   runKernel(attention(shape, { target }), [input(q), input(k), input(v), output(o)]);
   return fromHalves(o, shape.type ?? "f16");
 }
 
 function error(shape: HalfShape, target: "sm_75" | "sm_80"): number {
-  const { heads, seqLen, headDim, keyLength = seqLen, type = "f16" } = shape;
+  const { heads = 1, seqLen, headDim, keyLength = seqLen, type = "f16" } = shape;
   const [q, k, v] = [seqLen, keyLength, keyLength].map((rows, s) => toHalves(uniform(heads * rows * headDim, 20 + s, 2), type));
   const of = (bits: Uint16Array) => fromHalves(bits, type);
   // Values are up to 2, so 2 is the size of the results.
@@ -24,7 +24,7 @@ function error(shape: HalfShape, target: "sm_75" | "sm_80"): number {
 }
 
 function singleError(shape: Omit<AttentionShape, "type">, target: Target): number {
-  const { heads, seqLen, headDim, keyLength = seqLen } = shape;
+  const { heads = 1, seqLen, headDim, keyLength = seqLen } = shape;
   const [q, k, v] = [seqLen, keyLength, keyLength].map((rows, s) => uniform(heads * rows * headDim, 20 + s, 2));
   const o = new Float32Array(heads * seqLen * headDim);
   const kernel = attention({ ...shape, type: "f32" }, { target });

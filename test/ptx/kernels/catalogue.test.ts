@@ -29,6 +29,28 @@ describe("every kernel", () => {
   });
 });
 
+it("rows and heads are one where none are said", () => {
+  const pairs: [KernelType, KernelType][] = [
+    [
+      { kind: "softmax", dim: 64 },
+      { kind: "softmax", dim: 64, rows: 1 },
+    ],
+    [
+      { kind: "layerNorm", hiddenSize: 64 },
+      { kind: "layerNorm", hiddenSize: 64, rows: 1 },
+    ],
+    [
+      { kind: "rmsNorm", hiddenSize: 64 },
+      { kind: "rmsNorm", hiddenSize: 64, rows: 1 },
+    ],
+    [
+      { kind: "attention", seqLen: 64, headDim: 32 },
+      { kind: "attention", seqLen: 64, headDim: 32, heads: 1 },
+    ],
+  ];
+  for (const [short, full] of pairs) expect(generateKernel(short, { target: "sm_80" })).toEqual(generateKernel(full, { target: "sm_80" }));
+});
+
 describe("presets", () => {
   it("state the fields they stand for", () => {
     expect(presets.llamaAttention(2048, 128)).toEqual({ kind: "attention", heads: 1, seqLen: 2048, headDim: 128, causal: true });
