@@ -165,9 +165,9 @@ metrics: [rmse]
 
   it("says below the table how far the scores are from the best baseline", async () => {
     const { text } = await runText(predict, { set: ["baselines=[persistence, mean]", "metrics=[rmse]", "seed=1"] });
-    expect(text).toMatch(/\n\nBetter than every baseline: rmse \d+ % below persistence\.\n/);
+    expect(text).toMatch(/\n\nBetter than every baseline: rmse 0\.\d+ times persistence\.\n/);
     const chaos = ["data={ task: logistic, length: 900 }", "task.ahead=30", "baselines=[mean]", "metrics=[rmse]", "seed=1"];
-    expect((await runText(predict, { set: chaos })).text).toMatch(/\n\nNot better than a baseline: rmse \d+ % above mean\.\n/);
+    expect((await runText(predict, { set: chaos })).text).toMatch(/\n\nNot better than a baseline: rmse 1\.?\d* times mean\.\n/);
   });
 
   it("prints result.json and nothing else with --json", async () => {

@@ -13,7 +13,7 @@ function statisticOf({ seeds, statistic, sd, quartiles }: ScoreSummary): string 
   return seeds > 1 ? `${statistic} of ${seeds} seeds, ${spread}` : undefined;
 }
 
-/** How far each score is from its best baseline, in words: "Better than every baseline: rmse 17 % below persistence." */
+/** How far each score is from its best baseline, in words: "Better than every baseline: rmse 0.83 times persistence." */
 export function verdictOf({ scores }: ExperimentResult): string | undefined {
   const better: string[] = [];
   const worse: string[] = [];
@@ -21,9 +21,8 @@ export function verdictOf({ scores }: ExperimentResult): string | undefined {
     const sign = side === "lower" ? 1 : -1;
     const [best] = baselines.toSorted((a, b) => sign * (a.value - b.value));
     if (!best) continue;
-    const percent = Math.round(100 * Math.abs(value / best.value - 1));
-    const distance =
-      value === best.value ? "equal to" : `${Number.isFinite(percent) ? `${percent} % ` : ""}${value < best.value ? "below" : "above"}`;
+    const ratio = value / best.value;
+    const distance = Number.isFinite(ratio) ? `${formatNumber(ratio)} times` : value < best.value ? "below" : "above";
     (sign * (value - best.value) < 0 ? better : worse).push(`${metric} ${distance} ${best.name}`);
   }
   const parts = [
