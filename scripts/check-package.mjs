@@ -49,6 +49,8 @@ try {
     "dist/index.js",
     "dist/index.d.ts",
     "dist/cli/main.js",
+    "dist/cli/command.js",
+    "dist/cli/orphan-watch.mjs",
     "dist/spillway.wasm",
     "dist/spillway-threads.wasm",
     "dist/worker.mjs",

@@ -1,7 +1,7 @@
 // Compiled kernels on disk, by a key of everything that a compilation depends on. Files appear whole, so that two processes may write the
 // same at once, and a file that is damaged is a miss.
 import { createHash, randomUUID } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import type { CompileRequest } from "./compile-options.js";
@@ -90,6 +90,7 @@ export class CompileCache {
       mkdirSync(join(this.folder, key.slice(0, 2)), { recursive: true });
       writeFileSync(temporary, Buffer.concat([Buffer.from(`${JSON.stringify(header)}\n`), payload]), { flag: "wx" });
       renameSync(temporary, path);
+      removeAbandoned(join(this.folder, key.slice(0, 2)));
       return undefined;
     } catch (error) {
       try {
@@ -99,5 +100,14 @@ export class CompileCache {
       }
       return error instanceof Error ? error : new Error(String(error));
     }
+  }
+}
+
+/** Removes what processes that were killed while they wrote have left: a kernel is written within seconds. */
+function removeAbandoned(folder: string): void {
+  const hourAgo = Date.now() - 3600 * 1000;
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    if (name.endsWith(".tmp") && (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? hourAgo) < hourAgo) rmSync(path, { force: true });
   }
 }

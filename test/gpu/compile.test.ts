@@ -1,6 +1,6 @@
 // Run-time compilation without a compiler: the options, the choice of architecture, the cache, and the errors.
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -182,6 +182,18 @@ describe("the cache", () => {
     expect(nvrtc.compile("source", options).cache).toBe("hit");
     writeFileSync(path, "");
     expect(nvrtc.compile("source", options).cache).toBe("stored");
+  });
+
+  it("loses what a killed process left half written, and not what another writes", () => {
+    const { nvrtc } = echo(folder);
+    nvrtc.compile("source", options);
+    const [sub] = readdirSync(folder);
+    const [name] = readdirSync(join(folder, sub!));
+    for (const file of ["old.tmp", "young.tmp"]) writeFileSync(join(folder, sub!, file), "");
+    utimesSync(join(folder, sub!, "old.tmp"), 0, 0);
+    writeFileSync(join(folder, sub!, name!), "");
+    nvrtc.compile("source", options);
+    expect(readdirSync(join(folder, sub!)).sort()).toEqual([name, "young.tmp"].sort());
   });
 
   it("that cannot be written is no error", () => {
