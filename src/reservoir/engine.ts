@@ -216,8 +216,10 @@ export interface SweepErrors {
 /** A place that runs reservoirs. */
 export interface Engine {
   readonly name: string;
-  /** The most bytes of weights it can hold, known before any are drawn. */
+  /** The most bytes it can hold, known before any weights are drawn. */
   readonly weightLimit: number;
+  /** The least bytes that a rate reservoir of these sizes takes of that limit; left out, those of its matrices. */
+  expectedBytes?(shape: ModelShape): number;
   /** Whether it can run here, and why not; does not throw. */
   probe(): Promise<EngineStatus>;
   /** Plans that `EngineOptions.plan` takes, where there are several. */

@@ -44,7 +44,7 @@ export async function modelOf(options: AnyReservoirOptions, engine: Engine, matr
     import("./weights.js"),
   ]);
   const config = resolveConfig(options);
-  refuseOversized(config, engine);
+  if (!matrices?.weights) refuseOversized(config, engine);
   if (matrices) return buildModel(config, matrices);
   if (engine.drawRowSums && isDrawnInPlace(config)) return buildDrawnModel(config, engine);
   return buildModel(config, {}, await drawWeightsBy(config, engine));

@@ -62,9 +62,26 @@ export function expectedNonzeros({
   connectionProbability,
   topology,
 }: Pick<ReservoirConfig, "size" | "connectionProbability" | "topology">): number {
-  const given = topology.type === "fixedInDegree" ? topology.degree : topology.type === "smallWorld" ? topology.neighbours : undefined;
-  const share = { ring: 0, delayLine: 0, cycleWithJumps: 0, custom: 0, orthogonal: 1 }[topology.type as string] ?? connectionProbability;
-  return (given ?? share * size) * size * (topology.type === "blockDiagonal" ? 1 / topology.blocks : 1);
+  switch (topology.type) {
+    case "ring":
+      return size;
+    case "delayLine":
+      return size - 1;
+    case "cycleWithJumps":
+      return size + 2 * Math.floor(size / topology.jump);
+    case "custom":
+      return 0;
+    case "orthogonal":
+      return size * size;
+    case "fixedInDegree":
+      return (topology.degree ?? connectionProbability * size) * size;
+    case "smallWorld":
+      return (topology.neighbours ?? connectionProbability * size) * size;
+    case "blockDiagonal":
+      return (connectionProbability * size * size) / topology.blocks;
+    default:
+      return connectionProbability * size * size;
+  }
 }
 
 /** Whether W is kept in CSR form (docs/numerics.md, rule 2). */

@@ -1,4 +1,5 @@
 // From a description to a model: draws every matrix from the seed, measures the radius and scales. docs/numerics.md, rule 7.
+import { machineMemory } from "../core/machine-memory.js";
 import {
   allocate,
   checkSparse,
@@ -19,7 +20,7 @@ import {
   toSparse,
 } from "../numerics/index.js";
 import type { ReservoirConfig, WeightDistribution } from "./config.js";
-import { isWorthwhile, radiusOfRows, undrawnMatrix, undrawnSparse, unscaledDraws } from "./weight-draws.js";
+import { isDrawnInPlace, isWorthwhile, radiusOfRows, undrawnMatrix, undrawnSparse, unscaledDraws } from "./weight-draws.js";
 import { type Engine, EngineCapacityError } from "./engine.js";
 import type { RadiusMethod, ReservoirModel } from "./model.js";
 import { expectedNonzeros, expectedShape, storageFor } from "./shape.js";
@@ -146,7 +147,7 @@ async function unlessTooLarge<T>(work: () => Promise<T>): Promise<T | undefined>
   }
 }
 
-/** Bytes that the matrices of a description will take, near enough to refuse what cannot fit before anything is drawn. */
+/** Bytes that the matrices of a description take where they are used, near enough to refuse what cannot fit before anything is drawn. */
 function expectedWeightBytes(config: ReservoirConfig, inPlace: boolean): number {
   const { size, inputSize, outputSize, storage, nonzeros, precision } = expectedShape(config);
   const elementBytes = precision === "float32" ? 4 : 8;
@@ -155,12 +156,25 @@ function expectedWeightBytes(config: ReservoirConfig, inPlace: boolean): number 
   return recurrent + size * (inputSize + outputSize) * elementBytes;
 }
 
-/** @throws EngineCapacityError where a description's matrices cannot fit an engine, before any is drawn */
+/** Bytes that the host takes to draw them: W in binary64, unless an engine draws it, and the rest in the precision it has. */
+function expectedDrawingBytes(config: ReservoirConfig, inPlace: boolean): number {
+  const { size, inputSize, outputSize, storage, nonzeros, precision } = expectedShape(config);
+  // CSR rows are drawn into room for 8 entries each.
+  const recurrent = storage === "dense" ? 8 * size * size : 12 * Math.max(nonzeros, 8 * size) + 4 * size;
+  return (inPlace ? 0 : recurrent) + size * (inputSize + outputSize + 3) * (precision === "float32" ? 4 : 8);
+}
+
+/** @throws EngineCapacityError where a description's matrices cannot fit an engine, or the machine that draws them, before any is drawn */
 export function refuseOversized(config: ReservoirConfig, engine: Engine): void {
-  const bytes = expectedWeightBytes(config, engine.drawRowSums !== undefined);
-  if (bytes <= engine.weightLimit) return;
+  const { size } = config;
   const advice = "take fewer neurons or inputs, a smaller connectionProbability, or precision float32";
-  throw new EngineCapacityError(`the weights of ${config.size} neurons for the ${engine.name} engine`, bytes, engine.weightLimit, advice);
+  const bytes = engine.expectedBytes?.(expectedShape(config)) ?? expectedWeightBytes(config, engine.drawRowSums !== undefined);
+  if (bytes > engine.weightLimit)
+    throw new EngineCapacityError(`the weights of ${size} neurons for the ${engine.name} engine`, bytes, engine.weightLimit, advice);
+  const drawing = expectedDrawingBytes(config, engine.drawRowSums !== undefined && isDrawnInPlace(config));
+  const memory = machineMemory();
+  if (drawing > memory)
+    throw new EngineCapacityError(`drawing the weights of ${size} neurons in the memory of this machine`, drawing, memory, advice);
 }
 
 interface Recurrent {

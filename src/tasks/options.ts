@@ -1,5 +1,6 @@
 // The options of benchmark generators as tables: one table gives the defaults, the checks, and what the command line lists.
 // It knows nothing of any one generator.
+import { machineMemory } from "../core/machine-memory.js";
 import { describe, type Seed } from "../numerics/index.js";
 
 /** What an option may hold: JSON. */
@@ -122,8 +123,16 @@ export function resolveOptions<Options extends object>(task: string, table: Opti
 
 /** Checks the number of rows that is asked for. */
 export function checkLength(task: string, length: number): void {
-  if (Number.isSafeInteger(length) && length >= 1) return;
-  throw new TaskOptionError(task, "length", length, `length is ${describe(length)}; it takes a whole number of at least 1`);
+  if (!(Number.isSafeInteger(length) && length >= 1))
+    throw new TaskOptionError(task, "length", length, `length is ${describe(length)}; it takes a whole number of at least 1`);
+  const rows = Math.min(2 ** 32 - 1, Math.floor(machineMemory() / 8));
+  if (length > rows)
+    throw new TaskOptionError(
+      task,
+      "length",
+      length,
+      `length is ${length}, of which a column takes ${8 * length} bytes; it takes at most ${rows} rows on this machine`,
+    );
 }
 
 /** How many whole `step`s, or shorter ones, make up `interval`. */

@@ -1,10 +1,10 @@
 import { Writable } from "node:stream";
 import { describe, expect, it } from "vitest";
+import { exitCodeOf, sentenceOf, UsageError } from "../../src/cli/exit.js";
 import { createProgress, LineProgress } from "../../src/cli/progress.js";
 import { formatTable } from "../../src/cli/table.js";
-import { exitCodeOf, sentenceOf, UsageError } from "../../src/cli/exit.js";
-import { ConfigError, WorkInterruptedError } from "../../src/reservoir/index.js";
 import { FileError, FormatError } from "../../src/io/index.js";
+import { ConfigError, WorkInterruptedError } from "../../src/reservoir/index.js";
 
 function collecting() {
   const lines: string[] = [];
@@ -88,6 +88,8 @@ describe("what an error means to a shell", () => {
 
   it("a person reads a sentence; a defect comes with its place", () => {
     expect(sentenceOf(new UsageError("say it"))).toBe("say it");
+    expect(sentenceOf(new UsageError("two\nlines \u001b[2J"))).toBe("two\nlines \\u001b[2J");
+    expect(sentenceOf(new RangeError("Array buffer allocation failed"))).toMatch(/^it takes more memory than there is/);
     expect(sentenceOf(new TypeError("solver is 3; it takes a name"))).toBe("solver is 3; it takes a name");
     expect(sentenceOf(new TypeError("Cannot read properties of undefined"))).toMatch(/\n {4}at /);
   });

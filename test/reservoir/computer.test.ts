@@ -171,6 +171,31 @@ describe("ReservoirComputer", () => {
     );
   });
 
+  it("refuses before anything is drawn what takes more than the engine or the machine has besides its weights", async () => {
+    await expect(create({ size: 1e8, topology: "ring" }, { engine: "cpu" })).rejects.toThrow(
+      /would take 4\.\d+ GiB and the limit is 4\.00 GiB/,
+    );
+    await expect(create({ size: 2e6, connectionProbability: 1 }, { engine: "reference" })).rejects.toThrow(
+      /drawing the weights of 2000000 neurons in the memory of this machine would take 29\.\d+? TiB and the limit is/,
+    );
+    const silent = { kind: "spiking", size: 2 ** 28, connectivity: { type: "random", probability: 0 } } as const;
+    await expect(create(silent as never, { engine: "cpu" })).rejects.toThrow(/would take 6\.\d+ GiB and the limit is 4\.00 GiB/);
+  });
+
+  it("does not hold a matrix of one's own to the density of the description", async () => {
+    const size = 100_000;
+    const weights = {
+      rows: size,
+      cols: size,
+      rowOffsets: new Uint32Array(size + 1),
+      columns: new Uint32Array(0),
+      values: new Float32Array(0),
+    };
+    const computer = await create({ size, storage: "sparse", spectralRadius: null }, { engine: "cpu", matrices: { weights } });
+    expect(computer.model.size).toBe(size);
+    await computer.dispose();
+  });
+
   it("counts the connections a topology is told, not a density, when it asks whether a reservoir fits", async () => {
     const options = { size: 100_000, spectralRadius: null } as const;
     for (const topology of [

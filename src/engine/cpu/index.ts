@@ -7,7 +7,7 @@ import { cpuMicroseconds } from "./cost.js";
 import { ChunkedSession } from "../chunked-session.js";
 import { openOneByOne } from "../ensemble.js";
 import { clockFor } from "../phase-clock.js";
-import { type MemoryMap, planMemory } from "./memory.js";
+import { expectedMemory, type MemoryMap, planMemory } from "./memory.js";
 import { planSpikingMemory, type SpikingMemoryMap } from "./spiking-memory.js";
 import { WasmSpikingStepper } from "./spiking-stepper.js";
 import { WasmStepper } from "./stepper.js";
@@ -17,6 +17,7 @@ import { WorkerTeam } from "./team.js";
 export const cpuEngine: Engine = {
   name: "cpu",
   weightLimit: wasmMemoryLimit,
+  expectedBytes: expectedMemory,
 
   async probe() {
     try {

@@ -50,7 +50,7 @@ export interface SliceLayout {
 /** Sorts rows by length and sizes the slices. `paddedSize` is the place lanes without a row write to, less one slice. */
 export function sliceLayout(weights: SparseMatrix, elementBytes: number, spareRow: number): SliceLayout {
   const { rows: size, rowOffsets } = weights;
-  const sliceRows = (2 * vectorBytes) / elementBytes;
+  const sliceRows = sliceRowsOf(elementBytes);
   const slices = Math.ceil(size / sliceRows);
   const length = (r: number) => rowOffsets[r + 1]! - rowOffsets[r]!;
   const order = Uint32Array.from({ length: size }, (_, r) => r).sort((a, b) => length(a) - length(b) || a - b);
@@ -65,9 +65,20 @@ export function sliceLayout(weights: SparseMatrix, elementBytes: number, spareRo
     }
     offsets[s + 1] = offsets[s]! + longest;
   }
-  const wide = size * elementBytes > 65536;
+  const columnBytes = columnBytesOf(size, elementBytes);
   const entries = offsets[slices]! * sliceRows;
-  return { sliceRows, slices, offsets, rows, wide, bytes: { weights: entries * elementBytes, columns: entries * (wide ? 4 : 2) } };
+  const bytes = { weights: entries * elementBytes, columns: entries * columnBytes };
+  return { sliceRows, slices, offsets, rows, wide: columnBytes === 4, bytes };
+}
+
+/** Rows of a slice. */
+export function sliceRowsOf(elementBytes: number): number {
+  return (2 * vectorBytes) / elementBytes;
+}
+
+/** Bytes of the place of an entry's column: the byte offset of its state. */
+export function columnBytesOf(size: number, elementBytes: number): 2 | 4 {
+  return size * elementBytes > 65536 ? 4 : 2;
 }
 
 /** Writes values and byte offsets of columns into slices, partial sum by partial sum in bit-reversed order. Missing entries are 0 times x[0]. */

@@ -3,7 +3,8 @@ import { isSparse, storedValues } from "../../numerics/index.js";
 import { wasmMemoryLimit, wasmReserved } from "../../numerics/wasm/index.js";
 import { EngineCapacityError } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
-import { type PanelLayout, panelLayout, type SliceLayout, sliceLayout } from "./layout.js";
+import type { ModelShape } from "../../reservoir/shape.js";
+import { columnBytesOf, type PanelLayout, panelLayout, type SliceLayout, sliceLayout, sliceRowsOf } from "./layout.js";
 
 /** A region: byte address and bytes. */
 export interface Region {
@@ -66,15 +67,58 @@ export function placeRegions<Name extends string>(
 
 /** Lays out the memory. @throws EngineCapacityError above 4 GiB. */
 export function planMemory(model: ReservoirModel): MemoryMap {
-  const { size, inputSize, outputSize, weights } = model;
+  const { size, weights } = model;
   const elementBytes = model.precision === "float32" ? 4 : 8;
   const dense = isSparse(weights) ? undefined : panelLayout(size, elementBytes);
-  const covered = dense ? dense.panels * dense.panelRows : size;
-  const paddedSize = Math.ceil(Math.max(size, covered) / 32) * 32;
+  const paddedSize = paddedFor(size, dense);
   const sparse = isSparse(weights) ? sliceLayout(weights, elementBytes, paddedSize) : undefined;
+  const matrix = {
+    sliceOffsets: sparse ? sparse.offsets.byteLength : 0,
+    sliceRows: sparse ? sparse.rows.byteLength : 0,
+    sliceColumns: sparse ? sparse.bytes.columns : 0,
+    weights: dense ? dense.bytes : sparse!.bytes.weights,
+  };
+  const capacity = stepsPerChunk(size * elementBytes);
+  const { regions, totalBytes } = placeRegions<RegionName>(regionBytes(model, elementBytes, dense, matrix));
+  if (totalBytes > wasmMemoryLimit) {
+    throw new EngineCapacityError(
+      `a reservoir of ${size} neurons with ${storedValues(weights).toLocaleString("en")} weights on the CPU engine`,
+      totalBytes,
+      wasmMemoryLimit,
+      "a WebAssembly memory ends there; take fewer neurons, a smaller connectionProbability, or precision float32",
+    );
+  }
+  return { elementBytes, paddedSize, capacity, ...(dense ? { dense } : {}), ...(sparse ? { sparse } : {}), regions, totalBytes };
+}
+
+/** The bytes that a reservoir of these sizes takes, before it is drawn: as many as if all rows of a sparse W were equally long. */
+export function expectedMemory({ size, inputSize, outputSize, precision, storage, nonzeros }: ModelShape): number {
+  const elementBytes = precision === "float32" ? 4 : 8;
+  const dense = storage === "dense" ? panelLayout(size, elementBytes) : undefined;
+  const slices = Math.ceil(size / sliceRowsOf(elementBytes));
+  const matrix = {
+    sliceOffsets: dense ? 0 : 4 * (slices + 1),
+    sliceRows: dense ? 0 : 4 * slices * sliceRowsOf(elementBytes),
+    sliceColumns: dense ? 0 : nonzeros * columnBytesOf(size, elementBytes),
+    weights: dense ? dense.bytes : nonzeros * elementBytes,
+  };
+  return placeRegions<RegionName>(regionBytes({ size, inputSize, outputSize }, elementBytes, dense, matrix)).totalBytes;
+}
+
+function paddedFor(size: number, dense: PanelLayout | undefined): number {
+  return Math.ceil(Math.max(size, dense ? dense.panels * dense.panelRows : size) / 32) * 32;
+}
+
+function regionBytes(
+  { size, inputSize, outputSize }: Pick<ModelShape, "size" | "inputSize" | "outputSize">,
+  elementBytes: number,
+  dense: PanelLayout | undefined,
+  matrix: Readonly<Record<"sliceOffsets" | "sliceRows" | "sliceColumns" | "weights", number>>,
+): Record<RegionName, number> {
+  const paddedSize = paddedFor(size, dense);
   const capacity = stepsPerChunk(size * elementBytes);
   const vector = (paddedSize + 32) * elementBytes;
-  const { regions, totalBytes } = placeRegions<RegionName>({
+  return {
     state: vector,
     barrier: 256,
     permutedState: dense ? dense.columnsPerPartial * 32 * elementBytes : 0,
@@ -88,18 +132,9 @@ export function planMemory(model: ReservoirModel): MemoryMap {
     outputs: capacity * outputSize * elementBytes,
     // The last row's vectors may reach beyond it by the padding.
     states: (capacity * size + paddedSize) * elementBytes,
-    sliceOffsets: sparse ? sparse.offsets.byteLength : 0,
-    sliceRows: sparse ? sparse.rows.byteLength : 0,
-    sliceColumns: sparse ? sparse.bytes.columns : 0,
-    weights: dense ? dense.bytes : sparse!.bytes.weights,
-  });
-  if (totalBytes > wasmMemoryLimit) {
-    throw new EngineCapacityError(
-      `a reservoir of ${size} neurons with ${storedValues(weights).toLocaleString("en")} weights on the CPU engine`,
-      totalBytes,
-      wasmMemoryLimit,
-      "a WebAssembly memory ends there; take fewer neurons, a smaller connectionProbability, or precision float32",
-    );
-  }
-  return { elementBytes, paddedSize, capacity, ...(dense ? { dense } : {}), ...(sparse ? { sparse } : {}), regions, totalBytes };
+    sliceOffsets: matrix.sliceOffsets,
+    sliceRows: matrix.sliceRows,
+    sliceColumns: matrix.sliceColumns,
+    weights: matrix.weights,
+  };
 }

@@ -1,4 +1,5 @@
 // Spiking reservoirs as the domain asks for them: a description in, a model out. Loaded when the first is described, since it checks with zod.
+import { machineMemory } from "../../core/machine-memory.js";
 import { type Engine, EngineCapacityError } from "../../reservoir/engine.js";
 import type { SpikingShape } from "../../reservoir/shape.js";
 import type { SpikingReservoirConfig, SpikingReservoirOptions } from "../../reservoir/spiking-config.js";
@@ -22,10 +23,12 @@ export function shape(options: SpikingReservoirOptions): SpikingShape {
 /** @throws EngineCapacityError where a description's synapses cannot fit an engine, before any is drawn */
 function refuseOversized(config: SpikingReservoirConfig, engine: Engine): void {
   const { size, inputSize, input } = config;
-  const bytes = 8 * (expectedSynapses(config) + input.connectivity * inputSize * size);
-  if (bytes <= engine.weightLimit) return;
+  // Of a neuron: potential, two currents, the steps it is held for, and a row of what is to come, twice.
+  const bytes = 8 * (expectedSynapses(config) + input.connectivity * inputSize * size) + 24 * size;
+  const limit = Math.min(engine.weightLimit, machineMemory());
+  if (bytes <= limit) return;
   const advice = "take fewer neurons or inputs, or a smaller probability of connection";
-  throw new EngineCapacityError(`the synapses of ${size} neurons for the ${engine.name} engine`, bytes, engine.weightLimit, advice);
+  throw new EngineCapacityError(`the synapses of ${size} neurons for the ${engine.name} engine`, bytes, limit, advice);
 }
 
 /** Synapses between neurons, near enough to plan with. */
