@@ -3,7 +3,7 @@
 import { asMatrix, describe, Matrix, type MatrixLike, portableExp, portableLog, ResidentRows } from "../numerics/index.js";
 import { type FeatureSpec, writeFeatures } from "../reservoir/features.js";
 import { type FeatureOptions, featureSpec, featuresOf, flag, knownFields, numberIn } from "./features-option.js";
-import { minimiseByNewton, type SmoothObjective } from "./newton.js";
+import { minimiseByNewton, type SmoothObjective } from "../numerics/newton.js";
 import { TrainedReadout } from "./trained-readout.js";
 import { type FitOptions, type SeriesLike, shapeOf, type TrainingSequence, trainingSequences } from "./training-data.js";
 

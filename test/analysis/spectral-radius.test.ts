@@ -26,6 +26,13 @@ describe("the spectral radius", () => {
     expect(expected.method).toBe("krylov");
   });
 
+  it("of a badly scaled matrix is balanced first, for a device too", async () => {
+    const matrix = Matrix.from([[0.3, -1e12, 0.3e6], [1e-12, 0.2, 1e-7], [1e-6, 1e6, 0.5]]); // biome-ignore format: a matrix
+    const expected = onHost(matrix, { method: "dense" }).radius;
+    for (const engine of ["cpu", "sim"])
+      expect((await spectralRadius(matrix, { engine, method: "krylov" })).radius).toBeCloseTo(expected, 12);
+  });
+
   it("of a reservoir on a device is that of its stored weights", async () => {
     const { radius } = await spectralRadius(options, { engine: "sim", method: "krylov" });
     await using computer = await ReservoirComputer.create(options, { engine: "cpu" });

@@ -1,7 +1,9 @@
 // The spectral radius against NumPy, and what each method answers for.
 import { describe, expect, it } from "vitest";
-import { Matrix, SpectralRadiusError, spectralRadius, toSparse } from "../../src/numerics/index.js";
-import { matrixOf, reference, referenceMatrix, ring, ringWithChord } from "./spectrum-matrices.js";
+import { eigenvalues, Matrix, SpectralRadiusError, spectralRadius, toSparse } from "../../src/numerics/index.js";
+import { balanced } from "../../src/numerics/spectrum/balance.js";
+import { stronglyConnectedComponents } from "../../src/numerics/spectrum/components.js";
+import { matrixOf, reference, referenceMatrix, reflected, ring, ringWithChord } from "./spectrum-matrices.js";
 
 describe("the spectral radius of random matrices", () => {
   it("is tried on twenty matrices of 50 to 2000 rows, most with a complex dominant pair", () => {
@@ -145,6 +147,97 @@ describe("the methods", () => {
     }
     return low;
   }
+});
+
+/** D W D^-1 for the scale of each row: the spectrum of W. */
+function scaled(matrix: Matrix, scale: (row: number) => number): Matrix<Float64Array> {
+  const n = matrix.rows;
+  const scales = Array.from({ length: n }, (_, r) => scale(r));
+  return new Matrix(
+    n,
+    n,
+    Float64Array.from(matrix.data, (value, i) => (scales[Math.floor(i / n)]! * value) / scales[i % n]!),
+  );
+}
+
+/** Symmetric, with w at this distance from the diagonal. */
+function band(size: number, weights: readonly number[]): Matrix<Float64Array> {
+  const matrix = Matrix.zeros(size, size);
+  for (let r = 0; r < size; r++) for (let c = 0; c < size; c++) if (r !== c) matrix.data[r * size + c] = weights[Math.abs(r - c) - 1] ?? 0;
+  return matrix;
+}
+
+describe("badly scaled matrices", () => {
+  const methods = ["auto", "krylov", "dense"] as const;
+  const uneven = (row: number) => 10 ** (12 * ((row * 0.6180339887498949) % 1) - 6);
+
+  it.each([
+    { size: 350, density: 1 },
+    { size: 350, density: 0.1 },
+    { size: 600, density: 0.01 },
+  ])("D W D^-1 has the radius of W, D from 1e-6 to 1e6: %o", ({ size, density }) => {
+    const matrix = referenceMatrix({ size, density, kind: "uniform", seed: 50 });
+    const { radius } = spectralRadius(matrix, { method: "dense" });
+    const badly = toSparse(scaled(matrix, uneven));
+    for (const method of methods) expect(Math.abs(spectralRadius(badly, { method }).radius / radius - 1)).toBeLessThan(1e-9);
+  });
+
+  it("D W D^-1 of an acyclic W has radius 0, though D spans 1e200", () => {
+    const chain = matrixOf(
+      400,
+      Array.from({ length: 399 }, (_, r) => [r + 1, r, 1] as const),
+    );
+    for (const method of methods) {
+      const badly = scaled(chain, (row) => 10 ** (row / 2 - 100));
+      expect(spectralRadius(badly, { method })).toEqual({ radius: 0, method: "structure" });
+    }
+  });
+
+  it.each([200, 350])("a band of %d rows that is stronger on one side, where every row but the outer ones looks balanced", (size) => {
+    const symmetric = band(size, [0.5, 0.2]);
+    const { radius } = spectralRadius(symmetric, { method: "dense" });
+    for (const ratio of [1.2, 2]) {
+      const badly = scaled(symmetric, (row) => ratio ** (row - size / 2));
+      for (const method of methods) expect(Math.abs(spectralRadius(badly, { method }).radius / radius - 1)).toBeLessThan(1e-9);
+      expect(Math.abs(eigenvalues(badly).re[0]! / radius - 1)).toBeLessThan(1e-9);
+    }
+  });
+
+  it.each([1e-12, 1e-100, 1e-250])("a chain of 350 rows closed by %d, nearly defective: 0.5 + w^(1/N)", (weight) => {
+    const chain = matrixOf(350, [
+      ...Array.from({ length: 350 }, (_, r) => [r, r, 0.5] as const),
+      ...Array.from({ length: 349 }, (_, r) => [r, r + 1, 1] as const),
+      [349, 0, weight],
+    ]);
+    for (const method of methods) {
+      expect(Math.abs(spectralRadius(chain, { method }).radius / (0.5 + weight ** (1 / 350)) - 1)).toBeLessThan(1e-10);
+    }
+  });
+
+  it("keep their bits if their scales do not differ grossly", () => {
+    const matrix = referenceMatrix({ size: 350, density: 0.1, kind: "uniform", seed: 51 });
+    const [component] = stronglyConnectedComponents(matrix);
+    expect(balanced(component!)).toBe(component);
+    const [slightly] = stronglyConnectedComponents(scaled(matrix, (row) => 1 + (row % 3) / 2));
+    expect(balanced(slightly!)).toBe(slightly);
+  });
+
+  it("krylov refuses what rounding hides, and auto goes to the dense method", () => {
+    // Eigenvalues +-1e6 beside small ones, |W| = 1e12; mixed by a reflection, so that no diagonal scaling helps.
+    const matrix = referenceMatrix({ size: 350, density: 1, kind: "uniform", seed: 52 });
+    for (const [i, value] of [0, 1e12].entries()) matrix.data[i] = value;
+    matrix.data[350] = 1;
+    for (let c = 2; c < 350; c++) matrix.data[c] = matrix.data[350 + c] = matrix.data[350 * c] = matrix.data[350 * c + 1] = 0;
+    matrix.data[351] = 0;
+    const mixed = reflected(
+      matrix,
+      Array.from({ length: 350 }, (_, i) => 1 + ((i * 7) % 5)),
+    );
+    expect(() => spectralRadius(mixed, { method: "krylov" })).toThrow(SpectralRadiusError);
+    const { radius, method } = spectralRadius(mixed);
+    expect(method).toBe("dense");
+    expect(Math.abs(radius / 1e6 - 1)).toBeLessThan(1e-2);
+  });
 });
 
 describe("bad input", () => {

@@ -1,6 +1,7 @@
 // All eigenvalues of a square matrix, for plots and small matrices. For the largest modulus alone, spectralRadius is faster.
 import type { Matrix, SparseMatrix } from "../matrix.js";
 import { portableCos, portableSin } from "../portable.js";
+import { balanced } from "./balance.js";
 import { checkSquare } from "./check-square.js";
 import { stronglyConnectedComponents } from "./components.js";
 import { denseEigenvalues, type Eigenvalues, modulus } from "./dense.js";
@@ -29,7 +30,7 @@ export function eigenvalues(matrix: Matrix | SparseMatrix): Eigenvalues {
     }
     const summary = summarize(original);
     const cycle = cycleWeights(original, summary);
-    const { re, im } = cycle ? rootsOfCycle(cycle) : denseEigenvalues(symmetrizeTree(original, summary));
+    const { re, im } = cycle ? rootsOfCycle(cycle) : denseEigenvalues(balanced(symmetrizeTree(original, summary)));
     for (let i = 0; i < re.length; i++) found.push([re[i]!, im[i]!, modulus(re[i]!, im[i]!)]);
   }
   found.sort((a, b) => b[2] - a[2] || b[0] - a[0] || b[1] - a[1]);

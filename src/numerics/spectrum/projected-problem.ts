@@ -6,7 +6,7 @@ import { timesPowerOfTwo } from "./power-of-two.js";
 import { blockModulus, isPair, orderByModulus, type SchurForm } from "./schur-order.js";
 
 /** The residual, relative to the radius, at which the leading Ritz value or pair is taken. */
-const leadingTolerance = 1e-10;
+export const leadingTolerance = 1e-10;
 
 /**
  * The Ritz values or pairs behind the leading one that are watched: none may be so uncertain that it could still pass the leader, nor worse than

@@ -2,6 +2,7 @@
 // scales every weight of a reservoir, so it is made of IEEE operations in one fixed order and has the same bits everywhere.
 import { describe } from "../../core/text.js";
 import type { Matrix, SparseMatrix } from "../matrix.js";
+import { balanced } from "./balance.js";
 import { checkSquare } from "./check-square.js";
 import { circularLaw } from "./circular-law.js";
 import { type Component, stronglyConnectedComponents, wholeMatrix } from "./components.js";
@@ -9,6 +10,8 @@ import { denseEigenvalues, modulus } from "./dense.js";
 import { geometricMean } from "./geometric-mean.js";
 import { iterate } from "./krylov.js";
 import { type KrylovResult, type KrylovTask, krylovAttempts } from "./krylov-attempts.js";
+import { powerOfTwoFactors, timesPowerOfTwo } from "./power-of-two.js";
+import { leadingTolerance } from "./projected-problem.js";
 import { type BlockSummary, cycleWeights, orthogonalScale, summarize, symmetrizeTree } from "./structure.js";
 
 /** What found a spectral radius. */
@@ -57,13 +60,15 @@ const circularLawLimit = 1e8;
  *
  * The strongly connected components of W carry its spectrum between them, and each is taken in turn. A row on no cycle gives
  * |w_ii| (so a nilpotent, acyclic W gives exactly 0); a cycle gives the geometric mean of its |w| (a ring of equal w gives
- * exactly |w|); a large multiple c of an orthogonal matrix gives c. What is left goes to a dense QR algorithm up to 300 rows and to a
- * Krylov-Schur iteration above (residual at most 1e-10 of the radius), which falls back on the dense method up to 3000 rows. Above 1e8
+ * exactly |w|); a large multiple c of an orthogonal matrix gives c. What is left is balanced if its scales differ grossly, and goes to a
+ * dense QR algorithm up to 300 rows and to a Krylov-Schur iteration above (residual at most 1e-10 of the radius, and no less than what
+ * rounding hides), which falls back on the dense method up to 3000 rows. Above 1e8
  * nonzeros in one component the circular law is taken: sqrt(N var(w)) over all N^2 elements, or |N mean(w)| where that is larger
  * (Girko 1985; Tao 2013 for the outlier); it is within a percent or two for independent elements and wrong for others.
  *
- * `method` says what found the largest. A matrix that is nilpotent by cancellation, such as [[1, -1], [1, -1]], has a
- * radius of rounding size rather than 0. Of more than 3000 rows, a ring with a few chords, whose eigenvalues crowd on a circle, either
+ * `method` says what found the largest. Eigenvalues are those of a matrix within rounding of W. Far from a normal matrix, where no
+ * diagonal scaling helps, they can lie far off: one of N rows that is nilpotent by cancellation, such as [[1, -1], [1, -1]], has a radius
+ * of up to some 2^(-52 / N) |W| rather than 0. Of more than 3000 rows, a ring with a few chords, whose eigenvalues crowd on a circle, either
  * does not converge or is right to some 1e-6 only.
  *
  * @throws TypeError for what is no matrix, and for options that there are not.
@@ -127,20 +132,31 @@ function* componentRadius(original: Component, method: "auto" | "dense" | "krylo
     });
     return { radius, method: "structure" };
   }
-  const summary = summarize(original);
-  const cycle = cycleWeights(original, summary);
+  const asGiven = summarize(original);
+  const cycle = cycleWeights(original, asGiven);
   if (cycle) return { radius: geometricMean(cycle), method: "structure" };
-  const component = symmetrizeTree(original, summary);
+  const symmetric = symmetrizeTree(original, asGiven);
+  if (method === "auto" && asGiven.count > circularLawLimit) return { radius: circularLaw(symmetric), method: "circularLaw" };
+  const component = balanced(symmetric);
   if (method === "dense" || (method === "auto" && component.size <= denseLimit)) return denseRadius(component);
-  if (method === "auto" && summary.count > circularLawLimit) {
-    return { radius: circularLaw(component), method: "circularLaw" };
-  }
+  const summary = summarize(component);
   const scale = orthogonalScale(component, summary);
   if (scale !== undefined) return { radius: scale, method: "structure" };
-  const { radius, residual, restarts, converged } = yield* blockAttempts(component, summary);
-  if (converged) return { radius, method: "krylov" };
+  const { radius, restarts, ...found } = yield* blockAttempts(component, summary);
+  const residual = Math.max(found.residual, roundingOfProduct(component, summary) / radius);
+  if (found.converged && residual <= leadingTolerance) return { radius, method: "krylov" };
   if (method === "auto" && component.size <= denseFallbackLimit) return denseRadius(component);
   throw new SpectralRadiusError(component.size, residual, restarts);
+}
+
+/** 2^-52 |W|, the norm that of Frobenius: the rounding of a product with a vector of length 1, and the least residual that can be told. */
+function roundingOfProduct(component: Component, { exponent }: BlockSummary): number {
+  const [down0, down1] = powerOfTwoFactors(-exponent);
+  let squares = 0;
+  component.forEach((_row, _column, value) => {
+    squares += (value * down0 * down1) ** 2;
+  });
+  return timesPowerOfTwo(Math.sqrt(squares), exponent - 52);
 }
 
 function* blockAttempts(component: Component, { count, exponent }: BlockSummary): Generator<BlockTask, KrylovResult, KrylovResult> {

@@ -4,7 +4,7 @@ import { deviceEngine } from "../../../src/engine/cuda/index.js";
 import { iterateOnDevice } from "../../../src/engine/cuda/spectrum/krylov.js";
 import { blockOperator } from "../../../src/engine/cuda/spectrum/operators.js";
 import { openDevice } from "../../../src/gpu/index.js";
-import { Matrix, seedKeys, type SparseMatrix, spectralRadius, toDense } from "../../../src/numerics/index.js";
+import { Matrix, SpectralRadiusError, seedKeys, type SparseMatrix, spectralRadius, toDense } from "../../../src/numerics/index.js";
 import { wholeMatrix } from "../../../src/numerics/spectrum/components.js";
 import { iterate } from "../../../src/numerics/spectrum/krylov.js";
 import { summarize } from "../../../src/numerics/spectrum/structure.js";
@@ -80,8 +80,12 @@ describe("the Krylov iteration on the device has the host's bits", () => {
     const ones = new Matrix(50, 50, new Float64Array(2500).fill(1));
     expect(await device.spectralRadius!(ones, krylov)).toEqual(spectralRadius(ones, krylov));
     expect((await device.spectralRadius!(ones, krylov)).radius).toBeCloseTo(50, 11);
+  });
+
+  it("and refuses what rounding hides, as the host does", async () => {
     const cancelling = Matrix.from([[1, -1], [1, -1]]); // biome-ignore format: a matrix
-    expect(await device.spectralRadius!(cancelling, krylov)).toEqual(spectralRadius(cancelling, krylov));
+    expect(() => spectralRadius(cancelling, krylov)).toThrow(SpectralRadiusError);
+    await expect(device.spectralRadius!(cancelling, krylov)).rejects.toThrow(SpectralRadiusError);
   });
 
   it("and leaves structure, small blocks and the circular law to the host", async () => {

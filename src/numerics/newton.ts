@@ -38,12 +38,17 @@ export class NotConvergedError extends Error {
 const sufficientDecrease = 1e-4;
 
 /**
- * Truncated Newton (Nocedal and Wright 2006, Numerical Optimization, section 7.1), from 0 until the largest element of the gradient is
- * at most `tolerance`. @throws NotConvergedError
+ * Truncated Newton (Nocedal and Wright 2006, Numerical Optimization, section 7.1), from `start` (default 0) until the largest element of
+ * the gradient is at most `tolerance`. @throws NotConvergedError
  */
-export function minimiseByNewton(objective: SmoothObjective, tolerance: number, maxIterations: number): Minimum {
+export function minimiseByNewton(
+  objective: SmoothObjective,
+  tolerance: number,
+  maxIterations: number,
+  start: ArrayLike<number> = new Float64Array(objective.size),
+): Minimum {
   const { size } = objective;
-  let point = new Float64Array(size);
+  let point = Float64Array.from(start);
   let gradient = new Float64Array(size);
   let nextPoint = new Float64Array(size);
   let nextGradient = new Float64Array(size);
