@@ -35,7 +35,9 @@ export function balanced(component: Component, rounds = 4): Component {
   const scaled: Component = {
     size: component.size,
     forEach(visit) {
-      component.forEach((row, column, value) => visit(row, column, timesPowerOfTwo(value, exponents[row]! - exponents[column]!)));
+      component.forEach((row, column, value) => {
+        visit(row, column, timesPowerOfTwo(value, exponents[row]! - exponents[column]!));
+      });
     },
   };
   // Elements beside which others vanish in binary64, and long chains, take more rounds than one.
