@@ -66,18 +66,15 @@ function machine(): string {
   if (knownMachine === undefined) {
     const { readFileSync, readlinkSync } = nodeFs("");
     const { createHash } = process.getBuiltinModule("node:crypto");
-    const text = (read: () => string) => {
+    const parts = [process.getBuiltinModule("node:os").hostname()];
+    if (process.platform === "linux") {
       try {
-        return read();
+        parts.push(readFileSync("/proc/sys/kernel/random/boot_id", "utf8"), readlinkSync("/proc/self/ns/pid"));
       } catch {
-        return "";
+        // Then nothing tells this container from another of the same name.
+        parts.push(globalThis.crypto.randomUUID());
       }
-    };
-    const parts = [
-      process.getBuiltinModule("node:os").hostname(),
-      text(() => readFileSync("/proc/sys/kernel/random/boot_id", "utf8")),
-      text(() => readlinkSync("/proc/self/ns/pid")),
-    ];
+    }
     knownMachine = createHash("sha256").update(parts.join("\n")).digest("hex").slice(0, 8);
   }
   return knownMachine;

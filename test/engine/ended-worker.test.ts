@@ -69,11 +69,28 @@ describe("worker threads", () => {
       let started = 0;
       process.on("worker", () => started++);
       const small = await create(2);
-      const large = { size: 3000, seed: 1, storage: "dense", spectralRadius: null };
-      for (let k = 0; k < 3; k++) await (await ReservoirComputer.create(large, { engine: "cpu", threads: 2 })).dispose();
+      const large = { size: 3000, seed: 1, precision: "float64", storage: "dense", spectralRadius: null };
+      for (let k = 0; k < 2; k++) await (await ReservoirComputer.create(large, { engine: "cpu", threads: 2 })).dispose();
       await small.run(inputs);
       print(started);`;
     expect(await printed(code)).toBe(2);
+  });
+
+  it("end when the computers that have them were collected without being disposed", async () => {
+    const code = `
+      import { setFlagsFromString } from "node:v8";
+      import { runInNewContext } from "node:vm";
+      setFlagsFromString("--expose-gc");
+      let threads = 0;
+      process.on("worker", (worker) => { threads++; worker.on("exit", () => threads--); });
+      await (async () => { for (let k = 0; k < 3; k++) await (await create(3)).run(inputs); })();
+      const before = threads;
+      while (threads > 0) {
+        runInNewContext("gc")();
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      print([before, threads]);`;
+    expect(await printed(code)).toEqual([2, 0]);
   });
 
   it("of a computer that was not disposed do not keep the process alive", async () => {

@@ -49,7 +49,7 @@ export class WorkerTeam {
 
   /** Sets every worker to its share of a chunk and returns at once. @throws WorkerEndedError */
   advance(steps: number, step: number, sequence: number, shares: readonly Share[]): void {
-    this.#pool.check();
+    this.#pool.checkFailure();
     for (let thread = 1; thread < this.size; thread++) {
       const { firstPart, lastPart, firstRow, lastRow } = shares[thread]!;
       this.#pool.start(thread, [this.#id, steps, step | 0, sequence | 0, firstPart, lastPart, firstRow, lastRow]);

@@ -96,6 +96,11 @@ export class WorkerPool {
     // Node has no call that asks whether a thread lives. One that has ended has no idle time: it is -1, from that moment on.
     const dead = this.#workers.findIndex((worker) => worker.performance.eventLoopUtilization().idle === -1);
     if (dead >= 0) this.#fail(dead + 1);
+    this.checkFailure();
+  }
+
+  /** The same of those whose end has been noticed, which costs nothing. @throws WorkerEndedError */
+  checkFailure(): void {
     if (this.#failure) throw new WorkerEndedError(...this.#failure);
   }
 
