@@ -30,7 +30,8 @@ export interface CallSignature {
   readonly arguments: readonly ArgumentKind[];
 }
 
-const signature = <const Kinds extends readonly ArgumentKind[]>(
+/** A function's signature. `symbols` are the names that it may have, with a blank between. */
+export const signature = <const Kinds extends readonly ArgumentKind[]>(
   symbols: string,
   ...kinds: Kinds
 ): { readonly symbols: readonly string[]; readonly arguments: Kinds } => ({ symbols: symbols.split(" "), arguments: kinds });

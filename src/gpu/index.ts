@@ -85,5 +85,6 @@ export {
 } from "./shipped.js";
 export { DeviceSlice, type ReadonlyDeviceSlice } from "./slice.js";
 export { losesContext, statusCodes, statusName } from "./status.js";
+export { LibraryCallError } from "./status-library.js";
 export { Stream } from "./stream.js";
 export { dim3, type Fields, type FieldType, struct, type StructOptions, StructType, vector } from "./struct.js";

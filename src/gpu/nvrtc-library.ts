@@ -1,13 +1,9 @@
 // NVRTC as a C library: the functions that are called, each under its prototype (nvrtc.h of CUDA 13.0), and one compilation by them.
 import type { CompileRequest } from "./compile-options.js";
-import type { ArgumentKind, ArgumentsOf, CallSignature } from "./driver-calls.js";
+import { type CallSignature, signature } from "./driver-calls.js";
 import { ForeignLibrary, firstLine } from "./ffi.js";
 import { loadFirst, nvrtcBuiltins, nvrtcCandidates, thisPlace } from "./library-search.js";
-
-const signature = <const Kinds extends readonly ArgumentKind[]>(symbol: string, ...kinds: Kinds) => ({
-  symbols: [symbol],
-  arguments: kinds,
-});
+import { LibraryCallError, StatusLibrary } from "./status-library.js";
 
 const calls = {
   // nvrtcResult nvrtcVersion(int *major, int *minor)
@@ -109,36 +105,27 @@ class NvrtcLibrary implements CompilerLibrary {
   readonly library: string;
   readonly version: readonly [number, number];
   readonly architectures: readonly number[];
-  readonly #foreign: ForeignLibrary;
+  readonly #calls: StatusLibrary<typeof calls>;
 
-  constructor(foreign: ForeignLibrary) {
-    this.#foreign = foreign;
-    this.library = foreign.path;
+  constructor(path: string) {
+    this.library = path;
+    this.#calls = new StatusLibrary(path, calls, (code, call) => new LibraryCallError(code, statusName(code), call, path));
     const major = new Int32Array(1);
     const minor = new Int32Array(1);
-    this.#checked("nvrtcVersion", major, minor);
+    this.#calls.call("nvrtcVersion", major, minor);
     this.version = [major[0]!, minor[0]!];
     const count = new Int32Array(1);
-    this.#checked("nvrtcGetNumSupportedArchs", count);
+    this.#calls.call("nvrtcGetNumSupportedArchs", count);
     const list = new Int32Array(count[0]!);
-    this.#checked("nvrtcGetSupportedArchs", list);
+    this.#calls.call("nvrtcGetSupportedArchs", list);
     this.architectures = [...list].sort((a, b) => a - b);
-  }
-
-  #call<Name extends NvrtcCall>(name: Name, ...values: ArgumentsOf<(typeof calls)[Name]["arguments"]>): number {
-    return this.#foreign.resolve(name, calls[name])(...values) as number;
-  }
-
-  #checked<Name extends NvrtcCall>(name: Name, ...values: ArgumentsOf<(typeof calls)[Name]["arguments"]>): void {
-    const code = this.#call(name, ...values);
-    if (code !== 0) throw new Error(`${statusName(code)} from ${name} of ${this.library}`);
   }
 
   #table(texts: readonly string[]): StringTable {
     const memory = texts.map(terminated);
     // An empty table still needs an address; NVRTC reads none of it.
     const pointers = new BigUint64Array(Math.max(1, texts.length));
-    for (const [index, text] of memory.entries()) pointers[index] = this.#foreign.addressOf(text);
+    for (const [index, text] of memory.entries()) pointers[index] = this.#calls.foreign.addressOf(text);
     return { pointers, memory };
   }
 
@@ -146,17 +133,17 @@ class NvrtcLibrary implements CompilerLibrary {
     const handle = new BigUint64Array(1);
     const names = this.#table(Object.keys(headers));
     const contents = this.#table(Object.values(headers));
-    this.#checked("nvrtcCreateProgram", handle, terminated(source), name, names.memory.length, contents.pointers, names.pointers);
+    this.#calls.call("nvrtcCreateProgram", handle, terminated(source), name, names.memory.length, contents.pointers, names.pointers);
     let refused = 0;
-    for (const expression of nameExpressions) refused ||= this.#call("nvrtcAddNameExpression", handle[0]!, expression);
+    for (const expression of nameExpressions) refused ||= this.#calls.status("nvrtcAddNameExpression", handle[0]!, expression);
     return { handle: handle[0]!, options: this.#table(options), refused };
   }
 
   #bytes(program: Program, sizeCall: "nvrtcGetPTXSize" | "nvrtcGetCUBINSize" | "nvrtcGetProgramLogSize", call: NvrtcCall): Uint8Array {
     const size = new BigUint64Array(1);
-    if (this.#call(sizeCall, program.handle, size) !== 0 || size[0] === 0n) return new Uint8Array(0);
+    if (this.#calls.status(sizeCall, program.handle, size) !== 0 || size[0] === 0n) return new Uint8Array(0);
     const bytes = new Uint8Array(Number(size[0]));
-    return this.#call(call as "nvrtcGetPTX", program.handle, bytes) === 0 ? bytes : new Uint8Array(0);
+    return this.#calls.status(call as "nvrtcGetPTX", program.handle, bytes) === 0 ? bytes : new Uint8Array(0);
   }
 
   #text(bytes: Uint8Array): string {
@@ -169,8 +156,8 @@ class NvrtcLibrary implements CompilerLibrary {
     const loweredNames: Record<string, string> = {};
     for (const expression of request.nameExpressions) {
       const lowered = new BigUint64Array(1);
-      this.#checked("nvrtcGetLoweredName", program.handle, expression, lowered);
-      loweredNames[expression] = this.#foreign.textAt(lowered[0]!);
+      this.#calls.call("nvrtcGetLoweredName", program.handle, expression, lowered);
+      loweredNames[expression] = this.#calls.foreign.textAt(lowered[0]!);
     }
     const ptx = this.#text(this.#bytes(program, "nvrtcGetPTXSize", "nvrtcGetPTX"));
     const image = request.output === "ptx" ? new TextEncoder().encode(ptx) : this.#bytes(program, "nvrtcGetCUBINSize", "nvrtcGetCUBIN");
@@ -178,14 +165,14 @@ class NvrtcLibrary implements CompilerLibrary {
   }
 
   #destroy(program: Program): void {
-    this.#call("nvrtcDestroyProgram", BigUint64Array.of(program.handle));
+    this.#calls.status("nvrtcDestroyProgram", BigUint64Array.of(program.handle));
   }
 
   compile(request: CompileRequest): CompileOutcome {
     const program = this.#create(request);
     try {
       const { memory, pointers } = program.options;
-      const code = program.refused || this.#call("nvrtcCompileProgram", program.handle, memory.length, pointers);
+      const code = program.refused || this.#calls.status("nvrtcCompileProgram", program.handle, memory.length, pointers);
       return this.#finish(program, request, code);
     } finally {
       this.#destroy(program);
@@ -193,12 +180,11 @@ class NvrtcLibrary implements CompilerLibrary {
   }
 
   async compileAsync(request: CompileRequest): Promise<CompileOutcome> {
-    if (!this.#foreign.deepAsyncStacks) return this.compile(request);
+    if (!this.#calls.foreign.deepAsyncStacks) return this.compile(request);
     const program = this.#create(request);
     try {
       const { memory, pointers } = program.options;
-      const values = [program.handle, memory.length, pointers];
-      const code = program.refused || (await this.#foreign.callAsync("nvrtcCompileProgram", calls.nvrtcCompileProgram, values));
+      const code = program.refused || (await this.#calls.statusAsync("nvrtcCompileProgram", program.handle, memory.length, pointers));
       return this.#finish(program, request, code);
     } finally {
       this.#destroy(program);
@@ -230,7 +216,7 @@ export function loadNvrtcLibrary(library?: string): CompilerLibrary {
           throw new Error(`its builtins ${beside} did not load: ${firstLine(error)}`);
         }
       }
-      return new NvrtcLibrary(new ForeignLibrary(path));
+      return new NvrtcLibrary(path);
     },
     advice,
   );

@@ -1,13 +1,8 @@
 // cuBLAS as a C library: the functions that are called, each under its prototype (cublas_api.h of CUDA 13.0). It is used by choice only:
 // nothing needs it.
-import type { ArgumentKind, ArgumentsOf, CallSignature } from "../driver-calls.js";
-import { ForeignLibrary } from "../ffi.js";
+import { type CallSignature, signature } from "../driver-calls.js";
 import { cublasCandidates, loadFirst, thisPlace } from "../library-search.js";
-
-const signature = <const Kinds extends readonly ArgumentKind[]>(symbols: string, ...kinds: Kinds) => ({
-  symbols: [symbols],
-  arguments: kinds,
-});
+import { LibraryCallError, StatusLibrary } from "../status-library.js";
 
 const calls = {
   // cublasStatus_t cublasCreate_v2(cublasHandle_t *handle)
@@ -32,8 +27,6 @@ const calls = {
   ),
 } satisfies Record<string, CallSignature>;
 
-type CublasCall = keyof typeof calls;
-
 /** cublasStatus_t, cublas_api.h. */
 const statusNames: Readonly<Record<number, string>> = {
   1: "CUBLAS_STATUS_NOT_INITIALIZED",
@@ -48,38 +41,16 @@ const statusNames: Readonly<Record<number, string>> = {
 };
 
 /** A cuBLAS function returned an error. */
-export class CublasError extends Error {
+export class CublasError extends LibraryCallError {
   override readonly name = "CublasError";
-  readonly code: number;
-  readonly status: string;
-  readonly call: string;
 
   constructor(code: number, call: string) {
-    const status = statusNames[code] ?? `CUBLAS_STATUS_${code}`;
-    super(`${status} (${code}) from ${call}`);
-    this.code = code;
-    this.status = status;
-    this.call = call;
+    super(code, statusNames[code] ?? `CUBLAS_STATUS_${code}`, call);
   }
 }
 
-/** The library, loaded. */
-export class CublasLibrary {
-  readonly path: string;
-  readonly #foreign: ForeignLibrary;
-
-  constructor(path: string) {
-    this.#foreign = new ForeignLibrary(path);
-    this.path = path;
-    this.#foreign.resolve("cublasSgemm", calls.cublasSgemm);
-  }
-
-  /** @throws CublasError. */
-  call<Name extends CublasCall>(name: Name, ...values: ArgumentsOf<(typeof calls)[Name]["arguments"]>): void {
-    const code = this.#foreign.resolve(name, calls[name])(...values) as number;
-    if (code !== 0) throw new CublasError(code, name);
-  }
-}
+/** cuBLAS, loaded. */
+export type CublasLibrary = StatusLibrary<typeof calls>;
 
 let loaded: CublasLibrary | undefined;
 
@@ -92,7 +63,7 @@ export function loadCublas(): CublasLibrary {
   loaded ??= loadFirst(
     "cuBLAS",
     cublasCandidates(thisPlace()),
-    (path) => new CublasLibrary(path),
+    (path) => new StatusLibrary(path, calls, (code, call) => new CublasError(code, call), "cublasSgemm"),
     'Install it with CUDA\'s toolkit, name its library by the variable SPILLWAY_CUBLAS_LIBRARY, or do without (blas: "none").',
   );
   return loaded;

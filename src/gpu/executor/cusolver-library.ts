@@ -1,12 +1,7 @@
 // cuSOLVER as a C library: the functions that are called, each under its prototype (cusolverDn.h of CUDA 13.0). It is used by choice only: nothing needs it.
-import type { ArgumentKind, ArgumentsOf, CallSignature } from "../driver-calls.js";
-import { ForeignLibrary } from "../ffi.js";
+import { type CallSignature, signature } from "../driver-calls.js";
 import { cusolverCandidates, loadFirst, thisPlace } from "../library-search.js";
-
-const signature = <const Kinds extends readonly ArgumentKind[]>(symbols: string, ...kinds: Kinds) => ({
-  symbols: [symbols],
-  arguments: kinds,
-});
+import { LibraryCallError, StatusLibrary } from "../status-library.js";
 
 const calls = {
   // cusolverStatus_t cusolverDnCreate(cusolverDnHandle_t *handle)
@@ -24,8 +19,6 @@ const calls = {
   cusolverDnDpotrs: signature("cusolverDnDpotrs", "handle", "i32", "i32", "i32", "address", "i32", "address", "i32", "address"),
 } satisfies Record<string, CallSignature>;
 
-type CusolverCall = keyof typeof calls;
-
 /** cusolverStatus_t, cusolver_common.h. */
 const statusNames: Readonly<Record<number, string>> = {
   1: "CUSOLVER_STATUS_NOT_INITIALIZED",
@@ -40,38 +33,16 @@ const statusNames: Readonly<Record<number, string>> = {
 };
 
 /** A cuSOLVER function returned an error. */
-export class CusolverError extends Error {
+export class CusolverError extends LibraryCallError {
   override readonly name = "CusolverError";
-  readonly code: number;
-  readonly status: string;
-  readonly call: string;
 
   constructor(code: number, call: string) {
-    const status = statusNames[code] ?? `CUSOLVER_STATUS_${code}`;
-    super(`${status} (${code}) from ${call}`);
-    this.code = code;
-    this.status = status;
-    this.call = call;
+    super(code, statusNames[code] ?? `CUSOLVER_STATUS_${code}`, call);
   }
 }
 
-/** The library, loaded. */
-export class CusolverLibrary {
-  readonly path: string;
-  readonly #foreign: ForeignLibrary;
-
-  constructor(path: string) {
-    this.#foreign = new ForeignLibrary(path);
-    this.path = path;
-    this.#foreign.resolve("cusolverDnDpotrf", calls.cusolverDnDpotrf);
-  }
-
-  /** @throws CusolverError. */
-  call<Name extends CusolverCall>(name: Name, ...values: ArgumentsOf<(typeof calls)[Name]["arguments"]>): void {
-    const code = this.#foreign.resolve(name, calls[name])(...values) as number;
-    if (code !== 0) throw new CusolverError(code, name);
-  }
-}
+/** cuSOLVER, loaded. */
+export type CusolverLibrary = StatusLibrary<typeof calls>;
 
 let loaded: CusolverLibrary | undefined;
 
@@ -84,7 +55,7 @@ export function loadCusolver(): CusolverLibrary {
   loaded ??= loadFirst(
     "cuSOLVER",
     cusolverCandidates(thisPlace()),
-    (path) => new CusolverLibrary(path),
+    (path) => new StatusLibrary(path, calls, (code, call) => new CusolverError(code, call), "cusolverDnDpotrf"),
     "Install it with CUDA's toolkit, name its library by the variable SPILLWAY_CUSOLVER_LIBRARY, or do without.",
   );
   return loaded;
