@@ -3,6 +3,7 @@ import { defineConfig } from "vitest/config";
 /** The tests that need nothing but Node. `npm run test:toolchain` runs those that need gcc, nvcc or Python. */
 export default defineConfig({
   test: {
+    globalSetup: "test/build-first.ts",
     include: ["test/**/*.test.ts"],
     exclude: ["test/toolchain/**", "test/browser/**", "test/gpu/hardware/**"],
     // Vitest leaves a core free, which on a machine of two is half of it.

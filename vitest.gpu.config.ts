@@ -9,6 +9,7 @@ const checker = Boolean(process.env["SPILLWAY_CHECKER"]);
  */
 export default defineConfig({
   test: {
+    globalSetup: "test/build-first.ts",
     include: ["test/gpu/hardware/**/*.test.ts", "test/**/device/**/*.test.ts"],
     env: { SPILLWAY_DEVICE: process.env["SPILLWAY_DEVICE"] || "0" },
     testTimeout: checker ? 0 : 300_000,

@@ -1,6 +1,7 @@
 // Compiles assembly/ into the two WebAssembly modules of the CPU engine: one over ordinary memory, and the same source
 // over shared memory for worker threads.
-import { mkdirSync } from "node:fs";
+import { mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import asc from "assemblyscript/asc";
 
 const common = [
@@ -28,14 +29,17 @@ async function compile(extra) {
   }
 }
 
-mkdirSync("src/numerics/wasm", { recursive: true });
-await compile(["--outFile", "src/numerics/wasm/spillway.wasm", "--disable", "threads"]);
-await compile([
-  "--outFile",
-  "src/numerics/wasm/spillway-threads.wasm",
-  "--enable",
-  "threads",
-  "--sharedMemory",
-  "--maximumMemory",
-  "65536",
-]);
+const modules = {
+  "spillway.wasm": ["--disable", "threads"],
+  "spillway-threads.wasm": ["--enable", "threads", "--sharedMemory", "--maximumMemory", "65536"],
+};
+// Renamed when they are whole: tests that run meanwhile load the one or the other.
+const folder = "src/numerics/wasm";
+mkdirSync(folder, { recursive: true });
+const work = mkdtempSync(join(folder, ".build-"));
+try {
+  for (const [name, options] of Object.entries(modules)) await compile(["--outFile", join(work, name), ...options]);
+  for (const name of Object.keys(modules)) renameSync(join(work, name), join(folder, name));
+} finally {
+  rmSync(work, { recursive: true, force: true });
+}
