@@ -74,6 +74,15 @@ export const instructionCases: readonly InstructionCase[] = [
       [0x007fffff, 0x007fffff, 0xff000001],
     ],
   },
+  {
+    code: "mad24.hi.sat.s32 %d, %a, %b, %c;",
+    widths: [32, 32, 32, 32],
+    rows: [
+      [0x007fffff, 0x007fffff, 0x7fffffff, 0x7fffffff],
+      [0x007fffff, 0xff800001, 0x80000000, 0x80000000],
+      [2, 3, 4, 4],
+    ],
+  },
   { code: "mul24.hi.u32 %d, %a, %b;", widths: [32, 32, 32], rows: [[0x00ffffff, 0x00ffffff, 0xfffffe00]] },
   { code: "sad.u32 %d, %a, %b, %c;", widths: [32, 32, 32, 32], rows: [[3, 0xfffffff0, 1, 0xffffffee]] },
   {

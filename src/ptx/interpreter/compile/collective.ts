@@ -1,6 +1,5 @@
 // Instructions that the lanes of a warp do together: shuffles, votes, matches, reductions, warp barriers. Barriers of a block or a cluster are
 // only described here; the scheduler keeps them.
-import { popcount } from "../arithmetic/integer.js";
 import { singleBits, singleFromBits } from "../arithmetic/bits.js";
 import { maximum, minimum } from "../arithmetic/float.js";
 import type { Warp } from "../run/warp.js";
@@ -37,15 +36,32 @@ export function forEachLane(mask: number, visit: (lane: number) => void): void {
   for (let rest = mask; rest !== 0; rest &= rest - 1) visit(firstLane(rest));
 }
 
+/** The member mask of an instruction with `.sync`; without, the lanes that are here take part. */
+function membersOf(access: LaneAccess, index: number): "here" | ReadLane {
+  return access.has("sync") ? access.read(access.operand(index)) : "here";
+}
+
+/** The member mask of an instruction that has no form without. */
+function membersRequired(access: LaneAccess, index: number): ReadLane {
+  if (!access.has("sync")) throw access.unsupported("it takes .sync");
+  return access.read(access.operand(index));
+}
+
+/** The modifier that says which of its kinds an instruction is. */
+function kindOf<T extends string>(access: LaneAccess, kinds: readonly T[]): T {
+  const found = access.find(kinds);
+  if (found === undefined) throw access.unsupported(`it takes ${kinds.map((each) => `.${each}`).join(", ")}`);
+  return found as T;
+}
+
 function shuffle(access: LaneAccess): Collective {
   const { instruction } = access;
-  const sync = instruction.modifiers.includes("sync");
-  const mode = instruction.modifiers.find((word) => ["up", "down", "bfly", "idx"].includes(word));
+  const mode = kindOf(access, ["up", "down", "bfly", "idx"]);
+  access.type(["b32"]);
   const to = access.operand(0);
   const write = access.write(to.kind === "pair" ? to.first : to);
-  const writeFound = to.kind === "pair" ? access.write(to.second) : undefined;
-  const [source, second, control] = [access.operand(1), access.operand(2), access.operand(3)];
-  const [a, b, c] = [access.read(source), access.read(second), access.read(control)];
+  const writeFound = to.kind === "pair" ? access.write(to.second, 0, "pred") : undefined;
+  const [a, b, c] = [1, 2, 3].map((k) => access.read(access.operand(k))) as [ReadLane, ReadLane, ReadLane];
   const held = new Int32Array(32);
   const run = (warp: Warp, mask: number): void => {
     forEachLane(mask, (lane) => {
@@ -79,34 +95,35 @@ function shuffle(access: LaneAccess): Collective {
       writeFound?.(warp, lane, found ? 1 : 0);
     }
   };
-  return { kind: "lanes", members: sync ? access.read(access.operand(4)) : "here", run };
+  return { kind: "lanes", members: membersOf(access, 4), run };
 }
 
 function vote(access: LaneAccess): Collective {
-  const { modifiers } = access.instruction;
-  const predicate = access.read(access.operand(1));
-  const write = access.write(access.operand(0));
+  const how = kindOf(access, ["all", "any", "uni", "ballot"]);
+  const type = access.type([how === "ballot" ? "b32" : "pred"]);
+  const predicate = access.predicate(access.operand(1));
+  const write = access.write(access.operand(0), 0, type);
   const run = (warp: Warp, mask: number): void => {
     let ballot = 0;
     forEachLane(mask, (lane) => {
       if (predicate(warp, lane)) ballot |= 1 << lane;
     });
     const all = ballot === mask;
-    const value = modifiers.includes("ballot")
-      ? ballot
-      : Number(modifiers.includes("all") ? all : modifiers.includes("any") ? ballot !== 0 : all || ballot === 0);
+    const value = how === "ballot" ? ballot : Number(how === "all" ? all : how === "any" ? ballot !== 0 : all || ballot === 0);
     forEachLane(mask, (lane) => write(warp, lane, value));
   };
-  return { kind: "lanes", members: modifiers.includes("sync") ? access.read(access.operand(2)) : "here", run };
+  return { kind: "lanes", members: membersOf(access, 2), run };
 }
 
 function match(access: LaneAccess): Collective {
-  const { modifiers } = access.instruction;
+  const how = kindOf(access, ["any", "all"]);
+  const type = access.type(["b32", "b64"]);
   const source = access.operand(1);
-  const [low, high] = [access.read(source), modifiers.includes("b64") ? access.read(source, 1) : () => 0];
+  const [low, high] = [access.read(source, 0, type), type === "b64" ? access.read(source, 1, type) : () => 0];
   const to = access.operand(0);
+  if (to.kind === "pair" && how === "any") throw access.unsupported(".any gives one result");
   const write = access.write(to.kind === "pair" ? to.first : to);
-  const writeAll = to.kind === "pair" ? access.write(to.second) : undefined;
+  const writeAll = to.kind === "pair" ? access.write(to.second, 0, "pred") : undefined;
   const run = (warp: Warp, mask: number): void => {
     const results: number[] = [];
     forEachLane(mask, (lane) => {
@@ -118,25 +135,36 @@ function match(access: LaneAccess): Collective {
     });
     forEachLane(mask, (lane) => {
       const all = results[lane] === mask;
-      write(warp, lane, modifiers.includes("all") && !all ? 0 : results[lane]!);
+      write(warp, lane, how === "all" && !all ? 0 : results[lane]!);
       writeAll?.(warp, lane, all ? 1 : 0);
     });
   };
-  return { kind: "lanes", members: access.read(access.operand(2)), run };
+  return { kind: "lanes", members: membersRequired(access, 2), run };
 }
 
+/** Which types each reduction takes. */
+const reductions = {
+  add: ["u32", "s32"],
+  min: ["u32", "s32", "f32"],
+  max: ["u32", "s32", "f32"],
+  and: ["b32"],
+  or: ["b32"],
+  xor: ["b32"],
+} as const;
+
 function reduce(access: LaneAccess): Collective {
-  const { modifiers } = access.instruction;
-  const source = access.read(access.operand(1));
-  const write = access.write(access.operand(0));
-  const operation = modifiers[1]!;
-  const unsigned = modifiers.includes("u32");
-  const float = modifiers.includes("f32");
-  const absolute = modifiers.includes("abs");
+  const operation = kindOf(access, Object.keys(reductions) as (keyof typeof reductions)[]);
+  const type = access.type(reductions[operation]);
+  const source = access.read(access.operand(1), 0, type);
+  const write = access.write(access.operand(0), 0, type);
+  const unsigned = type === "u32";
+  const float = type === "f32";
+  const absolute = float && access.has("abs");
+  const nan = float && access.has("NaN");
   const combine = (x: number, y: number): number => {
     if (float) {
       const [p, q] = [singleFromBits(x), singleFromBits(y)];
-      if (modifiers.includes("NaN") && (Number.isNaN(p) || Number.isNaN(q))) return singleBits(NaN);
+      if (nan && (Number.isNaN(p) || Number.isNaN(q))) return singleBits(NaN);
       return singleBits(operation === "min" ? minimum(p, q) : maximum(p, q));
     }
     if (operation === "add") return (x + y) | 0;
@@ -147,20 +175,20 @@ function reduce(access: LaneAccess): Collective {
     return (operation === "min" ? Math.min(p, q) : Math.max(p, q)) | 0;
   };
   const run = (warp: Warp, mask: number): void => {
-    const read = (lane: number): number => (float && absolute ? source(warp, lane) & 0x7fffffff : source(warp, lane));
+    const read = (lane: number): number => (absolute ? source(warp, lane) & 0x7fffffff : source(warp, lane));
     let result = read(firstLane(mask));
     forEachLane(mask & (mask - 1), (lane) => {
       result = combine(result, read(lane));
     });
     forEachLane(mask, (lane) => write(warp, lane, result));
   };
-  return { kind: "lanes", members: access.read(access.operand(2)), run };
+  return { kind: "lanes", members: membersRequired(access, 2), run };
 }
 
 function elect(access: LaneAccess): Collective {
   const to = access.operand(0);
   const leader = to.kind === "pair" ? access.write(to.first) : () => {};
-  const chosen = access.write(to.kind === "pair" ? to.second : to);
+  const chosen = access.write(to.kind === "pair" ? to.second : to, 0, "pred");
   const run = (warp: Warp, mask: number): void => {
     const first = firstLane(mask);
     forEachLane(mask, (lane) => {
@@ -168,27 +196,36 @@ function elect(access: LaneAccess): Collective {
       chosen(warp, lane, lane === first ? 1 : 0);
     });
   };
-  return { kind: "lanes", members: access.read(access.operand(1)), run };
+  return { kind: "lanes", members: membersRequired(access, 1), run };
 }
 
 /** bar and barrier in all their spellings; bar.warp.sync is a matter of lanes. */
 function barrier(access: LaneAccess): Collective {
-  const { modifiers, operands, opcode } = access.instruction;
-  if (modifiers.includes("warp")) {
+  const { opcode } = access.instruction;
+  if (access.has("warp")) {
     const run = (warp: Warp): void => warp.launch.races.warpBarrier(warp);
-    return { kind: "lanes", members: access.read(access.operand(0)), anywhere: true, run };
+    return { kind: "lanes", members: membersRequired(access, 0), anywhere: true, run };
   }
-  if (modifiers[0] === "cluster") return { kind: "cluster", how: modifiers[1] === "wait" ? "wait" : "arrive" };
-  const how = modifiers.includes("arrive") ? "arrive" : modifiers.includes("red") ? "red" : "sync";
-  const aligned = opcode === "bar" || modifiers.includes("aligned");
+  if (access.has("cluster")) {
+    const how = kindOf(access, ["arrive", "wait"]);
+    // An arrival that releases nothing is taken for one that does.
+    access.skip(how === "wait" ? ["aligned", "acquire"] : ["aligned", "release", "relaxed"]);
+    return { kind: "cluster", how };
+  }
+  access.skip(["cta"]);
+  const how = kindOf(access, ["sync", "arrive", "red"]);
+  const aligned = opcode === "bar" || access.has("aligned");
   if (how !== "red") {
-    const id = operands[0] === undefined ? () => 0 : access.read(operands[0]);
-    const threads = operands[1] === undefined ? undefined : access.read(operands[1]);
-    return { kind: "barrier", how, aligned, id, threads, reduction: undefined, predicate: undefined, deliver: undefined };
+    const [id, threads] = [access.optional(0), access.optional(1)];
+    return {
+      ...{ kind: "barrier", how, aligned, reduction: undefined, predicate: undefined, deliver: undefined },
+      id: id === undefined ? () => 0 : access.read(id),
+      threads: threads === undefined ? undefined : access.read(threads),
+    };
   }
-  const reduction = (["and", "or", "popc"] as const).find((word) => modifiers.includes(word));
-  if (reduction === undefined) throw access.unsupported(`${opcode}.red takes .and, .or or .popc`);
-  const counted = operands.length > 3;
+  const reduction = kindOf(access, ["and", "or", "popc"]);
+  const type = access.type([reduction === "popc" ? "u32" : "pred"]);
+  const counted = access.operandCount > 3;
   return {
     kind: "barrier",
     how,
@@ -196,14 +233,27 @@ function barrier(access: LaneAccess): Collective {
     id: access.read(access.operand(1)),
     threads: counted ? access.read(access.operand(2)) : undefined,
     reduction,
-    predicate: access.read(access.operand(counted ? 3 : 2)),
-    deliver: access.write(access.operand(0)),
+    predicate: access.predicate(access.operand(counted ? 3 : 2)),
+    deliver: access.write(access.operand(0), 0, type),
   };
+}
+
+/** nanosleep, which lets others go first. */
+function sleep(access: LaneAccess): Collective {
+  access.type(["u32"]);
+  access.read(access.operand(0), 0, "u32");
+  return { kind: "yield" };
 }
 
 export function compileCollective(instruction: PtxInstruction, file: RegisterFile, support: Support): Collective {
   const access = new LaneAccess(instruction, file);
-  switch (instruction.opcode) {
+  const compiled = compileParts(access, support);
+  access.refuseUnread();
+  return compiled;
+}
+
+function compileParts(access: LaneAccess, support: Support): Collective {
+  switch (access.instruction.opcode) {
     case "shfl":
       return shuffle(access);
     case "vote":
@@ -220,11 +270,8 @@ export function compileCollective(instruction: PtxInstruction, file: RegisterFil
     case "wgmma":
       return compileWarpGroup(access, support as unknown as Heap);
     case "nanosleep":
-      return { kind: "yield" };
+      return sleep(access);
     default:
       return compileMatrix(access, support);
   }
 }
-
-/** How many lanes a mask has. */
-export const laneCount = popcount;

@@ -2,11 +2,27 @@
 import { type PtxOperand, type ScalarType, scalarBytes } from "../types.js";
 import { halfKind } from "./emit-half.js";
 import { lessThan64 } from "./emit-integer.js";
-import { accessModes, locate, spaceOf } from "./emit-memory.js";
+import { accessModes, elementsOf, locate, skipHints, spaceOf, vectorLength } from "./emit-memory.js";
 import { windows } from "./emit-move.js";
-import { type Emitter, typeOf } from "./emitter.js";
+import type { Emitter } from "./emitter.js";
 
-const operations = ["add", "min", "max", "inc", "dec", "and", "or", "xor", "exch", "cas"];
+const bits: readonly ScalarType[] = ["b32", "b64"];
+const ordered: readonly ScalarType[] = ["u32", "s32", "u64", "s64"];
+const halves: readonly ScalarType[] = ["f16", "f16x2", "bf16", "bf16x2"];
+
+/** The types that each operation takes. */
+const operations: ReadonlyMap<string, readonly ScalarType[]> = new Map<string, readonly ScalarType[]>([
+  ["add", [...ordered, "f32", "f64", ...halves]],
+  ["min", [...ordered, ...halves]],
+  ["max", [...ordered, ...halves]],
+  ["inc", ["u32"]],
+  ["dec", ["u32"]],
+  ["and", bits],
+  ["or", bits],
+  ["xor", bits],
+  ["exch", [...bits, "b128"]],
+  ["cas", ["b16", ...bits, "b128"]],
+]);
 
 function newWord(
   e: Emitter,
@@ -18,7 +34,6 @@ function newWord(
   flush: string,
 ): string {
   if (type === "f32") {
-    if (operation !== "add") throw e.unsupported("binary32 atomics are add, exch and cas");
     const value = e.single(b);
     const plain = `singleBits(Math.fround(singleFromBits(${old})+${value}))`;
     const flushed = `singleBits(flush32(Math.fround(flush32(singleFromBits(${old}))+flush32(${value}))))`;
@@ -26,11 +41,11 @@ function newWord(
   }
   if (type === "f16x2" || type === "bf16x2") {
     const kind = halfKind(type);
-    const word = e.word(b);
+    const word = e.word(b, type);
     const part = (shift: string): string => `halfOperations.${operation}(${kind},${old}${shift}&65535,${word}${shift}&65535,0)`;
     return `(${part("")}|${part(">>>16")}<<16)`;
   }
-  const value = e.word(b);
+  const value = e.word(b, type);
   switch (operation) {
     case "add":
       return `(${old}+${value})|0`;
@@ -43,7 +58,7 @@ function newWord(
     case "exch":
       return value;
     case "cas":
-      return `(${old}===${value}?${e.word(c!)}:${old})`;
+      return `(${old}===${value}?${e.word(c!, type)}:${old})`;
     case "inc":
       return `((${old}>>>0)>=(${value}>>>0)?0:(${old}+1)|0)`;
     case "dec":
@@ -67,9 +82,9 @@ function atomicWord(
   flush: string,
 ): void {
   const old = e.temporary(`G32[${at}>>>2]`);
-  const fresh = e.temporary(newWord(e, operation, type === "f32" && /exch|cas/.test(operation) ? "b32" : type, old, b, c, flush));
+  const fresh = e.temporary(newWord(e, operation, type, old, b, c, flush));
   e.line(`if(${fresh}!==${old}){G32[${at}>>>2]=${fresh};w.launch.progress++;}`);
-  e.setWord(to, old);
+  e.setWord(to, old, type);
 }
 
 function atomicHalf(
@@ -82,16 +97,14 @@ function atomicHalf(
   c: PtxOperand | undefined,
 ): void {
   const old = e.temporary(`G16[${at}>>>1]`);
-  const value = `(${e.word(b)}&65535)`;
+  const value = `(${e.word(b, type)}&65535)`;
   const fresh = e.temporary(
     operation === "cas"
-      ? `(${old}===${value}?${e.word(c!)}&65535:${old})`
-      : operation === "exch"
-        ? value
-        : `halfOperations.${operation}(${halfKind(type)},${old},${value},0)`,
+      ? `(${old}===${value}?${e.word(c!, type)}&65535:${old})`
+      : `halfOperations.${operation}(${halfKind(type)},${old},${value},0)`,
   );
   e.line(`if(${fresh}!==${old}){G16[${at}>>>1]=${fresh};w.launch.progress++;}`);
-  e.setWord(to, old);
+  e.setWord(to, old, type);
 }
 
 function newHalves(
@@ -106,7 +119,7 @@ function newHalves(
     const sum = e.temporary(`doubleFromBits(${old[0]},${old[1]})+${e.double(b)}`);
     return [`doubleLow(${sum})`, `doubleHigh(${sum})`];
   }
-  const value = e.halves(b);
+  const value = e.halves(b, type);
   const chosen = (test: string, yes: [string, string], no: [string, string]): [string, string] => {
     const first = e.temporary(test);
     return [`(${first}?${yes[0]}:${no[0]})`, `(${first}?${yes[1]}:${no[1]})`];
@@ -125,7 +138,7 @@ function newHalves(
     case "exch":
       return value;
     case "cas":
-      return chosen(`(${old[0]}===${value[0]}&&${old[1]}===${value[1]})`, e.halves(c!), old);
+      return chosen(`(${old[0]}===${value[0]}&&${old[1]}===${value[1]})`, e.halves(c!, type), old);
     case "min":
       return chosen(lessThan64(value, old, type === "s64"), value, old);
     case "max":
@@ -150,7 +163,7 @@ function atomicWide(
   e.line(
     `if(${fresh[0]}!==${old[0]}||${fresh[1]}!==${old[1]}){G32[${at}>>>2]=${fresh[0]};G32[(${at}>>>2)+1]=${fresh[1]};w.launch.progress++;}`,
   );
-  e.setHalves(to, old[0], old[1]);
+  e.setHalves(to, old[0], old[1], type);
 }
 
 function atomicQuad(e: Emitter, operation: string, at: string, to: PtxOperand, b: PtxOperand, c: PtxOperand | undefined): void {
@@ -169,22 +182,30 @@ function atomicQuad(e: Emitter, operation: string, at: string, to: PtxOperand, b
 
 export function atomic(e: Emitter): void {
   const reduction = e.instruction.opcode === "red";
-  const type = typeOf(e.instruction);
-  const operation = e.instruction.modifiers.find((word) => operations.includes(word));
-  if (operation === undefined) throw e.unsupported("which operation?");
+  const asynchronous = reduction && e.has("async");
+  const operation = e.reading.find([...operations.keys()].filter((word) => !reduction || (word !== "exch" && word !== "cas")));
+  if (operation === undefined) throw e.unsupported(`it takes an operation: ${[...operations.keys()].map((word) => `.${word}`).join(", ")}`);
+  const type = e.type(operations.get(operation));
+  const order = e.reading.find(["relaxed", "acquire", "release", "acq_rel"]);
+  e.reading.find(["cta", "cluster", "gpu", "sys"]);
   const first = reduction ? 0 : 1;
   const space = spaceOf(e);
-  const count = Number(e.instruction.modifiers.find((word) => /^v[248]$/.test(word))?.slice(1) ?? 1);
+  if (space !== "generic" && space !== "global" && space !== "shared") throw e.unsupported("atomics are of global and shared memory");
+  const count = vectorLength(e);
+  if (halves.includes(type) && !e.has("noftz")) throw e.unsupported("it takes .noftz");
+  if (count === 1 && halves.includes(type) && operation !== "add") throw e.unsupported(`.${type} alone takes .add`);
+  if (count > 1 && type !== "f32" && !halves.includes(type)) throw e.unsupported(`.v${count} takes floats`);
+  if (asynchronous) e.reading.skip(["mbarrier::complete_tx::bytes"]);
+  else skipHints(e, [], e.reading.operandCount - 1);
   const size = scalarBytes[type];
   const address = e.operand(first);
   const at = locate(e, address, space, size * count, accessModes.both | accessModes.strong);
   // The ISA: atom.add.f32 flushes subnormals in global memory and keeps them in shared memory.
-  const high = address.kind === "address" && space === "generic" ? e.halves(address.base)[1] : "";
+  const high = address.kind === "address" && space === "generic" ? e.address(address.base)[1] : "";
   const flush = space === "global" ? "true" : space === "shared" ? "false" : `(${high}===${windows.global})`;
-  e.line(`w.observe(${e.has("acquire", "acq_rel")});`);
-  const list = (operand: PtxOperand): PtxOperand[] => (operand.kind === "vector" ? operand.elements : [operand]);
-  const results = reduction ? Array.from({ length: count }, (): PtxOperand => ({ kind: "sink" })) : list(e.operand(0));
-  const b = list(e.operand(first + 1));
+  e.line(`w.observe(${order === "acquire" || order === "acq_rel"});`);
+  const results = reduction ? Array.from({ length: count }, (): PtxOperand => ({ kind: "sink" })) : elementsOf(e, e.operand(0), count);
+  const b = elementsOf(e, e.operand(first + 1), count);
   const c = operation === "cas" ? e.operand(first + 2) : undefined;
   for (let k = 0; k < count; k++) {
     const place = k === 0 ? at : `(${at}+${k * size})`;
@@ -193,8 +214,8 @@ export function atomic(e: Emitter): void {
     else if (size === 8) atomicWide(e, operation, type, place, results[k]!, b[k]!, c);
     else atomicQuad(e, operation, place, results[k]!, b[k]!, c);
   }
-  e.line(`w.publish(${e.has("release", "acq_rel")});`);
-  if (!reduction || !e.has("async")) return;
+  e.line(`w.publish(${order === "release" || order === "acq_rel"});`);
+  if (!asynchronous) return;
   // red.async counts its bytes at a barrier of the block whose memory it updates.
   const barrier = locate(e, e.operand(2), "shared", 8, accessModes.both | accessModes.strong);
   e.line(`mbarrierComplete(w,l,${e.site},${barrier},${size});`);

@@ -1,56 +1,93 @@
 // mbarrier: the barrier objects of sm_80 and later, 64 bits in shared memory. The counting is done by the runtime; see run/barrier-object.ts.
 import type { Handler } from "./emit-integer.js";
 import type { PtxOperand } from "../types.js";
-import { accessModes, locate } from "./emit-memory.js";
+import { accessModes, locate, spaceOf } from "./emit-memory.js";
 import type { Emitter } from "./emitter.js";
 
 function object(e: Emitter, operand: PtxOperand, mode: number): string {
-  const shared = e.instruction.modifiers.some((word) => word.startsWith("shared"));
-  return locate(e, operand, shared ? "shared" : "generic", 8, mode | accessModes.strong);
+  e.type(["b64"]);
+  const space = spaceOf(e);
+  if (space !== "shared" && space !== "generic") throw e.unsupported("barrier objects are in shared memory");
+  return locate(e, operand, space, 8, mode | accessModes.strong);
+}
+
+/** The words of the memory model, which are so in any case if they are not said. */
+function skipOrder(e: Emitter, word: string): void {
+  if (e.has(word) && !e.has("cta", "cluster")) throw e.unsupported(`.${word} takes .cta or .cluster`);
 }
 
 function arrive(e: Emitter, drop: boolean): void {
-  const { operands } = e.instruction;
-  const first = operands[0]?.kind === "address" ? 0 : 1;
-  const at = object(e, e.operand(first), accessModes.both);
-  const extra = operands[first + 1] === undefined ? undefined : e.word(operands[first + 1]!);
   const expects = e.has("expect_tx");
+  const relaxed = e.has("relaxed");
+  skipOrder(e, relaxed ? "relaxed" : "release");
+  // That the phase does not end is the program's promise.
+  if (!expects) e.reading.skip(["noComplete"]);
+  const first = e.operand(0).kind === "address" ? 0 : 1;
+  const at = object(e, e.operand(first), accessModes.both);
+  const more = e.reading.optional(first + 1);
+  const extra = more === undefined ? undefined : e.word(more, "u32");
+  if (expects && extra === undefined) throw e.unsupported("it takes a number of bytes");
   const count = expects ? "1" : (extra ?? "1");
-  const bytes = expects ? (extra ?? "0") : "0";
-  e.line("w.publish(true);");
-  const low = e.temporary(`mbarrierArrive(w,l,${e.site},${at},${count},${bytes},${drop})`);
+  e.line(`w.publish(${!relaxed});`);
+  const low = e.temporary(`mbarrierArrive(w,l,${e.site},${at},${count},${expects ? extra : "0"},${drop})`);
   if (first === 1) e.setHalves(e.operand(0), low, "wide.high");
 }
 
 function wait(e: Emitter): void {
+  skipOrder(e, "acquire");
   const at = object(e, e.operand(1), accessModes.read);
   const parity = e.has("parity");
   const which = parity ? `${e.word(e.operand(2))}&1` : `mbarrierParity(${e.halves(e.operand(2)).join(",")})`;
+  // How long a waiting thread may sleep is no matter here.
+  const hint = e.instruction.modifiers[0] === "try_wait" ? e.reading.optional(3) : undefined;
+  if (hint !== undefined) e.word(hint, "u32");
   const done = e.temporary(`mbarrierDone(${at},${which})`);
   e.line(`if(${done}===1)w.synchronise();else w.polled=1;`);
-  e.setWord(e.operand(0), done);
+  e.setPredicate(e.operand(0), done);
 }
 
-export const barrierObjectHandlers: Readonly<Record<string, Handler>> = {
-  init: (e) => {
-    const at = object(e, e.operand(0), accessModes.write);
-    e.line(`mbarrierInit(w,l,${e.site},${at},${e.word(e.operand(1))});`);
-  },
-  inval: (e) => {
+/** An operation on the bytes that a phase waits for. */
+function bytesOf(name: string): Handler {
+  return (e) => {
+    skipOrder(e, "relaxed");
     const at = object(e, e.operand(0), accessModes.both);
-    e.line(`mbarrierInvalidate(${at});`);
-  },
-  arrive: (e) => arrive(e, false),
-  arrive_drop: (e) => arrive(e, true),
-  expect_tx: (e) => {
-    const at = object(e, e.operand(0), accessModes.both);
-    e.line(`mbarrierExpect(w,l,${e.site},${at},${e.word(e.operand(1))});`);
-  },
-  complete_tx: (e) => {
-    const at = object(e, e.operand(0), accessModes.both);
-    e.line(`mbarrierComplete(w,l,${e.site},${at},${e.word(e.operand(1))});`);
-  },
-  test_wait: wait,
-  try_wait: wait,
-  pending_count: (e) => e.setWord(e.operand(0), `(${e.halves(e.operand(1))[0]}&1048575)`),
-};
+    e.line(`${name}(w,l,${e.site},${at},${e.word(e.operand(1), "u32")});`);
+  };
+}
+
+const handlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+  [
+    "init",
+    (e) => {
+      const at = object(e, e.operand(0), accessModes.write);
+      e.line(`mbarrierInit(w,l,${e.site},${at},${e.word(e.operand(1), "u32")});`);
+    },
+  ],
+  [
+    "inval",
+    (e) => {
+      const at = object(e, e.operand(0), accessModes.both);
+      e.line(`mbarrierInvalidate(${at});`);
+    },
+  ],
+  ["arrive", (e) => arrive(e, false)],
+  ["arrive_drop", (e) => arrive(e, true)],
+  ["expect_tx", bytesOf("mbarrierExpect")],
+  ["complete_tx", bytesOf("mbarrierComplete")],
+  ["test_wait", wait],
+  ["try_wait", wait],
+  [
+    "pending_count",
+    (e) => {
+      e.type(["b64"]);
+      e.setWord(e.operand(0), `(${e.halves(e.operand(1))[0]}&1048575)`, "u32");
+    },
+  ],
+]);
+
+/** mbarrier in all its parts. */
+export function barrierObject(e: Emitter): void {
+  const handler = handlers.get(e.reading.at(0) ?? "");
+  if (handler === undefined) throw e.unsupported("no such mbarrier operation");
+  handler(e);
+}

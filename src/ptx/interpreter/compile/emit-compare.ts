@@ -1,18 +1,39 @@
 // Comparisons and selections: setp, set, selp, slct, for integers, floats and halves, with the Boolean combinations they carry.
-import type { PtxOperand, ScalarType } from "../types.js";
+import { type PtxOperand, type ScalarType, scalarBytes } from "../types.js";
 import { readFloat } from "./emit-float.js";
 import { halfKind } from "./emit-half.js";
 import { isSigned, isWideInteger, lessThan64, typedWord } from "./emit-integer.js";
-import { type Emitter, typeOf } from "./emitter.js";
+import type { Emitter } from "./emitter.js";
 
-const comparisons = ["eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"];
+const signedWays = ["eq", "ne", "lt", "le", "gt", "ge"];
+const unsignedWays = new Map([
+  ["lo", "lt"],
+  ["ls", "le"],
+  ["hi", "gt"],
+  ["hs", "ge"],
+]);
+const operators = new Map([
+  ["eq", "==="],
+  ["ne", "!=="],
+  ["lt", "<"],
+  ["le", "<="],
+  ["gt", ">"],
+  ["ge", ">="],
+]);
+const floatWays = [...signedWays, "equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"];
+const combinations = ["and", "or", "xor"];
+
+/** Comparisons of integers of a type; bits are only equal or not. */
+function waysOf(type: ScalarType): readonly string[] {
+  if (type.startsWith("b")) return ["eq", "ne"];
+  return isSigned(type) ? signedWays : [...signedWays, ...unsignedWays.keys()];
+}
 
 function compareIntegers(e: Emitter, how: string, a: PtxOperand, b: PtxOperand, type: ScalarType): string {
-  const unsignedNames: Readonly<Record<string, string>> = { lo: "lt", ls: "le", hi: "gt", hs: "ge" };
-  const comparison = unsignedNames[how] ?? how;
-  const signed = isSigned(type) && unsignedNames[how] === undefined;
+  const comparison = unsignedWays.get(how) ?? how;
+  const signed = isSigned(type);
   if (isWideInteger(type)) {
-    const [x, y] = [e.halves(a), e.halves(b)];
+    const [x, y] = [e.halves(a, type), e.halves(b, type)];
     if (comparison === "eq") return `(${x[0]}===${y[0]}&&${x[1]}===${y[1]})`;
     if (comparison === "ne") return `(${x[0]}!==${y[0]}||${x[1]}!==${y[1]})`;
     if (comparison === "lt") return lessThan64(x, y, signed);
@@ -23,12 +44,10 @@ function compareIntegers(e: Emitter, how: string, a: PtxOperand, b: PtxOperand, 
     const word = typedWord(e, operand, type);
     return signed || comparison === "eq" || comparison === "ne" ? word : `(${word}>>>0)`;
   };
-  const operator = { eq: "===", ne: "!==", lt: "<", le: "<=", gt: ">", ge: ">=" }[comparison];
-  if (operator === undefined) throw e.unsupported("integers have no such comparison");
-  return `${view(a)}${operator}${view(b)}`;
+  return `${view(a)}${operators.get(comparison)}${view(b)}`;
 }
 
-function compareNumbers(e: Emitter, how: string, x: string, y: string): string {
+function compareNumbers(how: string, x: string, y: string): string {
   const tests: Readonly<Record<string, string>> = {
     eq: `${x}===${y}`,
     ne: `(${x}<${y}||${x}>${y})`,
@@ -45,98 +64,108 @@ function compareNumbers(e: Emitter, how: string, x: string, y: string): string {
     num: `(${x}===${x}&&${y}===${y})`,
     nan: `(${x}!==${x}||${y}!==${y})`,
   };
-  const test = tests[how];
-  if (test === undefined) throw e.unsupported("floats have no such comparison");
-  return test;
+  return tests[how]!;
 }
 
-function combine(e: Emitter, test: string, other: PtxOperand | undefined): string {
-  const bit = `(${test}?1:0)`;
-  if (other === undefined) return bit;
-  const second = e.predicate(other);
-  if (e.has("and")) return `${bit}&${second}`;
-  return e.has("or") ? `${bit}|${second}` : `${bit}^${second}`;
+/** Joins a test with the predicate in operand 3, as `.and`, `.or` or `.xor` says, to a bit. */
+type Join = (test: string) => string;
+
+function joinOf(e: Emitter): Join {
+  const how = e.reading.find(combinations);
+  if (how === undefined) return (test) => `(${test}?1:0)`;
+  const other = e.predicate(e.operand(3));
+  const operator = how === "and" ? "&" : how === "or" ? "|" : "^";
+  return (test) => `(${test}?1:0)${operator}${other}`;
 }
 
-function comparison(e: Emitter): string {
-  const how = e.instruction.modifiers.find((word) => comparisons.includes(word));
-  if (how === undefined) throw e.unsupported("which comparison?");
-  return how;
-}
-
-/** A Boolean expression for the comparison of operands 1 and 2, of which half-precision pairs have two. */
-function tests(e: Emitter, how: string, type: ScalarType): string[] {
+/** Boolean expressions for the comparison of operands 1 and 2, of which half-precision pairs have two. */
+function tests(e: Emitter, type: ScalarType): string[] {
   const [a, b] = [e.operand(1), e.operand(2)];
+  const float = type.includes("f");
+  const ways = float ? floatWays : waysOf(type);
+  const how = e.reading.find(ways);
+  if (how === undefined) throw e.unsupported(`it takes a comparison: ${ways.map((each) => `.${each}`).join(", ")}`);
   if (type === "f32" || type === "f64") {
     const [x, y] = [e.temporary(readFloat(e, a, type)), e.temporary(readFloat(e, b, type))];
-    return [compareNumbers(e, how, x, y)];
+    return [compareNumbers(how, x, y)];
   }
-  if (!type.includes("f")) return [compareIntegers(e, how, a, b, type)];
+  if (!float) return [compareIntegers(e, how, a, b, type)];
   const kind = halfKind(type);
-  const [x, y] = [e.word(a), e.word(b)];
+  const [x, y] = [e.word(a, type), e.word(b, type)];
+  const flushes = kind === '"f16"' && e.has("ftz");
   const part = (word: string, shift: number): string => {
     const bits = shift === 0 ? `${word}&65535` : `${word}>>>16`;
-    return e.temporary(`toNumber(${kind},${e.has("ftz") ? `flush16(${bits})` : bits})`);
+    return e.temporary(`toNumber(${kind},${flushes ? `flush16(${bits})` : bits})`);
   };
   const shifts = type.endsWith("x2") ? [0, 16] : [0];
-  return shifts.map((shift) => compareNumbers(e, how, part(x, shift), part(y, shift)));
+  return shifts.map((shift) => compareNumbers(how, part(x, shift), part(y, shift)));
 }
 
+const integerTypes: readonly ScalarType[] = ["b16", "b32", "b64", "u16", "u32", "u64", "s16", "s32", "s64"];
+const compared: readonly ScalarType[] = [...integerTypes, "f32", "f64", "f16", "f16x2", "bf16", "bf16x2"];
+
 export function setPredicate(e: Emitter): void {
-  const type = typeOf(e.instruction);
-  const how = comparison(e);
-  const found = tests(e, how, type);
+  const type = e.type(compared);
+  const found = tests(e, type);
   const to = e.operand(0);
-  const other = e.has("and", "or", "xor") ? e.operand(3) : undefined;
+  const join = joinOf(e);
   if (to.kind !== "pair") {
-    e.setWord(to, combine(e, found[0]!, other));
+    if (found.length > 1) throw e.unsupported("pairs give two results");
+    e.setPredicate(to, join(found[0]!));
     return;
   }
-  const first = e.temporary(combine(e, found[0]!, other));
-  const second = e.temporary(combine(e, found[1] ?? `!(${found[0]!})`, other));
-  e.setWord(to.first, first);
-  e.setWord(to.second, second);
+  const first = e.temporary(join(found[0]!));
+  const second = e.temporary(join(found[1] ?? `!(${found[0]!})`));
+  e.setPredicate(to.first, first);
+  e.setPredicate(to.second, second);
 }
 
 /** set: all ones or 1.0 for true, zero for false. */
 export function setValue(e: Emitter): void {
-  const types = e.instruction.modifiers.filter((word) => /^(b|u|s|f|bf)(16|32|64)(x2)?$/.test(word)) as ScalarType[];
-  const [toType, type] = types.length === 1 ? [types[0]!, types[0]!] : [types[0]!, types[1]!];
-  const other = e.has("and", "or", "xor") ? e.operand(3) : undefined;
-  const bits = tests(e, comparison(e), type).map((test) => combine(e, test, other));
+  const [toType, type, ...more] = e.reading.types();
+  if (toType === undefined || type === undefined || more.length > 0 || !compared.includes(type)) throw e.unsupported("it takes two types");
+  const found = tests(e, type);
+  const join = joinOf(e);
+  const bits = found.map(join);
   const to = e.operand(0);
+  const one = toType.startsWith("f16") ? 15360 : 16256;
   if (toType === "f32") e.setSingle(to, `(${bits[0]})?1:0`);
-  else if (toType === "f16" || toType === "bf16") e.setWord(to, `(${bits[0]})?${toType === "f16" ? 15360 : 16256}:0`);
-  else if (toType === "f16x2" || toType === "bf16x2") {
-    const one = toType === "f16x2" ? 15360 : 16256;
-    e.setWord(to, `((${bits[0]})?${one}:0)|((${bits[1]})?${one}:0)<<16`);
-  } else if (bits.length === 2) e.setWord(to, `((${bits[0]})?65535:0)|((${bits[1]})?-65536:0)`);
-  else if (toType === "u16" || toType === "s16" || toType === "b16") e.setWord(to, `(${bits[0]})?65535:0`);
-  else e.setWord(to, `(${bits[0]})?-1:0`);
+  else if (bits.length === 2 && (toType === "f16x2" || toType === "bf16x2"))
+    e.setWord(to, `((${bits[0]})?${one}:0)|((${bits[1]})?${one}:0)<<16`, toType);
+  else if (bits.length === 1 && (toType === "f16" || toType === "bf16")) e.setWord(to, `(${bits[0]})?${one}:0`, toType);
+  else if (bits.length === 2 && (toType === "u32" || toType === "s32"))
+    e.setWord(to, `((${bits[0]})?65535:0)|((${bits[1]})?-65536:0)`, toType);
+  else if (bits.length === 1 && (toType === "u16" || toType === "s16")) e.setWord(to, `(${bits[0]})?65535:0`, toType);
+  else if (bits.length === 1 && (toType === "u32" || toType === "s32")) e.setWord(to, `(${bits[0]})?-1:0`, toType);
+  else throw e.unsupported(`.${toType} is no result of comparing .${type}`);
 }
 
 /** Chooses between two operands by a condition, as bits or as floats. */
 function choose(e: Emitter, condition: string, a: PtxOperand, b: PtxOperand, type: ScalarType): void {
   const to = e.operand(0);
-  if (to.kind === "register" && e.prefersFloat(a, to.register) && e.prefersFloat(b, to.register)) {
-    if (e.isWide(to.register)) e.setDouble(to, `${condition}?${e.double(a)}:${e.double(b)}`);
-    else e.setSingle(to, `${condition}?${e.single(a)}:${e.single(b)}`);
+  if (to.kind === "register" && e.prefersFloat(a, to.register, type) && e.prefersFloat(b, to.register, type)) {
+    if (scalarBytes[type] === 8) e.setDouble(to, `${condition}?${e.double(a, type)}:${e.double(b, type)}`, type);
+    else e.setSingle(to, `${condition}?${e.single(a, type)}:${e.single(b, type)}`, type);
   } else if (type === "f64" || isWideInteger(type)) {
-    const [x, y] = [e.halves(a), e.halves(b)];
+    const [x, y] = [e.halves(a, type), e.halves(b, type)];
     const chosen = e.temporary(condition);
     const low = e.temporary(`${chosen}?${x[0]}:${y[0]}`);
-    e.setHalves(to, low, `${chosen}?${x[1]}:${y[1]}`);
-  } else e.setWord(to, `${condition}?${e.word(a)}:${e.word(b)}`);
+    e.setHalves(to, low, `${chosen}?${x[1]}:${y[1]}`, type);
+  } else e.setWord(to, `${condition}?${e.word(a, type)}:${e.word(b, type)}`, type);
 }
 
+const chosen: readonly ScalarType[] = [...integerTypes, "f32", "f64"];
+
 export function select(e: Emitter): void {
-  choose(e, e.predicate(e.operand(3)), e.operand(1), e.operand(2), typeOf(e.instruction));
+  choose(e, e.predicate(e.operand(3)), e.operand(1), e.operand(2), e.type(chosen));
 }
 
 /** slct d, a, b, c: a where c is not negative. */
 export function selectBySign(e: Emitter): void {
-  const type = e.instruction.modifiers.find((word) => /^[busf](16|32|64)$/.test(word)) as ScalarType;
+  const [type, of, ...more] = e.reading.types();
+  if (type === undefined || !chosen.includes(type) || more.length > 0 || (of !== "s32" && of !== "f32"))
+    throw e.unsupported("it takes two types, and the second is .s32 or .f32");
   const c = e.operand(3);
-  const condition = typeOf(e.instruction) === "s32" ? `${e.word(c)}>=0` : `${readFloat(e, c, "f32")}>=0`;
+  const condition = of === "s32" ? `${e.word(c, "s32")}>=0` : `${readFloat(e, c, "f32")}>=0`;
   choose(e, `(${condition})`, e.operand(1), e.operand(2), type);
 }

@@ -4,8 +4,6 @@ import { halfKind } from "./emit-half.js";
 import { isSigned, isWideInteger } from "./emit-integer.js";
 import type { Emitter } from "./emitter.js";
 
-const isFloatType = (type: ScalarType): boolean => type.includes("f");
-
 /** Range of an integer type of at most 32 bits. */
 function range(type: ScalarType): [least: number, most: number] {
   const bits = scalarBytes[type] * 8;
@@ -21,63 +19,70 @@ function extend(word: string, type: ScalarType): string {
 
 /** Writes an integer of at most 32 bits to a register that may be wider than the type. */
 function setInteger(e: Emitter, to: PtxOperand, value: string, type: ScalarType): void {
-  if (to.kind !== "register") {
-    e.setWord(to, value);
-    return;
-  }
-  const bytes = scalarBytes[to.register.type];
+  const bytes = to.kind === "register" ? scalarBytes[to.register.type] : 4;
   if (bytes === 8) {
     const low = e.temporary(value);
-    e.setHalves(to, low, isSigned(type) ? `${low}>>31` : "0");
-  } else if (bytes === 2) e.setWord(to, `(${value})&65535`);
-  else e.setWord(to, value);
+    e.setHalves(to, low, isSigned(type) ? `${low}>>31` : "0", type, true);
+  } else e.setWord(to, bytes === 2 ? `(${value})&65535` : value, type, true);
 }
+
+/** The low word of an integer operand, with the sign or zeros of its type above. */
+const readInteger = (e: Emitter, from: PtxOperand, type: ScalarType): string => extend(e.word(from, type, true), type);
 
 function integerToInteger(e: Emitter, toType: ScalarType, fromType: ScalarType): void {
   const [to, from] = [e.operand(0), e.operand(1)];
+  const saturates = e.has("sat");
   if (isWideInteger(fromType)) {
-    const [low, high] = e.halves(from);
+    const [low, high] = e.halves(from, fromType);
     if (isWideInteger(toType)) {
-      const clamp = e.has("sat") && isSigned(fromType) !== isSigned(toType) ? e.temporary(`${high}<0`) : undefined;
-      if (clamp === undefined) e.setHalves(to, low, high);
-      else if (isSigned(toType)) e.setHalves(to, e.temporary(`${clamp}?-1:${low}`), `${clamp}?2147483647:${high}`);
-      else e.setHalves(to, e.temporary(`${clamp}?0:${low}`), `${clamp}?0:${high}`);
+      const clamp = saturates && isSigned(fromType) !== isSigned(toType) ? e.temporary(`${high}<0`) : undefined;
+      if (clamp === undefined) e.setHalves(to, low, high, toType);
+      else if (isSigned(toType)) e.setHalves(to, e.temporary(`${clamp}?-1:${low}`), `${clamp}?2147483647:${high}`, toType);
+      else e.setHalves(to, e.temporary(`${clamp}?0:${low}`), `${clamp}?0:${high}`, toType);
       return;
     }
     const [least, most] = range(toType);
-    const value = e.has("sat") ? `saturateInteger64(${low},${high},${isSigned(fromType)},${least},${most})` : extend(low, toType);
+    const value = saturates ? `saturateInteger64(${low},${high},${isSigned(fromType)},${least},${most})` : extend(low, toType);
     setInteger(e, to, value, toType);
     return;
   }
-  const value = extend(e.word(from), fromType);
+  const value = readInteger(e, from, fromType);
   if (isWideInteger(toType)) {
     const low = e.temporary(value);
-    if (e.has("sat") && isSigned(fromType) && !isSigned(toType)) e.setHalves(to, `${low}<0?0:${low}`, "0");
-    else e.setHalves(to, low, isSigned(fromType) ? `${low}>>31` : "0");
+    if (saturates && isSigned(fromType) && !isSigned(toType)) e.setHalves(to, `${low}<0?0:${low}`, "0", toType);
+    else e.setHalves(to, low, isSigned(fromType) ? `${low}>>31` : "0", toType);
     return;
   }
   const [least, most] = range(toType);
   const number = isSigned(fromType) || scalarBytes[fromType] < 4 ? value : `(${value}>>>0)`;
-  setInteger(e, to, e.has("sat") ? `saturateInteger(${number},${least},${most})` : extend(value, toType), toType);
+  setInteger(e, to, saturates ? `saturateInteger(${number},${least},${most})` : extend(value, toType), toType);
 }
 
 /** The source float as a JavaScript number. */
 function readNumber(e: Emitter, from: PtxOperand, type: ScalarType): string {
   if (type === "f64") return e.double(from);
-  if (type === "f16" || type === "bf16") return `toNumber(${halfKind(type)},${e.word(from)})`;
+  if (type === "f16" || type === "bf16") return `toNumber(${halfKind(type)},${e.word(from, type, true)})`;
   const value = e.single(from);
   return e.has("ftz") ? `flush32(${value})` : value;
 }
 
 const wholeModes = ["rni", "rzi", "rmi", "rpi"];
-const narrowModes = ["rn", "rz", "rm", "rp", "rna"];
+
+/** The rounding that a conversion must say, one of these. */
+function roundingOf(e: Emitter, modes: readonly string[]): string {
+  const mode = e.reading.find(modes);
+  if (mode === undefined) throw e.unsupported(`it takes a rounding: ${modes.map((each) => `.${each}`).join(", ")}`);
+  return mode;
+}
 
 function floatToInteger(e: Emitter, toType: ScalarType, fromType: ScalarType): void {
-  const mode = e.instruction.modifiers.find((word) => wholeModes.includes(word)) ?? "rzi";
+  const mode = roundingOf(e, wholeModes);
+  // Such a conversion saturates in any case.
+  e.reading.skip(["sat"]);
   const whole = `roundToWhole(${readNumber(e, e.operand(1), fromType)},"${mode}")`;
   if (isWideInteger(toType)) {
     const low = e.temporary(`clampToInteger64(${whole},${isSigned(toType)})`);
-    e.setHalves(e.operand(0), low, "wide.high");
+    e.setHalves(e.operand(0), low, "wide.high", toType);
     return;
   }
   const [least, most] = range(toType);
@@ -85,90 +90,108 @@ function floatToInteger(e: Emitter, toType: ScalarType, fromType: ScalarType): v
   setInteger(e, e.operand(0), `clampToInteger(${whole},${least},${most},${notANumber})`, toType);
 }
 
-function writeNumber(e: Emitter, to: PtxOperand, value: string, type: ScalarType, mode: string, exactSource: boolean): void {
-  const finish = (x: string): string => (e.has("sat") ? `saturate(${x})` : e.has("relu") ? `maximum(0,${x})` : x);
+/** `exact`: the type holds the value as it is. */
+function writeNumber(e: Emitter, to: PtxOperand, value: string, type: ScalarType, mode: string, exact: boolean): void {
+  const finish = (x: string): string => (e.has("sat") ? `saturate(${x})` : x);
   if (type === "f64") e.setDouble(to, finish(value));
   else if (type === "f32") {
-    const narrowed = exactSource ? value : mode === "rn" ? `Math.fround(${value})` : `narrowToSingle(${value},"${mode}")`;
+    const narrowed = exact ? value : mode === "rn" ? `Math.fround(${value})` : `narrowToSingle(${value},"${mode}")`;
     e.setSingle(to, finish(e.has("ftz") ? `flush32(${narrowed})` : narrowed));
-  } else if (type === "tf32") e.setSingle(to, finish(`roundTo(${value},tensorFloat32,"${mode}")`));
-  else {
+  } else {
     const kind = halfKind(type);
     const format = kind === '"f16"' ? "binary16" : "bfloat16";
     const rounded = mode === "rn" ? finish(value) : finish(`roundTo(${value},${format},"${mode}")`);
-    e.setWord(to, `fromNumber(${kind},${rounded})`);
+    const half = `fromNumber(${kind},${rounded})`;
+    e.setWord(to, e.has("relu") ? `relu16(${kind},${half})` : half, type, true);
   }
 }
 
-function integerToFloat(e: Emitter, toType: ScalarType, fromType: ScalarType, mode: string): void {
+function integerToFloat(e: Emitter, toType: ScalarType, fromType: ScalarType): void {
   const [to, from] = [e.operand(0), e.operand(1)];
+  const mode = roundingOf(e, ["rn", "rz", "rm", "rp"]);
   const signed = isSigned(fromType);
+  // A whole number is never subnormal.
+  if (toType === "f32") e.reading.skip(["ftz"]);
   if (isWideInteger(fromType)) {
-    const [low, high] = e.halves(from);
-    if (mode === "rn" && toType === "f64") e.setDouble(to, `doubleFromInteger64(${low},${high},${signed})`);
-    else if (mode === "rn" && toType === "f32") e.setSingle(to, `singleFromInteger64(${low},${high},${signed})`);
-    else {
-      const format = { f64: "binary64", f32: "binary32", f16: "binary16", bf16: "bfloat16" }[toType as "f64" | "f32" | "f16" | "bf16"];
-      const value = `floatFromInteger64(${low},${high},${signed},${format},"${mode}")`;
-      if (toType === "f64") e.setDouble(to, value);
-      else if (toType === "f32") e.setSingle(to, value);
-      else e.setWord(to, `fromNumber(${halfKind(toType)},${value})`);
-    }
+    const [low, high] = e.halves(from, fromType);
+    const format = { f64: "binary64", f32: "binary32", f16: "binary16", bf16: "bfloat16" }[toType as "f64" | "f32" | "f16" | "bf16"];
+    const value = `floatFromInteger64(${low},${high},${signed},${format},"${mode}")`;
+    if (mode === "rn" && toType === "f64") writeNumber(e, to, `doubleFromInteger64(${low},${high},${signed})`, toType, mode, true);
+    else if (mode === "rn" && toType === "f32") writeNumber(e, to, `singleFromInteger64(${low},${high},${signed})`, toType, mode, true);
+    else writeNumber(e, to, value, toType, "rn", true);
     return;
   }
-  const word = extend(e.word(from), fromType);
+  const word = readInteger(e, from, fromType);
   writeNumber(e, to, signed || scalarBytes[fromType] < 4 ? word : `(${word}>>>0)`, toType, mode, false);
 }
 
 /** cvt.rn.f16x2.f32 d, a, b and its bfloat16 twin: a goes to the upper half. */
-function pack(e: Emitter, toType: ScalarType, mode: string): void {
+function pack(e: Emitter, toType: ScalarType): void {
+  const mode = roundingOf(e, ["rn", "rz"]);
   const kind = halfKind(toType);
   const format = kind === '"f16"' ? "binary16" : "bfloat16";
+  const relu = e.has("relu");
   const half = (operand: PtxOperand): string => {
-    const value = readNumber(e, operand, "f32");
-    const relu = e.has("relu") ? `maximum(0,${value})` : value;
-    return `fromNumber(${kind},${mode === "rn" ? relu : `roundTo(${relu},${format},"${mode}")`})`;
+    const value = e.single(operand);
+    const bits = `fromNumber(${kind},${mode === "rn" ? value : `roundTo(${value},${format},"${mode}")`})`;
+    return relu ? `relu16(${kind},${bits})` : bits;
   };
-  e.setWord(e.operand(0), `(${half(e.operand(1))}<<16)|${half(e.operand(2))}`);
+  e.setWord(e.operand(0), `(${half(e.operand(1))}<<16)|${half(e.operand(2))}`, toType);
 }
 
-function isType(word: string): word is ScalarType {
-  return Object.hasOwn(scalarBytes, word);
+/** cvt.rna.tf32.f32 and its kin: the upper 19 bits of a binary32, the others zero. */
+function toTensorFloat(e: Emitter): void {
+  const mode = roundingOf(e, ["rna", "rn", "rz"]);
+  const rounded = e.temporary(`roundTo(${e.single(e.operand(1))},tensorFloat32,"${mode}")`);
+  // The canonical NaN for whatever is none.
+  const relu =
+    mode !== "rna" && e.has("relu") ? `${rounded}>0||${rounded}!==${rounded}?singleBits(${rounded}):0` : `singleBits(${rounded})`;
+  e.setWord(e.operand(0), relu, "b32");
 }
+
+const wholeTypes: readonly ScalarType[] = ["u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"];
+const floatTypes: readonly ScalarType[] = ["f16", "bf16", "f32", "f64"];
 
 export function convert(e: Emitter): void {
-  const types = e.instruction.modifiers.filter(isType);
-  const [toType, fromType] = types;
+  const [toType, fromType, ...more] = e.reading.types();
   if (toType === undefined || fromType === undefined) throw e.unsupported("cvt between these types is not modelled");
-  const mode = e.instruction.modifiers.find((word) => narrowModes.includes(word)) ?? "rn";
   if (e.has("pack")) {
-    packIntegers(e, toType);
+    packIntegers(e, toType, fromType, more);
     return;
   }
-  if (e.has("rs", "satfinite")) throw e.unsupported("stochastic and satfinite conversions are not modelled");
-  if (toType.endsWith("x2")) {
-    pack(e, toType, mode);
-    return;
-  }
-  const [fromFloat, toFloat] = [isFloatType(fromType), isFloatType(toType)];
-  if (!fromFloat && !toFloat) integerToInteger(e, toType, fromType);
-  else if (fromFloat && !toFloat) floatToInteger(e, toType, fromType);
-  else if (!fromFloat) integerToFloat(e, toType, fromType, mode);
-  else {
-    const whole = e.instruction.modifiers.find((word) => wholeModes.includes(word));
-    const number = readNumber(e, e.operand(1), fromType);
-    const widening = scalarBytes[toType] > scalarBytes[fromType] || toType === fromType;
-    writeNumber(e, e.operand(0), whole === undefined ? number : `roundToWhole(${number},"${whole}")`, toType, mode, widening);
-  }
+  if (more.length > 0) throw e.unsupported("cvt between these types is not modelled");
+  if (toType === "tf32" && fromType === "f32") toTensorFloat(e);
+  else if (toType.endsWith("x2") && toType.includes("f") && fromType === "f32") pack(e, toType);
+  else if (wholeTypes.includes(fromType) && wholeTypes.includes(toType)) integerToInteger(e, toType, fromType);
+  else if (floatTypes.includes(fromType) && wholeTypes.includes(toType)) floatToInteger(e, toType, fromType);
+  else if (wholeTypes.includes(fromType) && floatTypes.includes(toType)) integerToFloat(e, toType, fromType);
+  else if (floatTypes.includes(fromType) && floatTypes.includes(toType)) floatToFloat(e, toType, fromType);
+  else throw e.unsupported("cvt between these types is not modelled");
+}
+
+function floatToFloat(e: Emitter, toType: ScalarType, fromType: ScalarType): void {
+  const [to, from] = [e.operand(0), e.operand(1)];
+  const number = readNumber(e, from, fromType);
+  if (toType === fromType) {
+    const whole = e.reading.find(wholeModes);
+    writeNumber(e, to, whole === undefined ? number : `roundToWhole(${number},"${whole}")`, toType, "rn", true);
+  } else if (scalarBytes[toType] > scalarBytes[fromType]) writeNumber(e, to, number, toType, "rn", true);
+  else writeNumber(e, to, number, toType, roundingOf(e, ["rn", "rz", "rm", "rp"]), false);
 }
 
 /** cvt.pack.sat.u16.s32 d, a, b (16 bits each), and the forms with a third operand that shift two bytes in. */
-function packIntegers(e: Emitter, toType: ScalarType): void {
+function packIntegers(e: Emitter, toType: ScalarType, fromType: ScalarType, more: readonly ScalarType[]): void {
+  const bytes = scalarBytes[toType];
+  const small: readonly ScalarType[] = ["u16", "s16", "u8", "s8"];
+  const shifts = bytes === 1;
+  if (!small.includes(toType) || fromType !== "s32" || more.length !== Number(shifts) || (shifts && more[0] !== "b32"))
+    throw e.unsupported("it takes .u16.s32, .s16.s32, .u8.s32.b32 or .s8.s32.b32");
+  if (!e.has("sat")) throw e.unsupported("it takes .sat");
   const [least, most] = range(toType);
-  const [a, b] = [e.word(e.operand(1)), e.word(e.operand(2))];
-  const bits = scalarBytes[toType] * 8;
+  const [a, b] = [e.word(e.operand(1), "s32"), e.word(e.operand(2), "s32")];
+  const bits = bytes * 8;
   const mask = 2 ** bits - 1;
   const field = (word: string): string => `(saturateInteger(${word},${least},${most})&${mask})`;
   const packed = `(${field(a)}<<${bits})|${field(b)}`;
-  e.setWord(e.operand(0), bits === 16 ? packed : `(${e.word(e.operand(3))}<<16)|${packed}`);
+  e.setWord(e.operand(0), shifts ? `(${e.word(e.operand(3))}<<16)|${packed}` : packed);
 }

@@ -1,9 +1,10 @@
 // Floating-point instructions of 32 and 64 bits. Rounding to nearest is JavaScript's own arithmetic; directed rounding goes the exact way.
 import type { PtxOperand, ScalarType } from "../types.js";
-import { type Emitter, literal, typeOf } from "./emitter.js";
+import { type Emitter, literal } from "./emitter.js";
 import type { Handler } from "./emit-integer.js";
 
 const isDouble = (type: ScalarType): boolean => type === "f64";
+const both: readonly ScalarType[] = ["f32", "f64"];
 
 /** Reads an operand, flushed where `.ftz` says so. */
 export function readFloat(e: Emitter, operand: PtxOperand, type: ScalarType): string {
@@ -14,22 +15,42 @@ export function readFloat(e: Emitter, operand: PtxOperand, type: ScalarType): st
   return `flush32(${value})`;
 }
 
-/** Writes a result that is already rounded, flushed and saturated as the instruction says. */
-function writeFloat(e: Emitter, operand: PtxOperand, value: string, type: ScalarType): void {
-  const flushed = e.has("ftz") && !isDouble(type) ? `flush32(${value})` : value;
-  const finished = e.has("sat") ? `saturate(${flushed})` : flushed;
-  if (isDouble(type)) e.setDouble(operand, finished);
-  else e.setSingle(operand, finished);
+/** Writes a result that is already rounded, flushed and (where the instruction may) saturated as it says. */
+function writeFloat(e: Emitter, operand: PtxOperand, value: string, type: ScalarType, saturates = false): void {
+  if (isDouble(type)) {
+    e.setDouble(operand, value);
+    return;
+  }
+  const flushed = e.has("ftz") ? `flush32(${value})` : value;
+  e.setSingle(operand, saturates && e.has("sat") ? `saturate(${flushed})` : flushed);
 }
 
+/** The rounding that the instruction asks for; undefined for the one to nearest. */
 function directed(e: Emitter): string | undefined {
-  return e.instruction.modifiers.find((word) => word === "rz" || word === "rm" || word === "rp");
+  const mode = e.reading.find(["rn", "rz", "rm", "rp"]);
+  return mode === "rn" ? undefined : mode;
+}
+
+/** As `directed`, of an instruction that must say how it rounds. */
+function rounding(e: Emitter): string | undefined {
+  if (!e.has("rn", "rz", "rm", "rp")) throw e.unsupported("it takes a rounding, as .rn");
+  return directed(e);
+}
+
+/** An instruction that must say that it approximates. */
+function approximates(e: Emitter): void {
+  if (!e.has("approx")) throw e.unsupported("it takes .approx");
 }
 
 const format = (type: ScalarType): string => (isDouble(type) ? "binary64" : "binary32");
 
+function quotient(mode: string | undefined, a: string, b: string, type: ScalarType): string {
+  if (mode !== undefined) return `exactDiv(${a},${b},${format(type)},"${mode}")`;
+  return isDouble(type) ? `${a}/${b}` : `Math.fround(${a}/${b})`;
+}
+
 function binary(e: Emitter, operator: string, exactName: string): void {
-  const type = typeOf(e.instruction);
+  const type = e.type(both);
   const mode = directed(e);
   const [a, b] = [readFloat(e, e.operand(1), type), readFloat(e, e.operand(2), type)];
   let value: string;
@@ -37,127 +58,146 @@ function binary(e: Emitter, operator: string, exactName: string): void {
     const second = operator === "-" ? `-(${b})` : b;
     value = `${exactName}(${a},${second},${format(type)},"${mode}")`;
   } else value = isDouble(type) ? `${a}${operator}${b}` : `Math.fround(${a}${operator}${b})`;
-  writeFloat(e, e.operand(0), value, type);
+  writeFloat(e, e.operand(0), value, type, true);
 }
 
 function fma(e: Emitter): void {
-  const type = typeOf(e.instruction);
-  const mode = directed(e);
+  const type = e.type(both);
+  const mode = rounding(e);
   const [a, b, c] = [1, 2, 3].map((k) => readFloat(e, e.operand(k), type));
   const value =
     mode !== undefined ? `exactFma(${a},${b},${c},${format(type)},"${mode}")` : `${isDouble(type) ? "fma64" : "fma32"}(${a},${b},${c})`;
-  writeFloat(e, e.operand(0), value, type);
+  writeFloat(e, e.operand(0), value, type, true);
 }
 
 /** div, also .approx and .full, whose 2 ulp the exact quotient meets. */
 function divide(e: Emitter): void {
-  binary(e, "/", "exactDiv");
+  const type = e.type(both);
+  const mode = type === "f32" && e.has("approx", "full") ? undefined : rounding(e);
+  const [a, b] = [readFloat(e, e.operand(1), type), readFloat(e, e.operand(2), type)];
+  writeFloat(e, e.operand(0), quotient(mode, a, b, type), type);
+}
+
+/** The upper word of a double, and nothing below it: what approximations of binary64 give. */
+function writeUpper(e: Emitter, operand: PtxOperand, value: string): void {
+  const whole = e.temporary(value);
+  e.setHalves(operand, "0", `doubleHigh(${whole})`, "f64");
 }
 
 function reciprocal(e: Emitter): void {
-  const type = typeOf(e.instruction);
-  const mode = directed(e);
-  const a = readFloat(e, e.operand(1), type);
-  if (isDouble(type) && e.has("approx")) {
-    // rcp.approx.ftz.f64 gives the upper word only.
-    const value = e.temporary(`1/(${a})`);
-    e.setHalves(e.operand(0), "0", `doubleHigh(${value})`);
+  const type = e.type(both);
+  const approximate = e.has("approx");
+  if (isDouble(type) && approximate) {
+    if (!e.has("ftz")) throw e.unsupported("it takes .approx.ftz");
+    writeUpper(e, e.operand(0), `1/(${e.double(e.operand(1))})`);
     return;
   }
-  const value = mode !== undefined ? `exactDiv(1,${a},${format(type)},"${mode}")` : isDouble(type) ? `1/(${a})` : `Math.fround(1/(${a}))`;
-  writeFloat(e, e.operand(0), value, type);
+  const mode = approximate ? undefined : rounding(e);
+  writeFloat(e, e.operand(0), quotient(mode, "1", `(${readFloat(e, e.operand(1), type)})`, type), type);
 }
 
 function squareRoot(e: Emitter): void {
-  const type = typeOf(e.instruction);
-  const mode = directed(e);
+  const type = e.type(both);
+  const mode = type === "f32" && e.has("approx") ? undefined : rounding(e);
   const a = readFloat(e, e.operand(1), type);
   const root = isDouble(type) ? `Math.sqrt(${a})` : `Math.fround(Math.sqrt(${a}))`;
   writeFloat(e, e.operand(0), mode !== undefined ? `exactSqrt(${a},${format(type)},"${mode}")` : root, type);
 }
 
 function reciprocalRoot(e: Emitter): void {
-  const type = typeOf(e.instruction);
-  const a = readFloat(e, e.operand(1), type);
-  if (isDouble(type)) {
-    if (!e.has("ftz")) {
-      writeFloat(e, e.operand(0), `1/Math.sqrt(${a})`, type);
-      return;
-    }
-    const value = e.temporary(`1/Math.sqrt(${a})`);
-    e.setHalves(e.operand(0), "0", `doubleHigh(${value})`);
-  } else writeFloat(e, e.operand(0), `Math.fround(1/Math.sqrt(${a}))`, type);
+  const type = e.type(both);
+  approximates(e);
+  const [to, from] = [e.operand(0), e.operand(1)];
+  if (!isDouble(type)) writeFloat(e, to, `Math.fround(1/Math.sqrt(${readFloat(e, from, type)}))`, type);
+  else if (e.has("ftz")) writeUpper(e, to, `1/Math.sqrt(${e.double(from)})`);
+  else e.setDouble(to, `1/Math.sqrt(${e.double(from)})`);
 }
 
-function approximation(name: string): Handler {
-  return (e) => writeFloat(e, e.operand(0), `Math.fround(${name}(${readFloat(e, e.operand(1), "f32")}))`, "f32");
+/** `flushes`: the instruction has a form with `.ftz`. */
+function approximation(name: string, flushes = true): Handler {
+  return (e) => {
+    e.type(["f32"]);
+    approximates(e);
+    const from = e.operand(1);
+    if (flushes) writeFloat(e, e.operand(0), `Math.fround(${name}(${readFloat(e, from, "f32")}))`, "f32");
+    else e.setSingle(e.operand(0), `Math.fround(${name}(${e.single(from)}))`);
+  };
+}
+
+function sign(operation: (value: string) => string): Handler {
+  return (e) => {
+    const type = e.type(both);
+    writeFloat(e, e.operand(0), operation(readFloat(e, e.operand(1), type)), type);
+  };
 }
 
 function extreme(e: Emitter, name: "minimum" | "maximum"): void {
-  const type = typeOf(e.instruction);
-  const operands = e.instruction.operands.slice(1).map((operand) => readFloat(e, operand, type));
-  if (!e.has("xorsign")) {
-    const best = operands.reduce((a, b) => (e.has("NaN") ? `(${a}!==${a}||${b}!==${b}?NaN:${name}(${a},${b}))` : `${name}(${a},${b})`));
+  const type = e.type(both);
+  const count = type === "f32" && e.reading.operandCount > 3 ? 3 : 2;
+  const operands = Array.from({ length: count }, (_, k) => readFloat(e, e.operand(k + 1), type));
+  const nan = type === "f32" && e.has("NaN");
+  if (type !== "f32" || !e.has("xorsign")) {
+    const best = operands.reduce((a, b) => (nan ? `(${a}!==${a}||${b}!==${b}?NaN:${name}(${a},${b}))` : `${name}(${a},${b})`));
     writeFloat(e, e.operand(0), best, type);
     return;
   }
+  if (count > 2) throw e.unsupported(".xorsign takes two operands");
+  e.reading.skip(["abs"]);
   const [a, b] = operands as [string, string];
-  const sign = `((singleBits(${a})^singleBits(${b}))<0?-1:1)`;
+  const signs = `((singleBits(${a})^singleBits(${b}))<0?-1:1)`;
   const best = `${name}(Math.abs(${a}),Math.abs(${b}))`;
-  const whole = e.has("NaN") ? `(${a}!==${a}||${b}!==${b}?NaN:${best})` : best;
-  writeFloat(e, e.operand(0), `${sign}*${whole}`, type);
+  const whole = nan ? `(${a}!==${a}||${b}!==${b}?NaN:${best})` : best;
+  writeFloat(e, e.operand(0), `${signs}*${whole}`, type);
 }
 
 /** copysign a, b: the magnitude of b with the sign of a. */
 function copySign(e: Emitter): void {
-  const type = typeOf(e.instruction);
+  const type = e.type(both);
   const [to, a, b] = [e.operand(0), e.operand(1), e.operand(2)];
   if (isDouble(type)) {
-    const [low, high] = e.halves(b);
-    const [, sign] = e.halves(a);
-    e.setHalves(to, low, `(${high}&2147483647)|(${sign}&-2147483648)`);
-  } else e.setWord(to, `(${e.word(b)}&2147483647)|(${e.word(a)}&-2147483648)`);
+    const [low, high] = e.halves(b, type);
+    const [, signBits] = e.halves(a, type);
+    e.setHalves(to, low, `(${high}&2147483647)|(${signBits}&-2147483648)`, type);
+  } else e.setWord(to, `(${e.word(b, type)}&2147483647)|(${e.word(a, type)}&-2147483648)`, type);
 }
 
-/** testp: what kind of number it is, from its bits. */
+/** testp: what kind of number it is. */
 function testProperty(e: Emitter): void {
-  const type = typeOf(e.instruction);
-  const [a, to] = [e.operand(1), e.operand(0)];
-  const test = e.instruction.modifiers[0];
-  const value = isDouble(type) ? e.double(a) : e.single(a);
+  const type = e.type(both);
+  const value = isDouble(type) ? e.double(e.operand(1)) : e.single(e.operand(1));
   const least = literal(isDouble(type) ? 2.2250738585072014e-308 : 1.1754943508222875e-38);
-  const tests: Readonly<Record<string, string>> = {
-    finite: `Number.isFinite(${value})`,
-    infinite: `Math.abs(${value})===Infinity`,
-    number: `${value}===${value}`,
-    notanumber: `${value}!==${value}`,
-    normal: `Math.abs(${value})>=${least}&&Math.abs(${value})<Infinity`,
-    subnormal: `Math.abs(${value})<${least}&&${value}!==0`,
-  };
-  const expression = tests[test ?? ""];
-  if (expression === undefined) throw e.unsupported("no such property");
-  e.setWord(to, `${expression}?1:0`);
+  const tests = new Map([
+    ["finite", `Number.isFinite(${value})`],
+    ["infinite", `Math.abs(${value})===Infinity`],
+    ["number", `${value}===${value}`],
+    ["notanumber", `${value}!==${value}`],
+    ["normal", `Math.abs(${value})>=${least}&&Math.abs(${value})<Infinity`],
+    ["subnormal", `Math.abs(${value})<${least}&&${value}!==0`],
+  ]);
+  const test = e.reading.find([...tests.keys()]);
+  if (test === undefined) throw e.unsupported(`it takes ${[...tests.keys()].map((each) => `.${each}`).join(", ")}`);
+  e.setPredicate(e.operand(0), `${tests.get(test)}?1:0`);
 }
 
-export const floatHandlers: Readonly<Record<string, Handler>> = {
-  add: (e) => binary(e, "+", "exactAdd"),
-  sub: (e) => binary(e, "-", "exactAdd"),
-  mul: (e) => binary(e, "*", "exactMul"),
-  fma,
-  mad: fma,
-  div: divide,
-  rcp: reciprocal,
-  sqrt: squareRoot,
-  rsqrt: reciprocalRoot,
-  neg: (e) => writeFloat(e, e.operand(0), `-(${readFloat(e, e.operand(1), typeOf(e.instruction))})`, typeOf(e.instruction)),
-  abs: (e) => writeFloat(e, e.operand(0), `Math.abs(${readFloat(e, e.operand(1), typeOf(e.instruction))})`, typeOf(e.instruction)),
-  min: (e) => extreme(e, "minimum"),
-  max: (e) => extreme(e, "maximum"),
-  ex2: approximation("exp2"),
-  lg2: approximation("log2"),
-  sin: approximation("sine"),
-  cos: approximation("cosine"),
-  tanh: approximation("hyperbolicTangent"),
-  copysign: copySign,
-  testp: testProperty,
-};
+export const floatHandlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+  ["add", (e) => binary(e, "+", "exactAdd")],
+  ["sub", (e) => binary(e, "-", "exactAdd")],
+  ["mul", (e) => binary(e, "*", "exactMul")],
+  ["fma", fma],
+  ["mad", fma],
+  ["div", divide],
+  ["rcp", reciprocal],
+  ["sqrt", squareRoot],
+  ["rsqrt", reciprocalRoot],
+  ["neg", sign((value) => `-(${value})`)],
+  ["abs", sign((value) => `Math.abs(${value})`)],
+  ["min", (e) => extreme(e, "minimum")],
+  ["max", (e) => extreme(e, "maximum")],
+  ["ex2", approximation("exp2")],
+  ["lg2", approximation("log2")],
+  ["sin", approximation("sine")],
+  ["cos", approximation("cosine")],
+  ["tanh", approximation("hyperbolicTangent", false)],
+  ["copysign", copySign],
+  ["testp", testProperty],
+]);

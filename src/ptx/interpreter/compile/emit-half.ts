@@ -1,58 +1,79 @@
 // Half-precision instructions (f16, bf16 and their pairs): values stay 16 bits in a word, and a helper does the arithmetic with one rounding.
-import type { PtxOperand } from "../types.js";
-import { type Emitter, typeOf } from "./emitter.js";
+import type { PtxOperand, ScalarType } from "../types.js";
+import type { Emitter } from "./emitter.js";
 import type { Handler } from "./emit-integer.js";
 
+const all: readonly ScalarType[] = ["f16", "f16x2", "bf16", "bf16x2"];
+
 /** The lanes of a packed word done one by one, or the one value of an unpacked register. */
-function each(e: Emitter, sources: readonly PtxOperand[], operation: (values: string[]) => string): void {
-  const packed = typeOf(e.instruction).endsWith("x2");
-  const words = sources.map((operand) => e.word(operand));
-  if (!packed) {
-    e.setWord(e.operand(0), operation(words.map((word) => `(${word}&65535)`)));
+function each(e: Emitter, type: ScalarType, sources: readonly PtxOperand[], operation: (values: string[]) => string): void {
+  const words = sources.map((operand) => e.word(operand, type));
+  if (!type.endsWith("x2")) {
+    e.setWord(e.operand(0), operation(words.map((word) => `(${word}&65535)`)), type);
     return;
   }
   const low = operation(words.map((word) => `(${word}&65535)`));
   const high = operation(words.map((word) => `(${word}>>>16)`));
-  e.setWord(e.operand(0), `(${low})|(${high})<<16`);
+  e.setWord(e.operand(0), `(${low})|(${high})<<16`, type);
 }
 
 export function halfKind(type: string): '"f16"' | '"bf16"' {
   return type.startsWith("bf16") ? '"bf16"' : '"f16"';
 }
 
-function finish(e: Emitter, value: string, kind: string): string {
-  const flushed = e.has("ftz") ? `flush16(${value})` : value;
-  if (e.has("sat")) return `saturate16(${kind},${flushed})`;
-  return e.has("relu") ? `relu16(${kind},${flushed})` : flushed;
+/** What an operation may be asked for besides its result. */
+interface Form {
+  operands: 1 | 2 | 3;
+  /** `.rn`, which is how it rounds in any case: it may say so, or it must. */
+  rounds?: "may" | "must";
+  saturates?: boolean;
+  relu?: boolean;
+  nan?: boolean;
 }
 
-function operation(name: string): Handler {
+function operation(name: string, { operands, rounds, saturates, relu, nan }: Form): Handler {
   return (e) => {
-    const kind = halfKind(typeOf(e.instruction));
-    const key = e.has("NaN") ? `${name}NaN` : name;
-    each(e, e.instruction.operands.slice(1), (values) => {
-      const inputs = [0, 1, 2].map((k) => (values[k] === undefined ? "0" : e.has("ftz") ? `flush16(${values[k]})` : values[k]));
-      return finish(e, `halfOperations.${key}(${kind},${inputs.join(",")})`, kind);
+    const type = e.type(all);
+    const kind = halfKind(type);
+    const binary16 = kind === '"f16"';
+    if (rounds !== undefined && !e.has("rn") && rounds === "must") throw e.unsupported("it takes .rn");
+    const flushes = binary16 && e.has("ftz");
+    const limits = saturates && binary16 && e.has("sat");
+    const positive = relu && !limits && e.has("relu");
+    const key = nan && e.has("NaN") ? `${name}NaN` : name;
+    const sources = Array.from({ length: operands }, (_, k) => e.operand(k + 1));
+    each(e, type, sources, (values) => {
+      const inputs = [0, 1, 2].map((k) => (values[k] === undefined ? "0" : flushes ? `flush16(${values[k]})` : values[k]));
+      const value = `halfOperations.${key}(${kind},${inputs.join(",")})`;
+      const flushed = flushes ? `flush16(${value})` : value;
+      if (limits) return `saturate16(${kind},${flushed})`;
+      return positive ? `relu16(${kind},${flushed})` : flushed;
     });
   };
 }
 
 function approximation(name: string): Handler {
   return (e) => {
-    const kind = halfKind(typeOf(e.instruction));
-    each(e, [e.operand(1)], ([value]) => finish(e, `fromNumber(${kind},${name}(toNumber(${kind},${value})))`, kind));
+    const type = e.type(all);
+    const kind = halfKind(type);
+    if (!e.has("approx")) throw e.unsupported("it takes .approx");
+    // ex2 of bfloat16 has no other form; it has no subnormal values to flush that an approximation would tell apart.
+    if (e.instruction.opcode === "ex2" && kind === '"bf16"' && !e.has("ftz")) throw e.unsupported("it takes .approx.ftz");
+    each(e, type, [e.operand(1)], ([value]) => `fromNumber(${kind},${name}(toNumber(${kind},${value})))`);
   };
 }
 
-export const halfHandlers: Readonly<Record<string, Handler>> = {
-  add: operation("add"),
-  sub: operation("sub"),
-  mul: operation("mul"),
-  fma: operation("fma"),
-  neg: operation("neg"),
-  abs: operation("abs"),
-  min: operation("min"),
-  max: operation("max"),
-  ex2: approximation("exp2"),
-  tanh: approximation("hyperbolicTangent"),
-};
+const sum: Form = { operands: 2, rounds: "may", saturates: true };
+
+export const halfHandlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+  ["add", operation("add", sum)],
+  ["sub", operation("sub", sum)],
+  ["mul", operation("mul", sum)],
+  ["fma", operation("fma", { operands: 3, rounds: "must", saturates: true, relu: true })],
+  ["neg", operation("neg", { operands: 1 })],
+  ["abs", operation("abs", { operands: 1 })],
+  ["min", operation("min", { operands: 2, nan: true })],
+  ["max", operation("max", { operands: 2, nan: true })],
+  ["ex2", approximation("exp2")],
+  ["tanh", approximation("hyperbolicTangent")],
+]);

@@ -1,8 +1,8 @@
 // Loads and stores. All memory of the device is one heap with a shadow byte for each byte, so that the common access is checked for bounds,
 // life and initialisation by one comparison; whatever fails it is looked at closely by `resolve`.
-import { type PtxOperand, type PtxRegister, type ScalarType, scalarBytes } from "../types.js";
+import { type PtxOperand, type ScalarType, scalarBytes } from "../types.js";
 import { windows } from "./emit-move.js";
-import { type Emitter, typeOf } from "./emitter.js";
+import type { Emitter } from "./emitter.js";
 
 /** Numbers of the state spaces in calls of `resolve`. */
 export const spaceCodes = { generic: 0, global: 1, shared: 2, local: 3, const: 4, param: 5 } as const;
@@ -11,18 +11,33 @@ export type SpaceName = keyof typeof spaceCodes;
 /** What an access does, for `resolve`; `strong` accesses are those that no race is reported for. */
 export const accessModes = { read: 0, write: 1, both: 2, strong: 4 } as const;
 
+/** The state space that an instruction names; generic if it names none. */
 export function spaceOf(e: Emitter): SpaceName {
-  for (const word of e.instruction.modifiers) {
-    const name = word.split("::")[0]!;
-    if (name !== "generic" && name in spaceCodes && (name === word || /^(shared|param)::/.test(word))) return name as SpaceName;
-  }
-  return "generic";
+  const found = e.reading.find(/^(global|local|const|shared(::(cta|cluster))?|param(::(entry|func))?)$/);
+  return (found?.split("::")[0] ?? "generic") as SpaceName;
 }
 
-const strongWords = ["volatile", "relaxed", "acquire", "release", "acq_rel", "mmio"];
+/** What a load or store promises about order. No race is reported of a strong one. */
+interface Order {
+  strong: boolean;
+  acquires: boolean;
+  releases: boolean;
+}
 
-export function isStrong(e: Emitter): boolean {
-  return e.has(...strongWords) || ["atom", "red", "mbarrier"].includes(e.instruction.opcode);
+/** Reads the words of the memory model, of which an access takes one of `words`. */
+function orderOf(e: Emitter, words: readonly string[]): Order {
+  const found = e.reading.find(words);
+  if (found === "relaxed") e.reading.skip(["mmio"]);
+  const scoped = found !== undefined && found !== "volatile" && found !== "weak";
+  if (scoped && !e.has("cta", "cluster", "gpu", "sys")) throw e.unsupported(`.${found} takes a scope, as .gpu`);
+  return { strong: scoped || found === "volatile", acquires: found === "acquire", releases: found === "release" };
+}
+
+/** Hints about caches, which change no result here. A policy is one operand more, at `index`. */
+export function skipHints(e: Emitter, words: readonly string[], index: number): void {
+  e.reading.skip(words);
+  e.reading.skip(/^L[12]::(evict_(normal|unchanged|first|last)|no_allocate)$/);
+  if (e.has("L2::cache_hint")) e.halves(e.operand(index), "b64");
 }
 
 function shadowMismatch(index: string, bytes: number, constant: boolean): string {
@@ -36,14 +51,48 @@ function shadowMismatch(index: string, bytes: number, constant: boolean): string
   return tests.join("||");
 }
 
+const verbs = ["loads", "stores", "updates"];
+
+/**
+ * What is wrong with an access of a variable by its name: undefined if it lies within, or if the variable's size is not known here. Addresses in
+ * registers are looked at when the kernel runs.
+ */
+function outsideVariable({ base, offset }: PtxOperand & { kind: "address" }, bytes: number, mode: number): string | undefined {
+  if (base.kind !== "variable" || base.variable.bytes === 0) return undefined;
+  const { name, bytes: size, space } = base.variable;
+  const first = base.offset + offset;
+  if (first >= 0 && first + bytes <= size) return undefined;
+  return `${verbs[mode & 3]} ${bytes} bytes at byte ${first} of "${name}" in ${space} memory, which has ${size} bytes`;
+}
+
+const fitsWord = (offset: number): boolean => offset === (offset | 0);
+
+/** The base of an address with so much of its offset that what is left is a word. */
+function displaced(e: Emitter, base: PtxOperand, offset: number): { low: string; high: string; rest: number } {
+  const [low, high] = e.address(base);
+  if (fitsWord(offset)) return { low, high, rest: offset };
+  const sum = e.temporary(`(${low}>>>0)+${offset >>> 0}`);
+  const carried = e.temporary(`(${high}+${Math.floor(offset / 2 ** 32)}+(${sum}>4294967295?1:0))|0`);
+  return { low: e.temporary(`${sum}|0`), high: carried, rest: 0 };
+}
+
 /** Emits the address of an access and its checks; gives the name of the heap index. */
 export function locate(e: Emitter, operand: PtxOperand, space: SpaceName, bytes: number, mode: number): string {
   if (operand.kind !== "address") throw e.unsupported("expected an address in brackets");
   const { base, offset } = operand;
+  if (base.kind === "variable" && space !== "generic" && base.variable.space !== space)
+    throw e.unsupported(`"${base.variable.name}" is in ${base.variable.space} memory`);
   const site = e.site;
+  const outside = outsideVariable(operand, bytes, mode);
+  if (outside !== undefined) return e.temporary(`outside(w,l,${site},${JSON.stringify(outside)},${bytes})`);
   const index = e.temporary();
-  if (space === "local" || (space === "param" && base.kind === "variable" && e.context.isLocal(base.variable))) {
-    const low = e.word(base);
+  const local = space === "local" || (space === "param" && base.kind === "variable" && e.context.isLocal(base.variable));
+  if ((local || space === "shared") && !fitsWord(offset)) {
+    const what = `${verbs[mode & 3]} ${bytes} bytes at an offset of ${offset}, beyond all ${local ? "local" : "shared"} memory`;
+    return e.temporary(`outside(w,l,${site},${JSON.stringify(what)},${bytes})`);
+  }
+  if (local) {
+    const [low] = e.address(base);
     e.line(`${index}=(${low}+${offset})|0;`);
     const lanes = `(${e.uniform("localBase", "w.localBase")}+l*${e.uniform("localBytes", "w.localBytes")})`;
     const at = e.temporary(`(${index}+${lanes})|0`);
@@ -52,8 +101,8 @@ export function locate(e: Emitter, operand: PtxOperand, space: SpaceName, bytes:
     );
     return at;
   }
-  const [low, high] = e.halves(base);
   if (space === "shared") {
+    const [low] = e.address(base);
     e.line(`${index}=(${low}+${offset})|0;`);
     const at = e.temporary(`(${index}+${e.uniform("sharedBase", "w.sharedBase")})|0`);
     const size = e.uniform("sharedBytes", "w.sharedBytes");
@@ -63,11 +112,12 @@ export function locate(e: Emitter, operand: PtxOperand, space: SpaceName, bytes:
     if (e.context.checks.races && mode < accessModes.strong) e.line(`else{${raceCheck(e, index, bytes, mode)}}`);
     return at;
   }
+  const { low, high, rest } = displaced(e, base, offset);
   const readOnly = (space === "const" || space === "param") && mode === accessModes.read;
-  e.line(`${index}=(${low}+${offset})|0;`);
+  e.line(`${index}=(${low}+${rest})|0;`);
   const wrong = high === String(windows.global) ? "" : `${high}!==${windows.global}||`;
   e.line(
-    `if(${wrong}${shadowMismatch(index, bytes, readOnly)})${index}=resolve(w,l,${site},${spaceCodes[space]},${high},${low},${offset},${bytes},${mode});`,
+    `if(${wrong}${shadowMismatch(index, bytes, readOnly)})${index}=resolve(w,l,${site},${spaceCodes[space]},${high},${low},${rest},${bytes},${mode});`,
   );
   if (e.context.checks.globalRaces && mode < accessModes.strong && (space === "global" || space === "generic")) {
     const here = space === "global" ? "" : `if(${high}===${windows.global})`;
@@ -100,103 +150,176 @@ function put(e: Emitter, to: PtxOperand, type: ScalarType, at: string): void {
   if (to.kind === "sink") return;
   if (to.kind !== "register") throw e.unsupported("a load gives to registers");
   const { register } = to;
+  e.reading.checkRegister(register, type, true);
   const signed = type.startsWith("s");
   const bytes = scalarBytes[type];
+  const width = scalarBytes[register.type];
+  const float = width === bytes && e.context.floatOnly.has(register.index);
   if (bytes === 16)
     e.setQuarters(
       to,
       [0, 1, 2, 3].map((k) => e.temporary(`G32[(${at}>>>2)+${k}]`)),
     );
   else if (bytes === 8) {
-    if (e.context.floatOnly.has(register.index)) e.setDouble(to, `GD[${at}>>>3]`);
-    else e.setHalves(to, `G32[${at}>>>2]`, `G32[(${at}>>>2)+1]`);
-  } else if (bytes === 4 && scalarBytes[register.type] === 4 && e.context.floatOnly.has(register.index)) e.setSingle(to, `GF[${at}>>>2]`);
+    if (float) e.setDouble(to, `GD[${at}>>>3]`, type);
+    else e.setHalves(to, `G32[${at}>>>2]`, `G32[(${at}>>>2)+1]`, type);
+  } else if (bytes === 4 && float) e.setSingle(to, `GF[${at}>>>2]`, type);
   else {
     const value =
       bytes === 4 ? `G32[${at}>>>2]` : bytes === 2 ? (signed ? `GI16[${at}>>>1]` : `G16[${at}>>>1]`) : signed ? `GI8[${at}]` : `G8[${at}]`;
-    putNarrow(e, to, register, value, signed, bytes);
+    if (width === 8) {
+      const low = e.temporary(value);
+      e.setHalves(to, low, signed ? `${low}>>31` : "0", type, true);
+    } else e.setWord(to, width === 2 && signed ? `${value}&65535` : value, type, true);
   }
-}
-
-function putNarrow(e: Emitter, to: PtxOperand, register: PtxRegister, value: string, signed: boolean, bytes: number): void {
-  const width = scalarBytes[register.type];
-  if (width === 8) {
-    const low = e.temporary(value);
-    e.setHalves(to, low, signed ? `${low}>>31` : "0");
-  } else e.setWord(to, width === 2 && (signed || bytes > 2) ? `${value}&65535` : value);
 }
 
 /** Writes a register's low bytes to the heap. */
 function take(e: Emitter, from: PtxOperand, type: ScalarType, at: string): void {
   const bytes = scalarBytes[type];
+  const float = from.kind === "register" && scalarBytes[from.register.type] === bytes && e.holdsFloat(from);
   if (bytes === 16) for (const [k, part] of e.quarters(from).entries()) e.line(`G32[(${at}>>>2)+${k}]=${part};`);
   else if (bytes === 8) {
-    if (e.holdsFloat(from)) {
-      const value = e.double(from);
+    if (float) {
+      const value = e.double(from, type);
       e.line(`if(${value}===${value})GD[${at}>>>3]=${value};else{G32[${at}>>>2]=0;G32[(${at}>>>2)+1]=-524288;}`);
     } else {
-      const [low, high] = e.halves(from);
+      const [low, high] = e.halves(from, type);
       e.line(`G32[${at}>>>2]=${low};G32[(${at}>>>2)+1]=${high};`);
     }
   } else if (bytes === 4) {
-    if (e.holdsFloat(from)) {
-      const value = e.single(from);
+    if (float) {
+      const value = e.single(from, type);
       e.line(`if(${value}===${value})GF[${at}>>>2]=${value};else G32[${at}>>>2]=2147483647;`);
-    } else e.line(`G32[${at}>>>2]=${e.word(from)};`);
-  } else if (bytes === 2) e.line(`G16[${at}>>>1]=${e.word(from)};`);
-  else e.line(`G8[${at}]=${e.word(from)};`);
+    } else e.line(`G32[${at}>>>2]=${e.word(from, type, true)};`);
+  } else if (bytes === 2) e.line(`G16[${at}>>>1]=${e.word(from, type, true)};`);
+  else e.line(`G8[${at}]=${e.word(from, type, true)};`);
 }
 
-function vectorLength(e: Emitter): number {
-  const word = e.instruction.modifiers.find((each) => /^v[248]$/.test(each));
-  return word === undefined ? 1 : Number(word.slice(1));
+/** How many elements an access has. */
+export function vectorLength(e: Emitter): number {
+  return Number(e.reading.find(["v2", "v4", "v8"])?.slice(1) ?? 1);
 }
 
-function elements(operand: PtxOperand, count: number): PtxOperand[] {
-  return operand.kind === "vector" && count > 1 ? operand.elements : [operand];
+/** The elements of a vector operand, or the one operand of an access without. */
+export function elementsOf(e: Emitter, operand: PtxOperand, count: number): PtxOperand[] {
+  if (count === 1) return [operand];
+  if (operand.kind !== "vector" || operand.elements.length !== count) throw e.unsupported(`.v${count} takes ${count} registers in braces`);
+  return operand.elements;
+}
+
+const stored: readonly ScalarType[] = [
+  "b8",
+  "u8",
+  "s8",
+  "b16",
+  "u16",
+  "s16",
+  "b32",
+  "u32",
+  "s32",
+  "f32",
+  "b64",
+  "u64",
+  "s64",
+  "f64",
+  "b128",
+];
+
+/** The type of an access, its elements and the bytes of all of them. */
+function accessShape(e: Emitter): { type: ScalarType; count: number; size: number; bytes: number } {
+  const type = e.type(stored);
+  const count = vectorLength(e);
+  const size = scalarBytes[type];
+  if (size * count > 32) throw e.unsupported(`${size * count} bytes at once; it takes at most 32`);
+  return { type, count, size, bytes: size * count };
 }
 
 export function load(e: Emitter): void {
-  const type = typeOf(e.instruction);
+  const { type, count, size, bytes } = accessShape(e);
+  const order = e.instruction.opcode === "ld" ? orderOf(e, ["weak", "volatile", "relaxed", "acquire"]) : undefined;
   const space = spaceOf(e);
+  if (order !== undefined) {
+    skipHints(
+      e,
+      order.strong ? ["L2::64B", "L2::128B", "L2::256B"] : ["ca", "cg", "cs", "lu", "cv", "nc", "L2::64B", "L2::128B", "L2::256B"],
+      2,
+    );
+    e.reading.skip(["unified"]);
+  }
   const [to, from] = [e.operand(0), e.operand(1)];
-  const count = vectorLength(e);
-  const size = scalarBytes[type];
+  const results = elementsOf(e, to, count);
   const entry = from.kind === "address" && from.base.kind === "variable" ? e.context.entryParameter(from.base.variable) : undefined;
   if (space === "param" && entry !== undefined && from.kind === "address" && from.base.kind === "variable") {
-    const offset = entry + from.base.offset + from.offset;
-    const base = e.uniform("paramBase", "w.paramBase");
-    for (const [k, element] of elements(to, count).entries()) put(e, element, type, `(${base}+${offset + k * size})`);
+    loadParameter(e, from, entry, { type, size, bytes }, results);
     return;
   }
-  const strong = isStrong(e);
-  const at = locate(e, from, space, size * count, strong ? accessModes.read | accessModes.strong : accessModes.read);
-  if (strong) e.line(`w.observe(${e.has("acquire")});`);
-  for (const [k, element] of elements(to, count).entries()) put(e, element, type, k === 0 ? at : `(${at}+${k * size})`);
+  const strong = order?.strong === true;
+  const at = locate(e, from, space, bytes, strong ? accessModes.read | accessModes.strong : accessModes.read);
+  if (strong) e.line(`w.observe(${order.acquires});`);
+  for (const [k, element] of results.entries()) put(e, element, type, k === 0 ? at : `(${at}+${k * size})`);
+}
+
+/** A kernel's parameter, whose place is known: what is wrong with it is told if it comes to be loaded. */
+function loadParameter(
+  e: Emitter,
+  from: PtxOperand & { kind: "address" },
+  entry: number,
+  { type, size, bytes }: { type: ScalarType; size: number; bytes: number },
+  results: readonly PtxOperand[],
+): void {
+  const { base } = from as { base: PtxOperand & { kind: "variable" } };
+  const offset = entry + base.offset + from.offset;
+  let at = `(${e.uniform("paramBase", "w.paramBase")}+${offset})`;
+  const outside = outsideVariable(from, bytes, accessModes.read);
+  if (outside !== undefined) at = e.temporary(`outside(w,l,${e.site},${JSON.stringify(outside)},${bytes})`);
+  else if (offset % bytes !== 0)
+    at = e.temporary(`resolve(w,l,${e.site},${spaceCodes.param},${windows.global},paramBase,${offset},${bytes},0)`);
+  for (const [k, element] of results.entries()) put(e, element, type, k === 0 ? at : `(${at}+${k * size})`);
 }
 
 export function store(e: Emitter): void {
-  const type = typeOf(e.instruction);
-  const count = vectorLength(e);
-  const size = scalarBytes[type];
-  const strong = isStrong(e);
-  const values = elements(e.operand(1), count);
+  const { type, count, size, bytes } = accessShape(e);
+  const order = orderOf(e, ["weak", "volatile", "relaxed", "release"]);
+  const space = spaceOf(e);
+  skipHints(e, order.strong ? [] : ["wb", "cg", "cs", "wt"], 2);
+  const values = elementsOf(e, e.operand(1), count);
   // Conversions come first, so that a store that fails leaves nothing half done.
-  const at = locate(e, e.operand(0), spaceOf(e), size * count, strong ? accessModes.write | accessModes.strong : accessModes.write);
+  const at = locate(e, e.operand(0), space, bytes, order.strong ? accessModes.write | accessModes.strong : accessModes.write);
   for (const [k, value] of values.entries()) take(e, value, type, k === 0 ? at : `(${at}+${k * size})`);
-  if (strong) e.line(`w.publish(${e.has("release")});`);
+  if (order.strong) e.line(`w.publish(${order.releases});`);
   e.uniform("wrote", "w.launch.progress++");
 }
 
+const completes = "mbarrier::complete_tx::bytes";
+
 /** st.async: stores to the shared memory of a block of the cluster and counts the bytes at a barrier there. */
 export function storeAsync(e: Emitter): void {
-  const type = typeOf(e.instruction);
-  const count = vectorLength(e);
-  const size = scalarBytes[type];
-  const at = locate(e, e.operand(0), "shared", size * count, accessModes.write | accessModes.strong);
-  for (const [k, value] of elements(e.operand(1), count).entries()) take(e, value, type, k === 0 ? at : `(${at}+${k * size})`);
+  e.reading.skip(["async", "weak", completes]);
+  const { type, count, size, bytes } = accessShape(e);
+  if (spaceOf(e) !== "shared") throw e.unsupported("it takes .shared::cluster");
+  const at = locate(e, e.operand(0), "shared", bytes, accessModes.write | accessModes.strong);
+  for (const [k, value] of elementsOf(e, e.operand(1), count).entries()) take(e, value, type, k === 0 ? at : `(${at}+${k * size})`);
   const barrier = locate(e, e.operand(2), "shared", 8, accessModes.both | accessModes.strong);
-  e.line(`w.publish(true);mbarrierComplete(w,l,${e.site},${barrier},${size * count});`);
+  e.line(`w.publish(true);mbarrierComplete(w,l,${e.site},${barrier},${bytes});`);
+}
+
+/** What a group of asynchronous copies is waited for with. */
+function waitForCopies(e: Emitter, bulk: boolean): boolean {
+  if (e.has("commit_group")) {
+    if (!bulk) e.line("w.copies?.commit(l);");
+    return true;
+  }
+  if (!bulk && e.has("wait_all")) {
+    e.line("w.copies?.waitForAll(l);");
+    return true;
+  }
+  if (!e.has("wait_group")) return false;
+  if (bulk) e.reading.skip(["read"]);
+  const pending = e.operand(0);
+  if (pending.kind !== "integer" || pending.value < 0n) throw e.unsupported("it takes a number of groups");
+  if (!bulk) e.line(`w.copies?.wait(l,${e.word(pending, "u32")});`);
+  return true;
 }
 
 /**
@@ -204,49 +327,65 @@ export function storeAsync(e: Emitter): void {
  * object, and from it, which is done at once: its commits and waits have nothing to do.
  */
 export function copyAsync(e: Emitter): void {
-  const { modifiers, operands } = e.instruction;
+  if (!e.has("async")) throw e.unsupported("only cp.async is modelled");
   const bulk = e.has("bulk");
-  if (e.has("commit_group")) {
-    if (!bulk) e.line("w.copies?.commit(l);");
-    return;
-  }
-  if (e.has("wait_all")) {
-    e.line("w.copies?.waitForAll(l);");
-    return;
-  }
-  if (modifiers.some((word) => /^wait_group/.test(word))) {
-    if (!bulk) e.line(`w.copies?.wait(l,${e.word(e.operand(0))});`);
-    return;
-  }
-  if (e.has("mbarrier") && e.has("arrive")) {
-    e.line("w.copies?.waitForAll(l);");
-    if (!e.has("noinc")) return;
-    const barrier = locate(e, e.operand(0), "shared", 8, accessModes.both | accessModes.strong);
-    e.line(`mbarrierArrive(w,l,${e.site},${barrier},1,0,false);`);
-    return;
-  }
-  if (e.has("tensor") || e.has("reduce") || e.has("prefetch")) throw e.unsupported("only plain copies are modelled");
-  const toShared = modifiers.findIndex((word) => word.startsWith("shared")) < modifiers.indexOf("global");
-  const bytes = e.word(e.operand(2));
-  const used = !bulk && operands[3] !== undefined ? e.word(operands[3]) : bytes;
+  if (waitForCopies(e, bulk)) return;
+  if (bulk) copyBulk(e);
+  else if (e.has("mbarrier")) arriveAfterCopies(e);
+  else copySmall(e);
+}
+
+function arriveAfterCopies(e: Emitter): void {
+  e.type(["b64"]);
+  if (!e.has("arrive")) throw e.unsupported("it takes .arrive");
+  e.line("w.copies?.waitForAll(l);");
+  const space = spaceOf(e);
+  const counts = e.has("noinc");
+  const barrier = locate(e, e.operand(0), space, 8, accessModes.both | accessModes.strong);
+  if (counts) e.line(`mbarrierArrive(w,l,${e.site},${barrier},1,0,false);`);
+}
+
+/** Where a copy goes or comes from. */
+const isShared = (e: Emitter): boolean => e.has("shared", "shared::cta", "shared::cluster");
+
+function copySmall(e: Emitter): void {
+  const cached = e.reading.find(["ca", "cg"]);
+  if (cached === undefined || !isShared(e) || !e.has("global")) throw e.unsupported("it takes .ca or .cg, .shared and .global");
+  const [size, source] = [e.operand(2), e.reading.optional(3)];
+  const sizes = cached === "cg" ? [16n] : [4n, 8n, 16n];
+  if (size.kind !== "integer" || !sizes.includes(size.value)) throw e.unsupported(`it copies ${sizes.join(", ")} bytes`);
+  skipHints(e, ["L2::64B", "L2::128B", "L2::256B"], e.reading.operandCount - 1);
+  const bytes = String(size.value);
+  let used = bytes;
+  if (source !== undefined && (source.kind === "not" || (source.kind === "register" && source.register.type === "pred")))
+    used = `(${e.predicate(source)}?0:${bytes})`;
+  else if (source !== undefined && e.reading.operandCount - (e.has("L2::cache_hint") ? 1 : 0) > 3) used = e.word(source, "u32");
   const [toLow, toHigh] = addressHalves(e, e.operand(0));
   const [fromLow, fromHigh] = addressHalves(e, e.operand(1));
-  if (!bulk) {
-    e.line(`copyLater(w,l,${e.site},${toHigh},${toLow},${fromHigh},${fromLow},${bytes},${used});`);
-    return;
-  }
-  const barrier = operands[3];
-  if (toShared && barrier?.kind === "address") {
-    const at = locate(e, barrier, "shared", 8, accessModes.both | accessModes.strong);
+  e.line(`copyLater(w,l,${e.site},${toHigh},${toLow},${fromHigh},${fromLow},${bytes},${used});`);
+}
+
+function copyBulk(e: Emitter): void {
+  const spaces = e.instruction.modifiers.filter((word) => word === "global" || word.startsWith("shared"));
+  const toShared = spaces[0] !== "global";
+  if (!isShared(e) || !e.has("global") || spaces.length !== 2)
+    throw e.unsupported("only copies between shared and global memory are modelled");
+  if (!e.has(toShared ? completes : "bulk_group")) throw e.unsupported(`it takes .${toShared ? completes : "bulk_group"}`);
+  skipHints(e, [], toShared ? 4 : 3);
+  const bytes = e.word(e.operand(2), "u32");
+  const [toLow, toHigh] = addressHalves(e, e.operand(0));
+  const [fromLow, fromHigh] = addressHalves(e, e.operand(1));
+  if (toShared) {
+    const at = locate(e, e.operand(3), "shared", 8, accessModes.both | accessModes.strong);
     e.line(`copyBulk(w,l,${e.site},${toHigh},${toLow},${fromHigh},${fromLow},${bytes},${at});`);
-    return;
+  } else {
+    const [to, from] = [spaceCodes.global, spaceCodes.shared];
+    e.line(`copyBytes(w,l,${e.site},${to},${toHigh},${toLow},${from},${fromHigh},${fromLow},${bytes},${bytes});`);
   }
-  const spaces = toShared ? [spaceCodes.shared, spaceCodes.global] : [spaceCodes.global, spaceCodes.shared];
-  e.line(`copyBytes(w,l,${e.site},${spaces[0]},${toHigh},${toLow},${spaces[1]},${fromHigh},${fromLow},${bytes},${used});`);
 }
 
 function addressHalves(e: Emitter, operand: PtxOperand): [string, string] {
   if (operand.kind !== "address") throw e.unsupported("expected an address in brackets");
-  const [low, high] = e.halves(operand.base);
-  return operand.offset === 0 ? [low, high] : [`(${low}+${operand.offset}|0)`, high];
+  const { low, high, rest } = displaced(e, operand.base, operand.offset);
+  return rest === 0 ? [low, high] : [`(${low}+${rest}|0)`, high];
 }

@@ -1,21 +1,33 @@
 // Moves: mov with packing and unpacking, address conversions, and questions about addresses.
-import { type PtxOperand, scalarBytes } from "../types.js";
-import { isWideInteger } from "./emit-integer.js";
-import { type Emitter, typeOf } from "./emitter.js";
+import { type PtxOperand, type ScalarType, scalarBytes } from "../types.js";
+import type { Emitter } from "./emitter.js";
 
 /** High words of generic addresses, by which a space is told: see memory.ts. */
 export const windows = { shared: 1, local: 2, function: 3, global: 7 } as const;
 
+/** The untyped type of so many bytes. */
+const bitsOf = new Map<number, ScalarType>([
+  [1, "b8"],
+  [2, "b16"],
+  [4, "b32"],
+  [8, "b64"],
+]);
+
+/** The type of each of the parts that a move puts together or takes apart. */
+function partType(e: Emitter, { elements }: PtxOperand & { kind: "vector" }, bytes: number): ScalarType {
+  const type = elements.length > 1 ? bitsOf.get(bytes / elements.length) : undefined;
+  if (type === undefined) throw e.unsupported(`${bytes} bytes are not ${elements.length} parts`);
+  return type;
+}
+
 function pieces(e: Emitter, operand: PtxOperand & { kind: "vector" }, bytes: number): string[] {
+  const type = partType(e, operand, bytes);
+  const size = scalarBytes[type];
+  if (size >= 4) return operand.elements.flatMap((element) => (size === 8 ? e.halves(element, type) : [e.word(element, type)]));
   const words: string[] = [];
-  const size = bytes / operand.elements.length;
-  if (size >= 4) {
-    for (const element of operand.elements) words.push(...(size === 8 ? e.halves(element) : [e.word(element)]));
-    return words;
-  }
   for (let at = 0; at < bytes; at += 4) {
     const parts = operand.elements.slice(at / size, (at + 4) / size).map((element, k) => {
-      const value = `(${e.word(element)}&${2 ** (8 * size) - 1})`;
+      const value = `(${e.word(element, type, size === 1)}&${2 ** (8 * size) - 1})`;
       return k === 0 ? value : `${value}<<${8 * size * k}`;
     });
     words.push(`(${parts.join("|")})`);
@@ -25,25 +37,26 @@ function pieces(e: Emitter, operand: PtxOperand & { kind: "vector" }, bytes: num
 
 /** mov {a, b}, c: the fields of c from the lowest up. */
 function unpack(e: Emitter, to: PtxOperand & { kind: "vector" }, words: string[], bytes: number): void {
-  const size = bytes / to.elements.length;
+  const type = partType(e, to, bytes);
+  const size = scalarBytes[type];
   const kept = words.map((word) => e.temporary(word));
   for (const [k, element] of to.elements.entries()) {
     if (element.kind === "sink") continue;
-    if (size === 8) e.setHalves(element, kept[2 * k]!, kept[2 * k + 1]!);
-    else if (size === 4) e.setWord(element, kept[k]!);
-    else {
-      const at = k * size;
-      e.setWord(element, `(${kept[at >> 2]}>>>${8 * (at & 3)})&${2 ** (8 * size) - 1}`);
-    }
+    const at = k * size;
+    if (size === 8) e.setHalves(element, kept[2 * k]!, kept[2 * k + 1]!, type);
+    else if (size === 4) e.setWord(element, kept[k]!, type);
+    else e.setWord(element, `(${kept[at >> 2]}>>>${8 * (at & 3)})&${2 ** (8 * size) - 1}`, type, size === 1);
   }
 }
 
+const whole: readonly ScalarType[] = ["b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64"];
+
 export function move(e: Emitter): void {
-  const type = typeOf(e.instruction);
+  const type = e.type(["pred", ...whole, "b128"]);
   const bytes = scalarBytes[type];
   const [to, from] = [e.operand(0), e.operand(1)];
   if (to.kind === "vector") {
-    const words = bytes === 16 ? e.quarters(from) : bytes === 8 ? e.halves(from) : [e.word(from)];
+    const words = bytes === 16 ? e.quarters(from) : bytes === 8 ? e.halves(from, type) : [e.word(from, type)];
     unpack(e, to, words, bytes);
   } else if (from.kind === "vector") {
     const words = pieces(e, from, bytes);
@@ -54,61 +67,68 @@ export function move(e: Emitter): void {
       );
     else if (bytes === 8) {
       const low = e.temporary(words[0]!);
-      e.setHalves(to, low, words[1]!);
-    } else e.setWord(to, words[0]!);
-  } else if (type === "pred") e.setWord(to, e.predicate(from));
+      e.setHalves(to, low, words[1]!, type);
+    } else e.setWord(to, words[0]!, type);
+  } else if (type === "pred") e.setPredicate(to, e.predicate(from));
   else if (bytes === 16) e.setQuarters(to, e.quarters(from));
-  else if (to.kind === "register" && e.prefersFloat(from, to.register)) {
-    if (e.isWide(to.register)) e.setDouble(to, e.double(from));
-    else e.setSingle(to, e.single(from));
+  else if (to.kind === "register" && e.prefersFloat(from, to.register, type)) {
+    if (bytes === 8) e.setDouble(to, e.double(from, type), type);
+    else e.setSingle(to, e.single(from, type), type);
   } else if (bytes === 8) {
-    const [low, high] = e.halves(from);
-    e.setHalves(to, low, high);
-  } else e.setWord(to, bytes === 2 ? `${e.word(from)}&65535` : e.word(from));
+    const [low, high] = e.halves(from, type);
+    e.setHalves(to, low, high, type);
+  } else e.setWord(to, bytes === 2 ? `${e.word(from, type)}&65535` : e.word(from, type), type);
+}
+
+/** The state space that an instruction names, and whether it is the part of shared memory that other blocks have too. */
+function spaceNamed(e: Emitter): { space: string; whole: string } {
+  const found = e.reading.find(/^(const|global|local|param|shared)(::\w+)?$/);
+  if (found === undefined) throw e.unsupported("it takes a state space");
+  return { space: found.split("::")[0]!, whole: found };
 }
 
 /** cvta.space: an address of a space as a generic one; cvta.to.space: back. */
 export function convertAddress(e: Emitter): void {
+  const type = e.type(["u32", "u64"]);
+  if (type === "u32") throw e.unsupported("addresses of 32 bits are not modelled");
+  const back = e.has("to");
+  const { space } = spaceNamed(e);
   const [to, from] = [e.operand(0), e.operand(1)];
-  const [low, high] = e.halves(from);
-  const shared = e.instruction.modifiers.some((word) => word.startsWith("shared"));
-  const windowed = shared ? windows.shared : e.has("local") ? windows.local : undefined;
+  const [low, high] = e.halves(from, type);
+  const windowed = space === "shared" ? windows.shared : space === "local" ? windows.local : undefined;
   // A variable's own address is generic already where its space is a part of global memory.
-  if (windowed === undefined) e.setHalves(to, low, high);
-  else if (e.has("to")) e.setHalves(to, low, "0");
-  else e.setHalves(to, low, String(windowed));
+  if (windowed === undefined) e.setHalves(to, low, high, type);
+  else if (back) e.setHalves(to, low, "0", type);
+  else e.setHalves(to, low, String(windowed), type);
 }
 
 export function isSpace(e: Emitter): void {
-  const [, high] = e.halves(e.operand(1));
-  const shared = e.instruction.modifiers.find((word) => word.startsWith("shared"));
-  const from = e.operand(1);
-  if (shared === "shared::cta" || shared === "shared") {
-    const [low] = e.halves(from);
-    e.setWord(e.operand(0), `${high}===${windows.shared}&&w.ownShared(${low})?1:0`);
-  } else if (shared !== undefined) e.setWord(e.operand(0), `${high}===${windows.shared}?1:0`);
-  else if (e.has("local")) e.setWord(e.operand(0), `${high}===${windows.local}?1:0`);
-  else {
-    const [low] = e.halves(from);
-    const readOnly = `isReadOnly(${low})`;
-    if (e.has("global")) e.setWord(e.operand(0), `${high}===${windows.global}&&!${readOnly}?1:0`);
-    else e.setWord(e.operand(0), `${high}===${windows.global}&&${readOnly}?1:0`);
-  }
+  const { space, whole: named } = spaceNamed(e);
+  const [low, high] = e.halves(e.operand(1), "u64");
+  const to = e.operand(0);
+  if (space === "shared" && named !== "shared::cluster") e.setPredicate(to, `${high}===${windows.shared}&&w.ownShared(${low})?1:0`);
+  else if (space === "shared") e.setPredicate(to, `${high}===${windows.shared}?1:0`);
+  else if (space === "local") e.setPredicate(to, `${high}===${windows.local}?1:0`);
+  else e.setPredicate(to, `${high}===${windows.global}&&${space === "global" ? "!" : ""}isReadOnly(${low})?1:0`);
 }
 
 /** mapa: the address of the same shared byte in another block of the cluster. */
 export function mapAddress(e: Emitter): void {
+  const type = e.type(["u32", "u64"]);
+  const inSpace = e.has("shared::cluster");
   const [to, from] = [e.operand(0), e.operand(1)];
-  const rank = e.word(e.operand(2));
-  const wide = isWideInteger(typeOf(e.instruction));
-  const [low] = e.halves(from);
+  const rank = e.word(e.operand(2), "u32");
+  const low = type === "u64" ? e.halves(from, type)[0] : e.word(from, type);
   const mapped = e.temporary(`w.mapShared(${low},${rank},l,${e.site})`);
-  if (!wide) e.setWord(to, mapped);
-  else e.setHalves(to, mapped, e.has("shared::cluster") ? "0" : String(windows.shared));
+  if (type === "u32") e.setWord(to, mapped, type);
+  else e.setHalves(to, mapped, inSpace ? "0" : String(windows.shared), type);
 }
 
 /** getctarank: which block of the cluster a shared address belongs to. */
 export function addressRank(e: Emitter): void {
-  const [low] = e.halves(e.operand(1));
-  e.setWord(e.operand(0), `w.rankOfShared(${low})`);
+  const type = e.type(["u32", "u64"]);
+  e.reading.skip(["shared::cluster"]);
+  const from = e.operand(1);
+  const low = type === "u64" ? e.halves(from, type)[0] : e.word(from, type);
+  e.setWord(e.operand(0), `w.rankOfShared(${low})`, "u32");
 }

@@ -1,7 +1,8 @@
 // Writes the JavaScript of one segment: a loop over the active lanes, with registers in local variables that are read from the warp's file
 // on first use and written back if something later reads them. What an instruction computes is said in the emit-*.ts files.
-import { UnsupportedPtxError } from "../errors.js";
+import type { UnsupportedPtxError } from "../errors.js";
 import { type PtxInstruction, type PtxOperand, type PtxRegister, scalarBytes, type PtxVariable, type ScalarType } from "../types.js";
+import { Reading } from "./reading.js";
 import type { RegisterFile } from "./registers.js";
 import { specialRegister } from "./special.js";
 
@@ -37,18 +38,16 @@ interface Held {
   changed: boolean;
 }
 
-/** A JavaScript literal of a number. */
+/** A JavaScript literal of a number, which may stand after any operator. */
 export function literal(value: number): string {
-  return Object.is(value, -0) ? "-0" : value < 0 ? `(${value})` : String(value);
+  return Object.is(value, -0) ? "(-0)" : value < 0 ? `(${value})` : String(value);
 }
 
-/** The scalar type an instruction is of: the last one among its modifiers. */
-export function typeOf(instruction: PtxInstruction): ScalarType {
-  for (let k = instruction.modifiers.length - 1; k >= 0; k--) {
-    const word = instruction.modifiers[k]!;
-    if (Object.hasOwn(scalarBytes, word)) return word as ScalarType;
-  }
-  throw new UnsupportedPtxError(`"${instruction.text}" has no type`, instruction.line);
+const numbers = new DataView(new ArrayBuffer(8));
+
+/** Low and high word of 64 bits as literals. */
+function halvesOf(bits: bigint): [low: string, high: string] {
+  return [literal(Number(BigInt.asIntN(32, bits))), literal(Number(BigInt.asIntN(32, bits >> 32n)))];
 }
 
 export class Emitter {
@@ -62,25 +61,33 @@ export class Emitter {
   private readonly registers = new Map<number, PtxRegister>();
   private readonly locals = new Set<string>();
   private temporaries = 0;
-  instruction!: PtxInstruction;
+  /** The instruction's modifiers and operands. */
+  reading!: Reading;
   guarded = false;
 
   constructor(context: CompileContext) {
     this.context = context;
   }
 
-  unsupported(what = "not modelled"): UnsupportedPtxError {
-    return new UnsupportedPtxError(`"${this.instruction.text}": ${what}`, this.instruction.line);
+  get instruction(): PtxInstruction {
+    return this.reading.instruction;
+  }
+
+  unsupported(what?: string): UnsupportedPtxError {
+    return this.reading.unsupported(what);
   }
 
   has(...words: string[]): boolean {
-    return words.some((word) => this.instruction.modifiers.includes(word));
+    return this.reading.has(...words);
   }
 
   operand(index: number): PtxOperand {
-    const operand = this.instruction.operands[index];
-    if (operand === undefined) throw this.unsupported(`operand ${index + 1} is missing`);
-    return operand;
+    return this.reading.operand(index);
+  }
+
+  /** The type that the instruction is of: the last one among its modifiers. */
+  type(allowed?: readonly ScalarType[]): ScalarType {
+    return this.reading.type(allowed);
   }
 
   get site(): number {
@@ -107,11 +114,17 @@ export class Emitter {
     return name;
   }
 
+  /** Makes an instruction the one that operands are read of. */
+  begin(instruction: PtxInstruction): void {
+    this.reading = new Reading(instruction);
+  }
+
   /** Emits one instruction, under its guard if it has one. */
   emit(instruction: PtxInstruction, handler: (emitter: Emitter) => void, skipped?: string): void {
-    this.instruction = instruction;
+    this.begin(instruction);
     if (instruction.guard === undefined) {
       handler(this);
+      this.reading.refuseUnread();
       return;
     }
     const { register, negated } = instruction.guard;
@@ -120,6 +133,7 @@ export class Emitter {
     this.out = [];
     this.guarded = true;
     handler(this);
+    this.reading.refuseUnread();
     this.guarded = false;
     const body = this.out.join("");
     this.out = saved;
@@ -190,11 +204,11 @@ export class Emitter {
     held.float = true;
   }
 
-  /** True where a copy of this operand should move a float rather than bits. */
-  prefersFloat(operand: PtxOperand, destination: PtxRegister): boolean {
+  /** True where a copy of this operand should move a float rather than bits: never a NaN that may have bits of its own. */
+  prefersFloat(operand: PtxOperand, destination: PtxRegister, type: ScalarType): boolean {
     if (!this.context.floatOnly.has(destination.index)) return false;
     if (operand.kind === "register") return scalarBytes[operand.register.type] === scalarBytes[destination.type];
-    return operand.kind === "float";
+    return operand.kind === "float" && (type === "f32" || type === "f64") && !Number.isNaN(operand.value);
   }
 
   /** True where the operand is at hand as a float and not as bits: a result of arithmetic, or a register that is only ever a float. */
@@ -205,92 +219,86 @@ export class Emitter {
     return this.context.floatOnly.has(operand.register.index);
   }
 
-  /** 32 bits (or fewer, zero-extended) of an operand, as a signed integer expression. */
-  word(operand: PtxOperand): string {
-    switch (operand.kind) {
-      case "register":
-        this.needBits(operand.register);
-        return this.isWide(operand.register) ? `l${operand.register.index}` : `i${operand.register.index}`;
-      case "integer":
-        return literal(Number(BigInt.asIntN(32, operand.value)));
-      case "float":
-        return literal(Number(BigInt.asIntN(32, operand.bits)));
-      case "special":
-        return specialRegister(this, operand.name).low;
-      case "variable":
-        return this.context.address(operand).low;
-      case "function":
-        return this.context.functionAddress(operand.name).low;
-      default:
-        throw this.unsupported(`an operand cannot be a ${operand.kind} here`);
-    }
+  /** What is no register and no constant, as halves: a special register, or the address of a variable or function. */
+  private other(operand: PtxOperand, type: ScalarType): { low: string; high: string } {
+    if (operand.kind === "special" && type !== "f32" && type !== "f64") return specialRegister(this, operand.name);
+    if (operand.kind === "variable" && scalarBytes[type] >= 4) return this.context.address(operand);
+    if (operand.kind === "function" && scalarBytes[type] === 8) return this.context.functionAddress(operand.name);
+    throw this.unsupported(`a ${operand.kind} cannot stand where .${type} is expected`);
   }
 
-  /** 64 bits of an operand as two halves; a narrower register is zero-extended. */
-  halves(operand: PtxOperand): [low: string, high: string] {
-    switch (operand.kind) {
-      case "register":
-        this.needBits(operand.register);
-        return this.isWide(operand.register)
-          ? [`l${operand.register.index}`, `h${operand.register.index}`]
-          : [`i${operand.register.index}`, "0"];
-      case "integer":
-        return [literal(Number(BigInt.asIntN(32, operand.value))), literal(Number(BigInt.asIntN(32, operand.value >> 32n)))];
-      case "float":
-        return [literal(Number(BigInt.asIntN(32, operand.bits))), literal(Number(BigInt.asIntN(32, operand.bits >> 32n)))];
-      case "special": {
-        const { low, high } = specialRegister(this, operand.name);
-        return [low, high];
-      }
-      case "variable": {
-        const { low, high } = this.context.address(operand);
-        return [low, high];
-      }
-      case "function": {
-        const { low, high } = this.context.functionAddress(operand.name);
-        return [low, high];
-      }
-      default:
-        throw this.unsupported(`an operand cannot be a ${operand.kind} here`);
+  /** The low word of an operand of a type, as a signed integer expression; types of fewer bits have zeros above. `wider`: also of a larger register. */
+  word(operand: PtxOperand, type: ScalarType = "b32", wider = false): string {
+    if (operand.kind === "register") {
+      this.reading.checkRegister(operand.register, type, wider);
+      this.needBits(operand.register);
+      return this.isWide(operand.register) ? `l${operand.register.index}` : `i${operand.register.index}`;
     }
+    if (operand.kind === "integer" || operand.kind === "float") return halvesOf(this.reading.constantBits(operand, type))[0];
+    return this.other(operand, type).low;
+  }
+
+  /** 64 bits of an operand as two halves. */
+  halves(operand: PtxOperand, type: ScalarType = "b64"): [low: string, high: string] {
+    if (operand.kind === "register") {
+      this.reading.checkRegister(operand.register, type);
+      this.needBits(operand.register);
+      return [`l${operand.register.index}`, `h${operand.register.index}`];
+    }
+    if (operand.kind === "integer" || operand.kind === "float") return halvesOf(this.reading.constantBits(operand, type));
+    const { low, high } = this.other(operand, type);
+    return [low, high];
+  }
+
+  /** An address, or what else may have 32 or 64 bits, as two halves. */
+  address(operand: PtxOperand): [low: string, high: string] {
+    const narrow = operand.kind === "register" && scalarBytes[operand.register.type] !== 8;
+    return narrow ? [this.word(operand, "u32"), "0"] : this.halves(operand, "u64");
   }
 
   /** 128 bits of a register as four words. */
   quarters(operand: PtxOperand): string[] {
-    if (operand.kind !== "register" || scalarBytes[operand.register.type] !== 16) throw this.unsupported("expected a .b128 register");
+    if (operand.kind !== "register") throw this.unsupported("expected a .b128 register");
+    this.reading.checkRegister(operand.register, "b128");
     this.needBits(operand.register);
     return [0, 1, 2, 3].map((part) => `q${operand.register.index}_${part}`);
   }
 
-  single(operand: PtxOperand): string {
-    if (operand.kind === "float") return literal(operand.double ? Math.fround(operand.value) : operand.value);
+  /** An operand of 32 bits as a JavaScript number. `type`: what is expected there, if it is untyped bits. */
+  single(operand: PtxOperand, type: ScalarType = "f32"): string {
     if (operand.kind === "register") {
+      this.reading.checkRegister(operand.register, type);
       this.needFloat(operand.register);
       return `f${operand.register.index}`;
     }
-    return `singleFromBits(${this.word(operand)})`;
+    if (operand.kind !== "integer" && operand.kind !== "float")
+      throw this.unsupported(`a ${operand.kind} cannot stand where .${type} is expected`);
+    numbers.setUint32(0, Number(this.reading.constantBits(operand, type)));
+    return literal(numbers.getFloat32(0));
   }
 
-  double(operand: PtxOperand): string {
-    if (operand.kind === "float") return literal(operand.value);
+  double(operand: PtxOperand, type: ScalarType = "f64"): string {
     if (operand.kind === "register") {
+      this.reading.checkRegister(operand.register, type);
       this.needFloat(operand.register);
       return `d${operand.register.index}`;
     }
-    const [low, high] = this.halves(operand);
-    return `doubleFromBits(${low},${high})`;
+    if (operand.kind !== "integer" && operand.kind !== "float")
+      throw this.unsupported(`a ${operand.kind} cannot stand where .${type} is expected`);
+    numbers.setBigUint64(0, this.reading.constantBits(operand, type));
+    return literal(numbers.getFloat64(0));
   }
 
   predicate(operand: PtxOperand): string {
     if (operand.kind === "not") return `(${this.predicate(operand.operand)}?0:1)`;
-    // A predicate is 0 or 1; nvcc writes true as -1.
-    return operand.kind === "register" ? this.word(operand) : `(${this.word(operand)}?1:0)`;
+    return this.word(operand, "pred");
   }
 
-  private destination(operand: PtxOperand, float: boolean): PtxRegister | undefined {
+  private destination(operand: PtxOperand, type: ScalarType, float: boolean, wider = false): PtxRegister | undefined {
     if (operand.kind === "sink") return undefined;
     if (operand.kind !== "register") throw this.unsupported("the result must go to a register");
     const { register } = operand;
+    this.reading.checkRegister(register, type, wider);
     // Under a guard the old value must be there for the lanes that keep it.
     if (this.guarded) float ? this.needFloat(register) : this.needBits(register);
     const held = this.state(register);
@@ -300,37 +308,43 @@ export class Emitter {
     return register;
   }
 
-  setWord(operand: PtxOperand, expression: string): void {
-    const register = this.destination(operand, false);
+  /** Sets a register of at most 32 bits to a result of a type. `wider`: the register may be larger than the type, and takes all of the word. */
+  setWord(operand: PtxOperand, expression: string, type: ScalarType = "b32", wider = false): void {
+    const register = this.destination(operand, type, false, wider);
     if (register === undefined) {
       this.line(`${expression};`);
       return;
     }
-    if (this.isWide(register)) this.line(`${this.local(`l${register.index}`)}=${expression};${this.local(`h${register.index}`)}=0;`);
-    else this.line(`${this.local(`i${register.index}`)}=${expression};`);
+    if (this.isWide(register)) throw this.unsupported(`${register.name} takes 64 bits`);
+    this.line(`${this.local(`i${register.index}`)}=${expression};`);
   }
 
-  /** Sets 64 bits. `high` may use `wide.high` left behind by `low`, which is evaluated first. */
-  setHalves(operand: PtxOperand, low: string, high: string): void {
-    const register = this.destination(operand, false);
+  setPredicate(operand: PtxOperand, expression: string): void {
+    this.setWord(operand, expression, "pred");
+  }
+
+  /**
+   * Sets 64 bits. `high` may use `wide.high` left behind by `low`, which is evaluated first. `wider`: the register may be larger than the type.
+   */
+  setHalves(operand: PtxOperand, low: string, high: string, type: ScalarType = "b64", wider = false): void {
+    const register = this.destination(operand, type, false, wider);
     if (register === undefined) return;
-    if (this.isWide(register)) this.line(`${this.local(`l${register.index}`)}=${low};${this.local(`h${register.index}`)}=${high};`);
-    else this.line(`${this.local(`i${register.index}`)}=${low};`);
+    this.line(`${this.local(`l${register.index}`)}=${low};${this.local(`h${register.index}`)}=${high};`);
   }
 
   setQuarters(operand: PtxOperand, parts: readonly string[]): void {
-    const register = this.destination(operand, false);
+    const register = this.destination(operand, "b128", false);
     if (register === undefined) return;
     for (const [k, part] of parts.entries()) this.line(`${this.local(`q${register.index}_${k}`)}=${part};`);
   }
 
-  setSingle(operand: PtxOperand, expression: string): void {
-    const register = this.destination(operand, true);
+  setSingle(operand: PtxOperand, expression: string, type: ScalarType = "f32"): void {
+    const register = this.destination(operand, type, true);
     if (register !== undefined) this.line(`${this.local(`f${register.index}`)}=${expression};`);
   }
 
-  setDouble(operand: PtxOperand, expression: string): void {
-    const register = this.destination(operand, true);
+  setDouble(operand: PtxOperand, expression: string, type: ScalarType = "f64"): void {
+    const register = this.destination(operand, type, true);
     if (register !== undefined) this.line(`${this.local(`d${register.index}`)}=${expression};`);
   }
 

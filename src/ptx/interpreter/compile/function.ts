@@ -273,11 +273,12 @@ export class KernelCompiler {
     for (const instruction of segment.instructions) emitter.emit(instruction, handlerOf(emitter, instruction));
     let finish = "";
     if (segment.guard !== undefined) {
+      if (segment.end.kind === "branch" || segment.end.kind === "leave") emitter.begin(segment.end.instruction!);
       const condition = emitter.predicate({ kind: "register", register: segment.guard.register });
       finish = `if(${segment.guard.negated ? `!${condition}` : condition})taken|=1<<l;`;
     } else if (segment.end.kind === "switch") {
-      emitter.instruction = segment.end.instruction;
-      finish = `w.switchTo[l]=${emitter.word(segment.end.instruction.operands[0]!)};`;
+      emitter.begin(segment.end.instruction);
+      finish = `w.switchTo[l]=${emitter.word(emitter.operand(0), "u32")};`;
     } else if (segment.instructions.length === 0) return "undefined";
     return emitter.source(alive, finish, "taken");
   }

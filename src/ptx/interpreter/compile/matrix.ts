@@ -32,13 +32,16 @@ export class Fragment {
   private readonly writes: ((warp: Warp, lane: number, value: number) => void)[][];
   private readonly type: ElementType;
 
-  constructor(access: LaneAccess, operand: PtxOperand, type: ElementType, writable: boolean) {
+  /** A fragment of `count` registers. @throws UnsupportedPtxError if the operand is of others */
+  constructor(access: LaneAccess, operand: PtxOperand, type: ElementType, count: number, writable: boolean) {
     const elements = access.list(operand);
+    if (elements.length !== count) throw access.unsupported(`a fragment of ${elements.length} registers; it takes ${count}`);
     this.type = type;
-    this.count = elements.length;
+    this.count = count;
     const words = type === "f64" ? [0, 1] : [0];
-    this.reads = writable ? [] : elements.map((element) => words.map((part) => access.read(element, part)));
-    this.writes = writable ? elements.map((element) => words.map((part) => access.write(element, part))) : [];
+    const held = type === "f32" || type === "f64" ? type : "b32";
+    this.reads = writable ? [] : elements.map((element) => words.map((part) => access.read(element, part, held)));
+    this.writes = writable ? elements.map((element) => words.map((part) => access.write(element, part, held))) : [];
   }
 
   get(warp: Warp, lane: number, register: number, part: number): number {
@@ -66,11 +69,9 @@ export class Fragment {
 }
 
 export function shapeOf(access: LaneAccess): Shape {
-  for (const word of access.instruction.modifiers) {
-    const found = /^m(\d+)n(\d+)k(\d+)$/.exec(word);
-    if (found !== null) return { m: Number(found[1]), n: Number(found[2]), k: Number(found[3]) };
-  }
-  throw access.unsupported("which shape?");
+  const found = /^m(\d+)n(\d+)k(\d+)$/.exec(access.find(/^m\d+n\d+k\d+$/) ?? "");
+  if (found === null) throw access.unsupported("it takes a shape, as .m16n8k16");
+  return { m: Number(found[1]), n: Number(found[2]), k: Number(found[3]) };
 }
 
 export function readMatrix(warp: Warp, fragment: Fragment, type: ElementType, layout: Layout, rows: number, columns: number): Float64Array {
@@ -125,20 +126,37 @@ export function everyLane(warp: Warp, access: LaneAccess, mask: number): void {
 
 const byteShapes = ["m8n8k16", "m16n8k16", "m16n8k32"] as const;
 
+/** What an instruction of a whole warp says in any case. */
+export function together(access: LaneAccess): void {
+  if (!access.has("sync") || !access.has("aligned")) throw access.unsupported("it takes .sync.aligned");
+}
+
+type Quadruple = [d: ElementType, a: ElementType, b: ElementType, c: ElementType];
+
+/** Whether mma multiplies matrices of these types in a shape that has such factors. */
+function multiplies([d, a, b, c]: Quadruple, { k }: Shape): boolean {
+  if (isByte(a)) return isByte(b) && d === "s32" && c === "s32";
+  if (a !== b) return false;
+  if (a === "f16") return k >= 8 && (d === "f16" || d === "f32") && (c === "f16" || c === "f32");
+  if (a === "f64") return d === "f64" && c === "f64";
+  return d === "f32" && c === "f32" && (a === "bf16" ? k >= 8 : a === "tf32" && k <= 8);
+}
+
 /** mma.sync: the fragment layouts of the PTX ISA, 9.7.14.5. */
 function mma(access: LaneAccess): Collective {
+  together(access);
   const shape = shapeOf(access);
-  const { modifiers } = access.instruction;
-  const types = modifiers.filter((word) => /^(f16|bf16|tf32|f32|f64|s8|u8|s32)$/.test(word)) as ElementType[];
+  const types = access.types() as ElementType[];
   const [dType, aType, bType, cType] = types;
   const shapes: readonly string[] =
     aType === undefined ? [] : isByte(aType) ? byteShapes : aType === "f64" ? ["m8n8k4"] : ["m16n8k4", "m16n8k8", "m16n8k16"];
-  if (types.length !== 4 || !shapes.includes(`m${shape.m}n${shape.n}k${shape.k}`) || dType === undefined)
+  if (types.length !== 4 || !shapes.includes(`m${shape.m}n${shape.n}k${shape.k}`) || !multiplies(types as Quadruple, shape))
     throw access.unsupported(
       `mma is modelled for m16n8k4 and m16n8k8 tf32, m16n8k8 and m16n8k16 f16 and bf16, m8n8k4 f64, and ${byteShapes.join(", ")} s8 and u8`,
     );
+  if (access.every(["row", "col"]).join(".") !== "row.col") throw access.unsupported("it takes .row.col");
   const width = parts(aType!);
-  const saturates = modifiers.includes("satfinite");
+  const saturates = isByte(aType!) && access.has("satfinite");
   const a: Layout = (lane, r, p) => [
     (lane >> 2) + 8 * (shape.m === 16 ? r & 1 : 0),
     width * (lane & 3) + p + 4 * width * (shape.m === 16 ? r >> 1 : r),
@@ -148,8 +166,14 @@ function mma(access: LaneAccess): Collective {
     parts(type) === 2
       ? (lane, r, p) => [(lane >> 2) + 8 * r, 2 * (lane & 3) + p]
       : (lane, r) => [(lane >> 2) + 8 * (r >> 1), 2 * (lane & 3) + (r & 1)];
-  const fragments = [aType!, bType!, cType!].map((type, k) => new Fragment(access, access.operand(k + 1), type, false));
-  const result = new Fragment(access, access.operand(0), dType, true);
+  const { m, n, k: depth } = shape;
+  const registers = (elements: number, type: ElementType): number => elements / 32 / parts(type);
+  const fragments = [
+    new Fragment(access, access.operand(1), aType!, registers(m * depth, aType!), false),
+    new Fragment(access, access.operand(2), bType!, registers(depth * n, bType!), false),
+    new Fragment(access, access.operand(3), cType!, registers(m * n, cType!), false),
+  ];
+  const result = new Fragment(access, access.operand(0), dType!, registers(m * n, dType!), true);
   const run = (warp: Warp, mask: number): void => {
     everyLane(warp, access, mask);
     const left = readMatrix(warp, fragments[0]!, aType!, a, shape.m, shape.k);
@@ -157,7 +181,7 @@ function mma(access: LaneAccess): Collective {
     const sum = readMatrix(warp, fragments[2]!, cType!, accumulator(cType!), shape.m, shape.n);
     const product = multiply(left, right, sum, shape);
     if (saturates) for (const [k, value] of product.entries()) product[k] = Math.min(Math.max(value, -(2 ** 31)), 2 ** 31 - 1);
-    writeMatrix(warp, result, dType, accumulator(dType), product, shape.n);
+    writeMatrix(warp, result, dType!, accumulator(dType!), product, shape.n);
   };
   return { kind: "lanes", members: "all", run };
 }
@@ -170,7 +194,7 @@ export interface Heap {
 }
 
 function spaceCode(access: LaneAccess): number {
-  const word = access.instruction.modifiers.find((each) => /^(shared|global)/.test(each));
+  const word = access.find(/^(shared(::(cta|cluster))?|global)$/);
   return word === undefined ? 0 : word.startsWith("shared") ? 2 : 1;
 }
 
@@ -192,17 +216,25 @@ function wmmaSize(which: string, { m, n, k }: Shape): [rows: number, columns: nu
   return which === "a" ? [m, k] : which === "b" ? [k, n] : [m, n];
 }
 
-function wmmaMove(access: LaneAccess, heap: Heap, stores: boolean): Collective {
-  const { modifiers, operands } = access.instruction;
-  const which = modifiers[1]!;
-  const shape = shapeOf(access);
-  const type = modifiers.find((word) => /^(f16|bf16|tf32|f32|f64|s32)$/.test(word)) as ElementType | undefined;
-  if (type === undefined) throw access.unsupported("this element type is not modelled");
+/** Registers of a fragment. Factors of binary16 lie in twice as many as they would fill. */
+function wmmaRegisters(which: string, shape: Shape, type: ElementType): number {
   const [rows, columns] = wmmaSize(which, shape);
-  const byRow = modifiers.includes("row");
+  return type === "f16" && (which === "a" || which === "b") ? 8 : (rows * columns) / 32 / parts(type);
+}
+
+function wmmaMove(access: LaneAccess, heap: Heap, stores: boolean): Collective {
+  const which = access.find(stores ? ["d"] : ["a", "b", "c"]);
+  if (which === undefined) throw access.unsupported("which matrix?");
+  const shape = shapeOf(access);
+  const type = access.type(["f16", "bf16", "tf32", "f32", "f64", "s32"]) as ElementType;
+  const [rows, columns] = wmmaSize(which, shape);
+  const layoutName = access.find(["row", "col"]);
+  if (layoutName === undefined) throw access.unsupported("it takes .row or .col");
+  const byRow = layoutName === "row";
   const { low, high, offset } = access.address(access.operand(stores ? 0 : 1));
-  const fragment = new Fragment(access, access.operand(stores ? 1 : 0), type, !stores);
-  const stride = operands[2] === undefined ? () => (byRow ? columns : rows) : access.read(operands[2]);
+  const fragment = new Fragment(access, access.operand(stores ? 1 : 0), type, wmmaRegisters(which, shape, type), !stores);
+  const distance = access.optional(2);
+  const stride = distance === undefined ? () => (byRow ? columns : rows) : access.read(distance, 0, "u32");
   const bytes = type === "f64" ? 8 : parts(type) === 2 ? 2 : 4;
   const layout = opaqueLayout(rows * columns, columns, parts(type));
   const space = spaceCode(access);
@@ -244,7 +276,12 @@ function store(heap: Heap, index: number, value: number, type: ElementType): voi
 
 function wmmaMultiply(access: LaneAccess): Collective {
   const shape = shapeOf(access);
-  const types = access.instruction.modifiers.filter((word) => /^(f16|bf16|tf32|f32|f64)$/.test(word)) as ElementType[];
+  // Where an element lies in a fragment does not depend on how its matrix was stored.
+  if (access.every(["row", "col"]).length !== 2) throw access.unsupported("it takes two layouts, .row or .col");
+  const types = access.types() as ElementType[];
+  if (types.some((type) => !["f16", "bf16", "tf32", "f32", "f64"].includes(type)))
+    throw access.unsupported("these element types are not modelled");
+  if (types.includes("f64")) access.skip(["rn"]);
   const [dType, aType, bType, cType] = types.length === 2 ? [types[0]!, "f16" as const, "f16" as const, types[1]!] : types;
   if (dType === undefined || aType === undefined || bType === undefined || cType === undefined)
     throw access.unsupported("these element types are not modelled");
@@ -252,13 +289,14 @@ function wmmaMultiply(access: LaneAccess): Collective {
     const [rows, columns] = wmmaSize(which, shape);
     return opaqueLayout(rows * columns, columns, parts(type));
   };
-  const [a, b, c] = [aType, bType, cType].map((type, k) => new Fragment(access, access.operand(k + 1), type, false));
-  const d = new Fragment(access, access.operand(0), dType, true);
+  const fragment = (index: number, which: string, type: ElementType): Fragment =>
+    new Fragment(access, access.operand(index), type, wmmaRegisters(which, shape, type), index === 0);
+  const [d, a, b, c] = [fragment(0, "d", dType), fragment(1, "a", aType), fragment(2, "b", bType), fragment(3, "c", cType)];
   const run = (warp: Warp, mask: number): void => {
     everyLane(warp, access, mask);
-    const left = readMatrix(warp, a!, aType, layout("a", aType), shape.m, shape.k);
-    const right = readMatrix(warp, b!, bType, layout("b", bType), shape.k, shape.n);
-    const sum = readMatrix(warp, c!, cType, layout("c", cType), shape.m, shape.n);
+    const left = readMatrix(warp, a, aType, layout("a", aType), shape.m, shape.k);
+    const right = readMatrix(warp, b, bType, layout("b", bType), shape.k, shape.n);
+    const sum = readMatrix(warp, c, cType, layout("c", cType), shape.m, shape.n);
     writeMatrix(warp, d, dType, layout("d", dType), multiply(left, right, sum, shape), shape.n);
   };
   return { kind: "lanes", members: "all", run };
@@ -266,12 +304,15 @@ function wmmaMultiply(access: LaneAccess): Collective {
 
 /** ldmatrix and stmatrix: 8 x 8 matrices of 16 bits; lane 8 i + r gives the address of row r of matrix i. */
 function rowMatrices(access: LaneAccess, heap: Heap, stores: boolean): Collective {
-  const { modifiers } = access.instruction;
-  if (!modifiers.includes("m8n8") || !modifiers.includes("b16")) throw access.unsupported("only 8 x 8 matrices of b16 are modelled");
-  const count = Number(modifiers.find((word) => /^x[124]$/.test(word))?.slice(1) ?? 1);
-  const transposed = modifiers.includes("trans");
+  together(access);
+  if (!access.has("m8n8") || !access.has("b16")) throw access.unsupported("only 8 x 8 matrices of b16 are modelled");
+  const number = access.find(["x1", "x2", "x4"]);
+  if (number === undefined) throw access.unsupported("it takes .x1, .x2 or .x4");
+  const count = Number(number.slice(1));
+  const transposed = access.has("trans");
   const { low, high, offset } = access.address(access.operand(stores ? 0 : 1));
   const registers = access.list(access.operand(stores ? 1 : 0));
+  if (registers.length !== count) throw access.unsupported(`${registers.length} registers; .x${count} takes ${count}`);
   const reads = stores ? registers.map((each) => access.read(each)) : [];
   const writes = stores ? [] : registers.map((each) => access.write(each));
   const space = spaceCode(access);
@@ -301,6 +342,8 @@ function rowMatrices(access: LaneAccess, heap: Heap, stores: boolean): Collectiv
 
 /** movmatrix.trans: an 8 x 8 matrix of 16 bits held by the warp, transposed. */
 function transposeMatrix(access: LaneAccess): Collective {
+  together(access);
+  if (!access.has("m8n8") || !access.has("trans") || !access.has("b16")) throw access.unsupported("it takes .m8n8.trans.b16");
   const read = access.read(access.operand(1));
   const write = access.write(access.operand(0));
   const run = (warp: Warp, mask: number): void => {
@@ -317,13 +360,15 @@ function transposeMatrix(access: LaneAccess): Collective {
 
 export function compileMatrix(access: LaneAccess, support: Support): Collective {
   const heap = support as unknown as Heap;
-  const { opcode, modifiers } = access.instruction;
+  const { opcode } = access.instruction;
   if (opcode === "mma") return mma(access);
   if (opcode === "ldmatrix" || opcode === "stmatrix") return rowMatrices(access, heap, opcode === "stmatrix");
   if (opcode === "movmatrix") return transposeMatrix(access);
   if (opcode === "wmma") {
-    if (modifiers[0] === "load" || modifiers[0] === "store") return wmmaMove(access, heap, modifiers[0] === "store");
-    return wmmaMultiply(access);
+    together(access);
+    const what = access.find(["load", "store", "mma"]);
+    if (what === "load" || what === "store") return wmmaMove(access, heap, what === "store");
+    if (what === "mma") return wmmaMultiply(access);
   }
   throw access.unsupported("this instruction is not modelled");
 }

@@ -1,6 +1,7 @@
 // Cuts a function into segments: straight runs of instructions that one compiled loop over lanes can do, each ending where control or the
 // other lanes come in. It decides nothing about arithmetic or memory.
 import { UnsupportedPtxError } from "../errors.js";
+import { Reading } from "./reading.js";
 import type { PtxFunction, PtxInstruction, PtxRegister } from "../types.js";
 
 export type SegmentEnd =
@@ -43,6 +44,25 @@ export function isCollective(instruction: PtxInstruction): boolean {
   return collectiveOpcodes.has(instruction.opcode);
 }
 
+const flowOperands = new Map([
+  ["bra", 1],
+  ["brx", 2],
+  ["ret", 0],
+  ["exit", 0],
+]);
+
+/** What is said of a jump changes nothing here, but nothing else may be said. */
+function checkFlow(instruction: PtxInstruction): void {
+  const { opcode, operands } = instruction;
+  const count = opcode === "call" ? operands.length : flowOperands.get(opcode);
+  if (count === undefined) return;
+  const reading = new Reading(instruction);
+  reading.skip(["uni"]);
+  if (opcode === "brx" && !reading.has("idx")) throw reading.unsupported("it takes .idx");
+  for (let k = 0; k < count; k++) reading.operand(k);
+  reading.refuseUnread();
+}
+
 export function cutIntoSegments(fn: PtxFunction): Segment[] {
   const segments: Segment[] = [];
   const labels = new Map<string, number>();
@@ -69,6 +89,7 @@ export function cutIntoSegments(fn: PtxFunction): Segment[] {
     }
     const instruction = statement;
     const { opcode, operands, guard } = instruction;
+    checkFlow(instruction);
     if (opcode === "bra") {
       const target = operands[0];
       if (target?.kind !== "label") throw new UnsupportedPtxError("bra takes a label", instruction.line);

@@ -1,55 +1,59 @@
 // Special registers: where compiled code finds thread and block indices, clocks and masks. Values come from the warp and its block.
 import type { Emitter } from "./emitter.js";
 
-const blockFields: Readonly<Record<string, string>> = {
-  "ntid.x": "blockSize.x",
-  "ntid.y": "blockSize.y",
-  "ntid.z": "blockSize.z",
-  "ctaid.x": "index.x",
-  "ctaid.y": "index.y",
-  "ctaid.z": "index.z",
-  "nctaid.x": "gridSize.x",
-  "nctaid.y": "gridSize.y",
-  "nctaid.z": "gridSize.z",
-  "cluster_ctaid.x": "inCluster.x",
-  "cluster_ctaid.y": "inCluster.y",
-  "cluster_ctaid.z": "inCluster.z",
-  "cluster_nctaid.x": "clusterSize.x",
-  "cluster_nctaid.y": "clusterSize.y",
-  "cluster_nctaid.z": "clusterSize.z",
-  "clusterid.x": "clusterIndex.x",
-  "clusterid.y": "clusterIndex.y",
-  "clusterid.z": "clusterIndex.z",
-  "nclusterid.x": "clusterCount.x",
-  "nclusterid.y": "clusterCount.y",
-  "nclusterid.z": "clusterCount.z",
-  cluster_ctarank: "clusterRank",
-  cluster_nctarank: "clusterBlocks",
-  is_explicit_cluster: "explicitCluster",
-  nwarpid: "warpCount",
-  smid: "slot",
-  nsmid: "slots",
-  gridid: "gridId",
-  dynamic_smem_size: "dynamicSharedBytes",
-  total_smem_size: "sharedBytes",
-  aggr_smem_size: "sharedBytes",
-};
+const blockFields = new Map(
+  Object.entries({
+    "ntid.x": "blockSize.x",
+    "ntid.y": "blockSize.y",
+    "ntid.z": "blockSize.z",
+    "ctaid.x": "index.x",
+    "ctaid.y": "index.y",
+    "ctaid.z": "index.z",
+    "nctaid.x": "gridSize.x",
+    "nctaid.y": "gridSize.y",
+    "nctaid.z": "gridSize.z",
+    "cluster_ctaid.x": "inCluster.x",
+    "cluster_ctaid.y": "inCluster.y",
+    "cluster_ctaid.z": "inCluster.z",
+    "cluster_nctaid.x": "clusterSize.x",
+    "cluster_nctaid.y": "clusterSize.y",
+    "cluster_nctaid.z": "clusterSize.z",
+    "clusterid.x": "clusterIndex.x",
+    "clusterid.y": "clusterIndex.y",
+    "clusterid.z": "clusterIndex.z",
+    "nclusterid.x": "clusterCount.x",
+    "nclusterid.y": "clusterCount.y",
+    "nclusterid.z": "clusterCount.z",
+    cluster_ctarank: "clusterRank",
+    cluster_nctarank: "clusterBlocks",
+    is_explicit_cluster: "explicitCluster",
+    nwarpid: "warpCount",
+    smid: "slot",
+    nsmid: "slots",
+    gridid: "gridId",
+    dynamic_smem_size: "dynamicSharedBytes",
+    total_smem_size: "sharedBytes",
+    aggr_smem_size: "sharedBytes",
+  }),
+);
 
-const laneMasks: Readonly<Record<string, string>> = {
-  laneid: "l",
-  lanemask_eq: "(1<<l)",
-  lanemask_lt: "((1<<l)-1)",
-  lanemask_le: "(l===31?-1:(1<<(l+1))-1)",
-  lanemask_gt: "(l===31?0:-1<<(l+1))",
-  lanemask_ge: "(-1<<l)",
-};
+const laneMasks = new Map(
+  Object.entries({
+    laneid: "l",
+    lanemask_eq: "(1<<l)",
+    lanemask_lt: "((1<<l)-1)",
+    lanemask_le: "(l===31?-1:(1<<(l+1))-1)",
+    lanemask_gt: "(l===31?0:-1<<(l+1))",
+    lanemask_ge: "(-1<<l)",
+  }),
+);
 
 const others =
   /^(tid\.[xyz]|warpid|clock(_lo|_hi|64)?|globaltimer(_lo|_hi)?|envreg\d+|pm\d+(_64)?|current_graph_exec|reserved_smem_offset_(begin|end|cap|0|1))$/;
 
 /** True for the name, without its %, of a special register that is modelled. */
 export function isSpecialRegister(name: string): boolean {
-  return Object.hasOwn(blockFields, name) || Object.hasOwn(laneMasks, name) || others.test(name);
+  return blockFields.has(name) || laneMasks.has(name) || others.test(name);
 }
 
 /** Expressions for the two halves of a special register. */
@@ -60,9 +64,9 @@ export function specialRegister(emitter: Emitter, name: string): { low: string; 
     const lanes = emitter.uniform(`tid_${axis}`, `w.thread.${axis}`);
     return word(`${lanes}[l]`);
   }
-  const field = blockFields[name];
+  const field = blockFields.get(name);
   if (field !== undefined) return word(emitter.uniform(`s_${name.replace(".", "_")}`, `w.block.${field}`));
-  const mask = laneMasks[name];
+  const mask = laneMasks.get(name);
   if (mask !== undefined) return word(mask);
   if (name === "warpid") return word("w.index");
   if (name === "clock" || name === "clock_lo") return word("(w.clock()|0)");

@@ -29,6 +29,7 @@ export function makeSupport(memory: DeviceMemory, access: Access, objects: Barri
     written8: eight(shadow.written),
     constant8: eight(shadow.constant),
     resolve: access.resolve,
+    outside: access.outside,
     copyBytes: access.copy,
     copyLater: access.copyLater,
     copyBulk: access.copyBulk(objects),

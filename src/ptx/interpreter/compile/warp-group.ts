@@ -7,7 +7,7 @@ import type { Warp } from "../run/warp.js";
 import type { PtxOperand } from "../types.js";
 import type { Collective } from "./collective.js";
 import type { LaneAccess, ReadLane } from "./lane-access.js";
-import { everyLane, Fragment, type Heap, type Layout, multiply, readMatrix, shapeOf, writeMatrix } from "./matrix.js";
+import { everyLane, Fragment, type Heap, type Layout, multiply, readMatrix, shapeOf, together, writeMatrix } from "./matrix.js";
 
 type FactorType = "f16" | "bf16" | "tf32";
 
@@ -60,7 +60,7 @@ class SharedFactor {
   constructor(access: LaneAccess, heap: Heap, descriptor: PtxOperand, factor: Factor, sign: number) {
     this.access = access;
     this.heap = heap;
-    this.words = [0, 1].map((part) => access.read(descriptor, part));
+    this.words = [0, 1].map((part) => access.read(descriptor, part, "b64"));
     this.factor = factor;
     this.sign = sign;
   }
@@ -121,13 +121,13 @@ function registersOf(operands: readonly PtxOperand[]): Set<number> {
 }
 
 function multiplyAsync(access: LaneAccess, heap: Heap): Collective {
-  const { modifiers, operands } = access.instruction;
-  const types = modifiers.filter((word) => /^(f16|bf16|tf32|f32|e4m3|e5m2|s8|u8|s32)$/.test(word));
+  const types = access.types();
   const { m, n, k: depth } = shapeOf(access);
   const [sumType, type] = types as ["f32", FactorType];
   if (
     m !== 64 ||
     sumType !== "f32" ||
+    types.length !== 3 ||
     types[1] !== types[2] ||
     !["f16", "bf16", "tf32"].includes(type) ||
     depth !== (type === "tf32" ? 8 : 16)
@@ -136,11 +136,18 @@ function multiplyAsync(access: LaneAccess, heap: Heap): Collective {
   const sums = access.list(access.operand(0));
   if (sums.length !== n / 2) throw access.unsupported(`${n} columns take ${n / 2} sums`);
   const inRegisters = access.operand(1).kind === "vector";
-  const flag = (index: number): number => (operands[index] === undefined ? 0 : (access.constant(operands[index]) ?? 0));
-  const [signA, signB] = [flag(4), flag(5)];
-  const [transposeA, transposeB] = inRegisters ? [false, flag(6) === 1] : [flag(6) === 1, flag(7) === 1];
-  const accumulates = access.read(access.operand(3));
-  const held = inRegisters ? new Fragment(access, access.operand(1), type, false) : undefined;
+  const flag = (index: number, values: readonly number[]): number => {
+    const value = access.constant(access.operand(index));
+    if (value === undefined || !values.includes(value)) throw access.unsupported(`operand ${index + 1} is ${values.join(" or ")}`);
+    return value;
+  };
+  const [signA, signB] = [flag(4, [1, -1]), flag(5, [1, -1])];
+  const turns = (index: number): boolean => type !== "tf32" && flag(index, [0, 1]) === 1;
+  const [transposeA, transposeB] = inRegisters ? [false, turns(6)] : [turns(6), turns(7)];
+  const accumulates = access.predicate(access.operand(3));
+  const held = inRegisters
+    ? new Fragment(access, access.operand(1), type, (64 * depth) / 128 / (type === "tf32" ? 1 : 2), false)
+    : undefined;
   const left = inRegisters
     ? undefined
     : new SharedFactor(access, heap, access.operand(1), { type, count: 16, depth, transposed: transposeA }, signA);
@@ -148,8 +155,8 @@ function multiplyAsync(access: LaneAccess, heap: Heap): Collective {
   const width = type === "tf32" ? 1 : 2;
   const layoutA: Layout = (lane, r, p) => [(lane >> 2) + 8 * (r & 1), width * (lane & 3) + p + 4 * width * (r >> 1)];
   const layoutD: Layout = (lane, r) => [(lane >> 2) + 8 * ((r >> 1) & 1), 8 * (r >> 2) + 2 * (lane & 3) + (r & 1)];
-  const before = new Fragment(access, access.operand(0), "f32", false);
-  const after = new Fragment(access, access.operand(0), "f32", true);
+  const before = new Fragment(access, access.operand(0), "f32", n / 2, false);
+  const after = new Fragment(access, access.operand(0), "f32", n / 2, true);
   const registers = registersOf([...sums, ...(inRegisters ? access.list(access.operand(1)) : [])]);
   const run = (warp: Warp, mask: number): void => {
     everyLane(warp, access, mask);
@@ -175,7 +182,8 @@ function multiplyAsync(access: LaneAccess, heap: Heap): Collective {
 
 /** wgmma in all its parts. */
 export function compileWarpGroup(access: LaneAccess, heap: Heap): Collective {
-  const [what] = access.instruction.modifiers;
+  together(access);
+  const what = access.find(["mma_async", "fence", "commit_group", "wait_group"]);
   if (what === "mma_async") return multiplyAsync(access, heap);
   const pending = what === "wait_group" ? access.constant(access.operand(0)) : undefined;
   const steps: Record<string, (products: AsyncProducts) => void> = {

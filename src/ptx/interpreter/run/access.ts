@@ -149,6 +149,12 @@ export class Access {
     }
   }
 
+  /** An access that is known to be outside its variable. */
+  readonly outside = (warp: Warp, lane: number, site: number, what: string, bytes: number): number => {
+    if (warp.launch.checks.bounds) throw warp.launch.error("outOfBounds", what, warp, lane, site);
+    return this.nowhere(bytes);
+  };
+
   /** Zeros that belong to nobody, at the start of the heap, for accesses that a switched-off check lets pass. */
   private nowhere(bytes: number): number {
     this.memory.bytes.fill(0, 0, bytes);
@@ -196,6 +202,9 @@ export class Access {
     ): void => {
       if (bytes % 16 !== 0 || bytes < 16)
         throw warp.launch.error("illegalInstruction", `a bulk copy of ${bytes} bytes: it takes a multiple of 16`, warp, lane, site);
+      const room = warp.block.sharedBytes;
+      if (bytes > room)
+        throw warp.launch.error("outOfBounds", `a bulk copy of ${bytes} bytes to a block with ${room} of shared memory`, warp, lane, site);
       const copied = new Uint8Array(bytes);
       const to = this.resolve(warp, lane, site, sharedSpace, toHigh, toLow, 0, 16, write | later);
       for (let k = 0; k < bytes; k += 16) {

@@ -8,6 +8,11 @@ import { assertFailed, printFormatted } from "./system-calls.js";
 import { Frame, type Group, type Warp } from "./warp.js";
 
 const functionHigh = 3;
+/** The functions that the system provides. */
+const systemCalls = new Map([
+  ["vprintf", printFormatted],
+  ["__assertfail", assertFailed],
+]);
 
 interface CallShape {
   target: PtxOperand;
@@ -75,7 +80,7 @@ function enter(warp: Warp, group: Group, name: string, shape: CallShape, instruc
   const { frame } = group;
   const passed = places(warp, group, shape, instruction);
   if (found === undefined) {
-    const system = { vprintf: printFormatted, __assertfail: assertFailed }[name];
+    const system = systemCalls.get(name);
     if (system === undefined)
       throw warp.launch.error(
         "illegalInstruction",
