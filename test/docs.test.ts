@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseExperimentText } from "../src/cli/experiment/file.js";
 import { decodeSafetensors } from "../src/io/index.js";
-import { type AnyReservoirOptions, Classifier, Forecaster, mackeyGlass, nrmse } from "../src/index.js";
+import { type AnyReservoirOptions, Classifier, Forecaster, mackeyGlass, nrmse, recursiveLeastSquares, ridge } from "../src/index.js";
 
 function pages(folder: string): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
@@ -90,6 +90,51 @@ it("docs/how-to.md says what a bias does for a closed loop", async () => {
   };
   const found = [...(await range(0)), ...(await range(undefined))];
   expect(found.map((value, i) => value.toFixed(figures[i]!.split(".")[1]?.length ?? 0))).toEqual(figures);
+});
+
+describe("docs/coming-from-reservoirpy.md compares rules that are held here by what ReservoirPy 0.4.2 computes", () => {
+  const x = [
+    [0.5, -1],
+    [1, 0.25],
+    [-0.75, 2],
+  ];
+  const y = [1, 2, 4];
+
+  /** Its RLS, forgetting 1: the bias follows the running mean of the errors, beside the recursion of the weights. */
+  function theirs(alpha: number, withBias: boolean): { weights: number[]; bias: number } {
+    let p = [
+      [1 / alpha, 0],
+      [0, 1 / alpha],
+    ];
+    const times = (matrix: number[][], v: number[]) => matrix.map((row) => row[0]! * v[0]! + row[1]! * v[1]!);
+    let weights = [0, 0];
+    let bias = 0;
+    x.forEach((row, t) => {
+      const g = times(p, row);
+      const scale = 1 + row[0]! * g[0]! + row[1]! * g[1]!;
+      p = p.map((line, i) => line.map((value, j) => value - (g[i]! * g[j]!) / scale));
+      const error = row[0]! * weights[0]! + row[1]! * weights[1]! + bias - y[t]!;
+      weights = weights.map((w, i) => w - times(p, row)[i]! * error);
+      if (withBias) bias -= error / (t + 1);
+    });
+    return { weights, bias };
+  }
+  const ours = (alpha: number, intercept: boolean) => recursiveLeastSquares({ alpha, intercept }).partialFit(x, y).readout();
+
+  it("recursive least squares without a bias is the same", () => {
+    const { weights } = theirs(0.1, false);
+    for (const [k, weight] of ours(0.1, false).weights.data.entries()) expect(weight).toBeCloseTo(weights[k]!, 12);
+  });
+
+  it("with a bias it is ridge regression on one more feature here, and not there", () => {
+    const { weights, intercept } = ours(0.1, true);
+    const solved = ridge({ lambda: 0.1, intercept: false }).fit(
+      x.map((row) => [...row, 1]),
+      y,
+    );
+    for (const [k, value] of [...weights.data, ...intercept].entries()) expect(value).toBeCloseTo(solved.weights.data[k]!, 12);
+    expect(Math.abs(theirs(0.1, true).bias - intercept[0]!)).toBeGreaterThan(0.1);
+  });
 });
 
 describe("docs/file-formats.md names every tensor of", () => {
