@@ -11,8 +11,10 @@ export class IllConditionedError extends Error {
   readonly pivot: number;
   /** The condition of the regularised matrix is at least about this. */
   readonly conditionEstimate: number;
-  constructor(lambda: number, size: number, pivotIndex: number, pivot: number, conditionEstimate: number) {
-    const found = Number.isNaN(pivot) ? "is not above 0" : `is ${pivot.toExponential(3)} and must be above 0`;
+  constructor(lambda: number, size: number, pivotIndex: number, pivot: number, leastPivot: number, conditionEstimate: number) {
+    const found = Number.isNaN(leastPivot)
+      ? "is not above its rounding"
+      : `is ${pivot.toExponential(3)} and must be above its rounding, ${leastPivot.toExponential(1)}`;
     const condition = Number.isNaN(conditionEstimate) ? "" : ` (condition at least about ${conditionEstimate.toExponential(1)})`;
     super(
       `ridge regression with lambda ${lambda} failed: pivot ${pivotIndex} of the ${size} x ${size} matrix ${found}${condition}. Take a larger lambda, or solver: "qr"`,
@@ -30,7 +32,7 @@ export function withLambda<Result>(lambda: number, factor: () => Result): Result
     return factor();
   } catch (error) {
     if (!(error instanceof NotPositiveDefiniteError)) throw error;
-    throw new IllConditionedError(lambda, error.size, error.pivotIndex, error.pivot, error.conditionEstimate);
+    throw new IllConditionedError(lambda, error.size, error.pivotIndex, error.pivot, error.leastPivot, error.conditionEstimate);
   }
 }
 

@@ -29,7 +29,7 @@ export function gramSystem(accumulator: GramAccumulator, blas: DenseBlas | undef
       if (!blas) return withLambda(lambda, () => cholesky(lower, penalty(lambda), count).solve(cross));
       const solved = blas.solvePositiveDefinite(lower, penalty(lambda), cross);
       if (solved instanceof Matrix) return solved;
-      throw new IllConditionedError(lambda, count, solved, Number.NaN, Number.NaN);
+      throw new IllConditionedError(lambda, count, solved, Number.NaN, Number.NaN, Number.NaN);
     },
     reduce: (smallest) => {
       const factor = withLambda(smallest, () => cholesky(lower, penalty(smallest), count));

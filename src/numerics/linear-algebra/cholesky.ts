@@ -11,20 +11,35 @@ export class NotPositiveDefiniteError extends Error {
   override readonly name = "NotPositiveDefiniteError";
   /** The row of the pivot that failed, from 0. */
   readonly pivotIndex: number;
-  /** What was left of it: 0, negative or NaN. */
+  /** What was left of it: NaN, or not above `leastPivot`. */
   readonly pivot: number;
+  /** Up to this the pivot is the rounding of the sums that made it. */
+  readonly leastPivot: number;
   readonly size: number;
   /** The matrix's condition number is at least about this. */
   readonly conditionEstimate: number;
-  constructor(pivotIndex: number, pivot: number, size: number, conditionEstimate: number) {
+  constructor(pivotIndex: number, pivot: number, leastPivot: number, size: number, conditionEstimate: number) {
     super(
-      `the ${size} x ${size} matrix is not positive definite: pivot ${pivotIndex} is ${pivot} and must be above 0 (condition at least about ${conditionEstimate.toExponential(1)})`,
+      `the ${size} x ${size} matrix is not positive definite: pivot ${pivotIndex} is ${pivot} and must be above ${leastPivot}, its rounding (condition at least about ${conditionEstimate.toExponential(1)})`,
     );
     this.pivotIndex = pivotIndex;
     this.pivot = pivot;
+    this.leastPivot = leastPivot;
     this.size = size;
     this.conditionEstimate = conditionEstimate;
   }
+}
+
+/** What rounding can make of a pivot, of a diagonal element of this size: 8 sqrt(n) units of 2^-52, as errors of either sign add up. */
+const roundingOfPivot = (size: number, diagonal: number): number => 8 * Math.sqrt(size) * Number.EPSILON * Math.abs(diagonal);
+
+/**
+ * The first pivot of a Cholesky factor that is nothing but rounding, or -1: L_ii^2 at most 8 sqrt(n) 2^-52 of A_ii. Whether such a pivot
+ * comes out above 0 is the luck of the order of sums, so that every library is judged by this. `rows` counts the rows that are factored.
+ */
+export function lostPivot(size: number, rows: number, factor: (i: number) => number, diagonal: (i: number) => number): number {
+  for (let i = 0; i < rows; i++) if (!(factor(i) ** 2 > roundingOfPivot(size, diagonal(i)))) return i;
+  return -1;
 }
 
 /** A = L L^T with L lower triangular. */
@@ -93,10 +108,15 @@ export function cholesky(matrix: Matrix, diagonal?: ArrayLike<number>, n: number
   }
   for (let i = n; i < padded; i++) values[i * padded + i] = 1;
   const failed = memory.exports.choleskyFactor(memory.at.matrix, padded, memory.at.work);
-  if (failed !== 0) {
-    const index = failed - 1;
-    const original = (i: number): number => matrix.data[i * ld + i]! + (diagonal?.[i] ?? 0);
-    throw new NotPositiveDefiniteError(index, values[index * padded + index]!, n, conditionEstimate(values, padded, n, index, original));
+  const original = (i: number): number => matrix.data[i * ld + i]! + (diagonal?.[i] ?? 0);
+  const pivotRows = failed === 0 ? n : failed - 1;
+  const lost = lostPivot(n, pivotRows, (i) => values[i * padded + i]!, original);
+  const index = lost >= 0 ? lost : pivotRows;
+  if (index < n) {
+    const found = values[index * padded + index]!;
+    const pivot = lost >= 0 ? found * found : found;
+    const least = roundingOfPivot(n, original(index));
+    throw new NotPositiveDefiniteError(index, pivot, least, n, conditionEstimate(values, padded, n, index, original));
   }
   return new CholeskyFactor(n, padded, memory);
 }

@@ -10,7 +10,7 @@ export interface DenseBlas {
   gram(columns: number): GramSum;
   /**
    * W with (A + diag(d)) W = B, B n x O. A is the leading n x n block of a symmetric matrix whose lower triangle is read. Returns the failed pivot's index,
-   * from 0, where it is not positive definite.
+   * from 0, if it is not positive definite; `lostPivot` judges that, whatever the library says.
    */
   solvePositiveDefinite(
     matrix: Matrix<Float64Array>,

@@ -1,6 +1,6 @@
 // Linear algebra in binary64 and one fixed order: Gram matrices, factorisations, solves.
 export { Bidiagonal, type ShiftedProblem } from "./bidiagonal.js";
-export { CholeskyFactor, cholesky, NotPositiveDefiniteError } from "./cholesky.js";
+export { CholeskyFactor, cholesky, lostPivot, NotPositiveDefiniteError } from "./cholesky.js";
 export { type DenseBlas, shiftedTriangle } from "./dense-blas.js";
 export { type GramBlocks, type GramSum, gramBlockRows, mirrorLowerTriangle, PortableGram } from "./gram.js";
 export { MemoryLimitError } from "./memory.js";

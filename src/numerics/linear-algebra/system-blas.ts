@@ -2,6 +2,7 @@
 // loads until `SystemBlas.load()`.
 import type koffi from "koffi";
 import { Matrix } from "../matrix.js";
+import { lostPivot } from "./cholesky.js";
 import { type DenseBlas, shiftedTriangle } from "./dense-blas.js";
 import type { GramSum } from "./gram.js";
 import { type ColumnSource, sourceColumns } from "./panels.js";
@@ -112,7 +113,7 @@ export class SystemBlas implements DenseBlas {
 
   /**
    * W with (A + diag(d)) W = B by dpotrf and dpotrs, B n x O. A is the leading n x n block of a symmetric matrix whose lower triangle
-   * is read. Returns the failed pivot's index, from 0, where it is not positive definite.
+   * is read. Returns the failed pivot's index, from 0, if it is not positive definite by `lostPivot`.
    */
   solvePositiveDefinite(
     matrix: Matrix<Float64Array>,
@@ -120,10 +121,19 @@ export class SystemBlas implements DenseBlas {
     rhs: Matrix<Float64Array>,
   ): Matrix<Float64Array> | number {
     const factor = shiftedTriangle(matrix, diagonal);
-    const order = Int32Array.of(rhs.rows);
+    const n = rhs.rows;
+    const order = Int32Array.of(n);
     const info = Int32Array.of(0);
+    const original = Float64Array.from({ length: n }, (_, i) => factor[i * (n + 1)]!);
     this.#routines.dpotrf("U", order, factor, order, info);
-    if (info[0]! > 0) return info[0]! - 1;
+    const rows = info[0]! > 0 ? info[0]! - 1 : n;
+    const lost = lostPivot(
+      n,
+      rows,
+      (i) => factor[i * (n + 1)]!,
+      (i) => original[i]!,
+    );
+    if (lost >= 0 || rows < n) return lost >= 0 ? lost : rows;
     const columns = transpose(rhs);
     this.#routines.dpotrs("U", order, Int32Array.of(rhs.cols), factor, order, columns.data, order, info);
     return transpose(columns);

@@ -31,7 +31,9 @@ function standIn(context: Context): Routines {
       const right = context.read(rhs);
       const columns = Matrix.zeros(n, outputs);
       for (let i = 0; i < n; i++) for (let o = 0; o < outputs; o++) columns.data[i * outputs + o] = right[o * n + i]!;
-      const solved = cholesky(new Matrix(n, n, context.read(matrix)), new Float64Array(n), n).solve(columns);
+      const factor = cholesky(new Matrix(n, n, context.read(matrix)), new Float64Array(n), n);
+      write(stream, matrix, factor.lower().data);
+      const solved = factor.solve(columns);
       for (let i = 0; i < n; i++) for (let o = 0; o < outputs; o++) right[o * n + i] = solved.data[i * outputs + o]!;
       write(stream, rhs, right);
       return 0;

@@ -8,7 +8,7 @@ import {
   type ReadonlyDeviceSlice,
   type Stream,
 } from "../../../gpu/index.js";
-import { type ColumnSource, type DenseBlas, type GramSum, Matrix, shiftedTriangle, writeRows } from "../../../numerics/index.js";
+import { type ColumnSource, type DenseBlas, type GramSum, lostPivot, Matrix, shiftedTriangle, writeRows } from "../../../numerics/index.js";
 import { abandonAll, disposeAll } from "../dispose.js";
 import { realKernel } from "../kernels.js";
 import type { GramTrainer, MemberRows, RowShape } from "./gram.js";
@@ -66,10 +66,18 @@ export class DeviceBlas implements DenseBlas, Disposable {
     const { rows: n, cols: outputs } = rhs;
     const right = new Float64Array(n * outputs);
     for (let i = 0; i < n; i++) for (let o = 0; o < outputs; o++) right[o * n + i] = rhs.data[i * outputs + o]!;
-    using a = this.context.upload(shiftedTriangle(matrix, diagonal) as Float64Array<ArrayBuffer>, { label: "normal equations" });
+    const triangle = shiftedTriangle(matrix, diagonal) as Float64Array<ArrayBuffer>;
+    using a = this.context.upload(triangle, { label: "normal equations" });
     using b = this.context.upload(right, { label: "right-hand sides" });
     const failed = this.#routines.solvePositiveDefinite(this.#stream, a, b, n, outputs);
-    if (failed > 0) return failed - 1;
+    const [factor, rows] = [this.context.read(a), failed > 0 ? failed - 1 : n];
+    const lost = lostPivot(
+      n,
+      rows,
+      (i) => factor[i * (n + 1)]!,
+      (i) => triangle[i * (n + 1)]!,
+    );
+    if (lost >= 0 || rows < n) return lost >= 0 ? lost : rows;
     const solved = this.context.read(b);
     const out = Matrix.zeros(n, outputs);
     for (let i = 0; i < n; i++) for (let o = 0; o < outputs; o++) out.data[i * outputs + o] = solved[o * n + i]!;
