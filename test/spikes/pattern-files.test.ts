@@ -5,7 +5,6 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { encodeNpz, float16ToFloat32 } from "../../src/io/index.js";
-import { toFloat16 } from "../../src/spikes/pattern/float16.js";
 import {
   decodePatternNpz,
   encodePatternNpz,
@@ -19,6 +18,7 @@ import {
   SpikePattern,
   writeSpikePattern,
 } from "../../src/spikes/index.js";
+import { toFloat16 } from "../../src/spikes/pattern/float16.js";
 
 const spike = fc.record({ neuron: fc.nat(9), timeMs: fc.double({ min: 0, max: 100, noNaN: true }) });
 const loud = fc.record({
@@ -68,6 +68,51 @@ describe("files of others", () => {
     expect((await patternFromCsv("3.5,2\n1,0\n")).neurons).toEqual(Uint32Array.of(0, 2));
   });
 
+  it.each([
+    ["id,time_ms\n4,20\n1,5\n", {}],
+    ["Time (ms),Unit\n20,4\n5,1\n", {}],
+    ["time_s,neuron\n0.02,4\n0.005,1\n", {}],
+    ["sender\ttime_us\n4\t20000\n1\t5000\n", {}],
+    ["id,t\n4,0.02\n1,0.005\n", { timeUnit: "s" }],
+    ["i,t\n4,20\n1,5\n", { timeUnit: "ms" }],
+    ["0.02,4\n0.005,1\n", { timeUnit: "s" }],
+  ] as const)("as CSV name their columns and units in many ways: %j", async (text, options) => {
+    const { times, neurons } = await patternFromCsv(text, options);
+    expect(times[0]).toBeCloseTo(5, 9);
+    expect(times[1]).toBeCloseTo(20, 9);
+    expect(neurons).toEqual(Uint32Array.of(1, 4));
+  });
+
+  it.each([
+    ["id,t\n4,20\n", 'its column "t" says no unit; name it time_ms, time_s or time_us, or give timeUnit'],
+    ["time_ms,neuron,amplitud\n1,2,3\n", 'it has a column "amplitud"; it takes time_ms (or time_s, time_us) and neuron'],
+    ["time_ms,amplitude\n1,2\n", 'it has no column of the neuron, only "time_ms", "amplitude"'],
+    ["time_ms,t,neuron\n1,2,3\n", 'its columns "time_ms" and "t" both hold the time'],
+    ["", "it is empty; a pattern without spikes has at least a header"],
+    ["\n\n# nothing\n", "it is empty"],
+    ["time_ms,neuron\n", "it holds no spikes and does not say of how many ms and neurons: give durationMs and neuronCount"],
+    ["id,x\n", 'it has a column "x"'],
+  ])("as CSV are refused if a column, a unit or the whole pattern is not known: %j", async (text, reason) => {
+    await expect(patternFromCsv(text, { source: "a.csv" })).rejects.toThrow(`a.csv: ${reason}`);
+  });
+
+  it("without spikes last as long as the caller says", async () => {
+    expect(await patternFromCsv("time_ms,neuron\n", { durationMs: 50, neuronCount: 3 })).toMatchObject({ durationMs: 50, spikeCount: 0 });
+    expect(() => patternFromJson('{"times":[],"neurons":[]}')).toThrow("it holds no spikes");
+    expect(patternFromJson('{"times":[],"neurons":[]}', { durationMs: 1, neuronCount: 1 }).spikeCount).toBe(0);
+  });
+
+  it("as JSON hold numbers, not what would pass for them, and notes that are an object", () => {
+    expect(() => patternFromJson('{"times":[null],"neurons":[0]}')).toThrow("the time of spike 0 is null");
+    expect(() => patternFromJson('{"times":["1"],"neurons":[0],"durationMs":5}')).toThrow('the time of spike 0 is "1"');
+    expect(() => patternFromJson('{"times":[1],"neurons":[0],"amplitudes":null}')).toThrow(
+      "amplitudes is null; it takes a list of numbers",
+    );
+    expect(() => patternFromJson('{"times":[1],"neurons":[0],"metadata":[1]}')).toThrow(
+      "its metadata is an array of 1; it takes an object",
+    );
+  });
+
   it("as NPZ may hold any type of number", async () => {
     const bytes = await encodeNpz({ times_ms: Float32Array.of(2, 1), neurons: BigInt64Array.of(7n, 3n) });
     expect(await decodePatternNpz(bytes)).toMatchObject({ neuronCount: 8, times: Float64Array.of(1, 2) });
@@ -77,7 +122,7 @@ describe("files of others", () => {
     expect(() => patternFromJson("{", { source: "a.json" })).toThrow("a.json: it is no JSON");
     expect(() => patternFromJson("[1]", { source: "a.json" })).toThrow("a.json: it is no spike pattern: it has no lists times and neurons");
     expect(() => patternFromJson('{"times":[1],"neurons":["x"]}')).toThrow("the neuron of spike 0 is");
-    await expect(patternFromCsv("1\n2\n", { source: "a.csv" })).rejects.toThrow("a.csv: it takes columns time_ms and neuron");
+    await expect(patternFromCsv("1\n2\n", { source: "a.csv" })).rejects.toThrow("a.csv: it has 1 columns and no header; it takes time_ms");
     await expect(patternFromCsv("time_ms,neuron\n-3,0\n")).rejects.toThrow("the time of spike 0 is -3");
     await expect(decodePatternNpz(await encodeNpz({ x: Float64Array.of(1) }))).rejects.toThrow("it has no arrays times_ms and neurons");
   });

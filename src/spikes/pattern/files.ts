@@ -1,13 +1,18 @@
 // One pattern in one file: JSON, CSV or NPZ. Files of many patterns are in hdf5.ts.
+
+import { describe } from "../../core/text.js";
 import { writeFileAtomic } from "../../io/atomic.js";
 import { parseCsv } from "../../io/csv.js";
+import { detectDelimiter } from "../../io/csv-delimiter.js";
 import { formatCsv } from "../../io/csv-writer.js";
 import { FormatError } from "../../io/errors.js";
 import { decodeText, readBytes } from "../../io/files.js";
+import { parseNumber } from "../../io/missing.js";
 import { decodeNpz, encodeNpz } from "../../io/npz.js";
 import { Matrix } from "../../numerics/index.js";
 import { checkFields } from "../../reservoir/validate.js";
-import { SpikeError } from "../errors.js";
+import { checkOneOf, SpikeError } from "../errors.js";
+import { type SpikeTimeUnit, spikeColumnPlaces, spikeTimeUnits } from "./csv-columns.js";
 import { checkPattern, type SpikeColumns, type SpikeMetadata, SpikePattern, type SpikePatternOptions } from "./pattern.js";
 
 /** What reading takes where a file does not say it, as CSV written elsewhere does not. */
@@ -20,7 +25,14 @@ export interface PatternReadOptions {
   readonly source?: string | undefined;
 }
 
+/** What reading a CSV takes besides. */
+export interface SpikeCsvOptions extends PatternReadOptions {
+  /** The unit of times whose column does not say it, and of a table without a header, which is in ms if it is left out. */
+  readonly timeUnit?: SpikeTimeUnit | undefined;
+}
+
 const readFields: readonly (keyof PatternReadOptions)[] = ["durationMs", "neuronCount", "source"];
+const csvFields: readonly (keyof SpikeCsvOptions)[] = [...readFields, "timeUnit"];
 
 /** The formats of one pattern, by the ending of the file's name. */
 export type PatternFormat = "json" | "csv" | "npz";
@@ -75,11 +87,14 @@ export function patternToCsv(pattern: SpikePattern): string {
 
 /**
  * The pattern of a CSV text with columns time_ms, neuron and perhaps amplitude, by name or, without a header, in this order; rows in any
- * order. The first line of {@link patternToCsv} may be missing.
- * @throws FormatError
+ * order. Times may also be time_s or time_us, or time or t if `timeUnit` says their unit; neurons may be named id, i, unit, sender or channel.
+ * The first line of {@link patternToCsv} may be missing.
+ * @throws FormatError, also for a column of another name, and for a file without spikes that does not say its duration and neurons
  */
-export async function patternFromCsv(text: string, options: PatternReadOptions = {}): Promise<SpikePattern> {
-  checkFields(options, readFields);
+export async function patternFromCsv(text: string, options: SpikeCsvOptions = {}): Promise<SpikePattern> {
+  checkFields(options, csvFields);
+  const { timeUnit } = options;
+  if (timeUnit !== undefined) checkOneOf("timeUnit", timeUnit, spikeTimeUnits);
   checkText(text);
   const source = options.source ?? "CSV text";
   const [first = ""] = text.split("\n", 1);
@@ -92,19 +107,23 @@ export async function patternFromCsv(text: string, options: PatternReadOptions =
     }
   }
   const body = text.startsWith("#") ? text.slice(first.length + 1) : text;
-  if (body.trim() === "" || body.trim() === "time_ms,neuron" || body.trim() === "time_ms,neuron,amplitude") {
+  const fail = (reason: string): FormatError => new FormatError("CSV", source, reason);
+  const rows = body.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("#"));
+  if (rows.length === 0 && frame.durationMs === undefined) throw fail("it is empty; a pattern without spikes has at least a header");
+  const [header = ""] = rows;
+  const names = header.split(detectDelimiter(header)).map((name) => name.trim().replace(/^"(.*)"$/, "$1"));
+  if (rows.length === 0 || (rows.length === 1 && names.every((name) => parseNumber(name) === undefined))) {
+    if (rows.length > 0) spikeColumnPlaces(names, timeUnit ?? "ms", fail);
     return made("CSV", source, { times: [], neurons: [] }, frame, options);
   }
   const { matrix, columns } = await parseCsv(body, { comment: "#", source });
-  const named = columns.includes("time_ms");
-  const column = (name: string, index: number): Float64Array | undefined => {
-    const at = named ? columns.indexOf(name) : index < matrix.cols ? index : -1;
-    return at < 0 ? undefined : matrix.column(at);
+  const { time, neuron, amplitude, msPerUnit } = spikeColumnPlaces(columns, timeUnit, fail);
+  const spikes = {
+    times: matrix.column(time).map((value) => value * msPerUnit),
+    neurons: matrix.column(neuron),
+    amplitudes: amplitude === undefined ? undefined : matrix.column(amplitude),
   };
-  const times = column("time_ms", 0);
-  const neurons = column("neuron", 1);
-  if (!times || !neurons) throw new FormatError("CSV", source, "it takes columns time_ms and neuron, and perhaps amplitude");
-  return made("CSV", source, { times, neurons, amplitudes: column("amplitude", 2) }, frame, options);
+  return made("CSV", source, spikes, frame, options);
 }
 
 /**
@@ -155,14 +174,17 @@ export async function writeSpikePattern(path: string, pattern: SpikePattern): Pr
 }
 
 /** Reads a pattern from a file of those three formats (Node). @throws SpikeError, FileError */
-export async function readSpikePattern(path: string, options: Omit<PatternReadOptions, "source"> = {}): Promise<SpikePattern> {
-  checkFields(options, ["durationMs", "neuronCount"] satisfies (keyof PatternReadOptions)[]);
+export async function readSpikePattern(path: string, options: Omit<SpikeCsvOptions, "source"> = {}): Promise<SpikePattern> {
+  checkFields(options, ["durationMs", "neuronCount", "timeUnit"] satisfies (keyof SpikeCsvOptions)[]);
   const format = formatOf(path);
+  const { timeUnit, ...others } = options;
+  if (timeUnit !== undefined && format !== "csv")
+    throw new SpikeError("timeUnit", timeUnit, `nothing for .${format}, whose times are in ms`);
   const bytes = await readBytes(path);
-  const named = { ...options, source: path };
+  const named = { ...others, source: path };
   if (format === "npz") return decodePatternNpz(bytes, named);
   const text = decodeText(bytes, path);
-  return format === "json" ? patternFromJson(text, named) : patternFromCsv(text, named);
+  return format === "json" ? patternFromJson(text, named) : patternFromCsv(text, { ...named, timeUnit });
 }
 
 function checkText(text: string): void {
@@ -190,10 +212,20 @@ function made(
   options: PatternReadOptions,
 ): SpikePattern {
   const largest = (values: ArrayLike<number>, least: number): number => Array.from(values).reduce((a, b) => (b > a ? b : a), least);
+  const { durationMs = frame.durationMs, neuronCount = frame.neuronCount } = options;
+  if (columns.times.length === 0 && (durationMs === undefined || neuronCount === undefined))
+    throw new FormatError(
+      format,
+      source,
+      "it holds no spikes and does not say of how many ms and neurons: give durationMs and neuronCount",
+    );
+  const { metadata } = frame;
+  if (metadata !== undefined && (typeof metadata !== "object" || metadata === null || Array.isArray(metadata)))
+    throw new FormatError(format, source, `its metadata is ${describe(metadata)}; it takes an object`);
   const settings: SpikePatternOptions = {
-    durationMs: options.durationMs ?? frame.durationMs ?? largest(columns.times, 0),
-    neuronCount: options.neuronCount ?? frame.neuronCount ?? largest(columns.neurons, 0) + 1,
-    metadata: frame.metadata,
+    durationMs: durationMs ?? largest(columns.times, 0),
+    neuronCount: neuronCount ?? largest(columns.neurons, 0) + 1,
+    metadata,
   } as SpikePatternOptions;
   try {
     return SpikePattern.from(columns, settings);

@@ -27,11 +27,13 @@ export {
   spikesInWindow,
   spikeTrains,
 } from "./rates.js";
+export type { SpikeTimeUnit } from "./csv-columns.js";
 export {
   decodePatternNpz,
   encodePatternNpz,
   type PatternFormat,
   type PatternReadOptions,
+  type SpikeCsvOptions,
   patternFromCsv,
   patternFromJson,
   patternToCsv,

@@ -1,5 +1,6 @@
 // A spike pattern as typed columns: which neuron fired when, and how strongly. What is computed from patterns is in the files beside this
 // one.
+import { isList } from "../../numerics/index.js";
 import { checkNotNegative, checkWhole, SpikeError } from "../errors.js";
 
 /** One spike. */
@@ -155,15 +156,18 @@ function columnsOf(spikes: readonly Spike[]): SpikeColumns {
 
 function checkColumns({ times, neurons, amplitudes }: SpikeColumns, durationMs: number, neuronCount: number): void {
   for (const [name, column] of [
+    ["times", times],
     ["neurons", neurons],
     ["amplitudes", amplitudes],
   ] as const) {
-    if (column && column.length !== times.length) {
+    if (column === undefined && name === "amplitudes") continue;
+    if (!isList(column)) throw new SpikeError(name, column, "a list of numbers");
+    if (column.length !== times.length) {
       throw new SpikeError(`the number of ${name}`, column.length, `${times.length}, as many as there are times`);
     }
   }
   for (let i = 0; i < times.length; i++) {
-    if (!(times[i]! >= 0 && times[i]! <= durationMs)) {
+    if (!(typeof times[i] === "number" && times[i]! >= 0 && times[i]! <= durationMs)) {
       throw new SpikeError(`the time of spike ${i}`, times[i], `0 to ${durationMs} ms, the duration of the pattern`);
     }
     if (!(Number.isInteger(neurons[i]) && neurons[i]! >= 0 && neurons[i]! < neuronCount)) {
