@@ -1,11 +1,12 @@
 // Runs every example and every experiment file, each in a temporary folder, and fails with the first that fails.
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
+import { dataFolder, runnable } from "./recordings.mjs";
 
 const out = mkdtempSync(join(tmpdir(), "spillway-examples-"));
-const data = process.env.SPILLWAY_DATA ?? (existsSync("../shared/data") ? resolve("../shared/data") : undefined);
+const data = dataFolder();
 const env = { ...process.env, ...(data ? { SPILLWAY_DATA: data } : {}) };
 
 function run(name, args) {
@@ -26,10 +27,11 @@ for (const folder of ["examples", "examples/papers"]) {
     run(file, ["--import", "tsx", join(folder, file)]);
   }
 }
-for (const file of readdirSync("examples/experiments")
+const experiments = readdirSync("examples/experiments")
   .filter((name) => name.endsWith(".yaml"))
-  .toSorted()) {
-  const path = join("examples/experiments", file);
-  run(file, ["dist/cli/main.js", "run", path, "--out", out, "--quiet"]);
+  .toSorted()
+  .map((name) => join("examples/experiments", name));
+for (const path of runnable(Object.fromEntries(experiments.map((path) => [path, readFileSync(path, "utf8")])), data)) {
+  run(path, ["dist/cli/main.js", "run", path, "--out", out, "--quiet"]);
 }
 rmSync(out, { recursive: true, force: true });

@@ -5,6 +5,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join, resolve } from "node:path";
+import { dataFolder, runnable } from "./recordings.mjs";
 
 const write = process.argv.includes("--write");
 const named = process.argv.slice(2).filter((word) => word !== "--write");
@@ -43,7 +44,7 @@ function settled(text) {
 
 try {
   run(kernel, ["install", `--python=${python}`, `--prefix=${work}`, `--binary=${kernel}`]);
-  for (const path of notebooks) {
+  for (const path of runnable(Object.fromEntries(notebooks.map((path) => [path, readFileSync(path, "utf8")])), dataFolder())) {
     const name = basename(path);
     const begin = performance.now();
     run("jupyter", [

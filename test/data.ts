@@ -1,8 +1,10 @@
 // Real recordings for tests: where they are, and what to say where they are not. None of them is part of the project.
 import { existsSync } from "node:fs";
-import { dirname, join, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
+import { join } from "node:path";
 import { it, type TestContext } from "vitest";
+import { dataFolder } from "../scripts/recordings.mjs";
+
+export { dataFolder };
 
 /** The public data sets that tests use. `files` are relative to the data folder. */
 export const dataSets = {
@@ -27,14 +29,6 @@ export const dataSets = {
 
 export type DataSetName = keyof typeof dataSets;
 
-/** The folder of real recordings: SPILLWAY_DATA, else ../shared/data beside the project if it is there, else undefined. */
-export function dataFolder(): string | undefined {
-  const named = process.env["SPILLWAY_DATA"];
-  if (named) return resolve(named);
-  const beside = resolve(dirname(fileURLToPath(import.meta.url)), "../../shared/data");
-  return existsSync(beside) ? beside : undefined;
-}
-
 /** What is missing for a data set, as a sentence that says what to put where; undefined where it is all there. */
 export function missingData(name: DataSetName): string | undefined {
   const folder = dataFolder();
@@ -45,15 +39,18 @@ export function missingData(name: DataSetName): string | undefined {
   return `needs ${published}: put ${absent.join(", ")} into ${place}`;
 }
 
+/** Whether missing recordings fail a test: whoever names their folder asks for it. A CI that has none skips. */
+export const mustBeThere = (): boolean => Boolean(process.env["SPILLWAY_DATA"]);
+
 /**
- * A test over a public data set. Where the data set is absent the test is skipped and says what to put where; with CI=true in the
- * environment it fails instead.
+ * A test over a public data set. Where the data set is absent the test is skipped and says what to put where; whoever names a folder by
+ * SPILLWAY_DATA asks for these tests, and then it fails.
  */
 export function itWithData(name: string, needs: DataSetName, body: (folder: string) => void | Promise<void>): void {
   it(name, async (context: TestContext) => {
     const missing = missingData(needs);
     if (missing === undefined) return body(dataFolder()!);
-    if (process.env["CI"] === "true" || process.env["CI"] === "1") throw new Error(missing);
+    if (mustBeThere()) throw new Error(missing);
     context.skip(missing);
   });
 }
