@@ -11,7 +11,7 @@ import {
 } from "../../src/ptx/interpreter/index.js";
 
 export type Array = Float32Array | Float64Array | Int32Array | Uint32Array | BigInt64Array | BigUint64Array | Uint16Array | Uint8Array;
-type Argument = number | bigint | Uint8Array | { input: Array } | { output: Array };
+export type Argument = number | bigint | Uint8Array | { input: Array } | { output: Array; seeded?: boolean };
 
 export const input = (array: Array) => ({ input: array });
 export const output = (array: Array) => ({ output: array });
@@ -30,7 +30,7 @@ export class Bench {
     this.program = this.machine.load(ptx);
   }
 
-  /** Runs a kernel; inputs are copied to the device, outputs are allocated there (and copied too where `seeded`) and read back. */
+  /** Runs a kernel; inputs are copied to the device, outputs are allocated there (and copied too where `seeded` or they are) and read back. */
   run(entry: string, shape: Omit<LaunchOptions, "entry" | "args">, args: Argument[], seeded = false): LaunchResult {
     const { machine } = this;
     const placed: { address: bigint; array: Array; back: boolean }[] = [];
@@ -39,7 +39,7 @@ export class Bench {
       const back = "output" in each;
       const array = back ? each.output : each.input;
       const address = machine.allocate(array.byteLength, back ? "the output" : "the input");
-      if (!back || seeded) machine.write(address, array);
+      if (!back || seeded || each.seeded) machine.write(address, array);
       placed.push({ address, array, back });
       return address;
     });

@@ -63,6 +63,7 @@ function shuffle(access: LaneAccess): Collective {
   const writeFound = to.kind === "pair" ? access.write(to.second, 0, "pred") : undefined;
   const [a, b, c] = [1, 2, 3].map((k) => access.read(access.operand(k))) as [ReadLane, ReadLane, ReadLane];
   const held = new Int32Array(32);
+  const from = new Int32Array(32);
   const run = (warp: Warp, mask: number): void => {
     forEachLane(mask, (lane) => {
       held[lane] = a(warp, lane);
@@ -73,27 +74,30 @@ function shuffle(access: LaneAccess): Collective {
       const clamp = c(warp, lane);
       const segment = (clamp >> 8) & 31;
       const last = (lane & segment) | (clamp & 31 & ~segment);
-      let from: number;
+      let other: number;
       let found: boolean;
       if (mode === "up") {
-        from = lane - shift;
-        found = from >= last;
+        other = lane - shift;
+        found = other >= last;
       } else {
-        from = mode === "down" ? lane + shift : mode === "bfly" ? lane ^ shift : (lane & segment) | (shift & ~segment);
-        found = from <= last;
+        other = mode === "down" ? lane + shift : mode === "bfly" ? lane ^ shift : (lane & segment) | (shift & ~segment);
+        found = other <= last;
       }
-      if (!found) from = lane;
-      else if (((mask >>> from) & 1) === 0) {
+      if (!found) other = lane;
+      else if (((mask >>> other) & 1) === 0) {
         if (warp.launch.checks.shuffles) {
           const state =
-            (warp.live >>> from) & 1 ? "is not in the member mask" : (warp.lanes >>> from) & 1 ? "has exited" : "does not exist";
-          throw warp.launch.error("inactiveLane", `lane ${lane} reads lane ${from}, which ${state}`, warp, lane, instruction);
+            (warp.live >>> other) & 1 ? "is not in the member mask" : (warp.lanes >>> other) & 1 ? "has exited" : "does not exist";
+          throw warp.launch.error("inactiveLane", `lane ${lane} reads lane ${other}, which ${state}`, warp, lane, instruction);
         }
-        from = lane;
+        other = lane;
       }
-      write(warp, lane, held[from]!);
+      write(warp, lane, held[other]!);
+      from[lane] = other;
       writeFound?.(warp, lane, found ? 1 : 0);
     }
+    if (warp.frame.unwritten !== undefined)
+      warp.launch.values.shuffle(warp.frame, access.operand(1), to.kind === "pair" ? to.first : to, mask, from);
   };
   return { kind: "lanes", members: membersOf(access, 4), run };
 }

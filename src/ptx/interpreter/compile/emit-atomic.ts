@@ -217,6 +217,6 @@ export function atomic(e: Emitter): void {
   e.line(`w.publish(${order === "release" || order === "acq_rel"});`);
   if (!asynchronous) return;
   // red.async counts its bytes at a barrier of the block whose memory it updates.
-  const barrier = locate(e, e.operand(2), "shared", 8, accessModes.both | accessModes.strong);
+  const barrier = locate(e, e.operand(2), "shared", 8, accessModes.both | accessModes.object);
   e.line(`mbarrierComplete(w,l,${e.site},${barrier},${size});`);
 }

@@ -8,7 +8,7 @@ function object(e: Emitter, operand: PtxOperand, mode: number): string {
   e.type(["b64"]);
   const space = spaceOf(e);
   if (space !== "shared" && space !== "generic") throw e.unsupported("barrier objects are in shared memory");
-  return locate(e, operand, space, 8, mode | accessModes.strong);
+  return locate(e, operand, space, 8, mode | accessModes.object);
 }
 
 /** The words of the memory model, which are so in any case if they are not said. */

@@ -8,16 +8,27 @@ import type { Emitter } from "./emitter.js";
 export const spaceCodes = { generic: 0, global: 1, shared: 2, local: 3, const: 4, param: 5 } as const;
 export type SpaceName = keyof typeof spaceCodes;
 
-/** What an access does, for `resolve`; `strong` accesses are those that no race is reported for. */
-export const accessModes = { read: 0, write: 1, both: 2, strong: 4 } as const;
+/**
+ * What an access does, for `resolve`. `strong` accesses (atomics, and what is volatile, relaxed or stronger) race with those that are not alone;
+ * those of an `object`, as a barrier in shared memory, with none.
+ */
+export const accessModes = { read: 0, write: 1, both: 2, strong: 4, object: 36 } as const;
+
+/** Added to the mode of loads whose values are followed if nothing wrote the bytes; see run/unwritten.ts. */
+const followed = 16;
+
+const spaceWords = /^(global|local|const|shared(::(cta|cluster))?|param(::(entry|func))?)$/;
+const spaceName = (word: string | undefined): SpaceName => (word?.split("::")[0] ?? "generic") as SpaceName;
 
 /** The state space that an instruction names; generic if it names none. */
 export function spaceOf(e: Emitter): SpaceName {
-  const found = e.reading.find(/^(global|local|const|shared(::(cta|cluster))?|param(::(entry|func))?)$/);
-  return (found?.split("::")[0] ?? "generic") as SpaceName;
+  return spaceName(e.reading.find(spaceWords));
 }
 
-/** What a load or store promises about order. No race is reported of a strong one. */
+/** The same of modifiers that were read before. */
+export const spaceIn = (modifiers: readonly string[]): SpaceName => spaceName(modifiers.find((word) => spaceWords.test(word)));
+
+/** What a load or store promises about order. Strong ones do not race with one another. */
 interface Order {
   strong: boolean;
   acquires: boolean;
@@ -76,8 +87,8 @@ function displaced(e: Emitter, base: PtxOperand, offset: number): { low: string;
   return { low: e.temporary(`${sum}|0`), high: carried, rest: 0 };
 }
 
-/** Emits the address of an access and its checks; gives the name of the heap index. */
-export function locate(e: Emitter, operand: PtxOperand, space: SpaceName, bytes: number, mode: number): string {
+/** Emits the address of an access and its checks; gives the name of the heap index. `added` goes to `resolve` beside the mode. */
+export function locate(e: Emitter, operand: PtxOperand, space: SpaceName, bytes: number, mode: number, added = 0): string {
   if (operand.kind !== "address") throw e.unsupported("expected an address in brackets");
   const { base, offset } = operand;
   if (base.kind === "variable" && space !== "generic" && base.variable.space !== space)
@@ -97,7 +108,7 @@ export function locate(e: Emitter, operand: PtxOperand, space: SpaceName, bytes:
     const lanes = `(${e.uniform("localBase", "w.localBase")}+l*${e.uniform("localBytes", "w.localBytes")})`;
     const at = e.temporary(`(${index}+${lanes})|0`);
     e.line(
-      `if((${index}>>>0)>=localBytes||${shadowMismatch(at, bytes, false)})${at}=resolve(w,l,${site},3,0,${low},${offset},${bytes},${mode});`,
+      `if((${index}>>>0)>=localBytes||${shadowMismatch(at, bytes, false)})${at}=resolve(w,l,${site},3,0,${low},${offset},${bytes},${mode | added});`,
     );
     return at;
   }
@@ -107,9 +118,9 @@ export function locate(e: Emitter, operand: PtxOperand, space: SpaceName, bytes:
     const at = e.temporary(`(${index}+${e.uniform("sharedBase", "w.sharedBase")})|0`);
     const size = e.uniform("sharedBytes", "w.sharedBytes");
     e.line(
-      `if((${index}>>>0)>=${size}||${shadowMismatch(at, bytes, false)})${at}=resolve(w,l,${site},2,0,${low},${offset},${bytes},${mode});`,
+      `if((${index}>>>0)>=${size}||${shadowMismatch(at, bytes, false)})${at}=resolve(w,l,${site},2,0,${low},${offset},${bytes},${mode | added});`,
     );
-    if (e.context.checks.races && mode < accessModes.strong) e.line(`else{${raceCheck(e, index, bytes, mode)}}`);
+    if (e.context.checks.races && mode < accessModes.object) e.line(`else{${raceCheck(e, index, bytes, mode)}}`);
     return at;
   }
   const { low, high, rest } = displaced(e, base, offset);
@@ -117,11 +128,12 @@ export function locate(e: Emitter, operand: PtxOperand, space: SpaceName, bytes:
   e.line(`${index}=(${low}+${rest})|0;`);
   const wrong = high === String(windows.global) ? "" : `${high}!==${windows.global}||`;
   e.line(
-    `if(${wrong}${shadowMismatch(index, bytes, readOnly)})${index}=resolve(w,l,${site},${spaceCodes[space]},${high},${low},${rest},${bytes},${mode});`,
+    `if(${wrong}${shadowMismatch(index, bytes, readOnly)})${index}=resolve(w,l,${site},${spaceCodes[space]},${high},${low},${rest},${bytes},${mode | added});`,
   );
-  if (e.context.checks.globalRaces && mode < accessModes.strong && (space === "global" || space === "generic")) {
+  if (e.context.checks.globalRaces && mode < accessModes.object && (space === "global" || space === "generic")) {
     const here = space === "global" ? "" : `if(${high}===${windows.global})`;
-    e.line(`${here}globalTouch(w,l,${site},${index},${bytes},${mode !== accessModes.read});`);
+    const name = mode < accessModes.strong ? "globalTouch" : "globalStrong";
+    e.line(`${here}${name}(w,l,${site},${index},${bytes},${(mode & 3) !== accessModes.read});`);
   }
   return index;
 }
@@ -134,12 +146,15 @@ function raceCheck(e: Emitter, address: string, bytes: number, mode: number): st
   e.uniform("ordered", "w.ordered");
   e.uniform("tag", "w.tag");
   e.uniform("tagBase", "w.tagBase");
-  if (bytes < 4) return `raceBytes(w,l,${site},${address},${bytes},${mode});`;
+  const strong = mode >= accessModes.strong;
+  const stores = (mode & 3) !== accessModes.read;
+  if (bytes < 4 || (strong && stores)) return `${strong ? "raceStrong" : "raceBytes"}(w,l,${site},${address},${bytes},${stores});`;
   const word = e.temporary();
   const checks: string[] = [`${word}=(${address}>>>2)+tagBase;`];
   for (let k = 0; k < bytes / 4; k++) {
     const at = k === 0 ? word : `${word}+${k}`;
-    if (mode === accessModes.read) checks.push(`if(writers[${at}]>=ordered||readers[${at}]!==tag+l)raceRead(w,l,${site},${at});`);
+    if (strong) checks.push(`if(writers[${at}]>=ordered)raceStrong(w,l,${site},${address}+${4 * k},4,false);`);
+    else if (!stores) checks.push(`if(writers[${at}]>=ordered||readers[${at}]!==tag+l)raceRead(w,l,${site},${at});`);
     else checks.push(`if(writers[${at}]!==tag+l||readers[${at}]>=ordered)raceWrite(w,l,${site},${at});`);
   }
   return checks.join("");
@@ -255,7 +270,7 @@ export function load(e: Emitter): void {
     return;
   }
   const strong = order?.strong === true;
-  const at = locate(e, from, space, bytes, strong ? accessModes.read | accessModes.strong : accessModes.read);
+  const at = locate(e, from, space, bytes, strong ? accessModes.read | accessModes.strong : accessModes.read, followed);
   if (strong) e.line(`w.observe(${order.acquires});`);
   for (const [k, element] of results.entries()) put(e, element, type, k === 0 ? at : `(${at}+${k * size})`);
 }
@@ -298,9 +313,9 @@ export function storeAsync(e: Emitter): void {
   e.reading.skip(["async", "weak", completes]);
   const { type, count, size, bytes } = accessShape(e);
   if (spaceOf(e) !== "shared") throw e.unsupported("it takes .shared::cluster");
-  const at = locate(e, e.operand(0), "shared", bytes, accessModes.write | accessModes.strong);
+  const at = locate(e, e.operand(0), "shared", bytes, accessModes.write | accessModes.object);
   for (const [k, value] of elementsOf(e, e.operand(1), count).entries()) take(e, value, type, k === 0 ? at : `(${at}+${k * size})`);
-  const barrier = locate(e, e.operand(2), "shared", 8, accessModes.both | accessModes.strong);
+  const barrier = locate(e, e.operand(2), "shared", 8, accessModes.both | accessModes.object);
   e.line(`w.publish(true);mbarrierComplete(w,l,${e.site},${barrier},${bytes});`);
 }
 
@@ -341,7 +356,7 @@ function arriveAfterCopies(e: Emitter): void {
   e.line("w.copies?.waitForAll(l);");
   const space = spaceOf(e);
   const counts = e.has("noinc");
-  const barrier = locate(e, e.operand(0), space, 8, accessModes.both | accessModes.strong);
+  const barrier = locate(e, e.operand(0), space, 8, accessModes.both | accessModes.object);
   if (counts) e.line(`mbarrierArrive(w,l,${e.site},${barrier},1,0,false);`);
 }
 
@@ -376,7 +391,7 @@ function copyBulk(e: Emitter): void {
   const [toLow, toHigh] = addressHalves(e, e.operand(0));
   const [fromLow, fromHigh] = addressHalves(e, e.operand(1));
   if (toShared) {
-    const at = locate(e, e.operand(3), "shared", 8, accessModes.both | accessModes.strong);
+    const at = locate(e, e.operand(3), "shared", 8, accessModes.both | accessModes.object);
     e.line(`copyBulk(w,l,${e.site},${toHigh},${toLow},${fromHigh},${fromLow},${bytes},${at});`);
   } else {
     const [to, from] = [spaceCodes.global, spaceCodes.shared];

@@ -21,6 +21,8 @@ export interface CompiledSegment {
   end: SegmentEnd;
   guarded: boolean;
   collective: Collective | undefined;
+  /** Registers that are read after it. */
+  alive(index: number): boolean;
   /** Nothing but branches: to come here is to have done nothing. */
   idle: boolean;
   /** Lanes that went through, for the counters. */
@@ -242,7 +244,7 @@ export class KernelCompiler {
     return {
       name: fn.name,
       source: fn,
-      segments: segments.map((segment, k) => this.segment(segment, runs[k], file)),
+      segments: segments.map((segment, k) => this.segment(segment, runs[k], file, (index) => alive(k, index))),
       paths: new Paths(segments),
       registerBytes: file.bytes,
       frameBytes,
@@ -254,7 +256,7 @@ export class KernelCompiler {
     };
   }
 
-  private segment(segment: Segment, run: RunSegment | undefined, file: RegisterFile): CompiledSegment {
+  private segment(segment: Segment, run: RunSegment | undefined, file: RegisterFile, alive: (index: number) => boolean): CompiledSegment {
     const { end } = segment;
     if (end.kind !== "next" && end.instruction !== undefined) this.site(end.instruction);
     return {
@@ -263,6 +265,7 @@ export class KernelCompiler {
       guarded: segment.guard !== undefined,
       collective: end.kind === "collective" ? compileCollective(end.instruction, file, this.support) : undefined,
       idle: allInstructions(segment).every(({ opcode }) => /^(bra|ret|exit)$/.test(opcode)),
+      alive,
       lanes: 0,
       instructions: allInstructions(segment),
     };

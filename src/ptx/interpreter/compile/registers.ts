@@ -58,6 +58,13 @@ function collect(operand: PtxOperand, into: PtxRegister[]): void {
   }
 }
 
+/** The registers of an operand. */
+export function registersOf(operand: PtxOperand): PtxRegister[] {
+  const found: PtxRegister[] = [];
+  collect(operand, found);
+  return found;
+}
+
 export function hasResult({ opcode, modifiers, operands }: PtxInstruction): boolean {
   if (withoutResult.has(opcode)) return (opcode === "barrier" || opcode === "bar") && modifiers.includes("red");
   if (opcode === "wmma" && modifiers[0] === "store") return false;

@@ -36,8 +36,12 @@ export function makeSupport(memory: DeviceMemory, access: Access, objects: Barri
     isReadOnly: (place: number): boolean => memory.shadowBytes[place] === shadow.constant,
     raceRead: (warp: Warp, lane: number, site: number, word: number): void => warp.launch.races.read(warp, lane, site, word),
     raceWrite: (warp: Warp, lane: number, site: number, word: number): void => warp.launch.races.write(warp, lane, site, word),
-    raceBytes: (warp: Warp, lane: number, site: number, address: number, bytes: number, mode: number): void =>
-      warp.launch.races.narrow(warp, lane, site, address, bytes, mode !== 0),
+    raceBytes: (warp: Warp, lane: number, site: number, address: number, bytes: number, stores: boolean): void =>
+      warp.launch.races.narrow(warp, lane, site, address, bytes, stores),
+    raceStrong: (warp: Warp, lane: number, site: number, address: number, bytes: number, stores: boolean): void =>
+      warp.launch.races.touchStrong(warp, lane, site, address, bytes, stores),
+    globalStrong: (warp: Warp, lane: number, site: number, place: number, bytes: number, stores: boolean): void =>
+      warp.launch.globalRaces!.touchStrong(warp, lane, site, place, bytes, stores),
     globalTouch: (warp: Warp, lane: number, site: number, place: number, bytes: number, stores: boolean): void =>
       warp.launch.globalRaces!.touch(warp, lane, site, place, bytes, stores),
     mbarrierInit: objects.init,

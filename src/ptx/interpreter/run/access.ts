@@ -14,6 +14,8 @@ const write = 1;
 const both = 2;
 const strong = 4;
 const later = 8;
+const object = 36;
+const followed = 16;
 
 export type Resolve = (
   warp: Warp,
@@ -54,6 +56,7 @@ export class Access {
       `${verb} ${bytes} bytes at ${spaceNames[space]} address ${hexadecimal(space === sharedSpace ? 0 : top, bottom)}`;
     let place: number;
     let shared = -1;
+    let own = false;
     if (space === sharedSpace || (space === generic && top === sharedHigh)) {
       const rank = bottom >>> 24;
       const target = rank === 0 ? warp.block : warp.block.cluster.blocks[rank - 1];
@@ -77,13 +80,16 @@ export class Access {
           site,
         );
       place = target.sharedBase + within;
+      own = true;
       if (target === warp.block) shared = within;
+      else target.remote = { warp, lane, site, words: describe(), publications: target.cluster.publications };
     } else if (space === localSpace || (space === generic && top === localHigh)) {
       if (bottom >>> 0 >= warp.localBytes || (bottom >>> 0) + bytes > warp.localBytes) {
         if (!launch.checks.bounds) return this.nowhere(bytes);
         throw launch.error("outOfBounds", `${describe()}; a thread has ${warp.localBytes} bytes of local memory`, warp, lane, site);
       }
       place = warp.localBase + lane * warp.localBytes + bottom;
+      own = true;
     } else {
       if (top !== globalHigh || bottom < 0 || bottom + bytes > this.memory.bytes.length) {
         if (!launch.checks.bounds) return this.nowhere(bytes);
@@ -101,20 +107,40 @@ export class Access {
       if (launch.checks.alignment) throw launch.error("misaligned", `${describe()}, which is no multiple of ${bytes}`, warp, lane, site);
       place -= place % bytes;
     }
-    const wrong = this.check(place, bytes, kind, warp, lane, site, describe);
-    if (wrong) return this.nowhere(bytes);
-    if (shared >= 0 && (mode & strong) === 0) this.race(warp, lane, site, shared, bytes, kind, (mode & later) !== 0);
+    const unwritten = this.check(place, bytes, kind, warp, lane, site, describe);
+    if (unwritten === undefined) return this.nowhere(bytes);
+    if (unwritten !== 0) {
+      const first = place + 31 - Math.clz32(unwritten & -unwritten);
+      if (!own || (mode & followed) === 0) throw launch.unwritten(warp, lane, site, first, describe());
+      launch.values.note({ site, lane, bytes: unwritten, place: first, words: describe });
+    }
+    if (shared >= 0 && launch.checks.races) {
+      if ((mode & strong) === 0) this.race(warp, lane, site, shared, bytes, kind, (mode & later) !== 0);
+      else if ((mode & object) !== object) launch.races.touchStrong(warp, lane, site, shared, bytes, kind !== 0);
+    }
     return place;
   };
 
-  /** Looks at every byte's shadow; true where the access must go nowhere because that check is off. */
-  private check(place: number, bytes: number, kind: number, warp: Warp, lane: number, site: number, describe: () => string): boolean {
+  /**
+   * Looks at every byte's shadow. Gives those of a load that nothing wrote, as bits; undefined where the access must go nowhere because that
+   * check is off.
+   */
+  private check(
+    place: number,
+    bytes: number,
+    kind: number,
+    warp: Warp,
+    lane: number,
+    site: number,
+    describe: () => string,
+  ): number | undefined {
     const { shadowBytes } = this.memory;
     const { launch } = warp;
+    let unwritten = 0;
     for (let k = 0; k < bytes; k++) {
       const mark = shadowBytes[place + k]!;
       if (mark === shadow.none) {
-        if (!launch.checks.bounds) return true;
+        if (!launch.checks.bounds) return undefined;
         const { freed, words } = this.memory.describe(place + k);
         throw launch.error(freed ? "useAfterFree" : "outOfBounds", `${describe()}, ${words}`, warp, lane, site);
       }
@@ -122,22 +148,14 @@ export class Access {
         throw launch.error("race", `${describe()}, which a cp.async still copies to: nothing waited for it`, warp, lane, site);
       if (kind !== 0 && mark === shadow.constant)
         throw launch.error("readOnly", `${describe()}, which is constant memory`, warp, lane, site);
-      if (kind !== write && mark === shadow.unwritten)
-        throw launch.error(
-          "uninitialised",
-          `${describe()}, which nothing wrote (${this.memory.describe(place + k).words})`,
-          warp,
-          lane,
-          site,
-        );
+      if (kind !== write && mark === shadow.unwritten) unwritten |= 1 << k;
     }
-    if (kind !== 0) for (let k = 0; k < bytes; k++) shadowBytes[place + k] = shadow.written;
-    return false;
+    if (kind !== 0 && unwritten === 0) for (let k = 0; k < bytes; k++) shadowBytes[place + k] = shadow.written;
+    return unwritten;
   }
 
   private race(warp: Warp, lane: number, site: number, address: number, bytes: number, kind: number, arrives: boolean): void {
     const { launch } = warp;
-    if (!launch.checks.races) return;
     if (bytes < 4) {
       launch.races.narrow(warp, lane, site, address, bytes, kind !== 0);
       return;

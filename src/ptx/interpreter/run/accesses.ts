@@ -20,6 +20,8 @@ export class Accesses {
   readonly readers: Int32Array;
   /** Warps that loaded, if they are several. */
   private readonly readerWarps: Int32Array;
+  /** Strong stores: atomics, and what is volatile, relaxed or stronger. They conflict with those that are not, and not with one another. */
+  private readonly strong: Int32Array;
   /** The instruction of a segment's run that stored last: all that it stores at once is in no order, and does not conflict. */
   private readonly marks: Float64Array;
 
@@ -27,19 +29,21 @@ export class Accesses {
     this.writers = new Int32Array(words);
     this.readers = new Int32Array(words);
     this.readerWarps = new Int32Array(words);
+    this.strong = new Int32Array(words);
     this.marks = new Float64Array(words);
   }
 
   forget(first: number, count: number): void {
     this.writers.fill(0, first, first + count);
     this.readers.fill(0, first, first + count);
+    this.strong.fill(0, first, first + count);
   }
 
   /** A load by a lane of a warp. Gives the store that it conflicts with. */
   load(at: number, warp: Warp, lane: number): Conflict | undefined {
     const thread = 32 * warp.index + lane;
-    const writer = this.writers[at]!;
-    if (this.unordered(writer, warp, thread, at)) return { tag: writer, stored: true };
+    const stored = this.unorderedStore(at, warp, thread);
+    if (stored !== 0) return { tag: stored, stored: true };
     const reader = this.readers[at]!;
     const name = reader & who;
     if (reader < warp.ordered || name === thread) {
@@ -64,8 +68,8 @@ export class Accesses {
   store(at: number, warp: Warp, lane: number, site: number): Conflict | undefined {
     const thread = 32 * warp.index + lane;
     const mark = warp.launch.steps * 2 ** 20 + site;
-    const writer = this.writers[at]!;
-    if (this.unordered(writer, warp, thread, at) && this.marks[at] !== mark) return { tag: writer, stored: true };
+    const stored = this.unorderedStore(at, warp, thread);
+    if (stored !== 0 && this.marks[at] !== mark) return { tag: stored, stored: true };
     const reader = this.readers[at]!;
     if (this.unordered(reader, warp, thread, at)) return { tag: reader, stored: false };
     this.writers[at] = warp.tag + lane;
@@ -73,10 +77,28 @@ export class Accesses {
     return undefined;
   }
 
-  /** The access of `other` that a store or load at the same place conflicts with, and nothing noted. */
+  /**
+   * A strong load or store. Gives the access that it conflicts with. A store makes later accesses look here again, which those in order before it
+   * need not.
+   */
+  touchStrong(at: number, warp: Warp, lane: number, stores: boolean): Conflict | undefined {
+    const thread = 32 * warp.index + lane;
+    const writer = this.writers[at]!;
+    if (this.unordered(writer, warp, thread, at)) return { tag: writer, stored: true };
+    if (!stores) return undefined;
+    const reader = this.readers[at]!;
+    if (this.unordered(reader, warp, thread, at)) return { tag: reader, stored: false };
+    if ((writer & who) !== thread) this.writers[at] = 0;
+    this.readers[at] = 0;
+    this.strong[at] = warp.tag + lane;
+    return undefined;
+  }
+
+  /** The access that a store or load conflicts with, and nothing noted. */
   conflict(at: number, warp: Warp, lane: number, stores: boolean): Conflict | undefined {
     const thread = 32 * warp.index + lane;
-    if (this.unordered(this.writers[at]!, warp, thread, at)) return { tag: this.writers[at]!, stored: true };
+    const stored = this.unorderedStore(at, warp, thread);
+    if (stored !== 0) return { tag: stored, stored: true };
     return stores && this.unordered(this.readers[at]!, warp, thread, at) ? { tag: this.readers[at]!, stored: false } : undefined;
   }
 
@@ -86,6 +108,13 @@ export class Accesses {
     this.readers[to] = from.readers[at]!;
     this.readerWarps[to] = from.readerWarps[at]!;
     this.marks[to] = from.marks[at]!;
+    this.strong[to] = from.strong[at]!;
+  }
+
+  /** The tag of a store that an access now is not in order with; 0 if there is none. */
+  private unorderedStore(at: number, warp: Warp, thread: number): number {
+    if (this.unordered(this.writers[at]!, warp, thread, at)) return this.writers[at]!;
+    return this.unordered(this.strong[at]!, warp, thread, at) ? this.strong[at]! : 0;
   }
 
   /** True if what a tag stands for may have happened at the same time as what `warp` does now in `thread`. */

@@ -139,6 +139,7 @@ function advanceIfReady(cluster: Cluster): void {
   const running = cluster.blocks.reduce((sum, block) => sum + block.running, 0);
   if (cluster.arrived === 0 || cluster.arrived < running) return;
   cluster.phase++;
+  cluster.passed = cluster.publications;
   cluster.arrived = 0;
   const { launch } = cluster.blocks[0]!.warps[0]!;
   launch.progress++;
@@ -161,7 +162,7 @@ export function arriveAtCluster(warp: Warp, group: Group, how: "arrive" | "wait"
       group.wait = { kind: "cluster", instruction };
       return false;
     }
-    warp.synchronise();
+    warp.synchronise(cluster.passed);
   } else {
     if (!clusterPassed(warp))
       throw warp.launch.error(

@@ -24,6 +24,10 @@ export interface Cluster {
   blocks: BlockState[];
   phase: number;
   arrived: number;
+  /** Strong stores and arrivals so far. */
+  publications: number;
+  /** How many there were as its barrier was passed last. */
+  passed: number;
 }
 
 export interface BlockShape {
@@ -78,6 +82,10 @@ export class BlockState implements BlockShape, BlockPlace {
   /** Times of each warp up to which its writes were fenced for products. */
   readonly proxied: Int32Array;
   releases = 0;
+  /** How many of the cluster's publications this block has looked for. */
+  observed = 0;
+  /** The last access of another block to this block's shared memory, and the publications before it. */
+  remote: { warp: Warp; lane: number; site: number; words: string; publications: number } | undefined;
   running: number;
 
   constructor(index: Index3, shape: BlockShape, place: BlockPlace, cluster: Cluster, launch: LaunchState, entry: CompiledFunction) {

@@ -171,6 +171,20 @@ export class GlobalRaces {
     }
   }
 
+  /** A strong access: those of other blocks are in order with it, or are told where the other side is looked at. */
+  touchStrong(warp: Warp, lane: number, site: number, place: number, bytes: number, stores: boolean): void {
+    const { block } = warp.block.order!;
+    if (bytes < 4) return;
+    for (let word = place >>> 2; word < (place + bytes) >>> 2; word++) {
+      const { writer, reader, threads } = this.page(word);
+      const at = word % pageWords;
+      if (writer[at] !== block) threads.writers[at] = 0;
+      if (reader[at] !== block) threads.readers[at] = 0;
+      const conflict = threads.touchStrong(at, warp, lane, stores);
+      if (conflict !== undefined) throw this.error(warp, lane, site, 4 * word, stores, conflict);
+    }
+  }
+
   /** Bytes one by one. */
   private each(warp: Warp, order: BlockOrder, lane: number, site: number, first: number, bytes: number, stores: boolean): void {
     for (let place = first; place < first + bytes; place++) {
@@ -245,20 +259,19 @@ export class GlobalRaces {
     stores: boolean,
     conflict: BlockConflict | Conflict,
   ): void {
-    const error = (): Error => {
-      const { words } = this.launch.access.describe(place);
-      const [name, order] =
-        "block" in conflict
-          ? [
-              this.blockName(warp, conflict.block),
-              "nothing orders the two: a fence before a flag is stored, and one after it is loaded, do",
-            ]
-          : [nameOf(warp, conflict.tag), "no barrier is between"];
-      const did = `this thread ${stores ? "stores" : "loads"} what ${name} ${conflict.stored ? "stored" : "loaded"}`;
-      return this.launch.error("race", `race on global memory, ${words}: ${did}, and ${order}`, warp, lane, site);
-    };
+    const error = (): Error => this.error(warp, lane, site, place, stores, conflict);
     if (!stores || !conflict.stored) throw error();
     this.launch.stores.add(place, bytes, error);
+  }
+
+  private error(warp: Warp, lane: number, site: number, place: number, stores: boolean, conflict: BlockConflict | Conflict): Error {
+    const { words } = this.launch.access.describe(place);
+    const [name, order] =
+      "block" in conflict
+        ? [this.blockName(warp, conflict.block), "nothing orders the two: a fence before a flag is stored, and one after it is loaded, do"]
+        : [nameOf(warp, conflict.tag), "no barrier is between"];
+    const did = `this thread ${stores ? "stores" : "loads"} what ${name} ${conflict.stored ? "stored" : "loaded"}`;
+    return this.launch.error("race", `race on global memory, ${words}: ${did}, and ${order}`, warp, lane, site);
   }
 
   private blockName(warp: Warp, block: number): string {

@@ -1,9 +1,9 @@
 // Runs a grid: puts clusters of blocks on the device as there is room, gives every warp its slices in turn, and tells a deadlock from waiting.
 import { firstLane } from "../compile/collective.js";
-import type { Index3, SimulationError, SimulationErrorKind } from "../errors.js";
+import { type Index3, SimulationError, type SimulationErrorKind } from "../errors.js";
 import { BlockState, type Cluster } from "./block.js";
 import type { LaunchState } from "./launch-state.js";
-import type { DeviceMemory } from "./memory.js";
+import { type DeviceMemory, shadow } from "./memory.js";
 import { idle, runWarp } from "./scheduler.js";
 import type { Group, Warp } from "./warp.js";
 
@@ -21,6 +21,9 @@ export interface Slot {
   sharedBase: number;
   localBase: number;
 }
+
+/** Turns that every warp gets to write what another has read. */
+const lookingOn = 32;
 
 const volume = ({ x, y, z }: Index3): number => x * y * z;
 const unfold = (linear: number, { x, y }: Index3): Index3 => ({
@@ -48,6 +51,7 @@ export class GridRun {
     this.memory = memory;
     const { grid, cluster } = shape;
     this.clusterCount = { x: grid.x / cluster.x, y: grid.y / cluster.y, z: grid.z / cluster.z };
+    launch.writtenLater = (warp, place) => this.writtenLater(warp, place);
     this.free = slots.map((_, k) => k).reverse();
   }
 
@@ -60,7 +64,7 @@ export class GridRun {
       let ran = false;
       let ended = false;
       for (const { blocks } of this.resident) {
-        for (const block of blocks) for (const warp of block.warps) if (!warp.finished && runWarp(warp)) ran = true;
+        for (const block of blocks) for (const warp of block.warps) if (!warp.finished && this.runs(warp)) ran = true;
         if (blocks.every(({ running }) => running === 0)) ended = true;
       }
       if (ended) {
@@ -71,10 +75,46 @@ export class GridRun {
     }
   }
 
+  private runs(warp: Warp): boolean {
+    try {
+      return runWarp(warp);
+    } catch (error) {
+      // What failed may come of what nothing wrote.
+      const { running } = warp;
+      if (running !== undefined && this.launch.values.pending) this.launch.values.follow(warp, running);
+      throw error;
+    }
+  }
+
+  /** Runs the other threads for a while, though the launch has failed, to see whether a byte was only read too early. */
+  private writtenLater(warp: Warp, place: number): boolean | SimulationError {
+    this.launch.writtenLater = undefined;
+    if (this.memory.liveAround(place)?.kind === "local") return false;
+    const { running } = warp;
+    if (running !== undefined) running.wait = { kind: "held", instruction: running.frame.fn.segments[running.segment]!.instructions[0]! };
+    const failed = new Set<Warp>();
+    for (let turn = 0, ran = true; ran && turn < lookingOn; turn++) {
+      ran = false;
+      for (const block of this.resident.flatMap(({ blocks }) => blocks))
+        for (const other of block.warps) {
+          if (other.finished || failed.has(other)) continue;
+          try {
+            if (runWarp(other)) ran = true;
+          } catch (error) {
+            if (!(error instanceof SimulationError)) throw error;
+            if (error.kind === "race") return error;
+            failed.add(other);
+          }
+          if (this.memory.shadowBytes[place] !== shadow.unwritten) return true;
+        }
+    }
+    return false;
+  }
+
   private start(number: number): Cluster {
     const { shape, launch, slots } = this;
     const clusterIndex = unfold(number, this.clusterCount);
-    const cluster: Cluster = { blocks: [], phase: 0, arrived: 0 };
+    const cluster: Cluster = { blocks: [], phase: 0, arrived: 0, publications: 0, passed: 0 };
     const clusterBlocks = volume(shape.cluster);
     const words = (shape.sharedBytes + 3) >> 2;
     for (let rank = 0; rank < clusterBlocks; rank++) {

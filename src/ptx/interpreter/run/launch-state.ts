@@ -8,6 +8,7 @@ import { GlobalRaces } from "./global-races.js";
 import type { Checks, Limits } from "./options.js";
 import { Races } from "./races.js";
 import { ConflictingStores } from "./stores.js";
+import { UnwrittenValues } from "./unwritten.js";
 import type { Warp } from "./warp.js";
 
 /** Bytes that the registers of all threads on the device may take together. */
@@ -43,6 +44,9 @@ export class LaunchState {
   readonly paramBase: number;
   readonly races: Races;
   readonly stores: ConflictingStores;
+  readonly values = new UnwrittenValues();
+  /** Lets the other threads go on, and tells whether one writes a byte, or races; set by what runs the grid. */
+  writtenLater: ((warp: Warp, place: number) => boolean | SimulationError) | undefined;
   /** Undefined where that check is off. */
   readonly globalRaces: GlobalRaces | undefined;
   /** Segments run so far by all warps: the simulated clock. */
@@ -112,6 +116,16 @@ export class LaunchState {
   /** An instruction in words, for messages that name another than the one of their site. */
   describe(instruction: PtxInstruction): string {
     return `${lineWords(this.lines(instruction))} "${instruction.text}"`;
+  }
+
+  /** The error for a use of a byte that nothing wrote, or that another thread was about to write. */
+  unwritten(warp: Warp, lane: number, site: number, place: number, load: string, use = ""): SimulationError {
+    const later = this.checks.races && this.writtenLater?.(warp, place);
+    if (later instanceof SimulationError) return later;
+    const { words } = this.access.describe(place);
+    if (!later) return this.error("uninitialised", `${load}, which nothing wrote (${words})${use}`, warp, lane, site);
+    const what = `${load}, which another thread writes only later (${words})${use}: no barrier is between`;
+    return this.error("race", what, warp, lane, site);
   }
 
   error(kind: SimulationErrorKind, what: string, warp: Warp, lane: number, at: number | PtxInstruction): SimulationError {

@@ -132,7 +132,7 @@ export function refusePassing(warp: Warp, group: Group): void {
   const segment = fn.segments[group.segment]!;
   for (const other of warp.groups) {
     const { wait } = other;
-    if (wait === undefined || wait.kind === "cluster" || segment.idle) continue;
+    if (wait === undefined || wait.kind === "cluster" || wait.kind === "held" || segment.idle) continue;
     const { barriers, shuffles } = warp.launch.checks;
     if (!(wait.kind === "lanes" ? shuffles : barriers)) continue;
     const awaited = group.mask & (wait.kind === "lanes" ? wait.members : -1);

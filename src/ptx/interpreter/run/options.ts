@@ -6,7 +6,10 @@ export interface Checks {
   bounds: boolean;
   /** Addresses that are no multiple of the access size. Off: the address is rounded down. */
   alignment: boolean;
-  /** Reads of bytes that nothing wrote. Fixed when the device is made. */
+  /**
+   * Reads of bytes that nothing wrote; of shared and local ones only if an address, a branch, an atomic or a store depends on the value. Fixed
+   * when the device is made.
+   */
   initialised: boolean;
   /** Shared-memory races between threads of a block, and touching what a copy still brings. Stores of equal bytes are none. */
   races: boolean;

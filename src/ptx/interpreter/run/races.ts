@@ -177,16 +177,34 @@ export class Races {
     this.refuse(warp, lane, site, word, 0, 4, conflict, true);
   }
 
+  /** A strong access of `bytes` bytes, `address` in the block's shared window. */
+  touchStrong(warp: Warp, lane: number, site: number, address: number, bytes: number, stores: boolean): void {
+    const first = (address >>> 2) + warp.tagBase;
+    if (bytes < 4) this.split(first);
+    for (let word = first; word < first + bytes / 4; word++) {
+      const each = this.words.writers[word] === split ? this.bytes.get(word)! : undefined;
+      const [from, count] = each === undefined ? [word, 1] : bytes < 4 ? [address & 3, bytes] : [0, 4];
+      for (let at = from; at < from + count; at++) {
+        const conflict = (each ?? this.words).touchStrong(at, warp, lane, stores);
+        if (conflict !== undefined) throw this.report(warp, lane, site, word, conflict, stores);
+      }
+    }
+  }
+
   /** An access narrower than a word, `address` in the block's shared window. */
   narrow(warp: Warp, lane: number, site: number, address: number, bytes: number, writes: boolean): void {
     const word = (address >>> 2) + warp.tagBase;
-    if (this.words.writers[word] !== split) {
-      const each = new Accesses(4);
-      for (let k = 0; k < 4; k++) each.copy(k, this.words, word);
-      this.bytes.set(word, each);
-      this.words.writers[word] = split;
-    }
+    this.split(word);
     for (let k = 0; k < bytes; k++) this.touchByte(warp, lane, site, word, (address & 3) + k, writes);
+  }
+
+  /** Follows a word's bytes one by one from now on. */
+  private split(word: number): void {
+    if (this.words.writers[word] === split) return;
+    const each = new Accesses(4);
+    for (let k = 0; k < 4; k++) each.copy(k, this.words, word);
+    this.bytes.set(word, each);
+    this.words.writers[word] = split;
   }
 
   private touchByte(warp: Warp, lane: number, site: number, word: number, byte: number, writes: boolean): void {

@@ -7,6 +7,7 @@ import { callFunction, leaveFrame, leaveFrames } from "./calls.js";
 import { arriveAtBarrier, arriveAtCluster, clusterPassed, recheckAfterExit } from "./barriers.js";
 import { meet, refusePassing } from "./meetings.js";
 import type { PtxInstruction } from "../types.js";
+import type { BlockState } from "./block.js";
 import type { Group, Warp } from "./warp.js";
 
 /** Segments a warp runs before another gets its turn. */
@@ -79,10 +80,12 @@ export function runWarp(warp: Warp): boolean {
     budget--;
     launch.steps++;
     const segment = group.frame.fn.segments[group.segment]!;
+    warp.running = group;
     warp.enter(group.frame);
     warp.products?.pass(warp, segment);
     segment.lanes += laneCount(group.mask);
     const taken = segment.run === undefined ? 0 : segment.run(warp, group.mask);
+    if (launch.values.pending || group.frame.unwritten !== undefined) launch.values.follow(warp, group);
     if (!segment.idle && group.frame.parent === undefined) group.last = group.segment;
     const goesOn = finishSegment(warp, group, segment, taken);
     launch.stores.settle();
@@ -191,6 +194,14 @@ function branchByIndex(warp: Warp, group: Group, targets: readonly number[], ins
   return true;
 }
 
+/** A block whose shared memory another has touched must know that this is over before it exits. */
+function refuseLateAccess({ remote, observed, clusterRank }: BlockState): void {
+  if (remote === undefined || remote.publications < observed) return;
+  const { warp, lane, site, words } = remote;
+  const what = `${words}; block of rank ${clusterRank} of the cluster exits and has not waited for this`;
+  throw warp.launch.error("useAfterFree", what, warp, lane, site);
+}
+
 /** Ends lanes, or takes them back to the caller. True if they go on. */
 function leave(warp: Warp, group: Group, how: "exit" | "ret"): boolean {
   if (how === "ret" && group.frame.parent !== undefined) {
@@ -204,7 +215,7 @@ function leave(warp: Warp, group: Group, how: "exit" | "ret"): boolean {
   warp.launch.progress++;
   if (warp.live === 0) {
     warp.finished = true;
-    warp.block.running--;
+    if (--warp.block.running === 0) refuseLateAccess(warp.block);
   }
   recheckAfterExit(warp);
   return false;

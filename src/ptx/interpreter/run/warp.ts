@@ -8,6 +8,7 @@ import type { CompiledFunction } from "../compile/function.js";
 import type { BlockState } from "./block.js";
 import type { LaunchState } from "./launch-state.js";
 import type { Meeting } from "./meetings.js";
+import type { UnwrittenRegisters } from "./unwritten.js";
 
 /** One activation of a function by some lanes of a warp: its registers and its place on the stack. */
 export class Frame {
@@ -25,6 +26,8 @@ export class Frame {
   readonly depth: number;
   /** Lanes that have not left it. */
   lanes: number;
+  /** Registers that hold what nothing wrote; undefined if there are none. */
+  unwritten: UnwrittenRegisters | undefined;
 
   constructor(
     fn: CompiledFunction,
@@ -59,7 +62,9 @@ export type Wait =
       operation: Collective & { kind: "barrier" };
       threads: number;
     }
-  | { kind: "cluster"; instruction: PtxInstruction };
+  | { kind: "cluster"; instruction: PtxInstruction }
+  /** For nothing: the launch ends with an error of these lanes. */
+  | { kind: "held"; instruction: PtxInstruction };
 
 /** Lanes of a warp that are at the same place. */
 export interface Group {
@@ -95,6 +100,9 @@ export class Warp {
   frameBase = 0;
   parameters: readonly number[] = [];
   groups: Group[];
+  /** The group that runs, and its activation. */
+  running: Group | undefined;
+  frame!: Frame;
   /** Set by compiled code that looked at memory another thread may change. */
   polled = 0;
   /** Polls since anything in the launch last changed. */
@@ -148,6 +156,7 @@ export class Warp {
 
   /** Makes a frame's registers the ones compiled code works on. */
   enter(frame: Frame): void {
+    this.frame = frame;
     this.words = frame.words;
     this.singles = frame.singles;
     this.doubles = frame.doubles;
@@ -174,17 +183,21 @@ export class Warp {
   /** After a strong read: what others published is now known here, to other blocks' accesses only if it acquires. */
   observe(acquire: boolean): void {
     this.polled = 1;
+    this.block.observed = this.block.cluster.publications;
     this.launch.races.acquire(this);
     this.launch.globalRaces?.observe(this.block.order!, acquire);
   }
 
   /** At a strong write: what this warp did so far is now known to whoever reads strongly; in other blocks only if it releases. */
   publish(release: boolean): void {
+    this.block.cluster.publications++;
     this.launch.races.release(this);
     this.launch.globalRaces?.publish(this.block.order!, release);
   }
 
-  synchronise(): void {
+  /** After a wait, for what was published in the cluster till then. */
+  synchronise(publications = this.block.cluster.publications): void {
+    this.block.observed = Math.max(this.block.observed, publications);
     this.launch.races.acquire(this);
     this.launch.globalRaces?.observe(this.block.order!, true);
   }
