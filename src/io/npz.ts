@@ -1,7 +1,7 @@
 // NumPy's .npz: named .npy arrays in one zip file, packed or not.
 
 import { nearNames } from "../core/near-names.js";
-import { describe } from "../numerics/index.js";
+import { describe, quoted } from "../core/text.js";
 import { writeFileAtomic } from "./atomic.js";
 import { checkBytes, FormatError, type SourceOptions } from "./errors.js";
 import { readBytes } from "./files.js";
@@ -12,7 +12,13 @@ import { listZip, packZip, unpack, type ZipMember } from "./zip.js";
 export interface NpzOptions {
   /** The arrays to read; default all. One that is not there is an error. */
   readonly names?: readonly string[] | undefined;
+  /** The most bytes that one deflated array may unpack to; default 1 GiB. Arrays that are stored as they are have no limit. */
+  readonly maxEntryBytes?: number | undefined;
+  /** The most bytes that all deflated arrays that are read may unpack to together; default 1 GiB. */
+  readonly maxTotalBytes?: number | undefined;
 }
+
+const defaultLimit = 2 ** 30;
 
 /** Whether the archive is compressed. */
 export interface NpzWriteOptions {
@@ -44,11 +50,38 @@ export async function decodeNpz(bytes: Uint8Array, options: NpzOptions & SourceO
     const there = near.length > 0 ? `did you mean ${near.join(", ")}?` : `it holds ${[...members.keys()].slice(0, 20).join(", ")}`;
     throw new FormatError("NPZ", source, `there is no array "${name}" in it; ${there}`);
   }
+  const wanted = [...new Set(options.names ?? members.keys())];
+  checkUnpacked(
+    wanted.map((name) => members.get(name)!),
+    options,
+    source,
+  );
   const arrays: Record<string, NpyArray> = Object.create(null);
-  for (const name of options.names ?? members.keys()) {
+  for (const name of wanted) {
     arrays[name] = decodeNpy(await unpack(members.get(name)!, source), { source: `${source} (${name}.npy)` });
   }
   return arrays;
+}
+
+/** A small file may unpack to a thousand times its size: the sizes that its directory names are held against the limits first. */
+function checkUnpacked(members: readonly ZipMember[], options: NpzOptions, source: string): void {
+  const { maxEntryBytes = defaultLimit, maxTotalBytes = defaultLimit } = options;
+  for (const [name, limit] of Object.entries({ maxEntryBytes, maxTotalBytes }))
+    if (!(limit >= 0)) throw new RangeError(`${name} is ${describe(limit)}; it takes a number of bytes of at least 0`);
+  let total = 0;
+  for (const { name, method, size } of members) {
+    if (method === 0) continue;
+    if (size > maxEntryBytes) {
+      throw new FormatError("NPZ", source, `${quoted(name)} unpacks to ${size} bytes; maxEntryBytes is ${maxEntryBytes}`);
+    }
+    total += size;
+  }
+  if (total > maxTotalBytes)
+    throw new FormatError(
+      "NPZ",
+      source,
+      `its arrays unpack to ${total} bytes; maxTotalBytes is ${maxTotalBytes}: read fewer by names, or raise it`,
+    );
 }
 
 /** Encodes named arrays as .npz. The same arrays give the same bytes. @throws RangeError beyond 4 GiB. */

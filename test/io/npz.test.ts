@@ -61,6 +61,33 @@ describe("a .npz file", () => {
   });
 });
 
+describe("a .npz file that unpacks to much", () => {
+  const zeros = { a: new Float64Array(20_000), b: new Float64Array(20_000) };
+
+  it("is refused by the sizes it names, one array or all together, before any is unpacked", async () => {
+    const bytes = await encodeNpz(zeros);
+    await expect(decodeNpz(bytes, { maxEntryBytes: 1e5, source: "a.npz" })).rejects.toThrow(
+      'a.npz: "a.npy" unpacks to 160128 bytes; maxEntryBytes is 100000',
+    );
+    await expect(decodeNpz(bytes, { maxTotalBytes: 2e5 })).rejects.toThrow("its arrays unpack to 320256 bytes; maxTotalBytes is 200000");
+    expect(Object.keys(await decodeNpz(bytes, { maxTotalBytes: 2e5, names: ["a"] }))).toEqual(["a"]);
+    await expect(decodeNpz(bytes, { maxTotalBytes: Number.NaN })).rejects.toThrow("maxTotalBytes is NaN; it takes a number of bytes");
+  });
+
+  it("takes at most 1 GiB unless more is allowed", async () => {
+    // Bytes without a pattern do not pack, so that the size below is one that they could unpack to.
+    const bytes = await encodeNpz({ a: Uint8Array.from({ length: 1_100_000 }, (_, i) => Math.imul(i, 2654435761) >>> 21) });
+    const directoryEntry = bytes.length - 22 - (46 + "a.npy".length);
+    new DataView(bytes.buffer, bytes.byteOffset).setUint32(directoryEntry + 24, 2 ** 30 + 1, true);
+    await expect(decodeNpz(bytes)).rejects.toThrow("unpacks to 1073741825 bytes; maxEntryBytes is 1073741824");
+  });
+
+  it("has no limit for what is not packed", async () => {
+    const bytes = await encodeNpz(zeros, { compress: false });
+    expect(Object.keys(await decodeNpz(bytes, { maxEntryBytes: 0, maxTotalBytes: 0 }))).toEqual(["a", "b"]);
+  });
+});
+
 describe("a broken .npz file", () => {
   it("that is truncated says that its directory is gone", async () => {
     const bytes = fixture("stored.npz");
