@@ -107,13 +107,13 @@ keep(
 
 const lab = await openLab({ page: "dist/lab-page", engine: "cpu" });
 const browser = await chromium.launch({ executablePath: findChromium()!, args: ["--no-sandbox"] });
-const page = await browser.newPage({ viewport: { width: 1200, height: 760 } });
+const page = await browser.newPage({ viewport: { width: 1280, height: 960 } });
 await page.goto(lab.url);
 await page
   .locator("#capacity")
   .filter({ hasText: /capacity \d/ })
   .waitFor();
-await page.waitForTimeout(11_000);
+await page.waitForTimeout(2000);
 await page.screenshot({ path: "docs/images/lab.png" });
 await browser.close();
 await lab.close();

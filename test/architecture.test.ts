@@ -18,7 +18,7 @@ const allowed: Record<string, readonly string[]> = {
   spikes: ["numerics", "reservoir", "readout", "metrics", "io", "gpu"],
   pipeline: ["numerics", "reservoir", "readout", "metrics", "io", "model", "spikes"],
   engine: ["numerics", "reservoir", "readout", "spikes", "gpu", "ptx"],
-  lab: ["numerics", "reservoir", "readout", "tasks", "metrics", "model", "engine"],
+  lab: ["numerics", "reservoir", "readout", "tasks", "metrics", "analysis", "io", "model", "engine"],
   ptx: [],
   gpu: [],
   sim: ["gpu", "ptx"],

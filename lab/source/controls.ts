@@ -1,42 +1,75 @@
 // The sliders and choices, made from the settings' own ranges.
-import {
-  cutToRange,
-  defaultSettings,
-  hasEffect,
-  type LabSettings,
-  type NumericSetting,
-  ranges,
-  signalNames,
-  topologyNames,
-} from "../../src/lab/settings.js";
+import { cutToRange, defaultSettings, hasEffect, type LabSettings, type NumericSetting, ranges } from "../../src/lab/settings.js";
+import { fillSelect, labelled } from "./page.js";
 
-/** Makes the controls in a form; `changed` is called with every movement. Sliders that a topology does not have are hidden. */
-export function makeControls(form: HTMLFormElement, settings: LabSettings, changed: (settings: LabSettings) => void): void {
+const signals: Readonly<Record<LabSettings["signal"], string>> = {
+  mackeyGlass: "Mackey-Glass",
+  lorenz: "Lorenz, x",
+  rossler: "Rössler, x",
+  mso: "sum of sines (MSO)",
+  narma: "NARMA-10",
+  logistic: "logistic map",
+};
+
+const topologies: Readonly<Record<LabSettings["topology"], string>> = {
+  erdosRenyi: "Erdős–Rényi",
+  ring: "ring",
+  delayLine: "delay line",
+  cycleWithJumps: "cycle with jumps",
+  smallWorld: "small world",
+  orthogonal: "orthogonal",
+  fixedInDegree: "fixed in-degree",
+  blockDiagonal: "block diagonal",
+};
+
+/** The value of the signal that stands for the user's own data. */
+const own = "own";
+
+/** The controls that were made. */
+export interface Controls {
+  /** Offers the user's own data among the signals, under a name, and chooses it. */
+  offerOwn(name: string): void;
+}
+
+/**
+ * Makes the controls in a form. `changed` is called with every movement, and with whether the user's own data is the signal. Sliders that
+ * a topology does not have are hidden.
+ */
+export function makeControls(
+  form: HTMLFormElement,
+  settings: LabSettings,
+  changed: (settings: LabSettings, usesOwn: boolean) => void,
+): Controls {
   let current = settings;
+  let usesOwn = false;
   const shows: (() => void)[] = [];
-  const change = (name: keyof LabSettings, value: number | string) => {
-    current = cutToRange({ ...current, [name]: value });
+  const change = (part: Partial<LabSettings>) => {
+    current = cutToRange({ ...current, ...part });
     for (const show of shows) show();
-    changed(current);
+    changed(current, usesOwn);
   };
-  const choice = (name: "signal" | "topology", values: readonly string[]) => {
+  const choice = (name: "signal" | "topology", words: Readonly<Record<string, string>>) => {
     const select = document.createElement("select");
     select.name = name;
-    for (const value of values) select.add(new Option(spaced(value), value));
-    select.addEventListener("change", () => change(name, select.value));
+    fillSelect(select, Object.entries(words));
+    select.addEventListener("change", () => {
+      if (name === "signal") usesOwn = select.value === own;
+      change(usesOwn && name === "signal" ? {} : { [name]: select.value });
+    });
     shows.push(() => {
-      select.value = current[name];
+      select.value = name === "signal" && usesOwn ? own : current[name];
     });
     form.append(labelled(name, select));
+    return select;
   };
-  choice("signal", signalNames);
-  choice("topology", topologyNames);
+  const signal = choice("signal", signals);
+  choice("topology", topologies);
   for (const [name, { label, minimum, maximum, step }] of Object.entries(ranges)) {
     const key = name as NumericSetting;
     const slider = document.createElement("input");
     const value = document.createElement("output");
     Object.assign(slider, { type: "range", name, min: String(minimum), max: String(maximum), step: String(step) });
-    slider.addEventListener("input", () => change(key, Number(slider.value)));
+    slider.addEventListener("input", () => change({ [key]: Number(slider.value) }));
     const whole = labelled(label, slider, value);
     shows.push(() => {
       slider.value = String(current[key]);
@@ -49,25 +82,18 @@ export function makeControls(form: HTMLFormElement, settings: LabSettings, chang
   reset.type = "button";
   reset.textContent = "Defaults";
   reset.addEventListener("click", () => {
-    current = defaultSettings;
-    for (const show of shows) show();
-    changed(current);
+    usesOwn = false;
+    change(defaultSettings);
   });
   form.append(reset);
   for (const show of shows) show();
-}
-
-function labelled(text: string, control: HTMLElement, value?: HTMLElement): HTMLLabelElement {
-  const label = document.createElement("label");
-  const row = document.createElement("span");
-  row.className = "row";
-  row.append(text);
-  if (value) row.append(value);
-  label.append(row, control);
-  return label;
-}
-
-/** "erdosRenyi" for people: "erdos renyi". */
-function spaced(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return {
+    offerOwn(name) {
+      const option = signal.querySelector<HTMLOptionElement>(`option[value="${own}"]`) ?? new Option("", own);
+      option.textContent = name;
+      signal.append(option);
+      usesOwn = true;
+      change({});
+    },
+  };
 }

@@ -1,98 +1,133 @@
-// The lab's page: puts sliders, running reservoir, measures and links together.
+// The lab's page: puts sliders, running reservoir, measures, own data and links together.
 import { loadWasm, ReservoirComputer } from "../../src/lab/browser.js";
+import { driveOf, type Measure } from "../../src/lab/measures.js";
+import { experimentDataOf, type OwnSeries } from "../../src/lab/own-data.js";
 import { experimentOf, type LabSettings, reservoirOf, settingsFromLink, settingsToLink } from "../../src/lab/settings.js";
-import { signalOf } from "../../src/lab/signal.js";
-import { drawFailure, drawForecast, drawMemory, drawSpectrum } from "./charts.js";
+import { drawNote } from "./canvas.js";
+import { drawForecast, drawMemory, drawSpectrum, forecastLegend } from "./charts.js";
 import { makeControls } from "./controls.js";
+import { showLegend } from "./legend.js";
 import { LiveView } from "./live.js";
-import type { Measure } from "./measures.js";
+import type { MeasureAnswer, MeasureRequest } from "./measures.js";
+import { makeDataPanel } from "./own-data.js";
+import { canvas, element, say } from "./page.js";
 import { connect } from "./remote.js";
-
-const element = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
-const canvas = (id: string) => element<HTMLCanvasElement>(id);
-const say = (id: string, text: string) => {
-  element(id).textContent = text;
-};
+import { sentenceOf } from "./sentence.js";
 
 /** Rows of the signal that the running reservoir goes round. */
 const signalRows = 6000;
 /** Milliseconds that the sliders must rest before weights are drawn anew. */
 const rest = 120;
+/** Milliseconds for the first steps of a new reservoir, before its first frame. */
+const fillMs = 80;
 
 let settings: LabSettings = settingsFromLink(location.hash);
+/** The last series that was read, and whether it drives the reservoir. */
+let series: OwnSeries | undefined;
+let usesOwn = false;
 let computer: ReservoirComputer | undefined;
 let live: LiveView | undefined;
 let paused = matchMedia("(prefers-reduced-motion: reduce)").matches;
 let request = 0;
 let waiting: ReturnType<typeof setTimeout> | undefined;
-const shown = new Map<string, Measure>();
+/** The pictures that stand on the screen. */
+const seen = new Set<Element>();
+const shown = new Map<Measure["kind"], MeasureAnswer>();
 const measures = new Worker(new URL("./measures.ts", import.meta.url), { type: "module" });
 
+const own = () => (usesOwn ? series : undefined);
+/** What the values of input and forecast are counted in. */
+const unit = () => (own() && !own()!.choices.standardise ? "as in the file" : "standard deviations");
 const connectionsOf = (weights: ReservoirComputer["model"]["weights"]) =>
   ("values" in weights ? weights.values.length : weights.data.length).toLocaleString("en-US");
 
 async function build(): Promise<void> {
   const id = ++request;
-  measures.postMessage({ id, settings });
+  measures.postMessage({ id, settings, own: own()?.drive } satisfies MeasureRequest);
   for (const name of ["hash", "radius", "capacity", "score"]) say(name, "…");
   try {
     const next = await ReservoirComputer.create(reservoirOf(settings));
     if (id !== request) return void next.dispose();
     await computer?.dispose();
     computer = next;
-    live = new LiveView(next, signalOf(settings, signalRows).input);
-    const { plan } = next.engine;
-    say("engine", plan.summary);
+    live = new LiveView(next, driveOf(settings, signalRows, own()?.drive).input, unit());
+    showLegend("trajectories-legend", live.legend);
+    say("engine", next.engine.plan.summary);
     say("status", `${settings.size} neurons, ${connectionsOf(next.model.weights)} connections`);
   } catch (error) {
     live = undefined;
-    say("status", error instanceof Error ? error.message : String(error));
+    say("status", sentenceOf(error));
   }
-  if (paused) live?.advance();
+  // A page that stands still is filled, however long it takes.
+  live?.fill(paused ? Infinity : fillMs);
 }
 
 async function describe(): Promise<void> {
   history.replaceState(undefined, "", `${location.pathname}${location.search}#${settingsToLink(settings)}`);
   const { stringify } = await import("yaml");
-  say("yaml", stringify(experimentOf(settings)));
+  const data = own();
+  say("yaml", stringify(experimentOf(settings, data && experimentDataOf(data))));
 }
 
-function changed(next: LabSettings): void {
+function changed(next: LabSettings, withOwn: boolean): void {
   settings = next;
+  usesOwn = withOwn;
+  remote.setOwn(usesOwn);
   clearTimeout(waiting);
   waiting = setTimeout(() => void build(), rest);
   void describe();
 }
 
-measures.addEventListener("message", ({ data }: MessageEvent<{ id: number; result: Measure }>) => {
+measures.addEventListener("message", ({ data }: MessageEvent<MeasureAnswer>) => {
   if (data.id !== request) return;
-  shown.set(data.result.kind === "failed" ? data.result.what : data.result.kind, data.result);
-  show(data.result);
+  shown.set(data.kind, data);
+  show(data);
 });
 
-function show(measure: Measure): void {
-  if (measure.kind === "hash") say("hash", measure.hash);
-  else if (measure.kind === "spectrum") {
-    drawSpectrum(canvas("spectrum"), measure);
-    say("radius", `spectral radius ${measure.radius.toFixed(3)}`);
-  } else if (measure.kind === "memory") {
-    drawMemory(canvas("memory"), measure);
-    say("capacity", `capacity ${measure.total.toFixed(1)} steps`);
-  } else if (measure.kind === "forecast") {
-    drawForecast(canvas("forecast"), measure);
-    const { free, follows, score, truth } = measure;
-    say("score", free ? `follows for ${follows} of ${truth.length} steps` : `prediction, NRMSE ${score.toPrecision(3)}`);
-  } else if (measure.what !== "hash") {
-    drawFailure(canvas(measure.what), measure.message);
-    say({ spectrum: "radius", memory: "capacity", forecast: "score" }[measure.what] ?? "status", "");
-  } else say("hash", measure.message);
+function show({ kind, result }: MeasureAnswer): void {
+  const words = { hash: "hash", spectrum: "radius", memory: "capacity", forecast: "score" }[kind];
+  if (typeof result === "string") {
+    say(words, kind === "hash" ? result : "");
+    if (kind !== "hash") picture(kind, result, (view) => drawNote(view, result));
+    return;
+  }
+  const text = summaryOf(result);
+  say(words, text);
+  if (result.kind === "spectrum") picture(kind, text, (view) => drawSpectrum(view, result));
+  else if (result.kind === "memory") picture(kind, text, (view) => drawMemory(view, result));
+  else if (result.kind === "forecast") {
+    picture(kind, text, (view) => drawForecast(view, result, `value (${unit()})`));
+    showLegend("forecast-legend", forecastLegend(result));
+  }
+}
+
+/** Draws a view and says in words what is on it. */
+function picture(id: string, words: string, draw: (view: HTMLCanvasElement) => void): void {
+  const view = canvas(id);
+  view.setAttribute("aria-label", `${view.dataset["title"]}: ${words}`);
+  draw(view);
+}
+
+function summaryOf(measure: Measure): string {
+  switch (measure.kind) {
+    case "hash":
+      return measure.hash;
+    case "spectrum":
+      return `spectral radius ${measure.radius.toFixed(3)}`;
+    case "memory":
+      return `capacity ${measure.total.toFixed(1)} steps`;
+    case "forecast": {
+      const { free, follows, score, truth } = measure;
+      return free ? `follows for ${follows} of ${truth.length} steps` : `prediction, NRMSE ${score.toPrecision(3)}`;
+    }
+  }
 }
 
 let frames = 0;
 let since = performance.now();
 function frame(now: number): void {
   if (!paused) live?.advance();
-  live?.draw(canvas("heatmap"), canvas("raster"), canvas("trajectories"));
+  live?.draw((view) => seen.has(view));
   frames++;
   if (now - since >= 1000) {
     say("frames", String(Math.round((1000 * frames) / (now - since))));
@@ -111,11 +146,16 @@ async function copy(text: string, what: string): Promise<void> {
   }
 }
 
-makeControls(element<HTMLFormElement>("controls"), settings, changed);
+const remote = connect(() => settings);
+const controls = makeControls(element<HTMLFormElement>("controls"), settings, changed);
+makeDataPanel((read) => {
+  series = read;
+  controls.offerOwn(`your data: ${read.name}`);
+});
 element("copy-yaml").addEventListener("click", () => void copy(element("yaml").textContent ?? "", "YAML"));
 element("copy-link").addEventListener(
   "click",
-  () => void copy(`${location.origin}${location.pathname}#${settingsToLink(settings)}`, "link"),
+  () => void copy(`${location.origin}${location.pathname}#${settingsToLink(settings)}`, usesOwn ? "link (without your data)" : "link"),
 );
 const pause = element<HTMLButtonElement>("pause");
 const showPause = () => {
@@ -127,9 +167,25 @@ pause.addEventListener("click", () => {
   showPause();
 });
 showPause();
-addEventListener("resize", () => shown.forEach(show));
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => setTimeout(() => shown.forEach(show), 0));
-connect(() => settings);
+const drawer = element<HTMLButtonElement>("drawer");
+drawer.addEventListener("click", () => {
+  const open = element("panel").classList.toggle("open");
+  drawer.setAttribute("aria-expanded", String(open));
+});
+const redraw = () => {
+  shown.forEach(show);
+  live?.redrawAxes();
+};
+const sizes = new ResizeObserver(redraw);
+const sight = new IntersectionObserver((entries) => {
+  for (const { target, isIntersecting } of entries) isIntersecting ? seen.add(target) : seen.delete(target);
+});
+for (const view of document.querySelectorAll("canvas")) {
+  sizes.observe(view);
+  sight.observe(view);
+}
+addEventListener("resize", redraw);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => setTimeout(redraw, 0));
 await loadWasm();
 await Promise.all([build(), describe()]);
 requestAnimationFrame(frame);

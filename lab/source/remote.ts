@@ -1,51 +1,67 @@
-// Runs on the machine that serves the page, over its WebSocket: for reservoirs that are too large for a browser, on its GPU where it has one.
+// Runs on the machine that serves the page, over its WebSocket: for reservoirs that are too large for a browser, on its GPU if it has one.
 import type { RunRequest, ServerMessage } from "../../src/lab/messages.js";
 import type { LabSettings } from "../../src/lab/settings.js";
+import { element, say } from "./page.js";
 
-const element = <T extends HTMLElement>(id: string) => document.getElementById(id) as T;
+/** The panel for such runs. */
+export interface Remote {
+  /** Whether the user's own data drives the reservoir: it stays in the page, so nothing can be run elsewhere. */
+  setOwn(own: boolean): void;
+}
 
 /** Shows the panel once the server has answered. `settings` gives what the sliders say. */
-export function connect(settings: () => LabSettings): void {
-  const token = new URLSearchParams(location.search).get("token");
-  if (!token) return;
-  const socket = new WebSocket(`ws://${location.host}/?token=${encodeURIComponent(token)}`);
-  const result = element<HTMLParagraphElement>("remote-result");
-  const progress = element<HTMLProgressElement>("remote-progress");
+export function connect(settings: () => LabSettings): Remote {
   const button = element<HTMLButtonElement>("remote-run");
+  const progress = element<HTMLProgressElement>("remote-progress");
+  let own = false;
+  let running = false;
+  let open = false;
+  const show = () => {
+    progress.hidden = !running;
+    button.disabled = running || own || !open;
+    element("remote-own").hidden = !own;
+  };
+  const setOwn = (value: boolean) => {
+    own = value;
+    show();
+  };
+  const token = new URLSearchParams(location.search).get("token");
+  if (!token) return { setOwn };
+  const socket = new WebSocket(`ws://${location.host}/?token=${encodeURIComponent(token)}`);
   let id = 0;
-  const idle = () => {
-    progress.hidden = true;
-    button.disabled = false;
+  const end = (text: string) => {
+    running = false;
+    say("remote-result", text);
+    show();
   };
   socket.addEventListener("message", ({ data }) => {
     const message = JSON.parse(String(data)) as ServerMessage;
     if (message.type === "hello") {
+      open = true;
       element("remote").hidden = false;
-      result.textContent = `${message.engine} engine (${message.reason})`;
+      end(`${message.engine} engine (${message.reason})`);
     } else if (message.type === "progress") {
       progress.value = message.done / message.total;
     } else if (message.type === "error") {
-      idle();
-      result.textContent = message.message;
+      end(message.message);
     } else {
-      idle();
       const rate = Math.round(message.stepsPerSecond).toLocaleString("en-US");
-      result.textContent = `${message.engine}: ${rate} steps a second (${message.plan}); first 1000 states ${message.hash.slice(0, 16)}…`;
+      end(`${message.engine}: ${rate} steps a second (${message.plan}); first 1000 states ${message.hash.slice(0, 16)}…`);
     }
   });
   socket.addEventListener("close", () => {
-    idle();
-    button.disabled = true;
-    result.textContent = "The server has gone; open the lab again.";
+    open = false;
+    end("The server has gone; open the lab again.");
   });
   button.addEventListener("click", () => {
     const size = Number(element<HTMLInputElement>("remote-size").value);
     const steps = Number(element<HTMLInputElement>("remote-steps").value);
     const request: RunRequest = { type: "run", id: ++id, settings: { ...settings(), size }, steps };
-    progress.hidden = false;
+    running = true;
     progress.value = 0;
-    button.disabled = true;
-    result.textContent = "Running…";
+    say("remote-result", "Running…");
+    show();
     socket.send(JSON.stringify(request));
   });
+  return { setOwn };
 }

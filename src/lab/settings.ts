@@ -191,20 +191,20 @@ export function settingsFromLink(link: string): LabSettings {
   return cutToRange(out as unknown as LabSettings);
 }
 
-/** The settings as an experiment for `spillway run`; the page writes it as YAML. */
-export function experimentOf(settings: LabSettings): Readonly<Record<string, unknown>> {
-  const { seed, ...rest } = reservoirOf(settings);
-  const { inputSize: _, ...reservoir } = rest;
-  const driven = settings.signal === "narma";
+/** The settings as an experiment for `spillway run`; the page writes it as YAML. `own` is the data and split of a file in place of the signal. */
+export function experimentOf(
+  settings: LabSettings,
+  own?: Readonly<Record<"data" | "split" | "transforms", unknown>>,
+): Readonly<Record<string, unknown>> {
+  const { seed, inputSize: _, ...reservoir } = reservoirOf(settings);
+  const series = { data: { task: settings.signal, length: 4200 }, split: { train: 3000, test: 1000 } };
   return {
     name: "lab",
-    data: { task: settings.signal, length: 4200 },
     task: { type: "predict" },
     reservoir,
     readout: { type: "ridge", lambda: 1e-7 },
-    split: { train: 3000, test: 1000 },
     washout: 100,
     seeds: [seed],
-    transforms: driven ? [] : ["standardise"],
+    ...(own ?? { ...series, transforms: settings.signal === "narma" ? [] : ["standardise"] }),
   };
 }

@@ -8,22 +8,30 @@ import { type LabSettings, reservoirOf, signalNames } from "./settings.js";
 /** Steps whose states are hashed. */
 export const hashedSteps = 1000;
 
-/** T x 1, z-scores of the first column of a benchmark series: what goes in. For NARMA that is its input, and `target` is what comes out. */
-export function signalOf(
-  settings: LabSettings,
-  length: number,
-): { readonly input: Matrix<Float64Array>; readonly target: Matrix<Float64Array> } {
+/** What drives the reservoir, and what is read from its states. */
+export interface Drive {
+  /** T x 1. */
+  readonly input: Matrix<Float64Array>;
+  /** T x 1: what the readout should say after row t of the input. */
+  readonly target: Matrix<Float64Array>;
+  /** Whether the target is the input's next value, so that the reservoir can go on by itself. */
+  readonly free: boolean;
+}
+
+/** A benchmark series as z-scores: its first column, to be forecast; of a driven task the first input and the first target. */
+export function signalOf(settings: LabSettings, length: number): Drive {
   const task = tasks.find(({ name }) => name === settings.signal);
   if (!task) throw new RangeError(`signal is ${describe(settings.signal)}; it takes one of ${signalNames.join(", ")}`);
   const generated = task.generate(length + 1, {});
-  if (generated instanceof Matrix) {
-    const values = zScores(generated.column(0) as Float64Array);
-    return { input: new Matrix(length, 1, values.slice(0, length)), target: new Matrix(length, 1, values.slice(1, length + 1)) };
-  }
-  return {
-    input: new Matrix(length, 1, zScores(generated.inputs.column(0) as Float64Array).slice(0, length)),
-    target: new Matrix(length, 1, zScores(generated.targets.column(0) as Float64Array).slice(0, length)),
-  };
+  if (generated instanceof Matrix) return freeDrive(zScores(generated.column(0) as Float64Array));
+  const first = (matrix: Matrix) => new Matrix(length, 1, zScores(matrix.column(0) as Float64Array).slice(0, length));
+  return { input: first(generated.inputs), target: first(generated.targets), free: false };
+}
+
+/** A series whose next value is to be predicted. */
+export function freeDrive(values: Float64Array): Drive {
+  const length = values.length - 1;
+  return { input: new Matrix(length, 1, values.slice(0, length)), target: new Matrix(length, 1, values.slice(1)), free: true };
 }
 
 function zScores(values: Float64Array): Float64Array {
@@ -33,11 +41,15 @@ function zScores(values: Float64Array): Float64Array {
   return values.map((value) => (value - mean) / deviation);
 }
 
-/** SHA-256 of the states (binary32, little-endian, row by row) of the first 1000 steps from the initial state. */
-export async function stateHash(settings: LabSettings, engine?: string): Promise<string> {
+/**
+ * SHA-256 of the states (binary32, little-endian, row by row) of the first 1000 steps from the initial state. `input` is T x 1, of which
+ * no more than 1000 rows are used; left out, it is the settings' signal.
+ */
+export async function stateHash(settings: LabSettings, engine?: string, input?: Matrix<Float64Array>): Promise<string> {
+  const rows = input ?? signalOf(settings, hashedSteps).input;
   const computer = await ReservoirComputer.create(reservoirOf(settings), { engine });
   try {
-    return await hashOf(await computer.run(signalOf(settings, hashedSteps).input));
+    return await hashOf(await computer.run(rows.subarray(0, Math.min(hashedSteps, rows.rows))));
   } finally {
     await computer.dispose();
   }

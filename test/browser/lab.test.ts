@@ -1,8 +1,11 @@
 import { fileURLToPath } from "node:url";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import "../../src/index.js";
 import { defaultSettings, type Lab, openLab, stateHash } from "../../src/lab/index.js";
+import { driveOf } from "../../src/lab/measures.js";
+import { defaultChoices, readOwnSeries } from "../../src/lab/own-data.js";
+import { hasEffect, type NumericSetting, ranges, settingsFromLink, topologyNames } from "../../src/lab/settings.js";
 import { coloursOf, openChromium, openPage, untilText } from "./chromium.js";
 
 const hash = /^[0-9a-f]{64}$/;
@@ -37,18 +40,96 @@ describe("the lab in Chromium", () => {
     await page.close();
   });
 
-  it.each([1400, 390])("draws every view at a width of %i", async (width) => {
-    const { page, errors } = await openPage(browser, { width, height: 900 });
+  it.each([1400, 390])("draws every view with its axes at a width of %i", async (width) => {
+    const { page, errors } = await openPage(browser, { width, height: 844 });
+    await page.addInitScript(recordTexts);
     await page.goto(lab.url);
     await untilText(page, "#capacity", /capacity \d/);
     await untilText(page, "#score", /follows/);
     await page.waitForTimeout(500);
-    for (const view of ["heatmap", "raster", "trajectories", "spectrum", "memory", "forecast"]) {
+    for (const [view, [x, y, ...ticks]] of Object.entries(axes)) {
       await page.locator(`#${view}`).scrollIntoViewIfNeeded();
-      expect(await coloursOf(page, `#${view}`), view).toBeGreaterThan(view === "raster" ? 1 : 8);
+      expect(await coloursOf(page, `#${view}`), view).toBeGreaterThan(8);
+      const texts = await page.evaluate((id) => [...(globalThis as unknown as Recorded).texts.get(id)!], view);
+      for (const text of [x, y, ...ticks]) expect(texts, view).toContain(text);
+      expect(await page.getAttribute(`#${view}`, "aria-label")).toMatch(/\w{4}/);
     }
+    expect(await page.getAttribute("#spectrum", "aria-label")).toBe("Eigenvalues of W: spectral radius 0.950");
+    expect(await page.locator("#trajectories-legend li").allTextContents()).toEqual([
+      "input",
+      ...[0, 50, 100, 150, 200, 250].map((neuron) => `neuron ${neuron}`),
+    ]);
+    expect(await page.locator("#forecast-legend li").allTextContents()).toEqual(["series", "reservoir, going on by itself"]);
     expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true);
     expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it.each(topologyNames.slice(1))("turns to the topology %s", async (topology) => {
+    const { page, errors } = await openPage(browser, { width: 1000, height: 800 });
+    await page.goto(`${lab.url}#size=20`);
+    const before = await untilText(page, "#hash", hash);
+    await page.selectOption('select[name="topology"]', topology);
+    const shownHash = await untilText(page, "#hash", hash, before);
+    await untilText(page, "#capacity", /capacity/);
+    const settings = settingsFromLink(new URL(page.url()).hash);
+    expect(settings).toEqual({ ...defaultSettings, size: 20, topology });
+    expect(shownHash).toBe(await stateHash(settings));
+    const shown = await page
+      .locator('#controls input[type="range"]:visible')
+      .evaluateAll((all) => all.map((one) => (one as HTMLInputElement).name));
+    expect(shown).toEqual(Object.keys(ranges).filter((name) => hasEffect(name as NumericSetting, topology)));
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it("on a phone shows the pictures first, and controls that cover none of them", async () => {
+    const { page, errors } = await openPage(browser, { width: 390, height: 844 });
+    await page.goto(`${lab.url}#size=50`);
+    await untilText(page, "#capacity", /capacity/);
+    const box = async (selector: string) => (await page.locator(selector).boundingBox())!;
+    expect((await box("#heatmap")).y).toBeLessThan(200);
+    expect(await page.isVisible("#controls")).toBe(false);
+    await page.click("#drawer");
+    expect(await page.getAttribute("#drawer", "aria-expanded")).toBe("true");
+    const [pictures, panel] = [await box("main"), await box("#panel")];
+    expect(pictures.y + pictures.height).toBeLessThanOrEqual(panel.y + 1);
+    expect(panel.y + panel.height).toBeLessThanOrEqual(845);
+    for (const view of Object.keys(axes)) {
+      await page.locator(`#${view}`).scrollIntoViewIfNeeded();
+      expect(await topmostIs(page, `#${view}`), view).toBe(true);
+    }
+    for (const name of ["seed", "leakRate"]) {
+      await page.locator(`input[name="${name}"]`).scrollIntoViewIfNeeded();
+      expect(await topmostIs(page, `input[name="${name}"]`), name).toBe(true);
+    }
+    await page.locator("#own summary").scrollIntoViewIfNeeded();
+    expect(await topmostIs(page, "#own summary")).toBe(true);
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it("names every control for a screen reader, and reaches each by the keyboard", async () => {
+    const { page } = await openPage(browser, { width: 1280, height: 900 });
+    await page.goto(`${lab.url}#size=50`);
+    await page.waitForSelector("#remote:not([hidden])");
+    await page.click("#own summary");
+    await page.setInputFiles("#own-file", csv("wave.csv", wave));
+    await untilText(page, "#own-summary", /wave/);
+    const controls = page.locator("button:visible, input:visible, select:visible, summary:visible");
+    const names = await controls.evaluateAll((all) =>
+      all.map((one) => ((one as HTMLInputElement).labels?.[0]?.textContent ?? one.textContent ?? "").trim()),
+    );
+    expect(names.length).toBeGreaterThan(20);
+    expect(names.filter((name) => !/\w{3}/.test(name))).toEqual([]);
+    const reached = new Set<string>();
+    for (let k = 0; k < 2 * names.length; k++) {
+      await page.keyboard.press("Tab");
+      reached.add(await page.evaluate(() => document.activeElement?.getAttribute("name") ?? document.activeElement?.id ?? ""));
+    }
+    for (const control of ["topology", "seed", "own-file", "own-target", "own-train", "copy-yaml", "remote-size", "pause"]) {
+      expect([...reached], control).toContain(control);
+    }
     await page.close();
   });
 
@@ -78,4 +159,105 @@ describe("the lab in Chromium", () => {
     expect(errors).toEqual([]);
     await page.close();
   });
+
+  it("is driven by a file of one's own, with nothing sent", async () => {
+    const { page, errors } = await openPage(browser, { width: 1280, height: 900 });
+    const sent: string[] = [];
+    page.on("websocket", (socket) => socket.on("framesent", () => sent.push(socket.url())));
+    await page.goto(`${lab.url}#size=50`);
+    await page.waitForSelector("#remote:not([hidden])");
+    const before = await untilText(page, "#hash", hash);
+    page.on("request", (request) => request.method() !== "GET" && sent.push(request.url()));
+    await page.click("#own summary");
+    await page.setInputFiles("#own-file", csv("wave.csv", wave));
+    expect(await untilText(page, "#own-summary", /wave/)).toBe("wave.csv: load, 900 rows, 720 of them train.");
+    const series = await readOwnSeries(wave, "wave.csv", defaultChoices);
+    const settings = { ...defaultSettings, size: 50 };
+    const input = driveOf(settings, 0, series.drive).input;
+    expect(await untilText(page, "#hash", hash, before)).toBe(await stateHash(settings, "cpu", input));
+    await untilText(page, "#score", /follows for \d+ of 179 steps/);
+    expect(await page.inputValue('select[name="signal"]')).toBe("own");
+    expect(await page.textContent("#yaml")).toContain("file: wave.csv");
+    expect(await page.isDisabled("#remote-run")).toBe(true);
+    await page.selectOption("#own-target", { label: "oil" });
+    await untilText(page, "#score", /prediction, NRMSE/);
+    expect(await page.textContent("#own-summary")).toContain("oil from load");
+    await page.selectOption('select[name="signal"]', "lorenz");
+    await untilText(page, "#score", /follows for \d+ of 400/);
+    expect(await page.isDisabled("#remote-run")).toBe(false);
+    expect(sent).toEqual([]);
+    expect(errors).toEqual([]);
+    await page.close();
+  });
+
+  it("says what is wrong with a file, and puts nothing of it into the page but text", async () => {
+    const { page, errors } = await openPage(browser, { width: 1280, height: 900 });
+    await page.goto(`${lab.url}#size=50`);
+    await untilText(page, "#hash", hash);
+    await page.click("#own summary");
+    const markup = "<img src=x onerror=document.title=1>";
+    await page.setInputFiles("#own-file", csv(`${markup}.csv`, wave.replace("load", markup).replace(row(100), "2016-07-01,x,1")));
+    expect(await untilText(page, "#own-problem", /row 102/)).toContain("is not a number");
+    await drop(page, "gap.csv", wave.replace("load", markup).replace(/\n2016-07-02,[^,]*/, "\n2016-07-02,"));
+    expect(await untilText(page, "#own-problem", /missing/)).toContain("gap.csv: row 3");
+    await page.selectOption("#own-missing", "interpolate");
+    expect(await untilText(page, "#own-summary", /missing values/)).toContain(`gap.csv: ${markup}, 900 rows`);
+    expect(await page.textContent("#own-problem")).toBe("");
+    expect(await page.locator("img").count()).toBe(0);
+    expect(await page.title()).toBe("Spillway lab");
+    expect(errors).toEqual([]);
+    await page.close();
+  });
 });
+
+/** Dates, and two columns of numbers. */
+const row = (t: number) => `2016-07-0${1 + (t % 9)},${Math.sin(t / 5).toFixed(9)},${Math.cos(t / 5).toFixed(9)}`;
+const wave = `date,load,oil\n${Array.from({ length: 900 }, (_, t) => row(t)).join("\n")}\n`;
+
+const csv = (name: string, text: string) => ({ name, mimeType: "text/csv", buffer: Buffer.from(text) });
+
+/** Drops a file onto the page. */
+async function drop(page: Page, name: string, text: string): Promise<void> {
+  const dataTransfer = await page.evaluateHandle(
+    ([name, text]) => {
+      const data = new DataTransfer();
+      data.items.add(new File([text!], name!, { type: "text/csv" }));
+      return data;
+    },
+    [name, text] as const,
+  );
+  await page.dispatchEvent("body", "drop", { dataTransfer });
+}
+
+/** Titles of the axes of every picture, and some of their ticks. */
+const axes: Readonly<Record<string, readonly string[]>> = {
+  heatmap: ["time from now (steps)", "neuron", "state", "-600", "0", "300", "-1.0", "1.0"],
+  raster: ["time from now (steps)", "neuron", "-600", "300"],
+  trajectories: ["time from now (steps)", "state", "input (standard deviations)", "0.5", "-400"],
+  forecast: ["time after training (steps)", "value (standard deviations)", "100", "-1"],
+  spectrum: ["real part", "imaginary part", "0", "0.5"],
+  memory: ["delay (steps)", "r²", "0.5", "100"],
+};
+
+interface Recorded {
+  texts: Map<string, Set<string>>;
+}
+
+/** Keeps what is written on each canvas. It runs in the page. */
+function recordTexts(): void {
+  const texts = new Map<string, Set<string>>();
+  const { fillText } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.fillText = function (text: string, ...rest: [number, number, number?]) {
+    texts.set(this.canvas.id, (texts.get(this.canvas.id) ?? new Set()).add(text));
+    fillText.call(this, text, ...rest);
+  };
+  (globalThis as unknown as Recorded).texts = texts;
+}
+
+/** Whether nothing lies over the middle of an element. */
+function topmostIs(page: Page, selector: string): Promise<boolean> {
+  return page.locator(selector).evaluate((element) => {
+    const { left, top, width, height } = element.getBoundingClientRect();
+    return document.elementFromPoint(left + width / 2, top + height / 2) === element;
+  });
+}

@@ -1,0 +1,25 @@
+// The worker that reads a file of the user's own. It gives one answer, and is then ended.
+import { type CsvColumn, csvColumns } from "../../src/io/index.js";
+import { type OwnChoices, type OwnSeries, readOwnSeries } from "../../src/lab/own-data.js";
+import { sentenceOf } from "./sentence.js";
+
+export interface ReadingRequest {
+  readonly file: File;
+  readonly choices: OwnChoices;
+}
+
+/** The series, or the sentence why there is none, with the columns if they could be found. */
+export type ReadingAnswer = OwnSeries | { readonly problem: string; readonly columns: readonly CsvColumn[] };
+
+addEventListener("message", async ({ data }: MessageEvent<ReadingRequest>) => postMessage(await answerTo(data)));
+
+async function answerTo({ file, choices: { header, decimal, ...rest } }: ReadingRequest): Promise<ReadingAnswer> {
+  let columns: readonly CsvColumn[] = [];
+  try {
+    const text = await file.text();
+    columns = await csvColumns(text, { header, decimal, source: file.name });
+    return await readOwnSeries(text, file.name, { header, decimal, ...rest });
+  } catch (error) {
+    return { problem: sentenceOf(error), columns };
+  }
+}
