@@ -1,4 +1,5 @@
 // Notices reservoirs whose neurons sit at the ends of tanh, where one input looks like another. It changes nothing and stops nothing.
+import { warnOnce } from "../core/warning.js";
 import { GramAccumulator, type RidgeAccumulator } from "../readout/index.js";
 import type { EngineModel } from "../reservoir/index.js";
 
@@ -46,15 +47,12 @@ export function shareOfSums(sink: RidgeAccumulator): number {
   return beyond / stateSize;
 }
 
-let hasWarned = false;
-
 /** Warns, once a process, where more than half of the states of a reservoir with tanh are beyond +-0.99. */
 export function warnWhereSaturated(model: EngineModel, share: number): void {
-  if (hasWarned || share <= 0.5 || model.kind === "spiking" || model.activation !== "tanh") return;
-  hasWarned = true;
-  const message =
+  if (share <= 0.5 || model.kind === "spiking" || model.activation !== "tanh") return;
+  warnOnce(
+    "SpillwaySaturationWarning",
     `${Math.round(100 * share)} % of this reservoir's states are beyond +-0.99, where tanh is flat and inputs look alike: ` +
-    "standardise the inputs or take a smaller inputScaling, and look for a large bias or spectralRadius";
-  if (globalThis.process?.versions?.node) process.emitWarning(message, "SpillwaySaturationWarning");
-  else console.warn(message);
+      "standardise the inputs or take a smaller inputScaling, and look for a large bias or spectralRadius",
+  );
 }

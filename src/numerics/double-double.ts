@@ -1,7 +1,7 @@
 // Numbers of twice the precision of binary64, as unevaluated sums of two: for sums that must not lose anything. IEEE operations only, so
 // the same bits everywhere. No array arithmetic lives here.
 
-/** high + low with |low| <= ulp(high) / 2: about 106 bits, in the range of binary64. */
+/** high + low with |low| <= ulp(high) / 2: about 106 bits, in the range of binary64. Infinities and NaN are as in binary64, low 0. */
 export interface DoubleDouble {
   readonly high: number;
   readonly low: number;
@@ -11,7 +11,7 @@ export interface DoubleDouble {
 export function doubleDouble(a: number, b = 0): DoubleDouble {
   const high = a + b;
   const part = high - a;
-  return { high, low: a - (high - part) + (b - part) };
+  return { high, low: finite(a - (high - part) + (b - part)) };
 }
 
 /**
@@ -39,7 +39,7 @@ export function ddSubtract(a: DoubleDouble, b: DoubleDouble): DoubleDouble {
 export function ddMultiply(a: DoubleDouble, b: DoubleDouble): DoubleDouble {
   const c = exactProduct(a.high, b.high);
   const cross = a.high * b.low + a.low * b.high;
-  return fastSum(c.high, c.low + cross);
+  return fastSum(c.high, c.low + finite(cross));
 }
 
 /** a / b, relative error below 2^-100: two corrections of the quotient of the high parts. Division by 0 gives what binary64 gives. */
@@ -54,7 +54,7 @@ export function ddDivide(a: DoubleDouble, b: DoubleDouble): DoubleDouble {
 
 /** The square root, relative error below 2^-100; NaN below 0. */
 export function ddSqrt(a: DoubleDouble): DoubleDouble {
-  if (!(a.high > 0)) return { high: Math.sqrt(a.high), low: 0 };
+  if (!(a.high > 0 && a.high < Infinity)) return { high: Math.sqrt(a.high), low: 0 };
   const root = Math.sqrt(a.high);
   const rest = ddSubtract(a, exactProduct(root, root));
   return fastSum(root, rest.high / (2 * root));
@@ -79,7 +79,7 @@ export function ddDot(a: ArrayLike<number>, b: ArrayLike<number>): DoubleDouble 
 /** a + b without loss where |a| >= |b| (Dekker 1971). */
 function fastSum(a: number, b: number): DoubleDouble {
   const high = a + b;
-  return { high, low: b - (high - a) };
+  return { high, low: finite(b - (high - a)) };
 }
 
 /** a b without loss, by splitting each into two halves (Veltkamp, Dekker 1971). */
@@ -91,5 +91,8 @@ function exactProduct(a: number, b: number): DoubleDouble {
   const bShifted = b * 134217729;
   const bHigh = bShifted - (bShifted - b);
   const bLow = b - bHigh;
-  return { high, low: aHigh * bHigh - high + aHigh * bLow + aLow * bHigh + aLow * bLow };
+  return { high, low: finite(aHigh * bHigh - high + aHigh * bLow + aLow * bHigh + aLow * bLow) };
 }
+
+/** A low part, or 0 if there is none: beside an infinite high part, or if the splitting overflowed. The high part says what binary64 says. */
+const finite = (low: number): number => (Number.isFinite(low) ? low : 0);

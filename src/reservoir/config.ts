@@ -33,7 +33,10 @@ export interface ReservoirConfig {
   readonly inputSize: number;
   /** O, the number of outputs that are fed back; 0 without feedback. */
   readonly outputSize: number;
-  /** Target spectral radius of W; default 0.95. `null` leaves W as it was drawn. */
+  /**
+   * Target spectral radius of W; default 0.95. `null` leaves W as it was drawn. So does a W without a cycle, which has radius 0: of 10
+   * neurons with connectionProbability 0.1 every second one. A warning says so.
+   */
   readonly spectralRadius: number | null;
   /**
    * How the radius of W is measured before W is scaled: "auto" (default; docs/numerics.md, rule 7), "dense" (all eigenvalues), "krylov" (the largest alone),

@@ -3,6 +3,7 @@ import { machineMemory } from "../core/machine-memory.js";
 import {
   allocate,
   checkSparse,
+  describe,
   type FloatArray,
   firstNonFinite,
   inPrecision,
@@ -19,6 +20,7 @@ import {
   toDense,
   toSparse,
 } from "../numerics/index.js";
+import { warnOnce } from "../core/warning.js";
 import type { ReservoirConfig, WeightDistribution } from "./config.js";
 import { isDrawnInPlace, isWorthwhile, radiusOfRows, undrawnMatrix, undrawnSparse, unscaledDraws } from "./weight-draws.js";
 import { type Engine, EngineCapacityError } from "./engine.js";
@@ -40,7 +42,7 @@ export interface ReservoirMatrices {
   readonly feedbackWeights?: MatrixLike | SparseMatrix | undefined;
   /** x before the first step, N values. */
   readonly initialState?: MatrixLike | undefined;
-  /** Scale W to the description's spectral radius. Default false. */
+  /** Scale W to the description's spectral radius; refused if W has radius 0. Default false. */
   readonly rescale?: boolean | undefined;
 }
 
@@ -210,11 +212,23 @@ function fromMatrix(matrix: Matrix | SparseMatrix, radius: number | undefined, {
   };
 }
 
-/** The factor on W as it was drawn: 1 where it has no radius or is to keep what it has. */
-export function weightFactor({ spectralRadius: wanted }: ReservoirConfig, drawn: DrawnWeights): number {
+/**
+ * The factor on W as it was drawn: 1 if it is to keep its radius, or has none. A W whose connections close no cycle has radius 0 whatever
+ * its weights: a warning says so, but for a topology that has none by its formula, and for no connections at all.
+ */
+export function weightFactor(config: ReservoirConfig, drawn: DrawnWeights): number {
+  const { spectralRadius: wanted, connectionProbability, size, seed } = config;
   if (wanted === null) return 1;
   const { radius } = drawn.measured();
-  return radius > 0 ? wanted / radius : 1;
+  if (radius > 0) return wanted / radius;
+  if (drawn.analyticRadius !== 0 && connectionProbability > 0 && wanted > 0) {
+    warnOnce(
+      "SpillwayRadiusWarning",
+      `the connections of this reservoir (size ${size}, connectionProbability ${connectionProbability}, seed ${describe(seed)}) close no cycle: its spectral radius is 0, not ${wanted}, ` +
+        `and W is left as it was drawn. Take a connectionProbability of ${Math.min(1, Math.ceil(300 / size) / 100)} or more, another seed, or the topology "ring"; spectralRadius: null says that this is meant`,
+    );
+  }
+  return 1;
 }
 
 function recurrentWeights(config: ReservoirConfig, drawn: DrawnWeights, own: ReservoirMatrices): Recurrent {
@@ -224,6 +238,7 @@ function recurrentWeights(config: ReservoirConfig, drawn: DrawnWeights, own: Res
     return { weights: stored(matrix, 1, config), measuredRadius: analyticRadius ?? 0, radiusMethod };
   }
   const { radius, method } = drawn.measured();
+  if (own.weights && radius === 0) throw new ConfigError("matrices.rescale", true, "false for weights whose spectral radius is 0");
   return { weights: stored(matrix, weightFactor(config, drawn), config), measuredRadius: radius, radiusMethod: method };
 }
 

@@ -7,6 +7,7 @@ import {
   ddDivide,
   ddDot,
   ddMultiply,
+  ddNegate,
   ddSqrt,
   ddSubtract,
   ddSum,
@@ -85,5 +86,18 @@ describe("double-double numbers", () => {
   it("divide by 0 as binary64 does", () => {
     expect(ddDivide({ high: 1, low: 0 }, { high: 0, low: 0 }).high).toBe(Infinity);
     expect(ddDivide({ high: 0, low: 0 }, { high: 0, low: 0 }).high).toBeNaN();
+  });
+
+  it("take and give infinities as binary64 does", () => {
+    const [infinity, one, large] = [Infinity, 1, 1e300].map((high) => ({ high, low: 0 })) as [DoubleDouble, DoubleDouble, DoubleDouble];
+    const none = { high: Infinity, low: 0 };
+    expect(ddSqrt(infinity)).toEqual(none);
+    expect([doubleDouble(Infinity, 1), ddAdd(infinity, one), ddAdd(one, infinity), ddSum([1, Infinity])]).toEqual(Array(4).fill(none));
+    expect([ddMultiply(infinity, one), ddMultiply(large, large), ddDivide(infinity, one), ddDot([1e300], [1e300])]).toEqual(
+      Array(4).fill(none),
+    );
+    expect(ddDivide(one, infinity)).toEqual({ high: 0, low: 0 });
+    expect(ddAdd(infinity, ddNegate(infinity)).high).toBeNaN();
+    expect(ddMultiply(large, one)).toEqual(large);
   });
 });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { type FloatArray, isSparse, Matrix, type SparseMatrix, spectralRadius, toDense } from "../../src/numerics/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
@@ -80,6 +80,50 @@ describe("weights", () => {
     const of = build({ size: 10, connectionProbability: 0 });
     expect(of.measuredRadius).toBe(0);
     expect(nonzeros(dense(of).data)).toBe(0);
+  });
+});
+
+describe("a radius asked of connections that close no cycle", () => {
+  /** What a process warns of that has not warned yet. */
+  async function warningsOf(...descriptions: ReservoirOptions[]): Promise<string[]> {
+    vi.resetModules();
+    const { buildModel: build } = await import("../../src/reservoir/weights.js");
+    const spy = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+    for (const description of descriptions) build(resolveConfig(description));
+    const warnings = spy.mock.calls.map(([message]) => String(message));
+    spy.mockRestore();
+    return warnings;
+  }
+
+  it("leaves W as it was drawn, and says so once", async () => {
+    const acyclic = Array.from({ length: 20 }, (_, seed) => ({ size: 10, seed })).filter((one) => build(one).measuredRadius === 0);
+    expect(acyclic.length).toBeGreaterThan(5);
+    const warnings = await warningsOf(...acyclic);
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toMatch(
+      /^the connections of this reservoir \(size 10, connectionProbability 0\.1, seed "?\d+"?\) close no cycle: its spectral radius is 0, not 0\.95, and W is left as it was drawn\. Take a connectionProbability of 0\.3 or more, another seed/,
+    );
+    // What it says to take.
+    for (let seed = 0; seed < 100; seed++) expect(build({ size: 10, connectionProbability: 0.3, seed }).measuredRadius).toBeGreaterThan(0);
+  });
+
+  it("is meant if nobody asks for one, of a delay line, and of no connections at all", async () => {
+    expect(
+      await warningsOf(
+        { size: 10, seed: 1, spectralRadius: null },
+        { size: 10, topology: "delayLine" },
+        { size: 10, connectionProbability: 0 },
+        { size: 10, topology: "ring" },
+      ),
+    ).toEqual([]);
+  });
+
+  it("is refused for matrices of one's own that are to be rescaled", () => {
+    const chain = Matrix.from([[0, 0], [1, 0]]); // biome-ignore format: a matrix
+    expect(() => build({ size: 2 }, { weights: chain, rescale: true })).toThrow(
+      "matrices.rescale is true; it takes false for weights whose spectral radius is 0",
+    );
+    expect(dense(build({ size: 2 }, { weights: chain })).at(1, 0)).toBe(1);
   });
 });
 

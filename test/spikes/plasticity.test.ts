@@ -181,7 +181,13 @@ describe("learning statistics", () => {
     expect(learningStats(spread, balanced, 0, []).healthScore).toBe(1);
     expect(learningStats(new Array(10).fill(1.5), balanced, 0, []).healthScore).toBeCloseTo(0.8, 12);
     expect(learningStats(new Array(10).fill(0.05), balanced, 0, []).healthScore).toBeCloseTo(0.3, 12);
-    expect(learningStats([...spread, ...new Array(50).fill(3)], balanced, 0, []).healthScore).toBeCloseTo(0.9, 12);
+    // A fifth saturated, a third, and two thirds.
+    for (const [count, score] of [
+      [25, 0.88],
+      [50, 0.8],
+      [200, 0.7],
+    ] as const)
+      expect(learningStats([...spread, ...new Array(count).fill(3)], balanced, 0, []).healthScore).toBeCloseTo(score, 12);
   });
 
   it("look back on the last 1000 activities", () => {

@@ -62,6 +62,16 @@ describe("templates", () => {
     );
   });
 
+  it("score no more than 1, which rounding alone would", () => {
+    for (let length = 1; length <= 60; length++) {
+      const vector = Float32Array.from({ length }, (_, d) => 0.1 + 0.37 * d);
+      const templates = new PatternTemplates(["same", "opposite"], [vector, vector.map((x) => -x)], { bins: length, channels: 1 });
+      const { score, scores } = templates.matchVector(vector);
+      expect(Math.max(score, ...scores)).toBeLessThanOrEqual(1);
+      expect(Math.min(...scores)).toBeGreaterThanOrEqual(-1);
+    }
+  });
+
   it("score in the portable order: 32 partial sums, then a butterfly", () => {
     // 2^24 in partial 0, then 1 in partials 0 (lost to rounding) and 1 (kept until the butterfly loses or keeps it).
     const x = new Float32Array(33);

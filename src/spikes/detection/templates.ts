@@ -9,7 +9,7 @@ import { checkFields } from "../../reservoir/validate.js";
 import { checkRange, checkWhole, SpikeError } from "../errors.js";
 import { binSpikes } from "../pattern/binning.js";
 import { checkPatterns, type SpikePattern } from "../pattern/pattern.js";
-import { cosine32, dot32, norm32 } from "./cosine.js";
+import { cosine32, dot32, norm32, reportedCosine } from "./cosine.js";
 
 /** How patterns become vectors of bins x channels numbers. */
 export interface TemplateShape {
@@ -124,8 +124,8 @@ export class PatternTemplates implements TemplateShape {
     const scores = Float32Array.from({ length: rows }, (_, p) => cosine32(dot32(vector, 0, data, p * cols, cols), norm, this.#norms[p]!));
     let index = 0;
     for (let p = 1; p < rows; p++) if (scores[p]! > scores[index]!) index = p;
-    const score = scores[index]!;
-    return { label: score >= this.threshold ? this.labels[index] : undefined, index, score, scores };
+    const score = reportedCosine(scores[index]!);
+    return { label: score >= this.threshold ? this.labels[index] : undefined, index, score, scores: scores.map(reportedCosine) };
   }
 
   /** The templates as the bytes of a safetensors file. */

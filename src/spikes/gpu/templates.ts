@@ -1,6 +1,7 @@
 // Templates on a device: what patterns are most like, with the scores that PatternTemplates gives, bit for bit.
 import type { Context, DeviceBuffer, DeviceSlice, ReadonlyDeviceSlice, Stream } from "../../gpu/index.js";
 import { Matrix } from "../../numerics/index.js";
+import { reportedCosine } from "../detection/cosine.js";
 import type { PatternTemplates, TemplateMatch } from "../detection/templates.js";
 import { checkOneOf, SpikeError } from "../errors.js";
 import type { SpikePattern } from "../pattern/pattern.js";
@@ -88,7 +89,8 @@ export class DeviceTemplates implements Disposable {
       ]);
       held.dispose();
       return Array.from({ length: count }, (_, b) => {
-        const of = scores.slice(b * templates, (b + 1) * templates);
+        const found = scores.slice(b * templates, (b + 1) * templates);
+        const of = this.score === "cosine" ? found.map(reportedCosine) : found;
         const index = best[b]!;
         return { label: matches[b]! < 0 ? undefined : this.templates.labels[index], index, score: of[index]!, scores: of };
       });

@@ -20,8 +20,8 @@ export interface LearningStats {
   /** Shannon entropy of |w| over 20 bins of [minimumWeight, maximumWeight], in bits: 0 where all are in one, log2(20) = 4.32 at most. */
   readonly entropyBits: number;
   /**
-   * 1, less 0.3 where more than half are saturated (0.1 above a quarter), 0.2 where the entropy is below 0.5 bits, 0.2 where the mean is
-   * outside [0.5, 4]; at least 0.
+   * 1, less 0.006 for each percent of saturated weights (0.3 from half of them on), 0.2 if the entropy is below 0.5 bits, 0.2 if the
+   * mean is outside [0.5, 4]; at least 0.
    */
   readonly healthScore: number;
   /** Whether the variance of |w| is below `variance`. */
@@ -118,9 +118,7 @@ function entropy(bins: Float64Array, count: number): number {
 }
 
 function health(saturationPercent: number, entropyBits: number, mean: number): number {
-  let score = 1;
-  if (saturationPercent > 50) score -= 0.3;
-  else if (saturationPercent > 25) score -= 0.1;
+  let score = 1 - Math.min(0.3, 0.006 * saturationPercent);
   if (entropyBits < 0.5) score -= 0.2;
   if (!(mean >= 0.5 && mean <= 4)) score -= 0.2;
   return Math.max(0, score);
