@@ -42,7 +42,7 @@ try {
   const tarball = join(work, pack.filename);
   const paths = pack.files.map(({ path }) => path);
   const strangers = paths.filter(
-    (path) => !/^(dist\/|docs\/.*\.(md|svg|png)$|examples\/|README\.md$|CHANGELOG\.md$|LICENSE$|package\.json$)/.test(path),
+    (path) => !/^(dist\/|docs\/.*\.(md|svg)$|examples\/|README\.md$|CHANGELOG\.md$|LICENSE$|package\.json$)/.test(path),
   );
   if (strangers.length > 0) throw new Error(`the package holds what no user needs: ${strangers.join(", ")}`);
   for (const needed of [

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CompileError, type Context, loadNvrtc, type Nvrtc } from "../../../src/gpu/index.js";
+import { CompileError, type Context, loadNvrtc, type Nvrtc, struct } from "../../../src/gpu/index.js";
 import { openHardware } from "../device/device.js";
 
 const source = `#include "step.h"
@@ -42,6 +42,28 @@ describe("run-time compilation", () => {
     using x = context.upload(Float64Array.of(1, 2, 3));
     stream.launch(kernel, { grid: 1, block: 32 }, x, 3);
     expect([...context.read(x)]).toEqual([3, 4, 5]);
+  });
+
+  it("runs a functor by value, whose size the driver tells of machine code alone", () => {
+    const scale = struct({ factor: "f64", offsets: "const f64*" });
+    const functor = `struct Scale { double factor; const double *offsets; __device__ double operator()(double x, int i) const { return factor * x + offsets[i]; } };
+template <typename F> __global__ void apply(double *x, int n, F f) {
+  int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i < n) x[i] = f(x[i], i);
+}`;
+    const [major, minor] = context.info.computeCapability;
+    const name = "apply<Scale>";
+    const made = nvrtc.compile(functor, { name: "functor.cu", nameExpressions: [name], architecture: `sm_${major}${minor}` });
+    using module = context.load(made.image);
+    const symbol = made.loweredNames[name]!;
+    const kernel = module.kernel(symbol, ["f64*", "i32", scale]);
+    if (kernel.checkedBy === "driver")
+      expect(() => module.kernel(symbol, ["f64*", "i32", "bytes[8]"])).toThrow('parameter 2 takes 16 bytes; "bytes[8]" has 8');
+    using stream = context.stream();
+    using offsets = context.upload(Float64Array.of(10, 20, 30));
+    using x = context.upload(Float64Array.of(1, 2, 3));
+    stream.launch(kernel, { grid: 1, block: 32 }, x, 3, { factor: 2, offsets });
+    expect([...context.read(x)]).toEqual([12, 24, 36]);
   });
 
   it("gives the same from the cache, and PTX that runs as well", () => {
