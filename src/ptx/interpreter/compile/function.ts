@@ -11,6 +11,7 @@ import { allInstructions, floatOnly, layOut, liveness, type RegisterFile, touche
 import { cutIntoSegments, type Segment, type SegmentEnd } from "./segments.js";
 import type { Support } from "./support.js";
 import { globalHigh } from "../run/memory.js";
+import { systemCalls } from "../run/system-calls.js";
 import type { Warp } from "../run/warp.js";
 
 /** Runs a segment for the lanes of a mask; gives the lanes whose guard lets them take the segment's branch or leave. */
@@ -149,6 +150,8 @@ export class KernelCompiler {
     let open = false;
     const add = (name: string): void => {
       const fn = module.functions.get(name);
+      if (fn?.defined === false && !systemCalls.has(name) && fn.kind === "func")
+        throw new UnsupportedPtxError(`"${name}" is declared but not defined in the module`, fn.line);
       if (fn === undefined || !fn.defined || names.has(name)) return;
       names.add(name);
       functions.push(fn);
@@ -158,7 +161,7 @@ export class KernelCompiler {
         if (name !== undefined) add(name);
         else if (!open) {
           open = true;
-          for (const other of module.functions.values()) if (other.kind === "func") add(other.name);
+          for (const other of module.functions.values()) if (other.kind === "func" && other.defined) add(other.name);
         }
       }
     }

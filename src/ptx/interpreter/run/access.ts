@@ -34,7 +34,7 @@ function hexadecimal(high: number, low: number): string {
 }
 
 export class Access {
-  private readonly memory: DeviceMemory;
+  readonly memory: DeviceMemory;
 
   constructor(memory: DeviceMemory) {
     this.memory = memory;

@@ -4,16 +4,10 @@ import { firstLane, forEachLane } from "../compile/collective.js";
 import type { CompiledFunction } from "../compile/function.js";
 import type { PtxInstruction, PtxOperand } from "../types.js";
 import { mostRegisterBytes } from "./launch-state.js";
-import { assertFailed, printFormatted } from "./system-calls.js";
+import { systemCalls } from "./system-calls.js";
 import { Frame, type Group, type Warp } from "./warp.js";
 
 const functionHigh = 3;
-/** The functions that the system provides. */
-const systemCalls = new Map([
-  ["vprintf", printFormatted],
-  ["__assertfail", assertFailed],
-]);
-
 interface CallShape {
   target: PtxOperand;
   /** Results first, then arguments. */

@@ -11,7 +11,13 @@ export const globalHigh = 7;
 /** Bytes around every allocation that belong to none, so that running over an end is seen. */
 const guardBytes = 256;
 
-export type AllocationKind = "global" | "constant" | "parameter" | "shared" | "local";
+/** Bytes that kernels may take by malloc. */
+const heapBytes = 2 ** 23;
+
+/** What an allocation takes of the memory. */
+const roomFor = (bytes: number): number => Math.ceil(Math.max(bytes, 1) / 256) * 256 + guardBytes;
+
+export type AllocationKind = "heap" | "global" | "constant" | "parameter" | "shared" | "local";
 
 export interface Allocation {
   /** First byte in the heap. */
@@ -38,6 +44,7 @@ export class DeviceMemory {
   private readonly live = new Map<number, Allocation>();
   private readonly freed: Allocation[] = [];
   private used = 0;
+  private heapUsed = 0;
   private readonly tracksWrites: boolean;
 
   /** `capacity` bytes for allocations and as much again as `reserve` for shared, local and parameter memory of running kernels. */
@@ -77,7 +84,7 @@ export class DeviceMemory {
 
   /** Finds room from where the last search ended, so that freed memory is used again as late as can be. */
   private reserve(bytes: number): number {
-    const wanted = Math.ceil(Math.max(bytes, 1) / 256) * 256 + guardBytes;
+    const wanted = roomFor(bytes);
     for (let tried = 0; tried < this.gaps.length; tried++) {
       const k = (this.cursor + tried) % this.gaps.length;
       const gap = this.gaps[k]!;
@@ -105,14 +112,22 @@ export class DeviceMemory {
     return allocation;
   }
 
+  /** Room in the heap of kernels, of 8 MiB as CUDA's default is; undefined if there is none. */
+  allocateInKernel(bytes: number): number | undefined {
+    if (this.heapUsed + bytes > heapBytes || !this.gaps.some(({ start, end }) => end - start >= roomFor(bytes))) return undefined;
+    this.heapUsed += bytes;
+    return this.allocate(bytes, "heap", "memory from malloc").base;
+  }
+
   free(allocation: Allocation): void {
     if (this.live.get(allocation.base) !== allocation) throw new LaunchError(`${allocation.name} is not allocated, or was freed already`);
     this.live.delete(allocation.base);
     if (allocation.kind === "global") this.used -= allocation.bytes;
+    if (allocation.kind === "heap") this.heapUsed -= allocation.bytes;
     this.shadowBytes.fill(shadow.none, allocation.base, allocation.base + allocation.bytes);
     this.freed.push(allocation);
     if (this.freed.length > 1000) this.freed.splice(0, 500);
-    this.giveBack(allocation.base, allocation.base + Math.ceil(Math.max(allocation.bytes, 1) / 256) * 256 + guardBytes);
+    this.giveBack(allocation.base, allocation.base + roomFor(allocation.bytes));
   }
 
   private giveBack(start: number, end: number): void {

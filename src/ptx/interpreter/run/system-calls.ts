@@ -1,5 +1,6 @@
-// vprintf and __assertfail, which nvcc leaves as calls of functions that the driver provides. Output is collected with the launch's results.
+// vprintf, __assertfail, malloc and free, which nvcc leaves as calls of functions that the driver provides. Output is collected with the launch's results.
 import type { PtxInstruction } from "../types.js";
+import { globalHigh } from "./memory.js";
 import type { Warp } from "./warp.js";
 
 /** Reads and writes thread-local and generic memory by the rules of any access. */
@@ -136,3 +137,35 @@ export function assertFailed(
   const line = warp.launch.view.getInt32(place(warp, lane, instruction, localHigh, args[2]!, 4, 0), true);
   throw warp.launch.error("assertion", `assertion "${word(0)}" failed at ${word(1)}:${line}, ${word(3)}`, warp, lane, instruction);
 }
+
+/** malloc(bytes): an address in the device's heap, or null if there is no room. */
+function allocate(warp: Warp, lane: number, results: readonly number[], args: readonly number[], instruction: PtxInstruction): void {
+  const [low, high] = pointer(warp, lane, instruction, args[0]!);
+  const base = high === 0 ? warp.launch.access.memory.allocateInKernel(low >>> 0) : undefined;
+  if (results[0] === undefined) return;
+  const index = place(warp, lane, instruction, localHigh, results[0], 8, 1);
+  warp.launch.view.setInt32(index, base ?? 0, true);
+  warp.launch.view.setInt32(index + 4, base === undefined ? 0 : globalHigh, true);
+}
+
+/** free(address), which may be null. */
+function release(warp: Warp, lane: number, _results: readonly number[], args: readonly number[], instruction: PtxInstruction): void {
+  const { launch } = warp;
+  const [low, high] = pointer(warp, lane, instruction, args[0]!);
+  if (low === 0 && high === 0) return;
+  const allocation = high === globalHigh ? launch.access.memory.allocationAt(low) : undefined;
+  if (allocation?.kind === "heap") {
+    launch.access.memory.free(allocation);
+    return;
+  }
+  const { freed, words } = launch.access.memory.describe(low);
+  throw launch.error(freed ? "useAfterFree" : "outOfBounds", `free of what malloc did not give, ${words}`, warp, lane, instruction);
+}
+
+/** The functions that the system provides. */
+export const systemCalls: ReadonlyMap<string, typeof release> = new Map([
+  ["vprintf", printFormatted],
+  ["__assertfail", assertFailed],
+  ["malloc", allocate],
+  ["free", release],
+]);
