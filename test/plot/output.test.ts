@@ -68,6 +68,11 @@ describe("toSvg", () => {
     for (const label of ["1e-6", "1e-4", "0.01", "1"]) expect(svg).toContain(`>${label}</text>`);
   });
 
+  it("draws values that differ in their last bits alone", () => {
+    const values = column([1e20, 1e20 + 2 ** 14, 1e20 + 2 ** 15]);
+    expect(toSvg(plotForecast(values, values))).toContain(">1e20</text>");
+  });
+
   it("keeps the unit circle round", () => {
     const [, rx, ry] = /rx="([\d.]+)" ry="([\d.]+)"/.exec(toSvg(plotSpectrum({ re: [0.5], im: [0] })))!;
     expect(Number(rx)).toBeCloseTo(Number(ry), 0);

@@ -122,8 +122,11 @@ function linearTicks(low: number, high: number): Tick[] {
   const step = power * ([1, 2, 5, 10].find((factor) => factor * power >= raw) ?? 10);
   const digits = Math.max(0, -Math.floor(Math.log10(step)));
   const ticks: Tick[] = [];
-  for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k++) {
-    const at = k * step;
+  // Counted from the first: above 2^53 steps, adding one to a multiple gives the same again.
+  const first = Math.ceil(low / step - 1e-9);
+  const more = Math.floor(high / step + 1e-9) - first;
+  for (let k = 0; k <= more; k++) {
+    const at = (first + k) * step;
     const large = Math.abs(at) >= 1e5 || (step < 1e-4 && at !== 0);
     ticks.push({ at, label: large ? at.toExponential(1).replace("+", "").replace(".0e", "e") : at.toFixed(Math.min(digits, 8)) });
   }
