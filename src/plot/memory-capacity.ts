@@ -10,6 +10,8 @@ export interface MemoryCurve {
   readonly total: number;
   /** Squared correlation by delay, `curve[k]` for delay k. */
   readonly curve: ArrayLike<number>;
+  /** Of the states; it stands beside the total, since float32 shows less of a linear memory. */
+  readonly precision?: string | undefined;
 }
 
 /** Memory curves of one or several reservoirs, by delay. @throws RangeError where there is none. */
@@ -29,11 +31,11 @@ export function plotMemoryCapacity(
   if (entries.length === 0) throw new RangeError("there is no memory curve to draw; it takes at least one");
   return {
     title: options.title ?? "Memory capacity",
-    description: `Squared correlation of the input k steps ago with what is read out: ${entries.map(([name, { total }]) => `${name} holds ${formatNumber(total)} steps in all`).join("; ")}.`,
-    data: entries.map(([name, { total, curve }], k) => ({
+    description: `Squared correlation of the input k steps ago with what is read out: ${entries.map(([name, { total, precision }]) => `${name} holds ${formatNumber(total)} steps in all${precision ? ` (${precision})` : ""}`).join("; ")}.`,
+    data: entries.map(([name, { total, curve, precision }], k) => ({
       type: "scatter",
       mode: "lines",
-      name: `${name}: ${formatNumber(total)}`,
+      name: `${name}${precision ? ` (${precision})` : ""}: ${formatNumber(total)}`,
       x: encodeArray(Float64Array.from({ length: curve.length }, (_, delay) => delay)),
       y: encodeArray(Float64Array.from(curve)),
       line: { color: seriesColour(k), width: 2 },

@@ -38,6 +38,13 @@ describe("memory capacity", () => {
     expect((await memoryCapacity(config, { length: 30_000 })).total).toBeCloseTo(19, 1);
   });
 
+  it("says the precision that it was measured in: in float32 linear units show less than they hold", async () => {
+    const config = { size: 60, spectralRadius: 0.9, leakRate: 1, activation: "identity", inputScaling: 0.1, seed: 1 } as const;
+    const [single, double] = await Promise.all([memoryCapacity(config), memoryCapacity({ ...config, precision: "float64" })]);
+    expect([single.precision, double.precision]).toEqual(["float32", "float64"]);
+    expect(single.total).toBeLessThan(double.total - 5);
+  });
+
   it("of a tanh reservoir falls with the scale of its input (28 at .1, 13 at 1 in NumPy)", async () => {
     const config = { size: 100, spectralRadius: 0.9, leakRate: 1, connectionProbability: 1 } as const;
     const weak = await memoryCapacity({ ...config, inputScaling: 0.1 });

@@ -88,6 +88,7 @@ describe("plotMemoryCapacity", () => {
     const memory = await memoryCapacity({ size: 5, seed: 1 }, { maxDelay: 6, length: 300, heldOut: 200 });
     const figure = plotMemoryCapacity(memory);
     expect(decoded(figure.data[0]!["y"])).toEqual([...memory.curve]);
+    expect(figure.data[0]!["name"]).toMatch(/^reservoir \(float32\): \d/);
     expect(plotMemoryCapacity({ a: memory, b: memory }).data).toHaveLength(2);
   });
 });
