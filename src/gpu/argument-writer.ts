@@ -3,7 +3,7 @@ import { describe, quoted } from "../core/text.js";
 import { suggestion } from "../core/near-names.js";
 import type { ContextCore } from "./context-core.js";
 import type { Dtype } from "./dtypes.js";
-import { bfloat16Bits, halfBits } from "./half.js";
+import { bfloat16Bits, halfBits } from "../core/half.js";
 import type { FieldLayout, Layout } from "./layout.js";
 import { DeviceSlice, noteUse } from "./slice.js";
 

@@ -56,7 +56,7 @@ export {
 } from "./executor/index.js";
 export { type Fault, FaultyDriver } from "./fault-injection.js";
 export { Graph } from "./graph.js";
-export { bfloat16Bits, halfBits } from "./half.js";
+export { bfloat16Bits, halfBits } from "../core/half.js";
 export { Kernel, type KernelOptions, type KernelResources, type SignatureSource } from "./kernel.js";
 export { type Dimensions, type LaunchConfig, launchAttribute, launchConfigBytes, launchConfigLayout } from "./launch-config.js";
 export { describeLaunch, type LaunchRecord } from "./launch-history.js";

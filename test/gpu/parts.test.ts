@@ -1,70 +1,7 @@
-// The small parts: half-precision rounding, PTX entries, element types, status codes.
+// The small parts: PTX entries, element types, status codes.
 import { readFileSync } from "node:fs";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  bfloat16Bits,
-  bytesOf,
-  driverForPtx,
-  halfBits,
-  imageKind,
-  losesContext,
-  ptxEntries,
-  ptxTarget,
-  ptxVersion,
-  statusName,
-} from "../../src/gpu/index.js";
-
-describe("half precision", () => {
-  // IEEE 754 binary16: 1 + 10 bits of significand, exponents -14 to 15; ties to even.
-  it.each([
-    [0, 0x0000],
-    [-0, 0x8000],
-    [1, 0x3c00],
-    [-2, 0xc000],
-    [65504, 0x7bff],
-    [65519.99, 0x7bff],
-    [65520, 0x7c00],
-    [2 ** -24, 0x0001],
-    [2 ** -25, 0x0000],
-    [1.5 * 2 ** -25, 0x0001],
-    [2 ** -14, 0x0400],
-    [1 + 2 ** -11, 0x3c00],
-    [1 + 3 * 2 ** -11, 0x3c02],
-    [Number.POSITIVE_INFINITY, 0x7c00],
-    [Number.NaN, 0x7e00],
-    [5e-324, 0x0000],
-  ])("of %d has the bits %d", (value, bits) => {
-    expect(halfBits(value)).toBe(bits);
-  });
-
-  it("gives the nearest of all halves", () => {
-    const decode = (bits: number) => {
-      const exponent = (bits >> 10) & 31;
-      const fraction = bits & 1023;
-      return exponent === 0 ? fraction * 2 ** -24 : (1024 + fraction) * 2 ** (exponent - 25);
-    };
-    fc.assert(
-      fc.property(fc.double({ min: 0, max: 65504, noNaN: true }), (value) => {
-        const bits = halfBits(value);
-        const error = Math.abs(decode(bits) - value);
-        for (const neighbour of [bits - 1, bits + 1]) {
-          if (neighbour < 0 || neighbour > 0x7bff) continue;
-          const other = Math.abs(decode(neighbour) - value);
-          expect(error < other || (error === other && bits % 2 === 0)).toBe(true);
-        }
-      }),
-    );
-  });
-});
-
-describe("bfloat16", () => {
-  it("is the upper half of the nearest f32 of 8 bits", () => {
-    expect([1, -2, Math.PI, 1 + 2 ** -8, 1 + 3 * 2 ** -8, 2 ** -133, Number.NEGATIVE_INFINITY].map(bfloat16Bits)).toEqual([
-      0x3f80, 0xc000, 0x4049, 0x3f80, 0x3f82, 0x0001, 0xff80,
-    ]);
-  });
-});
+import { bytesOf, driverForPtx, imageKind, losesContext, ptxEntries, ptxTarget, ptxVersion, statusName } from "../../src/gpu/index.js";
 
 describe("PTX", () => {
   it("is read for its entries as nvcc writes them", () => {

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fma32, fma64 } from "../../src/ptx/interpreter/arithmetic/float.js";
 import { exactDiv, exactFma, exactSqrt, binary32, binary64 } from "../../src/ptx/interpreter/arithmetic/exact.js";
-import { bfloatFromNumber, bfloatToNumber, halfFromNumber, halfToNumber } from "../../src/ptx/interpreter/arithmetic/half.js";
+import { bfloat16Bits, bfloat16Value, halfBits, halfValue } from "../../src/core/half.js";
 import { mulHigh, mulHighUnsigned } from "../../src/ptx/interpreter/arithmetic/integer64.js";
 import { Bench, fixture, input, output, words } from "./device.js";
 import { divide, fma, fraction, type Format, type Mode, roundFraction, squareRoot } from "./exact-reference.js";
@@ -270,9 +270,9 @@ describe("floats in kernels", () => {
     ];
     const out = new Uint16Array(8 * n);
     bench.run("half_operations", grid(n), [input(a), input(b), input(c), output(out), n]);
-    const bits = (value: number): number => (Number.isNaN(value) ? 0x7fff : halfFromNumber(value));
+    const bits = (value: number): number => (Number.isNaN(value) ? 0x7fff : halfBits(value));
     for (let k = 0; k < n; k++) {
-      const [x, y, z] = [halfToNumber(a[k]!), halfToNumber(b[k]!), halfToNumber(c[k]!)];
+      const [x, y, z] = [halfValue(a[k]!), halfValue(b[k]!), halfValue(c[k]!)];
       const product = Number.isFinite(x) && Number.isFinite(y) && x !== 0 && y !== 0 ? fma(x, y, 0, "f16", "rn") : x * y;
       const expected = [
         bits(fma(x, 1, y, "f16", "rn")),
@@ -331,7 +331,7 @@ describe("floats in kernels", () => {
     const integer = (value: bigint, format: Format, mode: Mode): number =>
       value === 0n ? 0 : roundFraction({ numerator: value, denominator: 1n }, format, mode);
     const word = (value: number): bigint => BigInt(single(value) >>> 0);
-    const half = (value: number): bigint => BigInt(Number.isNaN(value) ? 0x7fff : halfFromNumber(value));
+    const half = (value: number): bigint => BigInt(Number.isNaN(value) ? 0x7fff : halfBits(value));
     for (let k = 0; k < n; k++) {
       const [f, d, l] = [x[k]!, y[k]!, z[k]!];
       const ul = BigInt.asUintN(64, l);
@@ -357,8 +357,8 @@ describe("floats in kernels", () => {
         double(integer(ul, "f64", "rn")),
         double(integer(l, "f64", "rm")),
         ...(["rn", "rz", "rm", "rp"] as const).map((mode) => half(to(f, "f16", mode))),
-        BigInt(Number.isNaN(f) ? 0x7fff : bfloatFromNumber(to(f, "bf16", "rn"))),
-        word(halfToNumber(Number(l & 0xffffn))),
+        BigInt(Number.isNaN(f) ? 0x7fff : bfloat16Bits(to(f, "bf16", "rn"))),
+        word(halfValue(Number(l & 0xffffn))),
         word(integer(BigInt.asIntN(32, l), "f32", "rn")),
         word(integer(BigInt.asUintN(32, l), "f32", "rz")),
         word(Number.isNaN(f) ? NaN : Object.is(f, -0) || (f < 0 && f >= -0.5) ? -0 : even(f)),
@@ -426,8 +426,8 @@ describe("rounding, by property", () => {
   it("every binary16 and bfloat16 survives the way to a number and back", () => {
     const changed: number[] = [];
     for (let bits = 0; bits < 65536; bits++) {
-      if ((bits & 0x7fff) <= 0x7c00 && halfFromNumber(halfToNumber(bits)) !== bits) changed.push(bits);
-      if ((bits & 0x7fff) <= 0x7f80 && bfloatFromNumber(bfloatToNumber(bits)) !== bits) changed.push(bits);
+      if ((bits & 0x7fff) <= 0x7c00 && halfBits(halfValue(bits)) !== bits) changed.push(bits);
+      if ((bits & 0x7fff) <= 0x7f80 && bfloat16Bits(bfloat16Value(bits)) !== bits) changed.push(bits);
     }
     expect(changed).toEqual([]);
   });
@@ -436,8 +436,8 @@ describe("rounding, by property", () => {
     fc.assert(
       fc.property(anySingle, (value) => {
         if (value === 0 || !Number.isFinite(value)) return;
-        expect(halfToNumber(halfFromNumber(value))).toBe(roundFraction(fraction(value), "f16", "rn"));
-        expect(bfloatToNumber(bfloatFromNumber(value))).toBe(roundFraction(fraction(value), "bf16", "rn"));
+        expect(halfValue(halfBits(value))).toBe(roundFraction(fraction(value), "f16", "rn"));
+        expect(bfloat16Value(bfloat16Bits(value))).toBe(roundFraction(fraction(value), "bf16", "rn"));
       }),
       { numRuns: 3000 },
     );

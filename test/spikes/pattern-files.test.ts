@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { encodeNpz, float16ToFloat32 } from "../../src/io/index.js";
+import { encodeNpz } from "../../src/io/index.js";
 import {
   decodePatternNpz,
   encodePatternNpz,
@@ -139,20 +139,6 @@ describe("a file on disk", () => {
 
   it("of another ending is refused with those that are read", async () => {
     await expect(readSpikePattern("a.txt")).rejects.toThrow('the name of the file is "a.txt"; it takes the ending .json, .csv or .npz');
-  });
-});
-
-describe("binary16", () => {
-  it("takes every one of its numbers to its own bits", () => {
-    const bits = Uint16Array.from({ length: 65536 }, (_, i) => i).filter((half) => (half & 0x7c00) !== 0x7c00 || (half & 0x3ff) === 0);
-    expect(toFloat16(float16ToFloat32(bits))).toEqual(bits);
-  });
-
-  it("rounds to the nearest, halfway to even, and beyond its range to infinity", () => {
-    expect([...toFloat16([1 + 2 ** -11, 1 + 3 * 2 ** -11, 2049, 65519, 65520, -70000, 2 ** -25, 3 * 2 ** -26])]).toEqual([
-      0x3c00, 0x3c02, 0x6800, 0x7bff, 0x7c00, 0xfc00, 0, 1,
-    ]);
-    expect(toFloat16([Number.NaN])[0]).toBe(0x7e00);
   });
 });
 

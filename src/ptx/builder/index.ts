@@ -17,7 +17,7 @@
 export type { Comparison, ComparisonOf, Rounding } from "./arithmetic.js";
 export type { ForOptions, Loop } from "./control.js";
 export { PtxBuildError, PtxTargetError } from "./errors.js";
-export { f16Value, halfBits } from "./half.js";
+export { bfloat16Bits, halfBits, halfValue } from "../../core/half.js";
 export { type LaunchBounds, PtxKernel, type Threads } from "./kernel.js";
 export type { MatrixType } from "./matrix.js";
 export { type AccessOptions, type AtomicOperation, atomicTypes, type LoadOptions, type Order, type Scope } from "./memory.js";

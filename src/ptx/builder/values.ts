@@ -1,6 +1,6 @@
 // Values, pointers and constants: what operations take and give. A value carries its type in TypeScript, a pointer its state space and element too.
 import { PtxBuildError } from "./errors.js";
-import { halfBits } from "./half.js";
+import { bfloat16Bits, halfBits } from "../../core/half.js";
 import { bytesOf, type MemoryType, type RegisterType, registerTypes } from "./types.js";
 
 /** A virtual register. `T` is its PTX type, so that operations on other types do not compile. */
@@ -80,13 +80,13 @@ export function literal(type: RegisterType | MemoryType, value: number | bigint)
       scratch.setFloat64(0, Number(value));
       return `0d${hex(scratch.getBigUint64(0), 16)}`;
     case "f16":
+      return `0x${hex(halfBits(Number(value)), 4)}`;
     case "bf16":
-      return `0x${hex(halfBits(Number(value), type), 4)}`;
+      return `0x${hex(bfloat16Bits(Number(value)), 4)}`;
     case "f16x2":
-    case "bf16x2": {
-      const half = hex(halfBits(Number(value), type === "f16x2" ? "f16" : "bf16"), 4);
-      return `0x${half}${half}`;
-    }
+      return `0x${hex(halfBits(Number(value)), 4).repeat(2)}`;
+    case "bf16x2":
+      return `0x${hex(bfloat16Bits(Number(value)), 4).repeat(2)}`;
     case "pred":
       throw new PtxBuildError("a predicate has no constants");
     default: {

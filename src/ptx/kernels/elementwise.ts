@@ -37,8 +37,8 @@ const bodies = {
     const [x, y, n] = [k.pointer("f32", "x"), k.pointer("f32", "y"), k.parameter("u32", "n")];
     forEach(k, n, (i) => k.store(k.at(y, i), exponential(k, k.load(k.at(x, i)))));
   },
-  /** z > 0 ? z : 0, so a NaN becomes 0 (docs/numerics.md, rule 4). */
-  relu: inPlace((k, x) => k.select(k.compare("gt", x, 0), x, 0)),
+  /** z <= 0 ? 0 : z, so a NaN stays (docs/numerics.md, rule 4). */
+  relu: inPlace((k, x) => k.select(k.compare("le", x, 0), k.constant("f32", 0), x)),
   sigmoid: inPlace(portableSigmoid),
   tanh_activation: inPlace(portableTanh),
   /** data[r, f] += bias[f]. Arguments: data, bias, batch, features. */

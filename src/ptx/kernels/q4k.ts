@@ -10,7 +10,7 @@
 // "block32": 18 bytes for 32 values.
 //   bytes 0-1   d, f16            bytes 2-17  low nibbles: values 0 to 15, high nibbles: values 16 to 31
 //   value = d (q - 8)
-import { f16Value, halfBits, PtxBuildError } from "../builder/index.js";
+import { halfBits, halfValue, PtxBuildError } from "../builder/index.js";
 
 /** Blocks of 256 weights with scales of 6 bits, or of 32 with one scale each. */
 export type Q4Format = "superblock" | "block32";
@@ -58,8 +58,8 @@ export function quantizeQ4(weights: Float32Array, rows: number, columns: number,
 function quantizeBlock32(values: Float32Array, to: Uint8Array): void {
   // The value of largest magnitude gets -8, the one step that has no positive twin.
   const extreme = values.reduce((most, value) => (Math.abs(value) > Math.abs(most) ? value : most), 0);
-  const bits = extreme === 0 ? 0 : halfBits(extreme / -8, "f16");
-  const d = f16Value(bits);
+  const bits = extreme === 0 ? 0 : halfBits(extreme / -8);
+  const d = halfValue(bits);
   new DataView(to.buffer, to.byteOffset).setUint16(0, bits, true);
   const step = (value: number): number => (d === 0 ? 8 : clamp(value / d + 8, 15));
   for (let i = 0; i < 16; i++) to[2 + i] = step(values[i]!) | (step(values[16 + i]!) << 4);
@@ -70,10 +70,10 @@ function quantizeSuperblock(values: Float32Array, to: Uint8Array): void {
   const minima = groups.map((group) => Math.max(0, -Math.min(...group)));
   const steps = groups.map((group, g) => Math.max(0, Math.max(...group) + minima[g]!) / 15);
   const view = new DataView(to.buffer, to.byteOffset);
-  const [dBits, dminBits] = [halfBits(Math.max(...steps) / 63, "f16"), halfBits(Math.max(...minima) / 63, "f16")];
+  const [dBits, dminBits] = [halfBits(Math.max(...steps) / 63), halfBits(Math.max(...minima) / 63)];
   view.setUint16(0, dBits, true);
   view.setUint16(2, dminBits, true);
-  const [d, dmin] = [f16Value(dBits), f16Value(dminBits)];
+  const [d, dmin] = [halfValue(dBits), halfValue(dminBits)];
   const s = steps.map((step) => (d === 0 ? 0 : clamp(step / d, 63)));
   const m = minima.map((minimum) => (dmin === 0 ? 0 : clamp(minimum / dmin, 63)));
   for (let g = 0; g < 4; g++) {
@@ -105,7 +105,7 @@ export function dequantizeQ4({ format, rows, columns, data }: Q4Matrix): Float32
     for (let b = 0; b < blocks; b++) {
       const start = (row * blocks + b) * bytes;
       const block = data.subarray(start, start + bytes);
-      const d = f16Value(view.getUint16(start, true));
+      const d = halfValue(view.getUint16(start, true));
       const put = (i: number, value: number): void => {
         if (b * values + i < columns) result[row * columns + b * values + i] = value;
       };
@@ -113,7 +113,7 @@ export function dequantizeQ4({ format, rows, columns, data }: Q4Matrix): Float32
         for (let i = 0; i < 32; i++) put(i, f(d * (((block[2 + (i & 15)]! >> (i < 16 ? 0 : 4)) & 15) - 8)));
         continue;
       }
-      const dmin = f16Value(view.getUint16(start + 2, true));
+      const dmin = halfValue(view.getUint16(start + 2, true));
       for (let g = 0; g < 8; g++) {
         const [s, m] = groupScale(block, g);
         const [step, minimum] = [f(d * s), f(dmin * m)];

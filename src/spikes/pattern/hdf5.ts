@@ -5,10 +5,10 @@ import type { Dataset, File as Hdf5File } from "h5wasm";
 import { writeFileAtomic } from "../../io/atomic.js";
 import { FileError } from "../../io/errors.js";
 import { readBytes } from "../../io/files.js";
+import { halfBits } from "../../core/half.js";
 import { float16ToFloat32 } from "../../io/half.js";
 import { checkFields } from "../../reservoir/validate.js";
 import { checkOneOf, checkPositive, checkWhole, SpikeError } from "../errors.js";
-import { toFloat16 } from "./float16.js";
 import { hdf5Templates } from "./hdf5-templates.js";
 import { checkPatterns, SpikePattern } from "./pattern.js";
 
@@ -204,7 +204,7 @@ export async function encodeSpikeHdf5(patterns: readonly SpikePattern[], options
     for (const path of ["spikes/times", "spikes/units"]) (file.get(path) as Dataset).resize([patterns.length]);
     for (const [i, pattern] of patterns.entries()) {
       const seconds = pattern.times.map((timeMs) => timeMs / 1000);
-      putRow(module, file, "spikes/times", i, times === "float16" ? toFloat16(seconds) : Float32Array.from(seconds));
+      putRow(module, file, "spikes/times", i, times === "float16" ? Uint16Array.from(seconds, halfBits) : Float32Array.from(seconds));
       putRow(module, file, "spikes/units", i, Uint16Array.from(pattern.neurons));
     }
     if (classes) {

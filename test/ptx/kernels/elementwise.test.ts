@@ -1,6 +1,7 @@
 // Element-wise kernels, the matrix-vector product and the leaky step, in the interpreter: portable ones to the bit, the others against doubles.
 import { describe, expect, it } from "vitest";
 import { portableTanh32 } from "../../../src/numerics/portable.js";
+import { activationOf } from "../../../src/reservoir/step.js";
 import { type ElementwiseName, elementwise } from "../../../src/ptx/kernels/elementwise.js";
 import { gemv, leakyStep } from "../../../src/ptx/kernels/gemv.js";
 import { Bench, input, output } from "../device.js";
@@ -27,8 +28,9 @@ describe("activations", () => {
     expect(inPlace("sigmoid", numbers)).toEqual(numbers.map((x) => f(0.5 + f(0.5 * portableTanh32(f(0.5 * x))))));
   });
 
-  it("relu keeps what is above 0; NaN becomes 0", () => {
-    expect(inPlace("relu", numbers)).toEqual(numbers.map((x) => (x > 0 ? x : 0)));
+  it("relu keeps what is above 0, and NaN, as the executor's does", () => {
+    const values = Float32Array.of(...numbers, Number.NaN, -0);
+    expect(inPlace("relu", values)).toEqual(values.map(activationOf({ activation: "relu", precision: "float32" })));
   });
 });
 

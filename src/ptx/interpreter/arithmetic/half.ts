@@ -1,63 +1,15 @@
-// Binary16 and bfloat16 as 16 bits in an integer: to and from numbers, arithmetic with one rounding, alone and in pairs.
-import { exponentOf, powerOfTwo, singleBits, singleFromBits } from "./bits.js";
+// Arithmetic of binary16 and bfloat16 with one rounding, on 16 bits in an integer.
+import { bfloat16Bits, bfloat16Value, canonicalNaN16, halfBits, halfValue } from "../../../core/half.js";
 import { maximum, minimum, saturate, sumToOdd } from "./float.js";
 
 export type HalfKind = "f16" | "bf16";
 
-/** The one NaN that half-precision operations give. */
-export const canonicalNaN16 = 0x7fff;
-
-export function halfToNumber(bits: number): number {
-  const exponent = (bits >> 10) & 31;
-  const fraction = bits & 1023;
-  const magnitude =
-    exponent === 0
-      ? fraction * 0.000000059604644775390625
-      : exponent === 31
-        ? fraction
-          ? NaN
-          : Infinity
-        : (1024 + fraction) * powerOfTwo(exponent - 25);
-  return bits & 0x8000 ? -magnitude : magnitude;
-}
-
-/** Rounds a double to nearest even at `precision` bits with the least bit no lower than 2^least. */
-function narrow(value: number, precision: number, least: number): number {
-  const last = Math.max(exponentOf(value) - precision + 1, least);
-  const shift = powerOfTwo(last) * 6755399441055744;
-  return value + shift - shift;
-}
-
-/** Bits of the nearest binary16; from a double, with one rounding. */
-export function halfFromNumber(value: number): number {
-  if (Number.isNaN(value)) return canonicalNaN16;
-  const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
-  const rounded = Math.abs(value) > 1e6 ? Infinity : Math.abs(narrow(value, 11, -24));
-  if (rounded > 65504) return sign | 0x7c00;
-  if (rounded < 6.103515625e-5) return sign | (rounded * 16777216);
-  const exponent = exponentOf(rounded);
-  return sign | ((exponent + 15) << 10) | (rounded * powerOfTwo(10 - exponent) - 1024);
-}
-
-export function bfloatToNumber(bits: number): number {
-  return singleFromBits(bits << 16);
-}
-
-/** Bits of the nearest bfloat16; from a double, with one rounding. */
-export function bfloatFromNumber(value: number): number {
-  if (Number.isNaN(value)) return canonicalNaN16;
-  if (Math.abs(value) > 3.5e38) return value > 0 ? 0x7f80 : 0xff80;
-  if (value === 0) return Object.is(value, -0) ? 0x8000 : 0;
-  const rounded = narrow(value, 8, -133);
-  return (singleBits(rounded === 0 && value < 0 ? -0 : Math.fround(rounded)) >>> 16) & 0xffff;
-}
-
 export function toNumber(kind: HalfKind, bits: number): number {
-  return kind === "f16" ? halfToNumber(bits & 0xffff) : bfloatToNumber(bits & 0xffff);
+  return kind === "f16" ? halfValue(bits & 0xffff) : bfloat16Value(bits & 0xffff);
 }
 
 export function fromNumber(kind: HalfKind, value: number): number {
-  return kind === "f16" ? halfFromNumber(value) : bfloatFromNumber(value);
+  return kind === "f16" ? halfBits(value) : bfloat16Bits(value);
 }
 
 /** A half-precision operation on bits; `flush` and the finish (saturation, relu) come with the instruction. */
