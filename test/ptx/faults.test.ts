@@ -209,6 +209,30 @@ describe("convergence checks", () => {
       simulationError(() => loop.run("k", { grid: 1, block: 32, checks: { spins: false }, limits: { steps: 10_000 } }, [])),
     ).toMatchObject({ kind: "spin", message: expect.stringContaining("limit of 10000 steps") });
   });
+  it("ends a loop that stores and never ends, and names the jump that closes it", () => {
+    const loop = new Bench(`.version 7.8
+.target sm_75
+.address_size 64
+.visible .entry k(.param .u64 x)
+{ .reg .b64 %d; .reg .b32 %i, %j; .reg .pred %p;
+  ld.param.u64 %d, [x]; mov.u32 %i, 0;
+outer:
+  mov.u32 %j, 0;
+inner:
+  add.u32 %i, %i, 1; st.global.u32 [%d], %i; add.u32 %j, %j, 1; setp.lt.u32 %p, %j, 3;
+  @%p bra inner;
+  bra.uni outer;
+}`);
+    expect(loop.machine.limits.steps).toBeLessThan(Infinity);
+    const launch = () => loop.run("k", { grid: 1, block: 1, limits: { steps: 10_002 } }, [output(new Int32Array(1))]);
+    expect(simulationError(launch)).toMatchObject({
+      kind: "spin",
+      site: { line: 11, instruction: "@%p bra inner" },
+      message: expect.stringContaining(
+        "the launch went past its limit of 10002 steps, in the loop that ends here; limits.steps (SPILLWAY_SIM_STEPS) sets how many it has",
+      ),
+    });
+  });
 
   it("stops at a trap", () => {
     const launch = (wrong: number) => bench.run("deep", { grid: 1, block: 32 }, [output(new Int32Array(32)), wrong]);

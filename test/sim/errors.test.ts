@@ -101,7 +101,9 @@ describe("a limit", () => {
     const count = "mov.u32 %a, 0; again: add.u32 %a, %a, 1; st.global.u32 [%p], %a; setp.ne.u32 %q, %a, 0; @%q bra again;";
     const error = faultOf(count, { limits: { steps: 5000 } });
     expect(error.status).toBe("CUDA_ERROR_LAUNCH_TIMEOUT");
-    expect(error.message).toContain("the launch went past its limit of 5000 steps; in wrong, PTX line 6");
+    expect(error.message).toContain(
+      "the launch went past its limit of 5000 steps, in the loop that ends here; limits.steps (SPILLWAY_SIM_STEPS) sets how many it has; in wrong, PTX line 6",
+    );
   });
 
   it("is taken from the environment where no option gives it", () => {

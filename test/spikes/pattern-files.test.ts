@@ -18,7 +18,6 @@ import {
   SpikePattern,
   writeSpikePattern,
 } from "../../src/spikes/index.js";
-import { toFloat16 } from "../../src/spikes/pattern/float16.js";
 
 const spike = fc.record({ neuron: fc.nat(9), timeMs: fc.double({ min: 0, max: 100, noNaN: true }) });
 const loud = fc.record({

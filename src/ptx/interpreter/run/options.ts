@@ -49,10 +49,10 @@ export interface Limits {
   idlePolls: number;
   /** Steps (straight pieces of code, run by a warp) during which nothing in the launch changes. Default 50 million, some ten seconds. */
   idleSteps: number;
-  /** Steps of one launch; Infinity by default. */
+  /** Steps of one launch. Default a billion, some minutes; Infinity for none. */
   steps: number;
   /** Bytes of local memory for the calls of a thread where recursion or calls through pointers leave the depth open. Default 8192. */
   stackBytes: number;
 }
 
-export const defaultLimits: Limits = { idlePolls: 20_000, idleSteps: 50_000_000, steps: Infinity, stackBytes: 8192 };
+export const defaultLimits: Limits = { idlePolls: 20_000, idleSteps: 50_000_000, steps: 1_000_000_000, stackBytes: 8192 };

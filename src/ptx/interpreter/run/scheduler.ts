@@ -1,7 +1,7 @@
 // Runs a block's warps. The lanes of a warp go in lock step; where they part, each group of lanes at one place runs in turn, the deepest call
 // and the earliest place first, so that they meet again where the paths join, and in rotation once one of them polls or goes on for long, so
 // that every thread gets on. Barriers of the block and the cluster are kept here.
-import type { CompiledSegment } from "../compile/function.js";
+import type { CompiledFunction, CompiledSegment } from "../compile/function.js";
 import { firstLane, forEachLane } from "../compile/collective.js";
 import { callFunction, leaveFrame, leaveFrames } from "./calls.js";
 import { arriveAtBarrier, arriveAtCluster, clusterPassed, recheckAfterExit } from "./barriers.js";
@@ -98,7 +98,7 @@ export function runWarp(warp: Warp): boolean {
         warp.idlePolls = 0;
       } else if (++warp.idlePolls > launch.limits.idlePolls && launch.checks.spins) throw stuck(warp, group, segment);
     }
-    if (launch.steps > launch.limits.steps) throw tooLong(warp, segment);
+    if (launch.steps > launch.limits.steps) throw tooLong(warp, group, segment);
     if (goesOn && warp.groups.length === 1) continue;
     if (warp.streak++ >= patience) {
       warp.streak = 0;
@@ -109,9 +109,25 @@ export function runWarp(warp: Warp): boolean {
   return ran;
 }
 
-function tooLong(warp: Warp, segment: CompiledSegment): Error {
-  const what = `the launch went past its limit of ${warp.launch.limits.steps} steps`;
-  return warp.launch.error("spin", what, warp, firstLane(warp.lanes), segment.instructions[0]!);
+/** The jump back that closes the innermost loop around a segment; undefined where there is none. */
+function loopEnd({ segments }: CompiledFunction, index: number): PtxInstruction | undefined {
+  let shortest = Infinity;
+  let found: PtxInstruction | undefined;
+  for (const [k, { end }] of segments.entries()) {
+    if (end.kind !== "branch" && end.kind !== "switch") continue;
+    const first = end.kind === "branch" ? end.target : end.targets.reduce((least, target) => Math.min(least, target), Infinity);
+    if (k < index || first > index || k - first >= shortest) continue;
+    shortest = k - first;
+    found = end.instruction;
+  }
+  return found;
+}
+
+function tooLong(warp: Warp, group: Group, segment: CompiledSegment): Error {
+  const loop = loopEnd(group.frame.fn, group.frame.fn.segments.indexOf(segment));
+  const where = loop === undefined ? "" : `, in the loop that ends here`;
+  const what = `the launch went past its limit of ${warp.launch.limits.steps} steps${where}; limits.steps (SPILLWAY_SIM_STEPS) sets how many it has`;
+  return warp.launch.error("spin", what, warp, firstLane(warp.lanes), loop ?? segment.instructions[0] ?? warp.launch.kernel.sites[0]!);
 }
 
 /** The error for a launch in which nothing has changed for too long, told of a warp that still runs. */
