@@ -27,8 +27,8 @@ suite("what a refusal calls a value", () => {
   it("is said of what has no JSON too", () => {
     const loop: Record<string, unknown> = {};
     loop["self"] = loop;
-    expect(describe(loop)).toBe("an object without JSON");
-    expect(describe({ seed: 5n })).toBe("an object without JSON");
+    expect(describe(loop)).toMatch(/^\{"self":\{"self":.{1,50}\.\.\.$/);
+    expect(describe({ seed: 5n })).toBe('{"seed":5}');
     expect(describe({ seed: 5 })).toBe('{"seed":5}');
     expect(describe(Symbol("x"))).toBe("symbol");
   });
