@@ -24,6 +24,7 @@ export function describe(value: unknown): string {
   if (Array.isArray(value)) return `an array of ${value.length}`;
   if (ArrayBuffer.isView(value)) return `a ${value.constructor.name}`;
   if (typeof value === "function") return "a function";
+  if (typeof value === "symbol") return "a symbol";
   if (typeof value === "object" && "rows" in value && "cols" in value) return `a ${describe(value.rows)} x ${describe(value.cols)} matrix`;
   return visible(beginningOfJson(value, 60), 60);
 }

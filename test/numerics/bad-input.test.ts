@@ -30,6 +30,6 @@ suite("what a refusal calls a value", () => {
     expect(describe(loop)).toMatch(/^\{"self":\{"self":.{1,50}\.\.\.$/);
     expect(describe({ seed: 5n })).toBe('{"seed":5}');
     expect(describe({ seed: 5 })).toBe('{"seed":5}');
-    expect(describe(Symbol("x"))).toBe("symbol");
+    expect(describe(Symbol("x"))).toBe("a symbol");
   });
 });
