@@ -54,6 +54,7 @@ try {
     "dist/spillway.wasm",
     "dist/spillway-threads.wasm",
     "dist/worker.mjs",
+    "dist/hdf5-worker.mjs",
     "dist/kernels/ptx/executor.ptx",
     "dist/lab-page/index.html",
     "dist/THIRD-PARTY-NOTICES.txt",

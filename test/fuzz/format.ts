@@ -37,6 +37,8 @@ export interface FuzzFormat {
   mutate?(input: Uint8Array, random: Random, corpus: readonly Uint8Array[]): Uint8Array | Promise<Uint8Array>;
   /** Gives a mutant of plain bytes the checksum and lengths it should have, so that it passes the first check. Used for half of them. */
   repair?(mutant: Uint8Array): Uint8Array | Promise<Uint8Array>;
+  /** How many cases `npm test` runs; default 300. Fewer for a format whose cases take long. */
+  readonly testCases?: number;
   /** Called once in a process before its first case. */
   start?(): Promise<void>;
   /** Called after every case; throws if something is wrong by now. */

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from "vitest";
-import { formatNames } from "./cases.js";
+import { formatNames, loadFormat } from "./cases.js";
 import { Fuzzer } from "./run.js";
 
 const fuzzer = new Fuzzer();
@@ -7,7 +7,8 @@ afterAll(() => fuzzer.dispose());
 
 describe("a mutated input is read or refused, in bounded time and memory", () => {
   it.each(formatNames)("%s", async (format) => {
-    const { findings } = await fuzzer.run(format, { cases: 300, seed: "ci" });
+    const { testCases = 300 } = (await loadFormat(format)).format;
+    const { findings } = await fuzzer.run(format, { cases: testCases, seed: "ci" });
     expect(findings.map(({ problem, index }) => `case ${index}: ${problem.kind}: ${problem.text}`)).toEqual([]);
   });
 });

@@ -191,6 +191,29 @@ describe("event lists in HDF5", () => {
     }
   });
 
+  it("keep amplitudes, and leave them out if no pattern has any", async () => {
+    const frame = { durationMs: 100, neuronCount: 5 };
+    const strong = SpikePattern.from(
+      [
+        { neuron: 1, timeMs: 30, amplitude: 0.5 },
+        { neuron: 4, timeMs: 10, amplitude: -2 },
+      ],
+      frame,
+    );
+    const plain = SpikePattern.from([{ neuron: 2, timeMs: 20 }], frame);
+    using mixed = await SpikeEventFile.decode(await encodeSpikeHdf5([plain, strong]), frame);
+    expect([...mixed].map(({ amplitudes }) => amplitudes)).toEqual([Float32Array.of(1), Float32Array.of(-2, 0.5)]);
+    using without = await SpikeEventFile.decode(await encodeSpikeHdf5([plain]), frame);
+    expect(without.pattern(0).amplitudes).toBeUndefined();
+  });
+
+  it("are broken off by name after a time", async () => {
+    await expect(SpikeEventFile.decode(fixture, { timeLimitMs: 1, source: "slow.h5" })).rejects.toThrow(
+      "slow.h5: reading it takes more than 1 ms, so it was broken off: it is damaged, or give a larger timeLimitMs",
+    );
+    await expect(SpikeEventFile.decode(fixture, { timeLimitMs: 0 })).rejects.toThrow("timeLimitMs is 0");
+  });
+
   it("need no labels, but all or none", async () => {
     const bare = SpikePattern.from([{ neuron: 1, timeMs: 3 }], { durationMs: 10, neuronCount: 2 });
     using file = await SpikeEventFile.decode(await encodeSpikeHdf5([bare]), { neuronCount: 2 });

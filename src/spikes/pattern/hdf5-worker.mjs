@@ -1,0 +1,152 @@
+// Reads and writes event lists in HDF5 with h5wasm, in a thread of its own: a damaged file can keep that library busy for ever, and a thread
+// can be ended. This is the only file that loads it. What the numbers mean is the matter of hdf5.ts.
+import { parentPort, workerData } from "node:worker_threads";
+
+/** Why a file is refused, in a sentence. */
+class Refusal extends Error {}
+
+const rowsAtOnce = 1024;
+
+/** The library sizes its memory by what a file says of itself. */
+function limitMemory(bytes) {
+  const { grow } = WebAssembly.Memory.prototype;
+  WebAssembly.Memory.prototype.grow = function (pages) {
+    if (this.buffer.byteLength + pages * 65536 > bytes) throw new RangeError("the file asks for more memory than it may have");
+    return grow.call(this, pages);
+  };
+}
+
+async function loadLibrary() {
+  let library;
+  try {
+    library = await import("h5wasm");
+  } catch (error) {
+    parentPort.postMessage({ missing: String(error) });
+    return undefined;
+  }
+  return { library, module: await library.ready };
+}
+
+function datasetAt(file, path) {
+  const found = file.get(path);
+  return found && "metadata" in found ? found : undefined;
+}
+
+/** Rows of variable length one after the other: their bytes, where each begins, and the type of their numbers. */
+function readRows(module, file, path, count, fileBytes) {
+  const type = datasetAt(file, path).metadata.vlen_type;
+  const offsets = new Float64Array(count + 1);
+  const parts = [];
+  let total = 0;
+  for (let first = 0; first < count; first += rowsAtOnce) {
+    const rows = Math.min(rowsAtOnce, count - first);
+    const pointer = module._malloc(8 * rows);
+    if (pointer === 0) throw new Refusal("it asks for more memory than it may have");
+    try {
+      const status = module.get_dataset_data(file.file_id, path, [BigInt(rows)], [BigInt(first)], [1n], BigInt(pointer));
+      if (status < 0) throw new Refusal(`${path} cannot be read: the file is damaged`);
+      const pairs = new Uint32Array(module.HEAPU8.buffer, pointer, 2 * rows).slice();
+      for (let r = 0; r < rows; r++) {
+        const [length, data] = [pairs[2 * r], pairs[2 * r + 1]];
+        const size = length * type.size;
+        total += size;
+        // Rows lie in the file as they are, so that together they cannot be larger than it.
+        if (data + size > module.HEAPU8.length || total > fileBytes)
+          throw new Refusal(`row ${first + r} of ${path} is said to hold ${length} numbers, more than the file has: it is damaged`);
+        parts.push(module.HEAPU8.slice(data, data + size));
+        offsets[first + r + 1] = offsets[first + r] + length;
+      }
+      module.reclaim_vlen_memory_count(file.file_id, path, "", BigInt(pointer), [BigInt(rows)]);
+    } finally {
+      module._free(pointer);
+    }
+  }
+  const bytes = new Uint8Array(total);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  const { type: kind, size, signed, littleEndian } = type;
+  return { bytes, offsets, type: { type: kind, size, signed, littleEndian } };
+}
+
+/** The numbers of a dataset of one dimension, of a length that is known; undefined if there is no such dataset. */
+function readNumbers(file, path, length, what) {
+  const dataset = datasetAt(file, path);
+  if (!dataset) return undefined;
+  const value = dataset.shape?.length === 1 && dataset.shape[0] === length ? dataset.value : undefined;
+  if (!ArrayBuffer.isView(value)) throw new Refusal(`${path} is not one number ${what}`);
+  return Float64Array.from(value, Number);
+}
+
+function readNames(file, fileBytes) {
+  const dataset = datasetAt(file, "extra/keys");
+  if (!dataset) return undefined;
+  const { shape, metadata } = dataset;
+  if (!((shape ?? []).reduce((product, size) => product * size, 1) * metadata.size <= 16 * fileBytes))
+    throw new Refusal("extra/keys is said to be larger than the file: it is damaged");
+  return Array.isArray(dataset.value) ? dataset.value.map(String) : undefined;
+}
+
+function read({ library, module }, { bytes }) {
+  module.FS.writeFile("events.h5", bytes);
+  const file = new library.File("events.h5", "r");
+  if (file.file_id < 0n) throw new Refusal("it is no HDF5 file");
+  const [times, units] = ["spikes/times", "spikes/units"].map((path) => datasetAt(file, path));
+  if (!times || !units) throw new Refusal('it has no datasets "spikes/times" and "spikes/units"');
+  const counts = [times, units].map(({ shape, metadata }) => (metadata.vlen_type && shape?.length === 1 ? shape[0] : -1));
+  if (counts[0] !== counts[1] || counts[0] === -1)
+    throw new Refusal("spikes/times and spikes/units are not one row of variable length for each of the same number of patterns");
+  const count = counts[0];
+  if (!(count <= bytes.length)) throw new Refusal(`it is said to hold ${count} patterns, more than it has bytes: it is damaged`);
+  const timeRows = readRows(module, file, "spikes/times", count, bytes.length);
+  const unitRows = readRows(module, file, "spikes/units", count, bytes.length);
+  const uneven = timeRows.offsets.findIndex((offset, i) => offset !== unitRows.offsets[i]);
+  if (uneven >= 0) throw new Refusal(`pattern ${uneven - 1} has another number of times than of units`);
+  const [labels, speakers] = ["labels", "extra/speaker"].map((path) => readNumbers(file, path, count, "a pattern"));
+  const amplitudes = readNumbers(file, "extra/amplitudes", timeRows.offsets[count], "a spike");
+  return { count, times: timeRows, units: unitRows, labels, speakers, amplitudes, classNames: readNames(file, bytes.length) };
+}
+
+/** Writes one row of variable length: HDF5 takes its length and its address. */
+function writeRow(module, file, path, i, row) {
+  const bytes = new Uint8Array(row.buffer, row.byteOffset, row.byteLength);
+  const pair = module._malloc(8);
+  const data = module._malloc(Math.max(1, bytes.length));
+  try {
+    module.HEAPU8.set(bytes, data);
+    new Uint32Array(module.HEAPU8.buffer, pair, 2).set([row.length, data]);
+    module.set_dataset_data(file.file_id, path, [1n], [BigInt(i)], [1n], BigInt(pair));
+  } finally {
+    module._free(data);
+    module._free(pair);
+  }
+}
+
+function write({ library, module }, { template, times, units, labels, classNames, amplitudes }) {
+  module.FS.writeFile("events.h5", template);
+  const file = new library.File("events.h5", "a");
+  for (const path of ["spikes/times", "spikes/units"]) file.get(path).resize([times.length]);
+  for (let i = 0; i < times.length; i++) {
+    writeRow(module, file, "spikes/times", i, times[i]);
+    writeRow(module, file, "spikes/units", i, units[i]);
+  }
+  if (labels) file.create_dataset({ name: "labels", data: labels });
+  if (labels || amplitudes) file.create_group("extra");
+  if (classNames) file.get("extra").create_dataset({ name: "keys", data: classNames });
+  if (amplitudes) file.get("extra").create_dataset({ name: "amplitudes", data: amplitudes });
+  file.close();
+  return module.FS.readFile("events.h5");
+}
+
+if (workerData.memoryBytes !== undefined) limitMemory(workerData.memoryBytes);
+const loaded = await loadLibrary();
+if (loaded) {
+  try {
+    const value = workerData.task === "read" ? read(loaded, workerData) : write(loaded, workerData);
+    parentPort.postMessage({ value });
+  } catch (error) {
+    parentPort.postMessage(error instanceof Refusal ? { refused: error.message } : { broken: String(error) });
+  }
+}
