@@ -82,7 +82,7 @@ export class Access {
       place = target.sharedBase + within;
       own = true;
       if (target === warp.block) shared = within;
-      else target.remote = { warp, lane, site, words: describe(), publications: target.cluster.publications };
+      else target.remote = { warp, lane, site, words: describe, publications: target.cluster.publications };
     } else if (space === localSpace || (space === generic && top === localHigh)) {
       if (bottom >>> 0 >= warp.localBytes || (bottom >>> 0) + bytes > warp.localBytes) {
         if (!launch.checks.bounds) return this.nowhere(bytes);

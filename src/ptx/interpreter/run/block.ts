@@ -85,7 +85,7 @@ export class BlockState implements BlockShape, BlockPlace {
   /** How many of the cluster's publications this block has looked for. */
   observed = 0;
   /** The last access of another block to this block's shared memory, and the publications before it. */
-  remote: { warp: Warp; lane: number; site: number; words: string; publications: number } | undefined;
+  remote: { warp: Warp; lane: number; site: number; words: () => string; publications: number } | undefined;
   running: number;
 
   constructor(index: Index3, shape: BlockShape, place: BlockPlace, cluster: Cluster, launch: LaunchState, entry: CompiledFunction) {

@@ -214,7 +214,7 @@ function branchByIndex(warp: Warp, group: Group, targets: readonly number[], ins
 function refuseLateAccess({ remote, observed, clusterRank }: BlockState): void {
   if (remote === undefined || remote.publications < observed) return;
   const { warp, lane, site, words } = remote;
-  const what = `${words}; block of rank ${clusterRank} of the cluster exits and has not waited for this`;
+  const what = `${words()}; block of rank ${clusterRank} of the cluster exits and has not waited for this`;
   throw warp.launch.error("useAfterFree", what, warp, lane, site);
 }
 
