@@ -25,7 +25,8 @@ export function describe(value: unknown): string {
   if (ArrayBuffer.isView(value)) return `a ${value.constructor.name}`;
   if (typeof value === "function") return "a function";
   if (typeof value === "symbol") return "a symbol";
-  if (typeof value === "object" && "rows" in value && "cols" in value) return `a ${describe(value.rows)} x ${describe(value.cols)} matrix`;
+  if (typeof value === "object" && "rows" in value && "cols" in value && typeof value.rows === "number" && typeof value.cols === "number")
+    return `a ${value.rows} x ${value.cols} matrix`;
   return visible(beginningOfJson(value, 60), 60);
 }
 

@@ -22,6 +22,7 @@ const found: readonly [format: string, what: string, input: () => Uint8Array | P
   ["model", "a CSR offset beyond the values", lyingOffset],
   ["csv", "blank lines, which csv-parse makes an error of each", () => bytesOf(`a,b\n1,2\n${"\n".repeat(200_000)}3,4\n`)],
   ["ts", "60,000 classes", () => bytesOf(`@classLabel true${many(60_000, (i) => ` c${i}`)}\n@data\n${many(60_000, (i) => `1:c${i}\n`)}`)],
+  ["spikes-json", "a value that cannot become a number", () => bytesOf('{"times":[0],"neurons":[{"toString":[]}]}')],
   ["ts", "a case without a channel", () => bytesOf("@targetLabel true\n@data\n0")],
   [
     "yaml",

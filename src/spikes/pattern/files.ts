@@ -211,7 +211,8 @@ function made(
   frame: Frame,
   options: PatternReadOptions,
 ): SpikePattern {
-  const largest = (values: ArrayLike<number>, least: number): number => Array.from(values).reduce((a, b) => (b > a ? b : a), least);
+  const largest = (values: ArrayLike<number>, least: number): number =>
+    Array.from(values).reduce((a, b) => (typeof b === "number" && b > a ? b : a), least);
   const { durationMs = frame.durationMs, neuronCount = frame.neuronCount } = options;
   if (columns.times.length === 0 && (durationMs === undefined || neuronCount === undefined))
     throw new FormatError(

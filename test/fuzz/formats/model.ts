@@ -18,14 +18,23 @@ const cpu = { engine: "reference" } as const;
 async function corpus(): Promise<Uint8Array[]> {
   const sparse = await ReservoirComputer.create({ size: 12, connectionProbability: 0.2, storage: "sparse", inputSize: 2, seed: 3 }, cpu);
   const feedback = await ReservoirComputer.create(
-    { size: 5, outputSize: 1, feedback: { scaling: 0.1 }, noiseLevel: 0.01, precision: "float32" },
+    { size: 5, connectionProbability: 0.8, outputSize: 1, feedback: { scaling: 0.1 }, noiseLevel: 0.01, precision: "float32" },
     cpu,
   );
   const liquid = await LiquidStateMachine.create({ size: 8, inputSize: 2, seed: 1 }, cpu);
-  const forecaster = await Forecaster.fit(series, { reservoir: { size: 6 }, washout: 5, standardise: true, ...cpu });
-  const classifier = await Classifier.fit(cases, labels, { reservoir: { size: 5 }, members: 2, ...cpu });
-  const softmax = await Classifier.fit(cases, labels, { reservoir: { size: 4 }, readout: { type: "softmax" }, ...cpu });
-  const pipeline = await new Pipeline({ reservoir: { size: 4 } }, cpu).fit(cases, labels);
+  const forecaster = await Forecaster.fit(series, {
+    reservoir: { size: 6, connectionProbability: 0.8 },
+    washout: 5,
+    standardise: true,
+    ...cpu,
+  });
+  const classifier = await Classifier.fit(cases, labels, { reservoir: { size: 5, connectionProbability: 0.8 }, members: 2, ...cpu });
+  const softmax = await Classifier.fit(cases, labels, {
+    reservoir: { size: 4, connectionProbability: 0.8 },
+    readout: { type: "softmax" },
+    ...cpu,
+  });
+  const pipeline = await new Pipeline({ reservoir: { size: 4, connectionProbability: 0.8 } }, cpu).fit(cases, labels);
   return [
     await encodeReservoir(sparse),
     await encodeReservoir(feedback),
