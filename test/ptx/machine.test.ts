@@ -8,6 +8,13 @@ import { Bench, fixture, input, output, simulationError } from "./device.js";
 const header = ".version 7.0\n.target sm_75, texmode_independent\n.address_size 64\n";
 
 describe("the parser", () => {
+  it("takes no line of the CUDA source over from the function before", () => {
+    const module = parsePtx(".version 8.0\n.target sm_75\n.func f() { .loc 1 7 3 ret; }\n.entry k() { ret; }");
+    const located = (name: string) => (module.functions.get(name)!.statements[0] as { location?: unknown }).location;
+    expect(located("f")).toMatchObject({ file: 1, line: 7 });
+    expect(located("k")).toBeUndefined();
+  });
+
   it("reads what a module declares", () => {
     const module = parsePtx(
       `${header}

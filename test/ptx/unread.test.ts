@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { PtxMachine, UnsupportedPtxError } from "../../src/ptx/interpreter/index.js";
 
 const registers =
-  ".reg .b32 %r<20>; .reg .b64 %d<8>; .reg .b16 %h<8>; .reg .f32 %f<8>; .reg .f64 %g<8>; .reg .s32 %s<8>; .reg .u64 %u<4>; .reg .pred %p<4>; .reg .v4 .b32 %v;";
+  ".reg .b32 %r<20>; .reg .b64 %d<8>; .reg .b16 %h<8>; .reg .f32 %f<8>; .reg .f64 %g<8>; .reg .s32 %s<8>; .reg .u64 %u<4>; .reg .pred %p<4>; .reg .b128 %q<2>; .reg .v4 .b32 %v;";
 const compile = (code: string): void => {
   const machine = new PtxMachine({ memoryBytes: 4096, launchBytes: 2 ** 16 });
   const program = machine.load(
@@ -62,6 +62,8 @@ const operands = [
   ["bar.sync 0, 32, 1;", "operand 3 is one too many"],
   ["shfl.sync.idx.b32 %r0, %r1, 0, 31, -1, 0;", "operand 6 is one too many"],
   ["exit %r0;", "operand 1 is one too many"],
+  ["call 5;", "it takes a function or a pointer"],
+  ["call (), (), f;", "it takes a function or a pointer"],
   ["ld.global.v2.b32 {%r0, %r1, %r2}, [%d0];", ".v2 takes 2 registers in braces"],
   ["ld.global.v4.b32 %r0, [%d0];", ".v4 takes 4 registers in braces"],
   ["st.global.v2.f32 [%d0], {%f0};", ".v2 takes 2 registers in braces"],
@@ -90,6 +92,7 @@ const types = [
   ["mov.b64 %d0, 0f3F800000;", "a binary32 constant cannot stand where .b64 is expected"],
   ["add.f16 %h0, %h1, 0x3C00;", "an integer cannot stand where .f16 is expected"],
   ["ld.global.b64 %r0, [%d0];", "%r0 is a register of .b32, which cannot stand where .b64 is expected"],
+  ["st.global.u32 [%d0], %q0;", "%q0 is a register of .b128, which cannot stand where .u32 is expected"],
   ["ld.global.b32 %g0, [%d0];", "%g0 is a register of .f64, which cannot stand where .b32 is expected"],
   ["ld.global.b32 %r0, [n];", '"n" is in param memory'],
   ["add.b32 %r0, %r1, %r2;", "there is no add of .b32"],
@@ -133,4 +136,32 @@ it("calls no function that only JavaScript has", () => {
     const text = `.version 9.0\n.target sm_90\n.address_size 64\n.extern .func ${name}();\n.entry k() { call ${name}; ret; }`;
     expect(() => machine.load(text).launch({ entry: "k", grid: 1, block: 1, args: [] })).toThrow(`"${name}"`);
   }
+});
+
+describe("a call", () => {
+  const run =
+    (call: string, name = "f") =>
+    () => {
+      const machine = new PtxMachine({ memoryBytes: 4096, launchBytes: 2 ** 20 });
+      const functions =
+        ".func (.param .b32 r) f (.param .b64 a) { .reg .b64 %d; ld.param.b64 %d, [a]; ret; }\n.extern .func vprintf (.param .b64 a);";
+      const text = `.version 9.0\n.target sm_90\n.address_size 64\n${functions}\n.entry k()\n{ .reg .b64 %d; .param .b32 r; .param .b64 a; .param .b32 s; mov.u64 %d, ${name}; st.param.b64 [a], %d; ${call} ret; }`;
+      machine.load(text).launch({ entry: "k", grid: 1, block: 1, args: [] });
+    };
+
+  it("passes the results and arguments that the function has", () => {
+    expect(run("call (r), f, (a);")).not.toThrow();
+    expect(run("call (r), %d, (a);")).not.toThrow();
+  });
+
+  it.each(["call f;", "call (r), f, (a, s);", "call (r), f, (s);", "call f, (a);", "call (r), %d, (s);"])(
+    "is told of if it passes others: %s",
+    (call) => {
+      expect(run(call)).toThrow(/f is called with \d results and \d arguments that it does not take: it has 1 and 1/);
+    },
+  );
+
+  it("of a function of the system passes what that takes, whatever its declaration says", () => {
+    expect(run("call vprintf, (a);")).toThrow("vprintf takes 2 arguments");
+  });
 });

@@ -133,6 +133,8 @@ class Parser {
   private function(): void {
     const { cursor, parsed } = this;
     const { line } = cursor.lexer.place(cursor.token.start);
+    // The lines of the function before are not this one's.
+    this.location = undefined;
     const kind = cursor.advance().text as "entry" | "func";
     if (kind === "func") cursor.acceptDotted("noreturn");
     const registers: PtxRegister[] = [];

@@ -26,7 +26,7 @@ function fits(register: PtxRegister, type: ScalarType, wider = false): boolean {
   const [held, wanted] = [classOf(register.type), classOf(type)];
   if ((held === "predicate") !== (wanted === "predicate")) return false;
   const [size, least] = [scalarBytes[register.type], scalarBytes[type]];
-  if (size !== least && !(wider && size > least && (held === "bits" || held === "integer"))) return false;
+  if (size !== least && !(wider && size > least && size <= 8 && (held === "bits" || held === "integer"))) return false;
   return held === wanted || held === "bits" || wanted === "bits";
 }
 

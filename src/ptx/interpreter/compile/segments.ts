@@ -2,7 +2,7 @@
 // other lanes come in. It decides nothing about arithmetic or memory.
 import { UnsupportedPtxError } from "../errors.js";
 import { Reading } from "./reading.js";
-import type { PtxFunction, PtxInstruction, PtxRegister } from "../types.js";
+import type { PtxFunction, PtxInstruction, PtxOperand, PtxRegister } from "../types.js";
 
 export type SegmentEnd =
   | { kind: "next" }
@@ -61,6 +61,9 @@ function checkFlow(instruction: PtxInstruction): void {
   if (opcode === "brx" && !reading.has("idx")) throw reading.unsupported("it takes .idx");
   for (let k = 0; k < count; k++) reading.operand(k);
   reading.refuseUnread();
+  const isTarget = (operand: PtxOperand | undefined): boolean => operand?.kind === "function" || operand?.kind === "register";
+  if (opcode === "call" && !isTarget(operands[operands[0]?.kind === "list" ? 1 : 0]))
+    throw reading.unsupported("it takes a function or a pointer");
 }
 
 export function cutIntoSegments(fn: PtxFunction): Segment[] {

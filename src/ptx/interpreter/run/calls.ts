@@ -4,7 +4,7 @@ import { firstLane, forEachLane } from "../compile/collective.js";
 import type { CompiledFunction } from "../compile/function.js";
 import type { PtxInstruction, PtxOperand } from "../types.js";
 import { mostRegisterBytes } from "./launch-state.js";
-import { systemCalls } from "./system-calls.js";
+import { systemArities, systemCalls } from "./system-calls.js";
 import { Frame, type Group, type Warp } from "./warp.js";
 
 const functionHigh = 3;
@@ -69,6 +69,24 @@ export function callFunction(warp: Warp, group: Group, instruction: PtxInstructi
   return true;
 }
 
+/** Calls that pass what the function last called there takes. */
+const agreed = new WeakMap<PtxInstruction, CompiledFunction>();
+
+/** @throws SimulationError if a call passes another number of variables than the function takes, or others in size */
+function checkPassed(warp: Warp, group: Group, found: CompiledFunction, shape: CallShape, instruction: PtxInstruction): void {
+  if (agreed.get(instruction) === found) return;
+  const { name, returns, parameters } = found.source;
+  const formal = [...returns, ...parameters];
+  const bytes = (operand: PtxOperand): number => (operand.kind === "variable" ? operand.variable.bytes : 0);
+  const fit = shape.variables.every((operand, k) => bytes(operand) === formal[k]?.bytes);
+  if (shape.results !== returns.length || shape.variables.length !== formal.length || !fit) {
+    const passed = `${shape.results} results and ${shape.variables.length - shape.results} arguments`;
+    const what = `${name} is called with ${passed} that it does not take: it has ${returns.length} and ${parameters.length}`;
+    throw warp.launch.error("illegalInstruction", what, warp, firstLane(group.mask), instruction);
+  }
+  agreed.set(instruction, found);
+}
+
 function enter(warp: Warp, group: Group, name: string, shape: CallShape, instruction: PtxInstruction): void {
   const found: CompiledFunction | undefined = warp.launch.kernel.functions.get(name);
   const { frame } = group;
@@ -83,10 +101,14 @@ function enter(warp: Warp, group: Group, name: string, shape: CallShape, instruc
         firstLane(group.mask),
         instruction,
       );
+    const [results, args] = systemArities[name]!;
+    if (shape.results > results || passed.length - shape.results !== args)
+      throw warp.launch.error("illegalInstruction", `${name} takes ${args} arguments`, warp, firstLane(group.mask), instruction);
     forEachLane(group.mask, (lane) => system(warp, lane, passed.slice(0, shape.results), passed.slice(shape.results), instruction));
     group.segment++;
     return;
   }
+  checkPassed(warp, group, found, shape, instruction);
   const base = frame.base + frame.fn.frameBytes;
   if (base + found.frameBytes > warp.localBytes)
     throw warp.launch.error(

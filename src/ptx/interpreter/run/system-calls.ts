@@ -169,3 +169,11 @@ export const systemCalls: ReadonlyMap<string, typeof release> = new Map([
   ["malloc", allocate],
   ["free", release],
 ]);
+
+/** Results and arguments of each of them. */
+export const systemArities: Readonly<Record<string, readonly [results: number, args: number]>> = {
+  vprintf: [1, 2],
+  __assertfail: [0, 5],
+  malloc: [1, 1],
+  free: [0, 1],
+};
