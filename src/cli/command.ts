@@ -1,5 +1,6 @@
 // A command's process: the command in, exit code out. It is told to stop by the process that supervises it. The commands are in program.ts.
 import { Worker } from "node:worker_threads";
+import { visibleLines } from "../core/text.js";
 import { writeError } from "../io/files.js";
 import { exitCodeOf, exitCodes, sentenceOf } from "./exit.js";
 
@@ -20,7 +21,7 @@ if (process.listenerCount("warning") > 0) {
   process.removeAllListeners("warning");
   process.on("warning", ({ name, message }) => {
     const clear = process.stderr.isTTY ? "\r\u001b[K" : "";
-    process.stderr.write(`${clear}spillway: ${name.startsWith("Spillway") ? "" : `${name}: `}${message}\n`);
+    process.stderr.write(`${clear}spillway: ${name.startsWith("Spillway") ? "" : `${name}: `}${visibleLines(message)}\n`);
   });
 }
 // A reader that goes away (`spillway tasks | head`) is no failure.

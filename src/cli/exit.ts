@@ -1,6 +1,6 @@
 // What an error means to a shell: the sentence on standard error, and the exit code. It decides nothing else.
 
-import { visible } from "../core/text.js";
+import { visibleLines } from "../core/text.js";
 
 /** 2: the user can mend it. 1: it failed. 130: stopped by a signal; of SIGTERM the supervisor makes 143. */
 export const exitCodes = { success: 0, failure: 1, usage: 2, interrupted: 130 } as const;
@@ -39,16 +39,11 @@ const noRoom = /allocation failed|Invalid (typed )?array length|Array buffer|Inv
 
 /** The sentence for a person. A defect of the program, which a person cannot act on, comes with its place in the code. */
 export function sentenceOf(error: unknown): string {
-  if (!(error instanceof Error)) return visible(String(error), 2000);
+  if (!(error instanceof Error)) return visibleLines(String(error));
   if (error.constructor === RangeError && noRoom.test(error.message))
     return `it takes more memory than there is (${error.message}); use fewer neurons or steps, or a machine with more`;
   const isDefect =
     error instanceof ReferenceError ||
     (error instanceof TypeError && /^Cannot |is not (a function|iterable|a constructor)/.test(error.message));
-  // A line break is no escape, and some messages have several lines.
-  const text = isDefect && error.stack !== undefined ? error.stack : error.message;
-  return text
-    .split("\n")
-    .map((line) => visible(line))
-    .join("\n");
+  return visibleLines(isDefect && error.stack !== undefined ? error.stack : error.message);
 }

@@ -1,4 +1,5 @@
 // The commands, their options and their help. What a command does is loaded when it is called, so that --version and --help are quick.
+import { visibleLines } from "../core/text.js";
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { packageVersion } from "../model/version.js";
 import type { PtxFlags } from "./commands/ptx.js";
@@ -34,7 +35,7 @@ export function createProgram(
 ): (args: readonly string[]) => Promise<number> {
   let exitCode: number = exitCodes.success;
   const print = (text: string): void => {
-    process.stdout.write(`${text}\n`);
+    process.stdout.write(`${visibleLines(text)}\n`);
   };
   const progressOf = async ({ quiet = false }: { readonly quiet?: boolean }) => (await import("./progress.js")).createProgress(quiet);
   const finish = ({ text, interrupted }: CommandOutcome): void => {

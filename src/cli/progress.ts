@@ -1,5 +1,6 @@
 // Progress on standard error: a bar on a terminal, elsewhere plain lines, at most one a second. It never touches standard output.
 import type { SingleBar } from "cli-progress";
+import { visibleLines } from "../core/text.js";
 
 /** What long work reports to. */
 export interface Progress {
@@ -68,7 +69,7 @@ class BarProgress implements Progress {
 
   note(line: string): void {
     this.end();
-    this.#stream.write(`${line}\n`);
+    this.#stream.write(`${visibleLines(line)}\n`);
   }
 }
 
@@ -102,6 +103,6 @@ export class LineProgress implements Progress {
   end(): void {}
 
   note(line: string): void {
-    this.#stream.write(`${line}\n`);
+    this.#stream.write(`${visibleLines(line)}\n`);
   }
 }

@@ -10,6 +10,11 @@ export function visible(text: string, most = Number.POSITIVE_INFINITY): string {
   return cut(text, most).replace(unseen, escaped);
 }
 
+/** The text as `visible` gives it, but for line breaks and tabs: what is printed on a terminal. JSON stays the same JSON. */
+export function visibleLines(text: string): string {
+  return text.replace(unseen, (character) => (character === "\n" || character === "\t" ? character : escaped(character)));
+}
+
 /** The text in double quotes, as in JSON, with every character visible. Cut after 60 characters. */
 export function quoted(text: string): string {
   return JSON.stringify(cut(text, 60)).replace(unseen, escaped);
@@ -60,6 +65,9 @@ function cut(text: string, most: number): string {
 }
 
 function escaped(character: string): string {
-  const code = character.codePointAt(0)!;
-  return short[character] ?? (code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, "0")}`);
+  return short[character] ?? Array.from({ length: character.length }, (_, i) => unit(character.charCodeAt(i))).join("");
+}
+
+function unit(code: number): string {
+  return `\\u${code.toString(16).padStart(4, "0")}`;
 }

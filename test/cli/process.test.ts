@@ -34,6 +34,16 @@ describe("the command line", () => {
     },
   );
 
+  it("prints nothing of a file that a terminal would obey", async () => {
+    const file = join(folder, "escapes.yaml");
+    const source = '"\\e[2JSomebody\\x9b31m 2001"';
+    await writeFile(file, `${experiment}published: [{ score: nrmse, value: 1, source: ${source} }]\n`);
+    const { code, stdout } = await spillway(["run", file, "--out", join(folder, "escapes")]);
+    expect(code).toBe(0);
+    expect(stdout).toContain("\\u001b[2JSomebody\\u009b31m 2001");
+    expect(/[\p{Cc}]/u.test(stdout.replaceAll("\n", ""))).toBe(false);
+  });
+
   it("lists the tasks and their options", async () => {
     const { stdout } = await spillway(["tasks"]);
     expect(stdout).toMatch(/^mackeyGlass +series +Mackey-Glass 1977/m);

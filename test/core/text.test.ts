@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { nearest, nearNames, suggestion } from "../../src/core/near-names.js";
-import { describe as inWords, quoted, visible } from "../../src/core/text.js";
+import { describe as inWords, quoted, visible, visibleLines } from "../../src/core/text.js";
 
 describe("foreign text in a message", () => {
   it.each([
@@ -9,12 +9,18 @@ describe("foreign text in a message", () => {
     ["line breaks and tabs", "a\r\n\tb", "a\\r\\n\\tb"],
     ["a reversal of the reading direction", "\u202efdp.exe", "\\u202efdp.exe"],
     ["what has no width", "a\u200b\ufeffb", "a\\u200b\\ufeffb"],
-    ["a character beyond 16 bits that is not seen", "\u{e0041}", "\\u{e0041}"],
+    ["a character beyond 16 bits that is not seen", "\u{e0041}", "\\udb40\\udc41"],
     ["half of a surrogate pair", "\ud800", "\\ud800"],
     ["letters of any script", "Größe 長さ 😀", "Größe 長さ 😀"],
   ])("shows %s", (_, text, expected) => {
     expect(visible(text)).toBe(expected);
     expect(quoted(text)).toBe(`"${expected}"`);
+  });
+
+  it("leaves lines and tabs of a whole output, and JSON the same JSON", () => {
+    expect(visibleLines("a\n\tb\r\u001b[2J")).toBe("a\n\tb\\r\\u001b[2J");
+    const value = { text: "\u009b31m \u202e \u{e0041} 👩‍🔬" };
+    expect(JSON.parse(visibleLines(JSON.stringify(value, undefined, 2)))).toEqual(value);
   });
 
   it("is cut where it is long", () => {
