@@ -43,6 +43,7 @@ export interface LabSettings {
   readonly bias: number;
   /** Uniform noise in [-noiseLevel, noiseLevel) on every pre-activation. */
   readonly noiseLevel: number;
+  /** How neurons are connected. */
   readonly topology: (typeof topologyNames)[number];
   /** What drives the reservoir. */
   readonly signal: (typeof signalNames)[number];
