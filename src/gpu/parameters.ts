@@ -19,7 +19,7 @@ export interface PtxParameter {
 export type Parameter = Dtype | `${Dtype}*` | `const ${Dtype}*` | `bytes[${number}]` | StructType | PtxParameter;
 
 /** What a launch takes for a field of a struct. Arrays of numbers may be typed arrays. */
-type ValueFor<F extends FieldType> = F extends readonly [infer Of extends FieldType, number]
+export type ValueFor<F extends FieldType> = F extends readonly [infer Of extends FieldType, number]
   ? ArrayLike<ValueFor<Of>>
   : F extends Exclude<FieldType, readonly unknown[]>
     ? ArgumentFor<F>

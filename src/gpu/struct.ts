@@ -129,7 +129,7 @@ const vectorNames: Partial<Record<Dtype, string>> = {
 };
 
 /** The fields of a vector of so many numbers. */
-interface Axes {
+export interface Axes {
   1: "x";
   2: "x" | "y";
   3: "x" | "y" | "z";

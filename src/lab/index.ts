@@ -12,5 +12,6 @@ export {
   reservoirOf,
   settingsFromLink,
   settingsToLink,
+  type NumericSetting,
 } from "./settings.js";
-export { hashedSteps, signalOf, stateHash } from "./signal.js";
+export { type Drive, hashedSteps, signalOf, stateHash } from "./signal.js";

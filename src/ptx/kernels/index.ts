@@ -8,7 +8,7 @@ export { gemmNaive, type GemmShape } from "./gemm-naive.js";
 export { gemmTensorCore, type GemmTensorCoreShape, type TensorCoreType } from "./gemm-tensor-core.js";
 export { gemmTiled, type GemmTiledShape } from "./gemm-tiled.js";
 export { gemv, type GemvShape, leakyStep } from "./gemv.js";
-export type { GeneratedKernel, GeneratorOptions, Size3 } from "./generated-kernel.js";
+export type { GeneratedKernel, GeneratedLaunch, GeneratorOptions, Size3 } from "./generated-kernel.js";
 export { layerNorm, type NormShape, rmsNorm } from "./norms.js";
 export { persistentGrid, persistentPlaces, type PersistentShape, statesOutOfRange } from "./persistent.js";
 export { persistentCluster, type PersistentClusterShape } from "./persistent-cluster.js";
