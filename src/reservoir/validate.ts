@@ -38,6 +38,7 @@ export function checkFields(options: object, known: readonly string[], name = "o
 
 /** What `parseOrThrow` uses of a zod schema. The public declarations cannot name zod: it is inside the package, and users do not have it. */
 export interface Schema<T> {
+  /** Checks a value: the data with defaults filled in, or what is wrong with it. */
   safeParse(value: unknown): { success: true; data: T } | { success: false; error: { issues: readonly SchemaIssue[] } };
 }
 
