@@ -221,6 +221,7 @@ function barrier(access: LaneAccess): Collective {
   const aligned = opcode === "bar" || access.has("aligned");
   if (how !== "red") {
     const [id, threads] = [access.optional(0), access.optional(1)];
+    if (how === "arrive" && threads === undefined) throw access.unsupported("it takes a barrier and a number of threads");
     return {
       ...{ kind: "barrier", how, aligned, reduction: undefined, predicate: undefined, deliver: undefined },
       id: id === undefined ? () => 0 : access.read(id),

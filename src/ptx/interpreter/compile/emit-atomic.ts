@@ -12,7 +12,7 @@ const halves: readonly ScalarType[] = ["f16", "f16x2", "bf16", "bf16x2"];
 
 /** The types that each operation takes. */
 const operations: ReadonlyMap<string, readonly ScalarType[]> = new Map<string, readonly ScalarType[]>([
-  ["add", [...ordered, "f32", "f64", ...halves]],
+  ["add", ["u32", "s32", "u64", "f32", "f64", ...halves]],
   ["min", [...ordered, ...halves]],
   ["max", [...ordered, ...halves]],
   ["inc", ["u32"]],
@@ -196,7 +196,7 @@ export function atomic(e: Emitter): void {
   if (count === 1 && halves.includes(type) && operation !== "add") throw e.unsupported(`.${type} alone takes .add`);
   if (count > 1 && type !== "f32" && !halves.includes(type)) throw e.unsupported(`.v${count} takes floats`);
   if (asynchronous) e.reading.skip(["mbarrier::complete_tx::bytes"]);
-  else skipHints(e, [], e.reading.operandCount - 1);
+  else skipHints(e, "global", e.reading.operandCount - 1);
   const size = scalarBytes[type];
   const address = e.operand(first);
   const at = locate(e, address, space, size * count, accessModes.both | accessModes.strong);

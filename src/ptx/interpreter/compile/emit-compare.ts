@@ -110,7 +110,6 @@ export function setPredicate(e: Emitter): void {
   const to = e.operand(0);
   const join = joinOf(e);
   if (to.kind !== "pair") {
-    if (found.length > 1) throw e.unsupported("pairs give two results");
     e.setPredicate(to, join(found[0]!));
     return;
   }
@@ -120,24 +119,28 @@ export function setPredicate(e: Emitter): void {
   e.setPredicate(to.second, second);
 }
 
+/** What a comparison of a type gives as a value. */
+function resultsOf(type: ScalarType): readonly ScalarType[] {
+  if (type.endsWith("x2")) return [type, "u32", "s32"];
+  return type === "f16" || type === "bf16" ? [type, "u16", "s16", "u32", "s32"] : ["u32", "s32", "f32", "f16", "bf16"];
+}
+
 /** set: all ones or 1.0 for true, zero for false. */
 export function setValue(e: Emitter): void {
   const [toType, type, ...more] = e.reading.types();
   if (toType === undefined || type === undefined || more.length > 0 || !compared.includes(type)) throw e.unsupported("it takes two types");
+  if (!resultsOf(type).includes(toType)) throw e.unsupported(`.${toType} is no result of comparing .${type}`);
   const found = tests(e, type);
   const join = joinOf(e);
   const bits = found.map(join);
   const to = e.operand(0);
   const one = toType.startsWith("f16") ? 15360 : 16256;
-  if (toType === "f32") e.setSingle(to, `(${bits[0]})?1:0`);
-  else if (bits.length === 2 && (toType === "f16x2" || toType === "bf16x2"))
-    e.setWord(to, `((${bits[0]})?${one}:0)|((${bits[1]})?${one}:0)<<16`, toType);
-  else if (bits.length === 1 && (toType === "f16" || toType === "bf16")) e.setWord(to, `(${bits[0]})?${one}:0`, toType);
-  else if (bits.length === 2 && (toType === "u32" || toType === "s32"))
-    e.setWord(to, `((${bits[0]})?65535:0)|((${bits[1]})?-65536:0)`, toType);
-  else if (bits.length === 1 && (toType === "u16" || toType === "s16")) e.setWord(to, `(${bits[0]})?65535:0`, toType);
-  else if (bits.length === 1 && (toType === "u32" || toType === "s32")) e.setWord(to, `(${bits[0]})?-1:0`, toType);
-  else throw e.unsupported(`.${toType} is no result of comparing .${type}`);
+  const [low, high] = bits;
+  if (toType === "f32") e.setSingle(to, `(${low})?1:0`);
+  else if (toType.endsWith("x2")) e.setWord(to, `((${low})?${one}:0)|((${high})?${one}:0)<<16`, toType);
+  else if (toType.includes("f")) e.setWord(to, `(${low})?${one}:0`, toType);
+  else if (high !== undefined) e.setWord(to, `((${low})?65535:0)|((${high})?-65536:0)`, toType);
+  else e.setWord(to, `(${low})?${toType.endsWith("16") ? 65535 : -1}:0`, toType);
 }
 
 /** Chooses between two operands by a condition, as bits or as floats. */

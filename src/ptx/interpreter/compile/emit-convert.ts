@@ -90,9 +90,10 @@ function floatToInteger(e: Emitter, toType: ScalarType, fromType: ScalarType): v
   setInteger(e, e.operand(0), `clampToInteger(${whole},${least},${most},${notANumber})`, toType);
 }
 
-/** `exact`: the type holds the value as it is. */
-function writeNumber(e: Emitter, to: PtxOperand, value: string, type: ScalarType, mode: string, exact: boolean): void {
-  const finish = (x: string): string => (e.has("sat") ? `saturate(${x})` : x);
+/** `exact`: the type holds the value as it is. `relu`: the conversion has a form that keeps what is above zero. */
+function writeNumber(e: Emitter, to: PtxOperand, value: string, type: ScalarType, mode: string, exact: boolean, relu = false): void {
+  const saturates = type !== "bf16" && e.has("sat");
+  const finish = (x: string): string => (saturates ? `saturate(${x})` : x);
   if (type === "f64") e.setDouble(to, finish(value));
   else if (type === "f32") {
     const narrowed = exact ? value : mode === "rn" ? `Math.fround(${value})` : `narrowToSingle(${value},"${mode}")`;
@@ -102,7 +103,7 @@ function writeNumber(e: Emitter, to: PtxOperand, value: string, type: ScalarType
     const format = kind === '"f16"' ? "binary16" : "bfloat16";
     const rounded = mode === "rn" ? finish(value) : finish(`roundTo(${value},${format},"${mode}")`);
     const half = `fromNumber(${kind},${rounded})`;
-    e.setWord(to, e.has("relu") ? `relu16(${kind},${half})` : half, type, true);
+    e.setWord(to, relu && !saturates && e.has("relu") ? `relu16(${kind},${half})` : half, type, true);
   }
 }
 
@@ -175,8 +176,11 @@ function floatToFloat(e: Emitter, toType: ScalarType, fromType: ScalarType): voi
   if (toType === fromType) {
     const whole = e.reading.find(wholeModes);
     writeNumber(e, to, whole === undefined ? number : `roundToWhole(${number},"${whole}")`, toType, "rn", true);
-  } else if (scalarBytes[toType] > scalarBytes[fromType]) writeNumber(e, to, number, toType, "rn", true);
-  else writeNumber(e, to, number, toType, roundingOf(e, ["rn", "rz", "rm", "rp"]), false);
+  } else if (scalarBytes[toType] > scalarBytes[fromType]) {
+    // bfloat16 may say how it rounds to what holds it.
+    if (fromType === "bf16") e.reading.find(["rn", "rz"]);
+    writeNumber(e, to, number, toType, "rn", true);
+  } else writeNumber(e, to, number, toType, roundingOf(e, ["rn", "rz", "rm", "rp"]), false, fromType === "f32");
 }
 
 /** cvt.pack.sat.u16.s32 d, a, b (16 bits each), and the forms with a third operand that shift two bytes in. */

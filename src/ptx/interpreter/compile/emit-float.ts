@@ -141,8 +141,7 @@ function extreme(e: Emitter, name: "minimum" | "maximum"): void {
     writeFloat(e, e.operand(0), best, type);
     return;
   }
-  if (count > 2) throw e.unsupported(".xorsign takes two operands");
-  e.reading.skip(["abs"]);
+  if (count > 2 || !e.has("abs")) throw e.unsupported(".xorsign takes .abs and two operands");
   const [a, b] = operands as [string, string];
   const signs = `((singleBits(${a})^singleBits(${b}))<0?-1:1)`;
   const best = `${name}(Math.abs(${a}),Math.abs(${b}))`;

@@ -35,19 +35,37 @@ interface Order {
   releases: boolean;
 }
 
-/** Reads the words of the memory model, of which an access takes one of `words`. */
-function orderOf(e: Emitter, words: readonly string[]): Order {
+/** Reads the words of the memory model, of which an access of a space takes one of `words`. */
+function orderOf(e: Emitter, space: SpaceName, words: readonly string[]): Order {
   const found = e.reading.find(words);
-  if (found === "relaxed") e.reading.skip(["mmio"]);
   const scoped = found !== undefined && found !== "volatile" && found !== "weak";
+  const strong = scoped || found === "volatile";
+  if (strong && (space === "local" || space === "const" || space === "param")) throw e.unsupported(`.${found} is not for ${space} memory`);
+  if (found === "relaxed" && space !== "shared") e.reading.skip(["mmio"]);
   if (scoped && !e.has("cta", "cluster", "gpu", "sys")) throw e.unsupported(`.${found} takes a scope, as .gpu`);
-  return { strong: scoped || found === "volatile", acquires: found === "acquire", releases: found === "release" };
+  return { strong, acquires: found === "acquire", releases: found === "release" };
 }
 
-/** Hints about caches, which change no result here. A policy is one operand more, at `index`. */
-export function skipHints(e: Emitter, words: readonly string[], index: number): void {
-  e.reading.skip(words);
-  e.reading.skip(/^L[12]::(evict_(normal|unchanged|first|last)|no_allocate)$/);
+const prefetches = ["L2::64B", "L2::128B", "L2::256B"];
+
+/**
+ * Hints about caches, which change no result here: one operator of `cache`, one size of `prefetch`, or how to evict. Only memory that is cached in
+ * two levels has the latter. A policy is one operand more, at `index`.
+ */
+export function skipHints(
+  e: Emitter,
+  space: SpaceName,
+  index: number,
+  cache: readonly string[] = [],
+  prefetch: readonly string[] = [],
+): void {
+  const operator = e.reading.find(cache);
+  if (space !== "generic" && space !== "global") return;
+  e.reading.find(prefetch);
+  if (operator === undefined) {
+    e.reading.find(/^L1::(evict_(normal|unchanged|first|last)|no_allocate)$/);
+    e.reading.find(/^L2::evict_(normal|first|last)$/);
+  }
   if (e.has("L2::cache_hint")) e.halves(e.operand(index), "b64");
 }
 
@@ -252,15 +270,12 @@ function accessShape(e: Emitter): { type: ScalarType; count: number; size: numbe
 
 export function load(e: Emitter): void {
   const { type, count, size, bytes } = accessShape(e);
-  const order = e.instruction.opcode === "ld" ? orderOf(e, ["weak", "volatile", "relaxed", "acquire"]) : undefined;
   const space = spaceOf(e);
+  const order = e.instruction.opcode === "ld" ? orderOf(e, space, ["weak", "volatile", "relaxed", "acquire"]) : undefined;
   if (order !== undefined) {
-    skipHints(
-      e,
-      order.strong ? ["L2::64B", "L2::128B", "L2::256B"] : ["ca", "cg", "cs", "lu", "cv", "nc", "L2::64B", "L2::128B", "L2::256B"],
-      2,
-    );
-    e.reading.skip(["unified"]);
+    const cached = !order.strong;
+    const readOnly = cached && space === "global" && e.has("nc");
+    skipHints(e, space, 2, cached ? ["ca", "cg", "cs", ...(readOnly ? [] : ["lu", "cv"])] : [], prefetches);
   }
   const [to, from] = [e.operand(0), e.operand(1)];
   const results = elementsOf(e, to, count);
@@ -295,9 +310,10 @@ function loadParameter(
 
 export function store(e: Emitter): void {
   const { type, count, size, bytes } = accessShape(e);
-  const order = orderOf(e, ["weak", "volatile", "relaxed", "release"]);
   const space = spaceOf(e);
-  skipHints(e, order.strong ? [] : ["wb", "cg", "cs", "wt"], 2);
+  if (space === "const") throw e.unsupported("constant memory is not stored to");
+  const order = orderOf(e, space, ["weak", "volatile", "relaxed", "release"]);
+  skipHints(e, space, 2, order.strong ? [] : ["wb", "cg", "cs", "wt"]);
   const values = elementsOf(e, e.operand(1), count);
   // Conversions come first, so that a store that fails leaves nothing half done.
   const at = locate(e, e.operand(0), space, bytes, order.strong ? accessModes.write | accessModes.strong : accessModes.write);
@@ -369,7 +385,7 @@ function copySmall(e: Emitter): void {
   const [size, source] = [e.operand(2), e.reading.optional(3)];
   const sizes = cached === "cg" ? [16n] : [4n, 8n, 16n];
   if (size.kind !== "integer" || !sizes.includes(size.value)) throw e.unsupported(`it copies ${sizes.join(", ")} bytes`);
-  skipHints(e, ["L2::64B", "L2::128B", "L2::256B"], e.reading.operandCount - 1);
+  skipHints(e, "global", e.reading.operandCount - 1, [], prefetches);
   const bytes = String(size.value);
   let used = bytes;
   if (source !== undefined && (source.kind === "not" || (source.kind === "register" && source.register.type === "pred")))
@@ -386,7 +402,7 @@ function copyBulk(e: Emitter): void {
   if (!isShared(e) || !e.has("global") || spaces.length !== 2)
     throw e.unsupported("only copies between shared and global memory are modelled");
   if (!e.has(toShared ? completes : "bulk_group")) throw e.unsupported(`it takes .${toShared ? completes : "bulk_group"}`);
-  skipHints(e, [], toShared ? 4 : 3);
+  skipHints(e, "global", toShared ? 4 : 3);
   const bytes = e.word(e.operand(2), "u32");
   const [toLow, toHigh] = addressHalves(e, e.operand(0));
   const [fromLow, fromHigh] = addressHalves(e, e.operand(1));

@@ -30,8 +30,9 @@ const fence: Handler = (e) => {
   }
   e.reading.skip(["mbarrier_init"]);
   e.reading.find(["sc", "acq_rel", "acquire", "release"]);
-  const scope = e.reading.find(["cta", "cluster", "gpu", "sys", "gl"]);
-  if (scope === undefined) throw e.unsupported("it takes a scope, as .gpu");
+  const scopes = e.instruction.opcode === "membar" ? ["cta", "gl", "sys"] : ["cta", "cluster", "gpu", "sys"];
+  const scope = e.reading.find(scopes);
+  if (scope === undefined) throw e.unsupported(`it takes a scope: ${scopes.map((word) => `.${word}`).join(", ")}`);
   e.line(`w.fence(${scope !== "cta"});`);
 };
 
