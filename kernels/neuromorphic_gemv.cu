@@ -77,20 +77,32 @@ template <typename Real> __device__ __forceinline__ Real rowProduct(const Real* 
   return portable::butterfly32(sum);
 }
 
-/** y = A x for A of rows x columns, row-major; a warp a row. */
-template <typename Real> __device__ __forceinline__ void denseProduct(const Real* A, const Real* x, Real* y, int rows, int columns) {
+/** The product of a row as it is. */
+struct AsItIs {
+  template <typename Real> __device__ __forceinline__ Real operator()(Real dot) const { return dot; }
+};
+
+/** A row's share of A (x / |x|); 0 for an x of zeros. */
+template <typename Real> struct OverLength {
+  Real length;
+  __device__ __forceinline__ Real operator()(Real dot) const { return length > (Real)0 ? portable::div(dot, length) : (Real)0; }
+};
+
+/** y = A x for A of rows x columns, row-major; a warp a row. `store` makes what is stored of a row's product. */
+template <typename Real, typename Store>
+__device__ __forceinline__ void denseProduct(const Real* A, const Real* x, Real* y, int rows, int columns, Store store) {
   const int warps = blockDim.x >> 5;
   letNextBegin();
   for (int r = blockIdx.x * warps + (threadIdx.x >> 5); r < rows; r += gridDim.x * warps) {
     const Real dot = rowProduct(A + (size_t)r * columns, x, columns);
-    if ((threadIdx.x & 31) == 0) y[r] = dot;
+    if ((threadIdx.x & 31) == 0) y[r] = store(dot);
   }
 }
 
-/** y = A x for A in CSR form, by rule 2: eight lanes a row, each one of its eight partial sums. */
-template <typename Real>
+/** y = A x for A in CSR form, by rule 2: eight lanes a row, each one of its eight partial sums. `store` as above. */
+template <typename Real, typename Store>
 __device__ __forceinline__ void sparseProduct(const Real* __restrict__ values, const unsigned* __restrict__ columns,
-                                              const unsigned* __restrict__ offsets, const Real* x, Real* y, int rows) {
+                                              const unsigned* __restrict__ offsets, const Real* x, Real* y, int rows, Store store) {
   const int ahead = 8, lane = threadIdx.x & 7, groups = blockDim.x >> 3;
   letNextBegin();
   awaitBefore();
@@ -111,7 +123,7 @@ __device__ __forceinline__ void sparseProduct(const Real* __restrict__ values, c
       for (int i = 0; i < ahead; i++) sum = portable::mulAdd(w[i], value[i], sum);
     }
     sum = portable::butterfly8(sum);
-    if (lane == 0 && r < rows) y[r] = sum;
+    if (lane == 0 && r < rows) y[r] = store(sum);
   }
 }
 
@@ -149,30 +161,36 @@ __device__ __forceinline__ void integrate(Real* next, const Real* x, const Real*
   }
 }
 
-/** y = A x of a square A, and squares[w] = the sum of y^2 over the rows of warp w of the grid, in rising order: a fixed order for a fixed grid. */
-template <typename Real> __device__ __forceinline__ void powerStep(Real* y, double* squares, const Real* A, const Real* x, int n) {
-  const int warps = blockDim.x >> 5, warp = blockIdx.x * warps + (threadIdx.x >> 5);
-  double sum = 0;
-  for (int r = warp; r < n; r += gridDim.x * warps) {
-    const Real dot = rowProduct(A + (size_t)r * n, x, n);
-    sum = portable::mulAdd((double)dot, (double)dot, sum);
-    if ((threadIdx.x & 31) == 0) y[r] = dot;
+/**
+ * |x| for every thread of a block of 256: partial sum t adds the squares of x[t], x[t + 256], ...; then rule 1's butterfly over each 32 neighbouring
+ * partial sums, and the eight sums from +0 in rising order.
+ */
+template <typename Real> __device__ __forceinline__ Real lengthOf(const Real* x, int n) {
+  __shared__ Real sums[8];
+  const int ahead = 8;
+  Real sum = (Real)0;
+  for (int k = threadIdx.x; k < n; k += 256 * ahead) {
+    Real value[ahead];
+#pragma unroll
+    for (int i = 0; i < ahead; i++) value[i] = k + 256 * i < n ? x[k + 256 * i] : (Real)0;
+#pragma unroll
+    for (int i = 0; i < ahead; i++) sum = portable::mulAdd(value[i], value[i], sum);
   }
-  if ((threadIdx.x & 31) == 0) squares[warp] = sum;
+  sum = portable::butterfly32(sum);
+  if ((threadIdx.x & 31) == 0) sums[threadIdx.x >> 5] = sum;
+  __syncthreads();
+  Real total = (Real)0;
+#pragma unroll
+  for (int w = 0; w < 8; w++) total = portable::add(total, sums[w]);
+  return portable::root(total);
 }
 
-/** x = y / sqrt(sum of squares[0 .. count)), the sum in rising order; `norm` gets the root. */
-template <typename Real> __device__ __forceinline__ void normalise(Real* x, const Real* y, const double* squares, int count, double* norm, int n) {
-  __shared__ double root;
-  if (threadIdx.x == 0) {
-    double sum = 0;
-    for (int i = 0; i < count; i++) sum = portable::add(sum, squares[i]);
-    root = portable::root(sum);
-    if (blockIdx.x == 0) *norm = root;
-  }
-  __syncthreads();
-  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x)
-    x[i] = root > 0 ? (Real)portable::div((double)y[i], root) : (Real)0;
+/** The length of x, which every block computes for itself and the first one stores. Nothing is read before the kernel before has ended. */
+template <typename Real> __device__ __forceinline__ OverLength<Real> overLength(const Real* x, Real* norm, int n) {
+  awaitBefore();
+  const Real length = lengthOf(x, n);
+  if (blockIdx.x == 0 && threadIdx.x == 0) *norm = length;
+  return {length};
 }
 
 }  // namespace
@@ -184,12 +202,12 @@ template <typename Real> __device__ __forceinline__ void normalise(Real* x, cons
   }                                                                                                                                          \
   extern "C" __global__ void __launch_bounds__(256)                                                                                          \
       matvec_reservoir##SUFFIX(const REAL* W, const REAL* x, REAL* y, int rows, int columns) {                                               \
-    denseProduct<REAL>(W, x, y, rows, columns);                                                                                              \
+    denseProduct<REAL>(W, x, y, rows, columns, AsItIs());                                                                                    \
   }                                                                                                                                          \
   extern "C" __global__ void __launch_bounds__(256)                                                                                          \
       matvec_reservoir_csr##SUFFIX(const REAL* values, const unsigned* columns, const unsigned* offsets, const REAL* x, REAL* y,             \
                                    int rows) {                                                                                               \
-    sparseProduct<REAL>(values, columns, offsets, x, y, rows);                                                                               \
+    sparseProduct<REAL>(values, columns, offsets, x, y, rows, AsItIs());                                                                     \
   }                                                                                                                                          \
   extern "C" __global__ void __launch_bounds__(256)                                                                                          \
       leaky_integration##SUFFIX(REAL* next, const REAL* x, const REAL* drive, const REAL* recurrent, const REAL* feedback,                   \
@@ -197,13 +215,15 @@ template <typename Real> __device__ __forceinline__ void normalise(Real* x, cons
                                 unsigned sequence, const Chunk* chunk) {                                                                     \
     integrate<REAL>(next, x, drive, recurrent, feedback, leak, n, activation, noiseLevel, key0, key1, step, sequence, chunk);                \
   }                                                                                                                                          \
+  /* y = A (x / |x|), and |x|: an iteration. Blocks of 256 threads. */                                                                       \
   extern "C" __global__ void __launch_bounds__(256)                                                                                          \
-      power_iteration##SUFFIX(REAL* y, double* squares, const REAL* A, const REAL* x, int n) {                                               \
-    powerStep<REAL>(y, squares, A, x, n);                                                                                                    \
+      power_iteration##SUFFIX(const REAL* A, const REAL* x, REAL* y, REAL* norm, int n) {                                                    \
+    denseProduct<REAL>(A, x, y, n, n, overLength(x, norm, n));                                                                               \
   }                                                                                                                                          \
   extern "C" __global__ void __launch_bounds__(256)                                                                                          \
-      power_normalise##SUFFIX(REAL* x, const REAL* y, const double* squares, int count, double* norm, int n) {                               \
-    normalise<REAL>(x, y, squares, count, norm, n);                                                                                          \
+      power_iteration_csr##SUFFIX(const REAL* values, const unsigned* columns, const unsigned* offsets, const REAL* x, REAL* y,              \
+                                  REAL* norm, int n) {                                                                                       \
+    sparseProduct<REAL>(values, columns, offsets, x, y, n, overLength(x, norm, n));                                                          \
   }
 FOR_REAL(, float)
 FOR_REAL(_f64, double)

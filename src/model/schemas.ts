@@ -82,7 +82,15 @@ export function parseClassifierSettings(value: unknown): ClassifierSettings {
   ]);
 }
 
-const radiusMethods = ["analytic", "structure", "dense", "krylov", "circularLaw", "unscaled"] as const satisfies readonly RadiusMethod[];
+const radiusMethods = [
+  "analytic",
+  "structure",
+  "dense",
+  "krylov",
+  "power",
+  "circularLaw",
+  "unscaled",
+] as const satisfies readonly RadiusMethod[];
 
 const reservoirNote = z.strictObject(
   {

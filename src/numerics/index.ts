@@ -8,4 +8,5 @@ export * from "./linear-algebra/index.js";
 export * from "./matrix.js";
 export * from "./portable.js";
 export * from "./random.js";
+export { rowDot } from "./row-dot.js";
 export * from "./spectrum/index.js";

@@ -84,7 +84,7 @@ const fields = {
   inputSize: whole("a whole number of at least 0", (v) => v >= 0).default(1),
   outputSize: whole("a whole number of at least 0", (v) => v >= 0).optional(),
   spectralRadius: z.union([number(radiusTakes, (v) => v >= 0), z.null()], { error: radiusTakes }).default(0.95),
-  radiusMethod: oneOf(["auto", "dense", "krylov", "circularLaw"]).default("auto"),
+  radiusMethod: oneOf(["auto", "dense", "krylov", "power", "circularLaw"]).default("auto"),
   connectionProbability: share.default(0.1),
   weightDistribution: distribution.default("uniform"),
   selfConnections: flag.default(false),

@@ -40,9 +40,10 @@ export interface ReservoirConfig {
   readonly spectralRadius: number | null;
   /**
    * How the radius of W is measured before W is scaled: "auto" (default; docs/numerics.md, rule 7), "dense" (all eigenvalues), "krylov" (the largest alone),
-   * or "circularLaw", an estimate from the variance that is within a percent or two for independent weights and takes no time.
+   * "power" (power iteration, which fails for a complex pair, as most random W have, and says so), or "circularLaw", an estimate from the variance that is
+   * within a percent or two for independent weights and takes no time.
    */
-  readonly radiusMethod: "auto" | "dense" | "krylov" | "circularLaw";
+  readonly radiusMethod: "auto" | "dense" | "krylov" | "power" | "circularLaw";
   /** Chance of a connection between two neurons; default 0.1. Topologies with a fixed pattern do not use it. */
   readonly connectionProbability: number;
   /** Distribution of the nonzero weights of W; default "uniform". */

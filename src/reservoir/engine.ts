@@ -235,7 +235,7 @@ export interface Engine {
   /** A sparse W as the host would draw it, by an engine that draws faster. @throws EngineCapacityError */
   drawSparse?(weights: WeightDraws): Promise<SparseMatrix<Float64Array>>;
   /**
-   * The spectral radius with the Krylov iteration on the engine: the bits of numerics' `spectralRadius`. Left out by engines that iterate no faster than
+   * The spectral radius with the iteration (Krylov or power) on the engine: the bits of numerics' `spectralRadius`. Left out by engines that iterate no faster than
    * the host. @throws EngineCapacityError where the iteration does not fit; SpectralRadiusError
    */
   spectralRadius?(matrix: Matrix | SparseMatrix | DrawnMatrix, options?: SpectralRadiusOptions & WorkOptions): Promise<SpectralRadius>;

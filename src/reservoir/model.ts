@@ -7,7 +7,7 @@ import type { WeightDraws } from "./weight-draws.js";
 export type Activation = "tanh" | "identity" | "relu" | "sigmoid";
 
 /** How the spectral radius of the unscaled matrix was found. */
-export type RadiusMethod = "analytic" | "structure" | "dense" | "krylov" | "circularLaw" | "unscaled";
+export type RadiusMethod = "analytic" | "structure" | "dense" | "krylov" | "power" | "circularLaw" | "unscaled";
 
 /**
  * A reservoir of N neurons, I inputs and O fed-back outputs:

@@ -2,12 +2,11 @@
 import {
   allocate,
   type FloatArray,
-  isSparse,
   type Matrix,
   philox4x32,
   portableTanh,
   portableTanh32,
-  type SparseMatrix,
+  rowDot,
   uniformFromWords,
 } from "../numerics/index.js";
 import type { Activation, ReservoirModel } from "./model.js";
@@ -38,7 +37,7 @@ export function reservoirStep(
   const activate = activationOf(model);
   const next = allocate(model.precision, model.size);
   for (let r = 0; r < model.size; r++) {
-    let z = round(drive(model, r, input, round) + dot(model.weights, r, state, round));
+    let z = round(drive(model, r, input, round) + rowDot(model.weights, r, state, round));
     if (model.feedbackWeights) z = round(z + rowSum(model.feedbackWeights, r, output, round));
     if (model.noiseLevel !== 0) z = round(z + noise(model, r, step, sequence, round));
     const a = model.leakRate[r]!;
@@ -76,29 +75,6 @@ function rowSum(matrix: Matrix, r: number, vector: FloatArray, round: Round): nu
   let sum = 0;
   for (let k = 0; k < matrix.cols; k++) sum = round(sum + round(matrix.data[r * matrix.cols + k]! * vector[k]!));
   return sum;
-}
-
-/** Row r of W times x: 32 partial sums by column (dense) or 8 by position (sparse), then a butterfly. */
-export function dot(weights: Matrix | SparseMatrix, r: number, x: FloatArray, round: Round): number {
-  const partials = new Float64Array(isSparse(weights) ? 8 : 32);
-  const mask = partials.length - 1;
-  if (isSparse(weights)) {
-    const start = weights.rowOffsets[r]!;
-    for (let p = start; p < weights.rowOffsets[r + 1]!; p++) {
-      const l = (p - start) & mask;
-      partials[l] = round(partials[l]! + round(weights.values[p]! * x[weights.columns[p]!]!));
-    }
-  } else {
-    const row = r * weights.cols;
-    for (let k = 0; k < weights.cols; k++) {
-      const l = k & mask;
-      partials[l] = round(partials[l]! + round(weights.data[row + k]! * x[k]!));
-    }
-  }
-  for (let half = partials.length / 2; half >= 1; half /= 2) {
-    for (let l = 0; l < half; l++) partials[l] = round(partials[l]! + partials[l + half]!);
-  }
-  return partials[0]!;
 }
 
 const block = new Uint32Array(4);

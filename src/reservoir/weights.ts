@@ -106,13 +106,14 @@ export async function buildDrawnModel(
   const storage = expectedShape(config).storage;
   if (storage === "sparse") refuseSparseSteps(config);
   const unscaled = unscaledDraws(config, seedKeys(config.seed));
-  const byRows = wanted !== null && method !== "krylov";
+  const iterated = method === "krylov" || method === "power" ? method : undefined;
+  const byRows = wanted !== null && !iterated;
   const rows = byRows || storage === "sparse" ? await engine.drawRowSums!(unscaled) : undefined;
   const radius = byRows
     ? radiusOfRows(rows!)
     : wanted === null
       ? 0
-      : (await engine.spectralRadius!({ draws: unscaled, rounding: "none" }, { method: "krylov" })).radius;
+      : (await engine.spectralRadius!({ draws: unscaled, rounding: "none" }, { method: iterated })).radius;
   const rest = buildModel({ ...config, storage: "sparse", connectionProbability: 0, spectralRadius: null, weightPrecision: "full" });
   return {
     ...rest,
@@ -120,12 +121,12 @@ export async function buildDrawnModel(
     weights: storage === "dense" ? undrawnMatrix(size) : undrawnSparse(size),
     draws: { ...unscaled, factor: radius > 0 ? wanted! / radius : 1, ...(storage === "sparse" ? { nonzeros: rows!.nonzeros } : {}) },
     measuredRadius: radius,
-    radiusMethod: wanted === null ? "unscaled" : method === "krylov" ? "krylov" : "circularLaw",
+    radiusMethod: wanted === null ? "unscaled" : (iterated ?? "circularLaw"),
   };
 }
 
 /**
- * As `drawWeights`, with the drawing and the Krylov iteration on an engine where W is large and the engine has room. The bits are the same.
+ * As `drawWeights`, with the drawing and the iteration for the radius on an engine where W is large and the engine has room. The bits are the same.
  * @throws SpectralRadiusError
  */
 export async function drawWeightsBy(config: ReservoirConfig, engine: Engine): Promise<DrawnWeights> {

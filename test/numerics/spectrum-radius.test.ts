@@ -1,6 +1,6 @@
 // The spectral radius against NumPy, and what each method answers for.
 import { describe, expect, it } from "vitest";
-import { eigenvalues, Matrix, SpectralRadiusError, spectralRadius, toSparse } from "../../src/numerics/index.js";
+import { eigenvalues, Matrix, PowerIterationError, SpectralRadiusError, spectralRadius, toSparse } from "../../src/numerics/index.js";
 import { balanced } from "../../src/numerics/spectrum/balance.js";
 import { stronglyConnectedComponents } from "../../src/numerics/spectrum/components.js";
 import { matrixOf, reference, referenceMatrix, reflected, ring, ringWithChord } from "./spectrum-matrices.js";
@@ -149,6 +149,60 @@ describe("the methods", () => {
   }
 });
 
+describe("power iteration", () => {
+  const power = { method: "power" } as const;
+  const refusal = (matrix: Matrix): PowerIterationError => {
+    try {
+      return expect.unreachable(String(spectralRadius(matrix, power).radius)) as never;
+    } catch (error) {
+      expect(error).toBeInstanceOf(PowerIterationError);
+      return error as PowerIterationError;
+    }
+  };
+
+  it("finds a real dominant eigenvalue: of known spectra, of positive matrices, of a negative one", () => {
+    // Eigenvalues 1 and 3; -4 and 1.
+    expect(spectralRadius(Matrix.from([[2, 1], [1, 2]]), power)).toEqual({ radius: 3, method: "power" }); // biome-ignore format: a matrix
+    expect(spectralRadius(Matrix.from([[-2, 3], [2, -1]]), power).radius).toBeCloseTo(4, 12); // biome-ignore format: a matrix
+    // All ones: rank one, eigenvalue N.
+    expect(spectralRadius(new Matrix(300, 300, new Float64Array(90_000).fill(1)), power).radius).toBeCloseTo(300, 10);
+    const positive = new Matrix(200, 200, referenceMatrix({ size: 200, density: 1, kind: "uniform", seed: 41 }).data.map(Math.abs));
+    const exact = spectralRadius(positive).radius;
+    for (const matrix of [positive, toSparse(positive)])
+      expect(Math.abs(spectralRadius(matrix, power).radius / exact - 1)).toBeLessThan(1e-10);
+  });
+
+  it("is the same number whether the matrix is dense or sparse, and 0 if W is nilpotent", () => {
+    const matrix = new Matrix(120, 120, referenceMatrix({ size: 120, density: 0.1, kind: "uniform", seed: 31 }).data.map(Math.abs));
+    expect(spectralRadius(toSparse(matrix), power)).toEqual(spectralRadius(matrix, power));
+    expect(spectralRadius(Matrix.from([[0, 1], [0, 0]]), power)).toEqual({ radius: 0, method: "power" }); // biome-ignore format: a matrix
+  });
+
+  it("says that it did not converge on a rotation, whose eigenvalues are a complex pair, and what to take", () => {
+    const { size, iterations, residual, message, estimates } = refusal(Matrix.from([[0, -2], [2, 0]])); // biome-ignore format: a matrix
+    expect([size, iterations]).toEqual([2, 512]);
+    expect(residual).toBeGreaterThan(0.1);
+    expect(estimates).toEqual([2, 2]);
+    expect(message).toMatch(
+      /^power iteration on 2 rows did not converge in 512 iterations: its last estimates are 2\.00000 and 2\.00000, its residual is 1\.41, and it takes 1e-10; several eigenvalues .* a complex pair .* ask for the method "krylov"/,
+    );
+  });
+
+  it("says so of a symmetric matrix with l and -l", () => {
+    // Eigenvalues 3, -3 and 1: the vectors of odd steps differ from those of even ones.
+    const { residual, message } = refusal(Matrix.from([[0, 3, 0], [3, 0, 0], [0, 0, 1]])); // biome-ignore format: a matrix
+    expect(residual).toBeGreaterThan(0.1);
+    expect(message).toContain("l and -l");
+  });
+
+  it("says so of a random matrix with a complex dominant pair, and krylov takes it", () => {
+    const matrix = referenceMatrix(reference.radii.find(({ dominant, size }) => dominant === "complex" && size <= 300)!);
+    const { estimates } = refusal(matrix);
+    const { radius } = spectralRadius(matrix, { method: "krylov" });
+    for (const estimate of estimates) expect(Math.abs(estimate / radius - 1)).toBeLessThan(2);
+  });
+});
+
 /** D W D^-1 for the scale of each row: the spectrum of W. */
 function scaled(matrix: Matrix, scale: (row: number) => number): Matrix<Float64Array> {
   const n = matrix.rows;
@@ -269,8 +323,8 @@ describe("bad input", () => {
   });
 
   it("a method that does not exist", () => {
-    expect(() => spectralRadius(Matrix.zeros(1, 1), { method: "power" as "auto" })).toThrow(
-      'method is "power"; it takes "auto", "dense", "krylov" or "circularLaw"',
+    expect(() => spectralRadius(Matrix.zeros(1, 1), { method: "powers" as "auto" })).toThrow(
+      'method is "powers"; it takes "auto", "dense", "krylov", "power" or "circularLaw"',
     );
   });
 });

@@ -1,5 +1,13 @@
 import { describe, expect, it, vi } from "vitest";
-import { type FloatArray, isSparse, Matrix, type SparseMatrix, spectralRadius, toDense } from "../../src/numerics/index.js";
+import {
+  type FloatArray,
+  isSparse,
+  Matrix,
+  PowerIterationError,
+  type SparseMatrix,
+  spectralRadius,
+  toDense,
+} from "../../src/numerics/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
@@ -28,6 +36,16 @@ describe("weights", () => {
       const of = build({ size: 120, spectralRadius: 0.9, seed, precision: "float64" });
       expect(spectralRadius(of.weights).radius).toBeCloseTo(0.9, 9);
     }
+  });
+
+  it("are scaled by power iteration if that is asked for, and are not made where it does not converge", () => {
+    const positive = Matrix.from(dense(build({ size: 60, seed: 1 })).data.map(Math.abs));
+    const weights = new Matrix(60, 60, positive.data);
+    const options = { size: 60, spectralRadius: 0.8, radiusMethod: "power", precision: "float64" } as const;
+    const of = build(options, { weights, rescale: true });
+    expect(of.radiusMethod).toBe("power");
+    expect(spectralRadius(of.weights).radius).toBeCloseTo(0.8, 9);
+    expect(() => build({ ...options, seed: 1 })).toThrow(PowerIterationError);
   });
 
   it("have the asked density, no self-connection, and mean 0", () => {

@@ -5,7 +5,7 @@ export const reservoirFieldDescriptions: Readonly<Record<string, string>> = {
   inputSize: "I, the number of input channels; left out, it follows from the data.",
   outputSize: "O, the number of outputs that are fed back; the same as feedback.size.",
   spectralRadius: "Target spectral radius of W; null leaves W as it was drawn.",
-  radiusMethod: "How the radius of W is measured; circularLaw is a quick estimate.",
+  radiusMethod: "How the radius of W is measured; circularLaw is a quick estimate, power fails for complex pairs.",
   connectionProbability: "Chance of a connection between two neurons.",
   weightDistribution: "Distribution of the nonzero weights of W.",
   selfConnections: "Whether neurons may connect to themselves.",

@@ -2,7 +2,9 @@
 export { circularLawOfRows } from "./circular-law.js";
 export type { Eigenvalues } from "./dense.js";
 export { eigenvalues } from "./eigenvalues.js";
+export type { PowerFailure } from "./power-iteration.js";
 export {
+  PowerIterationError,
   type SpectralRadius,
   SpectralRadiusError,
   type SpectralRadiusMethod,

@@ -11,16 +11,20 @@ import { geometricMean } from "./geometric-mean.js";
 import { iterate } from "./krylov.js";
 import { type KrylovResult, type KrylovTask, krylovAttempts } from "./krylov-attempts.js";
 import { powerOfTwoFactors, timesPowerOfTwo } from "./power-of-two.js";
+import { hostPowerIterations, type PowerFailure, powerIterations, type PowerTask, powerTask } from "./power-iteration.js";
 import { leadingTolerance } from "./projected-problem.js";
 import { type BlockSummary, cycleWeights, orthogonalScale, summarize, symmetrizeTree } from "./structure.js";
 
 /** What found a spectral radius. */
-export type SpectralRadiusMethod = "structure" | "dense" | "krylov" | "circularLaw";
+export type SpectralRadiusMethod = "structure" | "dense" | "krylov" | "power" | "circularLaw";
 
 /** How the radius is found. */
 export interface SpectralRadiusOptions {
-  /** Default `auto`. `dense` and `krylov` still look for structure first; `circularLaw` is an estimate and looks at nothing else. */
-  readonly method?: "auto" | "dense" | "krylov" | "circularLaw" | undefined;
+  /**
+   * Default `auto`. `dense` and `krylov` still look for structure first. `power` (power iteration with W as it is) and `circularLaw` (an estimate) look at
+   * nothing else.
+   */
+  readonly method?: "auto" | "dense" | "krylov" | "power" | "circularLaw" | undefined;
 }
 
 /** The largest modulus of the eigenvalues, and how it was found. */
@@ -29,20 +33,44 @@ export interface SpectralRadius {
   readonly method: SpectralRadiusMethod;
 }
 
-/** The Krylov iteration did not converge, and the block is too large for the dense method. */
+/** An iteration did not converge: Krylov's on a block that is too large for the dense method, or power iteration. */
 export class SpectralRadiusError extends Error {
   readonly size: number;
   readonly residual: number;
+  /** Of the Krylov iteration. */
   readonly restarts: number;
 
-  constructor(size: number, residual: number, restarts: number) {
-    super(
-      `the spectral radius of an irreducible block of ${size} rows did not converge: its residual is ${residual} after ${restarts} restarts, and it takes 1e-10; ask for the method "dense" (cubic time) or for the estimate "circularLaw"`,
-    );
+  constructor(
+    size: number,
+    residual: number,
+    restarts: number,
+    sentence = `the spectral radius of an irreducible block of ${size} rows did not converge: its residual is ${residual} after ${restarts} restarts, and it takes 1e-10; ask for the method "dense" (cubic time) or for the estimate "circularLaw"`,
+  ) {
+    super(sentence);
     this.name = "SpectralRadiusError";
     this.size = size;
     this.residual = residual;
     this.restarts = restarts;
+  }
+}
+
+/** Power iteration did not converge: eigenvalues of (nearly) the same modulus, such as a complex pair or l and -l, lead the others. */
+export class PowerIterationError extends SpectralRadiusError {
+  readonly iterations: number;
+  /** |W v| in the last two iterations. */
+  readonly estimates: readonly number[];
+
+  constructor(size: number, { iterations, residual, estimates }: PowerFailure) {
+    super(
+      size,
+      residual,
+      0,
+      `power iteration on ${size} rows did not converge in ${iterations} iterations: its last estimates are ${estimates.map((each) => each.toPrecision(6)).join(" and ")}, its residual is ${residual.toPrecision(3)}, and it takes 1e-10; ` +
+        'several eigenvalues have the largest modulus, or nearly so, such as a complex pair or l and -l: ask for the method "krylov", which takes those, or for "auto"',
+    );
+    this.name = "PowerIterationError";
+    this.iterations = iterations;
+    this.estimates = estimates;
   }
 }
 
@@ -71,15 +99,27 @@ const circularLawLimit = 1e8;
  * of up to some 2^(-52 / N) |W| rather than 0. Of more than 3000 rows, a ring with a few chords, whose eigenvalues crowd on a circle, either
  * does not converge or is right to some 1e-6 only.
  *
+ * `power` multiplies a fixed vector by W until its direction stays to 1e-10, and gives |W v|: at most 4096 times, and 512
+ * if the direction still turns by a quarter then. It is right if one real eigenvalue has the
+ * largest modulus, as where all weights are positive, and fails for complex pairs, which most random matrices have.
+ *
  * @throws TypeError for what is no matrix, and for options that there are not.
  * @throws RangeError on a matrix that is not square or holds a NaN or an infinity.
- * @throws SpectralRadiusError where the iteration does not converge on a component of more than 3000 rows.
+ * @throws SpectralRadiusError where the iteration does not converge on a component of more than 3000 rows; PowerIterationError where `power` does not.
  */
 export function spectralRadius(matrix: Matrix | SparseMatrix, options: SpectralRadiusOptions = {}): SpectralRadius {
   if (typeof options !== "object" || options === null)
     throw new TypeError(`options is ${describe(options)}; it takes an object with method`);
   const unknown = Object.keys(options).find((name) => name !== "method");
   if (unknown !== undefined) throw new TypeError(`spectralRadius has no option ${JSON.stringify(unknown)}; it takes method`);
+  const task = powerTaskOf(matrix, options);
+  if (task) {
+    const products = hostPowerIterations(task);
+    const iterations = powerIterations(task.exponent);
+    let state = iterations.next();
+    while (!state.done) state = iterations.next(products(state.value));
+    return powerRadius(task.component.size, state.value);
+  }
   const steps = radiusSteps(matrix, options);
   let step = steps.next();
   while (!step.done) step = steps.next(iterate(step.value.component, step.value.count, step.value));
@@ -87,18 +127,34 @@ export function spectralRadius(matrix: Matrix | SparseMatrix, options: SpectralR
 }
 
 /**
- * As `spectralRadius`, with the attempts of the Krylov-Schur iteration made by `iterateOn`. The result has the same bits where that keeps to the order of
- * docs/numerics.md, rule 7.
+ * As `spectralRadius`, with the attempts of the Krylov-Schur iteration made by `iterateOn`, and power iteration by `powerOn`. The result has the same bits
+ * where these keep to the order of docs/numerics.md, rule 7.
  */
 export async function spectralRadiusBy(
   matrix: Matrix | SparseMatrix,
   iterateOn: (task: BlockTask) => Promise<KrylovResult>,
+  powerOn: (task: PowerTask) => Promise<number | PowerFailure>,
   options: SpectralRadiusOptions = {},
 ): Promise<SpectralRadius> {
+  const task = powerTaskOf(matrix, options);
+  if (task) return powerRadius(task.component.size, await powerOn(task));
   const steps = radiusSteps(matrix, options);
   let step = steps.next();
   while (!step.done) step = steps.next(await iterateOn(step.value));
   return step.value;
+}
+
+/** What power iteration takes, if that is the method. */
+function powerTaskOf(matrix: Matrix | SparseMatrix, { method }: SpectralRadiusOptions): PowerTask | undefined {
+  if (method !== "power") return undefined;
+  checkSquare(matrix);
+  return powerTask(matrix);
+}
+
+/** What power iteration on n rows came to. @throws PowerIterationError */
+export function powerRadius(n: number, found: number | PowerFailure): SpectralRadius {
+  if (typeof found !== "number") throw new PowerIterationError(n, found);
+  return { radius: found, method: "power" };
 }
 
 /** An attempt that is asked for, on a block of `count` nonzeros. */
@@ -112,7 +168,7 @@ type RadiusSteps = Generator<BlockTask, SpectralRadius, KrylovResult>;
 function* radiusSteps(matrix: Matrix | SparseMatrix, options: SpectralRadiusOptions): RadiusSteps {
   const method = options.method ?? "auto";
   if (method !== "auto" && method !== "dense" && method !== "krylov" && method !== "circularLaw") {
-    throw new RangeError(`method is ${JSON.stringify(method)}; it takes "auto", "dense", "krylov" or "circularLaw"`);
+    throw new RangeError(`method is ${JSON.stringify(method)}; it takes "auto", "dense", "krylov", "power" or "circularLaw"`);
   }
   checkSquare(matrix);
   if (method === "circularLaw") return { radius: circularLaw(wholeMatrix(matrix)), method };

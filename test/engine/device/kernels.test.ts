@@ -10,10 +10,12 @@ import {
   portableTanh,
   portableTanh32,
   type Precision,
+  rowDot,
   toSparse,
 } from "../../../src/numerics/index.js";
+import { divideByLength } from "../../../src/numerics/spectrum/power-iteration.js";
 import type { Activation } from "../../../src/reservoir/model.js";
-import { activationOf, dot } from "../../../src/reservoir/step.js";
+import { activationOf } from "../../../src/reservoir/step.js";
 import { onHardware, openTestDevice } from "../../gpu/device/device.js";
 import { bits, randomMatrix } from "../contract.js";
 
@@ -90,7 +92,7 @@ describe.each(["float32", "float64"] as const)("in %s", (precision) => {
   ])("matvec_reservoir gives A x by rule 1 for %i x %i, whatever the grid", (rows, columns) => {
     const a = randomMatrix(rows, columns, precision, 4);
     const x = randomMatrix(columns, 1, precision, 5).data;
-    const expected = new Array_(rows).map((_, r) => dot(a, r, x, fround));
+    const expected = new Array_(rows).map((_, r) => rowDot(a, r, x, fround));
     for (const grid of [1, Math.ceil(rows / 8)]) {
       const out = upload(new Array_(rows).fill(Number.NaN));
       const parameters = ["const real*", "const real*", "real*", "i32", "i32"] as const;
@@ -115,7 +117,7 @@ describe.each(["float32", "float64"] as const)("in %s", (precision) => {
       for (let c = 0; c < n; c++) if (density < 1 && (r % 7 === 3 || ((r * 31 + c * 17) % 100) / 100 >= density)) full.data[r * n + c] = 0;
     const a = toSparse(full);
     const x = randomMatrix(n, 1, precision, 7).data;
-    const expected = new Array_(n).map((_, r) => dot(a, r, x, fround));
+    const expected = new Array_(n).map((_, r) => rowDot(a, r, x, fround));
     for (const grid of [1, Math.ceil(n / 32)]) {
       const out = upload(new Array_(n).fill(Number.NaN));
       const [values, columns] = [a.values.length > 0 ? a.values : new Array_(1), a.columns.length > 0 ? a.columns : new Uint32Array(1)];
@@ -161,50 +163,23 @@ describe.each(["float32", "float64"] as const)("in %s", (precision) => {
     }
   });
 
-  it("power_iteration and power_normalise have the host's bits: rows by rule 1, squares by warp in rising order, one root", () => {
-    const [n, warps] = [70, 4];
-    const a = randomMatrix(n, n, precision, 10);
-    const begin = randomMatrix(n, 1, precision, 11).data;
-    const [A, x, y] = [upload(a.data), upload(begin), upload(begin)];
-    const [squares, norm] = [context.zeros("f64", warps), context.zeros("f64", 1)];
-    const multiply = kernel("power_iteration", precision, ["real*", "f64*", "const real*", "const real*", "i32"]);
-    const normalise = kernel("power_normalise", precision, ["real*", "const real*", "const f64*", "i32", "f64*", "i32"]);
-    let vector: FloatArray = begin;
-    for (let i = 0; i < 3; i++) {
-      stream.launch(multiply, { grid: 2, block: 64 }, ...([y, squares, A, x, n] as never[]));
-      stream.launch(normalise, { grid: 2, block: 64 }, ...([x, y, squares, warps, norm, n] as never[]));
-      const image = vector.map((_, r) => dot(a, r, vector, fround)) as FloatArray;
-      const partial = new Float64Array(warps);
-      for (let r = 0; r < n; r++) partial[r % warps] = partial[r % warps]! + image[r]! * image[r]!;
-      const root = Math.sqrt(partial.reduce((sum, value) => sum + value, 0));
-      vector = image.map((value) => fround(value / root)) as FloatArray;
-      expect(bits(context.read(y) as FloatArray)).toEqual(bits(image));
-      expect([...context.read(squares)]).toEqual([...partial]);
-      expect(context.read(norm)[0]).toBe(root);
-      expect(bits(context.read(x) as FloatArray)).toEqual(bits(vector));
-    }
-  });
-
-  it("power_iteration finds the radius of a symmetric matrix, normalised in a fixed order", () => {
-    const n = 40;
-    const half = randomMatrix(n, n, precision, 8);
-    const a = Matrix.zeros(n, n, precision) as Matrix;
-    for (let r = 0; r < n; r++)
-      for (let c = 0; c < n; c++) a.data[r * n + c] = half.data[r * n + c]! + half.data[c * n + r]! + (r === c ? 12 : 0);
-    const [A, x, y] = [upload(a.data), upload(randomMatrix(n, 1, precision, 9).data), upload(randomMatrix(n, 1, precision, 9).data)];
-    const warps = 4;
-    const [squares, norm] = [context.zeros("f64", warps), context.zeros("f64", 1)];
-    const multiply = kernel("power_iteration", precision, ["real*", "f64*", "const real*", "const real*", "i32"]);
-    const normalise = kernel("power_normalise", precision, ["real*", "const real*", "const f64*", "i32", "f64*", "i32"]);
-    for (let i = 0; i < 60; i++) {
-      stream.launch(multiply, { grid: 2, block: 64 }, ...([y, squares, A, x, n] as never[]));
-      stream.launch(normalise, { grid: 1, block: 64 }, ...([x, y, squares, warps, norm, n] as never[]));
-    }
-    const largest = context.read(norm)[0]!;
-    const vector = Float64Array.from(context.read(x) as FloatArray);
-    const image = vector.map((_, r) => vector.reduce((sum, value, c) => sum + a.data[r * n + c]! * value, 0));
-    const residual = Math.sqrt(image.reduce((sum, value, r) => sum + (value - largest * vector[r]!) ** 2, 0));
-    expect(residual / largest).toBeLessThan(0.02);
+  it.each([1, 70, 600])("power_iteration gives A (x / |x|) and |x| by rules 1, 2 and 7 for %i rows, dense and in CSR form", (n) => {
+    const dense = randomMatrix(n, n, precision, 10);
+    const sparse = toSparse(new Matrix(n, n, dense.data.map((w, i) => (i % 3 === 0 ? w : 0)) as FloatArray));
+    const xs = [randomMatrix(n, 1, precision, 11).data, new Array_(n)];
+    for (const [a, name, matrix, types] of [
+      [dense, "power_iteration", [dense.data], ["const real*"]],
+      [sparse, "power_iteration_csr", [sparse.values, sparse.columns, sparse.rowOffsets], ["const real*", "const u32*", "const u32*"]],
+    ] as const)
+      for (const x of xs) {
+        const [y, length] = [upload(new Array_(n).fill(Number.NaN)), upload(new Array_(1))];
+        const iterate = kernel(name, precision, [...types, "const real*", "real*", "real*", "i32"]);
+        const sent = matrix.map((each) => upload(each as FloatArray));
+        stream.launch(iterate, { grid: Math.ceil(n / 32), block: 256 }, ...([...sent, upload(x), y, length, n] as never[]));
+        const expected = new Array_(n).map((_, r) => rowDot(a, r, x, fround));
+        expect([...context.read(length)]).toEqual([divideByLength(expected, x)]);
+        expect(bits(context.read(y) as FloatArray)).toEqual(bits(expected));
+      }
   });
 });
 

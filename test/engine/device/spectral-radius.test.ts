@@ -4,7 +4,16 @@ import { deviceEngine } from "../../../src/engine/cuda/index.js";
 import { iterateOnDevice } from "../../../src/engine/cuda/spectrum/krylov.js";
 import { blockOperator } from "../../../src/engine/cuda/spectrum/operators.js";
 import { openDevice } from "../../../src/gpu/index.js";
-import { Matrix, SpectralRadiusError, seedKeys, type SparseMatrix, spectralRadius, toDense } from "../../../src/numerics/index.js";
+import {
+  Matrix,
+  PowerIterationError,
+  SpectralRadiusError,
+  seedKeys,
+  type SparseMatrix,
+  spectralRadius,
+  toDense,
+  toSparse,
+} from "../../../src/numerics/index.js";
 import { wholeMatrix } from "../../../src/numerics/spectrum/components.js";
 import { iterate } from "../../../src/numerics/spectrum/krylov.js";
 import { summarize } from "../../../src/numerics/spectrum/structure.js";
@@ -25,6 +34,14 @@ afterAll(() => device.close());
 const krylov = { method: "krylov" } as const;
 const random = (n: number, p: number, seed: number): SparseMatrix =>
   drawWeights(resolveConfig({ size: n, connectionProbability: p, seed, storage: "sparse" })).matrix as SparseMatrix;
+
+function thrown(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch (error) {
+    return error;
+  }
+}
 
 describe("the Krylov iteration on the device has the host's bits", () => {
   it.each([
@@ -95,6 +112,73 @@ describe("the Krylov iteration on the device has the host's bits", () => {
     const before = device.context().poolStatistics().usedHigh;
     expect((await device.spectralRadius!(random(200, 0.1, 1))).method).toBe("dense");
     expect(device.context().poolStatistics().usedHigh).toBe(before);
+  });
+});
+
+describe("power iteration on the device has the host's bits", () => {
+  const power = { method: "power" } as const;
+  /** Random weights without a sign, whose dominant eigenvalue is real and far from the others. */
+  const positive = (n: number, p: number): SparseMatrix => {
+    const matrix = random(n, p, n);
+    return { ...matrix, values: matrix.values.map((w) => Math.abs(w)) as Float64Array };
+  };
+
+  it.each([
+    [1, 1],
+    [5, 1],
+    [65, 0.7],
+    [129, 0.06],
+    [600, 0.02],
+  ])(
+    "on a positive matrix of %i rows and density %f, dense and sparse, in both precisions, whatever the size of the weights",
+    async (n, p) => {
+      const sparse = n === 1 ? toSparse(Matrix.from([[-3]])) : positive(n, p); // biome-ignore format: one line
+      const radius = spectralRadius(sparse).radius;
+      for (const matrix of [sparse, toDense(sparse), { ...sparse, values: Float32Array.from(sparse.values) }]) {
+        const found = await device.spectralRadius!(matrix, power);
+        expect(found).toEqual(spectralRadius(matrix, power));
+        expect(Math.abs(found.radius / radius - 1)).toBeLessThan(matrix === sparse || "data" in matrix ? 1e-9 : 1e-6);
+      }
+      const huge = { ...sparse, values: sparse.values.map((w) => w * 2 ** 900) };
+      expect(await device.spectralRadius!(huge, power)).toEqual({
+        radius: spectralRadius(sparse, power).radius * 2 ** 900,
+        method: "power",
+      });
+    },
+  );
+
+  it("also where it is 0, and where the iteration does not converge, of which both say the same", async () => {
+    for (const matrix of [Matrix.zeros(3, 3), Matrix.zeros(0, 0), Matrix.from([[0, 2, 3], [0, 0, 4], [0, 0, 0]])]) // biome-ignore format: a matrix
+      expect(await device.spectralRadius!(matrix, power)).toEqual({ radius: 0, method: "power" });
+    const rotation = Matrix.from([[0.6, -0.8], [0.8, 0.6]]); // biome-ignore format: a matrix
+    const said = await device.spectralRadius!(rotation, power).catch((error) => error);
+    expect(said).toBeInstanceOf(PowerIterationError);
+    expect(said).toEqual(thrown(() => spectralRadius(rotation, power)));
+  });
+
+  it("of a W that it draws itself, which is told if it is not in binary64", async () => {
+    const options = { size: 70, storage: "dense", radiusMethod: "power", seed: 4 } as const;
+    for (const connectionProbability of [1, 0.3]) {
+      const config = resolveConfig({ ...options, connectionProbability });
+      const here = thrown(() => buildModel(config));
+      expect(here).toBeInstanceOf(PowerIterationError);
+      expect(await buildDrawnModel(config, device).catch((error) => error)).toEqual(here);
+    }
+    const config = resolveConfig({ ...options, connectionProbability: 1, radiusMethod: "circularLaw" });
+    const drawn = drawnMatrix({ draws: (await buildDrawnModel(config, device)).draws!, config });
+    await expect(device.spectralRadius!(drawn, power)).rejects.toThrow(
+      /method is "power"; it takes "krylov" or "circularLaw" for a dense W/,
+    );
+  });
+
+  it("stops when it is told to, refuses what does not fit, and gives all of its memory back", async () => {
+    const before = device.context().held().length;
+    const signal = AbortSignal.abort("enough");
+    await expect(device.spectralRadius!(positive(50, 0.5), { ...power, signal })).rejects.toThrow(/stopped after 0/);
+    expect(device.context().held().length).toBe(before);
+    const small = deviceEngine({ name: "sim", open: () => openDevice({ driver: simulatedDriver({ memoryBytes: 2 ** 16 }) }) });
+    await expect(small.spectralRadius!(positive(200, 0.3), power)).rejects.toThrow(/a power iteration on 200 rows .* would take/);
+    small.close();
   });
 });
 
