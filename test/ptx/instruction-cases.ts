@@ -260,6 +260,44 @@ export const instructionCases: readonly InstructionCase[] = [
       [3, 1, 0, 1],
     ],
   },
+  {
+    code: "{ .reg .b32 %x; .reg .b16 %y, %z; add.cc.u32 %x, %a, %b; cvt.u16.u32 %z, %c; addc.u16 %y, %z, %z; cvt.u32.u16 %d, %y; }",
+    widths: [32, 32, 32, 32],
+    rows: [
+      [minusOne, 1, 0x8000, 1],
+      [1, 1, 0x8000, 0],
+    ],
+  },
+  {
+    code: "{ .reg .b32 %x; add.cc.u32 %x, 0xffffffff, 1; addc.sat.s32 %d, %a, %b; }",
+    widths: [32, 32, 32],
+    rows: [
+      [0x7fffffff, 0, 0x7fffffff],
+      [0x7ffffffe, 0, 0x7fffffff],
+      [0x80000000, minusOne, 0x80000000],
+    ],
+  },
+  {
+    code: "{ .reg .b32 %x; sub.cc.u32 %x, 0, 1; subc.sat.s32 %d, %a, %b; }",
+    widths: [32, 32, 32],
+    rows: [
+      [0x80000000, 0, 0x80000000],
+      [5, 2, 2],
+    ],
+  },
+  {
+    code: "{ .reg .b32 %x; sub.cc.u32 %x, 0, 1; subc.s16 %d, %a, %b; }",
+    widths: [16, 16, 16],
+    rows: [
+      [0, 0, 0xffff],
+      [0x8000, 1, 0x7ffe],
+    ],
+  },
+  {
+    code: "{ .reg .b32 %x; add.cc.u32 %x, 0xffffffff, 1; madc.lo.u16 %d, %a, %b, %c; }",
+    widths: [16, 16, 16, 16],
+    rows: [[0x100, 0x100, 7, 8]],
+  },
   // 9.7.3 floating point
   {
     code: "add.ftz.f32 %d, %a, %b;",
@@ -691,7 +729,62 @@ export const instructionCases: readonly InstructionCase[] = [
       [1, 0x40000001, 0x40000001],
     ],
   },
+  // Beyond what the type holds the largest value, a NaN as NaN.
+  {
+    code: "cvt.rn.satfinite.f16.f32 %d, %a;",
+    widths: [16, 32],
+    rows: [
+      [0x7f7fffff, 0x7bff],
+      [0xff800000, 0xfbff],
+      [0x477fefff, 0x7bff],
+      [quietNaN, 0x7fff],
+    ],
+  },
+  {
+    code: "cvt.rn.satfinite.relu.bf16x2.f32 %d, %a, %b;",
+    widths: [32, 32, 32],
+    rows: [
+      [0x7f800000, 0xff800000, 0x7f7f0000],
+      [quietNaN, 0x7f7fffff, 0x7fff7f7f],
+    ],
+  },
+  {
+    code: "cvt.rna.satfinite.tf32.f32 %d, %a;",
+    widths: [32, 32],
+    rows: [
+      [0x7f7fffff, 0x7f7fe000],
+      [0xff800000, 0xff7fe000],
+      [quietNaN, nan],
+      [0x3f801000, 0x3f802000],
+    ],
+  },
+  {
+    code: "cvt.bf16.f16 %d, %a;",
+    widths: [16, 16],
+    rows: [
+      [0x3c00, 0x3f80],
+      [0x3c04, 0x3f80],
+      [0x3c0c, 0x3f82],
+    ],
+  },
   // 9.7.4 half precision
+  {
+    code: "min.xorsign.abs.f16x2 %d, %a, %b;",
+    widths: [32, 32, 32],
+    rows: [
+      [0xc0003c00, 0x3c00c000, 0xbc00bc00],
+      [0xc0007e00, 0xbc003c00, 0x3c003c00],
+    ],
+  },
+  {
+    code: "max.NaN.xorsign.abs.bf16 %d, %a, %b;",
+    widths: [16, 16, 16],
+    rows: [
+      [0xbf80, 0x4000, 0xc000],
+      [0xbf80, 0xc000, 0x4000],
+      [0xffc0, 0x4000, 0x7fff],
+    ],
+  },
   { code: "fma.rn.f16x2 %d, %a, %b, %c;", widths: [32, 32, 32, 32], rows: [[0x3c004000, 0x40004000, 0x3c003c00, 0x42004500]] },
   {
     code: "fma.rn.relu.f16 %d, %a, %b, %c;",

@@ -44,6 +44,16 @@ export function saturate16(kind: HalfKind, bits: number): number {
   return fromNumber(kind, saturate(toNumber(kind, bits)));
 }
 
+/** A magnitude with the sign that the product of two values has; a NaN has none. */
+export function withSigns16(kind: HalfKind, bits: number, a: number, b: number): number {
+  return isNaN16(kind, bits) ? bits : bits | ((a ^ b) & 0x8000);
+}
+
+/** Finite values for infinite ones. */
+export function finite16(kind: HalfKind, bits: number): number {
+  return (bits & 0x7fff) === (kind === "f16" ? 0x7c00 : 0x7f80) ? bits - 1 : bits;
+}
+
 /** Negative values to +0, NaN to the canonical one. */
 export function relu16(kind: HalfKind, bits: number): number {
   return isNaN16(kind, bits) ? canonicalNaN16 : bits & 0x8000 ? 0 : bits;

@@ -66,6 +66,7 @@ function readNumber(e: Emitter, from: PtxOperand, type: ScalarType): string {
   return e.has("ftz") ? `flush32(${value})` : value;
 }
 
+const roundings = ["rn", "rz", "rm", "rp"];
 const wholeModes = ["rni", "rzi", "rmi", "rpi"];
 
 /** The rounding that a conversion must say, one of these. */
@@ -90,7 +91,13 @@ function floatToInteger(e: Emitter, toType: ScalarType, fromType: ScalarType): v
   setInteger(e, e.operand(0), `clampToInteger(${whole},${least},${most},${notANumber})`, toType);
 }
 
-/** `exact`: the type holds the value as it is. `relu`: the conversion has a form that keeps what is above zero. */
+/** A half that came of a binary32, kept finite or above zero if the instruction says so. */
+function limited(e: Emitter, kind: string, half: string): string {
+  const finite = e.has("satfinite") ? `finite16(${kind},${half})` : half;
+  return e.has("relu") ? `relu16(${kind},${finite})` : finite;
+}
+
+/** `exact`: the type holds the value as it is. `relu`: the conversion has forms with `.relu` and `.satfinite`. */
 function writeNumber(e: Emitter, to: PtxOperand, value: string, type: ScalarType, mode: string, exact: boolean, relu = false): void {
   const saturates = type !== "bf16" && e.has("sat");
   const finish = (x: string): string => (saturates ? `saturate(${x})` : x);
@@ -103,13 +110,13 @@ function writeNumber(e: Emitter, to: PtxOperand, value: string, type: ScalarType
     const format = kind === '"f16"' ? "binary16" : "bfloat16";
     const rounded = mode === "rn" ? finish(value) : finish(`roundTo(${value},${format},"${mode}")`);
     const half = `fromNumber(${kind},${rounded})`;
-    e.setWord(to, relu && !saturates && e.has("relu") ? `relu16(${kind},${half})` : half, type, true);
+    e.setWord(to, relu && !saturates ? limited(e, kind, half) : half, type, true);
   }
 }
 
 function integerToFloat(e: Emitter, toType: ScalarType, fromType: ScalarType): void {
   const [to, from] = [e.operand(0), e.operand(1)];
-  const mode = roundingOf(e, ["rn", "rz", "rm", "rp"]);
+  const mode = roundingOf(e, roundings);
   const signed = isSigned(fromType);
   // A whole number is never subnormal.
   if (toType === "f32") e.reading.skip(["ftz"]);
@@ -131,11 +138,9 @@ function pack(e: Emitter, toType: ScalarType): void {
   const mode = roundingOf(e, ["rn", "rz"]);
   const kind = halfKind(toType);
   const format = kind === '"f16"' ? "binary16" : "bfloat16";
-  const relu = e.has("relu");
   const half = (operand: PtxOperand): string => {
     const value = e.single(operand);
-    const bits = `fromNumber(${kind},${mode === "rn" ? value : `roundTo(${value},${format},"${mode}")`})`;
-    return relu ? `relu16(${kind},${bits})` : bits;
+    return limited(e, kind, `fromNumber(${kind},${mode === "rn" ? value : `roundTo(${value},${format},"${mode}")`})`);
   };
   e.setWord(e.operand(0), `(${half(e.operand(1))}<<16)|${half(e.operand(2))}`, toType);
 }
@@ -144,6 +149,8 @@ function pack(e: Emitter, toType: ScalarType): void {
 function toTensorFloat(e: Emitter): void {
   const mode = roundingOf(e, ["rna", "rn", "rz"]);
   const rounded = e.temporary(`roundTo(${e.single(e.operand(1))},tensorFloat32,"${mode}")`);
+  if (mode === "rna" && e.has("satfinite"))
+    e.line(`if(Math.abs(${rounded})===Infinity)${rounded}=Math.sign(${rounded})*tensorFloat32.largest;`);
   // The canonical NaN for whatever is none.
   const relu =
     mode !== "rna" && e.has("relu") ? `${rounded}>0||${rounded}!==${rounded}?singleBits(${rounded}):0` : `singleBits(${rounded})`;
@@ -180,7 +187,8 @@ function floatToFloat(e: Emitter, toType: ScalarType, fromType: ScalarType): voi
     // bfloat16 may say how it rounds to what holds it.
     if (fromType === "bf16") e.reading.find(["rn", "rz"]);
     writeNumber(e, to, number, toType, "rn", true);
-  } else writeNumber(e, to, number, toType, roundingOf(e, ["rn", "rz", "rm", "rp"]), false, fromType === "f32");
+  } else if (scalarBytes[fromType] === 2) writeNumber(e, to, number, toType, e.reading.find(roundings) ?? "rn", false);
+  else writeNumber(e, to, number, toType, roundingOf(e, roundings), false, fromType === "f32");
 }
 
 /** cvt.pack.sat.u16.s32 d, a, b (16 bits each), and the forms with a third operand that shift two bytes in. */

@@ -29,9 +29,11 @@ interface Form {
   saturates?: boolean;
   relu?: boolean;
   nan?: boolean;
+  /** `.xorsign.abs`: of the magnitudes, with the product of the signs. */
+  signs?: boolean;
 }
 
-function operation(name: string, { operands, rounds, saturates, relu, nan }: Form): Handler {
+function operation(name: string, { operands, rounds, saturates, relu, nan, signs }: Form): Handler {
   return (e) => {
     const type = e.type(all);
     const kind = halfKind(type);
@@ -41,10 +43,14 @@ function operation(name: string, { operands, rounds, saturates, relu, nan }: For
     const limits = saturates && binary16 && e.has("sat");
     const positive = relu && !limits && e.has("relu");
     const key = nan && e.has("NaN") ? `${name}NaN` : name;
+    const magnitudes = signs && e.has("xorsign");
+    if (magnitudes && !e.has("abs")) throw e.unsupported(".xorsign takes .abs");
     const sources = Array.from({ length: operands }, (_, k) => e.operand(k + 1));
     each(e, type, sources, (values) => {
       const inputs = [0, 1, 2].map((k) => (values[k] === undefined ? "0" : flushes ? `flush16(${values[k]})` : values[k]));
-      const value = `halfOperations.${key}(${kind},${inputs.join(",")})`;
+      const value = magnitudes
+        ? `withSigns16(${kind},halfOperations.${key}(${kind},${inputs.map((input) => `${input}&32767`).join(",")}),${inputs.join(",")})`
+        : `halfOperations.${key}(${kind},${inputs.join(",")})`;
       const flushed = flushes ? `flush16(${value})` : value;
       if (limits) return `saturate16(${kind},${flushed})`;
       return positive ? `relu16(${kind},${flushed})` : flushed;
@@ -72,8 +78,8 @@ export const halfHandlers: ReadonlyMap<string, Handler> = new Map<string, Handle
   ["fma", operation("fma", { operands: 3, rounds: "must", saturates: true, relu: true })],
   ["neg", operation("neg", { operands: 1 })],
   ["abs", operation("abs", { operands: 1 })],
-  ["min", operation("min", { operands: 2, nan: true })],
-  ["max", operation("max", { operands: 2, nan: true })],
+  ["min", operation("min", { operands: 2, nan: true, signs: true })],
+  ["max", operation("max", { operands: 2, nan: true, signs: true })],
   ["ex2", approximation("exp2")],
   ["tanh", approximation("hyperbolicTangent")],
 ]);

@@ -58,7 +58,7 @@ function carries(e: Emitter, reads: boolean): { sets: boolean; carryIn: string |
 
 function add(e: Emitter, withCarry: boolean): void {
   const { sets, carryIn } = carries(e, withCarry);
-  const type = e.type(carryIn === undefined ? integersAndPairs : wordsAndWide);
+  const type = e.type(sets ? wordsAndWide : withCarry ? integers : integersAndPairs);
   const [to, a, b] = [e.operand(0), e.operand(1), e.operand(2)];
   if (isWideInteger(type)) {
     const sum = add64(e, to, type, e.halves(a, type), e.halves(b, type), carryIn);
@@ -66,19 +66,19 @@ function add(e: Emitter, withCarry: boolean): void {
     return;
   }
   const [x, y] = [e.word(a, type), e.word(b, type)];
-  if (carryIn !== undefined) {
+  if (type === "s32" && !sets && e.has("sat")) e.setWord(to, `saturateInteger(${x}+${y}+${carryIn ?? 0},-2147483648,2147483647)`, type);
+  else if (carryIn !== undefined) {
     const sum = e.temporary(`(${x}>>>0)+(${y}>>>0)+${carryIn}`);
-    e.setWord(to, `${sum}|0`, type);
+    setTyped(e, to, `${sum}|0`, type);
     if (sets) e.setPredicate(carryOperand(e), `${sum}>4294967295?1:0`);
-  } else if (type === "s32" && e.has("sat")) e.setWord(to, `saturateInteger(${x}+${y},-2147483648,2147483647)`, type);
-  else if (isPair(type)) e.setWord(to, `((${x}+${y})&65535)|((${x}&-65536)+(${y}&-65536))`, type);
+  } else if (isPair(type)) e.setWord(to, `((${x}+${y})&65535)|((${x}&-65536)+(${y}&-65536))`, type);
   else setTyped(e, to, `(${x}+${y})|0`, type);
 }
 
 /** Subtraction; the flag holds the borrow, so that a chain runs as the ISA says. */
 function sub(e: Emitter, withBorrow: boolean): void {
   const { sets, carryIn: borrow } = carries(e, withBorrow);
-  const type = e.type(borrow === undefined ? integers : wordsAndWide);
+  const type = e.type(sets ? wordsAndWide : integers);
   const [to, a, b] = [e.operand(0), e.operand(1), e.operand(2)];
   if (isWideInteger(type)) {
     const [x, y] = [e.halves(a, type), e.halves(b, type)];
@@ -93,12 +93,12 @@ function sub(e: Emitter, withBorrow: boolean): void {
     return;
   }
   const [x, y] = [e.word(a, type), e.word(b, type)];
-  if (borrow !== undefined) {
+  if (type === "s32" && !sets && e.has("sat")) e.setWord(to, `saturateInteger(${x}-${y}-${borrow ?? 0},-2147483648,2147483647)`, type);
+  else if (borrow !== undefined) {
     const difference = e.temporary(`(${x}>>>0)-(${y}>>>0)-${borrow}`);
-    e.setWord(to, `${difference}|0`, type);
+    setTyped(e, to, `${difference}|0`, type);
     if (sets) e.setPredicate(carryOperand(e), `${difference}<0?1:0`);
-  } else if (type === "s32" && e.has("sat")) e.setWord(to, `saturateInteger(${x}-${y},-2147483648,2147483647)`, type);
-  else setTyped(e, to, `(${x}-${y})|0`, type);
+  } else setTyped(e, to, `(${x}-${y})|0`, type);
 }
 
 type Part = "lo" | "hi" | "wide";
@@ -155,7 +155,8 @@ function mul(e: Emitter): void {
 function mad(e: Emitter, withCarry: boolean): void {
   const { sets, carryIn } = carries(e, withCarry);
   const { type, part, result } = productTypes(e);
-  if (carryIn !== undefined && (part === "wide" || isShort(type))) throw e.unsupported("carries take .lo or .hi of 32 or 64 bits");
+  if (carryIn !== undefined && (part === "wide" || (sets && isShort(type))))
+    throw e.unsupported("carries take .lo or .hi of 32 or 64 bits");
   const { word, halves } = product(e, type, part);
   const [to, c] = [e.operand(0), e.operand(3)];
   if (halves !== undefined) {
@@ -168,7 +169,7 @@ function mad(e: Emitter, withCarry: boolean): void {
   const addend = e.word(c, result);
   if (carryIn !== undefined) {
     const sum = e.temporary(`(${word!}>>>0)+(${addend}>>>0)+${carryIn}`);
-    e.setWord(to, `${sum}|0`, result);
+    setTyped(e, to, `${sum}|0`, result);
     if (sets) e.setPredicate(carryOperand(e), `${sum}>4294967295?1:0`);
   } else if (type === "s32" && part === "hi" && e.has("sat"))
     e.setWord(to, `saturateInteger(${word!}+${addend},-2147483648,2147483647)`, result);
