@@ -321,10 +321,10 @@ describe("launches and texts that cannot be", () => {
   it("names an instruction it does not model", () => {
     const machine = new PtxMachine({ memoryBytes: 4096, launchBytes: 4096 });
     const program = machine.load(
-      ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\n  .reg .b32 %r<3>;\n  vadd.s32.s32.s32 %r0, %r1, %r2;\n}\n",
+      ".version 8.0\n.target sm_75\n.address_size 64\n.visible .entry k()\n{\n  .reg .b32 %r<3>;\n  multimem.red.add.u32 %r0, %r1;\n}\n",
     );
     expect(() => program.launch({ entry: "k", grid: 1, block: 1, args: [] })).toThrow(
-      'PTX line 7: "vadd.s32.s32.s32 %r0, %r1, %r2": this instruction is not modelled',
+      'PTX line 7: "multimem.red.add.u32 %r0, %r1": this instruction is not modelled',
     );
   });
 });

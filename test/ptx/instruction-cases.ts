@@ -803,6 +803,75 @@ export const instructionCases: readonly InstructionCase[] = [
     ],
   },
   { code: "fma.rn.bf16x2 %d, %a, %b, %c;", widths: [32, 32, 32, 32], rows: [[0x3f804000, 0x40004000, 0x3f803f80, 0x404040a0]] },
+  // 9.7.18 video
+  {
+    code: "vabsdiff4.u32.u32.u32.add %d, %a, %b, %c;",
+    widths: [32, 32, 32, 32],
+    rows: [
+      [0xff00807f, 0x00ff7f80, 100, 612],
+      [0x01020304, 0x04030201, minusOne, 7],
+    ],
+  },
+  { code: "vabsdiff4.u32.s32.s32 %d, %a, %b, %c;", widths: [32, 32, 32, 32], rows: [[0x80ff017f, 0x7f01ff80, 0, 0xff0202ff]] },
+  { code: "vabsdiff4.s32.s32.s32.sat %d, %a, %b, %c;", widths: [32, 32, 32, 32], rows: [[0x80ff017f, 0x7f01ff80, 0, 0x7f02027f]] },
+  {
+    code: "vadd4.u32.u32.u32.sat %d.b31, %a, %b, %c;",
+    widths: [32, 32, 32, 32],
+    rows: [[0xff80ff01, 0x02800201, 0x11223344, 0xff22ff44]],
+  },
+  { code: "vsub4.s32.s32.s32.sat %d, %a, %b, %c;", widths: [32, 32, 32, 32], rows: [[0x807f0001, 0x01ff0102, 0, 0x807fffff]] },
+  { code: "vsub4.u32.u32.u32.add %d, %a, %b, %c;", widths: [32, 32, 32, 32], rows: [[0, 0x01020304, 5, 0xfffffffb]] },
+  { code: "vavrg4.s32.s32.s32 %d, %a, %b, %c;", widths: [32, 32, 32, 32], rows: [[0xfd037fff, 0xfe047fff, 0, 0xfd047fff]] },
+  { code: "vmin4.s32.s32.u32 %d, %a.b0123, %b.b7654, %c;", widths: [32, 32, 32, 32], rows: [[0x01ff8005, 0x00ffff10, 0, 0x0080ff01]] },
+  { code: "vset4.u32.s32.gt.add %d, %a, %b, %c;", widths: [32, 32, 32, 32], rows: [[0x01ff7f80, 0xff017f80, 10, 13]] },
+  { code: "vadd2.s32.s32.s32.sat %d, %a, %b, %c;", widths: [32, 32, 32, 32], rows: [[0x7fff8000, 0x0001ffff, 0, 0x7fff8000]] },
+  {
+    code: "vavrg2.u32.u32.u32 %d.h1, %a.h00, %b.h23, %c;",
+    widths: [32, 32, 32, 32],
+    rows: [[0x11110003, 0x00040005, 0x12345678, 0x00045678]],
+  },
+  { code: "vadd.s32.u32.s32.sat %d, %a, %b;", widths: [32, 32, 32], rows: [[minusOne, minusOne, 0x7fffffff]] },
+  {
+    code: "vsub.u32.u32.u32.sat %d.b2, %a.b3, %b.h1, %c;",
+    widths: [32, 32, 32, 32],
+    rows: [[0x05000000, 0x00060000, 0xaabbccdd, 0xaa00ccdd]],
+  },
+  { code: "vabsdiff.s32.s32.s32.sat.add %d, %a, %b, %c;", widths: [32, 32, 32, 32], rows: [[0x80000000, 1, 1, 0x80000000]] },
+  {
+    code: "vmax.s32.s32.s32.min %d, %a.b0, %b.h1, %c;",
+    widths: [32, 32, 32, 32],
+    rows: [
+      [0x80, 0x80000000, 5, 0xffffff80],
+      [0x7f, 0, 5, 5],
+    ],
+  },
+  {
+    code: "vshl.u32.u32.u32.sat.clamp %d, %a, %b;",
+    widths: [32, 32, 32],
+    rows: [
+      [3, 31, minusOne],
+      [1, 31, 0x80000000],
+      [0, 40, 0],
+    ],
+  },
+  { code: "vshr.s32.s32.u32.wrap %d, %a.h1, %b.b0;", widths: [32, 32, 32], rows: [[0x80000000, 33, 0xffffc000]] },
+  {
+    code: "vmad.s32.s32.s32.sat.shr15 %d, %a.h0, -%b.h0, %c;",
+    widths: [32, 32, 32, 32],
+    rows: [
+      [0x8000, 0x8000, 0, 0xffff8000],
+      [0x4000, 0x0002, 0x8000, 0],
+    ],
+  },
+  {
+    code: "vmad.u32.u32.u32.po.sat %d, %a, %b, %c;",
+    widths: [32, 32, 32, 32],
+    rows: [
+      [minusOne, 1, 0, minusOne],
+      [2, 3, 4, 11],
+    ],
+  },
+  { code: "vset.s32.u32.lt.max %d, %a, %b, %c;", widths: [32, 32, 32, 32], rows: [[minusOne, 0, 0, 1]] },
 ];
 
 const suffix = (width: number): string => (width === 64 ? "rd" : width === 16 ? "h" : "r");
@@ -835,5 +904,5 @@ ${loads.join("\n")}
   ret;
 }`;
   });
-  return `.version 8.0\n.target sm_90\n.address_size 64\n${kernels.join("\n")}\n`;
+  return `.version 8.1\n.target sm_90\n.address_size 64\n${kernels.join("\n")}\n`;
 }

@@ -91,6 +91,22 @@ add("prmt", same("prmt", 4), ["f4e", "b4e", "rc8", "ecl", "ecr", "rc16"], 2);
 add("lop3", (m, t) => `lop3${m}.${t} ${reg(t, 1)}, ${reg(t, 2)}, ${reg(t, 3)}, ${reg(t, 4)}, 0x96;`, ["and", "or"], 1);
 add("dp4a", (m, t) => `dp4a${m}.${t} %r1, %r2, %r3, %r4;`, ["u32", "s32", "lo"], 2);
 add("dp2a", (m, t) => `dp2a${m}.${t} %r1, %r2, %r3, %r4;`, ["lo", "hi", "u32", "s32"], 3);
+const video = ["s32", "sat", "add", "min", "add.min", "lt", "clamp", "wrap", "po", "shr7"];
+const selectors = ["", "b0", "b4", "h1", "h2", "h10", "h01", "b31", "b3210", "b7770", "x"].map((part) => (part === "" ? "" : `.${part}`));
+const parts = selectors.flatMap((part) => [`%r1${part}, %r2, %r3`, `%r1, %r2${part}, %r3`, `%r1, %r2, %r3${part}`]);
+const forms = [...parts, "%r1, %r2, 3", "%r1, -%r2, %r3", "%r1, %p2, %r3"].flatMap((form) => [
+  form,
+  `${form}, %r4`,
+  `${form}, 4`,
+  `${form}, -%r4`,
+]);
+for (const op of ["vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset"])
+  for (const count of op === "vmad" || op.startsWith("vsh") ? [""] : ["", "2", "4"]) {
+    const given = op === "vset" ? "u32" : "u32.u32";
+    const [comparison, shift] = [op === "vset" ? ".lt" : "", op.startsWith("vsh") ? ".wrap" : ""];
+    add(`${op}${count} operands`, (m, form) => `${op}${count}.${given}.u32${comparison}${shift}${m} ${form};`, ["sat", "add"], 1, forms);
+    add(`${op}${count}`, (m, t) => `${op}${count}.${t}.${given}${m} %r1, %r2, %r3, %r4;`, video, 2, ["u32", "s32", "b32", "u16", "u64"]);
+  }
 const ways = ["eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs", "equ", "neu", "ltu", "num", "nan"];
 add("setp", (m, t) => `setp${m}.${t} %p1, ${reg(t, 2)}, ${reg(t, 3)};`, [...ways, "ftz"], 2);
 add("setp2", (m, t) => `setp${m}.${t} %p1|%p2, ${reg(t, 2)}, ${reg(t, 3)}, %p3;`, ["eq", "lt", "and", "or", "xor"], 2);

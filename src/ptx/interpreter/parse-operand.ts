@@ -49,6 +49,10 @@ export class OperandParser {
       cursor.advance();
       return { kind: "not", operand: this.named(scope) };
     }
+    if (cursor.is("-") && scope.register(cursor.peek().text) !== undefined) {
+      cursor.advance();
+      return { kind: "minus", operand: this.named(scope) };
+    }
     if (lists && cursor.accept("(")) return { kind: "list", elements: this.group(scope, ")") };
     if (atConstant(cursor) || cursor.is("!")) {
       const number = parseConstant(cursor, "a number");
@@ -92,7 +96,10 @@ export class OperandParser {
       cursor.advance();
       return { kind: "register", register: element };
     }
-    if (register !== undefined) return { kind: "register", register };
+    if (register !== undefined) {
+      const operand: PtxOperand = { kind: "register", register };
+      return suffixed ? { kind: "part", operand, part: cursor.advance().text } : operand;
+    }
     if (name.startsWith("%")) {
       const full = suffixed ? `${name}.${cursor.advance().text}` : name;
       if (!isSpecialRegister(full.slice(1))) throw cursor.fail("no such register is declared here", token);

@@ -100,6 +100,10 @@ export type PtxOperand =
   | { kind: "list"; elements: PtxOperand[] }
   | { kind: "pair"; first: PtxOperand; second: PtxOperand }
   | { kind: "not"; operand: PtxOperand }
+  /** A register with a minus before it, as vmad takes. */
+  | { kind: "minus"; operand: PtxOperand }
+  /** Bytes or half-words of a register, as video instructions take: `b0`, `h10`. */
+  | { kind: "part"; operand: PtxOperand; part: string }
   | { kind: "sink" };
 
 /** Where a piece of PTX came from in the CUDA source, by `.loc`. */

@@ -403,7 +403,6 @@ const numbers: Program[] = [
   },
   {
     kernel: "packed",
-    refusedFrom: 75,
     shape: { grid: 1, block: 32 },
     run(bug) {
       const next = words(21);

@@ -97,3 +97,23 @@ export function rem64(aLow: number, aHigh: number, bLow: number, bHigh: number, 
 export function mulHigh64(aLow: number, aHigh: number, bLow: number, bHigh: number, signed: boolean): number {
   return fromBigInt((toBigInt(aLow, aHigh, signed) * toBigInt(bLow, bHigh, signed)) >> 64n);
 }
+
+/** vmad: (a * b + c + 1 if `more`) >> shift of exact factors; the product or c negated; the low word, clamped to 32 bits if `saturates`. */
+export function multiplyScaled(
+  a: number,
+  b: number,
+  c: number,
+  minus: boolean,
+  negated: boolean,
+  more: boolean,
+  signed: boolean,
+  shift: number,
+  saturates: boolean,
+): number {
+  const product = BigInt(a) * BigInt(b);
+  const addend = negated ? -BigInt(c) : BigInt(signed ? c : c >>> 0);
+  const result = ((minus ? -product : product) + addend + (more ? 1n : 0n)) >> BigInt(shift);
+  if (!saturates) return Number(BigInt.asIntN(32, result));
+  const [least, most] = signed ? [-0x80000000n, 0x7fffffffn] : [0n, 0xffffffffn];
+  return Number(BigInt.asIntN(32, result < least ? least : result > most ? most : result));
+}

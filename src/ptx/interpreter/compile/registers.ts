@@ -44,6 +44,8 @@ function collect(operand: PtxOperand, into: PtxRegister[]): void {
       collect(operand.base, into);
       break;
     case "not":
+    case "minus":
+    case "part":
       collect(operand.operand, into);
       break;
     case "vector":
