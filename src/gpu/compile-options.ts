@@ -1,4 +1,5 @@
 // What a compilation is asked for, and the compiler's options that follow from it.
+import { rejectUnknown } from "../core/known-fields.js";
 
 /** How CUDA C++ is compiled. */
 export interface CompileOptions {
@@ -31,6 +32,11 @@ export interface CompileOptions {
   /** Whether the disk cache is read and written; default true. */
   readonly cache?: boolean;
 }
+
+const compileFields: readonly (keyof CompileOptions)[] = [
+  ...(["name", "architecture", "output", "std", "fastMath", "fuseMultiplyAdd", "lineInfo", "maxRegisters", "defines"] as const),
+  ...(["headers", "includePaths", "nameExpressions", "options", "cache"] as const),
+];
 
 /** A compilation, complete. */
 export interface CompileRequest {
@@ -65,6 +71,7 @@ const macroName = /^[A-Za-z_]\w*$/;
 
 /** The request that options stand for. @throws RangeError, TypeError where one makes no sense. */
 export function compileRequest(source: string, options: CompileOptions, architecture: string): CompileRequest {
+  rejectUnknown(options, compileFields, "compile");
   const output = options.output ?? (architecture.startsWith("sm_") ? "cubin" : "ptx");
   if (output === "cubin" && !architecture.startsWith("sm_"))
     throw new RangeError(`machine code needs an architecture such as "sm_90"; got ${JSON.stringify(architecture)}`);

@@ -1,10 +1,11 @@
 // A device that was opened: the primary context, retained, and everything that is made in it.
+import { rejectUnknown } from "../core/known-fields.js";
 import { DeviceBuffer } from "./buffer.js";
 import { ContextCore, type CoreOptions } from "./context-core.js";
 import type { DeviceInfo } from "./device-info.js";
 import type { Driver } from "./driver.js";
 import { type ArrayOf, arrayOf, bytesOf, type Dtype, type DtypeOf, dtypeOf, type HostArray, holds } from "./dtypes.js";
-import type { CudaFailure } from "./errors.js";
+import { CudaError, type CudaFailure } from "./errors.js";
 import { DeviceEvent } from "./event.js";
 import { Holding, type Leak } from "./ledger.js";
 import { MemoryPool, type PoolStatistics } from "./memory-pool.js";
@@ -14,7 +15,7 @@ import type { Compiled, Nvrtc } from "./nvrtc.js";
 import { PinnedBuffer } from "./pinned.js";
 import { DeviceSlice, type ReadonlyDeviceSlice, usable } from "./slice.js";
 import { Staging } from "./staging.js";
-import { status } from "./status.js";
+import { losesContext, status } from "./status.js";
 import { Stream } from "./stream.js";
 
 /** Free and total memory of a device, in bytes, of all processes. */
@@ -64,12 +65,18 @@ export class Context implements Disposable {
       } catch {
         // The error under way says why the device did not open.
       }
+      if (error instanceof CudaError && losesContext(error.code))
+        throw new CudaError(
+          error,
+          `an earlier fault lost the context of device ${info.ordinal}, which something here still holds: dispose that, and open the device again`,
+        );
       throw error;
     }
   }
 
   /** A stream. `priority` is from `priorities.least` to `priorities.greatest`, which is the lower number; default 0. @throws CudaError. */
   stream(options: { priority?: number; label?: string } = {}): Stream {
+    rejectUnknown(options, ["priority", "label"], "stream");
     return Stream.create(this.core, this.#staging, options.priority ?? 0, options.label);
   }
 
@@ -83,6 +90,7 @@ export class Context implements Disposable {
 
   /** An event; `timing: false` makes it cheaper and without a time. @throws CudaError. */
   event(options: { timing?: boolean; label?: string } = {}): DeviceEvent {
+    rejectUnknown(options, ["timing", "label"], "event");
     return DeviceEvent.create(this.core, options.timing ?? true, options.label);
   }
 
@@ -93,6 +101,7 @@ export class Context implements Disposable {
    * @throws OutOfMemoryError with what was asked, free and held; RangeError; CudaError.
    */
   alloc<T extends Dtype>(dtype: T, length: number, options: { label?: string; stream?: Stream } = {}): DeviceBuffer<T> {
+    rejectUnknown(options, ["label", "stream"], "alloc");
     options.stream?.use();
     if (options.stream?.capturing) throw new Error(`${options.stream.label} is being captured into a graph: allocate before`);
     return DeviceBuffer.allocate(this.core, dtype, length, options.label, options.stream?.handle);
@@ -100,6 +109,7 @@ export class Context implements Disposable {
 
   /** Device memory of zeros, good everywhere. @throws as `alloc`. */
   zeros<T extends Dtype>(dtype: T, length: number, options: { label?: string } = {}): DeviceBuffer<T> {
+    rejectUnknown(options, ["label"], "zeros");
     return this.#filled(this.alloc(dtype, length, options), (address, bytes, stream) =>
       this.core.call("cuMemsetD8Async", address, 0, bytes, stream),
     );
@@ -112,9 +122,11 @@ export class Context implements Disposable {
    * @throws as `alloc`; TypeError where the array cannot hold the type.
    */
   upload<A extends HostArray, T extends Dtype = DtypeOf<A>>(array: A, options: { dtype?: T; label?: string } = {}): DeviceBuffer<T> {
+    rejectUnknown(options, ["dtype", "label"], "upload");
+    const { label } = options;
     const dtype = options.dtype ?? (dtypeOf(array) as Dtype as T);
     if (!holds(dtype, array)) throw new TypeError(`an array of ${dtypeOf(array)} cannot be uploaded as ${dtype}`);
-    return this.#filled(this.alloc(dtype, array.length, options), (address, bytes, stream) =>
+    return this.#filled(this.alloc(dtype, array.length, label === undefined ? {} : { label }), (address, bytes, stream) =>
       this.core.call("cuMemcpyHtoDAsync", address, array, bytes, stream),
     );
   }
@@ -144,6 +156,7 @@ export class Context implements Disposable {
 
   /** Page-locked host memory of `length` elements, zeros. @throws RangeError, CudaError. */
   pinned<T extends Dtype>(dtype: T, length: number, options: { label?: string } = {}): PinnedBuffer<T> {
+    rejectUnknown(options, ["label"], "pinned");
     return PinnedBuffer.lock(this.core, dtype, length, options.label);
   }
 
@@ -159,6 +172,7 @@ export class Context implements Disposable {
 
   /** Loads PTX (text), a cubin or a fatbin. @throws ModuleLoadError with the driver's log. */
   load(image: string | Uint8Array, options: { label?: string } = {}): Module {
+    rejectUnknown(options, ["label"], "load");
     return Module.load(this.core, this.info, image, options.label);
   }
 

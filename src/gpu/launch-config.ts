@@ -1,5 +1,7 @@
 // The shape of a launch, and its CUlaunchConfig in host memory (cuda.h): seven 32-bit sizes, the stream at byte 32, the address of the
 // attributes at 40, their count at 48; an attribute is 72 bytes, its id at 0 and its value at 8.
+import { unknownField } from "../core/known-fields.js";
+import { describe } from "../core/text.js";
 import { LaunchError } from "./errors.js";
 
 /** A size in up to three dimensions; those left out are 1. */
@@ -48,6 +50,8 @@ export const launchConfigBytes: number = attributesAt + 3 * launchConfigLayout.a
 
 const axes = ["x", "y", "z"] as const;
 
+const configFields: readonly (keyof LaunchConfig)[] = ["grid", "block", "shared", "cooperative", "cluster", "overlap"];
+
 /** A CUlaunchConfig that is filled again for each launch, in memory that does not move. */
 export class LaunchConfigMemory {
   readonly address: bigint;
@@ -72,6 +76,8 @@ export class LaunchConfigMemory {
   /** Writes a launch's shape. @throws LaunchError where the device cannot have it. */
   fill(config: LaunchConfig, stream: bigint): void {
     const words = this.#words;
+    for (const field in config)
+      if (!configFields.includes(field as keyof LaunchConfig)) throw new LaunchError(this.#kernel, unknownField(field, configFields));
     this.#dimensions("grid", config.grid, 0, this.#limits.grid);
     this.#dimensions("block", config.block, 3, this.#limits.block);
     const threads = words[3]! * words[4]! * words[5]!;
@@ -119,8 +125,10 @@ export class LaunchConfigMemory {
 
   #dimensions(what: string, size: Dimensions, at: number, limits: readonly [number, number, number]): void {
     const words = this.#words;
+    if (typeof size !== "number" && !Array.isArray(size))
+      throw new LaunchError(this.#kernel, `${what} is ${describe(size)}; it takes a number, or a list of up to three`);
     for (let axis = 0; axis < 3; axis++) {
-      const length = typeof size === "number" ? (axis === 0 ? size : 1) : (size[axis] ?? 1);
+      const length = typeof size === "number" ? (axis === 0 ? size : 1) : ((size as readonly number[])[axis] ?? 1);
       if (!(length >= 1 && length <= limits[axis]! && length >>> 0 === length))
         throw new LaunchError(this.#kernel, `${what}.${axes[axis]} is ${length}; it takes a whole number from 1 to ${limits[axis]}`);
       words[at + axis] = length;

@@ -1,4 +1,5 @@
 // A module: compiled kernels and their globals, loaded from PTX, a cubin or a fatbin.
+import { rejectUnknown } from "../core/known-fields.js";
 import type { ContextCore } from "./context-core.js";
 import { bytesOf, type Dtype } from "./dtypes.js";
 import type { DeviceInfo } from "./device-info.js";
@@ -120,6 +121,7 @@ export class Module extends Owned {
     options: KernelOptions = {},
   ): Kernel<Parameters> {
     this.use();
+    rejectUnknown(options, ["lengths"], `options of kernel ${name}`);
     const core = this.core;
     const handle = new BigUint64Array(1);
     const symbol = this.#loweredNames[name] ?? name;

@@ -1,4 +1,5 @@
 // CUDA C++ to PTX or machine code at run time, with results kept on disk. It needs no device.
+import { rejectUnknown } from "../core/known-fields.js";
 import { CompileCache, cacheKey, defaultCacheFolder } from "./compile-cache.js";
 import { type CompileOptions, type CompileRequest, chooseArchitecture, compileRequest } from "./compile-options.js";
 import { CompileError } from "./errors.js";
@@ -87,5 +88,6 @@ export class Nvrtc {
 
 /** Loads NVRTC. @throws LibraryError naming every path that was tried. */
 export function loadNvrtc(options: NvrtcOptions = {}): Nvrtc {
+  rejectUnknown(options, ["library", "cache"], "loadNvrtc");
   return new Nvrtc(loadNvrtcLibrary(options.library), options.cache ?? defaultCacheFolder());
 }

@@ -1,4 +1,5 @@
 // Opening a device: the driver that is meant, its initialisation, and the primary context.
+import { rejectUnknown } from "../core/known-fields.js";
 import { Context } from "./context.js";
 import { checkedCall, describeStatus } from "./context-core.js";
 import { deviceCount, type DeviceInfo, deviceInfo } from "./device-info.js";
@@ -26,6 +27,8 @@ export interface OpenOptions {
   /** Is told of what was collected without `dispose`; default a warning of the process, `SpillwayLeakWarning`. */
   readonly onLeak?: (leak: Leak) => void;
 }
+
+const openFields: readonly (keyof OpenOptions)[] = ["device", "driver", "library", "nvrtc", "debug", "onLeak"];
 
 const registered = new Map<string, () => Driver>();
 
@@ -70,10 +73,11 @@ export function listDevices(options: Pick<OpenOptions, "driver" | "library"> = {
 /**
  * Opens a device by its primary context, which is shared by all threads of the process and by other libraries.
  *
- * @throws LibraryError naming every path tried where there is no driver; CudaError where CUDA refuses; RangeError for no such device.
+ * @throws LibraryError naming every path tried where there is no driver; CudaError where CUDA refuses; RangeError for no such device or option.
  */
 export function openDevice(device: number | string | OpenOptions = 0): Context {
   const options = typeof device === "object" ? device : { device };
+  rejectUnknown(options, openFields, "openDevice");
   const driver = driverFor(options);
   initialise(driver);
   const ordinal = typeof options.device === "number" ? options.device : 0;

@@ -1,4 +1,5 @@
 // Whether CUDA can be used here, found by using it: nothing follows from a file that exists or a variable that is set.
+import { rejectUnknown } from "../core/known-fields.js";
 import { checkedCall, forgetCurrent } from "./context-core.js";
 import { type DeviceInfo, deviceCount, deviceInfo } from "./device-info.js";
 import type { Driver } from "./driver.js";
@@ -102,6 +103,7 @@ function hidden(visible: string | undefined): string {
 
 /** Looks for a driver, its devices and NVRTC. It does not throw: what went wrong is in what it returns. */
 export function probe(options: ProbeOptions = {}): GpuProbe {
+  rejectUnknown(options, ["library", "driver", "ptxVersion", "nvrtc"], "probe");
   const visibleDevices = process.env["CUDA_VISIBLE_DEVICES"];
   const base = { nvrtc: probeNvrtc(options.nvrtc ?? (() => loadNvrtc())), wsl: isWsl(), visibleDevices };
   let driver: Driver;

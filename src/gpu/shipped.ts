@@ -1,6 +1,7 @@
 // The kernels that come with the package: their PTX, sources and descriptions, found beside the code. It knows no kernel by name.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { rejectUnknown } from "../core/known-fields.js";
 import { entryModule } from "./entry-module.js";
 
 /** A kernel of a shipped PTX file. */
@@ -131,6 +132,7 @@ function cutOf(file: string, text: string, entries: readonly string[]): string {
  * @throws RangeError naming what is shipped, where there is no such file or entry, and where the device is too old for every form.
  */
 export function shippedPtx(name: string, options: ShippedPtxOptions = {}): string {
+  rejectUnknown(options, ["computeCapability", "entries"], "shippedPtx");
   const { images } = described(name);
   const { computeCapability, entries } = options;
   const device = computeCapability && computeCapability[0] * 10 + computeCapability[1];

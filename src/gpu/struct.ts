@@ -1,4 +1,5 @@
 // Structs that kernels take by value, laid out as C and CUDA C++ lay them out. It describes them; argument-writer.ts writes their values.
+import { rejectUnknown } from "../core/known-fields.js";
 import { describe, quoted } from "../core/text.js";
 import { bytesOf, type Dtype, isDtype } from "./dtypes.js";
 import { alignUp, type FieldLayout, type Layout, layoutOfText, mostParameterBytes } from "./layout.js";
@@ -27,6 +28,8 @@ export interface StructOptions<Name extends string = string> {
   readonly offsets?: { readonly [Field in Name]?: number };
 }
 
+const optionFields: readonly (keyof StructOptions)[] = ["name", "align", "pack", "offsets"];
+
 /** A struct as kernels take it. Made by `struct`, `vector`. */
 export class StructType<F extends Fields = Fields> {
   readonly fields: F;
@@ -40,6 +43,7 @@ export class StructType<F extends Fields = Fields> {
 
   /** @internal */
   constructor(fields: F, options: StructOptions<keyof F & string>) {
+    rejectUnknown(options, optionFields, "struct");
     const { name, align = 1, pack } = options;
     checkPower("align", align, 4096);
     if (pack !== undefined) checkPower("pack", pack, 16);

@@ -1,5 +1,5 @@
 // Turns a failed zod check into one sentence a person can act on: the field, the value it got, what it takes.
-import { nearest } from "../core/near-names.js";
+import { unknownField } from "../core/known-fields.js";
 import { describe, visible } from "../core/text.js";
 
 /** A description (of a reservoir, an experiment, a readout) that cannot be used. */
@@ -20,9 +20,7 @@ export class ConfigError extends Error {
 export class UnknownFieldError extends ConfigError {
   constructor(field: string, value: unknown, known: readonly string[]) {
     super(field, value, "");
-    const name = field.split(".").at(-1) ?? field;
-    const near = nearest(name, known);
-    this.message = `unknown field "${visible(field, 120)}"${near ? `: did you mean "${near}"?` : `; known fields are ${known.join(", ")}`}`;
+    this.message = unknownField(field, known);
   }
 }
 

@@ -1,5 +1,6 @@
 // What a simulated device is like: its options, their defaults, and the environment variables that stand in for options left out.
-import { type Checks, type LaunchCounters, type Limits, PtxMachine } from "../ptx/interpreter/index.js";
+import { rejectUnknown } from "../core/known-fields.js";
+import { type Checks, type LaunchCounters, type Limits, PtxMachine, rejectUnknownChecks } from "../ptx/interpreter/index.js";
 
 /** A launch that has run, as `onLaunch` is told of it. */
 export interface LaunchReport {
@@ -93,8 +94,15 @@ function capabilityOf(given: string): Capability {
   throw new RangeError(`capability of the simulated device is ${JSON.stringify(given)}; it takes one of ${known}`);
 }
 
+const optionFields: readonly (keyof SimulatedDriverOptions)[] = [
+  ...(["capability", "devices", "multiprocessors", "memoryBytes", "launchBytes", "checks", "limits"] as const),
+  ...(["driverVersion", "print", "onLaunch"] as const),
+];
+
 /** @throws RangeError naming the option or variable that cannot be. */
 export function resolveOptions(options: SimulatedDriverOptions): Simulation {
+  rejectUnknown(options, optionFields, "the simulated device");
+  rejectUnknownChecks(options);
   const { limits = {} } = options;
   const limit = (name: "idlePolls" | "idleSteps" | "steps" | "stackBytes", variable: string) => {
     const value = wholeNumber(`limits.${name}`, limits[name], variable, 1, Number.POSITIVE_INFINITY);

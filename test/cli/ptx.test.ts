@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { ptxOfKernel } from "../../src/cli/commands/ptx.js";
+import { UsageError } from "../../src/cli/exit.js";
 import { runPtxFile } from "../../src/cli/commands/ptx-run.js";
 import { presetSizes } from "../../src/cli/commands/ptx-options.js";
 import { classShares, gemmTiled, generateKernel, persistentGrid, presets, PtxModule } from "../../src/ptx/index.js";
@@ -64,8 +65,15 @@ describe("spillway ptx", () => {
   });
 
   it("takes one row and one head where none are said", () => {
-    for (const name of ["softmax", "layerNorm", "rmsNorm"])
-      expect(ptxOfKernel(name, { target: "sm_80", dim: "5", hiddenSize: "5" })).toContain(".entry");
+    expect(ptxOfKernel("softmax", { target: "sm_80", dim: "5" })).toContain(".entry");
+    for (const name of ["layerNorm", "rmsNorm"]) expect(ptxOfKernel(name, { target: "sm_80", hiddenSize: "5" })).toContain(".entry");
+  });
+
+  it("refuses an option that the kernel does not have, and takes the switches of every kernel where they are not given", () => {
+    expect(() => ptxOfKernel("softmax", { target: "sm_80", dim: "5", heads: "4" })).toThrow(
+      new UsageError('kernel softmax: unknown field "heads"; known fields are kind, rows, dim, form'),
+    );
+    expect(ptxOfKernel("softmax", { target: "sm_80", dim: "5", affine: true })).toContain(".entry");
   });
 
   it("refuses unknown kernels and targets, and sizes that are missing or no numbers", () => {

@@ -195,3 +195,16 @@ describe("races between blocks", () => {
     }
   });
 });
+
+it("a device that a fault lost and that is still held says so when it is opened again, and opens when it was let go", () => {
+  const { driver, context } = opened();
+  const wrong = context.load(`${header}.visible .entry wrong() { trap; }`).kernel("wrong", []);
+  const stream = context.stream();
+  stream.launch(wrong, { grid: 1, block: 1 });
+  expect(() => stream.sync()).toThrow("trap");
+  expect(() => openDevice({ driver })).toThrow(
+    /cuStreamCreateWithPriority: .*; an earlier fault lost the context of device 0, which something here still holds: dispose that, and open the device again$/,
+  );
+  context.dispose();
+  openDevice({ driver }).dispose();
+});

@@ -52,8 +52,9 @@ export function ptxOfKernel(name: string, flags: PtxFlags): string {
     if (text === "" || !Number.isFinite(value)) throw new UsageError(`${field} is ${JSON.stringify(text)}; it takes a number`);
     shape[field] = value;
   }
-  for (const field of [...Object.keys(kernelWords), ...Object.keys(kernelSwitches), "affine"])
+  for (const field of [...Object.keys(kernelWords), ...Object.keys(kernelSwitches)])
     if (flags[field] !== undefined) shape[field] = flags[field];
+  if (flags.affine === false) shape["affine"] = false;
   if (!Object.hasOwn(targets, flags.target))
     throw new UsageError(`target is ${JSON.stringify(flags.target)}; it takes one of ${Object.keys(targets).join(", ")}`);
   const base = (kernelKinds as readonly string[]).includes(kernelName) ? { kind: kernelName } : presetShape(kernelName as Preset, shape);

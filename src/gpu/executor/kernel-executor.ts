@@ -1,5 +1,6 @@
 // The standard kernels on host arrays, and kernels of one's own beside them. On memory that is on the device already they are `standard`.
 
+import { rejectUnknown } from "../../core/known-fields.js";
 import { suggestion } from "../../core/near-names.js";
 import type { DeviceBuffer } from "../buffer.js";
 import type { CompileOptions } from "../compile-options.js";
@@ -47,6 +48,7 @@ export class KernelExecutor implements Disposable {
 
   /** Opens a device, or stands on one that is open. @throws as `openDevice`. */
   constructor(device: GpuDevice | DeviceSource = 0, options: ExecutorOptions = {}) {
+    rejectUnknown(options, ["blas"], "KernelExecutor");
     this.compute = new GpuCompute(device);
     this.device = this.compute.device;
     this.standard = new StandardKernels(this.device, options);

@@ -1,4 +1,5 @@
 // A PTX module: kernels for one target, checked and printed. The same program gives the same bytes, always.
+import { rejectUnknown } from "../../core/known-fields.js";
 import { PtxBuildError } from "./errors.js";
 import { type Instruction, instructionText, type Item, registersRead, registersWritten, type Statement } from "./instruction.js";
 import { type LaunchBounds, PtxKernel } from "./kernel.js";
@@ -24,8 +25,10 @@ export class PtxModule {
   readonly addressSize = 64;
   private readonly kernels: PtxKernel[] = [];
 
-  /** @throws PtxBuildError for an unknown target or a PTX version before 6.0. */
-  constructor({ target = "sm_75", version, addressSize = 64 }: ModuleOptions = {}) {
+  /** @throws PtxBuildError for an unknown target or a PTX version before 6.0; RangeError for an unknown option. */
+  constructor(options: ModuleOptions = {}) {
+    rejectUnknown(options, ["target", "version", "addressSize"], "PtxModule");
+    const { target = "sm_75", version, addressSize = 64 } = options;
     targetFacts(target);
     if (addressSize !== 64) throw new PtxBuildError(`addressSize is ${addressSize}; it takes 64`);
     if (version !== undefined && !(version[0] >= 6 && Number.isInteger(version[0]) && Number.isInteger(version[1])))

@@ -7,7 +7,7 @@ import { PtxProgram } from "./program.js";
 import { Access } from "./run/access.js";
 import { BarrierObjects } from "./run/barrier-object.js";
 import { type Allocation, DeviceMemory, globalHigh, shadow } from "./run/memory.js";
-import { defaultChecks, type Checks, defaultLimits, type Limits } from "./run/options.js";
+import { defaultChecks, type Checks, defaultLimits, type Limits, rejectUnknownChecks } from "./run/options.js";
 
 /** Memory, checks and limits of a machine. */
 export interface MachineOptions {
@@ -69,8 +69,9 @@ export class PtxMachine {
   nanoseconds = 0;
   private launches = 0;
 
-  /** Reserves the memory. @throws LaunchError on sizes that are not above 0, or 2 GiB or more together */
+  /** Reserves the memory. @throws LaunchError on sizes that are not above 0, or 2 GiB or more together; RangeError for a check or limit that there is not */
   constructor(options: MachineOptions = {}) {
+    rejectUnknownChecks(options);
     this.checks = { ...defaultChecks, ...options.checks };
     this.limits = { ...defaultLimits, ...options.limits };
     this.sharedBytesPerBlock = options.sharedBytesPerBlock ?? 232_448;

@@ -1,4 +1,5 @@
 // Every kernel that can be generated, by kind: its name before it is made, and presets for common uses.
+import { unknownField } from "../../core/known-fields.js";
 import { PtxBuildError } from "../builder/index.js";
 import { attention, attentionName, type AttentionShape } from "./attention.js";
 import {
@@ -81,9 +82,20 @@ export function kernelName(type: KernelType): string {
   return entryOf(type).name(type);
 }
 
-/** Makes a kernel. @throws PtxBuildError, PtxTargetError */
+/** Makes a kernel. @throws PtxBuildError, also for a field that a kernel of this kind does not have; PtxTargetError */
 export function generateKernel(type: KernelType, options: GeneratorOptions = {}): GeneratedKernel {
-  return entryOf(type).make(type, options);
+  const { make } = entryOf(type);
+  const read = new Set(["kind"]);
+  const watched = new Proxy(type, {
+    get(target, field) {
+      if (typeof field === "string") read.add(field);
+      return Reflect.get(target, field);
+    },
+  });
+  const kernel = make(watched, options);
+  for (const [field, value] of Object.entries(type))
+    if (value !== undefined && !read.has(field)) throw new PtxBuildError(unknownField(field, [...read]), type.kind);
+  return kernel;
 }
 
 /** Kernel types for common uses. */

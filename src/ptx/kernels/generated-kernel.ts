@@ -1,4 +1,5 @@
 // What a generator of kernels gives: PTX with all that a launch needs to know. It launches nothing.
+import { rejectUnknown } from "../../core/known-fields.js";
 import {
   type KernelResources,
   type LaunchBounds,
@@ -60,7 +61,9 @@ interface Shape {
 }
 
 /** Builds, checks and prints one kernel. @throws PtxBuildError, PtxTargetError */
-export function generate(shape: Shape, { target = "sm_75" }: GeneratorOptions, body: (k: PtxKernel) => void): GeneratedKernel {
+export function generate(shape: Shape, options: GeneratorOptions, body: (k: PtxKernel) => void): GeneratedKernel {
+  rejectUnknown(options, ["target"], "generateKernel");
+  const { target = "sm_75" } = options;
   const { name, grid, block, minBlocks, cluster, cooperative = false } = shape;
   const module = new PtxModule({ target });
   const bounds: LaunchBounds = {
