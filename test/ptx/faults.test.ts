@@ -93,6 +93,38 @@ describe("race checks", () => {
   });
 });
 
+describe("words that all lanes of a warp load together", () => {
+  /** The second warp, which comes to the barrier last and goes on first, loads four words, twice, then a thread stores one of them; `count` words are loaded at once. */
+  const launch = (count: 1 | 4, stores: number, word: number, between: string) => {
+    const load = count === 4 ? "ld.shared.v4.u32 {%a, %b, %c, %d}, [%s];" : `ld.shared.u32 %a, [%s+${4 * word}];`;
+    const bench = new Bench(`.version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k()
+{ .reg .b32 %s, %t, %a, %b, %c, %d; .reg .pred %one, %second, %thread; .shared .align 16 .b8 tile[16];
+  mov.u32 %s, tile; mov.u32 %t, %tid.x; setp.eq.u32 %one, %t, 0; setp.ge.u32 %second, %t, 32; setp.eq.u32 %thread, %t, ${stores};
+  @%one st.shared.v4.u32 [%s], {%t, %t, %t, %t};
+  bar.sync 0;
+  @%second ${load}
+  @%second ${load}
+  ${between}
+  @%thread st.shared.u32 [%s+${4 * word}], 7; ret; }`);
+    bench.run("k", { grid: 1, block: 64 }, []);
+  };
+  const cases = ([1, 4] as const).flatMap((count) => [0, 3].flatMap((word) => [5, 37].map((stores) => [count, word, stores] as const)));
+
+  it.each(cases)("are told of, %i at once, where word %i is stored by thread %i", (count, word, stores) => {
+    expect(simulationError(() => launch(count, stores, word, ""))).toMatchObject({
+      kind: "race",
+      message: expect.stringContaining(
+        `race on shared byte ${4 * word}: this thread writes what other lanes of warp 1 read with no barrier between`,
+      ),
+      site: { thread: { x: stores } },
+    });
+  });
+
+  it.each(cases)("are no race, %i at once, where a barrier comes before word %i is stored by thread %i", (count, word, stores) => {
+    launch(count, stores, word, "bar.sync 0;");
+  });
+});
+
 describe("stores that conflict and are no race", () => {
   it("are those of equal bytes", () => {
     const launch = (wrong: number) => bench.run("equal_stores", { grid: 1, block: 64 }, [output(new Float32Array(64)), wrong]);

@@ -168,14 +168,16 @@ function raceCheck(e: Emitter, address: string, bytes: number, mode: number): st
   const stores = (mode & 3) !== accessModes.read;
   if (bytes < 4 || (strong && stores)) return `${strong ? "raceStrong" : "raceBytes"}(w,l,${site},${address},${bytes},${stores});`;
   const word = e.temporary();
-  const checks: string[] = [`${word}=(${address}>>>2)+tagBase;`];
-  for (let k = 0; k < bytes / 4; k++) {
-    const at = k === 0 ? word : `${word}+${k}`;
-    if (strong) checks.push(`if(writers[${at}]>=ordered)raceStrong(w,l,${site},${address}+${4 * k},4,false);`);
-    else if (!stores) checks.push(`if(writers[${at}]>=ordered||readers[${at}]!==tag+l)raceRead(w,l,${site},${at});`);
-    else checks.push(`if(writers[${at}]!==tag+l||readers[${at}]>=ordered)raceWrite(w,l,${site},${at});`);
+  const words = Array.from({ length: bytes / 4 }, (_, k) => (k === 0 ? word : `${word}+${k}`));
+  let check: string;
+  if (strong) check = words.map((at, k) => `if(writers[${at}]>=ordered)raceStrong(w,l,${site},${address}+${4 * k},4,false);`).join("");
+  else if (stores) check = words.map((at) => `if(writers[${at}]!==tag+l||readers[${at}]>=ordered)raceWrite(w,l,${site},${at});`).join("");
+  else {
+    const reader = e.temporary();
+    const news = words.map((at) => `writers[${at}]>=ordered||((${reader}=readers[${at}])!==tag+l&&${reader}!==w.lanesTag)`);
+    check = `if(${news.join("||")})${words.length === 1 ? `raceRead(w,l,${site},${word})` : `raceReads(w,l,${site},${word},${words.length})`};`;
   }
-  return checks.join("");
+  return `${word}=(${address}>>>2)+tagBase;${check}`;
 }
 
 /** Puts a loaded value of a type into a register that may be wider. `at` is an expression of the byte index. */

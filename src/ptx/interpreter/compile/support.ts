@@ -35,6 +35,8 @@ export function makeSupport(memory: DeviceMemory, access: Access, objects: Barri
     copyBulk: access.copyBulk(objects),
     isReadOnly: (place: number): boolean => memory.shadowBytes[place] === shadow.constant,
     raceRead: (warp: Warp, lane: number, site: number, word: number): void => warp.launch.races.read(warp, lane, site, word),
+    raceReads: (warp: Warp, lane: number, site: number, word: number, count: number): void =>
+      warp.launch.races.readAll(warp, lane, site, word, count),
     raceWrite: (warp: Warp, lane: number, site: number, word: number): void => warp.launch.races.write(warp, lane, site, word),
     raceBytes: (warp: Warp, lane: number, site: number, address: number, bytes: number, stores: boolean): void =>
       warp.launch.races.narrow(warp, lane, site, address, bytes, stores),

@@ -4,7 +4,7 @@
 import type { Warp } from "./warp.js";
 
 /** Who, besides a thread number: several lanes of warp w are 1024 + w, several warps are `severalWarps`. */
-const severalLanes = 1024;
+export const severalLanes = 1024;
 const severalWarps = 1056;
 const who = 2047;
 
@@ -41,12 +41,15 @@ export class Accesses {
 
   /** A load by a lane of a warp. Gives the store that it conflicts with. */
   load(at: number, warp: Warp, lane: number): Conflict | undefined {
+    const { ordered } = warp;
     const thread = 32 * warp.index + lane;
-    const stored = this.unorderedStore(at, warp, thread);
-    if (stored !== 0) return { tag: stored, stored: true };
+    if (this.writers[at]! >= ordered || this.strong[at]! >= ordered) {
+      const stored = this.unorderedStore(at, warp, thread);
+      if (stored !== 0) return { tag: stored, stored: true };
+    }
     const reader = this.readers[at]!;
     const name = reader & who;
-    if (reader < warp.ordered || name === thread) {
+    if (reader < ordered || name === thread) {
       this.readers[at] = warp.tag + lane;
       return undefined;
     }

@@ -15,10 +15,12 @@ interface Waiting {
 
 /** Groups of a warp that wait at a barrier and have not been counted yet. */
 function uncounted(warp: Warp, id: number): Waiting[] {
-  return warp.groups.flatMap((group) => {
+  const found: Waiting[] = [];
+  for (const group of warp.groups) {
     const { wait } = group;
-    return wait?.kind === "barrier" && wait.id === id && !wait.arrived ? [{ group, wait }] : [];
-  });
+    if (wait?.kind === "barrier" && wait.id === id && !wait.arrived) found.push({ group, wait });
+  }
+  return found;
 }
 
 /** A group comes to a barrier. True if it goes on at once. */

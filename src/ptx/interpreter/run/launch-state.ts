@@ -9,7 +9,7 @@ import type { Checks, Limits } from "./options.js";
 import { Races } from "./races.js";
 import { ConflictingStores } from "./stores.js";
 import { UnwrittenValues } from "./unwritten.js";
-import type { Warp } from "./warp.js";
+import type { Warp, WarpThreads } from "./warp.js";
 
 /** Bytes that the registers of all threads on the device may take together. */
 export const mostRegisterBytes = 2 ** 29;
@@ -45,6 +45,8 @@ export class LaunchState {
   readonly races: Races;
   readonly stores: ConflictingStores;
   readonly values = new UnwrittenValues();
+  /** Thread indices, by a warp's place in its block. */
+  readonly threads: WarpThreads[] = [];
   /** Lets the other threads go on, and tells whether one writes a byte, or races; set by what runs the grid. */
   writtenLater: ((warp: Warp, place: number) => boolean | SimulationError) | undefined;
   /** Undefined where that check is off. */

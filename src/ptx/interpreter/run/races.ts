@@ -124,11 +124,11 @@ export class Races {
       for (const each of block.warps) {
         each.time = 1;
         each.seen.fill(0);
-        each.tag = (1 << 11) | (32 * each.index);
+        each.retag();
         each.ordered = 0;
       }
     }
-    warp.tag = (warp.time << 11) | (32 * warp.index);
+    warp.retag();
     let least = Number.MAX_SAFE_INTEGER;
     for (let v = 0; v < warp.seen.length; v++) least = Math.min(least, warp.seen[v]!);
     warp.ordered = (least + 1) << 11;
@@ -163,6 +163,13 @@ export class Races {
     }
     const conflict = this.words.load(word, warp, lane);
     if (conflict !== undefined) this.refuse(warp, lane, site, word, 0, 4, conflict, false);
+  }
+
+  /** Reads of `count` words in a row. */
+  readAll(warp: Warp, lane: number, site: number, first: number, count: number): void {
+    const { words } = this;
+    for (let word = first; word < first + count; word++)
+      if (words.writers[word]! >= warp.ordered || words.readers[word] !== warp.lanesTag) this.read(warp, lane, site, word);
   }
 
   /** A store; `arrives`: what it stores comes later, and counts as other bytes than those there. */

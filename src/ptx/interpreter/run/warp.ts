@@ -1,6 +1,8 @@
 // What compiled code sees of a warp: register views, thread indices, memory windows, race tags. Control flow is kept as groups of lanes that
 // are at one place; the scheduler moves them.
 import type { PtxInstruction } from "../types.js";
+import type { Index3 } from "../errors.js";
+import { severalLanes } from "./accesses.js";
 import type { AsyncCopies } from "./async-copies.js";
 import type { AsyncProducts } from "./async-products.js";
 import type { Collective } from "../compile/collective.js";
@@ -76,11 +78,23 @@ export interface Group {
   last: number;
 }
 
+/** Thread indices of a warp's lanes. */
+export interface WarpThreads {
+  readonly x: Int32Array;
+  readonly y: Int32Array;
+  readonly z: Int32Array;
+}
+
+function threadsOf({ x, y }: Index3, warp: number): WarpThreads {
+  const along = (axis: (thread: number) => number): Int32Array => Int32Array.from({ length: 32 }, (_, lane) => axis(32 * warp + lane));
+  return { x: along((t) => t % x), y: along((t) => Math.floor(t / x) % y), z: along((t) => Math.floor(t / (x * y))) };
+}
+
 export class Warp {
   readonly index: number;
   readonly block: BlockState;
   readonly launch: LaunchState;
-  readonly thread: { x: Int32Array; y: Int32Array; z: Int32Array };
+  readonly thread: WarpThreads;
   readonly sharedBase: number;
   readonly sharedBytes: number;
   readonly localBase: number;
@@ -114,7 +128,9 @@ export class Warp {
   time = 1;
   readonly seen: Int32Array;
   releasesSeen = 0;
-  tag: number;
+  tag = 0;
+  /** The tag of several lanes at once. */
+  lanesTag = 0;
   ordered = 0;
   /** Copies of cp.async under way; undefined before the first. */
   copies: AsyncCopies | undefined;
@@ -134,8 +150,7 @@ export class Warp {
     this.launch = launch;
     const { x, y, z } = block.blockSize;
     const count = Math.min(32, x * y * z - 32 * index);
-    const tid = (axis: (linear: number) => number): Int32Array => Int32Array.from({ length: 32 }, (_, l) => axis(32 * index + l));
-    this.thread = { x: tid((t) => t % x), y: tid((t) => Math.floor(t / x) % y), z: tid((t) => Math.floor(t / (x * y))) };
+    this.thread = launch.threads[index] ??= threadsOf(block.blockSize, index);
     this.lanes = count === 32 ? -1 : (1 << count) - 1;
     this.live = this.lanes;
     this.sharedBase = block.sharedBase;
@@ -147,11 +162,17 @@ export class Warp {
     this.readers = launch.races.words.readers;
     this.tagBase = block.tagBase;
     this.seen = new Int32Array(block.warpCount);
-    this.tag = (this.time << 11) | (32 * index);
+    this.retag();
     const frame = new Frame(entry, undefined, -1, 0, [], count);
     launch.keepRegisters(entry.registerBytes);
     this.groups = [{ frame, segment: 0, mask: this.lanes, wait: undefined, last: -1 }];
     this.enter(frame);
+  }
+
+  /** Makes the tags of what the warp does from now on. */
+  retag(): void {
+    this.tag = (this.time << 11) | (32 * this.index);
+    this.lanesTag = (this.time << 11) | (severalLanes + this.index);
   }
 
   /** Makes a frame's registers the ones compiled code works on. */
