@@ -803,6 +803,23 @@ export const instructionCases: readonly InstructionCase[] = [
     ],
   },
   { code: "fma.rn.bf16x2 %d, %a, %b, %c;", widths: [32, 32, 32, 32], rows: [[0x3f804000, 0x40004000, 0x3f803f80, 0x404040a0]] },
+  // 9.7.9.3 moves of vectors
+  { code: "{ .reg .b16 %x, %y; mov.b32 {%x, %y}, %a; mov.b32 %d, {%y, %x}; }", widths: [32, 32], rows: [[0x12345678, 0x56781234]] },
+  {
+    code: "{ .reg .b32 %x, %y; mov.v2.b32 {%x, %y}, {%a, %b}; mov.v2.b32 {%x, %y}, {%y, %x}; mov.b64 %d, {%x, %y}; }",
+    widths: [64, 32, 32],
+    rows: [[1, 2, 0x100000002n]],
+  },
+  {
+    code: "{ .reg .b8 %x, %y, %z, %w; mov.b32 {%x, %y, %z, _}, %a; mov.b32 {_, _, _, %w}, %a; mov.b32 %d, {%w, %x, %z, %y}; }",
+    widths: [32, 32],
+    rows: [[0x44332211, 0x22331144]],
+  },
+  {
+    code: "{ .reg .v4 .u32 %x; mov.v4.u32 %x, %ntid; mov.b64 %d, {%x.y, %x.w}; }",
+    widths: [64, 32],
+    rows: [[0, 1]],
+  },
   // 9.7.18 video
   {
     code: "vabsdiff4.u32.u32.u32.add %d, %a, %b, %c;",

@@ -8,6 +8,7 @@ import { PtxMachine } from "../../src/ptx/interpreter/index.js";
 
 /** Taken here alone: what they say is computed, and ptxas for sm_90 has no form for it. */
 const onlyHere = [
+  /^mov\.b64 \{.*, %tid\.x;$/,
   /^cvt(\.\w+)*\.sat\.[us]\d+\.[us]\d+ /,
   /^cvt\..*bf16/,
   /^redux\.sync\.(min|max)(\.NaN|\.abs)?\.f32 /,
@@ -18,6 +19,10 @@ const onlyHere = [
 const onlyThere = [
   /^fma\.r[zmp]\..*bf16/,
   /^madc\.hi\.sat\.s32 /,
+  // One register for several, and a vector that lacks an element.
+  /^mov\.v[24]\.\w+ \{[^}]*\}, [^{]/,
+  /^mov\..* .*_\};$/,
+  /^mov\.b128 .*, 0;$/,
   /^rcp\.r[nzmp]\.ftz\.f64 /,
   /^set\.\w+\.bf16\.f16 /,
   /^testp\.f(32|64) /,
@@ -116,6 +121,22 @@ add("selp", (m, t) => `selp${m}.${t} ${reg(t, 1)}, ${reg(t, 2)}, ${reg(t, 3)}, %
 for (const of of ["s32", "f32"])
   add(`slct ${of}`, (m, t) => `slct${m}.${t}.${of} ${reg(t, 1)}, ${reg(t, 2)}, ${reg(t, 3)}, %r4;`, ["ftz", "sat"], 1);
 add("mov", same("mov", 2), ["sat"], 1);
+for (const op of ["add", "sub", "mul", "fma"])
+  add(`${op} of pairs below sm_100`, (m) => `${op}${m}.f32x2 %d1, %d2, %d3${op === "fma" ? ", %d4" : ""};`, ["rn", "ftz"], 2, ["f32x2"]);
+const sizes = { b: "%b", h: "%h", r: "%r", d: "%d", f: "%f" };
+const vectors = Object.values(sizes).flatMap((name) =>
+  [1, 2, 3, 4, 8].flatMap((count) => {
+    const names = Array.from({ length: count }, (_, k) => name + ((k % 8) + 1));
+    return [names, names.slice(1).concat("_"), names.map(() => "_")].map((list) => `{${list.join(", ")}}`);
+  }),
+);
+const sources = ["%h1", "%r1", "%d1", "%q1", "%f1", "%tid", "%tid.x", "0"];
+const pairs = vectors.flatMap((vector) => [
+  ...sources.flatMap((one) => [`${vector}, ${one}`, `${one}, ${vector}`]),
+  `${vector}, ${vector}`,
+]);
+for (const t of ["b16", "u16", "b32", "u32", "f32", "b64", "s64", "b128", "pred"])
+  add(`mov.${t} of vectors`, (m, form) => `mov${m}.${t} ${form};`, ["v2", "v4"], 1, pairs);
 for (const from of ["u8", "s8", "u16", "s32", "u32", "u64", "s64", "f16", "bf16", "f32", "f64"])
   add(
     `cvt ${from}`,
@@ -181,7 +202,7 @@ add("fence", (m) => `fence${m};`, ["sc", "acq_rel", "acquire", "release", "cta",
 add("membar", (m) => `membar${m};`, ["cta", "gl", "sys", "gpu"], 2, ["b32"]);
 
 const head =
-  ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n.reg .b16 %h<9>; .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .pred %p<9>;\n";
+  ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n.reg .b8 %b<9>; .reg .b16 %h<9>; .reg .f32 %f<9>; .reg .b128 %q<9>; .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .pred %p<9>;\n";
 const source = join(mkdtempSync(join(tmpdir(), "spillway-spellings-")), "a.ptx");
 
 /** Which lines ptxas takes: those that it names are left out until it names none. */

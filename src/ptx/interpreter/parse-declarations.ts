@@ -1,7 +1,15 @@
 // Reads variable declarations: state space, alignment, type, name, dimensions and initialiser. Registers and functions are read elsewhere.
 import { bitsAs, parseConstant, parseInteger } from "./constant.js";
 import type { Cursor } from "./cursor.js";
-import { isScalarType, type PtxInitialValue, type PtxVariable, type ScalarType, type StateSpace, scalarBytes } from "./types.js";
+import {
+  instructionTypes,
+  isScalarType,
+  type PtxInitialValue,
+  type PtxVariable,
+  type ScalarType,
+  type StateSpace,
+  scalarBytes,
+} from "./types.js";
 
 const spaces: readonly string[] = ["global", "const", "shared", "local", "param"];
 /** Bytes of a variable: more than any device has. */
@@ -14,6 +22,7 @@ export function isStateSpace(name: string): name is StateSpace {
 export function parseScalarType(cursor: Cursor): ScalarType {
   const { kind, text } = cursor.token;
   if (kind !== "dotted" || !isScalarType(text)) throw cursor.fail("expected a scalar type");
+  if (instructionTypes.includes(text)) throw cursor.fail(`instructions alone are of .${text}`);
   cursor.advance();
   return text;
 }

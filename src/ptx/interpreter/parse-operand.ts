@@ -1,10 +1,10 @@
 // Reads the operands of an instruction and finds what their names mean. Names that are not known yet (labels) are settled when the function has
 // been read.
-import { isSpecialRegister } from "./compile/special.js";
+import { isSpecialRegister, isVector } from "./compile/special.js";
 import { atConstant, parseConstant, parseInteger } from "./constant.js";
 import type { Cursor } from "./cursor.js";
 import type { Token } from "./lexer.js";
-import { elementOf, type Scope } from "./scope.js";
+import { axes, elementOf, type Scope } from "./scope.js";
 import type { PtxOperand, PtxVariable } from "./types.js";
 
 /** A name whose meaning waits for the end of the function. */
@@ -102,6 +102,8 @@ export class OperandParser {
     }
     if (name.startsWith("%")) {
       const full = suffixed ? `${name}.${cursor.advance().text}` : name;
+      if (isVector(full.slice(1)))
+        return { kind: "vector", elements: axes.map((axis) => ({ kind: "special", name: `${full.slice(1)}.${axis}` })) };
       if (!isSpecialRegister(full.slice(1))) throw cursor.fail("no such register is declared here", token);
       return { kind: "special", name: full.slice(1) };
     }

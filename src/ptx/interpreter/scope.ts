@@ -8,7 +8,7 @@ interface Declared {
   readonly count: number | undefined;
 }
 
-const axes = ["x", "y", "z", "w"];
+export const axes = ["x", "y", "z", "w"];
 /** No number of a register has more digits. */
 const mostDigits = 10;
 

@@ -24,6 +24,7 @@ export type ScalarType =
   | "u64"
   | "s64"
   | "f64"
+  | "f32x2"
   | "b128";
 
 /** Bytes of each scalar type; a predicate has none in memory. */
@@ -50,12 +51,16 @@ export const scalarBytes: Readonly<Record<ScalarType, number>> = {
   u64: 8,
   s64: 8,
   f64: 8,
+  f32x2: 8,
   b128: 16,
 };
 
 export function isScalarType(name: string): name is ScalarType {
   return Object.hasOwn(scalarBytes, name);
 }
+
+/** Types that instructions alone are of: registers and variables are not declared of them. */
+export const instructionTypes: readonly ScalarType[] = ["bf16", "tf32", "bf16x2", "u16x2", "s16x2", "f32x2"];
 
 /** Where a variable lives. */
 export type StateSpace = "global" | "const" | "shared" | "local" | "param";

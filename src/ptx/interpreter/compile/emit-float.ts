@@ -49,25 +49,44 @@ function quotient(mode: string | undefined, a: string, b: string, type: ScalarTy
   return isDouble(type) ? `${a}/${b}` : `Math.fround(${a}/${b})`;
 }
 
-function binary(e: Emitter, operator: string, exactName: string): void {
-  const type = e.type(both);
-  const mode = directed(e);
-  const [a, b] = [readFloat(e, e.operand(1), type), readFloat(e, e.operand(2), type)];
-  let value: string;
-  if (mode !== undefined) {
-    const second = operator === "-" ? `-(${b})` : b;
-    value = `${exactName}(${a},${second},${format(type)},"${mode}")`;
-  } else value = isDouble(type) ? `${a}${operator}${b}` : `Math.fround(${a}${operator}${b})`;
-  writeFloat(e, e.operand(0), value, type, true);
+/** A sum or a product, rounded once. `mode`: as `directed` gives it. */
+type Rounded = (values: readonly string[], type: ScalarType, mode: string | undefined) => string;
+
+function rounded(operator: "+" | "-" | "*"): Rounded {
+  const name = operator === "*" ? "exactMul" : "exactAdd";
+  return ([a, b], type, mode) => {
+    if (mode !== undefined) return `${name}(${a},${operator === "-" ? `-(${b})` : b},${format(type)},"${mode}")`;
+    return isDouble(type) ? `${a}${operator}${b}` : `Math.fround(${a}${operator}${b})`;
+  };
 }
 
-function fma(e: Emitter): void {
-  const type = e.type(both);
-  const mode = rounding(e);
-  const [a, b, c] = [1, 2, 3].map((k) => readFloat(e, e.operand(k), type));
-  const value =
-    mode !== undefined ? `exactFma(${a},${b},${c},${format(type)},"${mode}")` : `${isDouble(type) ? "fma64" : "fma32"}(${a},${b},${c})`;
-  writeFloat(e, e.operand(0), value, type, true);
+const fused: Rounded = ([a, b, c], type, mode) =>
+  mode !== undefined ? `exactFma(${a},${b},${c},${format(type)},"${mode}")` : `${isDouble(type) ? "fma64" : "fma32"}(${a},${b},${c})`;
+
+/** An instruction that rounds once: of two operands, or of three if it must say how it rounds. */
+function once(operation: Rounded): Handler {
+  return (e) => {
+    const type = e.type(both);
+    const mode = operation === fused ? rounding(e) : directed(e);
+    const values = (operation === fused ? [1, 2, 3] : [1, 2]).map((k) => readFloat(e, e.operand(k), type));
+    writeFloat(e, e.operand(0), operation(values, type, mode), type, true);
+  };
+}
+
+/** The same of the two binary32 values in 64 bits. */
+function pairwise(operation: Rounded): Handler {
+  return (e) => {
+    const type = e.type(["f32x2"]);
+    if (e.context.architecture < 100) throw e.unsupported(`.${type} is there from .target sm_100 on`);
+    const mode = operation === fused ? rounding(e) : directed(e);
+    const flush = (value: string): string => (e.has("ftz") ? `flush32(${value})` : value);
+    const operands = (operation === fused ? [1, 2, 3] : [1, 2]).map((k) => e.halves(e.operand(k), type));
+    const [low, high] = ([0, 1] as const).map((half) => {
+      const values = operands.map((halves) => flush(`singleFromBits(${halves[half]})`));
+      return e.temporary(`singleBits(${flush(operation(values, "f32", mode))})`);
+    });
+    e.setHalves(e.operand(0), low!, high!, type);
+  };
 }
 
 /** div, also .approx and .full, whose 2 ulp the exact quotient meets. */
@@ -179,11 +198,11 @@ function testProperty(e: Emitter): void {
 }
 
 export const floatHandlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
-  ["add", (e) => binary(e, "+", "exactAdd")],
-  ["sub", (e) => binary(e, "-", "exactAdd")],
-  ["mul", (e) => binary(e, "*", "exactMul")],
-  ["fma", fma],
-  ["mad", fma],
+  ["add", once(rounded("+"))],
+  ["sub", once(rounded("-"))],
+  ["mul", once(rounded("*"))],
+  ["fma", once(fused)],
+  ["mad", once(fused)],
   ["div", divide],
   ["rcp", reciprocal],
   ["sqrt", squareRoot],
@@ -199,4 +218,11 @@ export const floatHandlers: ReadonlyMap<string, Handler> = new Map<string, Handl
   ["tanh", approximation("hyperbolicTangent", false)],
   ["copysign", copySign],
   ["testp", testProperty],
+]);
+
+export const pairHandlers: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+  ["add", pairwise(rounded("+"))],
+  ["sub", pairwise(rounded("-"))],
+  ["mul", pairwise(rounded("*"))],
+  ["fma", pairwise(fused)],
 ]);

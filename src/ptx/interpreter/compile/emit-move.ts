@@ -13,21 +13,32 @@ const bitsOf = new Map<number, ScalarType>([
   [8, "b64"],
 ]);
 
+type Vector = PtxOperand & { kind: "vector" };
+
 /** The type of each of the parts that a move puts together or takes apart. */
-function partType(e: Emitter, { elements }: PtxOperand & { kind: "vector" }, bytes: number): ScalarType {
-  const type = elements.length > 1 ? bitsOf.get(bytes / elements.length) : undefined;
+function partType(e: Emitter, { elements }: Vector, bytes: number): ScalarType {
+  const type = [1, 2, 4].includes(elements.length) ? bitsOf.get(bytes / elements.length) : undefined;
   if (type === undefined) throw e.unsupported(`${bytes} bytes are not ${elements.length} parts`);
+  const held = elements.flatMap((element) => (element.kind === "register" ? [element.register.type] : []));
+  if (held.some((each) => /^[us]/.test(each)) && held.some((each) => each.startsWith("f")))
+    throw e.unsupported("its parts are integers or floats, not both");
+  checkElements(e, elements);
   return type;
 }
 
-function pieces(e: Emitter, operand: PtxOperand & { kind: "vector" }, bytes: number): string[] {
+function checkElements(e: Emitter, elements: readonly PtxOperand[]): void {
+  if (elements.every(({ kind }) => kind === "sink")) throw e.unsupported("nothing would be moved");
+  if (elements.some(({ kind }) => kind === "variable")) throw e.unsupported("an address is no part of a vector");
+}
+
+function pieces(e: Emitter, operand: Vector, bytes: number): string[] {
   const type = partType(e, operand, bytes);
   const size = scalarBytes[type];
   if (size >= 4) return operand.elements.flatMap((element) => (size === 8 ? e.halves(element, type) : [e.word(element, type)]));
   const words: string[] = [];
   for (let at = 0; at < bytes; at += 4) {
     const parts = operand.elements.slice(at / size, (at + 4) / size).map((element, k) => {
-      const value = `(${e.word(element, type, size === 1)}&${2 ** (8 * size) - 1})`;
+      const value = `(${e.word(element, type)}&${2 ** (8 * size) - 1})`;
       return k === 0 ? value : `${value}<<${8 * size * k}`;
     });
     words.push(`(${parts.join("|")})`);
@@ -36,7 +47,7 @@ function pieces(e: Emitter, operand: PtxOperand & { kind: "vector" }, bytes: num
 }
 
 /** mov {a, b}, c: the fields of c from the lowest up. */
-function unpack(e: Emitter, to: PtxOperand & { kind: "vector" }, words: string[], bytes: number): void {
+function unpack(e: Emitter, to: Vector, words: string[], bytes: number): void {
   const type = partType(e, to, bytes);
   const size = scalarBytes[type];
   const kept = words.map((word) => e.temporary(word));
@@ -45,17 +56,45 @@ function unpack(e: Emitter, to: PtxOperand & { kind: "vector" }, words: string[]
     const at = k * size;
     if (size === 8) e.setHalves(element, kept[2 * k]!, kept[2 * k + 1]!, type);
     else if (size === 4) e.setWord(element, kept[k]!, type);
-    else e.setWord(element, `(${kept[at >> 2]}>>>${8 * (at & 3)})&${2 ** (8 * size) - 1}`, type, size === 1);
+    else e.setWord(element, `(${kept[at >> 2]}>>>${8 * (at & 3)})&${2 ** (8 * size) - 1}`, type);
   }
 }
 
 const whole: readonly ScalarType[] = ["b16", "u16", "s16", "b32", "u32", "s32", "f32", "b64", "u64", "s64", "f64"];
 
+/** mov.v2 and mov.v4: element by element, all of them read before one is written. */
+function moveElements(e: Emitter, count: number): void {
+  const type = e.type(whole);
+  const bytes = scalarBytes[type];
+  const [to, from] = [e.operand(0), e.operand(1)];
+  if (to.kind !== "vector" || from.kind !== "vector" || to.elements.length !== count || from.elements.length !== count)
+    throw e.unsupported(`.v${count} takes two vectors of ${count}`);
+  if (bytes * count > 16) throw e.unsupported(`${count} of .${type} are more than 128 bits`);
+  checkElements(e, to.elements);
+  checkElements(e, from.elements);
+  const values = from.elements.map((element) =>
+    (bytes === 8 ? e.halves(element, type) : [e.word(element, type)]).map((word) => e.temporary(word)),
+  );
+  for (const [k, element] of to.elements.entries()) {
+    const [low, high] = values[k]!;
+    if (element.kind === "sink") continue;
+    if (bytes === 8) e.setHalves(element, low!, high!, type);
+    else e.setWord(element, bytes === 2 ? `${low}&65535` : low!, type);
+  }
+}
+
 export function move(e: Emitter): void {
+  const vector = e.reading.find(["v2", "v4"]);
+  if (vector !== undefined) {
+    moveElements(e, Number(vector.slice(1)));
+    return;
+  }
   const type = e.type(["pred", ...whole, "b128"]);
   const bytes = scalarBytes[type];
   const [to, from] = [e.operand(0), e.operand(1)];
+  if (to.kind === "vector" || from.kind === "vector") e.type(["b16", "b32", "b64", "b128"]);
   if (to.kind === "vector") {
+    if (from.kind === "vector") throw e.unsupported("of two vectors, .v2 or .v4 says how many they hold");
     const words = bytes === 16 ? e.quarters(from) : bytes === 8 ? e.halves(from, type) : [e.word(from, type)];
     unpack(e, to, words, bytes);
   } else if (from.kind === "vector") {

@@ -23,6 +23,8 @@ export interface CompileContext {
   isLocal(variable: PtxVariable): boolean;
   /** Byte offset of a kernel's parameter; undefined for any other variable. */
   entryParameter(variable: PtxVariable): number | undefined;
+  /** Number of the architecture that the module is for: 90 of sm_90a. */
+  architecture: number;
   file: RegisterFile;
   floatOnly: ReadonlySet<number>;
   /** The carry flag as a register of its own, where a function uses it. */

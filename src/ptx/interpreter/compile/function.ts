@@ -234,6 +234,9 @@ export class KernelCompiler {
       isLocal: (variable) => places.has(variable) || (fn.kind === "func" && formal.has(variable)),
       entryParameter: (variable) => parameterPlaces.get(variable),
       site: (instruction) => this.site(instruction),
+      architecture: Number(
+        this.linkage.module.target.map((name) => /^sm_(\d+)/.exec(name)?.[1]).find((number) => number !== undefined) ?? 0,
+      ),
       file,
       floatOnly: floatOnly(fn, segments),
       checks: this.checks,

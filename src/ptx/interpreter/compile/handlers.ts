@@ -4,7 +4,7 @@ import { atomic } from "./emit-atomic.js";
 import { barrierObject } from "./emit-barrier-object.js";
 import { select, selectBySign, setPredicate, setValue } from "./emit-compare.js";
 import { convert } from "./emit-convert.js";
-import { floatHandlers } from "./emit-float.js";
+import { floatHandlers, pairHandlers } from "./emit-float.js";
 import { halfHandlers } from "./emit-half.js";
 import { type Handler, integerHandlers } from "./emit-integer.js";
 import { copyAsync, load, store, storeAsync } from "./emit-memory.js";
@@ -97,7 +97,8 @@ export function handlerOf(e: Emitter, instruction: PtxInstruction): Handler {
   const known = special.get(opcode);
   if (known !== undefined) return known;
   const type = lastType(modifiers);
-  const table = type === "f32" || type === "f64" ? floatHandlers : type?.includes("f") ? halfHandlers : integerHandlers;
+  const floats = type === "f32" || type === "f64" ? floatHandlers : type === "f32x2" ? pairHandlers : halfHandlers;
+  const table = type?.includes("f") ? floats : integerHandlers;
   const handler = table.get(opcode);
   if (handler !== undefined) return handler;
   e.begin(instruction);

@@ -53,7 +53,12 @@ const others =
 
 /** True for the name, without its %, of a special register that is modelled. */
 export function isSpecialRegister(name: string): boolean {
-  return blockFields.has(name) || laneMasks.has(name) || others.test(name);
+  return blockFields.has(name) || laneMasks.has(name) || others.test(name) || (name.endsWith(".w") && isVector(name.slice(0, -2)));
+}
+
+/** True for a register of four elements, `tid` and its kin. The last one holds nothing. */
+export function isVector(name: string): boolean {
+  return name === "tid" || blockFields.has(`${name}.x`);
 }
 
 /** Expressions for the two halves of a special register. */
