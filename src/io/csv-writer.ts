@@ -1,5 +1,7 @@
 // Writes a matrix as comma-separated text. Every number is the shortest decimal that reads back as the same binary64.
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
+import { describe, quoted } from "../core/text.js";
+import { checkFields } from "../reservoir/validate.js";
 import { AtomicFile } from "./atomic.js";
 
 /** Names, text columns and the delimiter of what is written. */
@@ -23,12 +25,23 @@ export async function writeCsv(path: string, matrix: MatrixLike, options: CsvWri
   const first = lines.next();
   const file = await AtomicFile.create(path);
   const encoder = new TextEncoder();
-  if (!first.done) await file.write(encoder.encode(first.value));
-  for (const piece of lines) await file.write(encoder.encode(piece));
+  try {
+    if (!first.done) await file.write(encoder.encode(first.value));
+    for (const piece of lines) await file.write(encoder.encode(piece));
+  } catch (error) {
+    await file.abort();
+    throw error;
+  }
   await file.commit();
 }
 
-function* pieces(matrix: Matrix, { columns, text = {}, delimiter = "," }: CsvWriteOptions): Generator<string> {
+const delimiters = [",", ";", "\t"];
+
+function* pieces(matrix: Matrix, options: CsvWriteOptions): Generator<string> {
+  checkFields(options, ["columns", "text", "delimiter"] satisfies (keyof CsvWriteOptions)[]);
+  const { columns, text = {}, delimiter = "," } = options;
+  if (!delimiters.includes(delimiter))
+    throw new RangeError(`delimiter is ${describe(delimiter)}; it takes ${delimiters.map(quoted).join(", ")}`);
   const names = Object.keys(text);
   if (columns && columns.length !== matrix.cols) {
     throw new RangeError(`columns holds ${columns.length} names; the matrix has ${matrix.cols} columns`);
@@ -39,7 +52,11 @@ function* pieces(matrix: Matrix, { columns, text = {}, delimiter = "," }: CsvWri
   }
   let piece = columns ? `${[...names, ...columns].map((name) => escaped(name, delimiter)).join(delimiter)}\n` : "";
   for (let r = 0; r < matrix.rows; r++) {
-    const cells = names.map((name) => escaped(text[name]![r]!, delimiter));
+    const cells = names.map((name) => {
+      const cell = text[name]![r];
+      if (typeof cell !== "string") throw new TypeError(`text column ${quoted(name)}: row ${r} is ${describe(cell)}; it takes a text`);
+      return escaped(cell, delimiter);
+    });
     for (let c = 0; c < matrix.cols; c++) {
       const value = matrix.data[r * matrix.cols + c]!;
       cells.push(Object.is(value, -0) ? "-0" : String(value));

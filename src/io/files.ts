@@ -12,7 +12,8 @@ export async function readBytes(path: string): Promise<Uint8Array> {
     try {
       const stat = await file.stat();
       if (stat.isDirectory()) throw Object.assign(new Error("EISDIR"), { code: "EISDIR" });
-      return await readAll(file, stat.isFile() ? stat.size : 0);
+      // What /proc holds are files that say they have no bytes.
+      return await readAll(file, stat.isFile() ? stat.size : 0, stat.isFile() && stat.size > 0 ? Number.POSITIVE_INFINITY : mostPiped);
     } finally {
       await file.close();
     }
@@ -21,11 +22,15 @@ export async function readBytes(path: string): Promise<Uint8Array> {
   }
 }
 
+/** The most bytes that are read of what has no size: a pipe or a device may never end. */
+const mostPiped = 2 ** 30;
+
 /** Reads in pieces: one system read stops at 2 GiB, and a pipe has no size. */
-async function readAll(file: import("node:fs/promises").FileHandle, size: number): Promise<Uint8Array> {
+async function readAll(file: import("node:fs/promises").FileHandle, size: number, most: number): Promise<Uint8Array> {
   let bytes = new Uint8Array(size > 0 ? size : 65536);
   let length = 0;
   for (;;) {
+    if (length > most) throw new Error(`more than ${most} bytes come from it, and it does not say how many; write them to a file first`);
     if (length === bytes.length) {
       const probe = new Uint8Array(65536);
       const { bytesRead } = await file.read(probe, 0, probe.length, null);

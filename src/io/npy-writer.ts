@@ -1,5 +1,7 @@
 // A .npy file that grows by chunks of rows, for states that are not held in memory. The number of rows is written at the close.
+import { describe } from "../core/text.js";
 import { Matrix } from "../numerics/index.js";
+import { checkFields } from "../reservoir/validate.js";
 import { AtomicFile } from "./atomic.js";
 import { npyDescr } from "./npy.js";
 import { formatNpyHeader } from "./npy-header.js";
@@ -37,8 +39,11 @@ export class NpyWriter implements AsyncDisposable {
   }
 
   /** @throws FileError where the file cannot be made, RangeError on options it does not take. */
-  static async create(path: string, { cols, dtype = "float32" }: NpyWriterOptions = {}): Promise<NpyWriter> {
-    if (!(dtype in arrayTypes)) throw new RangeError(`dtype is ${dtype}; it takes ${Object.keys(arrayTypes).join(", ")}`);
+  static async create(path: string, options: NpyWriterOptions = {}): Promise<NpyWriter> {
+    checkFields(options, ["cols", "dtype"] satisfies (keyof NpyWriterOptions)[]);
+    const { cols, dtype = "float32" } = options;
+    if (!Object.hasOwn(arrayTypes, dtype))
+      throw new RangeError(`dtype is ${describe(dtype)}; it takes ${Object.keys(arrayTypes).join(", ")}`);
     if (cols !== undefined && !(Number.isSafeInteger(cols) && cols > 0)) {
       throw new RangeError(`cols is ${cols}; it takes a whole number of at least 1`);
     }

@@ -2,6 +2,7 @@
 
 import { nearNames } from "../core/near-names.js";
 import { describe, quoted } from "../core/text.js";
+import { checkFields } from "../reservoir/validate.js";
 import { writeFileAtomic } from "./atomic.js";
 import { checkBytes, FormatError, type SourceOptions } from "./errors.js";
 import { readBytes } from "./files.js";
@@ -20,6 +21,8 @@ export interface NpzOptions {
 
 const defaultLimit = 2 ** 30;
 
+const npzFields: readonly (keyof NpzOptions)[] = ["names", "maxEntryBytes", "maxTotalBytes"];
+
 /** Whether the archive is compressed. */
 export interface NpzWriteOptions {
   /** Whether the arrays are deflated, as by `numpy.savez_compressed`; default true. */
@@ -28,6 +31,7 @@ export interface NpzWriteOptions {
 
 /** Reads a .npz file: its arrays by name. @throws FileError where it cannot be read. */
 export async function readNpz(path: string, options: NpzOptions = {}): Promise<Record<string, NpyArray>> {
+  checkFields(options, npzFields);
   return decodeNpz(await readBytes(path), { ...options, source: path });
 }
 
@@ -36,6 +40,7 @@ export async function readNpz(path: string, options: NpzOptions = {}): Promise<R
  * @throws FormatError where the zip or an array in it is truncated or corrupted.
  */
 export async function decodeNpz(bytes: Uint8Array, options: NpzOptions & SourceOptions = {}): Promise<Record<string, NpyArray>> {
+  checkFields(options, [...npzFields, "source"]);
   const source = options.source ?? "NPZ data";
   checkBytes(bytes, source);
   const members = new Map<string, ZipMember>();
@@ -85,10 +90,9 @@ function checkUnpacked(members: readonly ZipMember[], options: NpzOptions, sourc
 }
 
 /** Encodes named arrays as .npz. The same arrays give the same bytes. @throws RangeError beyond 4 GiB. */
-export async function encodeNpz(
-  arrays: Readonly<Record<string, NpySource>>,
-  { compress = true }: NpzWriteOptions = {},
-): Promise<Uint8Array> {
+export async function encodeNpz(arrays: Readonly<Record<string, NpySource>>, options: NpzWriteOptions = {}): Promise<Uint8Array> {
+  checkFields(options, ["compress"] satisfies (keyof NpzWriteOptions)[]);
+  const { compress = true } = options;
   if (typeof arrays !== "object" || arrays === null || Array.isArray(arrays))
     throw new TypeError(`arrays is ${describe(arrays)}; it takes an object of arrays by name`);
   const members: Record<string, Uint8Array> = Object.create(null);

@@ -1,5 +1,6 @@
 // Writes RIFF WAVE sound: 16-bit PCM or 32-bit float. Nothing is normalised: values beyond the range are errors.
 import { asMatrix, type MatrixLike } from "../numerics/index.js";
+import { checkFields } from "../reservoir/validate.js";
 import { writeFileAtomic } from "./atomic.js";
 
 /** Rate and sample format of what is written. */
@@ -14,7 +15,9 @@ export interface WavWriteOptions {
  * Encodes T x channels as WAV. pcm16 takes values in [-1, 1] and rounds to the nearest step.
  * @throws RangeError naming frame, channel and value where one is outside, and on a shape or rate that a WAV cannot hold.
  */
-export function encodeWav(sound: MatrixLike, { sampleRate, format = "pcm16" }: WavWriteOptions): Uint8Array {
+export function encodeWav(sound: MatrixLike, options: WavWriteOptions): Uint8Array {
+  checkFields(options, ["sampleRate", "format"] satisfies (keyof WavWriteOptions)[]);
+  const { sampleRate, format = "pcm16" } = options;
   const matrix = asMatrix(sound, "sound");
   const { rows, cols } = matrix;
   if (format !== "pcm16" && format !== "float32")

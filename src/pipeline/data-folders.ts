@@ -1,8 +1,10 @@
 // Data sets as they lie in folders: archives of time series, sounds, spike patterns. Nothing is downloaded.
+import { quoted } from "../core/text.js";
 import { listFiles, readUea, readWav, type UeaOptions } from "../io/index.js";
 import type { Label } from "../model/index.js";
 import { Matrix } from "../numerics/index.js";
 import { DataError } from "../reservoir/index.js";
+import { checkFields } from "../reservoir/validate.js";
 import { readSpikePattern, SpikeEventFile, type SpikePattern } from "../spikes/index.js";
 
 /** Cases with labels, and groups where the names of the files tell them. */
@@ -49,6 +51,8 @@ export interface SoundFolderOptions {
   readonly keep?: ((fields: Readonly<Record<string, string>>) => boolean) | undefined;
 }
 
+const soundFields: readonly (keyof SoundFolderOptions)[] = ["pattern", "keep"];
+
 /** Sounds of one folder, samples as T x 1 in [-1, 1]. */
 export interface SoundFolder extends FolderCases {
   /** Samples a second, the same for all. */
@@ -57,6 +61,7 @@ export interface SoundFolder extends FolderCases {
 
 /** Reads the WAV files of a folder; several channels are mixed. @throws FileError; DataError where nothing matches, or sample rates differ */
 export async function readWavFolder(folder: string, options: SoundFolderOptions = {}): Promise<SoundFolder> {
+  checkFields(options, soundFields);
   const found = await matching(folder, [".wav"], options);
   const sequences: Matrix[] = [];
   let sampleRate: number | undefined;
@@ -94,6 +99,7 @@ export interface SpikeFolder extends Omit<FolderCases, "sequences"> {
  * @throws FileError; DataError where nothing matches, an HDF5 file has no labels, or patterns differ in their number of neurons
  */
 export async function readSpikeFolder(path: string, options: SpikeFolderOptions = {}): Promise<SpikeFolder> {
+  checkFields(options, [...soundFields, "neuronCount", "durationMs"] satisfies (keyof SpikeFolderOptions)[]);
   const { neuronCount, durationMs } = options;
   if (/\.(h5|hdf5)$/i.test(path)) return readEvents(path, options);
   const found = await matching(path, [".json", ".csv", ".npz"], options);
@@ -145,7 +151,11 @@ async function matching(
   const { join } = globalThis.process.getBuiltinModule("node:path");
   const parts = pattern.split(/\{(\w+)\}/);
   const names = parts.filter((_, k) => k % 2 === 1);
-  if (!names.includes("label")) throw new DataError(`pattern is ${JSON.stringify(pattern)}; it takes {label} somewhere`);
+  if (!names.includes("label")) throw new DataError(`pattern is ${quoted(pattern)}; it takes {label} somewhere`);
+  const twice = names.find((name, k) => names.indexOf(name) !== k);
+  if (twice !== undefined) throw new DataError(`pattern is ${quoted(pattern)}; it takes {${twice}} once`);
+  const wrong = names.find((name) => /^\d/.test(name));
+  if (wrong !== undefined) throw new DataError(`pattern is ${quoted(pattern)}; {${wrong}} takes a name that begins with a letter`);
   const escaped = parts.map((part, k) => (k % 2 === 1 ? `(?<${part}>[^/_]+)` : part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")));
   const form = new RegExp(`^${escaped.join("")}$`);
   const files = await listFiles(folder);

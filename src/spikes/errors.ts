@@ -1,4 +1,5 @@
 // What can be wrong with a spike pattern or with what is asked of one, in words.
+import { machineMemory } from "../core/machine-memory.js";
 import { describe, visible } from "../core/text.js";
 
 /** A spike pattern, or a setting of an encoder, a rule or a detector, that cannot be used. */
@@ -47,4 +48,12 @@ export function checkRange(name: string, value: number, least: number, most: num
 export function checkOneOf<Name extends string>(name: string, value: Name, names: readonly Name[]): Name {
   if (!names.includes(value)) throw new SpikeError(name, value, names.map((one) => `"${one}"`).join(", "));
   return value;
+}
+
+/** @throws SpikeError if a table of `bytes` has no room here: a file of a few bytes may name any number of neurons. */
+export function checkRoom(what: string, bytes: number): void {
+  const most = Math.min(machineMemory(), 2 ** 33);
+  if (bytes <= most) return;
+  const gibibytes = (value: number) => `${(value / 2 ** 30).toPrecision(3)} GiB`;
+  throw new SpikeError(what, bytes, `up to ${gibibytes(most)} here`, gibibytes(bytes));
 }

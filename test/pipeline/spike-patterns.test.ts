@@ -88,6 +88,9 @@ describe("readSpikeFolder", () => {
     expect(read.groups).toEqual(["ann", "bob", "ann"]);
     expect(read.neuronCount).toBe(10);
     expect(read.sequences.map(({ times }) => times)).toEqual([0, 2, 1].map((b) => test.sequences[b]!.times));
+    await expect(readSpikeFolder(here, { names: "{label}_{index}" } as never)).rejects.toThrow('unknown field "names"');
+    await expect(readSpikeFolder(here, { pattern: "{label}_{label}" })).rejects.toThrow("it takes {label} once");
+    await expect(readSpikeFolder(here, { pattern: "{label}_{1}" })).rejects.toThrow("{1} takes a name that begins with a letter");
     expect((await readSpikeFolder(here, { keep: ({ group }) => group === "bob" })).labels).toEqual(["left"]);
   });
 

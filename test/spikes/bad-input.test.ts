@@ -6,6 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as spikes from "../../src/spikes/index.js";
 
 const pattern = new spikes.SpikePattern({ times: [1, 5], neurons: [0, 2] }, { durationMs: 10, neuronCount: 4 });
+const vast = new spikes.SpikePattern({ times: [1], neurons: [3_999_999_999] }, { durationMs: 10, neuronCount: 4_000_000_000 });
+const hour = new spikes.SpikePattern({ times: [1], neurons: [0] }, { durationMs: 3_600_000, neuronCount: 20 });
 const json = spikes.patternToJson(pattern);
 const raster = spikes.spikeRaster(pattern, { stepMs: 1 });
 const sound = new Float64Array(100);
@@ -19,6 +21,22 @@ const refused: readonly (readonly [string, () => unknown, string])[] = [
   ["a seed that is none", () => spikes.rateEncode([0.5], { frameMs: 5, seed: {} as never }), "it takes a text or a finite number"],
   ["a rate below 0 in a decoder", () => spikes.rateDecode(pattern, { frameMs: 5, minimumRateHz: -1 }), "minimumRateHz is -1; it takes"],
   ["a rate decoded of no pattern", () => spikes.rateDecode([1] as never, { frameMs: 5 }), "it takes a SpikePattern"],
+  [
+    "a spike whose time has another name",
+    () => spikes.SpikePattern.from([{ neuron: 0, time: 1 } as never], { durationMs: 10, neuronCount: 4 }),
+    'spike 0 is {"neuron":0,"time":1}; it takes { neuron, timeMs }, both numbers',
+  ],
+  [
+    "bins of more neurons than there is room for",
+    () => spikes.binSpikes(vast, { binMs: 1 }),
+    "a table of 10 bins x 4000000000 neurons is 447 GiB; it takes up to",
+  ],
+  ["rates of more neurons than there is room for", () => spikes.neuronRates(vast), "a list of 4000000000 neurons is 44.7 GiB; it takes"],
+  [
+    "a pattern that is too long to look for types in",
+    () => new spikes.PatternDetector().detect(hour),
+    "the duration of the pattern is 3600000 ms; it takes up to 60000 ms: cut windows out by slicePattern, or raise maximumDurationMs",
+  ],
   [
     "a silent value that is a text",
     () => spikes.latencyDecode(pattern, { frameMs: 5, silent: "0" as never }),

@@ -1,6 +1,6 @@
 // Looks for the eight types in patterns, one after the other, and keeps count. What a type is stands in types/.
 import { checkFields } from "../../reservoir/validate.js";
-import { checkNotNegative, checkOneOf, checkRange, SpikeError } from "../errors.js";
+import { checkNotNegative, checkOneOf, checkPositive, checkRange, SpikeError } from "../errors.js";
 import { checkPattern, type SpikePattern } from "../pattern/pattern.js";
 import { CircuitBreaker, type CircuitBreakerOptions, CircuitOpenError, type CircuitState } from "./circuit-breaker.js";
 import { type PatternScore, type PatternType, patternTypes } from "./measure.js";
@@ -17,6 +17,11 @@ export interface PatternDetectorOptions {
   /** Patterns shorter than this have no type, in ms; default 10. */
   readonly minimumDurationMs?: number | undefined;
   /**
+   * Patterns longer than this are refused, in ms; default 60,000. The work grows with the square of the duration; `slicePattern` cuts windows
+   * out of a long recording.
+   */
+  readonly maximumDurationMs?: number | undefined;
+  /**
    * Lets all thresholds rise by 1 % after a detection where more than half of the last 100 detections were weaker than 0.5, and fall by 1 %
    * where fewer than a fifth were, never below the defaults and never above 0.95. Default false: the false alarms that the thresholds stand
    * for hold.
@@ -32,10 +37,14 @@ const fields: readonly (keyof PatternDetectorOptions)[] = [
   "types",
   "thresholds",
   "minimumDurationMs",
+  "maximumDurationMs",
   "adaptive",
   "oscillators",
   "circuitBreaker",
 ];
+
+/** The longest pattern that is looked at unless the options say otherwise, in ms. */
+const longestMs = 60_000;
 
 /** One type that was found. */
 export interface Detection extends Omit<PatternScore, "score"> {
@@ -88,6 +97,7 @@ export class PatternDetector {
     });
     this.#thresholds = Object.fromEntries(thresholds) as Record<PatternType, number>;
     checkNotNegative("minimumDurationMs", options.minimumDurationMs ?? 10, "ms");
+    checkPositive("maximumDurationMs", options.maximumDurationMs ?? longestMs, "ms");
     if (options.oscillators) new KuramotoOscillators(options.oscillators);
     this.#options = options;
     this.#breaker = new CircuitBreaker(options.circuitBreaker);
@@ -113,7 +123,7 @@ export class PatternDetector {
   /**
    * Looks for the types in one pattern. `truth`, where it is known, are the types that the pattern is of: it goes into the statistics
    * alone.
-   * @throws SpikeError on a pattern without spikes or a type that there is not, CircuitOpenError while the circuit is open.
+   * @throws SpikeError on a pattern without spikes, one that is too long, or a type that there is not; CircuitOpenError while the circuit is open.
    */
   detect(pattern: SpikePattern, truth?: readonly PatternType[]): DetectionResult {
     checkTruth(truth);
@@ -141,6 +151,14 @@ export class PatternDetector {
   #look(pattern: SpikePattern): Omit<DetectionResult, "latencyMs"> {
     if (checkPattern(pattern).spikeCount === 0)
       throw new SpikeError("the number of spikes", 0, "at least one: a pattern without spikes has no type");
+    const { maximumDurationMs = longestMs } = this.#options;
+    if (pattern.durationMs > maximumDurationMs)
+      throw new SpikeError(
+        "the duration of the pattern",
+        pattern.durationMs,
+        `up to ${maximumDurationMs} ms: cut windows out by slicePattern, or raise maximumDurationMs`,
+        `${pattern.durationMs} ms`,
+      );
     const long = pattern.durationMs >= (this.#options.minimumDurationMs ?? 10);
     const scores: Partial<Record<PatternType, PatternScore>> = {};
     const detections: Detection[] = [];

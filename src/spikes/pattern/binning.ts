@@ -1,7 +1,7 @@
 // From spike times to T x N inputs of a reservoir, and back. Sums are of whole numbers, so that no order of the spikes changes a bit.
 import { Matrix } from "../../numerics/index.js";
 import { checkFields } from "../../reservoir/validate.js";
-import { checkOneOf, checkPositive, checkWhole, SpikeError } from "../errors.js";
+import { checkOneOf, checkPositive, checkRoom, checkWhole, SpikeError } from "../errors.js";
 import { checkPattern, SpikePattern } from "./pattern.js";
 
 /** How the duration is cut into bins, and what a spike adds to its bin. */
@@ -34,6 +34,7 @@ export function binSpikes(pattern: SpikePattern, options: BinOptions): Matrix<Fl
   checkWhole("channels", channels, 1, pattern.neuronCount);
   checkOneOf("values", values, ["counts", "amplitudes"]);
   const { bins, width } = binsOf(pattern, options);
+  checkRoom(`a table of ${bins} bins x ${channels} neurons`, bins * channels * 12);
   const sums = new Float64Array(bins * channels);
   const amplitudes = values === "amplitudes" ? pattern.amplitudes : undefined;
   for (let i = 0; i < pattern.spikeCount; i++) {
@@ -60,6 +61,7 @@ export function timeProfile(pattern: SpikePattern, bins: number): Matrix<Float64
   checkPattern(pattern);
   checkWhole("bins", bins, 1);
   const { width } = binsOf(pattern, { bins });
+  checkRoom(`a profile of ${bins} bins`, bins * 8);
   const sums = new Float64Array(bins);
   let total = 0;
   for (let i = 0; i < pattern.spikeCount; i++) {

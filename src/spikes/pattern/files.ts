@@ -225,7 +225,7 @@ function made(
     throw new FormatError(format, source, `its metadata is ${describe(metadata)}; it takes an object`);
   const settings: SpikePatternOptions = {
     durationMs: durationMs ?? largest(columns.times, 0),
-    neuronCount: neuronCount ?? largest(columns.neurons, 0) + 1,
+    neuronCount: neuronCount ?? Math.floor(largest(columns.neurons, 0)) + 1,
     metadata,
   } as SpikePatternOptions;
   try {

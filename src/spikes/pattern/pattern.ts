@@ -146,6 +146,9 @@ function checkGiven(spikes: unknown, options: unknown): void {
 }
 
 function columnsOf(spikes: readonly Spike[]): SpikeColumns {
+  for (const [i, spike] of spikes.entries())
+    if (typeof spike?.timeMs !== "number" || typeof spike.neuron !== "number")
+      throw new SpikeError(`spike ${i}`, spike, "{ neuron, timeMs }, both numbers");
   const columns = {
     times: Float64Array.from(spikes, ({ timeMs }) => timeMs),
     neurons: spikes.map(({ neuron }) => neuron),

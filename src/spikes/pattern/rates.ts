@@ -1,5 +1,5 @@
 // What is counted in a pattern: windows, rates, intervals. Nothing here changes a pattern.
-import { checkWhole, SpikeError } from "../errors.js";
+import { checkRoom, checkWhole, SpikeError } from "../errors.js";
 import { checkPattern, SpikePattern } from "./pattern.js";
 
 /** How many spikes a pattern has. */
@@ -43,6 +43,7 @@ export function spikeRate(pattern: SpikePattern): number {
 /** The spike count of each neuron, N values. */
 export function neuronCounts(pattern: SpikePattern): Uint32Array {
   checkPattern(pattern);
+  checkRoom(`a list of ${pattern.neuronCount} neurons`, pattern.neuronCount * 12);
   const counts = new Uint32Array(pattern.neuronCount);
   for (const neuron of pattern.neurons) counts[neuron] = counts[neuron]! + 1;
   return counts;
