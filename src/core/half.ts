@@ -16,21 +16,23 @@ function powerOfTwo(k: number): number {
 }
 
 /**
- * Rounds a double once, to nearest even. A step of the format at the number's exponent is a power of two, so the quotient is exact; a fraction that
- * rounds up to the next power of two carries into the exponent by itself.
+ * The bits of a magnitude in a binary format, rounded once to nearest even, as if its exponent had no end. A step of the format at the number's exponent
+ * is a power of two, so the quotient is exact; a fraction that rounds up to the next power of two carries into the exponent by itself.
  */
-function toBits(value: number, exponentBits: number, fractionBits: number): number {
-  if (Number.isNaN(value)) return canonicalNaN16;
-  const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
-  const infinity = ((1 << exponentBits) - 1) << fractionBits;
-  const magnitude = Math.abs(value);
-  if (magnitude === Number.POSITIVE_INFINITY) return sign | infinity;
+export function nearestBits(magnitude: number, exponentBits: number, fractionBits: number): number {
   const bias = (1 << (exponentBits - 1)) - 1;
   double[0] = magnitude;
   const exponent = Math.max((words[1]! >>> 20) - 1023, 1 - bias);
   // Adding 2^52 leaves no room for a fraction.
   const steps = magnitude * powerOfTwo(fractionBits - exponent) + 4503599627370496 - 4503599627370496;
-  return sign | Math.min(infinity, steps + ((exponent + bias - 1) << fractionBits));
+  return steps + ((exponent + bias - 1) << fractionBits);
+}
+
+function toBits(value: number, exponentBits: number, fractionBits: number): number {
+  if (Number.isNaN(value)) return canonicalNaN16;
+  const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
+  const infinity = ((1 << exponentBits) - 1) << fractionBits;
+  return sign | Math.min(infinity, nearestBits(Math.abs(value), exponentBits, fractionBits));
 }
 
 /** The bits of the nearest binary16: 1 sign, 5 exponent and 10 fraction bits. Ties go to even, what is beyond 65504 to infinity. */

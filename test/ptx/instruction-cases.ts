@@ -889,6 +889,73 @@ export const instructionCases: readonly InstructionCase[] = [
     ],
   },
   { code: "vset.s32.u32.lt.max %d, %a, %b, %c;", widths: [32, 32, 32, 32], rows: [[minusOne, 0, 0, 1]] },
+  // 9.7.9.22 cvt: 8-bit floats
+  {
+    code: "cvt.rn.satfinite.e4m3x2.f32 %d, %a, %b;",
+    widths: [16, 32, 32],
+    rows: [
+      [0x3f800000, 0xbf800000, 0x38b8],
+      [quietNaN, 0xffc00000, 0x7f7f],
+      [0x7f800000, 0xff800000, 0x7efe],
+      [0x43e00001, 0x43e7ffff, 0x7e7e],
+      [0x3a800000, 0x3a800001, 0x0001],
+      [0x3b400000, 0x80000001, 0x0280],
+      [0x3f880000, 0x3f980000, 0x383a],
+    ],
+  },
+  {
+    code: "cvt.rn.satfinite.e5m2x2.f32 %d, %a, %b;",
+    widths: [16, 32, 32],
+    rows: [
+      [quietNaN, 0xffc00001, 0x7f7f],
+      [0x7f800000, 0xff800000, 0x7bfb],
+      [0x47700000, 0x37000000, 0x7b00],
+      [0x3f900000, 0x3fb00000, 0x3c3e],
+    ],
+  },
+  {
+    code: "cvt.rn.satfinite.relu.e4m3x2.f32 %d, %a, %b;",
+    widths: [16, 32, 32],
+    rows: [
+      [0xbf800000, 0x80000000, 0],
+      [0xffc00000, 0xff800000, 0x7f00],
+    ],
+  },
+  {
+    code: "cvt.rn.satfinite.e4m3x2.f16x2 %d, %a;",
+    widths: [16, 32],
+    rows: [
+      [0x3c00bc00, 0x38b8],
+      [0xfe007c01, 0x7f7f],
+      [0x7c00fbff, 0x7efe],
+      [0x00011400, 0x0000],
+    ],
+  },
+  {
+    code: "cvt.rn.satfinite.relu.e5m2x2.f16x2 %d, %a;",
+    widths: [16, 32],
+    rows: [
+      [0xfe008000, 0x7f00],
+      [0x3c807c00, 0x3c7b],
+    ],
+  },
+  {
+    code: "cvt.rn.f16x2.e4m3x2 %d, %a;",
+    widths: [32, 16],
+    rows: [
+      [0xff7f, 0x7fff7fff],
+      [0x01fe, 0x1800df00],
+    ],
+  },
+  {
+    code: "cvt.rn.f16x2.e5m2x2 %d, %a;",
+    widths: [32, 16],
+    rows: [
+      [0xfd7e, 0x7fff7fff],
+      [0x01fc, 0x0100fc00],
+    ],
+  },
+  { code: "cvt.rn.relu.f16x2.e5m2x2 %d, %a;", widths: [32, 16], rows: [[0xfcff, 0x7fff]] },
 ];
 
 const suffix = (width: number): string => (width === 64 ? "rd" : width === 16 ? "h" : "r");

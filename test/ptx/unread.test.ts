@@ -30,6 +30,10 @@ const modifiers = [
   ["setp.lt.lo.u32 %p0, %r0, %r1;", "lo"],
   ["setp.eq.and.or.u32 %p0, %r0, %r1, %p1;", "or"],
   ["cvt.rz.satfinite.tf32.f32 %r0, %f0;", "satfinite"],
+  ["cvt.rn.satfinite.f32.f64 %f0, %g0;", "satfinite"],
+  ["cvt.rn.satfinite.f16x2.e4m3x2 %r0, %h0;", "satfinite"],
+  ["cvt.rn.satfinite.ftz.e4m3x2.f32 %h0, %f0, %f1;", "ftz"],
+  ["cvt.rn.satfinite.e4m3x2.bf16x2 %h0, %r0;", undefined],
   ["cvt.rn.rz.f16.f32 %h0, %f0;", "rz"],
   ["cvt.rn.u32.s32 %r0, %r1;", "rn"],
   ["mov.sat.u32 %r0, %r1;", "sat"],
@@ -79,6 +83,17 @@ const operands = [
   ["mma.sync.aligned.m16n8k8.row.col.f32.f16.bf16.f32 {%f0,%f1,%f2,%f3}, {%r0,%r1}, {%r4}, {%f0,%f1,%f2,%f3};", "mma is modelled for"],
 ] as const;
 
+const forms = [
+  ["cvt.rn.e4m3x2.f32 %h0, %f0, %f1;", "it takes .satfinite"],
+  ["cvt.rz.satfinite.e5m2x2.f32 %h0, %f0, %f1;", "it takes .rn"],
+  ["cvt.f16x2.e5m2x2 %r0, %h0;", "it takes .rn"],
+  ["cvt.rn.satfinite.e4m3x2.e5m2x2 %h0, %h1;", "it takes .f16x2 from"],
+  ["cvt.rn.satfinite.e4m3x2.f32 %h0, %f0;", "operand 3 is missing"],
+  ["cvt.rn.satfinite.e4m3x2.f32 %r0, %f0, %f1;", "%r0 is a register of .b32"],
+  ["cvt.rn.f16x2.e4m3x2 %f0, %h0;", "%f0 is a register of .f32"],
+  ["cvt.rn.f16x2.e4m3x2 %r0, 5;", "it converts a register"],
+] as const;
+
 const types = [
   ["add.f32 %f0, %r0, %s0;", "%s0 is a register of .s32, which cannot stand where .f32 is expected"],
   ["add.s32 %f0, %r0, %r1;", "%f0 is a register of .f32, which cannot stand where .s32 is expected"],
@@ -108,6 +123,11 @@ describe("an instruction is refused, by name and line,", () => {
   });
 
   it.each(operands)("if it has operands too many, too few or of another size: %s", (code, problem) => {
+    expect(() => compile(code)).toThrow(UnsupportedPtxError);
+    expect(() => compile(code)).toThrow(problem);
+  });
+
+  it.each(forms)("if a conversion lacks a part, or has one of another size: %s", (code, problem) => {
     expect(() => compile(code)).toThrow(UnsupportedPtxError);
     expect(() => compile(code)).toThrow(problem);
   });

@@ -145,6 +145,18 @@ for (const from of ["u8", "s8", "u16", "s32", "u32", "u64", "s64", "f16", "bf16"
     2,
   );
 add("cvtp", (m, t) => `cvt${m}.${t}.f32 ${reg(t, 1)}, %r2, %r3;`, ["rn", "rz", "rm", "ftz", "sat", "relu", "satfinite"], 2);
+const byteFloatModifiers = ["rn", "rz", "satfinite", "relu", "ftz", "sat"];
+for (const pair of ["e4m3x2", "e5m2x2"]) {
+  const from = ["f16x2", "bf16x2", "f32", "e4m3x2", "u16", "b16"];
+  add(`cvt ${pair}`, (m, t) => `cvt${m}.${pair}.${t} %h1, ${t === "f32" ? "%r2, %r3" : reg(t, 2)};`, byteFloatModifiers, 3, from);
+  add(`cvt of ${pair}`, (m, t) => `cvt${m}.${t}.${pair} ${reg(t, 1)}, %h2;`, byteFloatModifiers, 3, [
+    "f16x2",
+    "bf16x2",
+    "f32",
+    "f16",
+    "b32",
+  ]);
+}
 for (const sp of ["", ".global", ".shared", ".const", ".local"]) {
   add(
     `ld${sp}`,

@@ -250,8 +250,8 @@ function sleep(access: LaneAccess): Collective {
   return { kind: "yield" };
 }
 
-export function compileCollective(instruction: PtxInstruction, file: RegisterFile, support: Support): Collective {
-  const access = new LaneAccess(instruction, file);
+export function compileCollective(instruction: PtxInstruction, file: RegisterFile, support: Support, target: number): Collective {
+  const access = new LaneAccess(instruction, file, target);
   const compiled = compileParts(access, support);
   access.refuseUnread();
   return compiled;

@@ -157,10 +157,44 @@ function toTensorFloat(e: Emitter): void {
   e.setWord(e.operand(0), relu, "b32");
 }
 
+const byteFloats = /^(e4m3x2|e5m2x2|f16x2|f32)$/;
+
+/** cvt from or to a pair of 8-bit floats. The upper byte goes with the upper half, or with the first of two binary32. */
+function convertBytes(e: Emitter): void {
+  e.reading.requires(89);
+  const types = e.reading.every(byteFloats).join(".");
+  const widened = /^f16x2\.(e4m3|e5m2)x2$/.exec(types)?.[1];
+  const [, narrowed, fromType] = /^(e4m3|e5m2)x2\.(f16x2|f32)$/.exec(types) ?? [];
+  if (!e.has("rn")) throw e.unsupported("it takes .rn");
+  const relu = e.has("relu");
+  const to = e.operand(0);
+  if (widened !== undefined) {
+    const from = e.operand(1);
+    if (from.kind !== "register") throw e.unsupported("it converts a register");
+    const half = (byte: string): string =>
+      relu ? `relu16("f16",halfFromByte("${widened}",${byte}))` : `halfFromByte("${widened}",${byte})`;
+    const word = e.temporary(e.word(from, "b16"));
+    e.setWord(to, `(${half(`${word}>>>8`)}<<16)|${half(`${word}&255`)}`, "f16x2");
+    return;
+  }
+  if (narrowed === undefined) throw e.unsupported("it takes .f16x2 from .e4m3x2 or .e5m2x2, or one of those from .f32 or .f16x2");
+  if (!e.has("satfinite")) throw e.unsupported("it takes .satfinite");
+  const byte = (value: string): string => (relu ? `relu8(byteFloatBits("${narrowed}",${value}))` : `byteFloatBits("${narrowed}",${value})`);
+  if (fromType === "f32") e.setWord(to, `(${byte(e.single(e.operand(1)))}<<8)|${byte(e.single(e.operand(2)))}`, "b16");
+  else {
+    const word = e.temporary(e.word(e.operand(1), "f16x2"));
+    e.setWord(to, `(${byte(`toNumber("f16",${word}>>>16)`)}<<8)|${byte(`toNumber("f16",${word})`)}`, "b16");
+  }
+}
+
 const wholeTypes: readonly ScalarType[] = ["u8", "s8", "u16", "s16", "u32", "s32", "u64", "s64"];
 const floatTypes: readonly ScalarType[] = ["f16", "bf16", "f32", "f64"];
 
 export function convert(e: Emitter): void {
+  if (e.instruction.modifiers.some((word) => /^e[45]m[23]x2$/.test(word))) {
+    convertBytes(e);
+    return;
+  }
   const [toType, fromType, ...more] = e.reading.types();
   if (toType === undefined || fromType === undefined) throw e.unsupported("cvt between these types is not modelled");
   if (e.has("pack")) {

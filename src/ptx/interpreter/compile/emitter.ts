@@ -26,6 +26,8 @@ export interface CompileContext {
   /** Number of the architecture that the module is for: 90 of sm_90a. */
   architecture: number;
   file: RegisterFile;
+  /** The number of the module's target. */
+  target: number;
   floatOnly: ReadonlySet<number>;
   /** The carry flag as a register of its own, where a function uses it. */
   carry?: PtxOperand;
@@ -118,7 +120,7 @@ export class Emitter {
 
   /** Makes an instruction the one that operands are read of. */
   begin(instruction: PtxInstruction): void {
-    this.reading = new Reading(instruction);
+    this.reading = new Reading(instruction, this.context.target);
   }
 
   /** Emits one instruction, under its guard if it has one. */

@@ -97,10 +97,16 @@ function callees(fn: PtxFunction): Set<string | undefined> {
   return found;
 }
 
+/** The number of the target that a module is for, as 90 of sm_90a; without end if it names none. */
+function targetOf({ target }: PtxModule): number {
+  return Number(/^sm_(\d+)/.exec(target[0] ?? "")?.[1] ?? Infinity);
+}
+
 export class KernelCompiler {
   private readonly linkage: Linkage;
   private readonly support: Support;
   private readonly checks: CompiledChecks;
+  private readonly target: number;
   private readonly sites: PtxInstruction[] = [];
   private readonly siteNumbers = new Map<PtxInstruction, number>();
   private readonly sharedPlaces = new Map<PtxVariable, number>();
@@ -111,6 +117,7 @@ export class KernelCompiler {
     this.linkage = linkage;
     this.support = support;
     this.checks = checks;
+    this.target = targetOf(linkage.module);
   }
 
   compile(entry: PtxFunction): CompiledKernel {
@@ -238,6 +245,7 @@ export class KernelCompiler {
         this.linkage.module.target.map((name) => /^sm_(\d+)/.exec(name)?.[1]).find((number) => number !== undefined) ?? 0,
       ),
       file,
+      target: this.target,
       floatOnly: floatOnly(fn, segments),
       checks: this.checks,
       ...(carry && { carry: { kind: "register" as const, register: carry } }),
@@ -269,7 +277,7 @@ export class KernelCompiler {
       run,
       end,
       guarded: segment.guard !== undefined,
-      collective: end.kind === "collective" ? compileCollective(end.instruction, file, this.support) : undefined,
+      collective: end.kind === "collective" ? compileCollective(end.instruction, file, this.support, this.target) : undefined,
       idle: allInstructions(segment).every(({ opcode }) => /^(bra|ret|exit)$/.test(opcode)),
       alive,
       lanes: 0,

@@ -11,8 +11,8 @@ export type WriteLane = (warp: Warp, lane: number, value: number) => void;
 export class LaneAccess extends Reading {
   private readonly file: RegisterFile;
 
-  constructor(instruction: PtxInstruction, file: RegisterFile) {
-    super(instruction);
+  constructor(instruction: PtxInstruction, file: RegisterFile, target: number) {
+    super(instruction, target);
     this.file = file;
   }
 

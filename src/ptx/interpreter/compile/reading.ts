@@ -34,15 +34,23 @@ export class Reading {
   readonly instruction: PtxInstruction;
   private readonly unread: Set<number>;
   private readonly unreadOperands: Set<number>;
+  private readonly target: number;
 
-  constructor(instruction: PtxInstruction) {
+  /** `target`: the number of the module's, as 90 of sm_90a; not given where nothing asks for one. */
+  constructor(instruction: PtxInstruction, target = Infinity) {
     this.instruction = instruction;
+    this.target = target;
     this.unread = new Set(instruction.modifiers.keys());
     this.unreadOperands = new Set(instruction.operands.keys());
   }
 
   unsupported(what = "not modelled"): UnsupportedPtxError {
     return new UnsupportedPtxError(`"${this.instruction.text}": ${what}`, this.instruction.line);
+  }
+
+  /** @throws UnsupportedPtxError if the module is for a target before the first that has what the instruction says */
+  requires(target: number): void {
+    if (this.target < target) throw this.unsupported(`it takes .target sm_${target} or higher; the module is for sm_${this.target}`);
   }
 
   /** Whether one of these modifiers is there, of which an instruction has at most one. */

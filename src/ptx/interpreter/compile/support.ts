@@ -4,6 +4,7 @@ import * as bits from "../arithmetic/bits.js";
 import * as convert from "../arithmetic/convert.js";
 import * as exact from "../arithmetic/exact.js";
 import * as float from "../arithmetic/float.js";
+import * as float8 from "../arithmetic/float8.js";
 import * as half from "../arithmetic/half.js";
 import * as integer from "../arithmetic/integer.js";
 import * as integer64 from "../arithmetic/integer64.js";
@@ -22,6 +23,7 @@ export function makeSupport(memory: DeviceMemory, access: Access, objects: Barri
     ...convert,
     ...exact,
     ...float,
+    ...float8,
     ...half,
     ...integer,
     ...integer64,
