@@ -83,6 +83,17 @@ const operands = [
   ["mma.sync.aligned.m16n8k8.row.col.f32.f16.bf16.f32 {%f0,%f1,%f2,%f3}, {%r0,%r1}, {%r4}, {%f0,%f1,%f2,%f3};", "mma is modelled for"],
 ] as const;
 
+const products = [
+  ["mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f16 {%f0,%f1,%f2,%f3}, {%r0,%r1}, {%r4}, {%r5,%r6};", "mma is modelled for"],
+  ["mma.sync.aligned.m16n8k32.row.col.f32.e4m3.s8.f32 {%f0,%f1,%f2,%f3}, {%r0,%r1,%r2,%r3}, {%r4,%r5}, {%f0,%f1,%f2,%f3};", "modelled for"],
+  ["mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32 {%r0,%r1}, {%r2}, {%r3}, {%r0,%r1};", "it takes .and.popc or .xor.popc"],
+  ["wmma.load.a.sync.aligned.col.m8n8k32.s4 {%r0}, [%d0];", "a factor of .s4 takes .row for a and .col for b"],
+  ["wmma.load.a.sync.aligned.row.m16n16k8.s8 {%r0}, [%d0];", "there is no such matrix of this type"],
+  ["wmma.load.a.sync.aligned.row.m16n16k16.s8 {%r0,%r1,%r2}, [%d0];", "a fragment of 3 registers; it takes 2"],
+  ["wmma.mma.sync.aligned.row.col.m8n8k32.s32.s4.u4.s32 {%r0,%r1}, {%r2}, {%r3}, {%r0,%r1};", "there is no such product of these types"],
+  ["wmma.mma.sync.aligned.row.col.m8n8k4.s32.s4.s4.s32 {%r0,%r1}, {%r2}, {%r3}, {%r0,%r1};", ".s4 takes .m8n8k32 and sums of .s32"],
+] as const;
+
 const forms = [
   ["cvt.rn.e4m3x2.f32 %h0, %f0, %f1;", "it takes .satfinite"],
   ["cvt.rz.satfinite.e5m2x2.f32 %h0, %f0, %f1;", "it takes .rn"],
@@ -125,6 +136,20 @@ describe("an instruction is refused, by name and line,", () => {
   it.each(operands)("if it has operands too many, too few or of another size: %s", (code, problem) => {
     expect(() => compile(code)).toThrow(UnsupportedPtxError);
     expect(() => compile(code)).toThrow(problem);
+  });
+
+  it.each(products)("if there is no such matrix product: %s", (code, problem) => {
+    expect(() => compile(code)).toThrow(UnsupportedPtxError);
+    expect(() => compile(code)).toThrow(problem);
+  });
+
+  it("if the module is for a target that has it not", () => {
+    const machine = new PtxMachine({ memoryBytes: 4096, launchBytes: 2 ** 16 });
+    const code = "cvt.rn.f16x2.e4m3x2 %r, %h;";
+    const load = (target: string) =>
+      machine.load(`.version 9.0\n.target ${target}\n.address_size 64\n.entry k()\n{ .reg .b32 %r; .reg .b16 %h; ${code} ret; }`).info("k");
+    expect(() => load("sm_80")).toThrow("it takes .target sm_89 or higher; the module is for sm_80");
+    expect(() => load("sm_90a")).not.toThrow();
   });
 
   it.each(forms)("if a conversion lacks a part, or has one of another size: %s", (code, problem) => {

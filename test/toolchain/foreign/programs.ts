@@ -235,7 +235,6 @@ const tensor: Program[] = [
   },
   {
     kernel: "bytes",
-    refusedFrom: 75,
     shape: { grid: 1, block: 32 },
     run(bug) {
       const next = words(5);
@@ -268,7 +267,6 @@ const tensor: Program[] = [
   },
   {
     kernel: "bits",
-    refusedFrom: 75,
     shape: { grid: 1, block: 32 },
     run(bug) {
       const next = words(9);
@@ -277,6 +275,72 @@ const tensor: Program[] = [
       const bit = (x: Uint32Array, row: number, j: number) => (x[4 * row + (j >> 5)]! >>> (j & 31)) & 1;
       const check = () => expect([...d]).toEqual(range(64, (k) => sum(range(128, (j) => bit(a, k >> 3, j) ^ bit(b, k & 7, j)))));
       return { args: [input(a), input(b), output(d), bug], check };
+    },
+  },
+  {
+    kernel: "nibbles",
+    shape: { grid: 1, block: 32 },
+    run(bug) {
+      const next = words(11);
+      const bytes = (count: number) => Uint8Array.from({ length: count }, () => next() >>> 16);
+      const [a, b, u, v] = [bytes(128), bytes(128), bytes(512), bytes(128)];
+      const nibble = (x: Uint8Array, k: number) => (x[k >> 1]! << (k % 2 === 0 ? 28 : 24)) >> 28;
+      const c = integers(64, (k) => (k % 2 ? 2 ** 31 - 1 - k : k - 2 ** 31));
+      const [d, e] = [new Int32Array(64), new Int32Array(256)];
+      const within = (x: number) => Math.max(-(2 ** 31), Math.min(2 ** 31 - 1, x));
+      const check = () => {
+        const product = multiplied(
+          8,
+          8,
+          32,
+          (i, j) => nibble(a, 32 * i + j),
+          (i, j) => nibble(b, 32 * j + i),
+        );
+        expect([...d]).toEqual(product.map((x, k) => within(x + c[8 * (k % 8) + (k >> 3)]!)));
+        const total = multiplied(
+          32,
+          8,
+          16,
+          (i, j) => u[32 * j + i]!,
+          (i, j) => v[8 * i + j]!,
+        );
+        expect([...e]).toEqual(total.map((x) => within(x + 0x7fff0000)));
+      };
+      return { args: [input(a), input(b), input(c), output(d), input(u), input(v), output(e), bug], check };
+    },
+  },
+  {
+    kernel: "common_bits",
+    shape: { grid: 1, block: 64 },
+    from: 80,
+    run(bug) {
+      const next = words(9);
+      const [a, b] = [Uint32Array.from({ length: 32 }, () => next()), Uint32Array.from({ length: 32 }, () => next())];
+      const d = new Int32Array(128);
+      const bit = (x: Uint32Array, row: number, j: number) => (x[4 * row + (j >> 5)]! >>> (j & 31)) & 1;
+      const common = range(64, (k) => sum(range(128, (j) => bit(a, k >> 3, j) & bit(b, k & 7, j))));
+      return { args: [input(a), input(b), output(d), bug], check: () => expect([...d]).toEqual([...common, ...common.map((x) => x + 1)]) };
+    },
+  },
+  {
+    kernel: "float_bytes",
+    shape: { grid: 1, block: 32 },
+    from: 90,
+    run(bug) {
+      const [a, b] = [floats(512, (k) => ((k % 23) - 11) / 2), floats(256, (k) => ((k % 13) - 6) / 2)];
+      const [d, e] = [new Float32Array(128), new Uint16Array(128)];
+      const product = multiplied(
+        16,
+        8,
+        32,
+        (i, j) => a[32 * i + j]!,
+        (i, j) => b[8 * i + j]!,
+      );
+      const check = () => {
+        expect([...d]).toEqual(product.map((x, k) => x + 1 + (k % 2) + 2 * Math.floor(k / 64)));
+        expect([...e]).toEqual(product.map(half));
+      };
+      return { args: [input(a), input(b), output(d), output(e), bug], check };
     },
   },
   {
@@ -385,7 +449,6 @@ const numbers: Program[] = [
   },
   {
     kernel: "bytes",
-    refusedFrom: 90,
     shape: { grid: 1, block: 64 },
     run(bug) {
       const x = floats(64, (k) => (k % 2 ? -1 : 1) * 2 ** (k / 3 - 11) * (1 + (k % 5) / 7));

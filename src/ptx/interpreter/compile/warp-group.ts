@@ -1,13 +1,13 @@
 // wgmma: matrix products of a warp group with factors in shared memory, done when they are waited for. A warp does its 16 rows by itself. Layouts:
-// PTX ISA 9.0, section 9.7.16.5. Products and sums are done in double and rounded once an instruction; see matrix.ts for what a GPU does.
+// PTX ISA 9.0, section 9.7.16.5. Products and sums are done in double and rounded once an instruction; see fragment.ts for what a GPU does.
 import { singleFromBits } from "../arithmetic/bits.js";
 import { type HalfKind, toNumber } from "../arithmetic/half.js";
 import { AsyncProducts } from "../run/async-products.js";
 import type { Warp } from "../run/warp.js";
 import type { PtxOperand } from "../types.js";
 import type { Collective } from "./collective.js";
+import { everyLane, Fragment, type Heap, type Layout, multiply, readMatrix, shapeOf, together, writeMatrix } from "./fragment.js";
 import type { LaneAccess, ReadLane } from "./lane-access.js";
-import { everyLane, Fragment, type Heap, type Layout, multiply, readMatrix, shapeOf, together, writeMatrix } from "./matrix.js";
 
 type FactorType = "f16" | "bf16" | "tf32";
 
