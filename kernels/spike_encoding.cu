@@ -43,6 +43,54 @@ static __device__ __forceinline__ bool cellOf(const Spikes& spikes, const Bins& 
   return true;
 }
 
+/** What one spike's amplitude is in units. False for one that is too large or not finite, of which the first is reported. */
+static __device__ __forceinline__ bool unitsOf(float amplitude, Wide i, long long& whole, Wide* report) {
+  const double units = floor(portable::add(portable::mul((double)amplitude, unitsOfOne), 0.5));
+  if (!(fabs(units) < (double)mostUnits)) {
+    atomicMin(report + 1, i);
+    return false;
+  }
+  whole = (long long)units;
+  return true;
+}
+
+/** Adds units to a sum that is high * 2^32 + low. */
+static __device__ __forceinline__ void addUnits(long long whole, long long* high, Wide* low) {
+  atomicAdd(low, (Wide)(whole & 0xffffffffll));
+  if (whole >> 32 != 0) atomicAdd((Wide*)high, (Wide)(whole >> 32));
+}
+
+/** Patterns one behind the other: spikes offsets[p] to offsets[p + 1] are those of pattern p, and its bins begin at cell cells[p]. */
+struct Patterns {
+  const double* times;
+  const unsigned* neurons;
+  const Wide* offsets;
+  const double* durations;
+  const double* widths;
+  const Wide* cells;
+  unsigned count, neuronCount, channels;
+};
+
+/** Calls add(i, cell) for every spike i of every pattern; blocks of a column of the grid share a pattern. */
+template <typename Add> static __device__ __forceinline__ void forSpikes(const Patterns& all, Wide* report, Add add) {
+  for (unsigned p = blockIdx.y; p < all.count; p += gridDim.y) {
+    const Wide end = all.offsets[p + 1], first = all.cells[p];
+    const Spikes spikes = {all.times, all.neurons, end, all.neuronCount, all.durations[p]};
+    const Bins to = {all.widths[p], (unsigned)((all.cells[p + 1] - first) / all.channels), all.channels, 1};
+    for (Wide i = all.offsets[p] + (Wide)blockIdx.x * blockDim.x + threadIdx.x; i < end; i += (Wide)gridDim.x * blockDim.x) {
+      Wide cell;
+      if (cellOf(spikes, to, i, cell, report)) add(i, first + cell);
+    }
+  }
+}
+
+/** The least i whose |values[i]| is not at most `limit`. */
+template <typename Real> static __device__ __forceinline__ void firstAbove(const Real* values, Wide count, double limit, Wide* first) {
+  const Wide stride = (Wide)gridDim.x * blockDim.x;
+  for (Wide i = (Wide)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += stride)
+    if (!(fabs((double)values[i]) <= limit)) atomicMin(first, i);
+}
+
 }  // namespace encoding
 
 /** counts[cell] += 1 for every spike. The least number of a spike outside the pattern goes to report[0]. */
@@ -74,15 +122,40 @@ extern "C" __global__ void __launch_bounds__(1024)
   for (encoding::Wide i = (encoding::Wide)blockIdx.x * blockDim.x + threadIdx.x; i < spikeCount; i += stride) {
     encoding::Wide cell;
     if (!encoding::cellOf(spikes, to, i, cell, report)) continue;
-    const double units = floor(portable::add(portable::mul((double)amplitudes[i], encoding::unitsOfOne), 0.5));
-    if (!(fabs(units) < (double)encoding::mostUnits)) {
-      atomicMin(report + 1, i);
-      continue;
-    }
-    const long long whole = (long long)units;
-    atomicAdd(low + first + cell, (encoding::Wide)(whole & 0xffffffffll));
-    if (whole >> 32 != 0) atomicAdd((encoding::Wide*)high + first + cell, (encoding::Wide)(whole >> 32));
+    long long whole;
+    if (encoding::unitsOf(amplitudes[i], i, whole, report)) encoding::addUnits(whole, high + first + cell, low + first + cell);
   }
+}
+
+/** As spike_encoding_count, for patterns one behind the other. */
+extern "C" __global__ void __launch_bounds__(1024)
+    spike_encoding_count_each(const double* times, const unsigned* neurons, const unsigned long long* offsets, const double* durations,
+                              const double* widths, const unsigned long long* cells, unsigned patterns, unsigned neuronCount,
+                              unsigned channels, unsigned* counts, unsigned long long* report) {
+  const encoding::Patterns all = {times, neurons, offsets, durations, widths, cells, patterns, neuronCount, channels};
+  encoding::forSpikes(all, report, [=](encoding::Wide, encoding::Wide cell) { atomicAdd(counts + cell, 1u); });
+}
+
+/** As spike_encoding_add, for patterns one behind the other. */
+extern "C" __global__ void __launch_bounds__(1024)
+    spike_encoding_add_each(const double* times, const unsigned* neurons, const float* amplitudes, const unsigned long long* offsets,
+                            const double* durations, const double* widths, const unsigned long long* cells, unsigned patterns,
+                            unsigned neuronCount, unsigned channels, long long* high, unsigned long long* low, unsigned long long* report) {
+  const encoding::Patterns all = {times, neurons, offsets, durations, widths, cells, patterns, neuronCount, channels};
+  encoding::forSpikes(all, report, [=](encoding::Wide i, encoding::Wide cell) {
+    long long whole;
+    if (encoding::unitsOf(amplitudes[i], i, whole, report)) encoding::addUnits(whole, high + cell, low + cell);
+  });
+}
+
+/** The least i of `count` values whose magnitude is above `limit`, or that is NaN, goes to *first. */
+extern "C" __global__ void __launch_bounds__(1024)
+    spike_encoding_above_f32(const float* values, unsigned long long count, double limit, unsigned long long* first) {
+  encoding::firstAbove(values, count, limit, first);
+}
+extern "C" __global__ void __launch_bounds__(1024)
+    spike_encoding_above_f64(const double* values, unsigned long long count, double limit, unsigned long long* first) {
+  encoding::firstAbove(values, count, limit, first);
 }
 
 /** Counts, all copies of a cell together, as binary32. One copy may lie where the cells do. */

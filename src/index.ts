@@ -4,7 +4,7 @@
  */
 import type { DeviceEngine } from "./engine/cuda/index.js";
 import type { DeviceBlas } from "./engine/cuda/training/device-blas.js";
-import { chooseEngine, type Engine, registerEngine, registerSpikingKind } from "./reservoir/index.js";
+import { chooseEngine, type Engine, registerContextEngine, registerEngine, registerSpikingKind } from "./reservoir/index.js";
 
 registerEngine("cpu", async () => (await import("./engine/cpu/index.js")).cpuEngine, { automatic: true });
 registerEngine("cuda", async (device) => (await import("./engine/cuda/index.js")).cudaEngine(device), {
@@ -15,16 +15,17 @@ registerEngine("cuda", async (device) => (await import("./engine/cuda/index.js")
 });
 registerEngine("sim", simulatedEngine, { automatic: false, needsNode: true });
 registerEngine("reference", async () => (await import("./engine/reference/index.js")).referenceEngine, { automatic: false });
+registerContextEngine(async (context) => (await import("./engine/cuda/index.js")).contextEngine(context));
 registerSpikingKind(() => import("./spikes/liquid/kind.js"));
 
 /** The CUDA engine on the simulated device, in chunks short enough to be interrupted. */
 async function simulatedEngine(): Promise<Engine> {
-  const [{ deviceEngine }, { openDevice }] = await Promise.all([
+  const [{ deviceEngine, simulatedChunk }, { openDevice }] = await Promise.all([
     import("./engine/cuda/index.js"),
     import("./gpu/index.js"),
     import("./sim/index.js"),
   ]);
-  return deviceEngine({ name: "sim", open: () => openDevice("sim"), stepsPerChunk: 16 });
+  return deviceEngine({ name: "sim", open: () => openDevice("sim"), stepsPerChunk: simulatedChunk });
 }
 
 /**

@@ -1,4 +1,5 @@
 // The session of an engine that computes on the host in chunks of steps: everything but the arithmetic, which a stepper does.
+import type { DeviceSlice } from "../gpu/index.js";
 import { allocate, firstNonFinite, type FloatArray, Matrix } from "../numerics/index.js";
 import type {
   AccumulateOptions,
@@ -11,9 +12,11 @@ import type {
   SessionState,
   WorkOptions,
 } from "../reservoir/engine.js";
+import { DeviceMatrix } from "../reservoir/device-matrix.js";
 import { DisposedError, NonFiniteStateError } from "../reservoir/engine.js";
 import { evaluateReadout, writeFeatures } from "../reservoir/features.js";
 import type { EngineProfile, PhaseName } from "../reservoir/profile.js";
+import { hostInputs } from "../reservoir/inputs.js";
 import type { EngineModel, NetworkState } from "../reservoir/spiking-model.js";
 import { WorkPacer } from "../reservoir/work.js";
 import { initialNetwork } from "../spikes/liquid/network-state.js";
@@ -31,6 +34,8 @@ export interface Stepper {
   readonly outputs: FloatArray;
   /** capacity x N. */
   readonly states: FloatArray;
+  /** Takes rows [from, to) of inputs on its device for the next steps, in place of `inputs`; left out by steppers of the host. */
+  load?(inputs: DeviceMatrix, from: number, to: number, step: number): Promise<void>;
   /** x(t), N values. */
   getValues(): FloatArray;
   setValues(values: FloatArray): void;
@@ -39,16 +44,19 @@ export interface Stepper {
   setNetwork?(state: NetworkState): void;
   /**
    * Runs `steps` steps whose noise counters start at `step`; returns how many of them have finite states. Without `keep` the states need not be
-   * there afterwards, unless there is one that is not finite.
+   * there afterwards, unless there is one that is not finite; "device" keeps them on the stepper's device alone.
    */
-  advance(steps: number, step: number, sequence: number, keep?: boolean): number;
+  advance(steps: number, step: number, sequence: number, keep?: Keep): number;
   /** The same without holding up the event loop, of a stepper whose steps are made elsewhere. */
-  advanceLater?(steps: number, step: number, sequence: number, keep?: boolean): Promise<number>;
+  advanceLater?(steps: number, step: number, sequence: number, keep?: Keep): Promise<number>;
   dispose(): Promise<void>;
 }
 
-/** What one chunk did. */
-type ChunkSeen = (states: Matrix, from: number) => void;
+/** Whether a stepper keeps the states of a chunk, or where. */
+export type Keep = boolean | "device";
+
+/** What one chunk did: its states, where they are kept on the host, from step `from` on. */
+export type ChunkSeen = (states: Matrix, from: number) => void;
 
 /** Noise counters are 32 bits wide. */
 const lastStep = 2 ** 32;
@@ -79,8 +87,9 @@ export class ChunkedSession implements EngineSession {
 
   async run(sequence: SequenceInput, options: RunOptions): Promise<void> {
     const { states, every = 1 } = options;
+    if (states instanceof DeviceMatrix) throw new TypeError("this engine keeps no states on a device");
     const keep = (chunk: Matrix, from: number) => this.#timed("keep", () => keepRows(chunk, from, every, states!));
-    await this.#sequence(sequence, 0, options, states && keep);
+    await this.runSequence(sequence, options, states !== undefined, states && keep);
   }
 
   step(input: FloatArray, teacher?: FloatArray): FloatArray {
@@ -95,30 +104,41 @@ export class ChunkedSession implements EngineSession {
   }
 
   async batch(sequences: readonly SequenceInput[], options: BatchOptions): Promise<Matrix[]> {
+    const { size, precision } = this.model;
+    const isLast = options.keep === "last";
+    const results = sequences.map(({ inputs }) => Matrix.zeros(isLast ? 1 : inputs.rows, size, precision));
+    await this.runSequences(sequences, options, !isLast, {
+      seen: (index) => (isLast ? undefined : (chunk, from) => this.#timed("keep", () => results[index]!.data.set(chunk.data, from * size))),
+      ended: (index) => {
+        if (isLast) results[index]!.data.set(this.#stepper.getValues());
+      },
+    });
+    return results;
+  }
+
+  /** Runs sequences one after the other, each from the initial state; the session's own state is put back. */
+  protected async runSequences(
+    sequences: readonly SequenceInput[],
+    options: WorkOptions,
+    keep: Keep,
+    { seen, ended }: { readonly seen: (index: number) => ChunkSeen | undefined; readonly ended?: (index: number) => void },
+  ): Promise<void> {
     this.#alive();
-    const { model } = this;
     const saved = this.getState();
     const total = sequences.reduce((sum, sequence) => sum + sequence.inputs.rows, 0);
     const pacer = new WorkPacer(options, total);
-    const results: Matrix[] = [];
     let done = 0;
     try {
       for (const [index, sequence] of sequences.entries()) {
         this.reset();
-        const steps = sequence.inputs.rows;
-        const out = Matrix.zeros(options.keep === "last" ? 1 : steps, model.size, model.precision);
-        const keepAll = (chunk: Matrix) =>
-          this.#timed("keep", () => out.data.set(chunk.data, out.data.length - (steps - this.#step + chunk.rows) * model.size));
-        await this.#chunks(sequence, index, pacer, done, options.keep === "last" ? undefined : keepAll);
-        if (options.keep === "last") out.data.set(this.#stepper.getValues());
-        done += steps;
-        results.push(out);
+        await this.#chunks(sequence, index, pacer, done, keep, seen(index));
+        ended?.(index);
+        done += sequence.inputs.rows;
       }
     } finally {
       if (!this.#disposed) this.setState(saved);
     }
     pacer.finish();
-    return results;
   }
 
   async generate(options: GenerateOptions): Promise<Matrix> {
@@ -163,11 +183,12 @@ export class ChunkedSession implements EngineSession {
 
   async accumulate(sequence: SequenceInput, options: AccumulateOptions): Promise<void> {
     const { targets, washout, sink } = options;
-    await this.#sequence(sequence, 0, options, (chunk, from) => {
+    const inputs = hostInputs(sequence);
+    await this.runSequence(sequence, options, true, (chunk, from) => {
       const first = Math.max(0, washout - from);
       if (first >= chunk.rows) return;
       const to = from + chunk.rows;
-      const rows = [chunk.subarray(first), sequence.inputs.subarray(from + first, to), targets.subarray(from + first, to)] as const;
+      const rows = [chunk.subarray(first), inputs.subarray(from + first, to), targets.subarray(from + first, to)] as const;
       this.#timed("train", () => sink.add(...rows));
     });
   }
@@ -217,25 +238,43 @@ export class ChunkedSession implements EngineSession {
     if (model.kind === "spiking") this.#stepper.setNetwork?.(initialNetwork(model));
   }
 
-  async #sequence(sequence: SequenceInput, index: number, options: WorkOptions, seen: ChunkSeen | undefined): Promise<void> {
+  /** Runs a sequence on from the present state. */
+  protected async runSequence(sequence: SequenceInput, options: WorkOptions, keep: Keep, seen: ChunkSeen | undefined): Promise<void> {
     this.#alive();
-    const pacer = new WorkPacer(options, sequence.inputs.rows);
-    await this.#chunks(sequence, index, pacer, 0, seen);
+    const { inputs } = sequence;
+    const pacer = new WorkPacer(options, inputs.rows);
+    const before = this.#step;
+    try {
+      await this.#chunks(sequence, 0, pacer, 0, keep, seen);
+    } finally {
+      const made = this.#step - before;
+      const { cols } = inputs;
+      if (inputs instanceof DeviceMatrix && made > 0 && !this.#disposed)
+        this.#input.set(inputs.context.read(inputs.values.slice((made - 1) * cols, made * cols) as DeviceSlice<"f32">));
+    }
     pacer.finish();
   }
 
-  async #chunks(sequence: SequenceInput, index: number, pacer: WorkPacer, done: number, seen: ChunkSeen | undefined): Promise<void> {
+  async #chunks(
+    sequence: SequenceInput,
+    index: number,
+    pacer: WorkPacer,
+    done: number,
+    keep: Keep,
+    seen: ChunkSeen | undefined,
+  ): Promise<void> {
     const { size, inputSize, outputSize } = this.model;
     const { inputs, teacher } = sequence;
     const stepper = this.#stepper;
     for (let from = 0; from < inputs.rows; ) {
       const to = Math.min(inputs.rows, from + stepper.capacity);
-      stepper.inputs.set(inputs.data.subarray(from * inputSize, to * inputSize));
+      if (inputs instanceof Matrix) stepper.inputs.set(inputs.data.subarray(from * inputSize, to * inputSize));
+      else await stepper.load!(inputs, from, to, this.#step);
       this.#feedBack(teacher, from, to);
-      const finite = await this.#advanceChunk(to - from, index, seen !== undefined);
+      const finite = await this.#advanceChunk(to - from, index, keep);
       const last = from + finite;
       if (finite > 0) {
-        this.#input.set(inputs.data.subarray((last - 1) * inputSize, last * inputSize));
+        if (inputs instanceof Matrix) this.#input.set(inputs.data.subarray((last - 1) * inputSize, last * inputSize));
         if (teacher) this.#output.set(teacher.data.subarray((last - 1) * outputSize, last * outputSize));
       }
       const failure = last < to ? this.#notFinite(finite) : undefined;
@@ -265,7 +304,7 @@ export class ChunkedSession implements EngineSession {
     if (finite < steps) throw this.#notFinite(finite);
   }
 
-  #tryAdvance(steps: number, sequence: number, keep: boolean): number {
+  #tryAdvance(steps: number, sequence: number, keep: Keep): number {
     this.#prepare(steps);
     const clock = this.#stepper.timesPhases ? undefined : this.#clock;
     clock?.enter("run", steps);
@@ -275,7 +314,7 @@ export class ChunkedSession implements EngineSession {
     return finite;
   }
 
-  async #advanceChunk(steps: number, sequence: number, keep: boolean): Promise<number> {
+  async #advanceChunk(steps: number, sequence: number, keep: Keep): Promise<number> {
     if (!this.#stepper.advanceLater) return this.#tryAdvance(steps, sequence, keep);
     this.#prepare(steps);
     const finite = await this.#stepper.advanceLater(steps, this.#step, sequence, keep);

@@ -2,6 +2,7 @@
 import { Matrix } from "../numerics/index.js";
 import type { Engine, EngineOptions, EnginePlan, EnsembleOptions, EnsembleSession, SequenceInput } from "../reservoir/engine.js";
 import { DisposedError } from "../reservoir/engine.js";
+import { hostInputs } from "../reservoir/inputs.js";
 import { addMeasurements, type EngineProfile } from "../reservoir/profile.js";
 import type { EngineModel } from "../reservoir/spiking-model.js";
 import { WorkPacer } from "../reservoir/work.js";
@@ -70,7 +71,7 @@ class OneByOne implements EnsembleSession {
           await session.run(sequence, { ...work, states });
           if (training && sink && states) {
             const { targets, washout } = training;
-            sink.add(states.subarray(washout), sequence.inputs.subarray(washout), targets.subarray(washout));
+            sink.add(states.subarray(washout), hostInputs(sequence).subarray(washout), targets.subarray(washout));
           }
         }
         if (states) results.push(states);

@@ -279,6 +279,25 @@ export class Stream extends Owned {
     this.core.callOn(this.history, "cuStreamWaitEvent", this.handle, event.awaited.handle, 0);
   }
 
+  /**
+   * Lets what is given from now on wait for all that other streams were given with these stretches of memory.
+   * @throws TypeError for memory of another context, DisposedError, CudaError
+   */
+  waitFor(slices: Iterable<ReadonlyDeviceSlice>): void {
+    this.use();
+    const { core } = this;
+    const users = new Set<bigint>();
+    for (const slice of slices) {
+      const { memory } = usable(core, slice, false);
+      const those = memory.shared ? [core.service, ...core.streams] : [memory.stream];
+      for (const stream of those) if (stream !== undefined) users.add(stream);
+    }
+    users.delete(this.handle);
+    // A stream that is gone was waited for when it went.
+    const others = [...users].filter((stream) => stream === core.service || core.streams.has(stream));
+    if (others.length > 0) core.orderAfter(this.handle, others);
+  }
+
   /** Whether all that was given is done. @throws CudaError, also of that work. */
   get ready(): boolean {
     this.use();

@@ -1,7 +1,8 @@
 // What a Classifier is told and what it is given: options, sequences and labels, and their checks. It runs nothing.
-import { describe, Matrix, type MatrixLike, type Seed } from "../numerics/index.js";
+import { describe, Matrix, type Seed } from "../numerics/index.js";
 import type { RidgeOptions, SoftmaxOptions } from "../readout/index.js";
-import { type AnyReservoirOptions, DataError } from "../reservoir/index.js";
+import type { Context } from "../gpu/index.js";
+import { type AnyReservoirOptions, DataError, DeviceMatrix, type SequenceLike } from "../reservoir/index.js";
 import { checkedSeries } from "./forecaster-options.js";
 
 /** A class: a text or a number, not both in one classifier. */
@@ -62,6 +63,8 @@ export interface ClassifierOptions extends Partial<ClassifierSettings> {
   readonly reservoir: AnyReservoirOptions;
   /** "auto" (default), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */
   readonly engine?: string | undefined;
+  /** A device that is open already, as `CreateOptions.context`. */
+  readonly context?: Context | undefined;
   /** Worker threads of the CPU engine. Default 1. */
   readonly threads?: number | undefined;
   /** Measure what the work of each member costs by phase: `computers[m].profile`. Default false. */
@@ -76,14 +79,20 @@ export function memberSeeds({ members }: ClassifierSettings, reservoir: AnyReser
 }
 
 /** Checks T x C sequences of any lengths. @throws DataError naming the sequence, and what it should have */
-export function checkedSequences(sequences: readonly MatrixLike[], settings: ClassifierSettings, channels?: number): Matrix[] {
+export function checkedSequences(
+  sequences: readonly SequenceLike[],
+  settings: ClassifierSettings,
+  channels?: number,
+): (Matrix | DeviceMatrix)[] {
   if (!Array.isArray(sequences)) {
     const got = (sequences as unknown) instanceof Matrix ? "one matrix" : describe(sequences);
     throw new DataError(`sequences is ${got}; it takes a list of series, one a case`);
   }
   if (sequences.length === 0) throw new DataError("sequences is empty; it takes at least one");
   const least = settings.washout + (settings.representation === "output" ? 2 : 1);
-  const checked = sequences.map((sequence, b) => checkedSeries(sequence, `sequences[${b}]`));
+  const checked = (sequences as readonly SequenceLike[]).map((sequence, b) =>
+    sequence instanceof DeviceMatrix ? checkedThere(sequence, `sequences[${b}]`, settings) : checkedSeries(sequence, `sequences[${b}]`),
+  );
   const cols = channels ?? checked[0]!.cols;
   checked.forEach((sequence, b) => {
     if (sequence.cols !== cols || cols === 0) {
@@ -96,6 +105,21 @@ export function checkedSequences(sequences: readonly MatrixLike[], settings: Cla
     }
   });
   return checked;
+}
+
+/** A sequence on a device, of which a classifier takes what it need not have on the host. @throws DataError */
+function checkedThere(sequence: DeviceMatrix, name: string, { standardise, input, representation }: ClassifierSettings): DeviceMatrix {
+  const wrong = standardise
+    ? "standardise is true"
+    : input
+      ? "input is true"
+      : representation === "output"
+        ? 'representation is "output"'
+        : undefined;
+  if (wrong === undefined) return sequence;
+  throw new DataError(
+    `${name} lies on a device and ${wrong}; it takes series on the host, or a classifier without: standardise: false, input: false, and "last", "mean" or "last+mean"`,
+  );
 }
 
 /** The classes that occur: numbers rising, texts by their characters' codes. @throws DataError naming the label */

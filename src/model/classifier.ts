@@ -3,9 +3,16 @@
 import { writeFileAtomic } from "../io/atomic.js";
 import { readBytes } from "../io/files.js";
 import { accuracy, type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
-import { Matrix, type MatrixLike } from "../numerics/index.js";
+import { Matrix } from "../numerics/index.js";
 import type { TrainedReadout } from "../readout/index.js";
-import { type AnyReservoirComputer, DataError, ReservoirComputer, type WorkOptions } from "../reservoir/index.js";
+import {
+  type AnyReservoirComputer,
+  DataError,
+  DeviceMatrix,
+  ReservoirComputer,
+  type SequenceLike,
+  type WorkOptions,
+} from "../reservoir/index.js";
 import { checkSequences } from "../reservoir/inputs.js";
 import { checkFields } from "../reservoir/validate.js";
 import { Turns } from "../reservoir/work.js";
@@ -64,18 +71,18 @@ export class Classifier implements AsyncDisposable {
   static async create(options: ClassifierOptions): Promise<Classifier> {
     const { parseClassifierSettings, requireReservoir } = await import("./schemas.js");
     requireReservoir(options);
-    const { reservoir: described, engine, threads, profile, ...rest } = options;
+    const { reservoir: described, engine, context, threads, profile, ...rest } = options;
     const reservoir = classifierReservoir(described);
     const settings = parseClassifierSettings(withStandardise(rest, reservoir));
     classTrainer(settings.readout);
     if ((reservoir.feedback ?? null) !== null)
       throw new DataError("feedback is set; a classifier's reservoirs have no outputs to feed back");
-    return new Classifier({ reservoir, engine, threads, profile }, settings);
+    return new Classifier({ reservoir, engine, context, threads, profile }, settings);
   }
 
   /** Makes a classifier and trains it. */
   static async fit(
-    sequences: readonly MatrixLike[],
+    sequences: readonly SequenceLike[],
     labels: ArrayLike<Label>,
     options: ClassifierOptions & WorkOptions,
   ): Promise<Classifier> {
@@ -93,11 +100,11 @@ export class Classifier implements AsyncDisposable {
    * Trains on sequences and the label of each.
    * @throws DataError naming the sequence or label that does not fit, ConfigError for the reservoir, and what the readout's trainer throws
    */
-  async fit(sequences: readonly MatrixLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<this> {
+  async fit(sequences: readonly SequenceLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<this> {
     return this.#turns.take(() => this.#fit(sequences, labels, work));
   }
 
-  async #fit(sequences: readonly MatrixLike[], labels: ArrayLike<Label>, work: WorkOptions): Promise<this> {
+  async #fit(sequences: readonly SequenceLike[], labels: ArrayLike<Label>, work: WorkOptions): Promise<this> {
     checkFields(work, workFields);
     const { settings } = this;
     const checked = checkedSequences(sequences, settings);
@@ -105,8 +112,8 @@ export class Classifier implements AsyncDisposable {
     const places = new Map(classes.map((label, k) => [label, k]));
     const numbers = Int32Array.from(labels as ArrayLike<unknown> as Label[], (label) => places.get(label)!);
     const channels = checked[0]!.cols;
-    const scale = settings.standardise ? fitStandardisation(checked) : noStandardisation(channels);
-    const inputs = checked.map((sequence) => standardised(scale, sequence));
+    const scale = settings.standardise ? fitStandardisation(checked.filter((one) => one instanceof Matrix)) : noStandardisation(channels);
+    const inputs = scaled(scale, checked);
     const members = await this.#membersFor(channels);
     const readouts: TrainedReadout[] = [];
     for (const [m, computer] of members.entries()) {
@@ -138,7 +145,7 @@ export class Classifier implements AsyncDisposable {
 
   /**
    * Where features, scores and shares of the last prediction were computed, for each member: on the device that has the states, by its engine's
-   * name ("cuda", "sim"), so that the shares alone came to the host, or on the "host": for the CPU's engines, for spiking reservoirs, and for the
+   * name ("cuda", "sim"), so that the shares alone came to the host, or on the "host": for the CPU's engines, and for the
    * representation "output". The bits are the same. undefined before the first prediction.
    */
   get predictedOn(): readonly string[] | undefined {
@@ -146,7 +153,7 @@ export class Classifier implements AsyncDisposable {
   }
 
   /** The class of each sequence, by the members' vote. @throws DataError, NotFittedError */
-  async predict(sequences: readonly MatrixLike[], work: WorkOptions = {}): Promise<Label[]> {
+  async predict(sequences: readonly SequenceLike[], work: WorkOptions = {}): Promise<Label[]> {
     const { classes, shares } = await this.#turns.take(() => this.#memberShares(sequences, work));
     const mean = meanOf(shares);
     return Array.from({ length: mean.rows }, (_, b) => {
@@ -163,12 +170,12 @@ export class Classifier implements AsyncDisposable {
    * probabilities. Of a ridge readout they are its outputs, cut at 0 and divided by their sum: good for ranking, not calibrated.
    * @throws DataError, NotFittedError
    */
-  async predictProba(sequences: readonly MatrixLike[], work: WorkOptions = {}): Promise<Matrix<Float64Array>> {
+  async predictProba(sequences: readonly SequenceLike[], work: WorkOptions = {}): Promise<Matrix<Float64Array>> {
     return meanOf((await this.#turns.take(() => this.#memberShares(sequences, work))).shares);
   }
 
   /** The share of sequences whose predicted class is their label. @throws DataError, NotFittedError */
-  async score(sequences: readonly MatrixLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<number> {
+  async score(sequences: readonly SequenceLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<number> {
     const { classes } = this.#fitted();
     checkSequences(sequences, "sequences");
     checkLabels(labels, sequences.length, classes);
@@ -176,7 +183,7 @@ export class Classifier implements AsyncDisposable {
   }
 
   /** Counts of label against predicted class, in the order of `classes`. @throws DataError, NotFittedError */
-  async confusion(sequences: readonly MatrixLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<ConfusionMatrix> {
+  async confusion(sequences: readonly SequenceLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<ConfusionMatrix> {
     const { classes } = this.#fitted();
     checkSequences(sequences, "sequences");
     checkLabels(labels, sequences.length, classes);
@@ -235,27 +242,32 @@ export class Classifier implements AsyncDisposable {
     await this.dispose();
     this.#members = [];
     this.#trained = undefined;
-    const { reservoir, engine, threads, profile } = this.#options;
+    const { reservoir, engine, context, threads, profile } = this.#options;
     const inputSize = reservoir.inputSize ?? channels;
     if (inputSize !== channels) {
       throw new DataError(`the sequences have ${channels} channels and the reservoir takes ${inputSize} (inputSize); leave inputSize out`);
     }
     this.#members = await openAll(memberSeeds(this.settings, reservoir), (seed) =>
-      ReservoirComputer.create({ ...reservoir, inputSize, seed }, { engine, threads, profile }),
+      ReservoirComputer.create({ ...reservoir, inputSize, seed }, { engine, context, threads, profile }),
     );
     return this.#members;
   }
 
-  async #memberShares(sequences: readonly MatrixLike[], work: WorkOptions) {
+  async #memberShares(sequences: readonly SequenceLike[], work: WorkOptions) {
     checkFields(work, workFields);
     const { classes, scale, readouts } = this.#fitted();
-    const inputs = checkedSequences(sequences, this.settings, scale.mean.length).map((sequence) => standardised(scale, sequence));
+    const inputs = scaled(scale, checkedSequences(sequences, this.settings, scale.mean.length));
     const placed: PlacedShares[] = [];
     for (const [m, readout] of readouts.entries())
       placed.push(await classify(this.#members[m]!, readout, inputs, this.settings, shareOf(work, m, readouts.length)));
     this.#predictedOn = placed.map(({ computedOn }) => computedOn);
     return { classes, shares: placed.map(({ shares }) => shares) };
   }
+}
+
+/** z-scores of sequences on the host; those on a device are taken as they are, and have none (checkedSequences). */
+function scaled(scale: Standardisation, sequences: readonly (Matrix | DeviceMatrix)[]): (Matrix | DeviceMatrix)[] {
+  return sequences.map((sequence) => (sequence instanceof DeviceMatrix ? sequence : standardised(scale, sequence)));
 }
 
 /** All of them, or none: where one cannot be opened, those before it are given back. */

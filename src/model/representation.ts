@@ -2,14 +2,24 @@
 // the host. It trains no readout of classes.
 import { Matrix } from "../numerics/index.js";
 import { ridge, SoftmaxReadout, type TrainedReadout } from "../readout/index.js";
-import type { AnyReservoirComputer, SummaryWork, WorkOptions } from "../reservoir/index.js";
+import type { AnyReservoirComputer, DeviceMatrix, SummaryWork, WorkOptions } from "../reservoir/index.js";
+import { onlyHost } from "../reservoir/inputs.js";
 import { classShares } from "./class-readout.js";
 import type { ClassifierSettings } from "./classifier-options.js";
 import { layerNormalised } from "./layer-norm.js";
 import type { SaturationCount } from "./saturation.js";
 
+/** T x C, on the host or on the device of the reservoir. */
+type Sequence = Matrix | DeviceMatrix;
+
 /** States kept at a time: the sequences are run in groups of up to this many values. */
 const groupValues = 2 ** 23;
+
+/**
+ * Values of all states, and of the last ones alone, of a group whose states stay on a device. Noise is drawn by a sequence's place in its group, so that a
+ * reservoir with noise has the host's groups.
+ */
+const groupThere = { states: 2 ** 32, last: 2 ** 26 };
 
 /** Shares of classes, B x K, and where they were made: by the name of the engine that had the states, or "host". */
 export interface PlacedShares {
@@ -26,13 +36,13 @@ export interface PlacedShares {
  */
 export async function represent(
   computer: AnyReservoirComputer,
-  sequences: readonly Matrix[],
+  sequences: readonly Sequence[],
   settings: ClassifierSettings,
   work: WorkOptions,
   seen?: SaturationCount,
 ): Promise<Matrix<Float64Array>> {
-  const features = await inGroups(computer, sequences, work, async (group) => {
-    const there = summarised(computer, group, settings, work);
+  const features = await inGroups(computer, sequences, settings, work, async (group, onProgress) => {
+    const there = summarised(computer, group, settings, { ...work, onProgress });
     return there ? await there : onHost(computer, group, settings, work, seen);
   });
   if (settings.representation !== "output")
@@ -44,15 +54,15 @@ export async function represent(
 export async function classify(
   computer: AnyReservoirComputer,
   readout: TrainedReadout,
-  sequences: readonly Matrix[],
+  sequences: readonly Sequence[],
   settings: ClassifierSettings,
   work: WorkOptions,
 ): Promise<PlacedShares> {
   const { layerNorm } = settings;
   let computedOn = "host";
-  const shares = await inGroups(computer, sequences, work, async (group) => {
+  const shares = await inGroups(computer, sequences, settings, work, async (group, onProgress) => {
     const classes = { readout, layerNorm, shares: readout instanceof SoftmaxReadout ? "softmax" : "positive" } as const;
-    const there = summarised(computer, group, settings, work, classes);
+    const there = summarised(computer, group, settings, { ...work, onProgress }, classes);
     if (there) {
       computedOn = computer.engine.name;
       return there;
@@ -65,25 +75,29 @@ export async function classify(
 
 /** Runs groups of sequences, and puts the rows that each gives under one another. */
 async function inGroups(
-  { model: { size } }: AnyReservoirComputer,
-  sequences: readonly Matrix[],
-  work: WorkOptions,
-  rowsOf: (group: readonly Matrix[]) => Promise<Matrix<Float64Array>>,
+  { model: { size, noiseLevel }, canSummarise }: AnyReservoirComputer,
+  sequences: readonly Sequence[],
+  { representation }: ClassifierSettings,
+  { onProgress }: WorkOptions,
+  rowsOf: (group: readonly Sequence[], onProgress: WorkOptions["onProgress"]) => Promise<Matrix<Float64Array>>,
 ): Promise<Matrix<Float64Array>> {
   const total = sequences.reduce((sum, { rows }) => sum + rows, 0);
+  const stays = canSummarise && representation !== "output" && noiseLevel === 0;
+  const most = stays ? groupThere : { states: groupValues, last: groupValues };
   const parts: Matrix<Float64Array>[] = [];
   for (let from = 0, done = 0; from < sequences.length; ) {
     const group = [sequences[from]!];
     let rows = group[0]!.rows;
-    while (from + group.length < sequences.length && (rows + sequences[from + group.length]!.rows) * size <= groupValues) {
-      const next = sequences[from + group.length]!;
+    for (let next = sequences[from + 1]; next; next = sequences[from + group.length]) {
+      if ((rows + next.rows) * size > most.states || (group.length + 1) * size > most.last) break;
       rows += next.rows;
       group.push(next);
     }
-    parts.push(await rowsOf(group));
+    const before = done;
+    parts.push(await rowsOf(group, onProgress && ((some) => onProgress(before + some, total))));
     from += group.length;
     done += rows;
-    work.onProgress?.(done, total);
+    onProgress?.(done, total);
   }
   if (parts.length === 1) return parts[0]!;
   const out = Matrix.zeros(sequences.length, parts[0]!.cols);
@@ -98,25 +112,29 @@ async function inGroups(
 /** Features or shares by the engine, of whose states nothing comes to the host; undefined where it has no way. */
 function summarised(
   computer: AnyReservoirComputer,
-  group: readonly Matrix[],
+  group: readonly Sequence[],
   settings: ClassifierSettings,
-  { signal }: WorkOptions,
+  { signal, onProgress }: WorkOptions,
   classes?: SummaryWork["classes"],
 ): Promise<Matrix<Float64Array>> | undefined {
   const { representation, washout, input } = settings;
   if (representation === "output") return undefined;
-  const given = input ? rowsOf(group.map((inputs) => statistics([inputs], settings))) : Matrix.zeros(group.length, 0);
-  return computer.summarise(group, { last: representation !== "mean", mean: representation !== "last", washout, given, classes, signal });
+  const given = input
+    ? rowsOf(group.map((inputs) => statistics([onlyHost(inputs, "a sequence")], settings)))
+    : Matrix.zeros(group.length, 0);
+  const [last, mean] = [representation !== "mean", representation !== "last"];
+  return computer.summarise(group, { last, mean, washout, given, classes, signal, onProgress });
 }
 
 async function onHost(
   computer: AnyReservoirComputer,
-  group: readonly Matrix[],
+  given: readonly Sequence[],
   settings: ClassifierSettings,
   { signal }: WorkOptions,
   seen?: SaturationCount,
 ): Promise<Matrix<Float64Array>> {
   const { representation, input, washout } = settings;
+  const group = given.map((inputs) => onlyHost(inputs, "a sequence"));
   const states = await computer.batch(group, { keep: representation === "last" ? "last" : "all", signal });
   if (representation === "output") for (const x of states) seen?.add(x.subarray(washout).data);
   return rowsOf(

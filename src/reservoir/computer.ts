@@ -1,6 +1,8 @@
 // ReservoirComputer: a reservoir that runs. It keeps the engine out of sight and owns the session; what comes in is checked by inputs.ts.
+import type { Context } from "../gpu/index.js";
 import { describe, type FloatArray, firstNonFinite, Matrix, type MatrixLike } from "../numerics/index.js";
 import type { ReservoirOptions } from "./config.js";
+import { DeviceMatrix, type DeviceSequences } from "./device-matrix.js";
 import {
   type EngineOptions,
   type EnginePlan,
@@ -10,7 +12,7 @@ import {
   type TrainingSink,
   type WorkOptions,
 } from "./engine.js";
-import { checkPlanOptions, chooseEngine } from "./engines.js";
+import { checkPlanOptions, chooseEngine, engineOn } from "./engines.js";
 import type { LinearReadout } from "./features.js";
 import {
   anySeries,
@@ -18,12 +20,15 @@ import {
   checkReadout,
   checkSequences,
   checkSink,
+  checkSteps,
   checkWashout,
   checkWhole,
   count,
   DataError,
   networkOf,
   rowOf,
+  type SequencePlace,
+  type SequenceLike,
   sequenceOf,
   series,
   statesTarget,
@@ -43,6 +48,11 @@ import { busyError } from "./work.js";
 export interface CreateOptions {
   /** "auto" (default, the one whose steps are modelled to be fastest), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */
   readonly engine?: string | undefined;
+  /**
+   * A device that is open already (`openDevice` of spillway/gpu), which then also takes and leaves data in its memory; the engine is that of its device. It
+   * stays its owner's, who disposes of it after the reservoirs on it.
+   */
+  readonly context?: Context | undefined;
   /** How a device runs the time loop: "auto" (default) or a name that `engine.plan` knows, such as "streamed". */
   readonly plan?: string | undefined;
   /** Where a device's kernels for the time loop come from: "auto" (default), "shipped", "nvrtc" or "builder". See `EngineOptions.kernelSource`. */
@@ -57,10 +67,10 @@ export interface CreateOptions {
   readonly matrices?: ReservoirMatrices | undefined;
 }
 
-const createOptions: readonly string[] = ["engine", "plan", "kernelSource", "spinLimit", "threads", "profile", "matrices"];
+const createOptions: readonly string[] = ["engine", "context", "plan", "kernelSource", "spinLimit", "threads", "profile", "matrices"];
 
 const workFields = ["signal", "onProgress"] as const satisfies readonly (keyof WorkOptions)[];
-const runFields: readonly (keyof ComputerRunOptions)[] = [...workFields, "teacher", "every", "into"];
+const runFields: readonly (keyof ComputerRunOptions)[] = [...workFields, "teacher", "every", "into", "keep"];
 const batchFields: readonly (keyof ComputerBatchOptions)[] = [...workFields, "keep", "teachers"];
 const generateFields: readonly (keyof ComputerGenerateOptions)[] = [...workFields, "inputs", "states"];
 const trainFields: readonly (keyof TrainOptions)[] = [...workFields, "teacher", "washout"];
@@ -74,12 +84,17 @@ export interface ComputerRunOptions extends WorkOptions {
   readonly every?: number | undefined;
   /** Where the states go, instead of into a new matrix: floor(T / every) x N of the model's precision. */
   readonly into?: Matrix | undefined;
+  /** "host" (default), or "device": states stay in the memory of the device, and a DeviceMatrix is returned. */
+  readonly keep?: "host" | "device" | undefined;
 }
 
 /** Options of `batch`. */
 export interface ComputerBatchOptions extends WorkOptions {
-  /** Every state of a sequence ("all", default), or its last one. */
-  readonly keep?: "all" | "last" | undefined;
+  /**
+   * Every state of a sequence ("all", default), or its last one; "device" and "deviceLast" leave the same in the memory of the device, and DeviceSequences are
+   * returned.
+   */
+  readonly keep?: "all" | "last" | "device" | "deviceLast" | undefined;
   /** One T x O teacher a sequence. */
   readonly teachers?: readonly MatrixLike[] | undefined;
 }
@@ -135,7 +150,9 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   static create(config: AnyReservoirOptions, options?: CreateOptions): Promise<ReservoirComputer<EngineModel>>;
   static async create(config: AnyReservoirOptions, options: CreateOptions = {}): Promise<ReservoirComputer<EngineModel>> {
     checkFields(options, createOptions);
-    const { engine, reason } = await chooseEngine(options.engine, await shapeFor(options.engine, config));
+    const { engine, reason } = options.context
+      ? await engineOn(options.context, options.engine)
+      : await chooseEngine(options.engine, await shapeFor(options.engine, config));
     const model = await modelOf(config, engine, options.matrices);
     return ReservoirComputer.#open(model, engine, reason, options);
   }
@@ -146,7 +163,9 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     options: Omit<CreateOptions, "matrices"> = {},
   ): Promise<ReservoirComputer<Model>> {
     checkFields(options, createOptions);
-    const { engine, reason } = await chooseEngine(options.engine, anyShapeOf(model));
+    const { engine, reason } = options.context
+      ? await engineOn(options.context, options.engine)
+      : await chooseEngine(options.engine, anyShapeOf(model));
     return ReservoirComputer.#open(model, engine, reason, options);
   }
 
@@ -193,11 +212,22 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
    * @throws DataError for a wrong shape, an empty series, or a value that is not finite (row and column named)
    * @throws WorkInterruptedError when stopped; the states so far are in `into`, and the state is that of the last finished step
    */
-  async run(inputs: MatrixLike, options: ComputerRunOptions = {}): Promise<Matrix> {
+  async run(inputs: SequenceLike, options: ComputerRunOptions & { readonly keep: "device" }): Promise<DeviceMatrix>;
+  async run(inputs: SequenceLike, options?: ComputerRunOptions & { readonly keep?: "host" | undefined }): Promise<Matrix>;
+  async run(inputs: SequenceLike, options: ComputerRunOptions = {}): Promise<Matrix | DeviceMatrix> {
     checkFields(options, runFields);
-    const sequence = sequenceOf(this.model, inputs, options.teacher);
+    checkKeep(options.keep, ["host", "device"]);
+    const sequence = sequenceOf(this.#place, inputs, options.teacher);
     const every = checkWhole("every", options.every ?? 1, 1);
     const rows = Math.floor(sequence.inputs.rows / every);
+    if (options.keep === "device") {
+      if (options.into) throw new DataError('into was given beside keep "device"; it takes one of the two');
+      return this.#onDevice([rows], sequence.inputs, every, async (there) => {
+        const [states] = there.sequences;
+        await this.#session.run(sequence, { ...options, every, states });
+        return new DeviceMatrix(states!.context, there.values, states!, there);
+      });
+    }
     const states = options.into
       ? statesTarget(this.model, options.into, rows, "into")
       : Matrix.zeros(rows, this.model.size, this.model.precision);
@@ -220,28 +250,52 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   /**
    * Runs sequences of any lengths, each from the initial state; the computer's own state is untouched. Returns T x N states each, or 1 x N with `keep: "last"`.
    */
-  async batch(sequences: readonly MatrixLike[], options: ComputerBatchOptions = {}): Promise<Matrix[]> {
+  async batch(
+    sequences: readonly SequenceLike[],
+    options: ComputerBatchOptions & { readonly keep: "device" | "deviceLast" },
+  ): Promise<DeviceSequences>;
+  async batch(
+    sequences: readonly SequenceLike[],
+    options?: ComputerBatchOptions & { readonly keep?: "all" | "last" | undefined },
+  ): Promise<Matrix[]>;
+  async batch(sequences: readonly SequenceLike[], options: ComputerBatchOptions = {}): Promise<Matrix[] | DeviceSequences> {
     checkFields(options, batchFields);
     checkSequences(sequences, "sequences");
-    checkKeep(options.keep, ["all", "last"]);
+    checkKeep(options.keep, ["all", "last", "device", "deviceLast"]);
     const { teachers } = options;
     if (teachers !== undefined) checkSequences(teachers, "teachers");
     if (teachers && teachers.length !== sequences.length) {
       throw new DataError(`teachers holds ${teachers.length} series; ${sequences.length} sequences take as many`);
     }
-    const checked = sequences.map((inputs, b) => sequenceOf(this.model, inputs, teachers?.[b], `sequences[${b}]`, `teachers[${b}]`));
-    return this.#alone(() => this.#session.batch(checked, options));
+    const place = this.#place;
+    const checked = sequences.map((inputs, b) => sequenceOf(place, inputs, teachers?.[b], `sequences[${b}]`, `teachers[${b}]`));
+    checkSteps(checked, "sequences");
+    const { keep, signal, onProgress } = options;
+    if (keep !== "device" && keep !== "deviceLast") return this.#alone(() => this.#session.batch(checked, { keep, signal, onProgress }));
+    const last = keep === "deviceLast";
+    const rows = checked.map(({ inputs }) => (last ? 1 : inputs.rows));
+    return this.#onDevice(rows, last ? undefined : checked[0]!.inputs, 1, async (into) => {
+      await this.#session.batch(checked, { keep: last ? "last" : "all", signal, onProgress, into });
+      return into;
+    });
+  }
+
+  /** Whether the engine can `summarise`. */
+  get canSummarise(): boolean {
+    return this.#session.summarise !== undefined;
   }
 
   /**
    * Statistics of the states of sequences, each run from the initial state, or what a readout of classes makes of them, where the engine can do
    * that without handing states out; undefined where it cannot. See `SummaryWork`. @throws DataError where what is asked for does not go with them
    */
-  summarise(sequences: readonly MatrixLike[], work: SummaryWork): Promise<Matrix<Float64Array>> | undefined {
+  summarise(sequences: readonly SequenceLike[], work: SummaryWork): Promise<Matrix<Float64Array>> | undefined {
     const session = this.#session;
     if (!session.summarise) return undefined;
     checkSequences(sequences, "sequences");
-    const checked = sequences.map((inputs, b) => sequenceOf(this.model, inputs, undefined, `sequences[${b}]`));
+    const place = this.#place;
+    const checked = sequences.map((inputs, b) => sequenceOf(place, inputs, undefined, `sequences[${b}]`));
+    checkSteps(checked, "sequences");
     checkSummary(
       work,
       this.model.size,
@@ -286,10 +340,10 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   }
 
   /** Runs a series and hands its states to a training sink (a Gram accumulator) without keeping them: memory does not grow with T. */
-  async train(inputs: MatrixLike, targets: MatrixLike, sink: TrainingSink, options: TrainOptions = {}): Promise<void> {
+  async train(inputs: SequenceLike, targets: MatrixLike, sink: TrainingSink, options: TrainOptions = {}): Promise<void> {
     checkFields(options, trainFields);
     checkSink(sink, "sink");
-    const sequence = sequenceOf(this.model, inputs, options.teacher);
+    const sequence = sequenceOf(this.#place, inputs, options.teacher);
     const { rows } = sequence.inputs;
     const wanted = anySeries(targets, "targets", "float64");
     if (wanted.rows !== rows)
@@ -302,7 +356,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
    * Chunks of inputs in, chunks of states out, with the state carried over: memory stays bounded by one chunk. A chunk is anything `run` takes.
    */
   async *stream(
-    chunks: AsyncIterable<MatrixLike> | Iterable<MatrixLike>,
+    chunks: AsyncIterable<SequenceLike> | Iterable<SequenceLike>,
     options: WorkOptions & { every?: number } = {},
   ): AsyncGenerator<Matrix> {
     checkFields(options, streamFields);
@@ -313,7 +367,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     let index = 0;
     let buffer: Matrix | undefined;
     for await (const chunk of chunks) {
-      const sequence = sequenceOf(this.model, chunk, undefined, `chunk ${index++}`);
+      const sequence = sequenceOf(this.#place, chunk, undefined, `chunk ${index++}`);
       const { rows } = sequence.inputs;
       if (buffer?.rows !== rows) buffer = Matrix.zeros(rows, this.model.size, this.model.precision);
       const states = buffer;
@@ -361,6 +415,34 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   /** Lets `await using` dispose of it. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.dispose();
+  }
+
+  get #place(): SequencePlace {
+    return { session: this.#session, engine: this.engine.name };
+  }
+
+  /** Makes states of `rows` in the memory of the device. They are given back where the work fails. */
+  async #onDevice<T>(
+    rows: readonly number[],
+    inputs: Matrix | DeviceMatrix | undefined,
+    every: number,
+    work: (into: DeviceSequences) => Promise<T>,
+  ): Promise<T> {
+    const { device } = this.#session;
+    if (!device)
+      throw new DataError(
+        `keep asks for states on a device; the engine "${this.engine.name}" has them on the host, so take "cuda" or a context`,
+      );
+    const step = inputs instanceof DeviceMatrix ? inputs.stepMs : undefined;
+    return this.#alone(async () => {
+      const into = device.allocate(rows, step && step * every);
+      try {
+        return await work(into);
+      } catch (error) {
+        into.dispose();
+        throw error;
+      }
+    });
   }
 
   #called(begun: number): void {

@@ -1,6 +1,7 @@
 // The engine contract: what a place that runs reservoirs must offer, and the errors it may raise. An engine is not where
 // configurations are validated, weights are drawn or user input is converted: it gets a finished model and finished arrays.
 import type { FloatArray, Matrix, SparseMatrix, SpectralRadius, SpectralRadiusOptions } from "../numerics/index.js";
+import type { DeviceMatrix, DeviceSequences } from "./device-matrix.js";
 import type { FeatureSpec, LinearReadout } from "./features.js";
 import type { ReservoirModel } from "./model.js";
 import type { EngineProfile } from "./profile.js";
@@ -67,9 +68,9 @@ export interface WorkOptions {
 }
 
 /** One sequence. */
-export interface SequenceInput {
-  /** T x I in the model's precision. */
-  readonly inputs: Matrix;
+export interface SequenceInput<Inputs extends Matrix | DeviceMatrix = Matrix | DeviceMatrix> {
+  /** T x I in the model's precision; on a device only for sessions that have `device`. */
+  readonly inputs: Inputs;
   /** T x O, the outputs to feed back in place of the readout's (teacher forcing): row t is y(t) and reaches x(t+1). */
   readonly teacher?: Matrix | undefined;
 }
@@ -78,14 +79,24 @@ export interface SequenceInput {
 export interface RunOptions extends WorkOptions {
   /** Keep every k-th state: rows k-1, 2k-1, ... Default 1. */
   readonly every?: number | undefined;
-  /** Where the states go: floor(T / every) x N in the model's precision. Left out, the states are not kept. */
-  readonly states?: Matrix | undefined;
+  /** Where the states go: floor(T / every) x N in the model's precision, on a device only with `EngineSession.device`. Left out, none are kept. */
+  readonly states?: Matrix | DeviceMatrix | undefined;
 }
 
 /** What a batch keeps. */
 export interface BatchOptions extends WorkOptions {
   /** Keep all states of each sequence, or only the last one (1 x N). Default "all". */
   readonly keep?: "all" | "last" | undefined;
+  /** Where they go on the device, one for each sequence (`EngineSession.device`); the batch then returns none. */
+  readonly into?: DeviceSequences | undefined;
+}
+
+/** What a session does with data in the memory of its device. */
+export interface DeviceSide {
+  /** @throws DataError for memory of another context, or that was disposed */
+  check(matrix: DeviceMatrix, name: string): void;
+  /** Room for states in the model's precision: rows[b] x N for each b. @throws OutOfMemoryError */
+  allocate(rows: readonly number[], stepMs: number | undefined): DeviceSequences;
 }
 
 /** A closed loop: its readout, its steps, and what comes in from outside. */
@@ -121,6 +132,8 @@ export interface AccumulateOptions extends WorkOptions {
 export interface EngineSession {
   readonly model: EngineModel;
   readonly plan: EnginePlan;
+  /** Left out by engines of the host. */
+  readonly device?: DeviceSide | undefined;
   /** Runs T steps from the present state. Row t of the states is the state after input t. */
   run(sequence: SequenceInput, options: RunOptions): Promise<void>;
   /** One step, at once; the view it returns holds x until the next call. */

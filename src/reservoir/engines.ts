@@ -1,4 +1,6 @@
 // The list of engines there are, and the choice among them. Which ones, and from where they are loaded, is said by the package's index alone.
+import type { Context } from "../gpu/index.js";
+import { describe } from "../numerics/index.js";
 import type { Engine, EngineOptions, EngineStatus } from "./engine.js";
 import { EngineUnavailableError } from "./engine.js";
 import type { AnyShape, ModelShape } from "./shape.js";
@@ -35,6 +37,26 @@ export function registerEngine(name: string, load: (device: number) => Promise<E
     return engine;
   };
   registrations.set(name, { name, load: once, ...options });
+}
+
+let loadOnContext: ((context: Context) => Promise<Engine>) | undefined;
+
+/** Makes engines known that run on a device which is open already. `load` throws TypeError for what is no open device. */
+export function registerContextEngine(load: (context: Context) => Promise<Engine>): void {
+  loadOnContext = load;
+}
+
+/** The engine on a device that is open. @throws EngineUnavailableError for another engine by `name`, or a device that is disposed or lost */
+export async function engineOn(context: Context, name = "auto"): Promise<EngineChoice> {
+  if (!loadOnContext) throw new EngineUnavailableError(name, 'no engine is registered; import "spillway" itself, not only a part of it');
+  if (typeof context?.info !== "object")
+    throw new TypeError(`context is ${describe(context)}; it takes an open device, such as openDevice() of spillway/gpu gives`);
+  const engine = await loadOnContext(context);
+  if (name !== "auto" && name !== engine.name)
+    throw new EngineUnavailableError(name, `the context is of the engine "${engine.name}"; leave engine out, or leave context out`);
+  const status = await engine.probe();
+  if (!status.available) throw new EngineUnavailableError(engine.name, status.reason);
+  return { engine, reason: `the context was given; ${status.reason}` };
 }
 
 /** Names of the engines that can be asked for. */

@@ -3,11 +3,21 @@ export type { MatrixLike, Precision, Seed, SparseMatrix } from "../numerics/inde
 export { Matrix } from "../numerics/index.js";
 export * from "./computer.js";
 export type * from "./config.js";
+export { DeviceMatrix, DeviceSequences, type DeviceShape, type RealValues } from "./device-matrix.js";
 export * from "./engine.js";
-export { chooseEngine, type EngineChoice, engineNames, probeEngines, type RegistrationOptions, registerEngine } from "./engines.js";
+export {
+  chooseEngine,
+  type EngineChoice,
+  engineNames,
+  engineOn,
+  probeEngines,
+  type RegistrationOptions,
+  registerContextEngine,
+  registerEngine,
+} from "./engines.js";
 export * from "./ensemble.js";
 export * from "./features.js";
-export { checkFinite, checkWashout, DataError } from "./inputs.js";
+export { checkFinite, checkWashout, DataError, type SequenceLike } from "./inputs.js";
 export { type AnyReservoirOptions, isSpiking, modelOf, registerSpikingKind, type SpikingKind } from "./kinds.js";
 export type * from "./model.js";
 export type * from "./profile.js";

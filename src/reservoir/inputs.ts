@@ -9,20 +9,26 @@ import {
   type MatrixLike,
   type Precision,
 } from "../numerics/index.js";
-import type { SequenceInput, TrainingSink } from "./engine.js";
+import { DataError } from "./data-error.js";
+import { DeviceMatrix } from "./device-matrix.js";
+import type { EngineSession, SequenceInput, TrainingSink } from "./engine.js";
 import { featureCount, type LinearReadout } from "./features.js";
 import type { EngineModel, NetworkState, SpikingModel } from "./spiking-model.js";
 
-/** Data that cannot be used: a wrong shape, no rows, or a value that is not finite. */
-export class DataError extends Error {
-  override readonly name = "DataError";
-}
+export { DataError };
+
+/** A series: on the host, or in the memory of the device that the reservoir runs on. */
+export type SequenceLike = MatrixLike | DeviceMatrix;
 
 /** Checks and converts a T x `cols` series; `what` says whose number `cols` is. @throws DataError */
 export function series(source: MatrixLike, name: string, cols: number, what: string, precision: Precision): Matrix {
   const matrix = filledSeries(source, name);
-  if (matrix.cols !== cols) throw new DataError(`${name} has ${count(matrix.cols, "column")}; this reservoir takes ${cols} (${what})`);
+  checkWidth(matrix, name, cols, what);
   return finite(matrix, name, precision);
+}
+
+function checkWidth(matrix: { readonly cols: number }, name: string, cols: number, what: string): void {
+  if (matrix.cols !== cols) throw new DataError(`${name} has ${count(matrix.cols, "column")}; this reservoir takes ${cols} (${what})`);
 }
 
 /** The same for a series of any width. @throws DataError */
@@ -30,15 +36,33 @@ export function anySeries(source: MatrixLike, name: string, precision: Precision
   return finite(filledSeries(source, name), name, precision);
 }
 
+/** The inputs of a sequence for work that takes them on the host. @throws DataError for those on a device */
+export function hostInputs({ inputs }: SequenceInput): Matrix {
+  return onlyHost(inputs, "inputs");
+}
+
+/** @throws DataError for what lies on a device */
+export function onlyHost(inputs: Matrix | DeviceMatrix, name: string): Matrix {
+  if (inputs instanceof Matrix) return inputs;
+  throw new DataError(`${name} lies on a device; this takes a series on the host, which toMatrix() gives`);
+}
+
+/** The session that inputs are for, and how it is called. */
+export interface SequencePlace {
+  readonly session: Pick<EngineSession, "model" | "device">;
+  readonly engine: string;
+}
+
 /** Inputs, T x I, with the outputs to force, T x O, where they are given. @throws DataError */
 export function sequenceOf(
-  { inputSize, outputSize, precision }: EngineModel,
-  inputs: MatrixLike,
+  place: SequencePlace,
+  inputs: SequenceLike,
   teacher: MatrixLike | undefined,
   name = "inputs",
   teacherName = "teacher",
 ): SequenceInput {
-  const checked = series(inputs, name, inputSize, "inputSize", precision);
+  const { inputSize, outputSize, precision } = place.session.model;
+  const checked = inputs instanceof DeviceMatrix ? there(place, inputs, name) : series(inputs, name, inputSize, "inputSize", precision);
   if (teacher === undefined) return { inputs: checked };
   if (outputSize === 0)
     throw new DataError(`${teacherName} was given; this reservoir has no feedback to force, set feedback in its description`);
@@ -47,6 +71,37 @@ export function sequenceOf(
     throw new DataError(`${teacherName} has ${count(forced.rows, "row")} and ${name} has ${checked.rows}; they take the same number`);
   }
   return { inputs: checked, teacher: forced };
+}
+
+/** Inputs on a device, as they are: whether their numbers are finite is for the states to tell. @throws DataError */
+function there({ session, engine }: SequencePlace, matrix: DeviceMatrix, name: string): DeviceMatrix {
+  const { model, device } = session;
+  if (!device) throw new DataError(`${name} lies on a device; the engine "${engine}" takes series on the host, which toMatrix() gives`);
+  if (matrix.rows === 0) throw new DataError(`${name} is empty; it takes at least one row`);
+  checkWidth(matrix, name, model.inputSize, "inputSize");
+  if (matrix.precision !== model.precision)
+    throw new DataError(
+      `${name} is of ${matrix.values.dtype}; this reservoir takes ${model.precision === "float32" ? "f32" : "f64"} (precision ${model.precision})`,
+    );
+  const timeStep = model.kind === "spiking" ? model.config.timeStep : undefined;
+  if (timeStep !== undefined && matrix.stepMs !== undefined && matrix.stepMs !== timeStep)
+    throw new DataError(`${name} has rows of ${matrix.stepMs} ms; this reservoir takes ${timeStep} ms (timeStep)`);
+  device.check(matrix, name);
+  return matrix;
+}
+
+/** @throws DataError for sequences on a device whose rows last differently */
+export function checkSteps(sequences: readonly SequenceInput[], name: string): void {
+  let first: { readonly stepMs: number; readonly b: number } | undefined;
+  for (const [b, { inputs }] of sequences.entries()) {
+    const stepMs = inputs instanceof DeviceMatrix ? inputs.stepMs : undefined;
+    if (stepMs === undefined) continue;
+    first ??= { stepMs, b };
+    if (stepMs !== first.stepMs)
+      throw new DataError(
+        `${name}[${b}] has rows of ${stepMs} ms and ${name}[${first.b}] of ${first.stepMs} ms; all take the same step length`,
+      );
+  }
 }
 
 /** @throws DataError for what is no list of series */

@@ -27,7 +27,11 @@ export interface SummaryWork extends WorkOptions {
 }
 
 /** @throws DataError where what is asked for does not go with these sequences of a reservoir of `size` neurons */
-export function checkSummary({ last, mean, washout, given, classes }: SummaryWork, size: number, sequences: readonly Matrix[]): void {
+export function checkSummary(
+  { last, mean, washout, given, classes }: SummaryWork,
+  size: number,
+  sequences: readonly { readonly rows: number }[],
+): void {
   if (!last && !mean) throw new DataError("last and mean are false; a summary takes at least one of them");
   if (given.rows !== sequences.length)
     throw new DataError(`given has ${given.rows} rows and there are ${sequences.length} sequences; they take the same number`);

@@ -63,7 +63,7 @@ const reservoirs: fc.Arbitrary<ReservoirOptions> = fc
   }));
 
 export function engineContract(name: string, engine: Engine, options: EngineOptions = {}, runs = 60): void {
-  const sequenceFor = (of: ReservoirModel, steps: number, seed: number): SequenceInput => ({
+  const sequenceFor = (of: ReservoirModel, steps: number, seed: number): SequenceInput<Matrix> => ({
     inputs: randomMatrix(steps, of.inputSize, of.precision, seed),
     ...(of.outputSize > 0 ? { teacher: randomMatrix(steps, of.outputSize, of.precision, seed + 1) } : {}),
   });

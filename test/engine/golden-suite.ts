@@ -18,14 +18,14 @@ export function sha256(...arrays: readonly FloatArray[]): string {
   return hash.digest("hex");
 }
 
-function sequencesOf({ sequences, steps }: GoldenCase, { inputSize, outputSize, precision }: ReservoirModel): SequenceInput[] {
+function sequencesOf({ sequences, steps }: GoldenCase, { inputSize, outputSize, precision }: ReservoirModel): SequenceInput<Matrix>[] {
   return Array.from({ length: sequences }, (_, k) => {
     const inputs = goldenSeries(k + 1, steps, inputSize, precision);
     return outputSize > 0 ? { inputs, teacher: goldenTargets(inputs, outputSize, precision) } : { inputs };
   });
 }
 
-function train(training: GoldenTraining, sequences: readonly SequenceInput[], states: readonly Matrix[]): TrainedReadout {
+function train(training: GoldenTraining, sequences: readonly SequenceInput<Matrix>[], states: readonly Matrix[]): TrainedReadout {
   const { outputs, washout, solver, lambda, transform, input } = training;
   const targets = sequences.map(({ inputs }) => goldenTargets(inputs, outputs, "float64"));
   return ridge({ solver, lambda, transform, input }).fit(states, targets, { washout, inputs: sequences.map(({ inputs }) => inputs) });

@@ -1,6 +1,7 @@
 // Runs a sequence in chunks, two under way at a time: while one is computed, the states of the one before come over and are handed on.
 import type { Context, Stream } from "../../gpu/index.js";
 import { type FloatArray, Matrix } from "../../numerics/index.js";
+import { DeviceMatrix } from "../../reservoir/device-matrix.js";
 import type { SequenceInput } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { ChunkBuffers, ChunkSlot } from "./chunk-buffers.js";
@@ -13,6 +14,8 @@ import type { RealSlice, TimeLoop } from "./time-loop.js";
 export interface ChunkTarget {
   /** Bring every k-th state of the sequence to the host; 0 brings none. */
   readonly every: number;
+  /** Where they go instead, on the device: floor(T / every) x N. */
+  readonly into?: RealSlice | undefined;
 }
 
 /** A chunk that is done. */
@@ -106,9 +109,15 @@ export class ChunkPipeline {
     const drive = this.#buffers.drive.slice(0, steps * size) as RealSlice;
     const states = slot.states.slice(0, steps * size) as RealSlice;
     if (slot.inputs && slot.hostInputs) {
-      slot.hostInputs.array.set(this.#sequence.inputs.data.subarray(from * inputSize, to * inputSize));
+      const { inputs } = this.#sequence;
       clock?.on(compute, "upload");
-      compute.copy2D(slot.inputs as RealSlice<"f32">, slot.hostInputs as never, { columns: inputSize, rows: steps });
+      if (inputs instanceof DeviceMatrix) {
+        const given = inputs.values.slice(from * inputSize, to * inputSize) as RealSlice<"f32">;
+        compute.copy(slot.inputs.slice(0, given.length) as RealSlice<"f32">, given);
+      } else {
+        slot.hostInputs.array.set(inputs.data.subarray(from * inputSize, to * inputSize));
+        compute.copy2D(slot.inputs as RealSlice<"f32">, slot.hostInputs as never, { columns: inputSize, rows: steps });
+      }
     }
     clock?.on(compute, "drive");
     common.drive(compute, device.inputWeights, device.bias, slot.inputs, drive, { size, inputs: inputSize, steps });
@@ -134,17 +143,19 @@ export class ChunkPipeline {
     copies.wait(slot.computed);
     clock?.on(copies, "download");
     copies.read(slot.firstNonFinite, slot.hostFirstNonFinite);
-    const { every } = this.#target;
+    const { every, into } = this.#target;
     const keptFrom = every > 0 ? every - 1 - (from % every) : steps;
     const keptRows = keptFrom < steps ? Math.floor((steps - 1 - keptFrom) / every) + 1 : 0;
     if (keptRows > 0) {
       const rectangle = { columns: size, rows: keptRows, sourcePitch: keptRows > 1 ? every * size : size };
       const source = states.slice(keptFrom * size) as RealSlice<"f32">;
-      copies.copy2D(this.#buffers.hostStates()[index] as never, source, rectangle);
+      const first = ((from + keptFrom + 1) / every - 1) * size;
+      const there = into?.slice(first, first + keptRows * size);
+      copies.copy2D((there ?? this.#buffers.hostStates()[index]) as never, source, rectangle);
     }
     clock?.off(copies);
     slot.copied.record(copies);
-    this.#underWay.push({ from, to, slot, index, keptFrom, keptRows });
+    this.#underWay.push({ from, to, slot, index, keptFrom, keptRows: into ? 0 : keptRows });
   }
 
   #finished({ from, to, slot, index, keptFrom, keptRows }: Enqueued): FinishedChunk {

@@ -1,24 +1,38 @@
-// The device of an engine: opened when it is first needed, kept for what comes after, and opened anew where it was lost.
-import type { Context } from "../../gpu/index.js";
+// The device of an engine: opened when it is first needed, kept for what comes after, and opened anew where it was lost; or one that is somebody else's.
+import { type Context, ContextLostError, DisposedError } from "../../gpu/index.js";
 
-export class EngineDevice {
-  readonly #open: () => Context;
-  #context: Context | undefined;
-
-  constructor(open: () => Context) {
-    this.#open = open;
-  }
-
+export interface EngineDevice {
   /** The open device. @throws what opening it throws */
-  context(): Context {
-    if (this.#context && (this.#context.loss || this.#context.disposed)) this.close();
-    this.#context ??= this.#open();
-    return this.#context;
-  }
-
+  context(): Context;
   /** Gives the device back with all that is open on it. It opens again when it is next needed. */
-  close(): void {
-    this.#context?.dispose();
-    this.#context = undefined;
-  }
+  close(): void;
+}
+
+/** A device that opens when it is first needed. */
+export function ownDevice(open: () => Context): EngineDevice {
+  let context: Context | undefined;
+  const close = () => {
+    context?.dispose();
+    context = undefined;
+  };
+  return {
+    context() {
+      if (context && (context.loss || context.disposed)) close();
+      context ??= open();
+      return context;
+    },
+    close,
+  };
+}
+
+/** A device that was opened elsewhere, and is given back there. */
+export function givenDevice(context: Context): EngineDevice {
+  return {
+    context() {
+      if (context.loss) throw new ContextLostError(context.loss, "what the engine does");
+      if (context.disposed) throw new DisposedError(`the context of device ${context.info.ordinal}`);
+      return context;
+    },
+    close: () => undefined,
+  };
 }

@@ -6,7 +6,7 @@ import type { ReservoirModel } from "../../reservoir/model.js";
 import { openOneByOne } from "../ensemble.js";
 import { openBatch } from "./batch/index.js";
 import { limitChunks } from "./chunk-limit.js";
-import { EngineDevice } from "./device.js";
+import { type EngineDevice, givenDevice, ownDevice } from "./device.js";
 import { abandonAll } from "./dispose.js";
 import { ensembleMicroseconds } from "./ensemble/cost.js";
 import { openTogether } from "./ensemble/index.js";
@@ -44,14 +44,35 @@ export interface DeviceEngine extends Engine {
 }
 
 /** An engine on the device that `open` opens. Nothing is opened before it is asked for something. */
-export function deviceEngine(options: DeviceEngineOptions): DeviceEngine {
-  const { name, stepsPerChunk } = options;
-  const device = new EngineDevice(() => {
-    const context = options.open();
+export function deviceEngine({ name, open, stepsPerChunk }: DeviceEngineOptions): DeviceEngine {
+  const device = ownDevice(() => {
+    const context = open();
     if (stepsPerChunk !== undefined) limitChunks(context, stepsPerChunk);
     return context;
   });
+  return engineOf(name, device, stepsPerChunk);
+}
 
+const ofContexts = new WeakMap<Context, DeviceEngine>();
+
+/** The engine on a device that is open, one for each context: "sim", "cuda" or "cuda:1". Disposing of it is its owner's matter. */
+export function contextEngine(context: Context): DeviceEngine {
+  const known = ofContexts.get(context);
+  if (known) return known;
+  const { ordinal } = context.info;
+  const simulated = context.core.driver.takesPtxOnly === true;
+  const engine = simulated
+    ? engineOf("sim", givenDevice(context), simulatedChunk)
+    : engineOf(ordinal === 0 ? "cuda" : `cuda:${ordinal}`, givenDevice(context));
+  if (simulated) limitChunks(context, simulatedChunk);
+  ofContexts.set(context, engine);
+  return engine;
+}
+
+/** Steps of a chunk on the simulated device: few enough to be interrupted. */
+export const simulatedChunk = 16;
+
+function engineOf(name: string, device: EngineDevice, stepsPerChunk?: number): DeviceEngine {
   const place = (memory: number | undefined): Place => {
     const context = device.context();
     const { info } = context;

@@ -5,6 +5,7 @@ import { allocate, type FloatArray, Matrix } from "../../numerics/index.js";
 import {
   type AccumulateOptions,
   type BatchOptions,
+  type DeviceSide,
   DisposedError,
   type EnginePlan,
   type EngineSession,
@@ -15,6 +16,8 @@ import {
   type SessionState,
   type WorkOptions,
 } from "../../reservoir/engine.js";
+import { DeviceMatrix } from "../../reservoir/device-matrix.js";
+import { hostInputs } from "../../reservoir/inputs.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
 import type { EngineProfile } from "../../reservoir/profile.js";
 import type { SummaryWork } from "../../reservoir/summary.js";
@@ -25,7 +28,8 @@ import { ClosedLoop } from "./closed-loop.js";
 import type { DeviceClock } from "./profile.js";
 import { CommonKernels } from "./common-kernels.js";
 import { DeviceModel } from "./device-model.js";
-import type { DeviceBatch, DeviceBatchOptions, OpenBatch, OpenTrainer } from "./device-work.js";
+import type { DeviceBatch, DeviceBatchOptions, OpenBatch, OpenTrainer, StateTaker } from "./device-work.js";
+import { deviceSide, slicesOf, StateKeeper } from "./device-rows.js";
 import { type ModelShape, shapeOf } from "./shape.js";
 import type { RealSlice, TimeLoop } from "./time-loop.js";
 import { DeviceSummary } from "./summary.js";
@@ -59,6 +63,7 @@ type ChunkSeen = (chunk: FinishedChunk) => void;
 export class DeviceSession implements EngineSession {
   readonly model: ReservoirModel;
   readonly plan: EnginePlan;
+  readonly device: DeviceSide;
   readonly #parts: SessionParts;
   readonly #shape: ModelShape;
   readonly #device: DeviceModel;
@@ -71,6 +76,8 @@ export class DeviceSession implements EngineSession {
   #batch: DeviceBatch | undefined;
   #step = 0;
   #input: FloatArray;
+  /** The last input while it is on the device alone. */
+  #inputThere: RealSlice | undefined;
   #output: FloatArray;
   #work: Promise<unknown> = Promise.resolve();
   /** Stops work that looks for a signal alone when the session is disposed. */
@@ -81,6 +88,7 @@ export class DeviceSession implements EngineSession {
     const { context, model, plan, clock } = parts;
     this.model = model;
     this.plan = plan;
+    this.device = deviceSide(context, model);
     this.#parts = parts;
     this.#shape = shapeOf(model);
     this.#input = allocate(model.precision, model.inputSize);
@@ -107,9 +115,10 @@ export class DeviceSession implements EngineSession {
   async run(sequence: SequenceInput, options: RunOptions): Promise<void> {
     const { states, every = 1 } = options;
     const pacer = new WorkPacer(options, sequence.inputs.rows);
+    const [into, kept] = states instanceof DeviceMatrix ? [states.values, undefined] : [undefined, states];
     await this.#alone(() =>
-      this.#chunks(sequence, 0, pacer, 0, { every: states ? every : 0 }, (chunk) => {
-        if (states) this.#keepRows(chunk, every, states);
+      this.#chunks(sequence, 0, pacer, 0, { every: states ? every : 0, into }, (chunk) => {
+        if (kept) this.#keepRows(chunk, every, kept);
       }),
     );
     pacer.finish();
@@ -163,6 +172,10 @@ export class DeviceSession implements EngineSession {
   }
 
   async batch(sequences: readonly SequenceInput[], options: BatchOptions): Promise<Matrix[]> {
+    if (options.into) {
+      await this.#taken(sequences, options, new StateKeeper(options.into, sequences, options.keep === "last"));
+      return [];
+    }
     const together = this.#together(sequences, options);
     if (together) return together;
     const { size, precision } = this.model;
@@ -181,16 +194,23 @@ export class DeviceSession implements EngineSession {
     const { context, clock } = this.#parts;
     const summary = new DeviceSummary(context, this.model, sequences, work, clock);
     try {
-      const { signal, onProgress } = work;
-      await (this.#together(sequences, { signal, onProgress, taker: summary }) ??
-        this.#oneByOne(sequences, work, (_, index) => {
-          const take = summary.group(this.#compute, [index]);
-          return { every: 0, seen: ({ from, finite, slot: { states } }) => take({ states, pitch: 0, from, to: from + finite }) };
-        }));
+      await this.#taken(sequences, work, summary);
       return await this.#alone(() => summary.finish(this.#compute));
     } finally {
       summary.dispose();
     }
+  }
+
+  /** Runs sequences whose states are taken on the device. */
+  async #taken(sequences: readonly SequenceInput[], { signal, onProgress }: WorkOptions, taker: StateTaker): Promise<void> {
+    const together = this.#together(sequences, { signal, onProgress, taker });
+    if (together) await together;
+    else
+      await this.#oneByOne(sequences, { signal, onProgress }, (_, index) => {
+        const take = taker.group(this.#compute, [index]);
+        return { every: 0, seen: ({ from, finite, slot: { states } }) => take({ states, pitch: 0, from, to: from + finite }) };
+      });
+    await this.#alone(() => this.#compute.done());
   }
 
   /** Sequences beside one another, where there is a way that is worth it. */
@@ -280,12 +300,13 @@ export class DeviceSession implements EngineSession {
       const { context, openTrainer } = this.#parts;
       const trainer = openTrainer(context, this.model, sink, targets.cols, this.#compute);
       if (!trainer) {
+        const inputs = hostInputs(sequence);
         await this.#chunks(sequence, 0, pacer, 0, { every: 1 }, ({ from, finite, kept }) => {
           const first = Math.max(0, washout - from);
           const to = from + finite;
           if (first >= finite) return;
           clock?.enter("train");
-          sink.add(kept.subarray(first, finite), sequence.inputs.subarray(from + first, to), targets.subarray(from + first, to));
+          sink.add(kept.subarray(first, finite), inputs.subarray(from + first, to), targets.subarray(from + first, to));
           clock?.leave();
         });
         return;
@@ -337,7 +358,7 @@ export class DeviceSession implements EngineSession {
     disposeAll([...this.#owned, this.#parts.loop, this.#streamed, this.#buffers, this.#batch]);
   }
 
-  /** Runs the chunks of a sequence and keeps the state at the last one that was handed on, whatever ends it. */
+  /** Runs the chunks of a sequence and keeps the state and the input at the last one that was handed on, whatever ends it. */
   async #chunks(
     sequence: SequenceInput,
     index: number,
@@ -349,6 +370,7 @@ export class DeviceSession implements EngineSession {
     const { rows } = sequence.inputs;
     this.#countsUpTo(this.#step + rows);
     const start = { step: this.#step, sequence: index, output: this.#output.slice() };
+    this.#compute.waitFor(slicesOf([sequence]));
     const pipeline = new ChunkPipeline(this.#pipelineParts(), this.#buffersFor(rows), sequence, start, target);
     try {
       for (let chunk = await pipeline.next(); chunk; chunk = await pipeline.next()) {
@@ -371,6 +393,8 @@ export class DeviceSession implements EngineSession {
       const before = pipeline.stateBeforeRest;
       if (before && !(error instanceof NonFiniteStateError)) await this.#goBack(before);
       throw error;
+    } finally {
+      this.#bringInput();
     }
     this.#parts.loop.check();
   }
@@ -379,8 +403,17 @@ export class DeviceSession implements EngineSession {
   #commit({ inputs, teacher }: SequenceInput, from: number, finite: number): void {
     if (finite === 0) return;
     this.#step += finite;
-    this.#input.set(inputs.row(from + finite - 1));
-    if (teacher) this.#output.set(teacher.row(from + finite - 1));
+    const last = from + finite - 1;
+    if (inputs instanceof DeviceMatrix) this.#inputThere = inputs.values.slice(last * inputs.cols, (last + 1) * inputs.cols) as RealSlice;
+    else this.#input.set(inputs.row(last));
+    if (teacher) this.#output.set(teacher.row(last));
+  }
+
+  /** Copies the last input to the host where it is on the device alone. */
+  #bringInput(): void {
+    const { context } = this.#parts;
+    if (this.#inputThere && !this.#disposed && !context.loss) this.#input.set(context.read(this.#inputThere as RealSlice<"f32">));
+    this.#inputThere = undefined;
   }
 
   /** Waits for all work and puts x back; an error of that work, or a wait that expired, is thrown in place of the one under way. */

@@ -2,7 +2,7 @@
 import type { Context, DeviceBuffer, Stream } from "../../gpu/index.js";
 import { Matrix } from "../../numerics/index.js";
 import type { SequenceInput } from "../../reservoir/engine.js";
-import type { ReservoirModel } from "../../reservoir/model.js";
+import type { EngineModel } from "../../reservoir/spiking-model.js";
 import type { ClassScores, SummaryWork } from "../../reservoir/summary.js";
 import type { StateChunk, StateTaker } from "./device-work.js";
 import { abandonAll, disposeAll } from "./dispose.js";
@@ -21,7 +21,7 @@ export class DeviceSummary implements StateTaker {
   readonly #features: DeviceBuffer<"f64">;
   readonly #owned: { dispose(): void }[] = [];
 
-  constructor(context: Context, model: ReservoirModel, sequences: readonly SequenceInput[], work: SummaryWork, clock?: DeviceClock) {
+  constructor(context: Context, model: EngineModel, sequences: readonly SequenceInput[], work: SummaryWork, clock?: DeviceClock) {
     this.#context = context;
     this.#work = work;
     this.#clock = clock;
@@ -33,8 +33,8 @@ export class DeviceSummary implements StateTaker {
     const type = { kind: "stateStatistics", size, type: realType(precision), features: this.#columns, last, mean } as const;
     const states = type.type === "f32" ? "const f32*" : "const f64*";
     this.#kernel = generatedKernel(context, type, [states, "u32", "u32", "u32", "u32", "const u32*", "const u32*", "f64*"]);
-    const features = new Float64Array(this.#rows * this.#columns);
-    for (let b = 0; b < this.#rows; b++) features.set(given.row(b), b * this.#columns + statistics);
+    const features = new Float64Array(given.cols > 0 ? this.#rows * this.#columns : 0);
+    if (given.cols > 0) for (let b = 0; b < this.#rows; b++) features.set(given.row(b), b * this.#columns + statistics);
     try {
       this.#lengths = this.#own(
         context.upload(
@@ -42,7 +42,10 @@ export class DeviceSummary implements StateTaker {
           { label: "lengths" },
         ),
       );
-      this.#features = this.#own(context.upload(features, { label: "features of sequences" }));
+      const label = "features of sequences";
+      this.#features = this.#own(
+        given.cols > 0 ? context.upload(features, { label }) : context.zeros("f64", this.#rows * this.#columns, { label }),
+      );
     } catch (error) {
       abandonAll(this.#owned);
       throw error;

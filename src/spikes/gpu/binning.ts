@@ -1,45 +1,12 @@
 // Binning on a device: the T x N inputs that binSpikes makes, bit for bit, of spikes that may have been made there.
-import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../gpu/index.js";
-import { Matrix } from "../../numerics/index.js";
+import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";
+import { DeviceMatrix } from "../../reservoir/index.js";
 import { checkOneOf, checkWhole, SpikeError } from "../errors.js";
 import { type BinOptions, binsOf } from "../pattern/binning.js";
 import type { SpikePattern } from "../pattern/pattern.js";
-import { DeviceSpikePattern } from "./device-pattern.js";
+import { type DeviceSpikeColumns, DeviceSpikePattern } from "./device-pattern.js";
 import { Held } from "./held.js";
-import { spikeKernels } from "./kernels.js";
-
-/** Bins in device memory, T x C in binary32, row by row. */
-export class DeviceBins implements Disposable {
-  /** T. */
-  readonly bins: number;
-  /** C. */
-  readonly channels: number;
-  readonly values: DeviceBuffer<"f32">;
-  readonly #context: Context;
-
-  /** @internal */
-  constructor(context: Context, bins: number, channels: number, values: DeviceBuffer<"f32">) {
-    this.#context = context;
-    this.bins = bins;
-    this.channels = channels;
-    this.values = values;
-  }
-
-  /** A copy on the host. */
-  toMatrix(): Matrix<Float32Array> {
-    return new Matrix(this.bins, this.channels, this.#context.read(this.values));
-  }
-
-  /** Idempotent. */
-  dispose(): void {
-    this.values.dispose();
-  }
-
-  /** Lets `using` dispose of it. */
-  [Symbol.dispose](): void {
-    this.dispose();
-  }
-}
+import { gridFor, none, spikeKernels } from "./kernels.js";
 
 /** Who does the binning. */
 export interface DeviceBinOptions extends BinOptions {
@@ -47,25 +14,18 @@ export interface DeviceBinOptions extends BinOptions {
   readonly stream?: Stream | undefined;
 }
 
-/** Spikes of a launch's grid, times four: enough blocks to fill any device. */
-const mostBlocks = 4096;
-const threads = 256;
 const unitsOfOne = 16777216;
-/** What the kernels leave where nothing was wrong. */
-const nothing = 0xffffffffffffffffn;
-
-const gridFor = (elements: number) => ({ grid: Math.max(1, Math.min(mostBlocks, Math.ceil(elements / threads))), block: threads });
 
 /**
  * `binSpikes` on a device: the same options, the same bits. A pattern on the host is copied there first; one on the device may have its spikes in any order. Sums are
- * of whole numbers (32 bits for counts, units of 2^-24 for amplitudes).
+ * of whole numbers (32 bits for counts, units of 2^-24 for amplitudes). The bins, T x C in binary32, stay on the device; `toMatrix` copies them.
  * @throws SpikeError as binSpikes does; where a spike on the device lies outside its pattern; where the amplitudes of one bin sum to 2^29.
  */
 export async function binSpikesOnDevice(
   context: Context,
   pattern: SpikePattern | DeviceSpikePattern,
   options: DeviceBinOptions,
-): Promise<DeviceBins> {
+): Promise<DeviceMatrix<DeviceSlice<"f32">>> {
   const { channels = pattern.neuronCount, values = "counts" } = options;
   checkWhole("channels", channels, 1, pattern.neuronCount);
   checkOneOf("values", values, ["counts", "amplitudes"]);
@@ -86,9 +46,13 @@ export async function binSpikesOnDevice(
       ? { copies, high: held.own(context.alloc("i64", length)), low: held.own(context.alloc("u64", length)) }
       : { copies, counts: copies === 1 ? cells.as("u32") : held.own(context.alloc("u32", length)) };
     enqueueBinning(stream, context, spikes, { bins, channels, width }, { cells, report, sums });
-    checkReport(context, spikes, await stream.download(report), channels);
+    checkReport(context, spikes, await stream.download(report), {
+      durationOf: () => spikes.durationMs,
+      spike: String,
+      bin: (cell) => String(Math.floor(cell / channels)),
+    });
     held.dispose();
-    return new DeviceBins(context, bins, channels, cells);
+    return new DeviceMatrix<DeviceSlice<"f32">>(context, cells, { rows: bins, cols: channels, stepMs: width || undefined }, cells);
   } catch (error) {
     held.abandon();
     result.abandon();
@@ -143,31 +107,40 @@ export function enqueueBinning(
   stream.launch(kernels.sums, everyCell, high, low, cells, cells.length, copies, report);
 }
 
+/** Spikes and what is said of them in errors. */
+export interface ReportedSpikes {
+  readonly columns: DeviceSpikeColumns;
+  readonly neuronCount: number;
+}
+
+/** Words for what a report numbers. */
+export interface ReportWords {
+  /** How long the pattern of a spike lasts. */
+  durationOf(spike: number): number;
+  /** "3", or "3 of patterns[7]". */
+  spike(spike: number): string;
+  /** The same for the bin of a cell. */
+  bin(cell: number): string;
+}
+
 /** @throws SpikeError for the first thing that was wrong. */
-function checkReport(
-  context: Context,
-  { columns, durationMs, neuronCount }: DeviceSpikePattern,
-  report: BigUint64Array,
-  channels: number,
-): void {
-  const [outside, amplitude, cell] = Array.from(report, (index) => (index === nothing ? undefined : Number(index)));
+export function checkReport(context: Context, { columns, neuronCount }: ReportedSpikes, report: BigUint64Array, words: ReportWords): void {
+  const [outside, amplitude, cell] = Array.from(report, (index) => (index === none ? undefined : Number(index)));
   if (outside !== undefined) {
     const [time] = context.read(columns.times.slice(outside, outside + 1));
+    const durationMs = words.durationOf(outside);
     if (!(time! >= 0 && time! <= durationMs))
-      throw new SpikeError(`the time of spike ${outside}`, time, `0 to ${durationMs} ms, the duration of the pattern`);
+      throw new SpikeError(`the time of spike ${words.spike(outside)}`, time, `0 to ${durationMs} ms, the duration of the pattern`);
     const [neuron] = context.read(columns.neurons.slice(outside, outside + 1));
-    throw new SpikeError(`the neuron of spike ${outside}`, neuron, `a whole number from 0 to ${neuronCount - 1}`);
+    throw new SpikeError(`the neuron of spike ${words.spike(outside)}`, neuron, `a whole number from 0 to ${neuronCount - 1}`);
   }
   if (amplitude !== undefined) {
     const [value] = context.read(columns.amplitudes!.slice(amplitude, amplitude + 1));
-    throw new SpikeError(
-      `the amplitude of spike ${amplitude}`,
-      value,
-      `finite numbers below ${2 ** 53 / unitsOfOne}: scale the amplitudes down`,
-    );
+    const takes = `finite numbers below ${2 ** 53 / unitsOfOne}: scale the amplitudes down`;
+    throw new SpikeError(`the amplitude of spike ${words.spike(amplitude)}`, value, takes);
   }
   if (cell !== undefined) {
-    const bin = Math.floor(cell / channels);
-    throw new SpikeError(`the sum of amplitudes in bin ${bin}`, "2^29 or more", "sums below 2^29: scale the amplitudes down", "too large");
+    const takes = "sums below 2^29: scale the amplitudes down";
+    throw new SpikeError(`the sum of amplitudes in bin ${words.bin(cell)}`, "2^29 or more", takes, "too large");
   }
 }

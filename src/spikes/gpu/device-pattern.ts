@@ -1,7 +1,7 @@
-// A spike pattern in device memory. It is not checked as it is made: what reads it reports the first spike that does not fit.
+// Spike patterns in device memory. It is not checked as it is made: what reads it reports the first spike that does not fit.
 import type { Context, ReadonlyDeviceSlice } from "../../gpu/index.js";
 import { checkNotNegative, checkWhole, SpikeError } from "../errors.js";
-import type { SpikePattern } from "../pattern/pattern.js";
+import { checkPatterns, type SpikePattern } from "../pattern/pattern.js";
 import { Held } from "./held.js";
 
 /** The columns of a pattern in device memory; position i of each is spike i, in any order. */
@@ -13,6 +13,26 @@ export interface DeviceSpikeColumns {
   /** Left out, every amplitude is 1. */
   readonly amplitudes?: ReadonlyDeviceSlice<"f32"> | undefined;
 }
+
+/** @throws SpikeError on columns of different lengths */
+function checkColumns({ times, neurons, amplitudes }: DeviceSpikeColumns): void {
+  for (const [name, column] of Object.entries({ neurons, amplitudes }))
+    if (column && column.length !== times.length)
+      throw new SpikeError(`the number of ${name}`, column.length, `${times.length}, as many as there are times`);
+}
+
+/** Copies columns to a device. @throws OutOfMemoryError */
+function uploadColumns(context: Context, held: Held, { times, neurons, amplitudes }: HostColumns): DeviceSpikeColumns {
+  const upload = <A extends Float64Array | Uint32Array | Float32Array>(array: A, label: string) =>
+    held.own(context.upload(array, { label }));
+  return {
+    times: upload(times, "spike times"),
+    neurons: upload(neurons, "spike neurons"),
+    amplitudes: amplitudes && upload(amplitudes, "spike amplitudes"),
+  };
+}
+
+type HostColumns = Pick<SpikePattern, "times" | "neurons" | "amplitudes">;
 
 /** Spikes of `neuronCount` neurons over `durationMs` milliseconds, on a device. */
 export class DeviceSpikePattern implements Disposable {
@@ -33,14 +53,7 @@ export class DeviceSpikePattern implements Disposable {
   ) {
     this.durationMs = checkNotNegative("durationMs", durationMs, "ms");
     this.neuronCount = checkWhole("neuronCount", neuronCount, 1, 0xffffffff);
-    const { times, neurons, amplitudes } = columns;
-    for (const [name, column] of [
-      ["neurons", neurons],
-      ["amplitudes", amplitudes],
-    ] as const) {
-      if (column && column.length !== times.length)
-        throw new SpikeError(`the number of ${name}`, column.length, `${times.length}, as many as there are times`);
-    }
+    checkColumns(columns);
     this.columns = columns;
     this.#held = held;
   }
@@ -48,13 +61,8 @@ export class DeviceSpikePattern implements Disposable {
   /** A copy of a pattern; `dispose` gives its memory back. @throws OutOfMemoryError */
   static upload(context: Context, pattern: SpikePattern): DeviceSpikePattern {
     const held = new Held();
-    const upload = <A extends Float64Array | Uint32Array | Float32Array>(array: A, label: string) =>
-      held.own(context.upload(array, { label }));
     try {
-      const times = upload(pattern.times, "spike times");
-      const neurons = upload(pattern.neurons, "spike neurons");
-      const amplitudes = pattern.amplitudes && upload(pattern.amplitudes, "spike amplitudes");
-      return new DeviceSpikePattern({ times, neurons, amplitudes }, pattern, held);
+      return new DeviceSpikePattern(uploadColumns(context, held, pattern), pattern, held);
     } catch (error) {
       held.abandon();
       throw error;
@@ -62,6 +70,102 @@ export class DeviceSpikePattern implements Disposable {
   }
 
   /** S, spikes of all neurons. */
+  get spikeCount(): number {
+    return this.columns.times.length;
+  }
+
+  /** Gives back what `upload` took. Idempotent. */
+  dispose(): void {
+    this.#held.dispose();
+  }
+
+  /** Lets `using` dispose of it. */
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+}
+
+/** Spike patterns of the same number of neurons one behind the other in device memory; as `DeviceSpikePattern`, any number of times. */
+export class DeviceSpikePatterns implements Disposable {
+  readonly columns: DeviceSpikeColumns;
+  readonly neuronCount: number;
+  /** How long each pattern lasts. B values. */
+  readonly durationsMs: readonly number[];
+  /** The first spike of each pattern, and behind the last the number of all spikes. B + 1 values. */
+  readonly offsets: readonly number[];
+  readonly #held: Held;
+
+  /**
+   * Columns that are there already: spikes offsets[b] to offsets[b + 1] are those of pattern b, in any order.
+   * @throws SpikeError on columns of different lengths, or offsets that do not fit them
+   */
+  constructor(
+    columns: DeviceSpikeColumns,
+    { offsets, durationsMs, neuronCount }: Pick<DeviceSpikePatterns, "offsets" | "durationsMs" | "neuronCount">,
+    /** Memory that `dispose` gives back. */
+    held: Held = new Held(),
+  ) {
+    checkColumns(columns);
+    this.neuronCount = checkWhole("neuronCount", neuronCount, 1, 0xffffffff);
+    durationsMs.forEach((duration, b) => {
+      checkNotNegative(`durationsMs[${b}]`, duration, "ms");
+    });
+    if (offsets.length !== durationsMs.length + 1)
+      throw new SpikeError("the number of offsets", offsets.length, `${durationsMs.length + 1}, one more than there are patterns`);
+    offsets.forEach((offset, b) => {
+      const least = b === 0 ? 0 : offsets[b - 1]!;
+      checkWhole(`offsets[${b}]`, offset, least, b === 0 ? 0 : columns.times.length);
+    });
+    if (offsets.at(-1) !== columns.times.length)
+      throw new SpikeError("the last offset", offsets.at(-1), `${columns.times.length}, the number of spikes`);
+    this.columns = columns;
+    this.durationsMs = durationsMs;
+    this.offsets = offsets;
+    this.#held = held;
+  }
+
+  /**
+   * A copy of patterns; `dispose` gives its memory back. Where one has amplitudes, the spikes of those that have none get 1.
+   * @throws SpikeError for patterns of different numbers of neurons, OutOfMemoryError
+   */
+  static upload(context: Context, patterns: readonly SpikePattern[]): DeviceSpikePatterns {
+    checkPatterns(patterns);
+    const neuronCount = patterns[0]?.neuronCount;
+    if (neuronCount === undefined) throw new SpikeError("the number of patterns", 0, "at least 1");
+    const offsets = [0];
+    for (const [b, pattern] of patterns.entries()) {
+      if (pattern.neuronCount !== neuronCount)
+        throw new SpikeError(`the number of neurons of patterns[${b}]`, pattern.neuronCount, `${neuronCount}, as that of patterns[0]`);
+      offsets.push(offsets[b]! + pattern.spikeCount);
+    }
+    const count = offsets.at(-1)!;
+    const [times, neurons] = [new Float64Array(count), new Uint32Array(count)];
+    const amplitudes = patterns.some((pattern) => pattern.amplitudes) ? new Float32Array(count).fill(1) : undefined;
+    for (const [b, pattern] of patterns.entries()) {
+      times.set(pattern.times, offsets[b]!);
+      neurons.set(pattern.neurons, offsets[b]!);
+      if (pattern.amplitudes) amplitudes!.set(pattern.amplitudes, offsets[b]!);
+    }
+    const held = new Held();
+    try {
+      const durationsMs = patterns.map(({ durationMs }) => durationMs);
+      return new DeviceSpikePatterns(
+        uploadColumns(context, held, { times, neurons, amplitudes }),
+        { offsets, durationsMs, neuronCount },
+        held,
+      );
+    } catch (error) {
+      held.abandon();
+      throw error;
+    }
+  }
+
+  /** B. */
+  get count(): number {
+    return this.durationsMs.length;
+  }
+
+  /** S, spikes of all patterns. */
   get spikeCount(): number {
     return this.columns.times.length;
   }

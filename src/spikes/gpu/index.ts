@@ -3,6 +3,7 @@
  * whatever is here.
  * @module spillway/spikes/gpu
  */
-export { binSpikesOnDevice, type DeviceBinOptions, DeviceBins } from "./binning.js";
-export { type DeviceSpikeColumns, DeviceSpikePattern } from "./device-pattern.js";
+export { binSpikesOnDevice, type DeviceBinOptions } from "./binning.js";
+export { type DeviceSpikeColumns, DeviceSpikePattern, DeviceSpikePatterns } from "./device-pattern.js";
+export { binPatternsOnDevice } from "./patterns-binning.js";
 export { type DeviceMatches, type DeviceTemplateOptions, DeviceTemplates } from "./templates.js";

@@ -3,17 +3,32 @@ import { type Context, type Kernel, type Module, type Parameter, shippedPtx } fr
 
 const binning = ["const f64*", "const u32*"] as const;
 const shape = ["u64", "u32", "f64", "f64", "u32", "u32", "u32"] as const;
+const each = ["const u64*", "const f64*", "const f64*", "const u64*", "u32", "u32", "u32"] as const;
 const score = ["const f32*", "const f32*", "i32", "i32", "i32", "i32", "f32*"] as const;
 const best = ["const f32*", "i32", "f64", "i32*", "i32*"] as const;
 
 export interface SpikeKernels {
   readonly count: Kernel<readonly [...typeof binning, ...typeof shape, "u32*", "u64*"]>;
   readonly add: Kernel<readonly [...typeof binning, "const f32*", ...typeof shape, "i64*", "u64*", "u64*"]>;
+  readonly countEach: Kernel<readonly [...typeof binning, ...typeof each, "u32*", "u64*"]>;
+  readonly addEach: Kernel<readonly [...typeof binning, "const f32*", ...typeof each, "i64*", "u64*", "u64*"]>;
+  readonly above: Kernel<readonly ["const f32*", "u64", "f64", "u64*"]>;
+  readonly aboveDouble: Kernel<readonly ["const f64*", "u64", "f64", "u64*"]>;
   readonly counts: Kernel<readonly ["const u32*", "f32*", "u64", "u32"]>;
   readonly sums: Kernel<readonly ["const i64*", "const u64*", "f32*", "u64", "u32", "u64*"]>;
   readonly scores: Kernel<typeof score>;
   readonly best: Kernel<typeof best>;
 }
+
+/** What a kernel leaves that looks for the first thing that is wrong, if nothing is. */
+export const none = 0xffffffffffffffffn;
+
+/** Blocks of a launch at most: enough to fill any device. */
+const mostBlocks = 4096;
+const threads = 256;
+
+/** The launch of a kernel that goes over so many elements. */
+export const gridFor = (elements: number) => ({ grid: Math.max(1, Math.min(mostBlocks, Math.ceil(elements / threads))), block: threads });
 
 /** The modules are kept with their kernels, for as long as the context. */
 const loaded = new WeakMap<Context, { readonly kernels: SpikeKernels; readonly modules: readonly Module[] }>();
@@ -30,6 +45,10 @@ export function spikeKernels(context: Context): SpikeKernels {
   const kernels: SpikeKernels = {
     count: encoder("count", [...binning, ...shape, "u32*", "u64*"]),
     add: encoder("add", [...binning, "const f32*", ...shape, "i64*", "u64*", "u64*"]),
+    countEach: encoder("count_each", [...binning, ...each, "u32*", "u64*"]),
+    addEach: encoder("add_each", [...binning, "const f32*", ...each, "i64*", "u64*", "u64*"]),
+    above: encoder("above_f32", ["const f32*", "u64", "f64", "u64*"]),
+    aboveDouble: encoder("above_f64", ["const f64*", "u64", "f64", "u64*"]),
     counts: encoder("counts", ["const u32*", "f32*", "u64", "u32"]),
     sums: encoder("sums", ["const i64*", "const u64*", "f32*", "u64", "u32", "u64*"]),
     scores: detection.kernel("pattern_detection_scores", score),

@@ -1,6 +1,7 @@
 // Templates on a device: what patterns are most like, with the scores that PatternTemplates gives, bit for bit.
 import type { Context, DeviceBuffer, DeviceSlice, ReadonlyDeviceSlice, Stream } from "../../gpu/index.js";
 import { Matrix } from "../../numerics/index.js";
+import type { DeviceMatrix, DeviceSequences } from "../../reservoir/index.js";
 import { reportedCosine } from "../detection/cosine.js";
 import type { PatternTemplates, TemplateMatch } from "../detection/templates.js";
 import { checkOneOf, SpikeError } from "../errors.js";
@@ -30,6 +31,12 @@ export interface DeviceMatches {
 
 const threads = 256;
 
+/** @throws SpikeError for numbers that are not of binary32 */
+function singles(values: ReadonlyDeviceSlice): ReadonlyDeviceSlice<"f32"> {
+  if (values.dtype !== "f32") throw new SpikeError("the type of the vectors", values.dtype, '"f32"');
+  return values as ReadonlyDeviceSlice<"f32">;
+}
+
 /** P templates of D numbers in device memory. Scores are in binary32 by docs/numerics.md, rule 1, as those of `PatternTemplates` are. */
 export class DeviceTemplates implements Disposable {
   readonly templates: PatternTemplates;
@@ -58,10 +65,10 @@ export class DeviceTemplates implements Disposable {
   }
 
   /**
-   * The same for B vectors of D numbers, such as states: on the host, or one after the other in device memory.
-   * @throws SpikeError where they are of another length.
+   * The same for B vectors of D numbers, such as states: on the host, or one after the other in device memory, as `batch` leaves them with `keep: "deviceLast"`.
+   * @throws SpikeError where they are of another length, or on the device of another type than f32.
    */
-  async matchVectors(vectors: Matrix | ReadonlyDeviceSlice<"f32">): Promise<TemplateMatch[]> {
+  async matchVectors(vectors: Matrix | ReadonlyDeviceSlice<"f32"> | DeviceMatrix | DeviceSequences): Promise<TemplateMatch[]> {
     const { rows: templates, cols: length } = this.templates.vectors;
     if (vectors instanceof Matrix && vectors.cols !== length)
       throw new SpikeError("the length of the vectors", vectors.cols, `${length}, as the templates`);
@@ -69,7 +76,9 @@ export class DeviceTemplates implements Disposable {
     const held = new Held();
     try {
       const there =
-        vectors instanceof Matrix ? held.own(context.upload(Float32Array.from(vectors.data), { label: "vectors to match" })) : vectors;
+        vectors instanceof Matrix
+          ? held.own(context.upload(Float32Array.from(vectors.data), { label: "vectors to match" }))
+          : singles("values" in vectors ? vectors.values : vectors);
       const count = this.#countOf(there);
       if (count === 0) {
         held.dispose();
@@ -81,6 +90,7 @@ export class DeviceTemplates implements Disposable {
         matches: held.own(context.alloc("i32", count, { label: "matches" })),
       };
       const stream = this.#ownStream();
+      stream.waitFor([there]);
       this.enqueue(stream, there, out);
       const [scores, best, matches] = await Promise.all([
         stream.download(out.scores),

@@ -13,13 +13,13 @@ import { device } from "./engines.js";
 const context = openTestDevice();
 afterAll(() => context.dispose());
 
-const sequencesFor = (of: ReservoirModel, lengths: readonly number[]): SequenceInput[] =>
+const sequencesFor = (of: ReservoirModel, lengths: readonly number[]): SequenceInput<Matrix>[] =>
   lengths.map((steps, b) => ({
     inputs: randomMatrix(steps, of.inputSize, of.precision, b),
     ...(of.outputSize > 0 && b % 3 > 0 ? { teacher: randomMatrix(steps, of.outputSize, of.precision, b + 50) } : {}),
   }));
 
-async function expected(of: ReservoirModel, sequences: readonly SequenceInput[], options: BatchOptions = {}): Promise<Matrix[]> {
+async function expected(of: ReservoirModel, sequences: readonly SequenceInput<Matrix>[], options: BatchOptions = {}): Promise<Matrix[]> {
   const session = await referenceEngine.open(of);
   const states = await session.batch(sequences, options);
   await session.dispose();
@@ -30,7 +30,7 @@ async function expected(of: ReservoirModel, sequences: readonly SequenceInput[],
 async function batch(
   name: string,
   of: ReservoirModel,
-  sequences: readonly SequenceInput[],
+  sequences: readonly SequenceInput<Matrix>[],
   options: BatchOptions = {},
   chunkBytes?: number,
 ): Promise<Matrix[]> {

@@ -8,6 +8,7 @@ import { referenceEngine } from "../../../src/engine/reference/index.js";
 import { openDevice } from "../../../src/gpu/index.js";
 import type { Matrix } from "../../../src/numerics/index.js";
 import { GramAccumulator } from "../../../src/readout/index.js";
+import { hostInputs } from "../../../src/reservoir/inputs.js";
 import { NonFiniteStateError, plainFeatures, type ReservoirModel, type ReservoirOptions } from "../../../src/reservoir/index.js";
 import { simulatedDriver } from "../../../src/sim/index.js";
 import { onHardware, openTestDevice } from "../../gpu/device/device.js";
@@ -220,7 +221,7 @@ describe("training sinks of members", () => {
     const [made, expected] = [sinks(), sinks()];
     const states = await together(members, undefined, { chunkBytes: 21 * 4 * 2 * 11, training: { targets, washout: 4, sinks: made } });
     for (const [r, sink] of expected.entries()) {
-      sink.add(states[r]!.subarray(4), members[r]!.sequence.inputs.subarray(4), targets.subarray(4));
+      sink.add(states[r]!.subarray(4), hostInputs(members[r]!.sequence).subarray(4), targets.subarray(4));
       expect(made[r]!.rows).toBe(26);
       expect(bits(made[r]!.sums().gram.data)).toEqual(bits(sink.sums().gram.data));
       expect(bits(made[r]!.sums().cross.data)).toEqual(bits(sink.sums().cross.data));

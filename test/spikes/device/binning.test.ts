@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { RandomStream, seedKeys } from "../../../src/numerics/index.js";
-import { binSpikesOnDevice, DeviceSpikePattern } from "../../../src/spikes/gpu/index.js";
+import { binPatternsOnDevice, binSpikesOnDevice, DeviceSpikePattern, DeviceSpikePatterns } from "../../../src/spikes/gpu/index.js";
 import { type BinOptions, binSpikes, SpikeError, SpikePattern } from "../../../src/spikes/index.js";
 import { openTestDevice, size } from "../../gpu/device/device.js";
 
@@ -30,7 +30,7 @@ function patternOf(count: number, neuronCount: number, seed: number, amplitudes 
 const same = async (pattern: SpikePattern, options: BinOptions) => {
   using there = await binSpikesOnDevice(context, pattern, options);
   const here = binSpikes(pattern, options);
-  expect([there.bins, there.channels]).toEqual([here.rows, here.cols]);
+  expect([there.rows, there.cols]).toEqual([here.rows, here.cols]);
   expect(Buffer.compare(Buffer.from(there.toMatrix().data.buffer), Buffer.from(here.data.buffer))).toBe(0);
 };
 
@@ -138,5 +138,52 @@ describe("binSpikesOnDevice", () => {
     n.dispose();
     // The kernels' two modules stay with the context.
     expect(context.held().filter(({ kind }) => kind !== "module").length).toBeLessThanOrEqual(before);
+  });
+});
+
+describe("binPatternsOnDevice", () => {
+  const patterns = [30, 0, 200, 1, 77].map((count, b) => patternOf(count, 9, b, b % 2 === 0));
+
+  it.each<BinOptions>([{ binMs: 3 }, { bins: 7 }, { bins: 5, channels: 4 }, { binMs: 3, values: "amplitudes" }])(
+    "gives the bits of binSpikes for each pattern: %j",
+    async (options) => {
+      using bins = await binPatternsOnDevice(context, patterns, options);
+      const host = patterns.map((pattern) => binSpikes(pattern, options));
+      expect(bins.toMatrices()).toEqual(host);
+      expect(bins.sequences[0]!.stepMs).toBe(options.binMs ?? 50 / options.bins!);
+    },
+  );
+
+  it("takes patterns of different lengths, and more of them than a launch has rows of blocks", async () => {
+    const some = Array.from({ length: size(40_000, 50, 2000) }, (_, b) => {
+      const durationMs = 1 + (b % 3);
+      return new SpikePattern({ times: [0, durationMs], neurons: [b % 2, 1] }, { durationMs, neuronCount: 2 });
+    });
+    using spikes = DeviceSpikePatterns.upload(context, some);
+    using bins = await binPatternsOnDevice(context, spikes, { binMs: 1 });
+    expect(bins.sequences.map(({ rows }) => rows)).toEqual(some.map(({ durationMs }) => durationMs));
+    const host = some.flatMap((pattern) => [...binSpikes(pattern, { binMs: 1 }).data]);
+    expect(Buffer.compare(Buffer.from(context.read(bins.values).buffer), Buffer.from(Float32Array.from(host).buffer))).toBe(0);
+    using cut = await binPatternsOnDevice(context, spikes, { bins: 2 });
+    expect(cut.sequences[0]!.stepMs).toBeUndefined();
+  });
+
+  it("names pattern and spike of what does not fit", async () => {
+    using times = context.upload(Float64Array.of(1, 2, 3, 9));
+    using neurons = context.upload(Uint32Array.of(0, 1, 2, 0));
+    const of = (durationsMs: number[], neuronCount = 3) =>
+      new DeviceSpikePatterns({ times, neurons }, { offsets: [0, 1, 4], durationsMs, neuronCount });
+    await expect(binPatternsOnDevice(context, of([5, 5]), { bins: 2 })).rejects.toThrow(
+      "the time of spike 2 of patterns[1] is 9; it takes 0 to 5 ms, the duration of the pattern",
+    );
+    await expect(binPatternsOnDevice(context, of([5, 10], 2), { bins: 2 })).rejects.toThrow("the neuron of spike 1 of patterns[1] is 2");
+    expect(() => new DeviceSpikePatterns({ times, neurons }, { offsets: [0, 5], durationsMs: [5], neuronCount: 3 })).toThrow("offsets[1]");
+    expect(() => new DeviceSpikePatterns({ times, neurons }, { offsets: [0, 3], durationsMs: [5], neuronCount: 3 })).toThrow(
+      "the last offset is 3; it takes 4, the number of spikes",
+    );
+    expect(() => DeviceSpikePatterns.upload(context, [patterns[0]!, patternOf(3, 4, 1)])).toThrow(
+      "the number of neurons of patterns[1] is 4",
+    );
+    await expect(binPatternsOnDevice(context, [], { bins: 2 })).rejects.toThrow("the number of patterns is 0");
   });
 });

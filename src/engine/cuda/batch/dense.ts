@@ -3,11 +3,13 @@ import type { Context, DeviceBuffer, DeviceEvent, Stream } from "../../../gpu/in
 import { allocate, type FloatArray, Matrix } from "../../../numerics/index.js";
 import { NonFiniteStateError, type SequenceInput } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
+import { DeviceMatrix } from "../../../reservoir/device-matrix.js";
 import { WorkPacer } from "../../../reservoir/work.js";
 import { mostChunkSteps } from "../chunk-limit.js";
 import { activationNumber } from "../activation.js";
 import { CommonKernels } from "../common-kernels.js";
 import { DeviceModel } from "../device-model.js";
+import { copyRows, slicesOf } from "../device-rows.js";
 import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyKernel, realKernel, type RealParameter } from "../kernels.js";
 import type { DeviceBatchOptions, SessionWork, StateChunk } from "../device-work.js";
@@ -106,6 +108,7 @@ export class DenseBatchRun {
     try {
       this.#compute = own(context.stream({ label: "batch" }));
       this.#copies = own(context.stream({ label: "batch states to the host" }));
+      this.#compute.waitFor(slicesOf(sequences));
       this.#clock?.watch(this.#compute);
       this.#clock?.watch(this.#copies);
       this.#common = new CommonKernels(context, "float32");
@@ -203,9 +206,8 @@ export class DenseBatchRun {
     const count = this.#sequences.length;
     const rows = count * steps;
     if (inputSize > 0) {
-      const inputs = this.#rows(inputSize, from, to, ({ inputs: series }, t) => series.row(t));
       this.#clock?.on(stream, "upload");
-      stream.upload(this.#inputs.slice(0, inputs.length), inputs);
+      this.#bringInputs(from, to);
     }
     this.#clock?.on(stream, "drive");
     this.#sum(this.#device.inputWeights, this.#device.bias, this.#inputs, this.#drive, inputSize, rows);
@@ -259,6 +261,21 @@ export class DenseBatchRun {
     this.#computed[slot]!.record(stream);
     this.#clock?.off(stream);
     this.#take?.({ states: this.#states[slot]!, pitch: steps * size, from, to });
+  }
+
+  /** Puts the inputs of steps [from, to) of every sequence in their place, zeros where it has none. */
+  #bringInputs(from: number, to: number): void {
+    const { inputSize } = this.#model;
+    const pitch = (to - from) * inputSize;
+    const all = this.#inputs.slice(0, this.#sequences.length * pitch);
+    const series = this.#sequences.map(({ inputs }) => inputs);
+    if (series.some((inputs) => inputs instanceof Matrix))
+      this.#compute.upload(
+        all,
+        this.#rows(inputSize, from, to, ({ inputs }, t) => (inputs instanceof DeviceMatrix ? undefined : inputs.row(t))),
+      );
+    else if (series.at(-1)!.rows < to) this.#compute.fill(all);
+    copyRows(this.#compute, series, from, to, all, (b) => b * pitch);
   }
 
   /** The rows of steps [from, to) of every sequence, zeros where it has none. */

@@ -1,9 +1,11 @@
 // Members of one shape in one run: their inputs and states on the device, and the launches that run them.
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
-import type { Matrix } from "../../../numerics/index.js";
+import { Matrix } from "../../../numerics/index.js";
+import type { DeviceMatrix } from "../../../reservoir/device-matrix.js";
 import type { SequenceInput } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
+import { copyRows, slicesOf } from "../device-rows.js";
 import { abandonAll } from "../dispose.js";
 import { type AnyKernel, realKernel, type RealParameter } from "../kernels.js";
 import type { RealSlice } from "../time-loop.js";
@@ -35,8 +37,8 @@ export function ensembleKernel(context: Context, { file, name, storage }: Ensemb
 }
 
 /** Series one after the other, each of them once. */
-class Rows {
-  readonly series = new Distinct<Matrix>();
+class Rows<Series extends Matrix | DeviceMatrix> {
+  readonly series = new Distinct<Series>();
   readonly starts: number[] = [];
   rows = 0;
   readonly #gap: number;
@@ -47,7 +49,7 @@ class Rows {
   }
 
   /** The first row of a series, its gap not counted. */
-  start(series: Matrix): number {
+  start(series: Series): number {
     const index = this.series.index(series);
     if (index === this.starts.length) {
       this.starts.push(this.rows + this.#gap);
@@ -92,16 +94,19 @@ export class DeviceMembers {
     const memory = new Uploads(context, stream, precision);
     this.#memory = memory;
     try {
-      const inputs = new Rows(0);
+      const inputs = new Rows<Matrix | DeviceMatrix>(0);
       // y before the first step is 0, and row t of a teacher reaches step t + 1.
-      const teachers = new Rows(1);
+      const teachers = new Rows<Matrix>(1);
       this.#places = members.map(({ sequence: { inputs: series, teacher } }, r) => {
         const { weights: matrix, parameters } = weights.place(first + r);
         const outputRow = outputSize > 0 && teacher ? teachers.start(teacher) - 1 : -1;
         return { weights: matrix, parameters, inputRow: inputs.start(series), outputRow };
       });
       this.inputs = memory.real(inputs.rows * inputSize, "inputs");
-      memory.place(this.inputs, inputs.series.items, inputs.starts, inputSize);
+      for (const [s, series] of inputs.series.items.entries())
+        if (series instanceof Matrix) memory.place(this.inputs, [series], [inputs.starts[s]!], inputSize);
+      stream.waitFor(slicesOf(members.map(({ sequence }) => sequence)));
+      copyRows(stream, inputs.series.items, 0, Number.POSITIVE_INFINITY, this.inputs, (s) => inputs.starts[s]! * inputSize);
       const outputs = memory.real(teachers.rows * outputSize, "fed back outputs");
       stream.fill(outputs);
       memory.place(outputs, teachers.series.items, teachers.starts, outputSize);

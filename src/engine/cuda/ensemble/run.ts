@@ -4,6 +4,7 @@ import type { Context, DeviceBuffer, DeviceEvent, Stream } from "../../../gpu/in
 import { type FloatArray, Matrix } from "../../../numerics/index.js";
 import { NonFiniteStateError, type TrainingSink, type WorkOptions } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
+import { hostInputs } from "../../../reservoir/inputs.js";
 import { WorkPacer } from "../../../reservoir/work.js";
 import { mostChunkSteps } from "../chunk-limit.js";
 import type { StateChunk, StateTaker } from "../device-work.js";
@@ -353,7 +354,7 @@ class Wave {
       clock?.enter("train", rows.rows - first);
       training.sinks[r]!.add(
         rows.subarray(first),
-        sequence.inputs.subarray(from + first, end),
+        hostInputs(sequence).subarray(from + first, end),
         training.targets.subarray(from + first, end),
       );
       clock?.leave();

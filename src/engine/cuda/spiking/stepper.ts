@@ -1,13 +1,15 @@
 // Runs chunks of steps of a spiking network on a device, one launch a chunk. The session around it is the host engines' own.
-import type { Context, DeviceBuffer, PinnedBuffer } from "../../../gpu/index.js";
+import type { Context, DeviceBuffer, DeviceSlice, PinnedBuffer, Stream } from "../../../gpu/index.js";
 import { allocate, type FloatArray } from "../../../numerics/index.js";
+import type { DeviceMatrix } from "../../../reservoir/device-matrix.js";
 import type { NetworkState, SpikingModel } from "../../../reservoir/spiking-model.js";
-import { checkAmplitudes } from "../../../spikes/liquid/amplitudes.js";
-import type { Stepper } from "../../chunked-session.js";
+import { firstAbove } from "../../../spikes/gpu/first-above.js";
+import { amplitudeError, checkAmplitudes } from "../../../spikes/liquid/amplitudes.js";
+import type { Keep, Stepper } from "../../chunked-session.js";
 import { abandonAll, disposeAll } from "../dispose.js";
 import { allocAny, type AnyBuffer, type AnyKernel, realKernel, realType } from "../kernels.js";
 import type { DeviceClock } from "../profile.js";
-import { StallError } from "../time-loop.js";
+import { type RealSlice, StallError } from "../time-loop.js";
 import type { SpikingLaunch } from "./launch.js";
 import { DeviceNetwork } from "./network.js";
 
@@ -33,6 +35,7 @@ export class DeviceSpikingStepper implements Stepper {
   readonly inputs: FloatArray;
   readonly outputs: FloatArray;
   readonly states: FloatArray;
+  readonly #context: Context;
   readonly #model: SpikingModel;
   readonly #launch: SpikingLaunch;
   readonly #spinLimit: number;
@@ -48,12 +51,15 @@ export class DeviceSpikingStepper implements Stepper {
   readonly #owned: { dispose(): void }[] = [];
   /** The row of the ring that reaches the neurons in the next step. */
   #row = 0;
+  /** Whether the inputs of the next steps are on the device already. */
+  #loaded = false;
   /** What `dispose` waits for. */
   #work: Promise<unknown> = Promise.resolve();
 
   constructor(context: Context, model: SpikingModel, launch: SpikingLaunch, spinLimit: number, clock?: DeviceClock) {
     const { precision, size, inputSize } = model;
     const real = realType(precision);
+    this.#context = context;
     this.#model = model;
     this.#launch = launch;
     this.#spinLimit = spinLimit;
@@ -83,6 +89,30 @@ export class DeviceSpikingStepper implements Stepper {
     }
   }
 
+  /** Orders all that is done to the network. */
+  get stream(): Stream {
+    return this.#network.stream;
+  }
+
+  /** capacity x N: the states of the last chunk that kept some. */
+  get statesThere(): RealSlice {
+    return this.#states as RealSlice;
+  }
+
+  async load(inputs: DeviceMatrix, from: number, to: number, step: number): Promise<void> {
+    const { stream } = this.#network;
+    const { inputSize, inputSynapses, config } = this.#model;
+    this.#loaded = true;
+    if (!this.#inputs) return;
+    const given = inputs.values.slice(from * inputSize, to * inputSize) as DeviceSlice<"f32">;
+    const target = this.#inputs.slice(0, given.length) as DeviceSlice<"f32">;
+    stream.waitFor([given]);
+    stream.copy(target, given);
+    if (!inputSynapses) return;
+    const strong = await firstAbove(this.#context, stream, target, config.input.largestAmplitude);
+    if (strong) throw amplitudeError(this.#model, strong.index, strong.value, step);
+  }
+
   getValues(): FloatArray {
     return this.#network.values();
   }
@@ -100,7 +130,7 @@ export class DeviceSpikingStepper implements Stepper {
     this.#row = 0;
   }
 
-  advance(steps: number, step: number, sequence: number, keep = true): number {
+  advance(steps: number, step: number, sequence: number, keep: Keep = true): number {
     this.#begin(steps, step);
     this.#enqueue(steps, step, sequence, keep);
     this.#network.stream.sync();
@@ -115,7 +145,7 @@ export class DeviceSpikingStepper implements Stepper {
     return this.#tookUpTo(bad);
   }
 
-  advanceLater(steps: number, step: number, sequence: number, keep = true): Promise<number> {
+  advanceLater(steps: number, step: number, sequence: number, keep: Keep = true): Promise<number> {
     const work = this.#advanceLater(steps, step, sequence, keep);
     this.#work = work;
     return work;
@@ -127,7 +157,7 @@ export class DeviceSpikingStepper implements Stepper {
   }
 
   /** `advance`, the event loop going on while the device works. */
-  async #advanceLater(steps: number, step: number, sequence: number, keep: boolean): Promise<number> {
+  async #advanceLater(steps: number, step: number, sequence: number, keep: Keep): Promise<number> {
     const { stream } = this.#network;
     this.#begin(steps, step);
     this.#enqueue(steps, step, sequence, keep);
@@ -147,15 +177,18 @@ export class DeviceSpikingStepper implements Stepper {
   #begin(steps: number, step: number): void {
     const { stream } = this.#network;
     const inputs = this.inputs.subarray(0, steps * this.#model.inputSize);
-    checkAmplitudes(this.#model, inputs, step);
-    this.#clock?.on(stream, "upload");
-    if (this.#inputs) stream.upload(this.#inputs.slice(0, inputs.length) as DeviceBuffer<"f32">, inputs as Float32Array<ArrayBuffer>);
-    this.#clock?.off(stream);
+    if (!this.#loaded) {
+      checkAmplitudes(this.#model, inputs, step);
+      this.#clock?.on(stream, "upload");
+      if (this.#inputs) stream.upload(this.#inputs.slice(0, inputs.length) as DeviceBuffer<"f32">, inputs as Float32Array<ArrayBuffer>);
+      this.#clock?.off(stream);
+    }
+    this.#loaded = false;
     this.#network.keep();
   }
 
   /** Gives the steps to the stream, and the copies of their report and, where they are wanted, states. */
-  #enqueue(steps: number, step: number, sequence: number, keep: boolean): void {
+  #enqueue(steps: number, step: number, sequence: number, keep: Keep): void {
     const { blocks, threads, slices, inputSlices, sharedBytes, rows } = this.#launch;
     const { size, inputSize, neuron, noiseKey, fractionBits } = this.#model;
     const { synapses, inputSynapses, inputWeights, constants, refractory, state, held, ring, stream } = this.#network;
@@ -187,7 +220,7 @@ export class DeviceSpikingStepper implements Stepper {
     );
     this.#clock?.on(stream, "download");
     stream.read(this.#report, this.#hostReport);
-    if (keep) stream.copy2D(this.#hostStates as never, this.#states as DeviceBuffer<"f32">, { columns: size, rows: steps });
+    if (keep === true) stream.copy2D(this.#hostStates as never, this.#states as DeviceBuffer<"f32">, { columns: size, rows: steps });
     this.#clock?.off(stream);
   }
 
