@@ -280,6 +280,11 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     });
   }
 
+  /** The device whose memory its data may lie in; undefined for an engine of the host. */
+  get context(): Context | undefined {
+    return this.#session.device?.context;
+  }
+
   /** Whether the engine can `summarise`. */
   get canSummarise(): boolean {
     return this.#session.summarise !== undefined;

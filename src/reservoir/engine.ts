@@ -1,5 +1,6 @@
 // The engine contract: what a place that runs reservoirs must offer, and the errors it may raise. An engine is not where
 // configurations are validated, weights are drawn or user input is converted: it gets a finished model and finished arrays.
+import type { Context } from "../gpu/index.js";
 import type { FloatArray, Matrix, SparseMatrix, SpectralRadius, SpectralRadiusOptions } from "../numerics/index.js";
 import type { DeviceMatrix, DeviceSequences } from "./device-matrix.js";
 import type { FeatureSpec, LinearReadout } from "./features.js";
@@ -93,6 +94,7 @@ export interface BatchOptions extends WorkOptions {
 
 /** What a session does with data in the memory of its device. */
 export interface DeviceSide {
+  readonly context: Context;
   /** @throws DataError for memory of another context, or that was disposed */
   check(matrix: DeviceMatrix, name: string): void;
   /** Room for states in the model's precision: rows[b] x N for each b. @throws OutOfMemoryError */

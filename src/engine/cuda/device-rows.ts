@@ -139,6 +139,7 @@ export class StateKeeper implements StateTaker {
 /** What a session does with matrices on its device. */
 export function deviceSide(context: Context, { size, precision }: EngineModel): DeviceSide {
   return {
+    context,
     check(matrix, name) {
       if (matrix.context !== context)
         throw new DataError(

@@ -74,6 +74,12 @@ export class DeviceSpikePattern implements Disposable {
     return this.columns.times.length;
   }
 
+  /** The same memory as patterns of which this is the only one. */
+  alone(): DeviceSpikePatterns {
+    const { columns, durationMs, neuronCount, spikeCount } = this;
+    return new DeviceSpikePatterns(columns, { offsets: [0, spikeCount], durationsMs: [durationMs], neuronCount });
+  }
+
   /** Gives back what `upload` took. Idempotent. */
   dispose(): void {
     this.#held.dispose();

@@ -2,14 +2,16 @@
 import type { FloatArray, Matrix } from "../../numerics/index.js";
 import {
   type CreateOptions,
+  type DeviceMatrix,
   ReservoirComputer,
   type SpikingModel,
   type SpikingReservoirConfig,
   type SpikingReservoirOptions,
   type WorkOptions,
 } from "../../reservoir/index.js";
+import type { DeviceSpikePattern, DeviceSpikePatterns } from "../gpu/device-pattern.js";
 import type { SpikePattern } from "../pattern/pattern.js";
-import { type ProcessOptions, patternInputs, processPattern, processPatterns, reservoirSpikes } from "./process.js";
+import { type ProcessOptions, processPattern, processPatterns, reservoirSpikes, runPattern } from "./process.js";
 
 /** A liquid's description: that of a spiking reservoir, whose `kind` may be left out. */
 export type LiquidOptions = Omit<SpikingReservoirOptions, "kind"> & { readonly kind?: "spiking" | undefined };
@@ -53,18 +55,26 @@ export class LiquidStateMachine implements AsyncDisposable {
   }
 
   /** The state after a pattern that runs from the initial state, N values; or the mean of all states. @throws SpikeError, DataError */
-  process(pattern: SpikePattern, options: ProcessOptions = {}): Promise<FloatArray> {
+  process(pattern: SpikePattern | DeviceSpikePattern, options: Omit<ProcessOptions, "keep"> = {}): Promise<FloatArray> {
     return processPattern(this.reservoir, pattern, options);
   }
 
-  /** The same for several patterns, B x N. */
-  processAll(patterns: readonly SpikePattern[], options: ProcessOptions = {}): Promise<Matrix> {
-    return processPatterns(this.reservoir, patterns, options);
+  /** The same for several patterns, B x N, which `keep: "device"` leaves in the memory of the device. */
+  processAll(
+    patterns: readonly SpikePattern[] | DeviceSpikePatterns,
+    options: ProcessOptions & { readonly keep: "device" },
+  ): Promise<DeviceMatrix>;
+  processAll(
+    patterns: readonly SpikePattern[] | DeviceSpikePatterns,
+    options?: ProcessOptions & { readonly keep?: "host" | undefined },
+  ): Promise<Matrix>;
+  processAll(patterns: readonly SpikePattern[] | DeviceSpikePatterns, options: ProcessOptions = {}): Promise<Matrix | DeviceMatrix> {
+    return processPatterns(this.reservoir, patterns, options as ProcessOptions & { readonly keep: "device" });
   }
 
   /** All states of a pattern that runs on from the present state, T x N. */
-  run(pattern: SpikePattern, work: WorkOptions = {}): Promise<Matrix> {
-    return this.reservoir.run(patternInputs(this.reservoir, pattern), work);
+  run(pattern: SpikePattern | DeviceSpikePattern, work: WorkOptions = {}): Promise<Matrix> {
+    return runPattern(this.reservoir, pattern, work);
   }
 
   /** What the liquid's own neurons fire while a pattern runs from the initial state. The present state is untouched. */

@@ -1,8 +1,17 @@
 // A spike pattern through a reservoir: to a state, to all states, to the reservoir's own spikes. Any kind of reservoir on any engine.
+import type { DeviceSlice } from "../../gpu/index.js";
 import { allocate, asMatrix, type FloatArray, Matrix } from "../../numerics/index.js";
-import type { AnyReservoirComputer, ReservoirComputer, SpikingModel, WorkOptions } from "../../reservoir/index.js";
+import {
+  type AnyReservoirComputer,
+  DeviceMatrix,
+  type DeviceSequences,
+  type ReservoirComputer,
+  type SpikingModel,
+  type WorkOptions,
+} from "../../reservoir/index.js";
 import { checkFields } from "../../reservoir/validate.js";
 import { checkOneOf, SpikeError } from "../errors.js";
+import { DeviceSpikePattern, DeviceSpikePatterns } from "../gpu/device-pattern.js";
 import { binSpikes } from "../pattern/binning.js";
 import { checkPattern, checkPatterns, SpikePattern } from "../pattern/pattern.js";
 
@@ -16,6 +25,8 @@ export interface InputOptions {
 export interface ProcessOptions extends InputOptions, WorkOptions {
   /** "last" (default): the state at the end of the pattern. "mean": the mean of the states of all steps. */
   readonly state?: "last" | "mean" | undefined;
+  /** "host" (default), or "device": the last states stay in the memory of the reservoir's device, B x N, and a DeviceMatrix is returned. */
+  readonly keep?: "host" | "device" | undefined;
 }
 
 /**
@@ -25,8 +36,12 @@ export interface ProcessOptions extends InputOptions, WorkOptions {
  */
 export function patternInputs(reservoir: AnyReservoirComputer, pattern: SpikePattern, options: InputOptions = {}): Matrix<Float32Array> {
   checkPattern(pattern);
+  return binSpikes(pattern, { binMs: stepFor(reservoir, pattern, options), values: pattern.amplitudes ? "amplitudes" : "counts" });
+}
+
+/** Length of a step in ms. @throws SpikeError for what does not go with the reservoir */
+function stepFor({ model }: AnyReservoirComputer, pattern: { readonly neuronCount: number }, options: InputOptions): number {
   checkFields(options, ["stepMs"] satisfies (keyof InputOptions)[]);
-  const { model } = reservoir;
   const { stepMs } = options;
   if (pattern.neuronCount !== model.inputSize) {
     throw new SpikeError("the number of neurons of the pattern", pattern.neuronCount, `${model.inputSize}, the reservoir's inputSize`);
@@ -36,27 +51,109 @@ export function patternInputs(reservoir: AnyReservoirComputer, pattern: SpikePat
     throw new SpikeError("stepMs", stepMs, `${own} ms, the reservoir's timeStep, or nothing`);
   const binMs = own ?? stepMs;
   if (binMs === undefined) throw new SpikeError("stepMs", stepMs, "the length of a step in ms, since a rate reservoir has none of its own");
-  return binSpikes(pattern, { binMs, values: pattern.amplitudes ? "amplitudes" : "counts" });
+  return binMs;
+}
+
+/** As `patternInputs`, of patterns in the memory of the reservoir's device, which the inputs stay in. */
+async function patternInputsThere(
+  reservoir: AnyReservoirComputer,
+  patterns: DeviceSpikePatterns,
+  options: InputOptions,
+): Promise<DeviceSequences> {
+  const { context, engine } = reservoir;
+  const binMs = stepFor(reservoir, patterns, options);
+  if (!context) throw new SpikeError("the engine of the reservoir", engine.name, "one on a device, for patterns that lie there");
+  const { binPatternsOnDevice } = await import("../gpu/patterns-binning.js");
+  return binPatternsOnDevice(context, patterns, { binMs, values: patterns.columns.amplitudes ? "amplitudes" : "counts" });
 }
 
 /**
  * One state (N values) for each pattern, B x N in the model's precision: the pattern runs from the initial state; the reservoir's own state is
- * untouched. A pattern without spikes gives the state after that much silence.
+ * untouched. A pattern without spikes gives the state after that much silence. Patterns in the memory of the reservoir's device are binned there.
  * @throws SpikeError, DataError, WorkInterruptedError
  */
 export async function processPatterns(
   reservoir: AnyReservoirComputer,
-  patterns: readonly SpikePattern[],
+  patterns: readonly SpikePattern[] | DeviceSpikePatterns,
+  options: ProcessOptions & { readonly keep: "device" },
+): Promise<DeviceMatrix>;
+export async function processPatterns(
+  reservoir: AnyReservoirComputer,
+  patterns: readonly SpikePattern[] | DeviceSpikePatterns,
+  options?: ProcessOptions & { readonly keep?: "host" | undefined },
+): Promise<Matrix>;
+export async function processPatterns(
+  reservoir: AnyReservoirComputer,
+  patterns: readonly SpikePattern[] | DeviceSpikePatterns,
   options: ProcessOptions = {},
-): Promise<Matrix> {
-  checkFields(options, ["stepMs", "signal", "onProgress", "state"] satisfies (keyof ProcessOptions)[]);
-  checkPatterns(patterns);
-  const { state = "last", signal, onProgress, ...binning } = options;
+): Promise<Matrix | DeviceMatrix> {
+  checkFields(options, ["stepMs", "signal", "onProgress", "state", "keep"] satisfies (keyof ProcessOptions)[]);
+  if (!(patterns instanceof DeviceSpikePatterns)) checkPatterns(patterns);
+  const { state = "last", keep = "host", signal, onProgress, ...binning } = options;
   checkOneOf("state", state, ["last", "mean"]);
+  checkOneOf("keep", keep, ["host", "device"]);
+  const count = patterns instanceof DeviceSpikePatterns ? patterns.count : patterns.length;
+  if (count === 0 && keep === "device") throw new SpikeError("the number of patterns", 0, 'at least 1 beside keep "device"');
+  if (!(patterns instanceof DeviceSpikePatterns)) {
+    const inputs = patterns.map((pattern) => patternInputs(reservoir, pattern, binning));
+    return keep === "device" ? lastThere(reservoir, inputs, options) : statesOf(reservoir, inputs, state, { signal, onProgress });
+  }
+  const inputs = await patternInputsThere(reservoir, patterns, binning);
+  try {
+    const { sequences } = inputs;
+    return await (keep === "device"
+      ? lastThere(reservoir, sequences, options)
+      : statesOf(reservoir, sequences, state, { signal, onProgress }));
+  } finally {
+    inputs.dispose();
+  }
+}
+
+/** The last state of each sequence in the memory of the device, B x N. */
+async function lastThere(
+  reservoir: AnyReservoirComputer,
+  sequences: readonly (Matrix | DeviceMatrix)[],
+  { state, signal, onProgress }: ProcessOptions,
+): Promise<DeviceMatrix> {
+  const { size, noiseLevel } = reservoir.model;
+  if (state === "mean") throw new SpikeError("state", state, '"last" beside keep "device"');
+  const shape = { rows: sequences.length, cols: size };
+  const batch = (some: readonly (Matrix | DeviceMatrix)[]) => reservoir.batch(some, { keep: "deviceLast", signal, onProgress });
+  if (noiseLevel === 0) {
+    const last = await batch(sequences);
+    return new DeviceMatrix(last.sequences[0]!.context, last.values, shape, last);
+  }
+  // Each sequence has the noise of the first, as those whose states come to the host have.
+  const first = await batch(sequences.slice(0, 1));
+  const { context } = first.sequences[0]!;
+  const dtype = first.values.dtype as "f32";
+  const stream = context.stream({ label: "states of patterns" });
+  const values = context.alloc(dtype, sequences.length * size, { label: "kept states" });
+  try {
+    for (const b of sequences.keys()) {
+      using last = b === 0 ? first : await batch(sequences.slice(b, b + 1));
+      stream.copy(values.slice(b * size, (b + 1) * size), last.values as DeviceSlice<"f32">);
+    }
+    await stream.done();
+    return new DeviceMatrix(context, values, shape, values);
+  } catch (error) {
+    values.dispose();
+    throw error;
+  } finally {
+    stream.dispose();
+  }
+}
+
+/** The last or the mean state of each sequence, B x N. */
+async function statesOf(
+  reservoir: AnyReservoirComputer,
+  inputs: readonly (Matrix | DeviceMatrix)[],
+  state: "last" | "mean",
+  { signal, onProgress }: WorkOptions,
+): Promise<Matrix> {
   const { size, precision } = reservoir.model;
-  const inputs = patterns.map((pattern) => patternInputs(reservoir, pattern, binning));
-  const out = new Matrix(patterns.length, size, allocate(precision, patterns.length * size));
-  if (patterns.length === 0) return out;
+  const out = new Matrix(inputs.length, size, allocate(precision, inputs.length * size));
+  if (inputs.length === 0) return out;
   const total = inputs.reduce((sum, { rows }) => sum + rows, 0);
   let done = 0;
   for (const [b, sequence] of inputs.entries()) {
@@ -72,10 +169,26 @@ export async function processPatterns(
 /** One pattern's state, N values: see {@link processPatterns}. */
 export async function processPattern(
   reservoir: AnyReservoirComputer,
-  pattern: SpikePattern,
-  options: ProcessOptions = {},
+  pattern: SpikePattern | DeviceSpikePattern,
+  options: Omit<ProcessOptions, "keep"> = {},
 ): Promise<FloatArray> {
-  return (await processPatterns(reservoir, [pattern], options)).data;
+  const patterns = pattern instanceof DeviceSpikePattern ? pattern.alone() : [pattern];
+  return (await processPatterns(reservoir, patterns, options)).data;
+}
+
+/** All states of a pattern that runs on from the present state, T x N. */
+export async function runPattern(
+  reservoir: AnyReservoirComputer,
+  pattern: SpikePattern | DeviceSpikePattern,
+  { stepMs, ...work }: InputOptions & WorkOptions = {},
+): Promise<Matrix> {
+  if (!(pattern instanceof DeviceSpikePattern)) return reservoir.run(patternInputs(reservoir, pattern, { stepMs }), work);
+  const inputs = await patternInputsThere(reservoir, pattern.alone(), { stepMs });
+  try {
+    return await reservoir.run(inputs.sequences[0]!, work);
+  } finally {
+    inputs.dispose();
+  }
 }
 
 /**

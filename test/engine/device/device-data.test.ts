@@ -18,8 +18,8 @@ import {
   ReservoirComputer,
 } from "../../../src/index.js";
 import { simulatedDriver } from "../../../src/sim/index.js";
-import { binPatternsOnDevice, DeviceSpikePatterns, DeviceTemplates } from "../../../src/spikes/gpu/index.js";
-import { binSpikes, jitterPattern, PatternTemplates, poissonPattern } from "../../../src/spikes/index.js";
+import { binPatternsOnDevice, DeviceSpikePattern, DeviceSpikePatterns, DeviceTemplates } from "../../../src/spikes/gpu/index.js";
+import { binSpikes, jitterPattern, LiquidStateMachine, PatternTemplates, poissonPattern } from "../../../src/spikes/index.js";
 import { openTestDevice } from "../../gpu/device/device.js";
 import { model, randomMatrix } from "../contract.js";
 import { name } from "./engines.js";
@@ -273,6 +273,27 @@ describe("a chain from spikes to classes", () => {
     using matcher = new DeviceTemplates(context, templates);
     const matches = await matcher.matchVectors(states);
     expect(matches).toEqual(labels.map((_, b) => templates.matchVector(last.row(b) as Float32Array)));
+  });
+
+  it.each([
+    ["with noise", { current: 14, deviation: 2 }],
+    ["without noise", { current: 14, deviation: 0 }],
+  ])("processes patterns on the device, through a liquid %s", async (_, background) => {
+    const create = { size: 40, inputSize: neurons, seed: 1, background };
+    await using here = await LiquidStateMachine.create(create, { engine: "cpu" });
+    await using there = await LiquidStateMachine.create(create, { context });
+    using spikes = DeviceSpikePatterns.upload(context, patterns);
+    using one = DeviceSpikePattern.upload(context, patterns[1]!);
+    for (const state of ["last", "mean"] as const)
+      expect(await there.processAll(spikes, { state })).toEqual(await here.processAll(patterns, { state }));
+    for (const given of [spikes, patterns]) {
+      using states = await there.processAll(given, { keep: "device" });
+      expect(states.toMatrix()).toEqual(await here.processAll(patterns));
+    }
+    expect(await there.process(one)).toEqual(await here.process(patterns[1]!));
+    expect(await there.run(one)).toEqual(await here.run(patterns[1]!));
+    await expect(here.processAll(spikes)).rejects.toThrow('the engine of the reservoir is "cpu"; it takes one on a device');
+    await expect(there.processAll(spikes, { keep: "device", state: "mean" })).rejects.toThrow('state is "mean"; it takes "last"');
   });
 
   it("refuses what a classifier would need on the host", async () => {
