@@ -50,6 +50,7 @@ export class DeviceMatrix<Values extends RealValues = RealValues> implements Dev
     this.#owner = owner;
   }
 
+  /** "float32" or "float64", as the memory has it. */
   get precision(): Precision {
     return this.values.dtype === "f32" ? "float32" : "float64";
   }

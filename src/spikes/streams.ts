@@ -12,6 +12,9 @@ const streams = {
   oscillators: 102,
 } as const;
 
+/** The number of the stream of each use, which kernels are told. */
+export const streamNumbers: Readonly<Record<keyof typeof streams, number>> = streams;
+
 /**
  * The stream of one use: draws are addressed by (row, index); `purpose` separates draws of one use.
  * @throws SpikeError on a seed that is none: every value has a text, and a forgotten one would draw as "undefined" does

@@ -1,7 +1,7 @@
 // Spike patterns in device memory. It is not checked as it is made: what reads it reports the first spike that does not fit.
 import type { Context, ReadonlyDeviceSlice } from "../../gpu/index.js";
 import { checkNotNegative, checkWhole, SpikeError } from "../errors.js";
-import { checkPatterns, type SpikePattern } from "../pattern/pattern.js";
+import { checkPatterns, SpikePattern } from "../pattern/pattern.js";
 import { Held } from "./held.js";
 
 /** The columns of a pattern in device memory; position i of each is spike i, in any order. */
@@ -164,6 +164,18 @@ export class DeviceSpikePatterns implements Disposable {
       held.abandon();
       throw error;
     }
+  }
+
+  /** Copies on the host, sorted, after all work of all streams. @throws SpikeError for a spike outside its pattern */
+  toPatterns(context: Context): SpikePattern[] {
+    const { offsets, neuronCount } = this;
+    const [times, neurons] = [context.read(this.columns.times), context.read(this.columns.neurons)];
+    const amplitudes = this.columns.amplitudes && context.read(this.columns.amplitudes);
+    return this.durationsMs.map((durationMs, b) => {
+      const [from, to] = [offsets[b]!, offsets[b + 1]!];
+      const columns = { times: times.subarray(from, to), neurons: neurons.subarray(from, to), amplitudes: amplitudes?.subarray(from, to) };
+      return SpikePattern.from(columns, { durationMs, neuronCount });
+    });
   }
 
   /** B. */

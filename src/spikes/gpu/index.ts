@@ -1,9 +1,10 @@
 /**
- * Spikes on a device: binning and detection for spikes in its memory. Spiking reservoirs run there by the engines "cuda" and "sim",
+ * Spikes on a device: encoding, binning and detection for what is in its memory. Spiking reservoirs run there by the engines "cuda" and "sim",
  * whatever is here.
  * @module spillway/spikes/gpu
  */
 export { binSpikesOnDevice, type DeviceBinOptions } from "./binning.js";
 export { type DeviceSpikeColumns, DeviceSpikePattern, DeviceSpikePatterns } from "./device-pattern.js";
+export { type DeviceEncoderConfig, type DeviceSeries, encodeOnDevice } from "./encoders.js";
 export { binPatternsOnDevice } from "./patterns-binning.js";
 export { type DeviceMatches, type DeviceTemplateOptions, DeviceTemplates } from "./templates.js";

@@ -30,6 +30,27 @@ const threads = 256;
 /** The launch of a kernel that goes over so many elements. */
 export const gridFor = (elements: number) => ({ grid: Math.max(1, Math.min(mostBlocks, Math.ceil(elements / threads))), block: threads });
 
+const encoders = new WeakMap<Context, Map<string, { readonly module: Module; readonly kernel: Kernel<readonly Parameter[]> }>>();
+
+/** The kernel of an encoder for series of a type; `options` are its parameters besides series and spikes. */
+export function encoderKernel(
+  context: Context,
+  encoder: string,
+  dtype: "f32" | "f64",
+  options: readonly Parameter[],
+): Kernel<readonly Parameter[]> {
+  const known = encoders.get(context) ?? new Map();
+  encoders.set(context, known);
+  const name = `spike_encoders_${encoder}_${dtype}`;
+  const found = known.get(name);
+  if (found) return found.kernel;
+  const { computeCapability } = context.info;
+  const module = context.load(shippedPtx("spike_encoders", { computeCapability, entries: [name] }), { label: name });
+  const kernel = module.kernel(name, [`const ${dtype}*`, "const u64*", "u32", "u32", ...options, "u64*", "f64*", "u32*", "u64*"]);
+  known.set(name, { module, kernel });
+  return kernel;
+}
+
 /** The modules are kept with their kernels, for as long as the context. */
 const loaded = new WeakMap<Context, { readonly kernels: SpikeKernels; readonly modules: readonly Module[] }>();
 

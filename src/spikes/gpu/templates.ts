@@ -7,9 +7,10 @@ import type { PatternTemplates, TemplateMatch } from "../detection/templates.js"
 import { checkOneOf, SpikeError } from "../errors.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 import { binSpikesOnDevice } from "./binning.js";
-import type { DeviceSpikePattern } from "./device-pattern.js";
+import type { DeviceSpikePattern, DeviceSpikePatterns } from "./device-pattern.js";
 import { Held } from "./held.js";
 import { spikeKernels } from "./kernels.js";
+import { binPatternsOnDevice } from "./patterns-binning.js";
 
 /** The score of templates on a device, and from where on it is a match. */
 export interface DeviceTemplateOptions {
@@ -62,6 +63,13 @@ export class DeviceTemplates implements Disposable {
     const { bins, channels } = this.templates;
     using binned = await binSpikesOnDevice(this.#context, pattern, { bins, channels, stream: this.#ownStream() });
     return (await this.matchVectors(binned.values))[0]!;
+  }
+
+  /** The same for several patterns, which are binned in one launch. @throws SpikeError as `match` */
+  async matchAll(patterns: readonly SpikePattern[] | DeviceSpikePatterns): Promise<TemplateMatch[]> {
+    const { bins, channels } = this.templates;
+    using binned = await binPatternsOnDevice(this.#context, patterns, { bins, channels, stream: this.#ownStream() });
+    return this.matchVectors(binned);
   }
 
   /**

@@ -1,7 +1,7 @@
 // Templates on a device: the scores and the answers of PatternTemplates.
 import { afterAll, describe, expect, it } from "vitest";
 import { Matrix, RandomStream, seedKeys } from "../../../src/numerics/index.js";
-import { DeviceSpikePattern, DeviceTemplates } from "../../../src/spikes/gpu/index.js";
+import { DeviceSpikePattern, DeviceSpikePatterns, DeviceTemplates } from "../../../src/spikes/gpu/index.js";
 import { spikeKernels } from "../../../src/spikes/gpu/kernels.js";
 import { jitterPattern, PatternTemplates, poissonPattern, SpikePattern, thinPattern } from "../../../src/spikes/index.js";
 import { openTestDevice, size } from "../../gpu/device/device.js";
@@ -131,6 +131,16 @@ describe("DeviceTemplates", () => {
     using there = new DeviceTemplates(context, templates);
     using spikes = DeviceSpikePattern.upload(context, pattern);
     expect(await there.match(spikes)).toMatchObject({ label: "itself", index: 0, score: 1 });
+  });
+
+  it("matches many patterns at once as it matches each", async () => {
+    const patterns = [1, 2, 3].map((seed) => poissonPattern({ seed, neuronCount: 4, durationMs: 20, rateHz: 100 }));
+    const templates = PatternTemplates.learn(patterns, { bins: 5, channels: 2, labels: labels(3) });
+    using there = new DeviceTemplates(context, templates);
+    using spikes = DeviceSpikePatterns.upload(context, patterns);
+    const expected = patterns.map((pattern) => templates.match(pattern));
+    expect(await there.matchAll(spikes)).toEqual(expected);
+    expect(await there.matchAll(patterns)).toEqual(expected);
   });
 
   it("scores a pattern without spikes 0, as the host does", async () => {

@@ -1,0 +1,199 @@
+// Encoders on a device: series in its memory to spikes there, the spikes that the encoder of the same name makes on the host.
+import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";
+import { asMatrix, Matrix, type MatrixLike, portableExp, type Seed, seedKeys } from "../../numerics/index.js";
+import { DeviceMatrix, DeviceSequences, type RealValues } from "../../reservoir/index.js";
+import { type EncoderConfig, encodeSpikes } from "../encoders/index.js";
+import { SpikeError } from "../errors.js";
+import { streamNumbers } from "../streams.js";
+import { DeviceSpikePatterns } from "./device-pattern.js";
+import { Held } from "./held.js";
+import { encoderKernel, none } from "./kernels.js";
+
+/** An encoder that runs on a device, and its options. */
+export type DeviceEncoderConfig = Extract<EncoderConfig, { readonly encoder: "latency" | "population" | "phase" | "delta" }>;
+
+const encoders: readonly string[] = ["latency", "population", "phase", "delta"] satisfies DeviceEncoderConfig["encoder"][];
+
+/** Series to encode: one, or several of the same width, in device memory or on the host. */
+export type DeviceSeries = DeviceMatrix | DeviceSequences | readonly MatrixLike[];
+
+/** Blocks along a grid's second axis at most; each takes several series if there are more. */
+const mostRows = 32_768;
+
+/**
+ * `encodeSpikes` on a device: the spikes of each series, in any order, in device memory. A DeviceMatrix draws from `seed`; of several series, number b draws
+ * from the seed "SEED/b", as the cases of a pipeline do.
+ *
+ * @example
+ * using spikes = await encodeOnDevice(context, series, { encoder: "latency", frameMs: 50 });
+ * using bins = await binPatternsOnDevice(context, spikes, { binMs: 1 });
+ * @throws SpikeError as the encoder on the host does, naming the series
+ */
+export async function encodeOnDevice(context: Context, series: DeviceSeries, config: DeviceEncoderConfig): Promise<DeviceSpikePatterns> {
+  const held = new Held();
+  const result = new Held();
+  try {
+    const { values, rows, columns } = there(context, held, series);
+    const seedOf = (b: number, seed: Seed) => (series instanceof DeviceMatrix ? seed : `${seed}/${b}`);
+    const code = codeOf(context, held, config, rows, columns, seedOf);
+    const starts = [0];
+    for (const each of rows) starts.push(starts.at(-1)! + each);
+    const stream = held.own(context.stream({ label: "encoding" }));
+    stream.waitFor([values]);
+    const table = held.own(context.upload(BigUint64Array.from(starts, BigInt), { label: "first rows" }));
+    const cursors = held.own(context.zeros("u64", rows.length, { label: "spikes of each series" }));
+    const bad = held.own(context.upload(BigUint64Array.of(none), { label: "first value that cannot be encoded" }));
+    const launch = (times: DeviceSlice<"f64"> | null, neurons: DeviceSlice<"u32"> | null) => {
+      const grid = [Math.max(1, Math.min(256, Math.ceil(code.work / 256))), Math.min(rows.length, mostRows)] as const;
+      const kernel = encoderKernel(context, config.encoder, values.dtype, code.parameters);
+      const given = [values, table, rows.length, columns, ...code.arguments, cursors, times, neurons, bad];
+      stream.launch(kernel, { grid, block: 256 }, ...(given as never[]));
+    };
+    launch(null, null);
+    await checkValues(stream, bad, { values, starts, columns, single: series instanceof DeviceMatrix, takes: code.takes });
+    const offsets = [0];
+    for (const count of await stream.download(cursors)) offsets.push(offsets.at(-1)! + Number(count));
+    const total = offsets.at(-1)!;
+    if (total > 2 ** 31) throw new SpikeError("the number of spikes", total, "at most 2^31: take a larger threshold, or fewer series");
+    const times = result.own(context.alloc("f64", total, { label: "spike times" }));
+    const neurons = result.own(context.alloc("u32", total, { label: "spike neurons" }));
+    stream.upload(cursors, BigUint64Array.from(offsets.slice(0, -1), BigInt));
+    if (total > 0) launch(times, neurons);
+    await stream.done();
+    held.dispose();
+    return new DeviceSpikePatterns({ times, neurons }, { offsets, durationsMs: code.durationsMs, neuronCount: code.neuronCount }, result);
+  } catch (error) {
+    held.abandon();
+    result.abandon();
+    throw error;
+  }
+}
+
+interface There {
+  readonly values: RealValues;
+  readonly rows: readonly number[];
+  readonly columns: number;
+}
+
+/** All series in device memory. @throws SpikeError where they do not have the same width */
+function there(context: Context, held: Held, series: DeviceSeries): There {
+  if (series instanceof DeviceMatrix) return { values: series.values, rows: [series.rows], columns: series.cols };
+  if (!(series instanceof DeviceSequences) && !Array.isArray(series))
+    throw new SpikeError("series", series, "a DeviceMatrix, or a list of series");
+  const all = series instanceof DeviceSequences ? series.sequences : series.map((one: MatrixLike, b) => asMatrix(one, `series[${b}]`));
+  const columns = all[0]?.cols;
+  if (columns === undefined) throw new SpikeError("the number of series", 0, "at least 1");
+  for (const [b, { cols }] of all.entries())
+    if (cols !== columns) throw new SpikeError(`the number of channels of series[${b}]`, cols, `${columns}, as that of series[0]`);
+  const rows = all.map((one) => one.rows);
+  if (series instanceof DeviceSequences) return { values: series.values, rows, columns };
+  const data = new Float64Array(rows.reduce((sum, each) => sum + each, 0) * columns);
+  let at = 0;
+  for (const matrix of all as readonly Matrix[]) {
+    data.set(matrix.data, at);
+    at += matrix.data.length;
+  }
+  return { values: held.own(context.upload(data, { label: "series" })), rows, columns };
+}
+
+/** What a kernel of kernels/spike_encoders.cu is told besides the series. */
+interface Code {
+  readonly parameters: readonly ("f64" | "u32" | "const u32*" | "const f64*")[];
+  readonly arguments: readonly unknown[];
+  readonly durationsMs: readonly number[];
+  readonly neuronCount: number;
+  /** Pieces of work of the longest series. */
+  readonly work: number;
+  /** What its values may be. */
+  readonly takes: string;
+}
+
+function codeOf(
+  context: Context,
+  held: Held,
+  config: DeviceEncoderConfig,
+  rows: readonly number[],
+  columns: number,
+  seedOf: (b: number, seed: Seed) => Seed,
+): Code {
+  if (!encoders.includes(config?.encoder))
+    throw new SpikeError("encoder", config?.encoder, `${encoders.map((name) => `"${name}"`).join(", ")} on a device`);
+  // The encoder on the host checks the options: here on a row of zeros.
+  const { neuronCount } = encodeSpikes(Matrix.zeros(1, columns), config);
+  const longest = rows.reduce((most, each) => Math.max(most, each), 0);
+  const keysFor = (seed: Seed | undefined) => {
+    const keys = new Uint32Array(2 * rows.length);
+    if (seed !== undefined) for (const b of rows.keys()) keys.set(seedKeys(seedOf(b, seed)).weights, 2 * b);
+    return held.own(context.upload(keys, { label: "keys of draws" }));
+  };
+  if (config.encoder === "delta") {
+    const { stepMs, threshold, start } = config;
+    const levels = start && held.own(context.upload(Float64Array.from(start), { label: "start levels" }));
+    const durationsMs = rows.map((each) => Math.max(0, each - 1) * stepMs);
+    const parameters = ["f64", "f64", "const f64*"] as const;
+    return { parameters, arguments: [stepMs, threshold, levels ?? null], durationsMs, neuronCount, work: columns, takes: "finite numbers" };
+  }
+  const { frameMs } = config;
+  const common = {
+    durationsMs: rows.map((each) => each * frameMs),
+    neuronCount,
+    takes: "values from 0 to 1: scaleToUnit or squashToUnit brings a series there",
+  };
+  if (config.encoder === "latency") {
+    const { neuronsPerChannel = 1, delayRangeMs = 50, order, curve, timeConstantMs = delayRangeMs / 3 } = config;
+    const { neuronDelayMs = 2, threshold = 0 } = config;
+    const full = 1 - portableExp(-delayRangeMs / timeConstantMs);
+    const real = [frameMs, delayRangeMs, timeConstantMs, full, neuronDelayMs, threshold];
+    const whole = [neuronsPerChannel, Number(order === "weakFirst"), Number(curve === "logarithmic")];
+    const parameters = [...real.map(() => "f64" as const), ...whole.map(() => "u32" as const)];
+    return { ...common, parameters, arguments: [...real, ...whole], work: longest * columns };
+  }
+  if (config.encoder === "population") {
+    const { neuronsPerChannel = 10, code, peakProbability = 0.8, threshold = 0.1, seed } = config;
+    const width = config.fieldWidth ?? neuronsPerChannel / 6;
+    const byLatency = code === "latency";
+    const parameters = ["f64", "f64", "f64", "f64", "u32", "u32", "const u32*", "u32"] as const;
+    const real = [frameMs, width, peakProbability, threshold];
+    const drawn = [keysFor(byLatency ? undefined : seed), streamNumbers.populationEncoder];
+    return {
+      ...{ ...common, parameters, work: longest * neuronCount },
+      arguments: [...real, neuronsPerChannel, Number(byLatency), ...drawn],
+    };
+  }
+  const { neuronsPerChannel = 1, baseFrequencyHz = 40, phaseRange = Math.PI, jitterMs = 1, seed } = config;
+  const period = 1000 / baseFrequencyHz;
+  const drawn = [keysFor(jitterMs > 0 ? seed : undefined), streamNumbers.phaseEncoder];
+  const parameters = ["f64", "f64", "f64", "f64", "u32", "const u32*", "u32"] as const;
+  return {
+    ...{ ...common, parameters, work: Math.ceil((longest * frameMs) / period) * neuronCount },
+    arguments: [frameMs, period, phaseRange, jitterMs, neuronsPerChannel, ...drawn],
+  };
+}
+
+/** @throws SpikeError for the first value that cannot be encoded */
+async function checkValues(
+  stream: Stream,
+  bad: DeviceSlice<"u64">,
+  {
+    values,
+    starts,
+    columns,
+    single,
+    takes,
+  }: {
+    readonly values: RealValues;
+    readonly starts: readonly number[];
+    readonly columns: number;
+    readonly single: boolean;
+    readonly takes: string;
+  },
+): Promise<void> {
+  const [index] = await stream.download(bad);
+  if (index === none) return;
+  const at = Number(index);
+  const row = Math.floor(at / columns);
+  const b = starts.findLastIndex((start) => start <= row);
+  const [value] = await stream.download(values.slice(at, at + 1) as DeviceSlice<"f32">);
+  const where = `row ${row - starts[b]!}, channel ${at % columns}${single ? "" : ` of series[${b}]`}`;
+  throw new SpikeError(`the value at ${where}`, value, takes);
+}
