@@ -123,7 +123,7 @@ export class SimulatedKernel {
   attribute(id: number): number {
     const { info, module } = this;
     const { capability, limits } = module.context.machine.simulation;
-    const constants = [...module.program.module.variables.values()].filter(({ space }) => space === "const");
+    const constants = module.program.variables.filter(({ space }) => space === "const");
     const [x = 0, y = 1, z = 1] = this.requiredCluster ?? [0, 0, 0];
     const answers: readonly (number | undefined)[] = [
       this.maxThreads,

@@ -214,3 +214,37 @@ describe("mbarrier", () => {
     expect(error.message).toContain("an mbarrier waits for 1048576 bytes; it takes 1048575 at most");
   });
 });
+
+it("keeps variables of a function's body from one launch to the next, apart from others of the same name", () => {
+  const bench = new Bench(`.version 8.1\n.target sm_75\n.address_size 64
+.global .u32 count = 100;
+.visible .entry k(.param .u64 out)
+{
+  .reg .b32 %r<6>; .reg .b64 %d, %e;
+  .global .u32 count = 5;
+  .const .b32 steps[2] = { 3, 4 };
+  .global .u64 pointer = count;
+  ld.param.u64 %d, [out];
+  ld.const.b32 %r0, [steps+4];
+  ld.global.u64 %e, [pointer];
+  ld.global.u32 %r1, [%e];
+  add.u32 %r1, %r1, %r0;
+  st.global.u32 [count], %r1;
+  {
+    .global .u32 count = 1;
+    ld.global.u32 %r2, [count];
+    add.u32 %r2, %r2, 1;
+    st.global.u32 [count], %r2;
+  }
+  st.global.v2.u32 [%d], {%r1, %r2};
+  ret;
+}
+.visible .entry other(.param .u64 out) { .reg .b32 %r; .reg .b64 %d; ld.param.u64 %d, [out]; ld.global.u32 %r, [count]; st.global.u32 [%d], %r; ret; }`);
+  const got = new Int32Array(2);
+  bench.run("k", { grid: 1, block: 1 }, [output(got)]);
+  expect([...got]).toEqual([9, 2]);
+  bench.run("k", { grid: 1, block: 1 }, [output(got)]);
+  expect([...got]).toEqual([13, 3]);
+  bench.run("other", { grid: 1, block: 1 }, [output(got)], true);
+  expect(got[0]).toBe(100);
+});

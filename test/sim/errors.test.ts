@@ -157,8 +157,8 @@ describe("a module", () => {
 
   it("with an instruction that is not modelled is refused when the kernel is asked for", () => {
     const { context } = opened();
-    const module = context.load(`${header}.visible .entry k() { .reg .b32 %r<4>;\n vabsdiff4.u32.u32.u32.add %r0, %r1, %r2, %r3; ret; }`);
-    expect(() => module.kernel("k", [])).toThrow(/CUDA_ERROR_NOT_SUPPORTED \(801\) from cuModuleGetFunction: .*PTX line 5.*vabsdiff4/);
+    const module = context.load(`${header}.visible .entry k() { .reg .b32 %r<4>;\n multimem.red.add.u32 %r0, %r1; ret; }`);
+    expect(() => module.kernel("k", [])).toThrow(/CUDA_ERROR_NOT_SUPPORTED \(801\) from cuModuleGetFunction: .*PTX line 5.*multimem/);
   });
 });
 

@@ -2,6 +2,7 @@
 import { Cursor } from "./cursor.js";
 import { isStateSpace, parseScalarType, parseVariables, parseVectorLength } from "./parse-declarations.js";
 import { OperandParser } from "./parse-operand.js";
+import { loaded, parseRegisterParameter, passed, type RegisterParameter, stored } from "./parse-registers.js";
 import { Scope } from "./scope.js";
 import type { PtxFunction, PtxInstruction, PtxModule, PtxRegister, PtxVariable, SourceLocation, StateSpace } from "./types.js";
 
@@ -32,6 +33,8 @@ class Parser {
   /** The last `.loc` of each file, line and column. */
   private readonly places = new Map<string, SourceLocation>();
   private scopes = 0;
+  /** Registers that the function being read returns. */
+  private returned: RegisterParameter[] = [];
 
   constructor(source: string) {
     this.cursor = new Cursor(source);
@@ -139,9 +142,13 @@ class Parser {
     if (kind === "func") cursor.acceptDotted("noreturn");
     const registers: PtxRegister[] = [];
     const scope = new Scope(undefined, "", registers);
-    const returns = kind === "func" && cursor.is("(") ? this.parameters(scope) : [];
+    const inRegisters = (allowed: boolean): [PtxVariable[], RegisterParameter[]] => {
+      const found: RegisterParameter[] = [];
+      return [cursor.is("(") ? this.parameters(scope, allowed ? found : undefined) : [], found];
+    };
+    const [returns, returned] = kind === "func" ? inRegisters(true) : [[], []];
     const name = cursor.name("the name of a function");
-    const parameters = cursor.is("(") ? this.parameters(scope) : [];
+    const [parameters, taken] = inRegisters(kind === "func");
     const fn: PtxFunction = {
       name,
       kind,
@@ -169,21 +176,35 @@ class Parser {
     if (known === undefined || cursor.is("{")) parsed.functions.set(name, fn);
     if (cursor.accept(";")) return;
     fn.defined = true;
+    const origin = { line, column: 1, text: `.func ${name}` };
+    this.returned = returned;
+    fn.statements.push(...taken.flatMap((each) => loaded(each, registers, origin)));
     this.body(fn, scope);
+    fn.statements.push(...returned.flatMap((each) => stored(each, registers, origin)));
     this.operands.settle(parsed.variables, parsed.functions);
   }
 
-  private parameters(scope: Scope): PtxVariable[] {
+  /** Reads a list of parameters. Those in registers are added to `inRegisters`, if the function may have any. */
+  private parameters(scope: Scope, inRegisters: RegisterParameter[] | undefined): PtxVariable[] {
     const { cursor } = this;
     const variables: PtxVariable[] = [];
     cursor.expect("(");
     while (!cursor.is(")")) {
-      if (!cursor.acceptDotted("param")) throw cursor.fail("parameters are in the param space");
-      variables.push(...parseVariables(cursor, "param", false, true));
+      if (inRegisters !== undefined && cursor.acceptDotted("reg")) {
+        const parameter = parseRegisterParameter(cursor, scope);
+        inRegisters.push(parameter);
+        variables.push(parameter.variable);
+      } else if (cursor.acceptDotted("param")) {
+        const [variable] = parseVariables(cursor, "param", false, true);
+        scope.variables.set(variable!.name, variable!);
+        variables.push(variable!);
+      } else
+        throw cursor.fail(
+          inRegisters === undefined ? "parameters are in the param space" : "parameters are in the param space or in registers",
+        );
       if (!cursor.accept(",")) break;
     }
     cursor.expect(")");
-    for (const variable of variables) scope.variables.set(variable.name, variable);
     return variables;
   }
 
@@ -223,7 +244,16 @@ class Parser {
       }
       return;
     }
-    fn.statements.push(this.instruction(scope));
+    const instruction = this.instruction(scope);
+    const { opcode, modifiers: _, operands, ...origin } = instruction;
+    if (opcode === "call") {
+      const name = operands.find(({ kind }) => kind === "label");
+      const callee = name?.kind === "label" ? this.parsed.functions.get(name.label) : undefined;
+      fn.statements.push(...passed(instruction, fn, callee, cursor));
+      return;
+    }
+    if (opcode === "ret") fn.statements.push(...this.returned.flatMap((each) => stored(each, fn.registers, origin)));
+    fn.statements.push(instruction);
   }
 
   private targets(fn: PtxFunction, scope: Scope, label: string): void {
@@ -248,6 +278,10 @@ class Parser {
     if (cursor.token.kind !== "dotted" || !isStateSpace(space)) throw cursor.fail("expected a declaration or an instruction");
     cursor.advance();
     for (const variable of parseVariables(cursor, space as StateSpace, external, false)) {
+      for (const value of variable.initial.values()) {
+        const named = value.kind === "symbol" ? scope.find((each) => each.variables.get(value.name)) : undefined;
+        if (named !== undefined) Object.assign(value, { variable: named });
+      }
       scope.variables.set(variable.name, variable);
       fn.variables.push(variable);
     }

@@ -48,7 +48,7 @@ export class PtxProgram {
     this.functionNames = [...module.functions.keys()];
     this.functionNumbers = new Map(this.functionNames.map((name, k) => [name, k]));
     try {
-      const placed = [...module.variables.values()].filter(({ space }) => space === "global" || space === "const");
+      const placed = this.variables;
       for (const variable of placed) {
         if (variable.external) throw new UnsupportedPtxError(`"${variable.name}" is extern and nothing defines it`, variable.line);
         const kind = variable.space === "const" ? "constant" : "global";
@@ -59,6 +59,12 @@ export class PtxProgram {
       this.unload();
       throw error;
     }
+  }
+
+  /** Variables in global and constant memory, those of function bodies after the module's. */
+  get variables(): PtxVariable[] {
+    const all = [...this.module.variables.values(), ...[...this.module.functions.values()].flatMap(({ variables }) => variables)];
+    return all.filter(({ space }) => space === "global" || space === "const");
   }
 
   /** Names of the kernels, in the order of the file. */
@@ -108,7 +114,7 @@ export class PtxProgram {
       initialView.setBigUint64(0, BigInt.asUintN(64, value.value), true);
       return;
     }
-    const target = this.module.variables.get(value.name);
+    const target = value.variable ?? this.module.variables.get(value.name);
     const allocation = target && this.allocations.get(target);
     const fn = this.functionNumbers.get(value.name);
     if (allocation === undefined && fn === undefined)

@@ -72,8 +72,13 @@ export interface PtxRegister {
   index: number;
 }
 
-/** One value of an initialiser: a number's bits, or the address of a symbol (plus bytes), in the generic space or its own. */
-export type PtxInitialValue = { kind: "bits"; value: bigint } | { kind: "symbol"; name: string; offset: number; generic: boolean };
+/**
+ * One value of an initialiser: a number's bits, or the address of a symbol (plus bytes), in the generic space or its own. `variable`: what the name
+ * means in a function's body, if something is declared there.
+ */
+export type PtxInitialValue =
+  | { kind: "bits"; value: bigint }
+  | { kind: "symbol"; name: string; offset: number; generic: boolean; variable?: PtxVariable };
 
 /** A variable with storage: global, constant, shared, local, or a parameter. */
 export interface PtxVariable {
@@ -148,7 +153,7 @@ export interface PtxFunction {
   parameters: PtxVariable[];
   returns: PtxVariable[];
   registers: PtxRegister[];
-  /** Shared, local and param variables declared in the body. */
+  /** Variables declared in the body. */
   variables: PtxVariable[];
   statements: PtxStatement[];
   /** `.branchtargets` lists by label. */
