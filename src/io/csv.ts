@@ -138,7 +138,7 @@ class TableReader {
       kept,
       missing,
     } = fillMissing(matrix, policy, (r, c, reason) => {
-      const advice = policy === "error" ? `; set \`missing\` to "interpolate", "previous", "drop" or "nan"` : "";
+      const advice = policy === "error" ? `; set \`missing\` to "interpolate", "previous" or "drop"` : "";
       return this.#failCell(this.#lines[r]!, this.#numeric[c]!, `${reason}${advice}`);
     });
     if (whole.rows === 0) throw this.#fail("every row has a missing value, so that none is left", {});

@@ -159,7 +159,7 @@ class CaseReader {
 
   #filled(sequence: Matrix<Float64Array>, place: Place): Matrix<Float64Array> {
     const { matrix, missing } = fillMissing(sequence, this.#policy, (t, c, reason) => {
-      const advice = this.#policy === "error" ? `; set \`missing\` to "interpolate", "previous", "drop" or "nan"` : "";
+      const advice = this.#policy === "error" ? `; set \`missing\` to "interpolate", "previous" or "drop"` : "";
       return this.#fail(`channel ${c + 1}, value ${t + 1}: ${reason}${advice}`, { ...place, channel: c + 1 });
     });
     if (matrix.rows === 0) throw this.#fail("every frame has a missing value, so that none is left", place);

@@ -1,4 +1,4 @@
-import { mkdtemp, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -26,6 +26,7 @@ beforeAll(async () => {
     "ragged.ts": "@problemName tiny\n@univariate false\n@dimensions 2\n@classLabel true a b\n@data\n1,2,3:4,5:a\n",
     "other.ts": "@problemName tiny\n@univariate true\n@classLabel true a c\n@data\n1,2,3:c\n",
   };
+  await mkdir(join(folder, "folder.csv"));
   for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content);
 });
 
@@ -40,6 +41,11 @@ describe("data from files", () => {
     const data = await load("{ file: series.csv, columns: [b], text: [day], rows: { from: 1 } }");
     expect(data).toMatchObject({ kind: "series", names: ["b"], times: ["tue", "wed", "thu"], summary: "3 rows of series.csv" });
     expect([...(data as { series: Matrix }).series.data]).toEqual([20, 30, 40]);
+  });
+
+  it("a folder is named as one, whatever it is called", async () => {
+    for (const name of [".", "folder.csv"])
+      await expect(load(`{ file: ${name} }`)).rejects.toThrow(/: that is a folder; give the name of a file in it$/);
   });
 
   it("a CSV with inputs and targets drives the reservoir with the one and asks for the other", async () => {

@@ -212,6 +212,12 @@ describe("--set", () => {
     expect(parse(least, ["readout.type=ridge", "readout.lambda=1e-3"]).readout).toEqual({ type: "ridge", lambda: 0.001 });
   });
 
+  it("takes a sign alone as itself: a delimiter or a decimal mark", () => {
+    const file = "name: x\ndata: {file: a.csv}\nreservoir: {size: 5}\ntask: predict\n";
+    expect(parse(file, ["data.decimal=,", "data.delimiter=|"]).data).toMatchObject({ decimal: ",", delimiter: "|" });
+    expect(parse(file, ["data.delimiter=;"]).data).toMatchObject({ delimiter: ";" });
+  });
+
   it("changes a field of a task or a readout that is named by its type alone", () => {
     expect(parse(least, ["task.ahead=3"]).task).toEqual({ type: "predict", ahead: 3 });
     expect(parse(`${least}readout: rls\n`, ["readout.alpha=2"]).readout).toEqual({ type: "rls", alpha: 2 });
@@ -235,6 +241,7 @@ describe("--set", () => {
   });
 
   it.each([
+    ["rows that are no whole number", "split.train=1.5", "split.train is 1.5; it takes a whole number of rows, or a share below 1"],
     ["an unknown field", "reservoir.sice=80", 'x.yaml: with --set, unknown field "reservoir.sice": did you mean "size"?'],
     [
       "a value that the field does not take",

@@ -122,6 +122,10 @@ describe("spillway ptx run", () => {
 
   it("refuses files, kernels and arguments that are not there or do not fit", async () => {
     await expect(runPtxFile(join(folder, "none.ptx"), flags)).rejects.toThrow("none.ptx: no such file in");
+    await expect(runPtxFile(folder, flags)).rejects.toThrow(`${folder}: that is a folder; give the name of a file in it`);
+    const source = join(folder, "scale.cu");
+    writeFileSync(source, "__global__ void scale(float *x) { x[threadIdx.x] *= 2; }");
+    await expect(runPtxFile(source, flags)).rejects.toThrow(`${source} is no PTX: it has no .version; CUDA C++ becomes PTX by nvcc -ptx`);
     await expect(runPtxFile(path, flags)).rejects.toThrow("has the kernels scale, count: --entry chooses one");
     await expect(runPtxFile(path, { ...flags, entry: "sum" })).rejects.toThrow('has no kernel "sum"; it has scale, count');
     await expect(runPtxFile(path, { ...flags, entry: "scale", args: ["1"] })).rejects.toThrow(

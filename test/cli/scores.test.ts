@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { verdictOf } from "../../src/cli/experiment/present.js";
+import type { ExperimentResult } from "../../src/cli/experiment/result.js";
 import { forecastBaseline, predictBaseline } from "../../src/cli/experiment/baselines.js";
 import type { Experiment } from "../../src/cli/experiment/description.js";
 import { type SeedResult, summarise } from "../../src/cli/experiment/result.js";
@@ -134,5 +136,24 @@ describe("figures over seeds", () => {
         published: { value: 2, source: "a paper" },
       },
     ]);
+  });
+});
+
+describe("the sentence about baselines", () => {
+  const verdict = (metric: string, better: "lower" | "higher", value: number, baseline: number) =>
+    verdictOf({
+      scores: [{ metric, better, value, baselines: [{ name: "persistence", value: baseline }] }],
+    } as unknown as ExperimentResult);
+
+  it("gives a multiple if it means something", () => {
+    expect(verdict("rmse", "lower", 1, 2)).toBe("Better than every baseline: rmse 0.5 times persistence.");
+    expect(verdict("rmse", "lower", 3, 2)).toBe("Not better than a baseline: rmse 1.5 times persistence.");
+  });
+
+  it("says above, below or equal to where it does not", () => {
+    expect(verdict("r2", "higher", -9.85, 0.392)).toBe("Not better than a baseline: r2 below persistence.");
+    expect(verdict("r2", "higher", 0.8, 0.4)).toBe("Better than every baseline: r2 above persistence.");
+    expect(verdict("validPredictionTime", "higher", 3, 0)).toBe("Better than every baseline: validPredictionTime above persistence.");
+    expect(verdict("validPredictionTime", "higher", 24, 24)).toBe("Not better than a baseline: validPredictionTime equal to persistence.");
   });
 });

@@ -197,7 +197,7 @@ describe("a missing value", () => {
 
   it("is an error that names the cell and the policies, unless a policy is chosen", async () => {
     const error = await failure(() => parseCsv(gaps), FormatError);
-    expect(error.reason).toBe('row 3, column "x": the value is missing; set `missing` to "interpolate", "previous", "drop" or "nan"');
+    expect(error.reason).toBe('row 3, column "x": the value is missing; set `missing` to "interpolate", "previous" or "drop"');
   });
 
   it.each([

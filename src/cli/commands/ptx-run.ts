@@ -1,6 +1,6 @@
 // `spillway ptx run FILE.ptx`: launches one kernel of a PTX file on the simulated device or a GPU and prints what is in its buffers afterwards.
-import { readFile } from "node:fs/promises";
 import { bytesOf, openDevice, ptxEntries } from "../../gpu/index.js";
+import { readText } from "../../io/index.js";
 import "../../sim/index.js";
 import { UsageError } from "../exit.js";
 import { type ArgumentBuffer, argumentHelp, argumentValue, declareParameter, parseArgument } from "./ptx-arguments.js";
@@ -33,13 +33,9 @@ function device(name: string): number | string {
 
 /** Runs a kernel of a PTX file; gives the buffers afterwards as text. @throws UsageError; what the device throws. */
 export async function runPtxFile(path: string, flags: PtxRunFlags): Promise<string> {
-  let ptx: string;
-  try {
-    ptx = await readFile(path, "utf8");
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new UsageError(code === "ENOENT" ? `${path}: no such file in ${process.cwd()}` : `${path} cannot be read: ${message}`);
-  }
+  const ptx = await readText(path);
+  if (!/^\s*\.version\b/m.test(ptx))
+    throw new UsageError(`${path} is no PTX: it has no .version; CUDA C++ becomes PTX by nvcc -ptx, or by context.compile`);
   const entries = ptxEntries(ptx);
   const names = [...entries.keys()];
   const entry = flags.entry ?? (names.length === 1 ? names[0] : undefined);

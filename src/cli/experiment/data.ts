@@ -1,4 +1,6 @@
 // Brings the data of an experiment: a generated series, or files. Splitting and transforming it is elsewhere.
+import { stat } from "node:fs/promises";
+import { FileError } from "../../io/index.js";
 import { firstNonFinite, Matrix, type Seed } from "../../numerics/index.js";
 import { ConfigError } from "../../reservoir/index.js";
 import { lyapunovExponent, tasks } from "../../tasks/index.js";
@@ -115,6 +117,8 @@ function neededLength(experiment: Experiment, kind: "series" | "driven"): number
 
 async function loadFiles(data: FileData, experimentPath: string): Promise<ExperimentData> {
   const path = resolveDataPath(data.file, experimentPath);
+  if ((await stat(path).catch(() => undefined))?.isDirectory())
+    throw new FileError(path, "that is a folder; give the name of a file in it", "folder");
   const format = data.format ?? formatOf(path);
   const testPath = data.test === undefined ? undefined : resolveDataPath(data.test, experimentPath);
   if (format === "ts") return loadCases(data, path, testPath);

@@ -22,7 +22,15 @@ export function verdictOf({ scores }: ExperimentResult): string | undefined {
     const [best] = baselines.toSorted((a, b) => sign * (a.value - b.value));
     if (!best) continue;
     const ratio = value / best.value;
-    const distance = Number.isFinite(ratio) ? `${formatNumber(ratio)} times` : value < best.value ? "below" : "above";
+    // Of scores that may be negative, such as r2, a multiple says nothing.
+    const distance =
+      ratio === 1
+        ? "equal to"
+        : ratio > 0 && value > 0 && Number.isFinite(ratio) && metric !== "r2"
+          ? `${formatNumber(ratio)} times`
+          : value < best.value
+            ? "below"
+            : "above";
     (sign * (value - best.value) < 0 ? better : worse).push(`${metric} ${distance} ${best.name}`);
   }
   const parts = [

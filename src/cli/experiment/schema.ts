@@ -7,6 +7,7 @@ import { tasks } from "../../tasks/index.js";
 import type { MetricName, TaskDescription } from "./description.js";
 
 const positive = (what = "a number above 0") => number(what, (value) => value > 0);
+const rowsOrShare = number("a whole number of rows, or a share below 1", (value) => value > 0 && (value < 1 || Number.isInteger(value)));
 const notNegative = number("a number of at least 0", (value) => value >= 0);
 const atLeast = (least: number) => whole(`a whole number of at least ${least}`, (value) => value >= least);
 const text = (takes: string) => z.string({ error: takes }).min(1, { error: takes });
@@ -193,7 +194,7 @@ export const common = {
   washout: atLeast(0).optional().describe("Rows left out of training at the start; default 100, for classify 0."),
   split: z
     .strictObject(
-      { train: positive("rows, or a share below 1").optional(), test: positive("rows, or a share below 1").optional() },
+      { train: rowsOrShare.optional(), test: rowsOrShare.optional() },
       { error: "an object with train, test or both, such as {train: 0.8}" },
     )
     .default({})
