@@ -33,6 +33,12 @@ function hexadecimal(high: number, low: number): string {
   return `0x${(BigInt(high >>> 0) * 4294967296n + BigInt(low >>> 0)).toString(16)}`;
 }
 
+/** An access in words. */
+function wordsOf(kind: number, bytes: number, space: number, high: number, low: number): string {
+  const verb = kind === write ? "stores" : kind === both ? "updates" : "loads";
+  return `${verb} ${bytes} bytes at ${spaceNames[space]} address ${hexadecimal(space === sharedSpace ? 0 : high, low)}`;
+}
+
 export class Access {
   readonly memory: DeviceMemory;
 
@@ -50,10 +56,7 @@ export class Access {
     const top = Math.floor(sum / 4294967296) | 0;
     const bottom = sum | 0;
     const kind = mode & 3;
-    const verb = kind === write ? "stores" : kind === both ? "updates" : "loads";
     const { launch } = warp;
-    const describe = (): string =>
-      `${verb} ${bytes} bytes at ${spaceNames[space]} address ${hexadecimal(space === sharedSpace ? 0 : top, bottom)}`;
     let place: number;
     let shared = -1;
     let own = false;
@@ -65,7 +68,7 @@ export class Access {
         if (!launch.checks.bounds) return this.nowhere(bytes);
         throw launch.error(
           "outOfBounds",
-          `${describe()}; the block has ${warp.block.sharedBytes} bytes of shared memory`,
+          `${wordsOf(kind, bytes, space, top, bottom)}; the block has ${warp.block.sharedBytes} bytes of shared memory`,
           warp,
           lane,
           site,
@@ -74,7 +77,7 @@ export class Access {
       if (target.running === 0 && target !== warp.block)
         throw launch.error(
           "useAfterFree",
-          `${describe()}; block of rank ${target.clusterRank} of the cluster has exited`,
+          `${wordsOf(kind, bytes, space, top, bottom)}; block of rank ${target.clusterRank} of the cluster has exited`,
           warp,
           lane,
           site,
@@ -82,11 +85,24 @@ export class Access {
       place = target.sharedBase + within;
       own = true;
       if (target === warp.block) shared = within;
-      else target.remote = { warp, lane, site, words: describe, publications: target.cluster.publications };
+      else
+        target.remote = {
+          warp,
+          lane,
+          site,
+          words: () => wordsOf(kind, bytes, space, top, bottom),
+          publications: target.cluster.publications,
+        };
     } else if (space === localSpace || (space === generic && top === localHigh)) {
       if (bottom >>> 0 >= warp.localBytes || (bottom >>> 0) + bytes > warp.localBytes) {
         if (!launch.checks.bounds) return this.nowhere(bytes);
-        throw launch.error("outOfBounds", `${describe()}; a thread has ${warp.localBytes} bytes of local memory`, warp, lane, site);
+        throw launch.error(
+          "outOfBounds",
+          `${wordsOf(kind, bytes, space, top, bottom)}; a thread has ${warp.localBytes} bytes of local memory`,
+          warp,
+          lane,
+          site,
+        );
       }
       place = warp.localBase + lane * warp.localBytes + bottom;
       own = true;
@@ -95,7 +111,7 @@ export class Access {
         if (!launch.checks.bounds) return this.nowhere(bytes);
         throw launch.error(
           "outOfBounds",
-          `${describe()}, which is ${sum === 0 ? "the null pointer" : "in no allocation"}`,
+          `${wordsOf(kind, bytes, space, top, bottom)}, which is ${sum === 0 ? "the null pointer" : "in no allocation"}`,
           warp,
           lane,
           site,
@@ -104,15 +120,16 @@ export class Access {
       place = bottom;
     }
     if (place % bytes !== 0) {
-      if (launch.checks.alignment) throw launch.error("misaligned", `${describe()}, which is no multiple of ${bytes}`, warp, lane, site);
+      if (launch.checks.alignment)
+        throw launch.error("misaligned", `${wordsOf(kind, bytes, space, top, bottom)}, which is no multiple of ${bytes}`, warp, lane, site);
       place -= place % bytes;
     }
-    const unwritten = this.check(place, bytes, kind, warp, lane, site, describe);
+    const unwritten = this.check(place, bytes, kind, warp, lane, site, space, top, bottom);
     if (unwritten === undefined) return this.nowhere(bytes);
     if (unwritten !== 0) {
       const first = place + 31 - Math.clz32(unwritten & -unwritten);
-      if (!own || (mode & followed) === 0) throw launch.unwritten(warp, lane, site, first, describe());
-      launch.values.note({ site, lane, bytes: unwritten, place: first, words: describe });
+      if (!own || (mode & followed) === 0) throw launch.unwritten(warp, lane, site, first, wordsOf(kind, bytes, space, top, bottom));
+      launch.values.note({ site, lane, bytes: unwritten, place: first, words: () => wordsOf(kind, bytes, space, top, bottom) });
     }
     if (shared >= 0 && launch.checks.races) {
       if ((mode & strong) === 0) this.race(warp, lane, site, shared, bytes, kind, (mode & later) !== 0);
@@ -132,7 +149,9 @@ export class Access {
     warp: Warp,
     lane: number,
     site: number,
-    describe: () => string,
+    space: number,
+    high: number,
+    low: number,
   ): number | undefined {
     const { shadowBytes } = this.memory;
     const { launch } = warp;
@@ -142,12 +161,18 @@ export class Access {
       if (mark === shadow.none) {
         if (!launch.checks.bounds) return undefined;
         const { freed, words } = this.memory.describe(place + k);
-        throw launch.error(freed ? "useAfterFree" : "outOfBounds", `${describe()}, ${words}`, warp, lane, site);
+        throw launch.error(freed ? "useAfterFree" : "outOfBounds", `${wordsOf(kind, bytes, space, high, low)}, ${words}`, warp, lane, site);
       }
       if (mark === shadow.arriving && launch.checks.races)
-        throw launch.error("race", `${describe()}, which a cp.async still copies to: nothing waited for it`, warp, lane, site);
+        throw launch.error(
+          "race",
+          `${wordsOf(kind, bytes, space, high, low)}, which a cp.async still copies to: nothing waited for it`,
+          warp,
+          lane,
+          site,
+        );
       if (kind !== 0 && mark === shadow.constant)
-        throw launch.error("readOnly", `${describe()}, which is constant memory`, warp, lane, site);
+        throw launch.error("readOnly", `${wordsOf(kind, bytes, space, high, low)}, which is constant memory`, warp, lane, site);
       if (kind !== write && mark === shadow.unwritten) unwritten |= 1 << k;
     }
     if (kind !== 0 && unwritten === 0) for (let k = 0; k < bytes; k++) shadowBytes[place + k] = shadow.written;

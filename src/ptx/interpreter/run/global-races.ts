@@ -8,9 +8,10 @@ import { Accesses, type Conflict, nameOf } from "./accesses.js";
 import type { LaunchState } from "./launch-state.js";
 import type { Warp } from "./warp.js";
 
-const pageWords = 1024;
+/** Words, or bytes, of a page. */
+const pageLength = 1024;
 
-/** Who touched the words of a stretch of memory last: block numbers from 1, 0 for none, and the times of those blocks. */
+/** Who touched the words, or the bytes, of a stretch of memory last: block numbers from 1, 0 for none, and the times of those blocks. */
 interface Page {
   readonly writer: Int32Array;
   readonly written: Int32Array;
@@ -29,10 +30,37 @@ interface BlockConflict {
   readonly stored: boolean;
 }
 
-function emptyPage(length: number): Page {
-  const words = () => new Int32Array(length);
-  const blocks = { writer: words(), written: words(), reader: words(), read: words(), otherReader: words(), otherRead: words() };
-  return { ...blocks, threads: new Accesses(length) };
+function emptyPage(): Page {
+  const places = () => new Int32Array(pageLength);
+  const blocks = { writer: places(), written: places(), reader: places(), read: places(), otherReader: places(), otherRead: places() };
+  return { ...blocks, threads: new Accesses(pageLength) };
+}
+
+/** The pages that something touched. */
+class Pages {
+  private readonly touched = new Map<number, Page>();
+  private lastNumber = -1;
+  private lastPage!: Page;
+
+  /** The page of a word or byte; its place there is what is left over. */
+  of(place: number): Page {
+    const number = Math.floor(place / pageLength);
+    if (number === this.lastNumber) return this.lastPage;
+    let page = this.touched.get(number);
+    if (page === undefined) {
+      page = emptyPage();
+      this.touched.set(number, page);
+    }
+    this.lastNumber = number;
+    this.lastPage = page;
+    return page;
+  }
+
+  /** Forgets which threads of a block did what. */
+  forgetThreads(block: number): void {
+    for (const { writer, reader, threads } of this.touched.values())
+      for (let at = 0; at < pageLength; at++) if (writer[at] === block || reader[at] === block) threads.forget(at, 1);
+  }
 }
 
 /** What a block knows of the times of the others. */
@@ -69,18 +97,21 @@ function raise(target: Int32Array, by: Int32Array): void {
   for (let k = 0; k < target.length; k++) if (by[k]! > target[k]!) target[k] = by[k]!;
 }
 
+/** True if another block's access at its time `when` is after what is known of its times. */
+function isUnordered(other: number, when: number, block: number, times: Int32Array): boolean {
+  return other !== 0 && other !== block && times[other]! < when;
+}
+
 export class GlobalRaces {
   private readonly launch: LaunchState;
   private readonly blocks: number;
-  private readonly pages = new Map<number, Page>();
-  /** Bytes that accesses narrower than a word touched, as pages of one byte each, by address; and the words that have such. */
-  private readonly bytes = new Map<number, Page>();
+  private readonly words = new Pages();
+  /** Bytes that accesses narrower than a word touched, and the words that have such. */
+  private readonly bytes = new Pages();
   private readonly splitWords = new Set<number>();
   private readonly published: Int32Array;
   private readonly finished: Int32Array;
   private publications = 0;
-  private lastNumber = -1;
-  private lastPage: Page = emptyPage(pageWords);
 
   constructor(blocks: number, launch: LaunchState) {
     this.launch = launch;
@@ -133,21 +164,8 @@ export class GlobalRaces {
 
   /** Forgets which threads of a block did what, as their times begin anew. */
   forgetThreads({ block }: BlockOrder): void {
-    for (const { writer, reader, threads } of [...this.pages.values(), ...this.bytes.values()])
-      for (let at = 0; at < writer.length; at++) if (writer[at] === block || reader[at] === block) threads.forget(at, 1);
-  }
-
-  private page(word: number): Page {
-    const number = Math.floor(word / pageWords);
-    if (number === this.lastNumber) return this.lastPage;
-    let page = this.pages.get(number);
-    if (page === undefined) {
-      page = emptyPage(pageWords);
-      this.pages.set(number, page);
-    }
-    this.lastNumber = number;
-    this.lastPage = page;
-    return page;
+    this.words.forgetThreads(block);
+    this.bytes.forgetThreads(block);
   }
 
   /** A load or store of `bytes` bytes at a place in the heap. Throws SimulationError where it races. */
@@ -157,15 +175,15 @@ export class GlobalRaces {
     order.stirred = true;
     const word = place >>> 2;
     if (bytes < 4) {
-      const conflict = this.blockConflict(order, this.page(word), word % pageWords, stores);
-      const other = conflict ?? this.threadConflict(order, this.page(word), word % pageWords, warp, lane, stores);
+      const conflict = this.blockConflict(order, this.words.of(word), word % pageLength, stores);
+      const other = conflict ?? this.threadConflict(order, this.words.of(word), word % pageLength, warp, lane, stores);
       if (other !== undefined) this.refuse(warp, lane, site, place, bytes, stores, other);
       this.splitWords.add(word);
       this.each(warp, order, lane, site, place, bytes, stores);
       return;
     }
     for (let k = word; k < (place + bytes) >>> 2; k++) {
-      const conflict = this.note(order, this.page(k), k % pageWords, warp, lane, site, stores);
+      const conflict = this.note(order, this.words.of(k), k % pageLength, warp, lane, site, stores);
       if (conflict !== undefined) this.refuse(warp, lane, site, 4 * k, 4, stores, conflict);
       if (this.splitWords.size > 0 && this.splitWords.has(k)) this.each(warp, order, lane, site, 4 * k, 4, stores);
     }
@@ -176,8 +194,8 @@ export class GlobalRaces {
     const { block } = warp.block.order!;
     if (bytes < 4) return;
     for (let word = place >>> 2; word < (place + bytes) >>> 2; word++) {
-      const { writer, reader, threads } = this.page(word);
-      const at = word % pageWords;
+      const { writer, reader, threads } = this.words.of(word);
+      const at = word % pageLength;
       if (writer[at] !== block) threads.writers[at] = 0;
       if (reader[at] !== block) threads.readers[at] = 0;
       const conflict = threads.touchStrong(at, warp, lane, stores);
@@ -188,12 +206,7 @@ export class GlobalRaces {
   /** Bytes one by one. */
   private each(warp: Warp, order: BlockOrder, lane: number, site: number, first: number, bytes: number, stores: boolean): void {
     for (let place = first; place < first + bytes; place++) {
-      let page = this.bytes.get(place);
-      if (page === undefined) {
-        page = emptyPage(1);
-        this.bytes.set(place, page);
-      }
-      const conflict = this.note(order, page, 0, warp, lane, site, stores);
+      const conflict = this.note(order, this.bytes.of(place), place % pageLength, warp, lane, site, stores);
       if (conflict !== undefined) this.refuse(warp, lane, site, place, 1, stores, conflict);
     }
   }
@@ -201,11 +214,10 @@ export class GlobalRaces {
   /** What another block did that an access now conflicts with. */
   private blockConflict({ block, known, over }: BlockOrder, page: Page, at: number, stores: boolean): BlockConflict | undefined {
     const { writer, written, reader, read, otherReader, otherRead } = page;
-    const unordered = (other: number, when: number, times: Int32Array) => other !== 0 && other !== block && times[other]! < when;
-    if (unordered(writer[at]!, written[at]!, known)) return { block: writer[at]!, stored: true };
+    if (isUnordered(writer[at]!, written[at]!, block, known)) return { block: writer[at]!, stored: true };
     if (!stores) return undefined;
-    if (unordered(reader[at]!, read[at]!, over)) return { block: reader[at]!, stored: false };
-    if (unordered(otherReader[at]!, otherRead[at]!, over)) return { block: otherReader[at]!, stored: false };
+    if (isUnordered(reader[at]!, read[at]!, block, over)) return { block: reader[at]!, stored: false };
+    if (isUnordered(otherReader[at]!, otherRead[at]!, block, over)) return { block: otherReader[at]!, stored: false };
     return undefined;
   }
 
