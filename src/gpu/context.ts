@@ -13,6 +13,7 @@ import { Module } from "./module.js";
 import type { CompileOptions } from "./compile-options.js";
 import type { Compiled, Nvrtc } from "./nvrtc.js";
 import { PinnedBuffer } from "./pinned.js";
+import { compiledPtx, shippedPtx, type ShippedPtxOptions } from "./shipped.js";
 import { DeviceSlice, type ReadonlyDeviceSlice, usable } from "./slice.js";
 import { Staging } from "./staging.js";
 import { losesContext, status } from "./status.js";
@@ -31,7 +32,12 @@ export type Held = Leak;
 export interface ContextOptions extends CoreOptions {
   /** The compiler for `compile`, found when it is first needed. */
   readonly nvrtc: () => Nvrtc;
+  /** What the package's own kernels are loaded from. */
+  readonly kernelSource: KernelSource;
 }
+
+/** What the package's own kernels are loaded from: their shipped PTX, or what NVRTC makes of their shipped source. The bits are the same. */
+export type KernelSource = "ptx" | "nvrtc";
 
 /** A device that was opened. */
 export class Context implements Disposable {
@@ -174,6 +180,17 @@ export class Context implements Disposable {
   load(image: string | Uint8Array, options: { label?: string } = {}): Module {
     rejectUnknown(options, ["label"], "load");
     return Module.load(this.core, this.info, image, options.label);
+  }
+
+  /**
+   * The PTX of kernels that come with the package (`shippedManifest`) for this device, as shipped or, with `kernelSource: "nvrtc"`, compiled from their
+   * source.
+   *
+   * @throws RangeError naming what is shipped; CompileError with the compiler's log.
+   */
+  shippedPtx(name: string, options: Pick<ShippedPtxOptions, "entries"> = {}): string {
+    const which = { ...options, computeCapability: this.info.computeCapability };
+    return this.#options.kernelSource === "nvrtc" ? compiledPtx(this.compiler, name, which) : shippedPtx(name, which);
   }
 
   /** The compiler of `compile`, found now where it was not yet. @throws LibraryError where there is no NVRTC. */

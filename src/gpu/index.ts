@@ -5,7 +5,7 @@
 export { DeviceBuffer } from "./buffer.js";
 export { CompileCache, defaultCacheFolder } from "./compile-cache.js";
 export type { CompileOptions, CompileRequest } from "./compile-options.js";
-export { Context, type Held, type MemoryInfo } from "./context.js";
+export { Context, type Held, type KernelSource, type MemoryInfo } from "./context.js";
 export type { Rectangle } from "./copies.js";
 export { type DeviceAttribute, deviceAttribute, type DeviceInfo } from "./device-info.js";
 export { MissingCallError, type Driver } from "./driver.js";

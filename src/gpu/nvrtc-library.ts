@@ -203,7 +203,7 @@ const builtins = new Map<string, ForeignLibrary>();
 export function loadNvrtcLibrary(library?: string): CompilerLibrary {
   const place = thisPlace();
   const advice =
-    "NVRTC comes with the CUDA toolkit. Name its library by the option `library` or the variable SPILLWAY_NVRTC_LIBRARY; kernels that are shipped as PTX need none.";
+    'NVRTC comes with the CUDA toolkit. Name its library by the option `library` or the variable SPILLWAY_NVRTC_LIBRARY; the package\'s own kernels need none with kernelSource: "ptx", the default.';
   return loadFirst(
     "NVRTC (libnvrtc)",
     nvrtcCandidates(place, library),

@@ -1,6 +1,7 @@
 // Opening a device: the driver that is meant, its initialisation, and the primary context.
 import { rejectUnknown } from "../core/known-fields.js";
-import { Context } from "./context.js";
+import { describe } from "../core/text.js";
+import { Context, type KernelSource } from "./context.js";
 import { checkedCall, describeStatus } from "./context-core.js";
 import { deviceCount, type DeviceInfo, deviceInfo } from "./device-info.js";
 import type { Driver } from "./driver.js";
@@ -21,6 +22,11 @@ export interface OpenOptions {
   /** The compiler of `Context.compile`; default NVRTC as it is found when first needed. */
   readonly nvrtc?: Nvrtc;
   /**
+   * What the package's own kernels are loaded from: "ptx" (default), as they were compiled for the package, or "nvrtc", which compiles their shipped source
+   * for this device when it first needs them and takes the compiler at once. The bits are the same.
+   */
+  readonly kernelSource?: KernelSource;
+  /**
    * Waits after each launch and notes its line, so that an error names the launch that caused it; default false. It is slow.
    */
   readonly debug?: boolean;
@@ -28,7 +34,7 @@ export interface OpenOptions {
   readonly onLeak?: (leak: Leak) => void;
 }
 
-const openFields: readonly (keyof OpenOptions)[] = ["device", "driver", "library", "nvrtc", "debug", "onLeak"];
+const openFields: readonly (keyof OpenOptions)[] = ["device", "driver", "library", "nvrtc", "kernelSource", "debug", "onLeak"];
 
 const registered = new Map<string, () => Driver>();
 
@@ -73,11 +79,16 @@ export function listDevices(options: Pick<OpenOptions, "driver" | "library"> = {
 /**
  * Opens a device by its primary context, which is shared by all threads of the process and by other libraries.
  *
- * @throws LibraryError naming every path tried where there is no driver; CudaError where CUDA refuses; RangeError for no such device or option.
+ * @throws LibraryError naming every path tried where there is no driver, or no NVRTC that `kernelSource` asks for; CudaError where CUDA refuses; RangeError
+ * for no such device or option.
  */
 export function openDevice(device: number | string | OpenOptions = 0): Context {
   const options = typeof device === "object" ? device : { device };
   rejectUnknown(options, openFields, "openDevice");
+  const { kernelSource = "ptx" } = options;
+  if (kernelSource !== "ptx" && kernelSource !== "nvrtc")
+    throw new RangeError(`kernelSource is ${describe(kernelSource)}; it takes "ptx" or "nvrtc"`);
+  const nvrtc = kernelSource === "nvrtc" ? (options.nvrtc ?? loadNvrtc()) : options.nvrtc;
   const driver = driverFor(options);
   initialise(driver);
   const ordinal = typeof options.device === "number" ? options.device : 0;
@@ -91,13 +102,14 @@ export function openDevice(device: number | string | OpenOptions = 0): Context {
     const failure = { code, ...describeStatus(driver, code), call: "cuDevicePrimaryCtxRetain", launches: [] };
     throw new CudaError(failure, losesContext(code) ? "an earlier fault left this process without CUDA: go on in a new process" : "");
   }
-  let nvrtc = options.nvrtc;
+  let compiler = nvrtc;
   return new Context(driver, info, handle[0]!, {
     debug: options.debug ?? false,
     onLeak: options.onLeak ?? warnOfLeak,
+    kernelSource,
     nvrtc: () => {
-      nvrtc ??= loadNvrtc();
-      return nvrtc;
+      compiler ??= loadNvrtc();
+      return compiler;
     },
   });
 }

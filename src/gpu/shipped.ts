@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { rejectUnknown } from "../core/known-fields.js";
 import { entryModule } from "./entry-module.js";
+import type { Nvrtc } from "./nvrtc.js";
 
 /** A kernel of a shipped PTX file. */
 export interface ShippedEntry {
@@ -112,18 +113,18 @@ function runsOn(target: string, device: number): boolean {
   return /[af]$/.test(target) ? capability(target) === device : capability(target) <= device;
 }
 
-const texts = new Map<string, string>();
-/** What was cut of them, by file and entries: executors launch one kernel by its name again and again. */
-const cuts = new Map<string, string>();
+/** PTX by its file, and what was cut of it by file and entries: executors launch one kernel by its name again and again. */
+const shippedTexts = new Map<string, string>();
+const compiledTexts = new WeakMap<Nvrtc, Map<string, string>>();
 
-function cutOf(file: string, text: string, entries: readonly string[]): string {
-  const key = [file, ...entries].join(" ");
-  let cut = cuts.get(key);
-  if (cut === undefined) {
-    cut = entryModule(text, entries);
-    cuts.set(key, cut);
+function textOf(texts: Map<string, string>, file: string, entries: readonly string[] | undefined, make: () => string): string {
+  const key = [file, ...(entries ?? [])].join(" ");
+  let text = texts.get(key);
+  if (text === undefined) {
+    text = entries ? entryModule(textOf(texts, file, undefined, make), entries) : make();
+    texts.set(key, text);
   }
-  return cut;
+  return text;
 }
 
 /**
@@ -133,17 +134,34 @@ function cutOf(file: string, text: string, entries: readonly string[]): string {
  */
 export function shippedPtx(name: string, options: ShippedPtxOptions = {}): string {
   rejectUnknown(options, ["computeCapability", "entries"], "shippedPtx");
+  const { file } = imageFor(name, options);
+  return textOf(shippedTexts, file, options.entries, () => read(`ptx/${file}`));
+}
+
+/**
+ * The same compiled by NVRTC from the shipped source, which has the same bits.
+ *
+ * @throws as `shippedPtx`; CompileError
+ */
+export function compiledPtx(compiler: Nvrtc, name: string, options: ShippedPtxOptions = {}): string {
+  const { file, target } = imageFor(name, options);
+  const texts = compiledTexts.get(compiler) ?? new Map<string, string>();
+  compiledTexts.set(compiler, texts);
+  return textOf(texts, file, options.entries, () => {
+    const { source, ...how } = shippedSource(name);
+    const least = Math.min(...compiler.architectures);
+    const architecture = `compute_${capability(target) < least ? least : target.slice("sm_".length)}`;
+    return compiler.compile(source, { name: `${name}.cu`, ...how, architecture }).ptx!;
+  });
+}
+
+/** The form for the newest devices that the device belongs to. @throws RangeError */
+function imageFor(name: string, { computeCapability }: ShippedPtxOptions): ShippedImage {
   const { images } = described(name);
-  const { computeCapability, entries } = options;
   const device = computeCapability && computeCapability[0] * 10 + computeCapability[1];
   const image = device === undefined ? images[0] : images.findLast(({ target }) => runsOn(target, device));
   if (!image) throw new RangeError(`the kernels of ${name} need a device of ${images[0]!.target} or later; this one is of sm_${device!}`);
-  let text = texts.get(image.file);
-  if (text === undefined) {
-    text = read(`ptx/${image.file}`);
-    texts.set(image.file, text);
-  }
-  return entries ? cutOf(image.file, text, entries) : text;
+  return image;
 }
 
 /**

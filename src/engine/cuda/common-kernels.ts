@@ -1,18 +1,15 @@
 // The kernels beside the time loop that every plan uses: input drive, feedback sums, readout, and the look for states that are not finite.
 import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";
 import type { Precision } from "../../numerics/index.js";
-import { type AnyKernel, namedKernel, realKernel, realType } from "./kernels.js";
+import { type AnyKernel, realKernel, realType } from "./kernels.js";
+import { NamedKernels } from "./named-kernels.js";
 import type { DeviceReadout, RealSlice } from "./time-loop.js";
 
 const file = "reservoir_step";
 
-/** Threads of a block of matvec_input, and steps that each thread makes (kernels/neuromorphic_gemv.cu). */
-const driveThreads = 128;
-const driveSteps = 16;
-
 /** Kernels of one precision on one context. */
 export class CommonKernels {
-  readonly #drive: AnyKernel;
+  readonly #named: NamedKernels;
   readonly #readout: AnyKernel;
   readonly #firstNonFinite: AnyKernel;
   readonly #multiprocessors: number;
@@ -21,9 +18,7 @@ export class CommonKernels {
     const real = realType(precision);
     const kernel = (name: string, parameters: Parameters<typeof realKernel>[4]) =>
       realKernel(context, file, `${name}_${real}`, precision, parameters);
-    this.#drive = namedKernel(context, "matvec_input", precision, [
-      ...(["const real*", "const real*", "const real*", "real*", "i32", "i32", "i32"] as const),
-    ]);
+    this.#named = new NamedKernels(context, precision).load("matvec_input");
     this.#readout = kernel("readout", [
       ...(["const f64*", "const f64*", "const real*", "const real*", "i32", "i32", "i32", "i32", "real*", "real*"] as const),
     ]);
@@ -31,22 +26,9 @@ export class CommonKernels {
     this.#multiprocessors = context.info.attributes.multiprocessors;
   }
 
-  /**
-   * out[t, r] = ((bias[r] + W[0, r] u[t, 0]) + W[1, r] u[t, 1]) + ..., or from +0 without a bias. docs/numerics.md, rule 3.
-   *
-   * @param weights I x N, input by input; null where I is 0
-   * @param inputs steps x I
-   */
-  drive(
-    stream: Stream,
-    weights: RealSlice | null,
-    bias: RealSlice | null,
-    inputs: RealSlice | null,
-    out: RealSlice,
-    shape: { size: number; inputs: number; steps: number },
-  ): void {
-    const grid = [Math.ceil(shape.size / driveThreads), Math.ceil(shape.steps / driveSteps)] as const;
-    stream.launch(this.#drive, { grid, block: driveThreads }, weights, bias, inputs, out, shape.size, shape.inputs, shape.steps);
+  /** The drive of steps, or their feedback sums: see `NamedKernels.matvecInput`. */
+  drive(...args: Parameters<NamedKernels["matvecInput"]>): void {
+    this.#named.matvecInput(...args);
   }
 
   /** y = readout(x, u), to `out` and, where it is not null, to `also`. docs/numerics.md, rule 10. */

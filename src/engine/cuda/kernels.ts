@@ -1,5 +1,5 @@
 // Shipped kernels, loaded once a context: the entries that are asked for and no others, so that the driver compiles no more.
-import { type Context, type DeviceBuffer, type Dtype, type Kernel, type Module, type Parameter, shippedPtx } from "../../gpu/index.js";
+import type { Context, DeviceBuffer, Dtype, Kernel, Module, Parameter } from "../../gpu/index.js";
 import type { Precision } from "../../numerics/index.js";
 
 const loaded = new WeakMap<Context, Map<string, Module>>();
@@ -11,7 +11,7 @@ export function loadEntries(context: Context, file: string, entries: readonly st
   const key = `${file}: ${entries.join(", ")}`;
   const known = modules.get(key);
   if (known) return known;
-  const module = context.load(shippedPtx(file, { computeCapability: context.info.computeCapability, entries }), { label: key });
+  const module = context.load(context.shippedPtx(file, { entries }), { label: key });
   modules.set(key, module);
   return module;
 }

@@ -6,7 +6,6 @@ import type { DeviceBuffer } from "../buffer.js";
 import type { CompileOptions } from "../compile-options.js";
 import type { ArrayOf } from "../dtypes.js";
 import type { Dimensions } from "../launch-config.js";
-import { shippedPtx } from "../shipped.js";
 import { GpuCompute } from "./gpu-compute.js";
 import type { DeviceSource, GpuDevice } from "./gpu-device.js";
 import { GpuTensor } from "./gpu-tensor.js";
@@ -78,7 +77,7 @@ export class KernelExecutor implements Disposable {
       this.compute.runKernel(name, grid, block, args, options);
       return;
     }
-    const ptx = shippedPtx("executor", { computeCapability: this.device.context.info.computeCapability, entries: [name] });
+    const ptx = this.device.context.shippedPtx("executor", { entries: [name] });
     this.compute.launcher.loadAndLaunchPtx(ptx, name, grid, block, args, options);
   }
 

@@ -8,7 +8,6 @@ import type { Kernel, KernelOptions } from "../kernel.js";
 import type { Dimensions } from "../launch-config.js";
 import type { Module } from "../module.js";
 import type { ArgumentsFor, Parameter } from "../parameters.js";
-import { shippedPtx } from "../shipped.js";
 import type { DeviceSlice, ReadonlyDeviceSlice } from "../slice.js";
 import { Cublas } from "./cublas.js";
 import type { GpuDevice } from "./gpu-device.js";
@@ -137,7 +136,7 @@ export class StandardKernels {
           `there is no standard kernel ${JSON.stringify(name)}${suggestion(name, standardKernelNames)}; there are ${standardKernelNames.join(", ")}`,
         );
       const { context } = this.device;
-      const ptx = shippedPtx("executor", { computeCapability: context.info.computeCapability, entries: [name] });
+      const ptx = context.shippedPtx("executor", { entries: [name] });
       const { parameters, lengths } = declarations[name];
       const module = context.load(ptx, { label: `executor ${name}` });
       this.#modules.push(module);

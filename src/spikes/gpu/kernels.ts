@@ -1,5 +1,5 @@
 // The kernels for spikes, loaded once a context. What they compute is said in kernels/spike_encoding.cu and kernels/pattern_detection.cu.
-import { type Context, type Kernel, type Module, type Parameter, shippedPtx } from "../../gpu/index.js";
+import type { Context, Kernel, Module, Parameter } from "../../gpu/index.js";
 
 const binning = ["const f64*", "const u32*"] as const;
 const shape = ["u64", "u32", "f64", "f64", "u32", "u32", "u32"] as const;
@@ -44,8 +44,7 @@ export function encoderKernel(
   const name = `spike_encoders_${encoder}_${dtype}`;
   const found = known.get(name);
   if (found) return found.kernel;
-  const { computeCapability } = context.info;
-  const module = context.load(shippedPtx("spike_encoders", { computeCapability, entries: [name] }), { label: name });
+  const module = context.load(context.shippedPtx("spike_encoders", { entries: [name] }), { label: name });
   const kernel = module.kernel(name, [`const ${dtype}*`, "const u64*", "u32", "u32", ...options, "u64*", "f64*", "u32*", "u64*"]);
   known.set(name, { module, kernel });
   return kernel;
@@ -57,9 +56,8 @@ const loaded = new WeakMap<Context, { readonly kernels: SpikeKernels; readonly m
 export function spikeKernels(context: Context): SpikeKernels {
   const known = loaded.get(context);
   if (known) return known.kernels;
-  const { computeCapability } = context.info;
   const [encoding, detection] = ["spike_encoding", "pattern_detection"].map((file) =>
-    context.load(shippedPtx(file, { computeCapability }), { label: file }),
+    context.load(context.shippedPtx(file), { label: file }),
   ) as [Module, Module];
   const encoder = <const P extends readonly Parameter[]>(name: string, parameters: P) =>
     encoding.kernel(`spike_encoding_${name}`, parameters);

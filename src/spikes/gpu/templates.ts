@@ -38,6 +38,27 @@ function singles(values: ReadonlyDeviceSlice): ReadonlyDeviceSlice<"f32"> {
   return values as ReadonlyDeviceSlice<"f32">;
 }
 
+/** Work of a detection whose shapes were checked: `count` vectors and `templateCount` templates of `length` numbers. */
+interface DetectionWork extends DeviceMatches {
+  readonly vectors: ReadonlyDeviceSlice<"f32">;
+  readonly templates: ReadonlyDeviceSlice<"f32">;
+  readonly count: number;
+  readonly templateCount: number;
+  readonly length: number;
+  readonly score: "cosine" | "dot";
+  readonly threshold: number;
+}
+
+/** Enqueues a detection and waits for nothing. */
+export function enqueueDetection(stream: Stream, context: Context, work: DetectionWork): void {
+  const { vectors, templates, count, templateCount, length, score, threshold, scores, best, matches } = work;
+  const kernels = spikeKernels(context);
+  const grid = Math.min(2 ** 20, Math.ceil((count * templateCount * 32) / threads));
+  const isCosine = score === "cosine" ? 1 : 0;
+  stream.launch(kernels.scores, { grid, block: threads }, vectors, templates, count, templateCount, length, isCosine, scores);
+  stream.launch(kernels.best, { grid: count, block: threads }, scores, templateCount, threshold, best, matches);
+}
+
 /** P templates of D numbers in device memory. Scores are in binary32 by docs/numerics.md, rule 1, as those of `PatternTemplates` are. */
 export class DeviceTemplates implements Disposable {
   readonly templates: PatternTemplates;
@@ -130,12 +151,8 @@ export class DeviceTemplates implements Disposable {
       if (slice.length < needed) throw new SpikeError(`the length of ${name}`, slice.length, `at least ${needed}`);
     }
     if (count === 0) return;
-    const kernels = spikeKernels(this.#context);
-    const warps = threads / 32;
-    const grid = Math.min(2 ** 20, Math.ceil((count * templates) / warps));
-    const isCosine = this.score === "cosine" ? 1 : 0;
-    stream.launch(kernels.scores, { grid, block: threads }, vectors, this.#vectors, count, templates, length, isCosine, scores);
-    stream.launch(kernels.best, { grid: count, block: threads }, scores, templates, this.threshold, best, matches);
+    const work = { vectors, templates: this.#vectors, count, templateCount: templates, length, scores, best, matches };
+    enqueueDetection(stream, this.#context, { ...work, score: this.score, threshold: this.threshold });
   }
 
   /** Idempotent. */

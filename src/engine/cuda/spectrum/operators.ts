@@ -1,10 +1,11 @@
 // A square matrix in device memory and its product with a vector, in the order of the host's Krylov iteration. No iteration here.
-import type { Context, DeviceSlice, Stream } from "../../../gpu/index.js";
+import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../../gpu/index.js";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import type { Component } from "../../../numerics/spectrum/components.js";
 import { powerOfTwoFactors } from "../../../numerics/spectrum/power-of-two.js";
 import { abandonAll, disposeAll } from "../dispose.js";
-import { allocAny, type AnyBuffer, type AnyKernel, loadEntries, namedKernel, type RealParameter } from "../kernels.js";
+import { allocAny, type AnyBuffer, type AnyKernel, loadEntries } from "../kernels.js";
+import { NamedKernels, type SparseSlices } from "../named-kernels.js";
 import { connectionsIn, type DrawnRounding, drawCsr, drawPlainRows, rowOffsetsOf } from "../streamed/drawn.js";
 
 /** A matrix that vectors are multiplied with. */
@@ -120,7 +121,7 @@ function denseProduct(context: Context, n: number, matrix: AnyBuffer): DeviceOpe
   const shape = { grid: Math.ceil(n / 32), block: 320 };
   return {
     multiply: (stream, x, y) => stream.launch(kernel, shape, ...([matrix, x, y, n, n] as const)),
-    ...(type === "f64" ? { powerStep: powerStep(context, "power_iteration", n, [matrix], 32) } : {}),
+    ...(type === "f64" ? { powerStep: powerStep(context, matrix as DeviceBuffer<"f64">, n) } : {}),
     dispose: () => matrix.dispose(),
   };
 }
@@ -132,17 +133,13 @@ function sparseProduct(context: Context, n: number, offsets: AnyBuffer, columns:
   const shape = { grid: Math.min(65535, Math.ceil(n / 64)), block: 256 };
   return {
     multiply: (stream, x, y) => stream.launch(kernel, shape, ...([offsets, columns, values, x, y, n] as const)),
-    powerStep: powerStep(context, "power_iteration_csr", n, [values, columns, offsets], 8),
+    powerStep: powerStep(context, { values, columns, rowOffsets: offsets } as SparseSlices, n),
     dispose: () => disposeAll([offsets, columns, values]),
   };
 }
 
-/** An iteration by the kernel of this name, which takes these buffers first and `lanes` threads a row. The kernel is loaded by its first use. */
-function powerStep(context: Context, name: string, n: number, matrix: readonly AnyBuffer[], lanes: number): PowerStep {
-  const given = matrix.map(({ dtype }) => `const ${dtype}*` as RealParameter);
-  const shape = { grid: Math.ceil((n * lanes) / 256), block: 256, overlap: context.info.computeCapability[0] >= 9 };
-  return (stream, x, y, length) => {
-    const kernel = namedKernel(context, name, "float64", [...given, "const f64*", "f64*", "f64*", "i32"]);
-    stream.launch(kernel, shape, ...([...matrix, x, y, length, n] as never[]));
-  };
+/** The kernel is loaded by its first use. */
+function powerStep(context: Context, weights: DeviceSlice<"f64"> | SparseSlices, n: number): PowerStep {
+  const kernels = new NamedKernels(context, "float64", { overlap: true });
+  return (stream, x, y, length) => kernels.powerIteration(stream, weights, x, y, length, n);
 }

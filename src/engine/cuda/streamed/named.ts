@@ -5,12 +5,11 @@ import { type FloatArray, Matrix } from "../../../numerics/index.js";
 import { EngineUnavailableError } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { abandonAll, disposeAll } from "../dispose.js";
-import { allocAny, type AnyBuffer, type AnyKernel, namedKernel, realType } from "../kernels.js";
+import { allocAny, type AnyBuffer, realType } from "../kernels.js";
+import { NamedKernels, productBlocks, type RealInput, type SparseSlices } from "../named-kernels.js";
 import type { RealSlice } from "../time-loop.js";
 import { drawPlainRows } from "./drawn.js";
 import { type NeuronArguments, rowsOfPiece, type StepArguments, type StreamedWeights } from "./weights.js";
-
-const threads = 256;
 
 /** The kernels of a step, in their order. */
 export const namedKernels = (storage: "dense" | "sparse"): string =>
@@ -21,15 +20,11 @@ export class NamedWeights implements StreamedWeights {
   readonly stateLength: number;
   readonly bytes: number;
   readonly details: Readonly<Record<string, string | number | boolean>>;
-  readonly #product: AnyKernel;
-  readonly #integrate: AnyKernel;
+  readonly #kernels: NamedKernels;
   readonly #neuron: NeuronArguments;
   readonly #buffers: AnyBuffer[] = [];
   readonly #recurrent: RealSlice;
-  readonly #blocks: number;
-  /** Each kernel loads weights while the one before ends, if the device can (docs/cuda.md, launch shapes). */
-  readonly #overlap: boolean;
-  readonly #sparse: boolean;
+  readonly #matrix: RealInput | SparseSlices;
 
   /** @throws EngineUnavailableError for a W that the device draws in another form */
   constructor(context: Context, stream: Stream, model: ReservoirModel, neuron: NeuronArguments) {
@@ -39,36 +34,32 @@ export class NamedWeights implements StreamedWeights {
       this.#buffers.push(buffer);
       return buffer;
     };
-    this.#overlap = context.info.computeCapability[0] >= 9;
-    this.#sparse = !(weights instanceof Matrix);
+    const dense = weights instanceof Matrix;
     this.#neuron = neuron;
     this.stateLength = size;
-    this.#product = namedKernel(context, `matvec_reservoir${this.#sparse ? "_csr" : ""}`, precision, [
-      ...(this.#sparse ? (["const real*", "const u32*", "const u32*"] as const) : (["const real*"] as const)),
-      ...(["const real*", "real*", "i32"] as const),
-      ...(this.#sparse ? [] : (["i32"] as const)),
-    ]);
-    this.#integrate = namedKernel(context, "leaky_integration", precision, [
-      ...(["real*", "const real*", "const real*", "const real*", "const real*", "const real*", "i32", "i32"] as const),
-      ...(["real", "u32", "u32", "u32", "u32", "const u64*"] as const),
-    ]);
+    this.#kernels = new NamedKernels(context, precision, { overlap: true });
+    this.#kernels.load(dense ? "matvec_reservoir" : "matvec_reservoir_csr", "leaky_integration");
     try {
       if (weights instanceof Matrix) {
         const rows = kept(allocAny(context, real, size * size, "W"));
         if (draws) drawDense(context, stream, model, rows);
         else sendRows(stream, weights, rows);
+        this.#matrix = rows as RealSlice;
       } else {
         if (draws) throw new EngineUnavailableError("cuda", drawnElsewhere);
         const { values, columns, rowOffsets } = weights;
         // No allocation is empty, and a W may be.
         const connections = values.length;
-        const given = [
-          [kept(allocAny(context, real, Math.max(1, connections), "values of W")), values],
-          [kept(allocAny(context, "u32", Math.max(1, connections), "columns of W")), columns],
-        ] as const;
-        if (connections > 0)
-          for (const [target, source] of given) stream.upload(target as DeviceSlice<"f32">, source as Float32Array<ArrayBuffer>);
-        kept(context.upload(rowOffsets as Uint32Array<ArrayBuffer>, { label: "offsets of W" }));
+        const sent = {
+          values: kept(allocAny(context, real, Math.max(1, connections), "values of W")) as RealSlice,
+          columns: kept(allocAny(context, "u32", Math.max(1, connections), "columns of W")),
+        };
+        if (connections > 0) {
+          stream.upload(sent.values as DeviceSlice<"f32">, values as Float32Array<ArrayBuffer>);
+          stream.upload(sent.columns, columns as Uint32Array<ArrayBuffer>);
+        }
+        const offsets = context.upload(rowOffsets as Uint32Array<ArrayBuffer>, { label: "offsets of W" });
+        this.#matrix = { ...sent, rowOffsets: kept<AnyBuffer>(offsets) as DeviceSlice<"u32"> };
       }
       this.bytes = this.#buffers.reduce((sum, buffer) => sum + buffer.byteLength, 0);
       this.#recurrent = kept(allocAny(context, real, size, "W x")) as RealSlice;
@@ -76,24 +67,16 @@ export class NamedWeights implements StreamedWeights {
       abandonAll(this.#buffers);
       throw error;
     }
-    this.#blocks = Math.ceil((size * (this.#sparse ? 8 : 32)) / threads);
-    const storage = this.#sparse ? "sparse" : "dense";
-    this.details = { kernels: namedKernels(storage), blocks: this.#blocks, threads, bytesPerStep: this.bytes };
+    const storage = dense ? "dense" : "sparse";
+    this.details = { kernels: namedKernels(storage), blocks: productBlocks(size, !dense), threads: 256, bytesPerStep: this.bytes };
   }
 
   step(stream: Stream, { before, after, chunk, leak, step }: StepArguments): void {
     const size = this.stateLength;
     const recurrent = this.#recurrent;
-    const matrix = this.#sparse ? this.#buffers.slice(0, 3) : this.#buffers.slice(0, 1);
-    const overlap = this.#overlap;
-    const config = { grid: this.#blocks, block: threads, overlap };
-    stream.launch(this.#product, config, ...([...matrix, before, recurrent, size, ...(this.#sparse ? [] : [size])] as never[]));
-    const [activation, noiseLevel, key0, key1] = this.#neuron;
-    stream.launch(
-      this.#integrate,
-      { grid: Math.ceil(size / threads), block: threads, overlap },
-      ...([after, before, null, recurrent, null, leak, size, activation, noiseLevel, key0, key1, step, 0, chunk] as const),
-    );
+    this.#kernels.matvecReservoir(stream, this.#matrix, before, recurrent, size, size);
+    const added = { drive: null, recurrent, feedback: null, leak };
+    this.#kernels.leakyIntegration(stream, after, before, added, size, this.#neuron, { step, sequence: 0, chunk });
   }
 
   dispose(): void {

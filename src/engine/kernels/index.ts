@@ -1,0 +1,20 @@
+/**
+ * The kernels that compute a reservoir's step, power iteration, spike encoding and pattern detection, for own programs: on a device, and on the host with
+ * the same bits.
+ * @module spillway/engine/kernels
+ */
+export { type DeviceArrays, NeuromorphicKernels, type NeuromorphicKernelOptions } from "./device.js";
+export { type HostArrays, HostNeuromorphicKernels } from "./host.js";
+export {
+  type ArrayKinds,
+  type DetectionWork,
+  type Detections,
+  type InputWork,
+  type LeakyWork,
+  NeuromorphicOperations,
+  type NoiseWork,
+  type PowerStep,
+  type PowerWork,
+  type ProductWork,
+  type SparseArrays,
+} from "./operations.js";

@@ -1,0 +1,320 @@
+// The operations of the named kernels with the shapes that they take, for whatever holds the numbers. Where they are computed is said by the classes that
+// stand on this one.
+import { describe } from "../../core/text.js";
+import type { Precision } from "../../numerics/index.js";
+import type { Activation } from "../../reservoir/model.js";
+import { checkFields } from "../../reservoir/validate.js";
+import { activationNumber } from "../cuda/activation.js";
+
+/** Types of elements that the operations read and write. */
+export type ElementType = "f32" | "f64" | "i32" | "u32" | "u64" | "i64";
+
+/** The arrays of a place: typed arrays on the host, slices of memory on a device. */
+export interface ArrayKinds {
+  /** In the precision of the kernels: written, and read. */
+  real: { readonly length: number };
+  realInput: { readonly length: number };
+  u32Input: { readonly length: number };
+  f32: { readonly length: number };
+  f32Input: { readonly length: number };
+  i32: { readonly length: number };
+}
+
+/** A matrix in CSR form: columns rise strictly within a row, and R + 1 row offsets begin at 0. */
+export interface SparseArrays<A extends ArrayKinds> {
+  readonly values: A["realInput"];
+  readonly columns: A["u32Input"];
+  readonly rowOffsets: A["u32Input"];
+}
+
+/** What `matvecInput` takes. N neurons, I inputs, T steps. */
+export interface InputWork<A extends ArrayKinds> {
+  /** N. */
+  readonly size: number;
+  /** T; default 1. */
+  readonly steps?: number | undefined;
+  /** I x N, input by input: W_in transposed. Left out where there are no inputs. */
+  readonly weights?: A["realInput"] | undefined;
+  /** T x I. */
+  readonly inputs?: A["realInput"] | undefined;
+  /** N values; left out, sums begin at +0. */
+  readonly bias?: A["realInput"] | undefined;
+  /** T x N; default new memory. */
+  readonly out?: A["real"] | undefined;
+}
+
+/** What `matvecReservoir` takes. */
+export interface ProductWork<A extends ArrayKinds> {
+  /** W, R x C: row by row, or in CSR form. */
+  readonly weights: A["realInput"] | SparseArrays<A>;
+  /** x, C values. */
+  readonly state: A["realInput"];
+  /** R values; default new memory. */
+  readonly out?: A["real"] | undefined;
+}
+
+/** Noise of a step: docs/numerics.md, rule 6. */
+export interface NoiseWork {
+  /** Rounded to the precision of the kernels. */
+  readonly level: number;
+  /** Two words of 32 bits. */
+  readonly key: readonly [number, number];
+  /** The counter of the step. */
+  readonly step: number;
+  /** Default 0. */
+  readonly sequence?: number | undefined;
+}
+
+/** What `leakyIntegration` takes: N values each. */
+export interface LeakyWork<A extends ArrayKinds> {
+  /** x. */
+  readonly state: A["realInput"];
+  readonly drive: A["realInput"];
+  /** W x; left out, nothing is added. */
+  readonly recurrent?: A["realInput"] | undefined;
+  /** W_fb y, likewise. */
+  readonly feedback?: A["realInput"] | undefined;
+  /** a. */
+  readonly leak: A["realInput"];
+  /** f; default "tanh". */
+  readonly activation?: Activation | undefined;
+  readonly noise?: NoiseWork | undefined;
+  /** x', which may be `state`; default new memory. */
+  readonly out?: A["real"] | undefined;
+}
+
+/** What `powerIteration` takes. */
+export interface PowerWork<A extends ArrayKinds> {
+  /** W, N x N: row by row, or in CSR form. */
+  readonly weights: A["realInput"] | SparseArrays<A>;
+  /** x, N values. */
+  readonly state: A["realInput"];
+  /** W (x / |x|), N values, not `state`; default new memory. */
+  readonly out?: A["real"] | undefined;
+  /** |x|, one value; default new memory. */
+  readonly length?: A["real"] | undefined;
+}
+
+/** What `powerIteration` gives. */
+export interface PowerStep<A extends ArrayKinds> {
+  readonly out: A["real"];
+  readonly length: A["real"];
+}
+
+/** What `patternDetection` takes. B vectors and P templates of D numbers, in binary32. */
+export interface DetectionWork<A extends ArrayKinds> {
+  /** B x D. */
+  readonly vectors: A["f32Input"];
+  /** P x D. */
+  readonly templates: A["f32Input"];
+  /** D. */
+  readonly length: number;
+  /** "cosine" (default), 0 where a vector is all zeros, or "dot". */
+  readonly score?: "cosine" | "dot" | undefined;
+  /** The smallest score that is a match; default 0.5. */
+  readonly threshold?: number | undefined;
+  /** B x P; default new memory. */
+  readonly scores?: A["f32"] | undefined;
+  /** B values; default new memory. */
+  readonly best?: A["i32"] | undefined;
+  /** B values; default new memory. */
+  readonly matches?: A["i32"] | undefined;
+}
+
+/** What `patternDetection` gives. */
+export interface Detections<A extends ArrayKinds> {
+  /** B x P. */
+  readonly scores: A["f32"];
+  /** The index of each vector's best template, the first of equals. */
+  readonly best: A["i32"];
+  /** The same, or -1 where its score is below the threshold. */
+  readonly matches: A["i32"];
+}
+
+/** Work whose shapes were checked. */
+export interface Checked<A extends ArrayKinds> {
+  input: InputWork<A> & { readonly inputSize: number; readonly steps: number; readonly out: A["real"] };
+  product: ProductWork<A> & { readonly rows: number; readonly out: A["real"] };
+  leaky: LeakyWork<A> & { readonly activation: Activation; readonly out: A["real"] };
+  power: PowerWork<A> & PowerStep<A>;
+  detection: DetectionWork<A> &
+    Detections<A> & { readonly count: number; readonly templateCount: number } & {
+      readonly score: "cosine" | "dot";
+      readonly threshold: number;
+    };
+}
+
+/** @internal */
+export const isSparseArrays = <A extends ArrayKinds>(weights: A["realInput"] | SparseArrays<A>): weights is SparseArrays<A> =>
+  typeof weights === "object" && weights !== null && "rowOffsets" in weights;
+
+/** The operations. Every array is checked for its type and its length before anything is computed; new memory is the caller's. */
+export abstract class NeuromorphicOperations<A extends ArrayKinds> {
+  /** Of states and weights. */
+  readonly precision: Precision;
+
+  /** @internal */
+  protected constructor(precision: Precision) {
+    if (precision !== "float32" && precision !== "float64")
+      throw new RangeError(`precision is ${describe(precision)}; it takes "float32" or "float64"`);
+    this.precision = precision;
+  }
+
+  /** drive[t, r] = ((bias[r] + W_in[r, 0] u[t, 0]) + W_in[r, 1] u[t, 1]) + ..., T x N: docs/numerics.md, rule 3. @throws RangeError, TypeError */
+  matvecInput(work: InputWork<A>): A["real"] {
+    checkFields(work, ["size", "steps", "weights", "inputs", "bias", "out"]);
+    const { size, steps = 1, weights, inputs, bias } = work;
+    checkCount("size", size);
+    checkCount("steps", steps);
+    const length = inputs === undefined ? 0 : this.#any("inputs", inputs, this.#real);
+    if (length % steps !== 0) throw new RangeError(`inputs has ${length} values; ${steps} steps take a multiple of it`);
+    const inputSize = length / steps;
+    if (inputSize > 0 || weights !== undefined) this.#check("weights", weights, this.#real, inputSize * size, "inputs x size");
+    if (bias !== undefined) this.#check("bias", bias, this.#real, size, "size");
+    const out = this.#out("out", work.out, this.#real, steps * size, "steps x size");
+    this.computeInput({ ...work, inputSize, steps, out });
+    return out;
+  }
+
+  /** W x, R values: docs/numerics.md, rules 1 and 2. Columns of a W in CSR form lie below C. @throws RangeError, TypeError */
+  matvecReservoir(work: ProductWork<A>): A["real"] {
+    checkFields(work, ["weights", "state", "out"]);
+    const columns = this.#any("state", work.state, this.#real);
+    const rows = this.#rowsOf(work.weights, columns);
+    const out = this.#out("out", work.out, this.#real, rows, "the rows of weights");
+    this.computeProduct({ ...work, rows, out });
+    return out;
+  }
+
+  /** (1 - a) x + a f(((drive + W x) + W_fb y) + noise), N values: docs/numerics.md, rules 3 to 6. @throws RangeError, TypeError */
+  leakyIntegration(work: LeakyWork<A>): A["real"] {
+    checkFields(work, ["state", "drive", "recurrent", "feedback", "leak", "activation", "noise", "out"]);
+    const { state, activation = "tanh", noise } = work;
+    const size = this.#any("state", state, this.#real);
+    for (const name of ["drive", "leak"] as const) this.#check(name, work[name], this.#real, size, "as many as state");
+    for (const name of ["recurrent", "feedback"] as const)
+      if (work[name] !== undefined) this.#check(name, work[name], this.#real, size, "as many as state");
+    if (!Object.hasOwn(activationNumber, activation))
+      throw new RangeError(`activation is ${describe(activation)}; it takes ${Object.keys(activationNumber).join(", ")}`);
+    if (noise !== undefined) checkNoise(noise);
+    const out = this.#out("out", work.out, this.#real, size, "as many as state");
+    this.computeLeaky({ ...work, activation, out });
+    return out;
+  }
+
+  /**
+   * An iteration of power iteration: W (x / |x|), and |x|. Given its own result again and again, |x| comes to the modulus of the largest eigenvalue where
+   * one real eigenvalue leads; `spectralRadius` of spillway/numerics says when it has. docs/numerics.md, rule 7. @throws RangeError, TypeError
+   */
+  powerIteration(work: PowerWork<A>): PowerStep<A> {
+    checkFields(work, ["weights", "state", "out", "length"]);
+    const size = this.#any("state", work.state, this.#real);
+    const rows = this.#rowsOf(work.weights, size);
+    if (rows !== size) throw new RangeError(`weights has ${rows} rows; it takes ${size}, as many as state`);
+    if (work.out === work.state) throw new RangeError("out is state; it takes other memory, since every row reads all of state");
+    const out = this.#out("out", work.out, this.#real, size, "as many as state");
+    const length = this.#out("length", work.length, this.#real, 1, "one");
+    this.computePower({ ...work, out, length });
+    return { out, length };
+  }
+
+  /** Scores of vectors against templates in binary32 by docs/numerics.md, rule 1, and the best of each vector. @throws RangeError, TypeError */
+  patternDetection(work: DetectionWork<A>): Detections<A> {
+    checkFields(work, ["vectors", "templates", "length", "score", "threshold", "scores", "best", "matches"]);
+    const { length, score = "cosine", threshold = 0.5 } = work;
+    checkCount("length", length);
+    if (score !== "cosine" && score !== "dot") throw new RangeError(`score is ${describe(score)}; it takes "cosine" or "dot"`);
+    if (!Number.isFinite(threshold)) throw new RangeError(`threshold is ${describe(threshold)}; it takes a finite number`);
+    const [count, templateCount] = (["vectors", "templates"] as const).map((name) => {
+      const values = this.#any(name, work[name], "f32");
+      if (values === 0 || values % length !== 0)
+        throw new RangeError(`${name} has ${values} values; it takes a multiple of ${length}, length`);
+      return values / length;
+    }) as [number, number];
+    const scores = this.#out<"f32">("scores", work.scores, "f32", count * templateCount, "vectors x templates");
+    const best = this.#out<"i32">("best", work.best, "i32", count, "one a vector");
+    const matches = this.#out<"i32">("matches", work.matches, "i32", count, "one a vector");
+    this.computeDetection({ ...work, count, templateCount, score, threshold, scores, best, matches });
+    return { scores, best, matches };
+  }
+
+  /** @internal The type of an array's elements; undefined for what is no array of this place. */
+  protected abstract typeOf(array: unknown): ElementType | undefined;
+  /** @internal */
+  protected abstract make(name: string, type: ElementType, length: number): ArrayKinds["real"];
+  /** @internal */
+  protected abstract computeInput(work: Checked<A>["input"]): void;
+  /** @internal */
+  protected abstract computeProduct(work: Checked<A>["product"]): void;
+  /** @internal */
+  protected abstract computeLeaky(work: Checked<A>["leaky"]): void;
+  /** @internal */
+  protected abstract computePower(work: Checked<A>["power"]): void;
+  /** @internal */
+  protected abstract computeDetection(work: Checked<A>["detection"]): void;
+
+  get #real(): "f32" | "f64" {
+    return this.precision === "float32" ? "f32" : "f64";
+  }
+
+  /** The number of elements of an array of this type. */
+  #any(name: string, array: unknown, type: ElementType): number {
+    const found = this.typeOf(array);
+    if (found === undefined) throw new TypeError(`${name} is ${describe(array)}; it takes ${this.takes} of ${type}`);
+    if (found !== type) throw new TypeError(`${name} holds ${found}; it takes ${type}`);
+    return (array as { readonly length: number }).length;
+  }
+
+  #check(name: string, array: unknown, type: ElementType, length: number, why: string): void {
+    const found = this.#any(name, array, type);
+    if (found !== length) throw new RangeError(`${name} has ${found} values; it takes ${length}, ${why}`);
+  }
+
+  #out<K extends "real" | "f32" | "i32" = "real">(
+    name: string,
+    given: A[K] | undefined,
+    type: ElementType,
+    length: number,
+    why: string,
+  ): A[K] {
+    if (given === undefined) return this.make(name, type, length) as A[K];
+    this.#check(name, given, type, length, why);
+    return given;
+  }
+
+  #rowsOf(weights: A["realInput"] | SparseArrays<A>, columns: number): number {
+    if (!isSparseArrays(weights)) {
+      const values = this.#any("weights", weights, this.#real);
+      if (columns === 0 || values % columns !== 0)
+        throw new RangeError(`weights has ${values} values; it takes a multiple of ${columns}, the values of state`);
+      return values / columns;
+    }
+    const values = this.#any("weights.values", weights.values, this.#real);
+    this.#check("weights.columns", weights.columns, "u32", values, "as many as values");
+    const offsets = this.#any("weights.rowOffsets", weights.rowOffsets, "u32");
+    if (offsets === 0) throw new RangeError("weights.rowOffsets is empty; it takes one value a row and one more");
+    return offsets - 1;
+  }
+
+  /** @internal What arrays are called in errors. */
+  protected abstract readonly takes: string;
+}
+
+function checkCount(name: string, value: number): void {
+  if (!Number.isInteger(value) || value < 1 || value > 0x7fffffff)
+    throw new RangeError(`${name} is ${describe(value)}; it takes a whole number of at least 1`);
+}
+
+function checkNoise(noise: NoiseWork): void {
+  checkFields(noise, ["level", "key", "step", "sequence"]);
+  const { level, key, step, sequence = 0 } = noise;
+  if (!Number.isFinite(level)) throw new RangeError(`noise.level is ${describe(level)}; it takes a finite number`);
+  if (!Array.isArray(key) || key.length !== 2) throw new RangeError(`noise.key is ${describe(key)}; it takes two whole numbers below 2^32`);
+  for (const [name, word] of [
+    ["key", key[0]],
+    ["key", key[1]],
+    ["step", step],
+    ["sequence", sequence],
+  ] as const)
+    if (word >>> 0 !== word) throw new RangeError(`noise.${name} is ${describe(word)}; it takes a whole number below 2^32`);
+}
