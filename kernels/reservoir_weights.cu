@@ -79,22 +79,39 @@ extern "C" __global__ void __launch_bounds__(128) count_drawn(DRAW_PARAMETERS, u
   }
 }
 
-/** W = draw * factor in CSR form, whose rows begin at offsets[row]; rounding 0 keeps binary64, 1 rounds to binary32, 2 to bfloat16. */
-extern "C" __global__ void __launch_bounds__(128)
-    draw_csr(DRAW_PARAMETERS, double factor, int rounding, const unsigned* offsets, unsigned* columns, double* values) {
-  DRAW;
-  for (int row = blockIdx.x * blockDim.x + threadIdx.x; row < size; row += gridDim.x * blockDim.x) {
-    unsigned at = offsets[row];
-    forRow(draw, row, [&](int column, double value) {
-      const double scaled = portable::mul(value, factor);
-      columns[at] = (unsigned)column;
-      if (rounding == 0) values[at] = scaled;
-      if (rounding == 1) values[at] = (double)(float)scaled;
-      if (rounding == 2) values[at] = (double)__uint_as_float((unsigned)rounded((float)scaled, (bfloat16)0) << 16);
-      at++;
-    });
-  }
+/** What is left of a weight: rounding 0 keeps binary64, 1 rounds to binary32, 2 to bfloat16. */
+__device__ __forceinline__ double leftOf(double scaled, int rounding) {
+  if (rounding == 0) return scaled;
+  return rounding == 1 ? (double)(float)scaled : (double)__uint_as_float((unsigned)rounded((float)scaled, (bfloat16)0) << 16);
 }
+
+/** W = draw * factor in CSR form, whose rows begin at offsets[row]. */
+#define DRAW_CSR(NAME, REAL)                                                                                                                 \
+  extern "C" __global__ void __launch_bounds__(128)                                                                                          \
+      NAME(DRAW_PARAMETERS, double factor, int rounding, const unsigned* offsets, unsigned* columns, REAL* values) {                         \
+    DRAW;                                                                                                                                    \
+    for (int row = blockIdx.x * blockDim.x + threadIdx.x; row < size; row += gridDim.x * blockDim.x) {                                       \
+      unsigned at = offsets[row];                                                                                                            \
+      forRow(draw, row, [&](int column, double value) {                                                                                      \
+        columns[at] = (unsigned)column;                                                                                                      \
+        values[at++] = (REAL)leftOf(portable::mul(value, factor), rounding);                                                                 \
+      });                                                                                                                                    \
+    }                                                                                                                                        \
+  }
+DRAW_CSR(draw_csr, double)
+DRAW_CSR(draw_csr_f32, float)
+
+/** Rows of W = draw * factor, rounded and kept in Real, to rows that hold zeros. */
+#define DRAW_ROUNDED_ROWS(NAME, REAL)                                                                                                        \
+  extern "C" __global__ void __launch_bounds__(128) NAME(DRAW_PARAMETERS, double factor, int rounding, REAL* target) {                       \
+    DRAW;                                                                                                                                    \
+    for (int row = blockIdx.x * blockDim.x + threadIdx.x; row < size; row += gridDim.x * blockDim.x) {                                       \
+      REAL* out = target + (size_t)row * size;                                                                                               \
+      forRow(draw, row, [&](int column, double value) { out[column] = (REAL)leftOf(portable::mul(value, factor), rounding); });              \
+    }                                                                                                                                        \
+  }
+DRAW_ROUNDED_ROWS(draw_rounded_rows_f32, float)
+DRAW_ROUNDED_ROWS(draw_rounded_rows_f64, double)
 
 /** sums[row] = the row's draws added in rising order from +0, squares[row] those of their squares. */
 extern "C" __global__ void __launch_bounds__(128) draw_row_sums(DRAW_PARAMETERS, double* sums, double* squares) {

@@ -74,7 +74,10 @@ export class NeuromorphicKernels extends NeuromorphicOperations<DeviceArrays> im
    * Spikes counted in bins of time and neuron, T x C: `binSpikesOnDevice` of spillway/spikes/gpu on this stream. It waits for the report on spikes that lie
    * outside the pattern. @throws SpikeError
    */
-  async spikeEncoding(pattern: SpikePattern | DeviceSpikePattern, options: Omit<DeviceBinOptions, "stream">): Promise<DeviceMatrix<DeviceSlice<"f32">>> {
+  async spikeEncoding(
+    pattern: SpikePattern | DeviceSpikePattern,
+    options: Omit<DeviceBinOptions, "stream">,
+  ): Promise<DeviceMatrix<DeviceSlice<"f32">>> {
     return binSpikesOnDevice(this.context, pattern, { ...options, stream: this.stream });
   }
 

@@ -17,8 +17,8 @@ import { device } from "./engines.js";
 
 afterAll(() => device.close());
 
-async function statesOf(of: ReservoirModel, engine: typeof cpuEngine, steps = 4): Promise<Uint32Array> {
-  const session = await engine.open(of, engine === device ? { plan: "streamed" } : {});
+async function statesOf(of: ReservoirModel, engine: typeof cpuEngine, steps = 4, plan = "streamed"): Promise<Uint32Array> {
+  const session = await engine.open(of, engine === device ? { plan } : {});
   const states = Matrix.zeros(steps, of.size, of.precision) as Matrix;
   await session.run({ inputs: randomMatrix(steps, 1, of.precision, 3) }, { states });
   await session.dispose();
@@ -36,7 +36,8 @@ describe("a W drawn on the device", () => {
       for (const weightPrecision of ["full", "bfloat16"] as const) {
         const options = { ...fields, precision, weightPrecision, spectralRadius: null, storage: "dense", seed: 11, bias: 0.1 } as const;
         const drawn = await buildDrawnModel(resolveConfig(options), device);
-        expect(await statesOf(drawn, device)).toEqual(await statesOf(model(options), cpuEngine));
+        const expected = await statesOf(model(options), cpuEngine);
+        for (const plan of ["streamed", "named"]) expect(await statesOf(drawn, device, 4, plan), plan).toEqual(expected);
       }
   });
 
@@ -62,7 +63,8 @@ describe("a W drawn on the device", () => {
         const drawn = await buildDrawnModel(resolveConfig(options), device);
         const host = model(options);
         expect(drawn.draws!.nonzeros).toBe(storedValues(host.weights));
-        expect(await statesOf(drawn, device)).toEqual(await statesOf(host, cpuEngine));
+        const expected = await statesOf(host, cpuEngine);
+        for (const plan of ["streamed", "named"]) expect(await statesOf(drawn, device, 4, plan), plan).toEqual(expected);
       }
   });
 

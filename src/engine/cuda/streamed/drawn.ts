@@ -72,22 +72,26 @@ export function rowOffsetsOf(counts: Uint32Array): Uint32Array<ArrayBuffer> {
   return offsets;
 }
 
-/** W in CSR form on the device, in binary64: what `rounding` leaves of each draw times its factor. */
-export interface DrawnCsr {
+/** W in CSR form on the device: what `rounding` leaves of each draw times its factor. */
+export interface DrawnCsr<T extends "f32" | "f64" = "f64"> {
   readonly offsets: DeviceBuffer<"u32">;
   readonly columns: DeviceBuffer<"u32">;
-  readonly values: DeviceBuffer<"f64">;
+  readonly values: DeviceBuffer<T>;
 }
 
-export function drawCsr(
+const roundingNumber = { none: 0, float32: 1, bfloat16: 2 } as const;
+
+export function drawCsr<T extends "f32" | "f64" = "f64">(
   context: Context,
   stream: Stream,
   drawn: WeightDraws,
   rowOffsets: Uint32Array<ArrayBuffer>,
   rounding: DrawnRounding,
-): DrawnCsr {
-  const parameters = [...drawParameters, "f64", "i32", "const u32*", "u32*", "f64*"] as const;
-  const kernel = loadEntries(context, file, ["draw_csr"]).kernel("draw_csr", parameters);
+  type: T = "f64" as T,
+): DrawnCsr<T> {
+  const parameters = [...drawParameters, "f64", "i32", "const u32*", "u32*", `${type}*`] as const;
+  const name = type === "f64" ? "draw_csr" : "draw_csr_f32";
+  const kernel = loadEntries(context, file, [name]).kernel(name, parameters as never) as AnyKernel;
   const count = Math.max(1, rowOffsets[drawn.size]!);
   const made: { dispose(): void }[] = [];
   try {
@@ -95,10 +99,10 @@ export function drawCsr(
     made.push(offsets);
     const columns = context.alloc("u32", count, { label: "columns of W" });
     made.push(columns);
-    const values = context.alloc("f64", count, { label: "values of W" });
+    const values = context.alloc(type, count, { label: "values of W" });
     made.push(values);
-    const roundingNumber = { none: 0, float32: 1, bfloat16: 2 }[rounding];
-    stream.launch(kernel, shape(drawn.size), ...drawArguments(drawn), drawn.factor, roundingNumber, offsets, columns, values);
+    const args = [...drawArguments(drawn), drawn.factor, roundingNumber[rounding], offsets, columns, values];
+    stream.launch(kernel, shape(drawn.size), ...(args as never[]));
     return { offsets, columns, values };
   } catch (error) {
     abandonAll(made);
@@ -160,6 +164,15 @@ export function drawSlices(
 export function drawPlainRows(context: Context, stream: Stream, drawn: WeightDraws, rounding: DrawnRounding, target: AnyBuffer): void {
   const [name, type] = ({ none: ["f64", "f64"], float32: ["f32", "f32"], bfloat16: ["bf16", "u16"] } as const)[rounding];
   drawRows(context, stream, drawn, `draw_plain_rows_${name}`, type, target, drawn.size);
+}
+
+/** Draws, scales and rounds W into rows of N columns that are kept in the target's precision. */
+export function drawRoundedRows(context: Context, stream: Stream, drawn: WeightDraws, rounding: DrawnRounding, target: AnyBuffer): void {
+  const name = `draw_rounded_rows_${target.dtype}`;
+  const kernel = loadEntries(context, file, [name]).kernel(name, [...drawParameters, "f64", "i32", `${target.dtype}*`]) as AnyKernel;
+  stream.fill(target as never);
+  const args = [...drawArguments(drawn), drawn.factor, roundingNumber[rounding], target];
+  stream.launch(kernel, shape(drawn.size), ...(args as never[]));
 }
 
 /** Draws, scales and rounds W into packed rows of `stride` columns. */

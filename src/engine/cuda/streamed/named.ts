@@ -2,13 +2,12 @@
 // drive before. Dense rows stand as they are, sparse ones in CSR form.
 import type { Context, DeviceSlice, Stream } from "../../../gpu/index.js";
 import { type FloatArray, Matrix } from "../../../numerics/index.js";
-import { EngineUnavailableError } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { abandonAll, disposeAll } from "../dispose.js";
 import { allocAny, type AnyBuffer, realType } from "../kernels.js";
 import { NamedKernels, productBlocks, type RealInput, type SparseSlices } from "../named-kernels.js";
 import type { RealSlice } from "../time-loop.js";
-import { drawPlainRows } from "./drawn.js";
+import { countDrawn, type DrawnRounding, drawCsr, drawRoundedRows, rowOffsetsOf } from "./drawn.js";
 import { type NeuronArguments, rowsOfPiece, type StepArguments, type StreamedWeights } from "./weights.js";
 
 /** The kernels of a step, in their order. */
@@ -26,7 +25,6 @@ export class NamedWeights implements StreamedWeights {
   readonly #recurrent: RealSlice;
   readonly #matrix: RealInput | SparseSlices;
 
-  /** @throws EngineUnavailableError for a W that the device draws in another form */
   constructor(context: Context, stream: Stream, model: ReservoirModel, neuron: NeuronArguments) {
     const { precision, size, weights, draws } = model;
     const real = realType(precision);
@@ -42,11 +40,15 @@ export class NamedWeights implements StreamedWeights {
     try {
       if (weights instanceof Matrix) {
         const rows = kept(allocAny(context, real, size * size, "W"));
-        if (draws) drawDense(context, stream, model, rows);
+        if (draws) drawRoundedRows(context, stream, draws, roundingOf(model), rows);
         else sendRows(stream, weights, rows);
         this.#matrix = rows as RealSlice;
+      } else if (draws) {
+        const offsets = rowOffsetsOf(countDrawn(context, draws));
+        const made = drawCsr(context, stream, draws, offsets, roundingOf(model), real);
+        for (const buffer of [made.values, made.columns, made.offsets]) kept(buffer as AnyBuffer);
+        this.#matrix = { values: made.values as RealSlice, columns: made.columns, rowOffsets: made.offsets };
       } else {
-        if (draws) throw new EngineUnavailableError("cuda", drawnElsewhere);
         const { values, columns, rowOffsets } = weights;
         // No allocation is empty, and a W may be.
         const connections = values.length;
@@ -84,12 +86,8 @@ export class NamedWeights implements StreamedWeights {
   }
 }
 
-const drawnElsewhere = 'W is drawn on the device in a form that the plan "named" does not read; take "streamed"';
-
-function drawDense(context: Context, stream: Stream, { draws, precision, config }: ReservoirModel, rows: AnyBuffer): void {
-  if (config.weightPrecision !== "full") throw new EngineUnavailableError("cuda", drawnElsewhere);
-  drawPlainRows(context, stream, draws!, precision === "float32" ? "float32" : "none", rows);
-}
+const roundingOf = ({ precision, config: { weightPrecision } }: ReservoirModel): DrawnRounding =>
+  weightPrecision === "bfloat16" ? "bfloat16" : precision === "float32" ? "float32" : "none";
 
 function sendRows(stream: Stream, { rows: size, data }: Matrix, target: AnyBuffer): void {
   const piece = rowsOfPiece(size, data.BYTES_PER_ELEMENT);
