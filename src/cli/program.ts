@@ -38,8 +38,9 @@ export function createProgram(
     process.stdout.write(`${visibleLines(text)}\n`);
   };
   const progressOf = async ({ quiet = false }: { readonly quiet?: boolean }) => (await import("./progress.js")).createProgress(quiet);
-  const finish = ({ text, interrupted }: CommandOutcome): void => {
+  const finish = ({ text, interrupted, failure }: CommandOutcome): void => {
     print(text);
+    if (failure !== undefined) throw failure;
     exitCode = interrupted ? exitCodes.interrupted : exitCodes.success;
   };
   const program = new Command("spillway")

@@ -170,6 +170,18 @@ metrics: [rmse]
     expect((await runText(predict, { set: chaos })).text).toMatch(/\n\nNot better than a baseline: rmse 1\.?\d* times mean\.\n/);
   });
 
+  it("gives the runs that were finished before one that fails, and why that failed", async () => {
+    const [first, second] = [join(out, "first.yaml"), join(out, "second.yaml")];
+    await writeFile(first, predict.replace("seeds: [1, 2]", "seed: 1"));
+    await writeFile(second, "name: other\ndata: { file: none.csv }\nreservoir: { size: 5 }\ntask: predict\n");
+    const options = { out, signal: new AbortController().signal, progress: silent };
+    const { text, failure } = await run([first, second], options);
+    expect(text).toContain("small: cpu engine");
+    expect(String(failure)).toContain(`${join(out, "none.csv")}: no such file`);
+    expect(JSON.parse((await run([first, second], { ...options, json: true })).text)).toMatchObject([{ name: "small" }]);
+    await expect(run([second, first], options)).rejects.toThrow("no such file");
+  });
+
   it("prints result.json and nothing else with --json", async () => {
     const { text, result } = await runText(predict, { json: true });
     expect(JSON.parse(text)).toEqual(result);

@@ -1,6 +1,6 @@
 // Experiments on spikes: recordings and series encoded, liquids, classes and templates.
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, writeFile, readdir } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -70,6 +70,14 @@ describe("an experiment on recordings", () => {
     const templates = PatternTemplates.decode(await readFile(join(folder, "templates.safetensors")));
     expect(templates.labels).toEqual(["a", "i"]);
     expect(templates.channels).toBe(60);
+  });
+
+  it("replaces the templates of the run before, and leaves none beside them", async () => {
+    const folder = await vowels();
+    await run(folder, "{ type: detect, state: mean }");
+    const again = await run(folder, "{ type: detect, state: mean }");
+    expect(again.replaced).toBe(true);
+    expect((await readdir(again.folder)).sort()).toEqual([...again.result.files].sort());
   });
 
   it("looks for types of pattern in what the liquid fires, and counts them by class", async () => {

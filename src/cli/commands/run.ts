@@ -18,9 +18,14 @@ export interface CommandOutcome {
   /** For standard output. */
   readonly text: string;
   readonly interrupted: boolean;
+  /** Why the command ended before its time, though there is something to print. */
+  readonly failure?: unknown;
 }
 
-/** Checks every file before it runs the first. @throws what the user got wrong, and what failed. */
+/**
+ * Checks every file before it runs the first. A run that fails ends the command; those before it are printed.
+ * @throws what the user got wrong, and what failed before a run was finished.
+ */
 export async function run(paths: readonly string[], options: RunCommandOptions): Promise<CommandOutcome> {
   const experiments: LoadedExperiment[] = [];
   for (const path of paths) experiments.push(await loadExperiment(path, options.set));
@@ -32,18 +37,24 @@ export async function run(paths: readonly string[], options: RunCommandOptions):
       );
   });
   const runs: FinishedRun[] = [];
-  for (const experiment of experiments) {
-    if (options.signal.aborted) break;
-    const finished = await runExperiment(experiment, options);
-    runs.push(finished);
-    if (finished.replaced) options.progress.note(`${finished.folder}: the run that was there is replaced`);
+  let failure: unknown;
+  try {
+    for (const experiment of experiments) {
+      if (options.signal.aborted) break;
+      const finished = await runExperiment(experiment, options);
+      runs.push(finished);
+      if (finished.replaced) options.progress.note(`${finished.folder}: the run that was there is replaced`);
+    }
+  } catch (error) {
+    if (runs.length === 0) throw error;
+    failure = error;
   }
   const results = runs.map(({ result }) => result);
   const interrupted = options.signal.aborted && (runs.length < paths.length || results.some((result) => result.interrupted));
   const text = options.json
     ? formatResult(results.length === 1 && paths.length === 1 ? results[0]! : results)
     : runs.map(describeRun).join("\n\n");
-  return { text, interrupted };
+  return { text, interrupted, failure };
 }
 
 /** A run in a terminal: what ran, its scores, where its files are. */

@@ -14,6 +14,7 @@ import { encoded } from "./encode.js";
 import { splitRows } from "./prepare.js";
 import type { Scores } from "./result.js";
 import { everyRow, stackRows } from "./rows.js";
+import type { RunFile } from "./output-folder.js";
 import { shownSteps } from "./states.js";
 import { radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
@@ -165,7 +166,7 @@ export async function saveCaseStates(
   folder: string,
   every: number,
   signal: AbortSignal,
-): Promise<readonly string[]> {
+): Promise<readonly RunFile[]> {
   await using writer = await NpyWriter.create(join(folder, "states.npy"), { cols: computer.model.size, dtype: computer.model.precision });
   const lengths: number[] = [];
   for (let b = 0; b < inputs.length; b += group) {

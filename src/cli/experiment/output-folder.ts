@@ -8,7 +8,12 @@ import { ensureFolder, FileError } from "../../io/index.js";
 import { abandonedIn, type TemporaryKind, temporaryName } from "../../io/temporary-names.js";
 
 /** The files a run writes. Others in its folder are the user's, and are kept when a run is replaced. */
-const ownFiles = new Set(["result.json", "model.safetensors", "states.npy", "lengths.npy", "report.html"]);
+const runFiles = ["result.json", "model.safetensors", "templates.safetensors", "states.npy", "lengths.npy", "report.html"] as const;
+
+/** The name of a file that a run writes. */
+export type RunFile = (typeof runFiles)[number];
+
+const ownFiles: ReadonlySet<string> = new Set(runFiles);
 
 /** Milliseconds between two signs of life: commands on other machines take an untouched folder for abandoned after a day. */
 const beat = 3600 * 1000;
@@ -53,7 +58,7 @@ export class OutputFolder {
   }
 
   /** The path of a file while the run runs. */
-  path(name: string): string {
+  path(name: RunFile): string {
     return join(this.working, name);
   }
 

@@ -16,7 +16,7 @@ import { runDetection } from "./detect.js";
 import { ExperimentError, type LoadedExperiment } from "./file.js";
 import { runForecast } from "./forecast.js";
 import { checkReadout, type EngineChoiceOptions } from "./learner.js";
-import { OutputFolder } from "./output-folder.js";
+import { OutputFolder, type RunFile } from "./output-folder.js";
 import { runPrediction } from "./predict.js";
 import { reportSection } from "./present.js";
 import { type ExperimentResult, formatResult, resolveExperiment, type SeedResult, summarise, totalTiming } from "./result.js";
@@ -91,7 +91,7 @@ class Run {
   #data: ExperimentData | undefined;
   #first: Pick<Trial, "engine" | "reservoir" | "summary" | "unit"> | undefined;
   #figures: readonly Figure[] = [];
-  #files: string[] = [];
+  #files: RunFile[] = [];
 
   constructor(experiment: Experiment, folder: OutputFolder, options: RunOptions) {
     this.#experiment = experiment;
@@ -130,7 +130,7 @@ class Run {
     try {
       const { scores, baselines, readout, measuredRadius, radiusMethod, timing, profile } = trial;
       if (this.#seeds.length === 0) {
-        const files =
+        const files: RunFile[] =
           outputs.states === "npy" ? [...(await trial.saveStates(this.#folder.working, outputs.every, this.#options.signal))] : [];
         if (outputs.model) {
           const beside = await trial.save(this.#folder.path("model.safetensors"));

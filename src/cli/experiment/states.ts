@@ -5,6 +5,7 @@ import { fitStandardisation, type Standardisation, standardised } from "../../mo
 import type { Matrix } from "../../numerics/index.js";
 import { type Figure, plotStateHeatmap, plotTrajectories } from "../../plot/index.js";
 import type { AnyReservoirComputer } from "../../reservoir/index.js";
+import type { RunFile } from "./output-folder.js";
 
 /** What drives a reservoir: inputs, and where there is feedback the outputs that are forced. In the units the model is given. */
 export interface Drive {
@@ -65,7 +66,7 @@ export async function streamStates(
   folder: string,
   every: number,
   signal: AbortSignal,
-): Promise<readonly string[]> {
+): Promise<readonly RunFile[]> {
   const name = "states.npy";
   await using writer = await NpyWriter.create(join(folder, name), { cols: computer.model.size, dtype: computer.model.precision });
   computer.reset();

@@ -4,6 +4,7 @@ import type { Figure } from "../../plot/index.js";
 import type { EngineModel, EnginePlan, Profile } from "../../reservoir/index.js";
 import type { MetricName } from "./description.js";
 import type { EngineChoiceOptions } from "./learner.js";
+import type { RunFile } from "./output-folder.js";
 import type { Scores } from "./result.js";
 
 /** How a trial runs. */
@@ -35,9 +36,9 @@ export interface Trial {
   readonly figures: readonly Figure[];
   unit(metric: MetricName): string | undefined;
   /** Writes the model; gives the names of the files that it wrote beside it. */
-  save(path: string): Promise<readonly string[]>;
+  save(path: string): Promise<readonly RunFile[]>;
   /** Writes states, every k-th row, into files of this folder; gives their names. */
-  saveStates(folder: string, every: number, signal: AbortSignal): Promise<readonly string[]>;
+  saveStates(folder: string, every: number, signal: AbortSignal): Promise<readonly RunFile[]>;
   dispose(): Promise<void>;
 }
 
