@@ -208,7 +208,9 @@ describe("event lists in HDF5", () => {
   });
 
   it("are broken off by name after a time", async () => {
-    await expect(SpikeEventFile.decode(fixture, { timeLimitMs: 1, source: "slow.h5" })).rejects.toThrow(
+    const pattern = new SpikePattern({ times: [1], neurons: [0] }, { durationMs: 2, neuronCount: 1 });
+    const long = await encodeSpikeHdf5(Array.from({ length: 300 }, () => pattern));
+    await expect(SpikeEventFile.decode(long, { timeLimitMs: 1, source: "slow.h5" })).rejects.toThrow(
       "slow.h5: reading it takes more than 1 ms, so it was broken off: it is damaged, or give a larger timeLimitMs",
     );
     await expect(SpikeEventFile.decode(fixture, { timeLimitMs: 0 })).rejects.toThrow("timeLimitMs is 0");

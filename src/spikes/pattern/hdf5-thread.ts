@@ -1,4 +1,5 @@
-// Runs hdf5-worker.mjs for one file, and ends it if it takes too long.
+// Gives files to hdf5-worker.mjs, one at a time, and ends it if one takes too long or leaves it unfit for the next.
+import type { Worker } from "node:worker_threads";
 import { FileError } from "../../io/errors.js";
 
 /** Rows of variable length, one after the other. */
@@ -32,7 +33,13 @@ export interface EventsToWrite {
   readonly amplitudes?: Float32Array | undefined;
 }
 
-type Answer = { readonly value: unknown } | { readonly missing: string } | { readonly refused: string } | { readonly broken: string };
+type Outcome = { readonly value: unknown } | { readonly missing: string } | { readonly refused: string } | { readonly broken: string };
+/** `again`: the thread can be given another task. */
+type Answer = Outcome & { readonly again: boolean };
+
+/** The thread that has done its task and waits for another, and what ends it if none comes. */
+let idle: { readonly worker: Worker; readonly timer: ReturnType<typeof setTimeout> } | undefined;
+const idleMs = 2000;
 
 /** @throws FileError for a file that is none, is damaged, or takes longer than the limit, and if h5wasm is not installed */
 export async function readEvents(bytes: Uint8Array, source: string, timeLimitMs: number): Promise<EventData> {
@@ -47,39 +54,76 @@ export async function writeEvents(events: EventsToWrite): Promise<Uint8Array> {
   return (await run({ task: "write", ...events }, "HDF5", Number.POSITIVE_INFINITY, [])) as Uint8Array;
 }
 
-async function run(workerData: object, source: string, timeLimitMs: number, transferList: ArrayBuffer[]): Promise<unknown> {
+async function run(task: object, source: string, timeLimitMs: number, transferList: ArrayBuffer[]): Promise<unknown> {
   if (!globalThis.process?.versions?.node)
     throw new FileError(source, "event lists in HDF5 are read and written in Node only", "unavailable");
+  const worker = await takeThread();
+  const answer = await ask(worker, task, timeLimitMs, transferList);
+  if (answer.again) keep(worker);
+  else await worker.terminate();
+  if ("value" in answer) return answer.value;
+  if ("refused" in answer) throw new FileError(source, answer.refused, "content");
+  if ("broken" in answer) throw new FileError(source, "the HDF5 library cannot read it: it is damaged", "content", answer.broken);
+  const advice = "event lists in HDF5 take the package h5wasm, which is not installed: npm install h5wasm";
+  throw new FileError("HDF5", advice, "unavailable", answer.missing);
+}
+
+function ask(worker: Worker, task: object, timeLimitMs: number, transferList: ArrayBuffer[]): Promise<Answer> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  return new Promise<Answer>((resolve) => {
+    worker.once("message", resolve);
+    worker.once("error", (error) => resolve({ broken: String(error), again: false }));
+    worker.once("exit", (code) => resolve({ broken: `its thread ended with ${code}`, again: false }));
+    if (Number.isFinite(timeLimitMs)) {
+      const refused = `reading it takes more than ${timeLimitMs} ms, so it was broken off: it is damaged, or give a larger timeLimitMs`;
+      timer = setTimeout(() => resolve({ refused, again: false }), timeLimitMs);
+    }
+    worker.postMessage(task, transferList);
+  }).finally(() => {
+    clearTimeout(timer);
+    stopListening(worker);
+  });
+}
+
+/** Its own listeners, which it counts messages by, stay. */
+function stopListening(worker: Worker): void {
+  for (const event of ["message", "error", "exit"]) worker.removeAllListeners(event);
+}
+
+/** The thread that waits, or a new one. */
+async function takeThread(): Promise<Worker> {
+  if (idle) {
+    const { worker, timer } = idle;
+    idle = undefined;
+    clearTimeout(timer);
+    stopListening(worker);
+    worker.ref();
+    return worker;
+  }
   const { Worker } = await import("node:worker_threads");
-  const worker = new Worker(new URL("./hdf5-worker.mjs", import.meta.url), {
-    workerData,
-    transferList,
-    // Options of the main program are not for this file, and the library prints a page for every thing that is wrong.
+  return new Worker(new URL("./hdf5-worker.mjs", import.meta.url), {
+    // Options of the main program are not for this file.
     execArgv: [],
     stdout: true,
     stderr: true,
     resourceLimits: { maxOldGenerationSizeMb: 1024 },
   });
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  try {
-    const answer = await new Promise<Answer>((resolve) => {
-      worker.once("message", resolve);
-      worker.once("error", (error) => resolve({ broken: String(error) }));
-      worker.once("exit", (code) => resolve({ broken: `its thread ended with ${code}` }));
-      if (Number.isFinite(timeLimitMs)) {
-        const ended = {
-          refused: `reading it takes more than ${timeLimitMs} ms, so it was broken off: it is damaged, or give a larger timeLimitMs`,
-        };
-        timer = setTimeout(() => resolve(ended), timeLimitMs);
-      }
-    });
-    if ("value" in answer) return answer.value;
-    if ("refused" in answer) throw new FileError(source, answer.refused, "content");
-    if ("broken" in answer) throw new FileError(source, "the HDF5 library cannot read it: it is damaged", "content", answer.broken);
-    const advice = "event lists in HDF5 take the package h5wasm, which is not installed: npm install h5wasm";
-    throw new FileError("HDF5", advice, "unavailable", answer.missing);
-  } finally {
-    clearTimeout(timer);
-    await worker.terminate();
+}
+
+/** Lets a thread wait for another task; it does not keep the program from ending. One that waits is enough. */
+function keep(worker: Worker): void {
+  const end = (): void => {
+    if (idle?.worker === worker) idle = undefined;
+    void worker.terminate();
+  };
+  if (idle) {
+    end();
+    return;
   }
+  worker.on("error", end);
+  worker.on("exit", end);
+  worker.unref();
+  const timer = setTimeout(end, idleMs);
+  timer.unref();
+  idle = { worker, timer };
 }

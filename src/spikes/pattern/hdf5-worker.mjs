@@ -1,30 +1,88 @@
 // Reads and writes event lists in HDF5 with h5wasm, in a thread of its own: a damaged file can keep that library busy for ever, and a thread
-// can be ended. This is the only file that loads it. What the numbers mean is the matter of hdf5.ts.
-import { parentPort, workerData } from "node:worker_threads";
+// can be ended. This is the only file that loads it. What the numbers mean is the matter of hdf5.ts. A damaged file can also spoil the
+// library's memory, so that memory is put back after each file to what it was before the first.
+import { parentPort } from "node:worker_threads";
 
 /** Why a file is refused, in a sentence. */
 class Refusal extends Error {}
 
 const rowsAtOnce = 1024;
+const eventFile = "events.h5";
+/** Bytes that the library's memory may have grown by and be kept, for it never shrinks. */
+const mostGrowth = 2 ** 26;
 
-/** The library sizes its memory by what a file says of itself. */
-function limitMemory(bytes) {
+/** How far the library's memory may grow, in bytes; it sizes it by what a file says of itself. */
+let memoryLimit = Number.POSITIVE_INFINITY;
+
+function limitMemory() {
   const { grow } = WebAssembly.Memory.prototype;
   WebAssembly.Memory.prototype.grow = function (pages) {
-    if (this.buffer.byteLength + pages * 65536 > bytes) throw new RangeError("the file asks for more memory than it may have");
+    if (this.buffer.byteLength + pages * 65536 > memoryLimit) throw new RangeError("the file asks for more memory than it may have");
     return grow.call(this, pages);
   };
 }
 
+/** Gives the instance that is made while `load` runs. */
+async function withInstance(load) {
+  const { instantiate } = WebAssembly;
+  let instance;
+  WebAssembly.instantiate = async (...parts) => {
+    const made = await instantiate.apply(WebAssembly, parts);
+    instance ??= made.instance ?? made;
+    return made;
+  };
+  const loaded = await load();
+  WebAssembly.instantiate = instantiate;
+  return { ...loaded, instance };
+}
+
 async function loadLibrary() {
-  let library;
+  // It prints a page for every thing that is wrong.
+  for (const print of ["log", "info", "warn", "error"]) console[print] = () => undefined;
+  limitMemory();
   try {
-    library = await import("h5wasm");
+    return await withInstance(async () => {
+      const library = await import("h5wasm");
+      return { library, module: await library.ready };
+    });
   } catch (error) {
-    parentPort.postMessage({ missing: String(error) });
-    return undefined;
+    return { missing: String(error) };
   }
-  return { library, module: await library.ready };
+}
+
+/**
+ * Remembers all that a file can change: the memory of the library, its mutable globals (the stack pointer) and its files. Gives what puts
+ * this back, which is false if it cannot; then the thread is not to be used again.
+ */
+function remember({ module, instance }) {
+  const { memory, ...others } = instance?.exports ?? {};
+  if (!memory) return () => false;
+  const before = new Uint8Array(memory.buffer).slice();
+  const globals = Object.values(others).flatMap((global) => {
+    if (!(global instanceof WebAssembly.Global)) return [];
+    const value = global.value;
+    try {
+      global.value = value;
+    } catch {
+      return []; // It cannot change.
+    }
+    return [{ global, value }];
+  });
+  const { FS } = module;
+  const filesNow = () => JSON.stringify([FS.readdir("/"), FS.readdir("/tmp"), FS.streams.map((stream) => stream?.path)]);
+  const files = filesNow();
+  const streams = FS.streams.length;
+  return () => {
+    if (memory.buffer.byteLength - before.length > mostGrowth) return false;
+    for (const stream of FS.streams.slice(streams)) if (stream) FS.close(stream);
+    FS.streams.length = streams;
+    FS.unlink(eventFile);
+    const now = new Uint8Array(memory.buffer);
+    now.set(before);
+    now.fill(0, before.length);
+    for (const { global, value } of globals) global.value = value;
+    return filesNow() === files;
+  };
 }
 
 function datasetAt(file, path) {
@@ -90,8 +148,8 @@ function readNames(file, fileBytes) {
 }
 
 function read({ library, module }, { bytes }) {
-  module.FS.writeFile("events.h5", bytes);
-  const file = new library.File("events.h5", "r");
+  module.FS.writeFile(eventFile, bytes);
+  const file = new library.File(eventFile, "r");
   if (file.file_id < 0n) throw new Refusal("it is no HDF5 file");
   const [times, units] = ["spikes/times", "spikes/units"].map((path) => datasetAt(file, path));
   if (!times || !units) throw new Refusal('it has no datasets "spikes/times" and "spikes/units"');
@@ -125,8 +183,8 @@ function writeRow(module, file, path, i, row) {
 }
 
 function write({ library, module }, { template, times, units, labels, classNames, amplitudes }) {
-  module.FS.writeFile("events.h5", template);
-  const file = new library.File("events.h5", "a");
+  module.FS.writeFile(eventFile, template);
+  const file = new library.File(eventFile, "a");
   for (const path of ["spikes/times", "spikes/units"]) file.get(path).resize([times.length]);
   for (let i = 0; i < times.length; i++) {
     writeRow(module, file, "spikes/times", i, times[i]);
@@ -137,16 +195,29 @@ function write({ library, module }, { template, times, units, labels, classNames
   if (classNames) file.get("extra").create_dataset({ name: "keys", data: classNames });
   if (amplitudes) file.get("extra").create_dataset({ name: "amplitudes", data: amplitudes });
   file.close();
-  return module.FS.readFile("events.h5");
+  return module.FS.readFile(eventFile);
 }
 
-if (workerData.memoryBytes !== undefined) limitMemory(workerData.memoryBytes);
-const loaded = await loadLibrary();
-if (loaded) {
+/** Does a task; `again`: the thread can be given another. */
+function answer(loaded, task, putBack) {
+  memoryLimit = task.memoryBytes ?? Number.POSITIVE_INFINITY;
+  let outcome;
   try {
-    const value = workerData.task === "read" ? read(loaded, workerData) : write(loaded, workerData);
-    parentPort.postMessage({ value });
+    outcome = { value: task.task === "read" ? read(loaded, task) : write(loaded, task) };
   } catch (error) {
-    parentPort.postMessage(error instanceof Refusal ? { refused: error.message } : { broken: String(error) });
+    // What else is thrown may have left the library's own JavaScript half way.
+    if (!(error instanceof Refusal)) return { broken: String(error), again: false };
+    outcome = { refused: error.message };
+  }
+  try {
+    return { ...outcome, again: putBack() };
+  } catch {
+    return { ...outcome, again: false };
   }
 }
+
+const loaded = await loadLibrary();
+const putBack = loaded.missing === undefined ? remember(loaded) : undefined;
+parentPort.on("message", (task) => {
+  parentPort.postMessage(putBack ? answer(loaded, task, putBack) : { missing: loaded.missing, again: false });
+});

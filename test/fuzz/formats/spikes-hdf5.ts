@@ -23,6 +23,4 @@ export default {
     }
   },
   errors: [FileError],
-  // Each is read in a thread of its own.
-  testCases: 20,
 } satisfies FuzzFormat;
