@@ -57,7 +57,7 @@ export interface CompiledKernel {
   /** Byte offsets of the parameters, and their bytes together. */
   parameterOffsets: number[];
   parameterBytes: number;
-  /** Local bytes of a thread for the deepest chain of calls; undefined if recursion or a pointer leaves it open. */
+  /** Local bytes of a thread for the deepest chain of calls; undefined if recursion, a pointer or alloca leaves it open. */
   localBytes: number | undefined;
 }
 
@@ -149,12 +149,13 @@ export class KernelCompiler {
     };
   }
 
-  /** Every function that can run; all of the module's where a call goes through a pointer. */
+  /** Every function that can run; all of the module's where a call goes through a pointer. `open`: the text does not say how deep the stack gets. */
   private reach(entry: PtxFunction): { functions: PtxFunction[]; open: boolean } {
     const { module } = this.linkage;
     const functions = [entry];
     const names = new Set([entry.name]);
     let open = false;
+    const grows = (fn: PtxFunction): boolean => fn.statements.some((each) => !("label" in each) && each.opcode === "alloca");
     const add = (name: string): void => {
       const fn = module.functions.get(name);
       if (fn?.defined === false && !systemCalls.has(name) && fn.kind === "func")
@@ -163,10 +164,13 @@ export class KernelCompiler {
       names.add(name);
       functions.push(fn);
     };
+    let pointer = false;
     for (const fn of functions) {
+      open ||= grows(fn);
       for (const name of callees(fn)) {
         if (name !== undefined) add(name);
-        else if (!open) {
+        else if (!pointer) {
+          pointer = true;
           open = true;
           for (const other of module.functions.values()) if (other.kind === "func" && other.defined) add(other.name);
         }

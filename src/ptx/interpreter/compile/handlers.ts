@@ -9,6 +9,7 @@ import { halfHandlers } from "./emit-half.js";
 import { type Handler, integerHandlers } from "./emit-integer.js";
 import { copyAsync, load, store, storeAsync } from "./emit-memory.js";
 import { addressRank, convertAddress, isSpace, mapAddress, move } from "./emit-move.js";
+import { stackHandlers } from "./emit-stack.js";
 import { videoHandlers } from "./emit-video.js";
 import type { Emitter } from "./emitter.js";
 
@@ -84,6 +85,7 @@ const special: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ["griddepcontrol", nothing(/^(launch_dependents|wait)$/, 0)],
   ["setmaxnreg", nothing(/^(inc|dec|sync|aligned|u32)$/, 1)],
   ["pmevent", nothing(/^mask$/, 1)],
+  ...stackHandlers,
   ...videoHandlers,
 ]);
 

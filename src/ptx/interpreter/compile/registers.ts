@@ -28,6 +28,7 @@ const withoutResult = new Set([
   "stmatrix",
   "setmaxnreg",
   "pmevent",
+  "stackrestore",
 ]);
 
 export interface Touched {

@@ -109,7 +109,7 @@ function enter(warp: Warp, group: Group, name: string, shape: CallShape, instruc
     return;
   }
   checkPassed(warp, group, found, shape, instruction);
-  const base = frame.base + frame.fn.frameBytes;
+  const base = frame.topOfAll(group.mask);
   if (base + found.frameBytes > warp.localBytes)
     throw warp.launch.error(
       "stackOverflow",

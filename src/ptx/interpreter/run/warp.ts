@@ -28,6 +28,8 @@ export class Frame {
   readonly depth: number;
   /** Lanes that have not left it. */
   lanes: number;
+  /** Local bytes up to which each lane has taken memory with alloca; undefined if none has. */
+  private tops: Int32Array | undefined;
   /** Registers that hold what nothing wrote; undefined if there are none. */
   unwritten: UnwrittenRegisters | undefined;
 
@@ -50,6 +52,47 @@ export class Frame {
     this.base = base;
     this.parameters = parameters;
     this.depth = parent === undefined ? 0 : parent.depth + 1;
+  }
+
+  /** First local byte beyond what a lane has taken. */
+  topOf(lane: number): number {
+    return this.tops?.[lane] ?? this.base + this.fn.frameBytes;
+  }
+
+  /** First local byte beyond what any of some lanes has taken, where the frame of a call may begin. */
+  topOfAll(lanes: number): number {
+    let top = this.base + this.fn.frameBytes;
+    if (this.tops !== undefined)
+      for (let rest = lanes; rest !== 0; rest &= rest - 1) top = Math.max(top, this.topOf(31 - Math.clz32(rest & -rest)));
+    return Math.ceil(top / 16) * 16;
+  }
+
+  /** Takes bytes of local memory for a lane until it leaves the frame. @throws SimulationError if there are not so many */
+  allocate(warp: Warp, lane: number, low: number, high: number, alignment: number, site: number): number {
+    const bytes = (high >>> 0) * 2 ** 32 + (low >>> 0);
+    const start = Math.ceil(this.topOf(lane) / alignment) * alignment;
+    if (start + bytes > warp.localBytes)
+      throw warp.launch.error(
+        "stackOverflow",
+        `alloca of ${bytes} bytes at byte ${start} of ${warp.localBytes} bytes of local memory; limits.stackBytes sets how many there are`,
+        warp,
+        lane,
+        site,
+      );
+    this.setTop(lane, start + bytes);
+    return start;
+  }
+
+  /** Gives back what a lane has taken beyond a byte that stacksave told. */
+  restore(warp: Warp, lane: number, low: number, high: number, site: number): void {
+    if (high !== 0 || low < this.base + this.fn.frameBytes || low > this.topOf(lane))
+      throw warp.launch.error("illegalInstruction", "stackrestore to a place that stacksave did not give", warp, lane, site);
+    this.setTop(lane, low);
+  }
+
+  private setTop(lane: number, top: number): void {
+    this.tops ??= new Int32Array(32).fill(this.base + this.fn.frameBytes);
+    this.tops[lane] = top;
   }
 }
 
