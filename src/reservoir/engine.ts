@@ -304,7 +304,10 @@ export class NonFiniteStateError extends Error {
   }
 }
 
-/** A worker thread that computes for a reservoir is gone: it ran out of memory, or was ended. The state of the reservoir is not known. */
+/**
+ * A worker thread that computes for a reservoir is gone: it ran out of memory, or was ended. The reservoir is where it was before the chunk of steps
+ * that the thread was lost in. It and the others go on: each computes alone until new threads are there.
+ */
 export class WorkerEndedError extends Error {
   override readonly name = "WorkerEndedError";
   /** Its number; 0 would be the thread that calls. */
@@ -312,7 +315,10 @@ export class WorkerEndedError extends Error {
   /** `cause` is its error or its exit code, if it is known. */
   constructor(thread: number, cause?: unknown) {
     const why = cause instanceof Error ? ` (${cause.message})` : cause === undefined ? "" : ` with exit code ${cause}`;
-    super(`worker thread ${thread} of this reservoir has ended${why}; dispose of the reservoir and create another one`, { cause });
+    super(
+      `worker thread ${thread} of this reservoir has ended${why}, and what this call computed is lost; the next call goes on without it`,
+      { cause },
+    );
     this.thread = thread;
   }
 }

@@ -34,7 +34,9 @@ describe("a worker thread that ends", () => {
     expect(await printed(code, way)).toEqual({
       name: "WorkerEndedError",
       thread: 2,
-      message: expect.stringMatching(/^worker thread 2 of this reservoir has ended.*; dispose of the reservoir and create another one$/),
+      message: expect.stringMatching(
+        /^worker thread 2 of this reservoir has ended.*, and what this call computed is lost; the next call goes on without it$/,
+      ),
       same: 0,
     });
   });
@@ -47,6 +49,57 @@ describe("a worker thread that ends", () => {
       void workers[0].terminate();
       try { for (;;) computer.step([0.5]); } catch ({ name, thread }) { print({ name, thread }); }`;
     expect(await printed(code)).toEqual({ name: "WorkerEndedError", thread: 1 });
+  });
+});
+
+describe("after a worker thread has ended", () => {
+  const code = `
+    const [workers, started] = [[], []];
+    const told = (worker, event) => new Promise((resolve) => worker.once(event, resolve));
+    process.on("worker", (worker) => {
+      workers.push(worker);
+      started.push(Promise.all(["message", "online"].map((event) => told(worker, event))));
+    });
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
+    const [first, second, alone] = [await create(2), await create(2), await create(1)];
+    const stepped = (computer) => Array.from(computer.step([0.5]));
+    const same = (a, b) => JSON.stringify(a) === JSON.stringify(b);
+    /** Ends the last worker and steps a computer until it fails. */
+    const lost = (computer) => {
+      void workers.at(-1).terminate();
+      for (let steps = 0; ; steps++) {
+        try { computer.step([0.5]); } catch ({ name, thread }) { return { steps, name, thread }; }
+      }
+    };
+    const replaced = async () => {
+      while (workers.length < 2) await turn();
+      await started[1];
+      for (let k = 0; k < 5; k++) await turn();
+    };`;
+
+  it("only the computer whose call it was lost in has failed, and goes on from where it was, as the others do", async () => {
+    const text = `${code}
+      const { steps, ...failed } = lost(first);
+      const other = stepped(second);
+      let expected = stepped(alone);
+      const others = same(other, expected);
+      for (let k = 0; k < steps; k++) expected = stepped(alone);
+      print({ ...failed, others, own: same(stepped(first), expected), workers: workers.length });`;
+    const result = await printed(text);
+    expect(result).toEqual({ name: "WorkerEndedError", thread: 1, others: true, own: true, workers: expect.any(Number) });
+  });
+
+  it("all computers get the pool's new thread, with the same bits", async () => {
+    const text = `${code}
+      lost(first);
+      second.step([0.5]);
+      await replaced();
+      for (const computer of [first, second]) { computer.reset(); await computer.run(inputs); }
+      await alone.run(inputs);
+      const states = [first, second, alone].map(stepped);
+      const again = lost(second);
+      print({ same: same(states[0], states[2]) && same(states[1], states[2]), name: again.name, workers: workers.length });`;
+    expect(await printed(text)).toEqual({ same: true, name: "WorkerEndedError", workers: 2 });
   });
 });
 

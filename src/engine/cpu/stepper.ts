@@ -7,6 +7,9 @@ import { asColumn, packColumns, packPanels, packSlices } from "./layout.js";
 import type { MemoryMap, Region } from "./memory.js";
 import type { WorkerTeam } from "./team.js";
 
+/** Place of the first bad step in the barrier's words. */
+const badStep = 48;
+
 const activations = { tanh: 0, identity: 1, relu: 2, sigmoid: 3 } as const;
 
 /** What one thread computes: panels or slices of the product, and neurons. */
@@ -36,7 +39,10 @@ export class WasmStepper implements Stepper {
   readonly #values: FloatArray;
   readonly #shares: readonly Share[];
   readonly #team: WorkerTeam | undefined;
-  readonly #badStep: Int32Array;
+  /** The values before the chunk, and all of one thread's work, for a team that lost a worker. */
+  readonly #before: FloatArray;
+  readonly #whole: Share;
+  readonly #barrier: Int32Array;
   readonly #run: (steps: number, firstPart: number, lastPart: number, firstRow: number, lastRow: number) => number;
 
   constructor(model: ReservoirModel, map: MemoryMap, memory: WasmInstance["memory"], exports: WasmExports, team?: WorkerTeam) {
@@ -53,9 +59,11 @@ export class WasmStepper implements Stepper {
     this.outputs = view(regions.outputs, map.capacity * model.outputSize);
     this.states = view(regions.states, map.capacity * model.size);
     this.#values = view(regions.state, model.size);
-    this.#badStep = new Int32Array(memory.buffer, regions.barrier.address + 192, 1);
+    this.#before = this.#values.slice() as FloatArray;
+    this.#barrier = new Int32Array(memory.buffer, regions.barrier.address, 64);
     this.#run = model.precision === "float32" ? exports.run32 : exports.run64;
     this.#shares = divide(map, team ? team.size : 1);
+    this.#whole = divide(map, 1)[0]!;
     fill(model, map, memory, view);
     const globals = globalsOf(model, map, this.#shares.length);
     setGlobals(exports, globals);
@@ -74,17 +82,21 @@ export class WasmStepper implements Stepper {
   advance(steps: number, step: number, sequence: number): number {
     this.#exports.noiseStep.value = step | 0;
     this.#exports.noiseSequence.value = sequence | 0;
-    const share = this.#shares[0]!;
-    if (this.#team) {
-      this.#badStep[0] = 0x7fffffff;
-      this.#team.advance(steps, step, sequence, this.#shares);
-    }
+    const team = this.#team?.ready ? this.#team : undefined;
+    if (this.#team) setGlobals(this.#exports, { threads: team ? team.size : 1 });
+    const { firstPart, lastPart, firstRow, lastRow } = team ? this.#shares[0]! : this.#whole;
+    if (!team) return this.#run(steps, firstPart, lastPart, firstRow, lastRow);
+    this.#before.set(this.#values);
+    this.#barrier[badStep] = 0x7fffffff;
     try {
-      const finite = this.#run(steps, share.firstPart, share.lastPart, share.firstRow, share.lastRow);
-      this.#team?.join();
+      team.advance(steps, step, sequence, this.#shares);
+      const finite = this.#run(steps, firstPart, lastPart, firstRow, lastRow);
+      team.join();
       return finite;
     } catch (error) {
-      this.#team?.fail();
+      team.fail();
+      this.#barrier.fill(0);
+      this.setValues(this.#before);
       throw error;
     }
   }

@@ -2,8 +2,21 @@
 import type { Globals, Share } from "./stepper.js";
 import { WorkerPool } from "./worker-pool.js";
 
+/** The pool that a team has its workers of, and its number there. */
+interface Place {
+  readonly pool: WorkerPool;
+  readonly id: number;
+}
+
 /** Gives back the workers of reservoirs that were collected without `dispose()`. */
-const collected = new FinalizationRegistry<{ readonly pool: WorkerPool; readonly id: number }>(({ pool, id }) => void pool.release(id));
+const collected = new FinalizationRegistry<{ place: Place }>(({ place: { pool, id } }) => void pool.release(id));
+
+/** What workers make their instance of. */
+interface Opening {
+  readonly module: WebAssembly.Module;
+  readonly memory: WebAssembly.Memory;
+  readonly precision: string;
+}
 
 /**
  * A team of `size` threads: the caller and size - 1 workers. `advance` wakes each worker with its share of the next chunk, and `join` waits until
@@ -11,30 +24,61 @@ const collected = new FinalizationRegistry<{ readonly pool: WorkerPool; readonly
  */
 export class WorkerTeam {
   readonly size: number;
-  readonly #pool: WorkerPool;
-  readonly #id: number;
+  readonly #opening: Opening;
+  readonly #at: { place: Place };
+  #globals: Globals = {};
+  #renewal: Promise<void> | undefined;
+  #disposed = false;
 
-  private constructor(size: number, pool: WorkerPool, id: number) {
+  private constructor(size: number, opening: Opening, place: Place) {
     this.size = size;
-    this.#pool = pool;
-    this.#id = id;
-    collected.register(this, { pool, id }, this);
+    this.#opening = opening;
+    this.#at = { place };
+    collected.register(this, this.#at, this);
+    this.#tell(opening);
   }
 
   /** Takes workers and has each make its instance over a shared memory. */
   static async create(threads: number, module: WebAssembly.Module, memory: WebAssembly.Memory, precision: string): Promise<WorkerTeam> {
-    const { pool, id } = await WorkerPool.take(threads - 1, memory.buffer.byteLength);
-    pool.tell(id, threads - 1, { module, memory, precision });
-    return new WorkerTeam(threads, pool, id);
+    return new WorkerTeam(threads, { module, memory, precision }, await WorkerPool.take(threads - 1, memory.buffer.byteLength));
+  }
+
+  /**
+   * Whether its workers are there. If a worker has ended, perhaps in a chunk of another reservoir, the team asks for others, and its owner computes
+   * alone until they have come.
+   */
+  get ready(): boolean {
+    if (!this.#pool.gone) return true;
+    // Threads that cannot be had are not asked for again.
+    this.#renewal ??= this.#renew().catch(() => undefined);
+    return false;
+  }
+
+  async #renew(): Promise<void> {
+    const { pool, id } = this.#at.place;
+    const place = await WorkerPool.take(this.size - 1, this.#opening.memory.buffer.byteLength);
+    await pool.release(id);
+    if (this.#disposed) return place.pool.release(place.id);
+    this.#at.place = place;
+    this.#renewal = undefined;
+    this.#tell(this.#opening);
+    this.#tell({ globals: this.#globals });
+  }
+
+  get #pool(): WorkerPool {
+    return this.#at.place.pool;
+  }
+
+  #tell(message: object): void {
+    this.#pool.tell(this.#at.place.id, this.size - 1, message);
   }
 
   /** What the caller's own instance imports, beside the memory, to sleep in the barrier. @throws WorkerEndedError from there */
   barrierImports(memory: WebAssembly.Memory): { sleep(address: number, round: number): void; wake(address: number): void } {
-    const pool = this.#pool;
     const memoryWords = new Int32Array(memory.buffer);
     return {
       sleep: (address, round) => {
-        if (Atomics.wait(memoryWords, address >>> 2, round, 1) === "timed-out") pool.check();
+        if (Atomics.wait(memoryWords, address >>> 2, round, 1) === "timed-out") this.#pool.check();
       },
       wake: (address) => {
         Atomics.notify(memoryWords, address >>> 2);
@@ -44,15 +88,16 @@ export class WorkerTeam {
 
   /** Tells every worker the module's globals. */
   start(globals: Globals): void {
-    this.#pool.tell(this.#id, this.size - 1, { globals });
+    this.#globals = globals;
+    this.#tell({ globals });
   }
 
-  /** Sets every worker to its share of a chunk and returns at once. @throws WorkerEndedError */
+  /** Sets every worker to its share of a chunk and returns at once. */
   advance(steps: number, step: number, sequence: number, shares: readonly Share[]): void {
-    this.#pool.checkFailure();
+    const { pool, id } = this.#at.place;
     for (let thread = 1; thread < this.size; thread++) {
       const { firstPart, lastPart, firstRow, lastRow } = shares[thread]!;
-      this.#pool.start(thread, [this.#id, steps, step | 0, sequence | 0, firstPart, lastPart, firstRow, lastRow]);
+      pool.start(thread, [id, steps, step | 0, sequence | 0, firstPart, lastPart, firstRow, lastRow]);
     }
   }
 
@@ -61,13 +106,14 @@ export class WorkerTeam {
     this.#pool.join(this.size - 1);
   }
 
-  /** Lets the workers out of a chunk that the caller cannot finish; the team is of no use afterwards. */
+  /** Ends the workers, for a chunk that the caller cannot finish. Afterwards none of them writes to the memory. */
   fail(): void {
-    void this.#pool.abandon();
+    this.#pool.end();
   }
 
   async dispose(): Promise<void> {
+    this.#disposed = true;
     collected.unregister(this);
-    await this.#pool.release(this.#id);
+    await this.#pool.release(this.#at.place.id);
   }
 }

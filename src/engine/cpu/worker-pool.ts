@@ -13,6 +13,8 @@ const wordsOfShare = 8;
 const mostThreads = 64;
 /** A sleeping worker collects no garbage: it keeps the memory of reservoirs that it has forgotten. With so many bytes it gets no new ones. */
 const mostForgottenBytes = 2 ** 26;
+/** How long the caller waits for threads that were told to end. */
+const mostWaitMs = 5000;
 
 /**
  * Workers that sleep on a command word each: `go` starts its share of a chunk, `read` makes it look for messages, which open a reservoir or forget it.
@@ -93,15 +95,21 @@ export class WorkerPool {
 
   /** @throws WorkerEndedError when a worker has ended, whether or not its events have come */
   check(): void {
-    // Node has no call that asks whether a thread lives. One that has ended has no idle time: it is -1, from that moment on.
-    const dead = this.#workers.findIndex((worker) => worker.performance.eventLoopUtilization().idle === -1);
+    const dead = this.#workers.findIndex(hasEnded);
     if (dead >= 0) this.#fail(dead + 1);
-    this.checkFailure();
+    if (this.#failure) throw new WorkerEndedError(...this.#failure);
   }
 
-  /** The same of those whose end has been noticed, which costs nothing. @throws WorkerEndedError */
-  checkFailure(): void {
-    if (this.#failure) throw new WorkerEndedError(...this.#failure);
+  /** True if its workers have ended, or are about to. */
+  get gone(): boolean {
+    return Atomics.load(this.#commands, ended) !== 0;
+  }
+
+  /** Ends the pool and waits until no worker computes any more. */
+  end(): void {
+    void this.abandon();
+    for (let waited = 0; waited < mostWaitMs && this.#workers.some((worker) => !hasEnded(worker)); waited++)
+      Atomics.wait(this.#commands, ended, 1, 1);
   }
 
   /** Ends the pool: its workers leave the chunk that they are in, and the next reservoir gets new ones. */
@@ -133,6 +141,9 @@ export class WorkerPool {
     void this.abandon();
   }
 }
+
+/** Node has no call that asks whether a thread lives. One that has ended has no idle time: it is -1, from that moment on. */
+const hasEnded = (worker: Worker): boolean => worker.performance.eventLoopUtilization().idle === -1;
 
 /** Resolves when a worker is in its loop. It keeps the process alive until then, and no longer. */
 async function whenReady(worker: Worker): Promise<void> {
