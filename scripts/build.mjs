@@ -90,6 +90,11 @@ const pageFiles = [];
 const plugins = () => [collectFiles(pageFiles)];
 await buildPage({ configFile: "lab/vite.config.mjs", customLogger: quietly(), plugins: plugins(), worker: { format: "es", plugins } });
 cpSync("kernels", "dist/kernels", { recursive: true, filter: (path) => !path.endsWith(".md") });
+// PTX is for the driver: what indents it is a twentieth of the package.
+for (const name of readdirSync("dist/kernels/ptx").filter((file) => file.endsWith(".ptx"))) {
+  const path = `dist/kernels/ptx/${name}`;
+  writeFileSync(path, readFileSync(path, "utf8").replace(/^[ \t]+/gm, ""));
+}
 for (const name of ["mackey-glass", "narma10", "co2"]) cpSync(`examples/experiments/${name}.yaml`, `dist/cli/demo/${name}.yaml`);
 const folders = packageFolders([...filesOfEsbuild(metafile), ...pageFiles]);
 writeFileSync("dist/THIRD-PARTY-NOTICES.txt", notices(folders, manifest));
