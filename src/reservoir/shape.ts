@@ -18,6 +18,8 @@ export interface ModelShape {
   readonly nonzeros: number;
   readonly precision: Precision;
   readonly weightPrecision: WeightPrecision;
+  /** Whether W is drawn on the device that runs it, and not yet on the host. */
+  readonly drawn?: boolean | undefined;
   readonly noisy: boolean;
   /** What the description allows: "fast" need not give the bits of the portable rules. */
   readonly arithmetic: "portable" | "fast";
@@ -51,6 +53,7 @@ export function shapeOf(model: ReservoirModel): ModelShape {
     nonzeros: model.draws ? (model.draws.nonzeros ?? model.size ** 2) : storedValues(model.weights),
     precision: model.precision,
     weightPrecision: model.config.weightPrecision,
+    drawn: model.draws !== undefined,
     noisy: model.noiseLevel !== 0,
     arithmetic: model.config.arithmetic,
   };

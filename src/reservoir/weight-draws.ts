@@ -46,11 +46,17 @@ const leastPerRow = 64;
 /** From this many connections on an engine that draws and iterates is worth its transfers. */
 const worthwhileConnections = 2e6;
 
-/** Whether a description's W is to be drawn where it is used, if an engine can, and never be on the host. */
+/** Whether a description's W is to be drawn where it is used, if an engine can, and on the host only if somebody reads its values. */
 export function isDrawnInPlace({ size, connectionProbability, topology, radiusMethod }: ReservoirConfig): boolean {
   const perRow = connectionProbability * (size - 1);
-  return topology.type === "erdosRenyi" && radiusMethod !== "dense" && perRow >= leastPerRow && perRow * size > leastConnections;
+  const estimated = radiusMethod === "circularLaw" && connectionProbability >= 1 && isWorthwhile(perRow * size);
+  const large = radiusMethod !== "dense" && perRow >= leastPerRow && perRow * size > leastConnections;
+  return topology.type === "erdosRenyi" && (estimated || large);
 }
+
+/** Whether the host has room for a W that was drawn elsewhere, if somebody reads its values. */
+export const isDrawnLater = ({ size, connectionProbability }: ReservoirConfig): boolean =>
+  connectionProbability * (size - 1) * size <= leastConnections;
 
 /** Whether a matrix with so many connections is to be drawn, and its radius measured, by an engine that can. */
 export const isWorthwhile = (connections: number): boolean => connections >= worthwhileConnections;
@@ -82,20 +88,24 @@ export function unscaledDraws(config: ReservoirConfig, keys: SeedKeys): WeightDr
 /** The radius that draws with these row sums have by the circular law. */
 export const radiusOfRows = ({ sums, squares }: RowSums): number => circularLawOfRows(sums, squares);
 
-/** A matrix of N x N whose values only the engine has. @throws Error where its data is read */
-export const undrawnMatrix = (size: number): Matrix => undrawn(Object.create(Matrix.prototype) as Matrix, size, ["data"]);
+/** A matrix of N x N whose values only the engine has, or `draw` gives when they are first read. @throws Error where its data is read without */
+export const undrawnMatrix = (size: number, draw?: () => Matrix): Matrix =>
+  undrawn(Object.create(Matrix.prototype) as Matrix, size, ["data"], draw);
 
 /** The same in CSR form. */
 export const undrawnSparse = (size: number): SparseMatrix => undrawn({} as SparseMatrix, size, ["rowOffsets", "columns", "values"]);
 
-function undrawn<M extends Matrix | SparseMatrix>(matrix: M, size: number, unknown: readonly string[]): M {
-  const get = (): never => {
-    throw new Error(`W of ${size} neurons was drawn on the device that runs it; the host does not hold its values`);
+function undrawn<M extends Matrix | SparseMatrix>(matrix: M, size: number, unknown: readonly (keyof M & string)[], draw?: () => M): M {
+  let drawn: M | undefined;
+  const read = (name: keyof M) => {
+    if (!draw) throw new Error(`W of ${size} neurons was drawn on the device that runs it; the host does not hold its values`);
+    drawn ??= draw();
+    return drawn[name];
   };
   const dimension = { value: size, enumerable: true };
   return Object.defineProperties(matrix, {
     rows: dimension,
     cols: dimension,
-    ...Object.fromEntries(unknown.map((name) => [name, { get }])),
+    ...Object.fromEntries(unknown.map((name) => [name, { get: () => read(name) }])),
   });
 }

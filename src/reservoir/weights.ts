@@ -22,7 +22,7 @@ import {
 } from "../numerics/index.js";
 import { warnOnce } from "../core/warning.js";
 import type { ReservoirConfig, WeightDistribution } from "./config.js";
-import { isDrawnInPlace, isWorthwhile, radiusOfRows, undrawnMatrix, undrawnSparse, unscaledDraws } from "./weight-draws.js";
+import { isDrawnInPlace, isDrawnLater, isWorthwhile, radiusOfRows, undrawnMatrix, undrawnSparse, unscaledDraws } from "./weight-draws.js";
 import { type Engine, EngineCapacityError } from "./engine.js";
 import type { RadiusMethod, ReservoirModel } from "./model.js";
 import { expectedNonzeros, expectedShape, storageFor } from "./shape.js";
@@ -114,12 +114,14 @@ export async function buildDrawnModel(
     : wanted === null
       ? 0
       : (await engine.spectralRadius!({ draws: unscaled, rounding: "none" }, { method: iterated })).radius;
+  const factor = radius > 0 ? wanted! / radius : 1;
+  const later = isDrawnLater(config) ? () => stored(drawWeights(config).matrix, factor, { ...config, storage }) as Matrix : undefined;
   const rest = buildModel({ ...config, storage: "sparse", connectionProbability: 0, spectralRadius: null, weightPrecision: "full" });
   return {
     ...rest,
     config: { ...config, storage },
-    weights: storage === "dense" ? undrawnMatrix(size) : undrawnSparse(size),
-    draws: { ...unscaled, factor: radius > 0 ? wanted! / radius : 1, ...(storage === "sparse" ? { nonzeros: rows!.nonzeros } : {}) },
+    weights: storage === "dense" ? undrawnMatrix(size, later) : undrawnSparse(size),
+    draws: { ...unscaled, factor, ...(storage === "sparse" ? { nonzeros: rows!.nonzeros } : {}) },
     measuredRadius: radius,
     radiusMethod: wanted === null ? "unscaled" : (iterated ?? "circularLaw"),
   };

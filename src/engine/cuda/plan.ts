@@ -19,6 +19,12 @@ export interface Choice {
   readonly memory: MemoryPlan;
 }
 
+/**
+ * A W that only the device has is drawn on the host for a plan that packs it there, which takes seconds: such a plan is chosen for steps that are
+ * this much faster.
+ */
+const worthDrawing = 1.5;
+
 /** Where a choice is made. */
 export interface Place {
   /** The engine's name. */
@@ -57,7 +63,7 @@ export function choices(shape: ModelShape, place: Place, options: EngineOptions 
     .filter(
       ({ name, kernelSource = "shipped" }) => (wanted === "auto" || name === wanted) && (source === "auto" || kernelSource === source),
     )
-    .sort((a, b) => a.microsecondsPerStep - b.microsecondsPerStep);
+    .sort((a, b) => costOf(a, shape) - costOf(b, shape));
   if (all.length === 0) throw new EngineUnavailableError(place.engine, whyNone(shape, place, wanted, source));
   // Fast arithmetic is allowed, not promised; who names a plan or a source beside it means that one.
   const named = wanted !== "auto" || source !== "auto";
@@ -79,6 +85,10 @@ export function choices(shape: ModelShape, place: Place, options: EngineOptions 
   });
   if (fitting.length === 0) throw refusal!;
   return fitting;
+}
+
+function costOf({ name, microsecondsPerStep }: TimeLoopPlan, { drawn }: ModelShape): number {
+  return microsecondsPerStep * (drawn === true && persistentLoops.names.includes(name) ? worthDrawing : 1);
 }
 
 function whyNone(shape: ModelShape, { device, whyNoCompiler }: Place, plan: string, source: string): string {

@@ -7,7 +7,7 @@ import { Matrix, type SparseMatrix, spectralRadius, seedKeys, storedValues } fro
 import { EngineCapacityError } from "../../../src/reservoir/engine.js";
 import { simulatedDriver } from "../../../src/sim/index.js";
 import { resolveConfig } from "../../../src/reservoir/config-schema.js";
-import { radiusOfRows, unscaledDraws, type WeightDraws } from "../../../src/reservoir/weight-draws.js";
+import { isDrawnInPlace, radiusOfRows, unscaledDraws, type WeightDraws } from "../../../src/reservoir/weight-draws.js";
 import { buildDrawnModel, drawWeights } from "../../../src/reservoir/weights.js";
 import { modelOf } from "../../../src/reservoir/kinds.js";
 import type { ReservoirModel } from "../../../src/reservoir/model.js";
@@ -16,6 +16,16 @@ import { bits, model, randomMatrix } from "../contract.js";
 import { device } from "./engines.js";
 
 afterAll(() => device.close());
+
+/** An engine that says it draws, whose squares add up to 100 a row. */
+const engineOf = (asked: WeightDraws[]) => ({
+  ...cpuEngine,
+  weightLimit: 1e12,
+  drawRowSums: async (draws: WeightDraws) => {
+    asked.push(draws);
+    return { sums: new Float64Array(draws.size), squares: new Float64Array(draws.size).fill(100), nonzeros: 3 };
+  },
+});
 
 async function statesOf(of: ReservoirModel, engine: typeof cpuEngine, steps = 4, plan = "streamed"): Promise<Uint32Array> {
   const session = await engine.open(of, engine === device ? { plan } : {});
@@ -121,14 +131,7 @@ describe("a W drawn on the device", () => {
 
   it("stays on the device above 1.02e8 connections, dense or sparse", async () => {
     const asked: WeightDraws[] = [];
-    const engine = {
-      ...cpuEngine,
-      weightLimit: 1e12,
-      drawRowSums: async (draws: WeightDraws) => {
-        asked.push(draws);
-        return { sums: new Float64Array(draws.size), squares: new Float64Array(draws.size).fill(100), nonzeros: 3 };
-      },
-    };
+    const engine = engineOf(asked);
     const sparse = await modelOf({ size: 100_000, connectionProbability: 0.011, spectralRadius: 0.5 }, engine);
     expect(sparse).toMatchObject({ measuredRadius: 10, radiusMethod: "circularLaw", draws: { nonzeros: 3, factor: 0.05 } });
     const dense = await modelOf({ size: 11_000, connectionProbability: 0.9 }, engine);
@@ -137,12 +140,31 @@ describe("a W drawn on the device", () => {
     expect(asked.map(({ size }) => size)).toEqual([100_000, 11_000]);
   });
 
-  it("is not to be read on the host", async () => {
-    const drawn = await buildDrawnModel(resolveConfig({ size: 20, connectionProbability: 1 }), device);
-    const reason = "W of 20 neurons was drawn on the device that runs it; the host does not hold its values";
-    expect(() => (drawn.weights as Matrix).data).toThrow(reason);
+  it("is not to be read on the host if that has no room for it, or if it is sparse", async () => {
+    const reason = "neurons was drawn on the device that runs it; the host does not hold its values";
+    const dense = await modelOf({ size: 11_000, connectionProbability: 1 }, engineOf([]));
+    expect(() => ((dense as ReservoirModel).weights as Matrix).data).toThrow(`W of 11000 ${reason}`);
     const sparse = await buildDrawnModel(resolveConfig({ size: 20 }), device);
-    expect(() => (sparse.weights as SparseMatrix).columns).toThrow(reason);
+    expect(() => (sparse.weights as SparseMatrix).columns).toThrow(`W of 20 ${reason}`);
+  });
+
+  it("is drawn on the host, with the same bits, when somebody reads it there", async () => {
+    const options = { size: 40, connectionProbability: 1, radiusMethod: "circularLaw", seed: 4, spectralRadius: 0.8 } as const;
+    for (const weightPrecision of ["full", "bfloat16"] as const) {
+      const config = resolveConfig({ ...options, weightPrecision });
+      const [drawn, host] = [await buildDrawnModel(config, device), model({ ...options, weightPrecision })];
+      expect(bits((drawn.weights as Matrix).data)).toEqual(bits((host.weights as Matrix).data));
+      expect(drawn.measuredRadius).toBe(host.measuredRadius);
+    }
+  });
+
+  it.each([
+    [{ size: 8192, connectionProbability: 1, radiusMethod: "circularLaw" }, true],
+    [{ size: 8192, connectionProbability: 1 }, false],
+    [{ size: 8192, connectionProbability: 0.5, radiusMethod: "circularLaw" }, false],
+    [{ size: 1000, connectionProbability: 1, radiusMethod: "circularLaw" }, false],
+  ] as const)("%o is drawn where it runs: %s", (options, inPlace) => {
+    expect(isDrawnInPlace(resolveConfig(options))).toBe(inPlace);
   });
 
   const [many, steps] = [size(100_000, 0, 10_200), size(50, 0, 4)];
