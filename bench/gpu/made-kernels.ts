@@ -78,7 +78,7 @@ function plansOf(model: ReservoirModel, kernelSource: Source): TimeLoopPlan[] {
 /** Every dense or sparse shape for NVRTC that is modelled at no more than twice the best. */
 function shapesOf(model: ReservoirModel): TimeLoopPlan[] {
   const made = { source: "nvrtc", arithmetic: "portable" } as const;
-  const sizes = { size: model.size, precision: "float32", arithmetic: "portable" } as const;
+  const sizes = { size: model.size, precision: "float32", weightPrecision: "full", arithmetic: "portable" } as const;
   const { weights } = model;
   const plans =
     "rowOffsets" in weights

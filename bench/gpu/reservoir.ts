@@ -1,20 +1,28 @@
 // One sequence through one reservoir on a GPU, beside PyTorch, cuDNN, JAX and cuSPARSE in the same run (where python3 has them). All states are kept on
 // the device; float32, portable arithmetic, one input. Times by events are of the input drive and the steps; those from JavaScript are of whole runs.
-// Usage: npx tsx bench/gpu/reservoir.ts [--plan PLAN] [--no-peers]
+// Usage: npx tsx bench/gpu/reservoir.ts [--plan PLAN] [--kernel-source SOURCE] [--no-peers]
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { CommonKernels } from "../../src/engine/cuda/common-kernels.js";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
+import { whyNoCompiler } from "../../src/engine/cuda/persistent/kernel-code.js";
 import { choices } from "../../src/engine/cuda/plan.js";
 import { shapeOf } from "../../src/engine/cuda/shape.js";
 import type { RealSlice, TimeLoopPlan } from "../../src/engine/cuda/time-loop.js";
 import { Matrix, RandomStream, type SparseMatrix, seedKeys } from "../../src/numerics/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { ReservoirModel } from "../../src/reservoir/model.js";
+import { roundWeights } from "../../src/reservoir/weight-rounding.js";
 import { buildModel } from "../../src/reservoir/weights.js";
 
-const { values: flags } = parseArgs({ options: { plan: { type: "string", default: "auto" }, "no-peers": { type: "boolean" } } });
+const { values: flags } = parseArgs({
+  options: {
+    plan: { type: "string", default: "auto" },
+    "kernel-source": { type: "string", default: "auto" },
+    "no-peers": { type: "boolean" },
+  },
+});
 const engine = cudaEngine(0);
 const context = engine.context();
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
@@ -26,7 +34,7 @@ function uniform(length: number, scale: number, seed: number): Float32Array {
 }
 
 /** A model of leak rate 0.3 with a W of spectral radius about 1.2 by the circular law. */
-function reservoir(size: number, density: number): ReservoirModel {
+function reservoir(size: number, density: number, weightPrecision: "full" | "bfloat16" = "full"): ReservoirModel {
   const config = resolveConfig({
     size,
     connectionProbability: 0,
@@ -35,10 +43,12 @@ function reservoir(size: number, density: number): ReservoirModel {
     leakRate: 0.3,
     bias: 0.2,
     inputSize: 1,
+    weightPrecision,
   });
   const scale = 1.2 * Math.sqrt(3 / (size * density));
   const weights: Matrix | SparseMatrix =
     density === 1 ? new Matrix(size, size, uniform(size * size, scale, 1)) : randomRows(size, density, scale);
+  roundWeights((weights instanceof Matrix ? weights.data : weights.values) as Float32Array, size, weightPrecision);
   return { ...buildModel(config), weights };
 }
 
@@ -117,13 +127,16 @@ async function fromJavaScript(model: ReservoirModel, steps: number, plan: string
   return { microseconds: median(times), same: Buffer.from(mine.data.buffer).equals(Buffer.from(theirs.data.buffer)) };
 }
 
-const cases: readonly (readonly [label: string, size: number, density: number, steps: number, bar: number, aim: number])[] = [
+type Case = readonly [label: string, size: number, density: number, steps: number, bar: number, aim: number, weights?: "bfloat16"];
+const cases: readonly Case[] = [
   ["dense N=256", 256, 1, 8000, 0.75, 0.6],
   ["dense N=512", 512, 1, 8000, Number.NaN, Number.NaN],
   ["dense N=1000", 1000, 1, 8000, 1.5, 1.0],
   ["dense N=2000", 2000, 1, 4000, 2.1, 1.6],
   ["dense N=4096", 4096, 1, 2000, 6.5, 5],
-  ["dense N=6000", 6000, 1, 1000, Number.NaN, Number.NaN],
+  ["dense N=5000", 5000, 1, 1000, 14, 11],
+  ["dense N=6000", 6000, 1, 1000, 21, 18],
+  ["dense N=6000, bfloat16 weights", 6000, 1, 1000, 8, 6, "bfloat16"],
   ["sparse N=1000, p=0.1", 1000, 0.1, 8000, 1.3, 1.0],
   ["sparse N=10000, p=0.1", 10_000, 0.1, 1000, 15, 8],
 ];
@@ -141,12 +154,12 @@ console.log(
 );
 console.log("|---|---|---|---|---|---|---|---|---|---|---|");
 const plans: string[] = [];
-for (const [label, size, density, steps, bar, aim] of cases) {
-  const model = reservoir(size, density);
-  const place = { engine: "cuda", device: context.info, memory: context.memoryInfo().free };
+for (const [label, size, density, steps, bar, aim, weights] of cases) {
+  const model = reservoir(size, density, weights);
+  const place = { engine: "cuda", device: context.info, memory: context.memoryInfo().free, whyNoCompiler: () => whyNoCompiler(context) };
   let measured: Measured | undefined;
   let modelled = 0;
-  for (const { loop } of choices(shapeOf(model), place, { plan: flags.plan })) {
+  for (const { loop } of choices(shapeOf(model), place, { plan: flags.plan, kernelSource: flags["kernel-source"] as "auto" })) {
     measured = await byEvents(model, steps, loop);
     modelled = loop.microsecondsPerStep;
     if (measured) break;

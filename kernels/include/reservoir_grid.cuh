@@ -1,6 +1,7 @@
-// A dense reservoir over the whole device in one launch: W in registers, shared memory and, where neither has room, streamed from L2; the states
-// handed on through L2. Compiled for some shapes by reservoir_grid.cu, and for any by NVRTC.
+// A dense reservoir over the whole device in one launch: W in registers, shared memory and, if neither has room, streamed through L2, which keeps a
+// part of that; the states handed on through L2. Compiled for some shapes by reservoir_grid.cu, and for any by NVRTC.
 #pragma once
+#include "packing.cuh"
 #include "recurrence.cuh"
 
 namespace grid {
@@ -11,14 +12,68 @@ using exchange::Wide;
 using recurrence::Neuron;
 using recurrence::Steps;
 
-/** What a launch over blocks adds to its steps. A group is 128 columns; W comes as [block][warp][group][row][lane][4]. */
-template <typename Real> struct Layout {
-  const Real* weights;
+/** Reads what is streamed, and says what L2 is to keep of it and what is the first to give way there. */
+struct Stream {
+#if __CUDA_ARCH__ >= 800
+  unsigned long long keeping, passing;
+  __device__ __forceinline__ Stream() {
+    asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(keeping));
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(passing));
+  }
+  __device__ __forceinline__ uint4 load16(const void* from, bool keep) const {
+    uint4 words;
+    asm volatile("ld.global.L1::no_allocate.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
+                 : "=r"(words.x), "=r"(words.y), "=r"(words.z), "=r"(words.w)
+                 : "l"(from), "l"(keep ? keeping : passing));
+    return words;
+  }
+#else
+  __device__ __forceinline__ uint4 load16(const void* from, bool keep) const {
+    const uint4* const words = static_cast<const uint4*>(from);
+    return keep ? *words : __ldcs(words);
+  }
+#endif
+  __device__ __forceinline__ void load(const uint4* from, bool keep, uint4& to) const { to = load16(from, keep); }
+  __device__ __forceinline__ void load(const Four<float>* from, bool keep, Four<float>& to) const {
+    const uint4 words = load16(from, keep);
+    to = {__uint_as_float(words.x), __uint_as_float(words.y), __uint_as_float(words.z), __uint_as_float(words.w)};
+  }
+  __device__ __forceinline__ void load(const Four<double>* from, bool keep, Four<double>& to) const {
+    const uint4 low = load16(from, keep), high = load16(from->value + 2, keep);
+    to = {__hiloint2double(low.y, low.x), __hiloint2double(low.w, low.z), __hiloint2double(high.y, high.x), __hiloint2double(high.w, high.z)};
+  }
+};
+
+/** What one lane has of one row and tile of W: its columns of one group of 128, or with weights of bfloat16 of two, in rising order. */
+template <typename Real, typename Weight> struct Piece;
+
+template <typename Real> struct Piece<Real, Real> {
+  static constexpr int groups = 1;
+  Four<Real> four;
+  __device__ __forceinline__ void take(const Stream& stream, const Piece* from, bool keep) { stream.load(&from->four, keep, four); }
+  __device__ __forceinline__ Real weight(int, int c) const { return four.value[c]; }
+};
+
+template <typename Real> struct Piece<Real, packing::bfloat16> {
+  static constexpr int groups = 2;
+  uint4 pairs;
+  __device__ __forceinline__ void take(const Stream& stream, const Piece* from, bool keep) { stream.load(&from->pairs, keep, pairs); }
+  __device__ __forceinline__ Real weight(int group, int c) const {
+    const unsigned pair = group == 0 ? (c < 2 ? pairs.x : pairs.y) : (c < 2 ? pairs.z : pairs.w);
+    return (Real)__uint_as_float((c & 1) ? pair & 0xffff0000u : pair << 16);
+  }
+};
+
+/** What a launch over blocks adds to its steps. W comes as [block][warp][tile][row][lane], a piece each; a group is 128 columns. */
+template <typename Weight> struct Layout {
+  const Weight* weights;
   /** Places of the values: [parity][copy][group][lane], four values each; those of bounded values, and behind them those of any. */
   Wide* places;
   exchange::Report* report;
-  /** Groups that hold columns at all, those held in shared memory, and those streamed (a multiple of Depth). */
+  /** Groups that hold columns at all; tiles held in shared memory, and those streamed (a multiple of Depth). */
   int groups, shared, streamed;
+  /** The share of the streamed tiles, in 2^-32, that L2 is to keep from step to step; others are the first to give way. */
+  unsigned kept;
   /** Copies of every value, so that not all blocks read one place; a power of two. */
   int copies;
   /** Buffers of x in shared memory: with 1, a second barrier keeps the step's readers apart from the next one's writer. */
@@ -26,25 +81,31 @@ template <typename Real> struct Layout {
   long long spinLimit;
 };
 
-/** Groups streamed at once: what is in flight from L2. */
+/** Tiles streamed at once: what is in flight from L2. The loop names both. */
 constexpr int Depth = 2;
 
-template <typename Real, int Rows, int Held, int Warps, bool Mixed, bool Bounded, typename Between>
-static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layout<Real>& layout, Four<Real>* sharedMemory, int* stop,
+static constexpr __host__ __device__ int powerOfTwoFrom(int rows) { return rows <= 1 ? 1 : rows <= 2 ? 2 : rows <= 4 ? 4 : 8; }
+
+template <typename Real, typename Weight, int Rows, int Held, int Warps, bool Mixed, bool Bounded, typename Between>
+static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layout<Weight>& layout, Four<Real>* sharedMemory, int* stop,
                                            const Between& between) {
   typedef exchange::Cell<Real, Bounded> Cell;
   typedef typename Cell::Word Word;
-  constexpr int threads = Warps * 32, lanesOfRow = 32 / Rows;
+  typedef Piece<Real, Weight> P;
+  // Sums of rows that there are not fill the butterfly up.
+  constexpr int Summed = powerOfTwoFrom(Rows);
+  constexpr int threads = Warps * 32, lanesOfRow = 32 / Summed;
   const int tid = threadIdx.x, lane = tid & 31, warp = tid >> 5;
-  const int held = Held + (Mixed ? layout.shared + layout.streamed : 0);
-  const int xQuads = held * 32, first = (blockIdx.x * Warps + warp) * Rows;
+  const int stored = Held + (Mixed ? layout.shared + layout.streamed : 0);
+  const int xQuads = stored * P::groups * 32, first = (blockIdx.x * Warps + warp) * Rows;
   Four<Real>* const x = sharedMemory;
-  Four<Real>* const tiles = sharedMemory + layout.buffers * xQuads + warp * layout.shared * Rows * 32 + lane;
+  P* const tiles = reinterpret_cast<P*>(sharedMemory + layout.buffers * xQuads) + warp * layout.shared * Rows * 32 + lane;
 
-  const Four<Real>* const source = reinterpret_cast<const Four<Real>*>(layout.weights) + (size_t)(blockIdx.x * Warps + warp) * held * Rows * 32 + lane;
-  Four<Real> w[Held][Rows];
-  Four<Real> next[Depth][Rows];
-  const Four<Real>* const streamedFrom = source + (size_t)(Held + layout.shared) * Rows * 32;
+  const P* const source = reinterpret_cast<const P*>(layout.weights) + (size_t)(blockIdx.x * Warps + warp) * stored * Rows * 32 + lane;
+  P w[Held][Rows];
+  P next[Depth][Rows];
+  const Stream stream;
+  const P* const streamedFrom = source + (size_t)(Held + layout.shared) * Rows * 32;
 #pragma unroll
   for (int g = 0; g < Held; g++)
 #pragma unroll
@@ -67,7 +128,7 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
     x[i] = four;
   }
   const int slot = lane / lanesOfRow, copy = lane % lanesOfRow;
-  Neuron<Real> neuron(steps, recurrence::neuronAt(first + slot), copy == 0);
+  Neuron<Real> neuron(steps, slot < Rows ? recurrence::neuronAt(first + slot) : steps.size, copy == 0);
   const unsigned generation0 = (unsigned)layout.report->generations[Bounded ? 0 : 1];
   const int quads = layout.groups * 32;
   Four<Real>* const start = reinterpret_cast<Four<Real>*>(layout.places) + (Bounded ? 0 : 2 * layout.copies * quads);
@@ -75,7 +136,7 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
   const int copyWords = quads * Quad<Real, Bounded>::words;
   Word* const mine = places + copy * copyWords + (first + slot) * Cell::words;
   const Word* const theirs = places + (blockIdx.x & (layout.copies - 1)) * copyWords;
-  const bool publishes = copy < layout.copies && first + slot < quads * 4;
+  const bool publishes = slot < Rows && copy < layout.copies && first + slot < quads * 4;
   if (tid == 0) *stop = 0;
   __syncthreads();
   // What was read up to here may be written once others have seen a state of this block, and the reverse at the end.
@@ -87,14 +148,27 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
     const bool stopped = stoppedAt != 0 && stoppedAt <= step;
     const Four<Real>* column = x + (layout.buffers == 2 && (step & 1) ? xQuads : 0) + lane;
     between.before(steps, neuron, step, recurrence::ByPosition<Real>{(column - lane)->value});
-    recurrence::Partial<Real, Rows> partial;
-    auto take = [&](const Four<Real>(&tile)[Rows]) {
-      const Four<Real> four = *column;
-      column += 32;
+    recurrence::Partial<Real, Summed> partial;
+    auto take = [&](const P(&tile)[Rows]) {
 #pragma unroll
-      for (int c = 0; c < 4; c++)
+      for (int group = 0; group < P::groups; group++) {
+        const Four<Real> four = *column;
+        column += 32;
 #pragma unroll
-        for (int r = 0; r < Rows; r++) partial.add(r, c, tile[r].value[c], four.value[c]);
+        for (int c = 0; c < 4; c++)
+#pragma unroll
+          for (int r = 0; r < Rows; r++) partial.add(r, c, tile[r].weight(group, c), four.value[c]);
+      }
+    };
+    // Adds a streamed tile, and sets out for the one that is `Depth` behind it: of this step, or of the next.
+    auto pass = [&](P(&tile)[Rows], int s) {
+      take(tile);
+      const int ahead = s + Depth < layout.streamed ? s + Depth : s + Depth - layout.streamed;
+      // Kept tiles lie evenly among the others, so that L2 and memory are read at once.
+      const unsigned share = ahead * layout.kept;
+      const bool keep = share + layout.kept < share;
+#pragma unroll
+      for (int r = 0; r < Rows; r++) tile[r].take(stream, streamedFrom + (ahead * Rows + r) * 32, keep);
     };
     if (!Mixed) {
 #pragma unroll
@@ -107,24 +181,18 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
         take(w[2 * i]);
         if (2 * i + 1 < Held) take(w[2 * i + 1 < Held ? 2 * i + 1 : 0]);
         for (const int end = layout.shared * (i + 1) / rounds; m < end; m++) {
-          Four<Real> tile[Rows];
+          P tile[Rows];
 #pragma unroll
           for (int r = 0; r < Rows; r++) tile[r] = tiles[(m * Rows + r) * 32];
           take(tile);
         }
-        for (const int end = layout.streamed * (i + 1) / rounds; s + Depth <= end || (i == rounds - 1 && s < layout.streamed);) {
-#pragma unroll
-          for (int d = 0; d < Depth; d++) {
-            take(next[d]);
-            const int ahead = s + Depth < layout.streamed ? s + Depth : s + Depth - layout.streamed;
-#pragma unroll
-            for (int r = 0; r < Rows; r++) next[d][r] = streamedFrom[(ahead * Rows + r) * 32];
-            s++;
-          }
+        for (const int end = layout.streamed * (i + 1) / rounds; s + Depth <= end || (i == rounds - 1 && s < layout.streamed); s += Depth) {
+          pass(next[0], s);
+          pass(next[1], s + 1);
         }
       }
     }
-    const Real dot = recurrence::sumRows<Real, Rows, 32>(partial.rows());
+    const Real dot = recurrence::sumRows<Real, Summed, 32>(partial.rows());
     if (stopped) break;
     const Real value = neuron.advance(steps, dot);
     const unsigned generation = generation0 + step;

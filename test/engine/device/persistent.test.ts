@@ -10,6 +10,8 @@ import {
   type SparseVariant,
   sparseEntry,
   sparseVariants,
+  tileBytes,
+  tileGroups,
   unitBytes,
 } from "../../../src/engine/cuda/persistent/shapes.js";
 import { densePlan, persistentLoops, sparsePlan } from "../../../src/engine/cuda/persistent/index.js";
@@ -149,7 +151,8 @@ describe("dense shapes", () => {
     "%s has the step function's bits",
     async (_, variant) => {
       const size = variant.rows * variant.warps <= 16 ? 33 : 100;
-      await holds(device, densePlan(fitDense(variant, size, device.info)!), denseModel(size, variant.precision), [2, 1, 1]);
+      const of = denseModel(size, variant.precision, { weightPrecision: variant.weights });
+      await holds(device, densePlan(fitDense(variant, size, device.info)!), of, [2, 1, 1]);
     },
   );
 
@@ -171,14 +174,16 @@ describe("dense shapes", () => {
     );
   });
 
-  const mixed = denseVariants.filter((variant) => variant.plan === "grid" && variant.mixed && variant.held < 4);
+  const mixed = denseVariants.filter(({ plan, mixed, held }) => plan === "grid" && mixed && held <= 6);
   it.each(mixed.map((variant) => [denseEntry(variant), variant] as const))("%s streams what the chip does not hold", async (_, variant) => {
-    const { held, rows, warps, precision } = variant;
-    const element = precision === "float32" ? 4 : 8;
-    const size = (held + 3) * 128 - 60;
-    const fit = fitDense(variant, size, withShared(64 + (held + 5 + rows * warps) * 128 * element))!;
+    const { held, rows, warps, precision, weights } = variant;
+    const columns = 128 * tileGroups(variant);
+    const size = (held + 3) * columns - 60;
+    const states = (held + 5) * columns * (precision === "float32" ? 4 : 8);
+    const fit = fitDense(variant, size, withShared(64 + states + rows * warps * tileBytes(variant)))!;
     expect([fit.shared, fit.streamed]).toEqual([1, 2]);
-    await holds(device, densePlan(fit), denseModel(size, precision, { leakRate: 0.5, noiseLevel: 0 }), [1, 1, 1]);
+    const of = denseModel(size, precision, { leakRate: 0.5, noiseLevel: 0, weightPrecision: weights });
+    for (const kept of [0, 2 ** 31, 2 ** 32 - 1]) await holds(device, densePlan({ ...fit, kept }), of, [1, 1]);
   });
 });
 
@@ -221,7 +226,7 @@ describe("sparse shapes", () => {
 describe("kernels that the builder writes", () => {
   const built = { source: "builder", arithmetic: "portable" } as const;
   const variant = (plan: "grid" | "cluster", rows: number, held: number, warps: number, mixed = false): DenseVariant => ({
-    ...{ plan, precision: "float32", rows, held, warps, mixed, closed: false },
+    ...({ plan, precision: "float32", weights: "full", rows, held, warps, mixed, closed: false } as const),
   });
 
   it.each([
@@ -269,12 +274,14 @@ const compiler = whyNoCompiler(device) === undefined;
 
 describe.skipIf(!onHardware && !compiler)("kernels that NVRTC compiles", () => {
   const compiled = { source: "nvrtc", arithmetic: "portable" } as const;
-  const rest = { closed: true } as const;
+  const rest = { weights: "full", closed: true } as const;
   const dense: readonly DenseVariant[] = [
     { plan: "cluster", precision: "float32", rows: 2, held: 1, warps: 16, mixed: true, ...rest },
     { plan: "grid", precision: "float32", rows: 2, held: 1, warps: 3, mixed: false, ...rest },
     { plan: "grid", precision: "float32", rows: 8, held: 1, warps: 5, mixed: true, ...rest },
     { plan: "grid", precision: "float64", rows: 1, held: 1, warps: 6, mixed: false, ...rest },
+    { plan: "grid", precision: "float32", rows: 7, held: 1, warps: 3, mixed: true, ...rest },
+    { plan: "grid", precision: "float32", rows: 3, held: 1, warps: 4, mixed: true, ...rest, weights: "bfloat16" },
   ];
   it.each(dense)("$plan, $precision, $rows rows a warp, $warps warps have the step function's bits", async (variant) => {
     await holds(device, densePlan(fitDense(variant, 100, device.info)!, compiled), denseModel(100, variant.precision), [2, 1, 1]);
@@ -284,7 +291,7 @@ describe.skipIf(!onHardware && !compiler)("kernels that NVRTC compiles", () => {
 
   it.each(["float32", "float64"] as const)("sparse, %s", async (precision) => {
     const of = sparseModel(90, precision, 0.2);
-    const sizes = { precision, rounds: 2, held: 1, warps: 3, mixed: false, ...rest } as const;
+    const sizes = { precision, rounds: 2, held: 1, warps: 3, mixed: false, closed: true } as const;
     const plan = sparsePlan(fitSparse(sizes, of.size, longestRow(of.weights as SparseMatrix), device.info)!, compiled);
     await holds(device, plan, of, [3, 1, 2]);
   });
@@ -305,7 +312,7 @@ describe("fast arithmetic", () => {
     const made = { source, arithmetic: "fast" } as const;
     const options = { spectralRadius: 0.9 } as const;
     const of = kind === "sparse" ? sparseModel(200, "float32", 0.2, options) : denseModel(200, "float32", options);
-    const sizes = { precision: "float32", held: 2, warps: 4, mixed: false, closed: false } as const;
+    const sizes = { precision: "float32", weights: "full", held: 2, warps: 4, mixed: false, closed: false } as const;
     const plan =
       kind === "sparse"
         ? sparsePlan(fitSparse({ ...sizes, rounds: 1 }, 200, longestRow(of.weights as SparseMatrix), device.info)!, made)
@@ -441,7 +448,7 @@ describe("a block that never comes", () => {
 describe("which shapes", () => {
   it("are those that are shipped", () => {
     const shipped = shippedManifest()
-      .filter(({ name }) => /^reservoir_(cluster|grid|sparse)$/.test(name))
+      .filter(({ name }) => /^reservoir_(cluster|grid|grid_streamed|sparse)$/.test(name))
       .flatMap(({ images }) => images.flatMap(({ entries }) => entries));
     const listed = [
       ...denseVariants.map((variant) => ({ name: denseEntry(variant), ...variant })),
@@ -466,7 +473,7 @@ describe("which shapes", () => {
       expect(fits.length).toBeGreaterThan(0);
       for (const fit of fits) {
         expect(fit.blocks * fit.variant.rows * fit.variant.warps).toBeGreaterThanOrEqual(size);
-        expect((fit.variant.held + fit.shared + fit.streamed) * 128).toBeGreaterThanOrEqual(size);
+        expect((fit.variant.held + fit.shared + fit.streamed) * 128 * tileGroups(fit.variant)).toBeGreaterThanOrEqual(size);
         expect(fit.sharedBytes).toBeLessThanOrEqual(232_448);
       }
     },

@@ -12,11 +12,11 @@ import { type PersistentKernel, type PersistentMemory, stepParameters } from "./
 import { madeEntry } from "./made-shapes.js";
 import { packDense } from "./pack.js";
 import { type Arithmetic, type LoopParts, type Made, withPlaces } from "./parts.js";
-import { type DenseFit, denseEntry, groupSize } from "./shapes.js";
+import { type DenseFit, denseEntry, groupSize, shippedIn, tileGroups } from "./shapes.js";
 
 const layouts = {
   cluster: { groups: "i32", shared: "i32" },
-  grid: { groups: "i32", shared: "i32", streamed: "i32", copies: "i32", buffers: "i32" },
+  grid: { groups: "i32", shared: "i32", streamed: "i32", kept: "u32", copies: "i32", buffers: "i32" },
 } as const;
 
 /** The name that a kernel will have. */
@@ -27,11 +27,11 @@ export function denseKernel({ variant }: DenseFit, { source, arithmetic }: Made)
 
 export function describeDense(fit: DenseFit): TimeLoopPlan["details"] {
   const { variant, blocks, groups, shared, streamed, sharedBytes } = fit;
-  const columns = (count: number): number => count * groupSize;
+  const columns = (count: number): number => count * tileGroups(variant) * groupSize;
   return {
     ...{ blocks, threads: variant.warps * 32, rowsPerWarp: variant.rows, sharedBytes },
     ...{
-      columnsInRegisters: columns(Math.min(groups, variant.held)),
+      columnsInRegisters: Math.min(groups * groupSize, columns(variant.held)),
       columnsInShared: columns(shared),
       columnsStreamed: columns(streamed),
     },
@@ -39,8 +39,8 @@ export function describeDense(fit: DenseFit): TimeLoopPlan["details"] {
 }
 
 function layoutOf(fit: DenseFit): Record<string, number> {
-  const { groups, shared, streamed, copies, buffers } = fit;
-  return fit.variant.plan === "cluster" ? { groups, shared } : { groups, shared, streamed, copies, buffers };
+  const { groups, shared, streamed, kept, copies, buffers } = fit;
+  return fit.variant.plan === "cluster" ? { groups, shared } : { groups, shared, streamed, kept, copies, buffers };
 }
 
 function parts(fit: DenseFit, code: KernelCode): LoopParts {
@@ -48,7 +48,8 @@ function parts(fit: DenseFit, code: KernelCode): LoopParts {
   const { plan, warps } = variant;
   const cluster = plan === "cluster";
   const config: LaunchConfig = { grid: blocks, block: warps * 32, shared, ...(cluster ? { cluster: blocks } : { cooperative: true }) };
-  const weights = cluster ? ({ weights: "const real*" } as const) : ({ weights: "const real*", places: "u64*" } as const);
+  const values = { weights: variant.weights === "bfloat16" ? "const u16*" : "const real*" } as const;
+  const weights = cluster ? values : ({ ...values, places: "u64*" } as const);
   const kernel: PersistentKernel = {
     name: plan,
     code,
@@ -68,14 +69,16 @@ function denseMemory(context: Context, model: ReservoirModel, fit: DenseFit): Pe
 
 /** By a kernel that comes with the package. */
 export function shippedDense(fit: DenseFit): LoopParts {
-  const { plan, precision, closed } = fit.variant;
-  return parts(fit, shippedCode(`reservoir_${plan}`, denseEntry(fit.variant), precision, closed));
+  const { precision, closed } = fit.variant;
+  return parts(fit, shippedCode(shippedIn(fit.variant), denseEntry(fit.variant), precision, closed));
 }
 
 /** By one that NVRTC compiles for this model. */
 export function compiledDense(fit: DenseFit, model: ReservoirModel, arithmetic: Arithmetic): LoopParts {
-  const { plan, precision, rows, held, warps, mixed } = fit.variant;
-  const shape = { ROWS: rows, HELD: held, WARPS: warps, ...(plan === "grid" ? { MIXED: mixed } : {}) };
+  const { plan, precision, weights, rows, held, warps, mixed } = fit.variant;
+  const real = precision === "float32" ? "float" : "double";
+  const stored = { MIXED: mixed, WEIGHT: weights === "bfloat16" ? "packing::bfloat16" : real };
+  const shape = { ROWS: rows, HELD: held, WARPS: warps, ...(plan === "grid" ? stored : {}) };
   const form = {
     ...{ file: `reservoir_${plan}`, prefix: plan.toUpperCase(), entry: madeEntry(denseEntry(fit.variant), arithmetic), precision },
     ...{ fast: arithmetic === "fast", shape, given: given(model, layoutOf(fit)) },

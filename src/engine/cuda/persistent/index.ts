@@ -12,7 +12,18 @@ import { PersistentLoop } from "./loop.js";
 import { fastPrecisions, madeDenseFits, madeSparseFits, type Maker } from "./made-shapes.js";
 import { longestRow } from "./pack.js";
 import type { LoopParts, Made } from "./parts.js";
-import { type DenseFit, denseVariants, fitDense, fitSparse, groupSize, type SparseFit, sparseVariants, unitEntries } from "./shapes.js";
+import {
+  type DenseFit,
+  type DenseVariant,
+  denseVariants,
+  fitDense,
+  fitSparse,
+  groupSize,
+  runsOn,
+  type SparseFit,
+  sparseVariants,
+  unitEntries,
+} from "./shapes.js";
 import { builtSparse, compiledSparse, describeSparse, shippedSparse, sparseKernel } from "./sparse.js";
 
 /** Rows may differ in length until padding them all to the longest makes W this many times larger. */
@@ -79,9 +90,7 @@ async function openSparse(context: Context, model: ReservoirModel, planned: Spar
   });
 }
 
-type SizeOfModel = Pick<ModelShape, "size" | "precision" | "arithmetic">;
-
-function shippedSparseFits({ precision, size }: SizeOfModel, longest: number, device: DeviceInfo): SparseFit[] {
+function shippedSparseFits({ precision, size }: Pick<ModelShape, "size" | "precision">, longest: number, device: DeviceInfo): SparseFit[] {
   return sparseVariants
     .filter((variant) => variant.precision === precision)
     .flatMap((variant) => fitSparse(variant, size, longest, device) ?? [])
@@ -126,6 +135,9 @@ interface ShippedPlan {
   readonly closes: boolean;
 }
 
+const suits = ({ precision, weights }: DenseVariant, shape: ModelShape): boolean =>
+  precision === shape.precision && (weights === "full" || weights === shape.weightPrecision);
+
 /** Plans by shipped kernels, the fastest first. */
 function shippedPlans(shape: ModelShape, device: DeviceInfo): ShippedPlan[] {
   if (shape.storage === "sparse")
@@ -133,7 +145,7 @@ function shippedPlans(shape: ModelShape, device: DeviceInfo): ShippedPlan[] {
       ...{ plan: sparsePlan(fit), suits: !fit.variant.mixed, closes: fit.variant.closed },
     }));
   return denseVariants
-    .filter(({ precision }) => precision === shape.precision)
+    .filter((variant) => runsOn(variant, device) && suits(variant, shape))
     .flatMap((variant) => fitDense(variant, shape.size, device) ?? [])
     .sort((a, b) => a.microsecondsPerStep - b.microsecondsPerStep)
     .map((fit) => ({ plan: densePlan(fit), suits: fit.groups === fit.variant.held, closes: fit.variant.closed }));

@@ -44,7 +44,7 @@ export interface CompiledForm {
   readonly precision: Precision;
   readonly fast: boolean;
   /** Macros of the shape, without the prefix. */
-  readonly shape: Readonly<Record<string, number | boolean>>;
+  readonly shape: Readonly<Record<string, number | boolean | string>>;
   /** What is known of the arguments, as conditions of C++. */
   readonly given: readonly string[];
 }

@@ -3,7 +3,19 @@
 import type { DeviceInfo } from "../../../gpu/index.js";
 import type { Precision } from "../../../numerics/index.js";
 import type { ModelShape } from "../shape.js";
-import { clockMegahertz, type DenseFit, fitDense, fitSparse, groupSize, type SparseFit, streamingCost, unitEntries } from "./shapes.js";
+import {
+  clockMegahertz,
+  type DenseFit,
+  type DenseVariant,
+  denseStreaming,
+  fitDense,
+  fitSparse,
+  groupSize,
+  type SparseFit,
+  tileGroups,
+  unitEntries,
+  unpacking,
+} from "./shapes.js";
 
 /** Who makes a kernel. */
 export type Maker = "nvrtc" | "builder";
@@ -19,7 +31,7 @@ type Beyond = "nowhere" | "shared" | "streamed";
 
 /** Registers of a thread beside those for W, as ptxas 13 counts them for the shipped shapes: more for each row, and for columns under way from elsewhere. */
 function otherRegisters(plan: "cluster" | "grid", rows: number, beyond: Beyond, wide: number, fast: boolean): number {
-  const least = plan === "cluster" ? 56 : beyond === "nowhere" ? 64 : 60;
+  const least = plan === "cluster" || beyond === "streamed" ? 56 : beyond === "nowhere" ? 64 : 60;
   const underWay = { nowhere: 0, shared: 4, streamed: 12 }[beyond];
   return least + underWay * rows * wide + (fast ? 3 * rows * wide : 0);
 }
@@ -42,11 +54,13 @@ const furtherRound = 0.35;
  * Microseconds of a step by a kernel that knows its layout, fitted to 132 shapes on an H200 (9 % root mean square): sums wait for one another more than for
  * their instructions, and what counts most is reading x and W from shared memory.
  */
-function denseMicroseconds({ variant, groups, shared, streamed, blocks }: DenseFit, device: DeviceInfo): number {
-  const { plan, precision, rows, held, warps } = variant;
+function denseMicroseconds(fit: DenseFit, device: DeviceInfo): number {
+  const { variant, groups, shared, streamed } = fit;
+  const { plan, precision, weights: form, rows, held, warps } = variant;
   const wide = precision === "float64" ? 2 : 1;
-  const stored = held + shared + streamed;
-  const products = Math.max(Math.ceil(warps / 4) * rows * stored * 8 * wide, stored * 16);
+  const stored = (held + shared + streamed) * tileGroups(variant);
+  const each = form === "bfloat16" ? 8 * unpacking : 8;
+  const products = Math.max(Math.ceil(warps / 4) * rows * stored * each * wide, stored * 16);
   const states = warps * stored * 4 * wide;
   const weights = rows * warps * shared * 4 * wide;
   const microseconds = (cycles: number) => cycles / clockMegahertz(device);
@@ -59,7 +73,7 @@ function denseMicroseconds({ variant, groups, shared, streamed, blocks }: DenseF
   const elsewhere = shared + streamed > 0 ? 0.1 : 0;
   const waits = 0.92 + elsewhere + 0.03 * quads + furtherRound * (Math.ceil(quads / 4) - 1) + (warps % 4 === 0 ? 0 : unevenWarps);
   const sums = microseconds(0.3 * products + 1.3 * states + 0.9 * weights);
-  const streaming = streamingCost(streamed * groupSize * 4 * wide * rows * warps * blocks, device);
+  const streaming = denseStreaming(fit, device).microseconds;
   return waits + Math.max(sums + 0.35 * streaming, streaming);
 }
 
@@ -75,34 +89,49 @@ function sparseMicroseconds(fit: SparseFit): number {
 }
 
 const rowsOfWarp = [1, 2, 4, 8] as const;
+/** Where W is streamed all rows a block can have count, since then more of it lies on the chip; the builder has powers of two alone. */
+const anyRows = [1, 2, 3, 4, 5, 6, 7, 8] as const;
 const mostWarps = 16;
 
+/** What a shape is made for. */
+export type SizeOfModel = Pick<ModelShape, "size" | "precision" | "weightPrecision" | "arithmetic">;
+
 /** Dense fits of every shape that a maker can make of N neurons, the fastest first. */
-export function madeDenseFits(
-  { size, precision, arithmetic }: Pick<ModelShape, "size" | "precision" | "arithmetic">,
-  device: DeviceInfo,
-  maker: Maker,
-): DenseFit[] {
+export function madeDenseFits({ size, precision, weightPrecision, arithmetic }: SizeOfModel, device: DeviceInfo, maker: Maker): DenseFit[] {
   if (maker === "builder" && precision !== "float32") return [];
   const wide = precision === "float64" ? 2 : 1;
   const groups = Math.ceil(size / groupSize);
-  const fits = rowsOfWarp.flatMap((rows) =>
+  const weights: DenseVariant["weights"] =
+    maker === "nvrtc" && weightPrecision === "bfloat16" && precision === "float32" ? "bfloat16" : "full";
+  const tiles = weights === "bfloat16" ? Math.ceil(groups / 2) : groups;
+  const fits = anyRows.flatMap((rows) =>
     Array.from({ length: mostWarps }, (_, index) => index + 1).flatMap((warps) =>
       (["cluster", "grid"] as const).flatMap((plan): DenseFit[] => {
         const cluster = plan === "cluster";
-        if (cluster && rows < 4) return [];
+        const even = (rows & (rows - 1)) === 0;
+        if (cluster && (rows < 4 || !even || weights !== "full")) return [];
+        if (maker === "builder" && !even) return [];
         if (maker === "builder" && cluster && (warps & (warps - 1)) !== 0) return [];
         const lying = (beyond: Beyond): DenseFit | undefined => {
           const room = registersOf(warps) - otherRegisters(plan, rows, beyond, wide, arithmetic === "fast");
           const first = beyond === "streamed" && room >= 4 * rows * wide - mostSpilled ? 1 : 0;
-          const held = Math.min(groups, Math.max(first, Math.floor(room / (4 * rows * wide))));
-          if (held < 1 || (beyond === "nowhere" && held < groups)) return undefined;
-          const variant = { plan, precision, rows, held, warps, mixed: cluster || beyond !== "nowhere", closed: maker === "nvrtc" };
+          const held = Math.min(tiles, Math.max(first, Math.floor(room / (4 * rows * wide))));
+          if (held < 1 || (beyond === "nowhere" && held < tiles)) return undefined;
+          const variant = {
+            plan,
+            precision,
+            weights,
+            rows,
+            held,
+            warps,
+            mixed: cluster || beyond !== "nowhere",
+            closed: maker === "nvrtc",
+          };
           const found = fitDense(variant, size, device);
           return beyond === "shared" && found && found.streamed > 0 ? undefined : found;
         };
         const kept = lying("nowhere") ?? (maker === "builder" && cluster ? undefined : (lying("shared") ?? lying("streamed")));
-        if (!kept) return [];
+        if (!kept || (!even && kept.streamed === 0)) return [];
         return [{ ...kept, microsecondsPerStep: denseMicroseconds(kept, device) * factorOf(plan, maker, arithmetic) }];
       }),
     ),
@@ -112,7 +141,7 @@ export function madeDenseFits(
 
 /** Sparse fits likewise, for rows of at most `longest` entries. */
 export function madeSparseFits(
-  { size, precision, arithmetic }: Pick<ModelShape, "size" | "precision" | "arithmetic">,
+  { size, precision, arithmetic }: Omit<SizeOfModel, "weightPrecision">,
   longest: number,
   device: DeviceInfo,
   maker: Maker,

@@ -1,16 +1,16 @@
 // W in the order in which the persistent kernels read it: padded with zeros, 16 bytes of a lane side by side.
 import { allocate, type FloatArray, type Matrix, type SparseMatrix } from "../../../numerics/index.js";
 import { elementBytes } from "../shape.js";
-import { type DenseFit, groupSize, type SparseFit, unitBytes, unitEntries } from "./shapes.js";
+import { type DenseFit, groupSize, type SparseFit, tileGroups, unitBytes, unitEntries } from "./shapes.js";
 
 /** The neuron at a position: neuronAt of kernels/include/recurrence.cuh. */
 export const neuronAt = (position: number): number => (position & ~127) | ((position & 3) << 5) | ((position >> 2) & 31);
 
 /**
- * The group of columns in each place of storage: those in registers, in shared memory and streamed take turns, so that what is streamed comes while
+ * The tile of columns in each place of storage: those in registers, in shared memory and streamed take turns, so that what is streamed comes while
  * the rest is summed. The order in which kernels/include/reservoir_grid.cuh meets them.
  */
-export function groupOrder({ variant: { plan, held, mixed }, shared, streamed }: DenseFit): Int32Array {
+export function tileOrder({ variant: { plan, held, mixed }, shared, streamed }: DenseFit): Int32Array {
   const order = new Int32Array(held + shared + streamed);
   if (plan === "cluster" || !mixed) return order.map((_, index) => index);
   const rounds = Math.ceil(held / 2);
@@ -31,26 +31,39 @@ export function groupOrder({ variant: { plan, held, mixed }, shared, streamed }:
   return order;
 }
 
-/** [block][warp][group][row][lane][4]: a lane's four are columns l, l + 32, l + 64, l + 96 of the group. */
-export function packDense(weights: Matrix, fit: DenseFit): FloatArray {
-  const { rows, warps } = fit.variant;
-  const { rows: size, data } = weights;
-  const order = groupOrder(fit);
-  const packed = allocate(data instanceof Float32Array ? "float32" : "float64", fit.weightBytes / data.BYTES_PER_ELEMENT);
+/**
+ * [block][warp][tile][row][lane][4 or 8]: a lane's are columns l, l + 32, l + 64, ... of the tile. A W that was rounded to bfloat16 comes as the upper
+ * halves of its binary32 values, if the fit has them so.
+ */
+export function packDense(weights: Matrix, fit: DenseFit): FloatArray | Uint16Array<ArrayBuffer> {
+  const { variant, weightBytes } = fit;
+  const { rows, warps, precision } = variant;
+  const { rows: size } = weights;
+  const halves = variant.weights === "bfloat16";
+  const data = halves ? upperHalves(weights.data as Float32Array) : weights.data;
+  const packed = halves ? new Uint16Array(weightBytes / 2) : allocate(precision, weightBytes / data.BYTES_PER_ELEMENT);
+  const order = tileOrder(fit);
+  const tileColumns = tileGroups(variant) * groupSize;
+  const perLane = tileColumns / 32;
   let to = 0;
   for (let warp = 0; warp < fit.blocks * warps; warp++)
-    for (const group of order)
+    for (const tile of order)
       for (let row = 0; row < rows; row++) {
         const neuron = neuronAt(warp * rows + row);
-        const first = group * groupSize;
+        const first = tile * tileColumns;
         if (neuron < size && first < size) {
           const from = neuron * size + first;
-          const columns = Math.min(groupSize, size - first);
-          for (let column = 0; column < columns; column++) packed[to + ((column & 31) << 2) + (column >> 5)] = data[from + column]!;
+          const columns = Math.min(tileColumns, size - first);
+          for (let column = 0; column < columns; column++) packed[to + (column & 31) * perLane + (column >> 5)] = data[from + column]!;
         }
-        to += groupSize;
+        to += tileColumns;
       }
   return packed;
+}
+
+function upperHalves(values: Float32Array): Uint16Array {
+  const words = new Uint32Array(values.buffer, values.byteOffset, values.length);
+  return Uint16Array.from({ length: words.length }, (_, index) => words[index]! >>> 16);
 }
 
 /** Entries of the longest row. */

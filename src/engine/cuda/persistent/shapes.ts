@@ -5,10 +5,12 @@ import type { Precision } from "../../../numerics/index.js";
 import { realType } from "../kernels.js";
 import { elementBytes } from "../shape.js";
 
-/** A compiled shape of kernels/reservoir_cluster.cu or reservoir_grid.cu: rows of a warp, groups of 128 columns in registers, warps of a block. */
+/** A compiled shape of kernels/reservoir_cluster.cu or reservoir_grid.cu: rows of a warp, tiles of columns in registers, warps of a block. */
 export interface DenseVariant {
   readonly plan: "cluster" | "grid";
   readonly precision: Precision;
+  /** How weights lie on the chip: as they are, or a W that was rounded to bfloat16 in halves, by the grid alone. */
+  readonly weights: "full" | "bfloat16";
   readonly rows: number;
   readonly held: number;
   readonly warps: number;
@@ -26,7 +28,23 @@ const dense = (
   warps: number,
   mixed: boolean,
   closed = false,
-): DenseVariant => ({ plan, precision, rows, held, warps, mixed, closed });
+): DenseVariant => ({ plan, precision, weights: "full", rows, held, warps, mixed, closed });
+
+/** Shapes of kernels/reservoir_grid_streamed.cu, for devices of compute capability 8.0: their loads say what L2 is to keep. */
+const streamedVariants: readonly DenseVariant[] = [
+  dense("grid", "float32", 5, 6, 8, true),
+  dense("grid", "float32", 6, 5, 8, true),
+  { ...dense("grid", "float32", 4, 5, 12, true), weights: "bfloat16" },
+];
+
+/** The file that a shipped shape's kernel is in, without its ending. */
+export function shippedIn(variant: DenseVariant): string {
+  return streamedVariants.includes(variant) ? "reservoir_grid_streamed" : `reservoir_${variant.plan}`;
+}
+
+/** Whether a device runs a shipped shape. */
+export const runsOn = (variant: DenseVariant, { computeCapability: [major] }: DeviceInfo): boolean =>
+  major >= 8 || !streamedVariants.includes(variant);
 
 /** Every dense shape that is shipped. A cluster's blocks hold what is beyond their registers in shared memory. */
 export const denseVariants: readonly DenseVariant[] = [
@@ -43,21 +61,27 @@ export const denseVariants: readonly DenseVariant[] = [
   dense("grid", "float32", 2, 16, 8, false, true),
   dense("grid", "float32", 4, 4, 8, false),
   dense("grid", "float32", 4, 10, 8, true),
-  dense("grid", "float32", 4, 4, 12, true),
   dense("grid", "float32", 8, 3, 8, true),
   dense("grid", "float64", 1, 8, 8, false, true),
   dense("grid", "float64", 2, 4, 8, true),
   dense("grid", "float64", 4, 2, 8, true),
+  ...streamedVariants,
 ];
 
-export function denseEntry({ plan, precision, rows, held, warps, mixed }: DenseVariant): string {
-  return `reservoir_${plan}_${realType(precision)}_r${rows}_h${held}_w${warps}${plan === "grid" && mixed ? "_mixed" : ""}`;
+export function denseEntry({ plan, precision, weights, rows, held, warps, mixed }: DenseVariant): string {
+  return `reservoir_${plan}_${realType(precision)}${weights === "bfloat16" ? "_bf16" : ""}_r${rows}_h${held}_w${warps}${plan === "grid" && mixed ? "_mixed" : ""}`;
 }
 
 /** Columns of a group, and positions of neurons in one: see neuronAt in kernels/include/recurrence.cuh. */
 export const groupSize = 128;
 
-/** Groups that the grid's kernel has under way from L2 (Depth in kernels/include/reservoir_grid.cuh). */
+/** Groups of a tile of W: 16 bytes a lane and row hold twice as many columns of bfloat16 (Piece in kernels/include/reservoir_grid.cuh). */
+export const tileGroups = ({ weights }: DenseVariant): 1 | 2 => (weights === "bfloat16" ? 2 : 1);
+
+/** Row sums of a butterfly: as many as rows, or the next power of two. */
+const summedRows = (rows: number): number => 2 ** (32 - Math.clz32(rows - 1));
+
+/** Tiles that the grid's kernel has under way from L2 (Depth in kernels/include/reservoir_grid.cuh). */
 const streamDepth = 2;
 
 /** Static shared memory of any of the kernels, and some room. */
@@ -72,9 +96,11 @@ export interface DenseFit {
   readonly blocks: number;
   /** Groups of columns that hold any. */
   readonly groups: number;
-  /** Groups beyond those in registers: in shared memory, and streamed each step. */
+  /** Tiles beyond those in registers: in shared memory, and streamed each step. */
   readonly shared: number;
   readonly streamed: number;
+  /** The share of the streamed ones that L2 is to keep, in 2^-32. */
+  readonly kept: number;
   /** Copies of each exchanged value, and buffers of x in shared memory. */
   readonly copies: number;
   readonly buffers: number;
@@ -93,37 +119,58 @@ const fixedCost = { cluster: 0.33, grid: 0.95 };
 const l2Rate = 5.6e6;
 const memoryRate = 4.0e6;
 
+/** Instructions of a product with a weight of bfloat16, over those of another: unpacking is one more beside a product and a sum. */
+export const unpacking = 1.5;
+
 /** Values a cycle that a block of a cluster takes in from the others. */
 const clusterIntake = 1.2;
 
 export const clockMegahertz = (device: DeviceInfo): number => device.attributes.clockKilohertz / 1000 || 1980;
 
-/** Microseconds that every step reads `bytes` of weights from outside the multiprocessors, or 0. */
-export function streamingCost(bytes: number, device: DeviceInfo): number {
-  const { l2Bytes, multiprocessors } = device.attributes;
-  const scale = multiprocessors / 132;
-  return bytes / ((bytes > 0.6 * l2Bytes ? memoryRate : l2Rate) * scale);
+/** Microseconds that every step reads `bytes` of weights from outside the multiprocessors, `kept` of them from L2 and the rest through it. */
+export function streamingCost(
+  bytes: number,
+  device: DeviceInfo,
+  kept: number = bytes > 0.6 * device.attributes.l2Bytes ? 0 : bytes,
+): number {
+  const scale = device.attributes.multiprocessors / 132;
+  return Math.max(bytes / l2Rate, (bytes - kept) / memoryRate) / scale;
 }
+
+/** What an H200's L2 keeps of weights that are read again each step, beside those that pass through: 32 of its 50 MiB were best. */
+const keptOfL2 = 0.64;
+
+/** Bytes of a fit's weights that each step streams, and what that costs. */
+export function denseStreaming({ variant, streamed, blocks }: Pick<DenseFit, "variant" | "streamed" | "blocks">, device: DeviceInfo) {
+  const tile = blocks * variant.rows * variant.warps * tileBytes(variant);
+  const kept = Math.min(streamed, Math.floor((keptOfL2 * device.attributes.l2Bytes) / tile));
+  return { kept, microseconds: streamingCost(streamed * tile, device, kept * tile) };
+}
+
+/** Bytes of a row of a tile. */
+export const tileBytes = ({ precision, weights }: DenseVariant): number =>
+  groupSize * (weights === "bfloat16" ? 4 : elementBytes(precision));
 
 /** The fit of N neurons in a variant, or undefined where they or the device do not suit it. */
 export function fitDense(variant: DenseVariant, size: number, device: DeviceInfo): DenseFit | undefined {
-  const { plan, precision, rows, held, warps, mixed } = variant;
+  const { plan, precision, weights, rows, held, warps, mixed } = variant;
   const { multiprocessors, sharedBytesPerBlockOptIn, clusterLaunch, cooperativeLaunch } = device.attributes;
   const element = elementBytes(precision);
   const cluster = plan === "cluster";
   const groups = Math.ceil(size / groupSize);
+  const tiles = Math.ceil(groups / tileGroups(variant));
   const rowsPerBlock = rows * warps;
   const blocks = Math.ceil((groups * groupSize) / rowsPerBlock);
   if (cluster ? clusterLaunch === 0 || blocks > largestCluster : cooperativeLaunch === 0 || blocks > multiprocessors) return undefined;
   // A cluster's blocks have no rows but those of places.
   if (cluster && blocks * rowsPerBlock !== groups * groupSize) return undefined;
   const buffers = cluster || !mixed ? 2 : 1;
-  const groupBytes = rowsPerBlock * groupSize * element;
-  const stateBytes = (count: number): number => buffers * count * groupSize * element;
+  const bytes = rowsPerBlock * tileBytes(variant);
+  const stateBytes = (count: number): number => buffers * count * tileGroups(variant) * groupSize * element;
   const most = sharedBytesPerBlockOptIn - reservedShared;
-  const beyond = Math.max(0, groups - held);
+  const beyond = Math.max(0, tiles - held);
   if (beyond > 0 && !mixed) return undefined;
-  let shared = Math.min(beyond, Math.floor((most - stateBytes(held + beyond + streamDepth)) / groupBytes));
+  let shared = Math.min(beyond, Math.floor((most - stateBytes(held + beyond + streamDepth)) / bytes));
   if (shared < 0) return undefined;
   let streamed = beyond - shared;
   if (streamed > 0) {
@@ -135,19 +182,21 @@ export function fitDense(variant: DenseVariant, size: number, device: DeviceInfo
     } else if (rest !== 0) streamed += streamDepth - rest;
   }
   const stored = held + shared + streamed;
-  const sharedBytes = stateBytes(stored) + shared * groupBytes;
+  const sharedBytes = stateBytes(stored) + shared * bytes;
   if (sharedBytes > most) return undefined;
-  const copies = cluster ? 1 : groups >= 16 ? Math.min(4, 32 / rows) : groups >= 8 ? 2 : 1;
+  const copies = cluster ? 1 : groups >= 16 ? Math.min(4, 32 / summedRows(rows)) : groups >= 8 ? 2 : 1;
   const wide = precision === "float64" ? 2 : 1;
-  const products = (rowsPerBlock * stored * groupSize * 2 * wide) / 128;
-  const reads = (warps * stored * groupSize * element + shared * groupBytes) / 128;
+  const columns = stored * tileGroups(variant) * groupSize;
+  const products = (rowsPerBlock * columns * (weights === "bfloat16" ? unpacking : 1) * 2 * wide) / 128;
+  const reads = (warps * columns * element + shared * bytes) / 128;
   const cycles = (products + reads) * (streamed > 0 || shared > 0 ? 1.2 : 1) + (cluster ? (groups * groupSize * wide) / clusterIntake : 0);
-  const streaming = streamingCost(streamed * groupBytes * blocks, device);
+  const streaming = denseStreaming({ variant, streamed, blocks }, device);
   return {
     ...{ variant, blocks, groups, shared, streamed, copies, buffers, sharedBytes },
-    weightBytes: blocks * stored * groupBytes,
+    kept: streamed === 0 ? 0 : Math.min(2 ** 32 - 1, Math.ceil((2 ** 32 * streaming.kept) / streamed)),
+    weightBytes: blocks * stored * bytes,
     placeBytes: cluster ? 0 : 2 * copies * groups * groupSize * 3 * element,
-    microsecondsPerStep: fixedCost[plan] + Math.max(cycles / clockMegahertz(device), streaming),
+    microsecondsPerStep: fixedCost[plan] + Math.max(cycles / clockMegahertz(device), streaming.microseconds),
   };
 }
 
