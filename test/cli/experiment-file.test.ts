@@ -137,6 +137,31 @@ describe("an experiment file", () => {
       'x.yaml:2: data is {"task":"narma","file":"a.csv","length":500}; it takes task or file, not both',
     ],
     [
+      "a readout of templates",
+      least.replace("task: predict", "task: detect").concat("readout: { lambda: 1 }\n"),
+      "x.yaml:5: readout.lambda is 1; it takes nothing for detect, which trains no readout",
+    ],
+    [
+      "a washout of templates",
+      least.replace("task: predict", "task: detect").concat("washout: 5\n"),
+      "x.yaml:5: washout is 5; it takes nothing for detect, which trains no readout",
+    ],
+    [
+      "a split of cases that have a test file",
+      "name: x\ndata: { file: a.ts, test: b.ts }\nreservoir: { size: 5 }\ntask: classify\nsplit: { train: 0.5 }\n",
+      "x.yaml:5: split.train is 0.5; it takes nothing where data.test says what tests",
+    ],
+    [
+      "a test part beside a test file",
+      "name: x\ndata: { file: a.csv, test: b.csv }\nreservoir: { size: 5 }\ntask: predict\nsplit: { train: 0.5, test: 10 }\n",
+      "x.yaml:5: split.test is 10; it takes nothing where data.test says what tests",
+    ],
+    [
+      "a published score of another task",
+      `${least}published: [{ score: accuracy, value: 1, source: x }]\n`,
+      'x.yaml:5: published[0].score is "accuracy"; it takes for predict nrmse, rmse, mse, mae, r2',
+    ],
+    [
       "an unknown task",
       least.replace("task: predict", "task: forcast"),
       'x.yaml:4: task.type is "forcast"; it takes predict, forecast, classify, detect (did you mean forecast?)',

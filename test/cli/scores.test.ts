@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { stratifiedSplit } from "../../src/cli/experiment/classify.js";
 import { verdictOf } from "../../src/cli/experiment/present.js";
 import type { ExperimentResult } from "../../src/cli/experiment/result.js";
 import { forecastBaseline, predictBaseline } from "../../src/cli/experiment/baselines.js";
@@ -156,4 +157,13 @@ describe("the sentence about baselines", () => {
     expect(verdict("validPredictionTime", "higher", 3, 0)).toBe("Better than every baseline: validPredictionTime above persistence.");
     expect(verdict("validPredictionTime", "higher", 24, 24)).toBe("Not better than a baseline: validPredictionTime equal to persistence.");
   });
+});
+
+it("a split of cases keeps to the share that tests, too", () => {
+  const labels = Array.from({ length: 40 }, (_, b) => (b < 20 ? "a" : "b"));
+  const cases = { sequences: labels.map((_, b) => column(b)), labels };
+  const { train, test } = stratifiedSplit({ split: { train: 0.5, test: 0.1 } }, cases, 1);
+  expect([train.labels, test.labels].map((each) => each.join(""))).toEqual(["a".repeat(10) + "b".repeat(10), "aabb"]);
+  const all = stratifiedSplit({ split: { train: 0.5 } }, cases, 1);
+  expect([...all.train.sequences, ...all.test.sequences].length).toBe(40);
 });

@@ -110,18 +110,20 @@ const splitStream = 48;
 export function stratifiedSplit({ split }: Pick<Experiment, "split">, cases: Cases, seed: Seed): { train: Cases; test: Cases } {
   const stream = new RandomStream(seedKeys(seed).weights, splitStream);
   const order = cases.labels.map((_, b) => b).sort((a, b) => stream.uniform(0, a) - stream.uniform(0, b));
-  const { train } = splitRows(split, order.length, false);
-  const share = train / order.length;
-  const isTraining = new Set<number>();
+  const { train, test } = splitRows(split, order.length, false);
+  const [training, testing] = [new Set<number>(), new Set<number>()];
   for (const label of new Set(cases.labels)) {
     const own = order.filter((b) => cases.labels[b] === label);
-    for (const b of own.slice(0, Math.round(own.length * share))) isTraining.add(b);
+    const toTrain = Math.round((own.length * train) / order.length);
+    const toTest = train + test === order.length ? own.length : Math.round((own.length * test) / order.length);
+    for (const b of own.slice(0, toTrain)) training.add(b);
+    for (const b of own.slice(toTrain, toTrain + toTest)) testing.add(b);
   }
-  const part = (wanted: boolean): Cases => {
-    const chosen = cases.labels.map((_, b) => b).filter((b) => isTraining.has(b) === wanted);
+  const part = (wanted: ReadonlySet<number>): Cases => {
+    const chosen = cases.labels.map((_, b) => b).filter((b) => wanted.has(b));
     return { sequences: chosen.map((b) => cases.sequences[b]!), labels: chosen.map((b) => cases.labels[b]!) };
   };
-  return { train: part(true), test: part(false) };
+  return { train: part(training), test: part(testing) };
 }
 
 /** The first cases, as many as a figure of states has room for. */

@@ -120,6 +120,7 @@ async function loadFiles(data: FileData, experimentPath: string): Promise<Experi
   if ((await stat(path).catch(() => undefined))?.isDirectory())
     throw new FileError(path, "that is a folder; give the name of a file in it", "folder");
   const format = data.format ?? formatOf(path);
+  checkRead(data, format);
   const testPath = data.test === undefined ? undefined : resolveDataPath(data.test, experimentPath);
   if (format === "ts") return loadCases(data, path, testPath);
   const table = await loadTable(data, path, format);
@@ -144,6 +145,25 @@ async function loadFiles(data: FileData, experimentPath: string): Promise<Experi
   }
   const { matrix: series, names, times } = table;
   return { kind: "series", series, test: testTable?.matrix, names, times, summary, dt: undefined };
+}
+
+/** The fields of `data` that each format has, beside file, format and test. */
+const tableFields = ["columns", "inputs", "targets", "rows"];
+const fieldsOf: Readonly<Record<NonNullable<FileData["format"]>, readonly string[]>> = {
+  csv: [...tableFields, "header", "delimiter", "decimal", "comment", "encoding", "text", "missing"],
+  npy: tableFields,
+  wav: tableFields,
+  ts: ["missing"],
+};
+
+/** @throws ConfigError for a field that the format does not have: it would be ignored silently. */
+function checkRead(data: FileData, format: NonNullable<FileData["format"]>): void {
+  for (const [field, value] of Object.entries(data)) {
+    if (value === undefined || ["file", "format", "test", ...fieldsOf[format]].includes(field)) continue;
+    if (field === "missing" && value === "error") continue;
+    const formats = Object.entries(fieldsOf).flatMap(([name, fields]) => (fields.includes(field) ? [name] : []));
+    throw new ConfigError(`data.${field}`, value, `nothing for ${format}; it is for ${formats.join(", ")}`);
+  }
 }
 
 interface Table {

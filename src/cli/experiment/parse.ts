@@ -69,8 +69,12 @@ function complete({ seed, seeds, washout, metrics, ...parsed }: Parsed, source: 
   if (seed !== undefined && seeds !== undefined) throw new ConfigError("seeds", seeds, "nothing where seed is given: one of the two");
   const { task, data, readout } = rest;
   const known: readonly MetricName[] = metricNames[task.type];
-  const foreign = [...(metrics ?? []), ...rest.published.map(({ score }) => score)].find((name) => !known.includes(name));
+  const foreign = metrics?.find((name) => !known.includes(name));
   if (foreign) throw new ConfigError("metrics", foreign, `for ${task.type} ${known.join(", ")}`);
+  const unknown = rest.published.findIndex(({ score }) => !known.includes(score));
+  if (unknown >= 0)
+    throw new ConfigError(`published[${unknown}].score`, rest.published[unknown]!.score, `for ${task.type} ${known.join(", ")}`);
+  checkUnread(rest, washout);
   if (readout.type === "softmax" && task.type !== "classify")
     throw new ConfigError("readout.type", "softmax", `"ridge", "rls" or "lms" for ${task.type}; softmax is for classify`);
   if (readout.type !== "softmax" && readout.type !== "ridge" && task.type === "classify") {
@@ -118,6 +122,19 @@ function complete({ seed, seeds, washout, metrics, ...parsed }: Parsed, source: 
     washout: washout ?? (takesCases ? 0 : 100),
     metrics: metrics ?? defaultMetrics(task),
   };
+}
+
+/** @throws ConfigError for what is given and would not be read: templates train no readout, and a test file is the whole test part. */
+function checkUnread({ task, data, readout, split }: Pick<Parsed, "task" | "data" | "readout" | "split">, washout = 0): void {
+  if (task.type === "detect") {
+    const option = Object.entries(readout).find(([name, value]) => name !== "type" && value !== undefined);
+    if (option) throw new ConfigError(`readout.${option[0]}`, option[1], "nothing for detect, which trains no readout");
+    if (washout > 0) throw new ConfigError("washout", washout, "nothing for detect, which trains no readout");
+  }
+  if (!("test" in data) || data.test === undefined) return;
+  const takesCases = task.type === "classify" || task.type === "detect";
+  const part = split.test !== undefined ? "test" : takesCases && split.train !== undefined ? "train" : undefined;
+  if (part) throw new ConfigError(`split.${part}`, split[part], "nothing where data.test says what tests");
 }
 
 /** The reservoir with what a model of this task takes where nothing is said; that of `detect` is a description's own. */
