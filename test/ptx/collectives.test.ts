@@ -68,3 +68,39 @@ describe("a barrier of a warp", () => {
       expect(simulationError(kernel(branches(first, second))).kind).toBe("warpDivergence");
   });
 });
+
+describe("shared memory around a shuffle of the whole warp", () => {
+  // Lane l has word l; all lanes then do something with the word of lane 0.
+  const begin =
+    ".shared .align 4 .b32 box[32]; mov.u32 %g, box; shl.b32 %w, %t, 2; add.u32 %m, %g, %w; st.shared.u32 [%m], %t; bar.warp.sync -1;";
+  const shuffle = "shfl.sync.bfly.b32 %w, %t, 1, 31, -1;";
+  const zero = "setp.eq.u32 %p, %t, 0;";
+
+  it("may be stored to after it if other lanes loaded before it", () => {
+    expect(kernel(`${begin} ${zero} ld.shared.u32 %v, [%g]; ${shuffle} @%p st.shared.u32 [%g], 5;`)()).toEqual(lanes(() => 0));
+  });
+
+  it("is raced for if nothing is between, if not all lanes shuffle, or if it is the store that comes before", () => {
+    const half = `setp.lt.u32 %q, %t, 16; @!%q bra over; shfl.sync.bfly.b32 %w, %t, 1, 31, 0xffff; over:`;
+    for (const body of [
+      `ld.shared.u32 %v, [%g]; @%p st.shared.u32 [%g], 5;`,
+      `ld.shared.u32 %v, [%g]; ${half} @%p st.shared.u32 [%g], 5;`,
+      `@%p st.shared.u32 [%g], 5; ${shuffle} ld.shared.u32 %v, [%g];`,
+    ])
+      expect(simulationError(kernel(`${begin} ${zero} ${body}`)).kind).toBe("race");
+  });
+});
+
+describe("the system's shared memory", () => {
+  const where = (name: string): number[] => kernel(`mov.u32 %v, %reserved_smem_offset_${name};`)();
+
+  it("is where the special registers say, before that of the kernel", () => {
+    expect([where("begin")[0], where("end")[0], where("cap")[0]]).toEqual([0, 1024, 1024]);
+    const own = kernel(".shared .align 4 .b32 box; mov.u32 %w, %reserved_smem_offset_1; atom.shared.or.b32 %g, [%w], 1; mov.u32 %v, box;");
+    expect(own()).toEqual(lanes(() => 1024));
+  });
+
+  it("is there for kernels that ask for it alone", () => {
+    expect(kernel(".shared .align 4 .b32 box; mov.u32 %v, box;")()).toEqual(lanes(() => 0));
+  });
+});

@@ -167,9 +167,10 @@ export class PtxProgram {
     const dynamicSharedBytes = options.dynamicSharedBytes ?? 0;
     if (!Number.isInteger(dynamicSharedBytes) || dynamicSharedBytes < 0)
       throw new LaunchError(`dynamicSharedBytes is ${dynamicSharedBytes}: it takes a whole number from 0`);
-    const sharedBytes = kernel.staticSharedBytes + dynamicSharedBytes;
+    const own = kernel.staticSharedBytes + dynamicSharedBytes;
     const most = this.machine.sharedBytesPerBlock;
-    if (sharedBytes > most) throw new LaunchError(`${fn.name} would have ${sharedBytes} bytes of shared memory a block: there are ${most}`);
+    if (own > most) throw new LaunchError(`${fn.name} would have ${own} bytes of shared memory a block: there are ${most}`);
+    const sharedBytes = kernel.reservedSharedBytes + own;
     return { grid, block, cluster, explicitCluster: clusterOption !== undefined, sharedBytes, dynamicSharedBytes };
   }
 

@@ -67,6 +67,25 @@ extern "C" __global__ void grid_sum(const int* x, int* parts, int* y, int bug) {
   }
 }
 
+// Tiles of several warps. bug 1: a warp reads what the other of its tile may not have written yet. bug 2: one warp of a tile does not come along.
+extern "C" __global__ void wide_tiles(const int* x, int* y, int bug) {
+  __shared__ cg::block_tile_memory<256> memory;
+  __shared__ int box[256];
+  auto block = cg::this_thread_block(memory);
+  auto two = cg::tiled_partition<64>(block);
+  auto four = cg::tiled_partition<128>(block);
+  int t = threadIdx.x;
+  box[t] = x[t];  // bug 1 wide_tiles: race
+  if (bug != 1) two.sync();
+  y[5 * t] = box[t ^ 63];  // bug 1 wide_tiles: race uninitialised
+  y[5 * t + 1] = cg::reduce(two, x[t], cg::plus<int>());
+  y[5 * t + 2] = cg::inclusive_scan(four, x[t], cg::plus<int>());
+  y[5 * t + 3] = two.any(x[t] == 100) + 2 * two.all(x[t] > 1);
+  y[5 * t + 4] = 1000 * two.meta_group_rank() + four.thread_rank();
+  if (bug == 2 && t / 32 == 5) return;
+  four.sync();  // bug 2 wide_tiles: spin
+}
+
 #if __CUDA_ARCH__ >= 900
 // bug 1: a block reads from one that may have exited.
 extern "C" __global__ void __cluster_dims__(2, 1, 1) exchange(int* y, int bug) {

@@ -81,6 +81,22 @@ const groups: Program[] = [
     },
   },
   {
+    kernel: "wide_tiles",
+    shape: { grid: 1, block: 256 },
+    bugs: 2,
+    run(bug) {
+      const [x, y] = [scattered(256, 100), new Int32Array(5 * 256)];
+      const check = () =>
+        range(256, (t) => {
+          const [two, four] = [x.slice(t & -64, (t & -64) + 64), t & -128];
+          const some = Number(two.includes(100)) + 2 * Number(two.every((value) => value > 1));
+          const all = [x[t ^ 63], sum(two), sum(x.slice(four, t + 1)), some, 1000 * (t >> 6) + t - four];
+          expect([...y.slice(5 * t, 5 * t + 5)]).toEqual(all);
+        });
+      return { args: [input(x), output(y), bug], check };
+    },
+  },
+  {
     kernel: "exchange",
     shape: { grid: 4, block: 32 },
     from: 90,

@@ -8,6 +8,7 @@ import { type CompileContext, type CompiledChecks, Emitter, literal } from "./em
 import { handlerOf } from "./handlers.js";
 import { Paths } from "./paths.js";
 import { allInstructions, floatOnly, layOut, liveness, type RegisterFile, touched } from "./registers.js";
+import { asksForReserved, reservedBytes } from "./special.js";
 import { cutIntoSegments, type Segment, type SegmentEnd } from "./segments.js";
 import type { Support } from "./support.js";
 import { globalHigh } from "../run/memory.js";
@@ -54,6 +55,8 @@ export interface CompiledKernel {
   sites: PtxInstruction[];
   /** Bytes of statically declared shared memory, and where dynamic shared memory begins. */
   staticSharedBytes: number;
+  /** Bytes at the start of shared memory that belong to the system, if the kernel asks where they are. */
+  reservedSharedBytes: number;
   /** Byte offsets of the parameters, and their bytes together. */
   parameterOffsets: number[];
   parameterBytes: number;
@@ -122,6 +125,9 @@ export class KernelCompiler {
 
   compile(entry: PtxFunction): CompiledKernel {
     const reached = this.reach(entry);
+    const instructions = reached.functions.flatMap(({ statements }) => statements.flatMap((each) => ("label" in each ? [] : [each])));
+    const reservedSharedBytes = instructions.some(({ operands }) => operands.some(asksForReserved)) ? reservedBytes : 0;
+    this.sharedBytes = reservedSharedBytes;
     for (const fn of reached.functions) this.placeShared(fn);
     this.sharedBytes = alignUp(
       this.sharedBytes,
@@ -142,7 +148,8 @@ export class KernelCompiler {
       entry: compiled,
       functions,
       sites: this.sites,
-      staticSharedBytes: this.sharedBytes,
+      staticSharedBytes: this.sharedBytes - reservedSharedBytes,
+      reservedSharedBytes,
       parameterOffsets: offsets,
       parameterBytes: bytes,
       localBytes: reached.open ? undefined : deepest(entry.name, functions),

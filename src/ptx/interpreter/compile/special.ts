@@ -1,4 +1,5 @@
 // Special registers: where compiled code finds thread and block indices, clocks and masks. Values come from the warp and its block.
+import type { PtxOperand } from "../types.js";
 import type { Emitter } from "./emitter.js";
 
 const blockFields = new Map(
@@ -32,7 +33,6 @@ const blockFields = new Map(
     nsmid: "slots",
     gridid: "gridId",
     dynamic_smem_size: "dynamicSharedBytes",
-    total_smem_size: "sharedBytes",
     aggr_smem_size: "sharedBytes",
   }),
 );
@@ -48,12 +48,29 @@ const laneMasks = new Map(
   }),
 );
 
-const others =
-  /^(tid\.[xyz]|warpid|clock(_lo|_hi|64)?|globaltimer(_lo|_hi)?|envreg\d+|pm\d+(_64)?|current_graph_exec|reserved_smem_offset_(begin|end|cap|0|1))$/;
+const others = /^(tid\.[xyz]|warpid|clock(_lo|_hi|64)?|globaltimer(_lo|_hi)?|envreg\d+|pm\d+(_64)?|current_graph_exec|total_smem_size)$/;
+
+/** Bytes at the start of a block's shared memory that the system keeps, of which cooperative groups has the upper half (PTX ISA 9.0, section 10.30). */
+export const reservedBytes = 1024;
+const reserved = new Map(
+  Object.entries({ begin: 0, end: reservedBytes, cap: reservedBytes, 0: 0, 1: reservedBytes / 2 }).map(([name, value]) => [
+    `reserved_smem_offset_${name}`,
+    value,
+  ]),
+);
+
+/** Whether an operand asks where the system's shared memory is. */
+export const asksForReserved = (operand: PtxOperand): boolean => operand.kind === "special" && reserved.has(operand.name);
 
 /** True for the name, without its %, of a special register that is modelled. */
 export function isSpecialRegister(name: string): boolean {
-  return blockFields.has(name) || laneMasks.has(name) || others.test(name) || (name.endsWith(".w") && isVector(name.slice(0, -2)));
+  return (
+    blockFields.has(name) ||
+    laneMasks.has(name) ||
+    reserved.has(name) ||
+    others.test(name) ||
+    (name.endsWith(".w") && isVector(name.slice(0, -2)))
+  );
 }
 
 /** True for a register of four elements, `tid` and its kin. The last one holds nothing. */
@@ -73,6 +90,9 @@ export function specialRegister(emitter: Emitter, name: string): { low: string; 
   if (field !== undefined) return word(emitter.uniform(`s_${name.replace(".", "_")}`, `w.block.${field}`));
   const mask = laneMasks.get(name);
   if (mask !== undefined) return word(mask);
+  const place = reserved.get(name);
+  if (place !== undefined) return word(String(place));
+  if (name === "total_smem_size") return word("(w.block.sharedBytes-w.launch.kernel.reservedSharedBytes)");
   if (name === "warpid") return word("w.index");
   if (name === "clock" || name === "clock_lo") return word("(w.clock()|0)");
   if (name === "clock_hi") return word("(w.clock()/4294967296|0)");

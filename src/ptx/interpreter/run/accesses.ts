@@ -74,7 +74,7 @@ export class Accesses {
     const stored = this.unorderedStore(at, warp, thread);
     if (stored !== 0 && this.marks[at] !== mark) return { tag: stored, stored: true };
     const reader = this.readers[at]!;
-    if (this.unordered(reader, warp, thread, at)) return { tag: reader, stored: false };
+    if (this.unorderedLoad(reader, warp, thread, at)) return { tag: reader, stored: false };
     this.writers[at] = warp.tag + lane;
     this.marks[at] = mark;
     return undefined;
@@ -90,7 +90,7 @@ export class Accesses {
     if (this.unordered(writer, warp, thread, at)) return { tag: writer, stored: true };
     if (!stores) return undefined;
     const reader = this.readers[at]!;
-    if (this.unordered(reader, warp, thread, at)) return { tag: reader, stored: false };
+    if (this.unorderedLoad(reader, warp, thread, at)) return { tag: reader, stored: false };
     if ((writer & who) !== thread) this.writers[at] = 0;
     this.readers[at] = 0;
     this.strong[at] = warp.tag + lane;
@@ -102,7 +102,7 @@ export class Accesses {
     const thread = 32 * warp.index + lane;
     const stored = this.unorderedStore(at, warp, thread);
     if (stored !== 0) return { tag: stored, stored: true };
-    return stores && this.unordered(this.readers[at]!, warp, thread, at) ? { tag: this.readers[at]!, stored: false } : undefined;
+    return stores && this.unorderedLoad(this.readers[at]!, warp, thread, at) ? { tag: this.readers[at]!, stored: false } : undefined;
   }
 
   /** Takes over what is known of a word of another table. */
@@ -118,6 +118,13 @@ export class Accesses {
   private unorderedStore(at: number, warp: Warp, thread: number): number {
     if (this.unordered(this.writers[at]!, warp, thread, at)) return this.writers[at]!;
     return this.unordered(this.strong[at]!, warp, thread, at) ? this.strong[at]! : 0;
+  }
+
+  /** As `unordered`, of loads: those of the warp's own lanes are over where all its lanes have met since. */
+  private unorderedLoad(tag: number, warp: Warp, thread: number, at: number): boolean {
+    const name = tag & who;
+    const own = name < severalLanes ? name >> 5 === warp.index : name - severalLanes === warp.index;
+    return !(own && tag >>> 11 <= warp.met) && this.unordered(tag, warp, thread, at);
   }
 
   /** True if what a tag stands for may have happened at the same time as what `warp` does now in `thread`. */

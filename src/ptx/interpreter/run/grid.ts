@@ -127,6 +127,7 @@ export class GridRun {
       const slot = this.free.pop()!;
       const { sharedBase, localBase } = slots[slot]!;
       this.memory.forget(sharedBase, shape.sharedBytes);
+      this.memory.write(sharedBase, new Uint8Array(launch.kernel.reservedSharedBytes));
       this.memory.forget(localBase, launch.localBytes * 32 * Math.ceil(volume(shape.block) / 32));
       const tagBase = slot * words;
       launch.races.forget(tagBase, words);

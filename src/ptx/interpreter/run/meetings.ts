@@ -63,10 +63,16 @@ function release(warp: Warp, group: Group, lanes: number): void {
   going.segment++;
 }
 
+/** `here`: the lanes that came, at this place or another. What a wgmma loads it may still load later. */
+function run(warp: Warp, operation: LaneOperation, { opcode }: PtxInstruction, lanes: number, here: number): void {
+  if (here === warp.live && opcode !== "wgmma") warp.launch.races.meet(warp);
+  operation.run(warp, lanes);
+}
+
 /** A group comes to an instruction that lanes do together. True if it, or a part of it, goes on at once. */
 export function meet(warp: Warp, group: Group, operation: LaneOperation, instruction: PtxInstruction): boolean {
   if (allHere(warp, group, operation)) {
-    operation.run(warp, group.mask);
+    run(warp, operation, instruction, group.mask, group.mask);
     group.segment++;
     return true;
   }
@@ -81,7 +87,7 @@ export function meet(warp: Warp, group: Group, operation: LaneOperation, instruc
     const others = operation.anywhere ? elsewhere(warp, group, members) : [];
     const here = others.reduce((mask, each) => mask | each.lanes, lanes);
     if ((needed & ~here) === 0) {
-      operation.run(warp, lanes);
+      run(warp, operation, instruction, lanes, here);
       done |= lanes;
       for (const each of others) release(warp, each.group, each.lanes);
     } else {

@@ -1,5 +1,6 @@
 // Finds two threads of a block at the same shared bytes, one of them storing, with nothing between that orders them. Order comes from
-// barriers (of the block, named, of a warp, of a cluster, mbarrier) and from atomics, volatile, release and acquire accesses and fences.
+// barriers (of the block, named, of a warp, of a cluster, mbarrier) and from atomics, volatile, release and acquire accesses and fences. What lanes
+// loaded before an instruction that a whole warp does together, as a shuffle, is in order with what others of them store after it.
 // Each warp keeps a vector of the times it knows of the others (Fidge 1988, Mattern 1989). Where this is coarse it is so to the side of silence:
 // lanes of a warp share a clock, and any strong access orders. Two stores of equal bytes are no race, nor are those of one instruction of a warp.
 import { Accesses, type Conflict, nameOf, threadOf } from "./accesses.js";
@@ -80,6 +81,14 @@ export class Races {
     this.retag(warp);
   }
 
+  /** All lanes did an instruction together: what they loaded before is what they have. It says nothing of what they stored. */
+  meet(warp: Warp): void {
+    if (!this.enabled) return;
+    warp.met = warp.time++;
+    if (warp.time > lastTime) this.retag(warp);
+    else warp.retag();
+  }
+
   /** fence.proxy.async: what this warp wrote to shared memory, or knows that others wrote, may now be read by products. */
   fenceProxy(warp: Warp): void {
     if (!this.enabled) return;
@@ -123,6 +132,7 @@ export class Races {
       block.proxied.fill(0);
       for (const each of block.warps) {
         each.time = 1;
+        each.met = 0;
         each.seen.fill(0);
         each.retag();
         each.ordered = 0;

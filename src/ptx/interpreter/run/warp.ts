@@ -170,6 +170,8 @@ export class Warp {
   /** Time of the warp's accesses, what it knows of the other warps' times, and the tags made of them: see races.ts. */
   time = 1;
   readonly seen: Int32Array;
+  /** Time of the last instruction that all its lanes did together. */
+  met = 0;
   releasesSeen = 0;
   tag = 0;
   /** The tag of several lanes at once. */
