@@ -3,7 +3,15 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { deviceEngine } from "../../src/engine/cuda/index.js";
 import { persistentLoops } from "../../src/engine/cuda/persistent/index.js";
-import { type CompileOptions, CompileError, type DeviceInfo, LibraryError, type Nvrtc, openDevice } from "../../src/gpu/index.js";
+import {
+  type CompileOptions,
+  CompileError,
+  type DeviceInfo,
+  LibraryError,
+  type Nvrtc,
+  openDevice,
+  shippedPtx,
+} from "../../src/gpu/index.js";
 import { Matrix } from "../../src/numerics/index.js";
 import { type ModelShape, shapeOf } from "../../src/reservoir/shape.js";
 import { simulatedDriver } from "../../src/sim/index.js";
@@ -183,6 +191,24 @@ describe("opening", () => {
     );
     expect(engine.plan(of).details["kernelSource"]).toBe("builder");
     engine.close();
+  });
+
+  it("compiles what a plan takes of the shipped kernels on a context that was opened for that", async () => {
+    const asked: string[] = [];
+    const nvrtc = {
+      architectures: [75, 90],
+      compile(_source: string, { name = "" }: CompileOptions) {
+        asked.push(name);
+        return { ptx: shippedPtx(name.replace(".cu", ""), { computeCapability: [9, 0] }) };
+      },
+    } as unknown as Nvrtc;
+    const open = () => openDevice({ driver: simulatedDriver(), nvrtc, kernelSource: "nvrtc" });
+    const engine = deviceEngine({ name: "sim", open, stepsPerChunk: 16 });
+    const compiled = await states(engine, { plan: "named" });
+    expect(asked.sort()).toEqual(["neuromorphic_gemv.cu", "reservoir_step.cu"]);
+    const shipped = engineWith(refuses);
+    expect(compiled.bits).toEqual((await states(shipped, { plan: "named" })).bits);
+    for (const each of [engine, shipped]) each.close();
   });
 
   it("refuses a source that there is not, and one that a plan has no kernels from", () => {
