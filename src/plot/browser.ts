@@ -1,4 +1,5 @@
 // A Chromium on this machine, for images that plotly itself draws. It is looked for, never installed.
+import { visible } from "../core/text.js";
 import type { Figure } from "./figure.js";
 import { reportHtml } from "./report.js";
 
@@ -63,9 +64,11 @@ export async function chromiumImage(
     const dom = await new Promise<string>((resolve, reject) => {
       const options = { maxBuffer: 512 * 2 ** 20, timeout: patience };
       child.execFile(chromium, all, options, (error, stdout, stderr) => {
-        if (error)
-          reject(new Error(`${chromium} did not draw the figure: ${stderr.trim().split("\n").at(-1) ?? error.message}`, { cause: error }));
-        else resolve(stdout);
+        if (error) {
+          const last = stderr.trim().split("\n").at(-1)!;
+          const reason = error.killed ? `it took more than ${patience / 1000} s` : last || `it ended with ${error.code ?? error.signal}`;
+          reject(new Error(`${chromium} did not draw the figure: ${visible(reason, 500)}`, { cause: error }));
+        } else resolve(stdout);
       });
     });
     const image = /data-image="([^"]+)"/.exec(dom)?.[1]?.replaceAll("&amp;", "&");

@@ -94,8 +94,9 @@ export async function show(figures: Figure | readonly Figure[], options: HtmlOpt
   const { promises } = builtin("node:fs");
   const { tmpdir } = builtin("node:os");
   const { join } = builtin("node:path");
+  const html = await toHtml(figures, options);
   const path = join(await promises.mkdtemp(join(tmpdir(), "spillway-figure-")), "figure.html");
-  await promises.writeFile(path, await toHtml(figures, options));
+  await promises.writeFile(path, html);
   openInBrowser(path);
   return path;
 }

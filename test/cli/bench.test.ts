@@ -2,6 +2,7 @@
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type BenchResult, bench } from "../../src/cli/commands/bench.js";
 import { benchSection, plotStepTimes } from "../../src/cli/commands/bench-report.js";
@@ -37,6 +38,14 @@ describe("the figure of a bench", () => {
 });
 
 describe("spillway bench --out", () => {
+  it("says before it measures that its folder cannot be made", async () => {
+    const file = fileURLToPath(import.meta.url);
+    const progress = { ...silent, begin: () => expect.unreachable("it measures") };
+    await expect(bench({ engine: "cpu", out: file }, progress)).rejects.toThrow(
+      "a file of that name is there already; a folder cannot take its place",
+    );
+  });
+
   let folder: string;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "spillway-bench-"));

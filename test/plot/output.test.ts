@@ -1,3 +1,6 @@
+import { mkdtempSync, readdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { inflateSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
 import { Matrix } from "../../src/numerics/index.js";
@@ -9,6 +12,7 @@ import {
   plotSpectrum,
   plotSpikeRaster,
   plotStateHeatmap,
+  show,
   toHtml,
   toImage,
   toSvg,
@@ -167,4 +171,24 @@ describe("toImage", () => {
       else process.env["SPILLWAY_CHROMIUM"] = before.given;
     }
   });
+
+  it("says how a Chromium ended that says nothing itself", async () => {
+    const given = process.env["SPILLWAY_CHROMIUM"];
+    const silent = join(mkdtempSync(join(tmpdir(), "spillway-chromium-")), "chromium");
+    writeFileSync(silent, "#!/bin/sh\nexit 1\n", { mode: 0o755 });
+    process.env["SPILLWAY_CHROMIUM"] = silent;
+    try {
+      await expect(toImage(figure, { renderer: "chromium" })).rejects.toThrow(`${silent} did not draw the figure: it ended with 1`);
+    } finally {
+      if (given === undefined) delete process.env["SPILLWAY_CHROMIUM"];
+      else process.env["SPILLWAY_CHROMIUM"] = given;
+    }
+  });
+});
+
+it("a page that cannot be made leaves no folder behind", async () => {
+  const folders = () => readdirSync(tmpdir()).filter((name) => name.startsWith("spillway-figure-"));
+  const before = folders();
+  await expect(show([], { open: false } as never)).rejects.toThrow('unknown field "open"');
+  expect(folders()).toEqual(before);
 });

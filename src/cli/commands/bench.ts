@@ -49,6 +49,7 @@ const patience = 30;
 
 /** Measures and gives the text (or JSON). States of every step are kept, as in training. */
 export async function bench(options: BenchOptions, progress: Progress): Promise<string> {
+  if (options.out !== undefined) await ensureFolder(options.out);
   const measurements: Measurement[] = [];
   const engines = new Map<string, string>();
   const cases = (["float32", "float64"] as const).flatMap((precision) =>
@@ -72,7 +73,6 @@ export async function bench(options: BenchOptions, progress: Progress): Promise<
   const result: BenchResult = { versions: versions(), machine: describeMachine(), engines: [...engines.values()], threads, measurements };
   const json = JSON.stringify(result, undefined, 2);
   if (options.out !== undefined) {
-    await ensureFolder(options.out);
     await writeFileAtomic(join(options.out, "bench.json"), `${json}\n`);
     await writeFileAtomic(join(options.out, "bench.html"), await reportHtml({ title: "Spillway bench", sections: [benchSection(result)] }));
   }
