@@ -16,8 +16,6 @@ export interface Program {
   bugs?: number;
   /** The first architecture that has it. */
   from?: number;
-  /** Architectures from this one on for which nvcc emits instructions that are not modelled: the kernel is refused by name. */
-  refusedFrom?: number;
   run(bug: number): Run;
 }
 
