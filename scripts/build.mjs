@@ -3,6 +3,7 @@
 // install stays outside; every other package that the sources import is bundled, and its licence goes with it. No source maps: the bundles read as the sources do,
 // and a debugger that follows a map looks for files that users do not have.
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { normalize } from "node:path";
 import { build } from "esbuild";
@@ -48,6 +49,23 @@ function restoreClassNames(path) {
     );
 }
 
+/** Takes the indentation out of the shipped PTX, a twentieth of the package, and gives the files the hashes (scripts/build-kernels.mjs) that they then have. */
+function compactPtx(folder) {
+  for (const name of readdirSync(folder).filter((file) => file.endsWith(".json"))) {
+    const described = JSON.parse(readFileSync(`${folder}/${name}`, "utf8"));
+    for (const image of described.images) {
+      const path = `${folder}/${image.file}`;
+      const text = readFileSync(path, "utf8").replace(/^\t+/gm, "").replaceAll(" \t", " ");
+      writeFileSync(path, text);
+      image.sha256 = createHash("sha256")
+        .update(`${Buffer.byteLength(text)}:`)
+        .update(text)
+        .digest("hex");
+    }
+    writeFileSync(`${folder}/${name}`, JSON.stringify(described));
+  }
+}
+
 rmSync("dist", { recursive: true, force: true });
 await import("./build-wasm.mjs");
 node("node_modules/typescript/bin/tsc", "-p", "tsconfig.json", "--emitDeclarationOnly");
@@ -90,6 +108,7 @@ const pageFiles = [];
 const plugins = () => [collectFiles(pageFiles)];
 await buildPage({ configFile: "lab/vite.config.mjs", customLogger: quietly(), plugins: plugins(), worker: { format: "es", plugins } });
 cpSync("kernels", "dist/kernels", { recursive: true, filter: (path) => !path.endsWith(".md") });
+compactPtx("dist/kernels/ptx");
 // PTX is for the driver: what indents it is a twentieth of the package.
 for (const name of readdirSync("dist/kernels/ptx").filter((file) => file.endsWith(".ptx"))) {
   const path = `dist/kernels/ptx/${name}`;

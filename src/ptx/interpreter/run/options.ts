@@ -58,7 +58,7 @@ export interface Limits {
 
 export const defaultLimits: Limits = { idlePolls: 20_000, idleSteps: 50_000_000, steps: 1_000_000_000, stackBytes: 8192 };
 
-/** @internal @throws RangeError for a check or a limit that there is not. */
+/** @throws RangeError for a check or a limit that there is not */
 export function rejectUnknownChecks({ checks = {}, limits = {} }: { checks?: Partial<Checks>; limits?: Partial<Limits> }): void {
   rejectUnknown(checks, Object.keys(defaultChecks), "checks of the simulated device");
   rejectUnknown(limits, Object.keys(defaultLimits), "limits of the simulated device");
