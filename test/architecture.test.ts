@@ -13,7 +13,7 @@ const allowed: Record<string, readonly string[]> = {
   metrics: ["numerics", "reservoir"],
   io: ["numerics", "reservoir"],
   model: ["numerics", "reservoir", "readout", "metrics", "io", "spikes", "gpu types"],
-  analysis: ["numerics", "reservoir", "readout", "metrics"],
+  analysis: ["numerics", "reservoir", "readout", "metrics", "spikes"],
   plot: ["numerics", "reservoir", "metrics", "analysis", "io"],
   spikes: ["numerics", "reservoir", "readout", "metrics", "io", "gpu"],
   pipeline: ["numerics", "reservoir", "readout", "metrics", "io", "model", "spikes"],

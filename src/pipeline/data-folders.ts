@@ -1,6 +1,6 @@
 // Data sets as they lie in folders: archives of time series, sounds, spike patterns. Nothing is downloaded.
 import { quoted } from "../core/text.js";
-import { listFiles, readUea, readWav, type UeaOptions } from "../io/index.js";
+import { listFiles, npyToMatrix, readCsv, readNpy, readUea, readWav, type UeaOptions } from "../io/index.js";
 import type { Label } from "../model/index.js";
 import { Matrix } from "../numerics/index.js";
 import { DataError } from "../reservoir/index.js";
@@ -74,6 +74,27 @@ export async function readWavFolder(folder: string, options: SoundFolderOptions 
     sequences.push(mono(sound.matrix));
   }
   return { ...described(found), sequences, sampleRate: sampleRate! };
+}
+
+/** Series of one folder, T x C each, of any lengths. */
+export interface SeriesFolder extends FolderCases {
+  /** C, of every series. */
+  readonly channels: number;
+}
+
+/** Reads the series of a folder, a CSV or NPY file each, rows in time. @throws FileError; DataError where nothing matches, or channels differ */
+export async function readSeriesFolder(folder: string, options: SoundFolderOptions = {}): Promise<SeriesFolder> {
+  checkFields(options, soundFields);
+  const found = await matching(folder, [".csv", ".npy"], options);
+  const sequences: Matrix[] = [];
+  for (const { path } of found) {
+    const series = path.toLowerCase().endsWith(".csv") ? (await readCsv(path)).matrix : npyToMatrix(await readNpy(path), { source: path });
+    const first = sequences[0] ?? series;
+    if (series.cols !== first.cols)
+      throw new DataError(`${path} has ${series.cols} columns and the files before ${first.cols}; a data set takes one number`);
+    sequences.push(series);
+  }
+  return { ...described(found), sequences, channels: sequences[0]!.cols };
 }
 
 /** How files of spike patterns are chosen and read. */

@@ -3,6 +3,7 @@ export { type CrossValidation, type CrossValidationOptions, crossValidate, type 
 export {
   type ArchiveData,
   type FolderCases,
+  readSeriesFolder,
   readSpikeFolder,
   readUeaFolder,
   readWavFolder,

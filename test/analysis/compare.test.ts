@@ -3,6 +3,7 @@ import { compare } from "../../src/analysis/index.js";
 import { DifferenceMeter } from "../../src/analysis/compare/difference.js";
 import "../../src/index.js";
 import { Matrix } from "../../src/numerics/index.js";
+import { poissonPattern } from "../../src/spikes/index.js";
 import { chooseEngine, type Engine, type EngineSession, registerEngine } from "../../src/reservoir/index.js";
 
 const config = { size: 20, inputSize: 1, connectionProbability: 0.5, spectralRadius: 1.5, leakRate: 1, seed: 4 };
@@ -170,5 +171,19 @@ describe("the distance of two trajectories", () => {
       rows,
     );
     expect(Math.abs(rate!)).toBeLessThan(1e-5);
+  });
+});
+
+describe("compare on a spike pattern", () => {
+  const pattern = poissonPattern({ seed: 1, neuronCount: 3, durationMs: 20, rateHz: 100 });
+
+  it("bins it by the liquid's time step, or by the step that is given", async () => {
+    const liquid = { kind: "spiking", size: 20, inputSize: 3, timeStep: 0.5, seed: 1 } as const;
+    expect(await compare(liquid, pattern, ["cpu", "reference"])).toMatchObject({ equal: true, steps: 40 });
+    const rate = { size: 20, inputSize: 3, seed: 1 };
+    expect(await compare(rate, pattern, ["cpu", "reference"], { stepMs: 2 })).toMatchObject({ equal: true, steps: 10 });
+    await expect(compare(rate, pattern, ["cpu", "reference"])).rejects.toThrow("stepMs");
+    await expect(compare(liquid, pattern, ["cpu", "reference"], { stepMs: 2 })).rejects.toThrow("the reservoir's timeStep");
+    await expect(compare(config, inputs, ["cpu", "reference"], { stepMs: 2 })).rejects.toThrow("stepMs is 2; it goes with a spike pattern");
   });
 });

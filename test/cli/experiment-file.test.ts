@@ -129,7 +129,7 @@ describe("an experiment file", () => {
     [
       "no data",
       least.replace(/data: .*\n/, ""),
-      "x.yaml: data is missing; it takes an object with task (a generated series), file or sounds",
+      "x.yaml: data is missing; it takes an object with task (a generated series), file, sounds, cases, spikes or patterns (generated ones)",
     ],
     [
       "data of two kinds",

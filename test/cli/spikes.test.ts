@@ -1,6 +1,6 @@
 // Experiments on spikes: recordings and series encoded, liquids, classes and templates.
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, writeFile, readdir } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -9,9 +9,10 @@ import { loadExperiment, parseExperimentText } from "../../src/cli/experiment/fi
 import type { TypesFound } from "../../src/cli/experiment/pattern-types.js";
 import { createProgress } from "../../src/cli/progress.js";
 import { runExperiment } from "../../src/cli/experiment/run.js";
-import { writeWav } from "../../src/io/index.js";
+import { compareEngines } from "../../src/cli/commands/compare.js";
+import { writeNpy, writeWav } from "../../src/io/index.js";
 import { Matrix } from "../../src/numerics/index.js";
-import { PatternTemplates, patternTypes } from "../../src/spikes/index.js";
+import { patternMeasures, PatternTemplates, patternTypes, writeSpikePattern } from "../../src/spikes/index.js";
 
 /** A folder with ten vowels of two kinds, 0.1 s each at 8 kHz. */
 async function vowels(): Promise<string> {
@@ -118,6 +119,95 @@ describe("an experiment on recordings", () => {
   });
 });
 
+/** Bursts and rhythms of 6 neurons in CSV files, and two waves of 20 rows in NPY and CSV files. */
+async function filesOf(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), "spillway-spikes-"));
+  await mkdir(join(folder, "spikes"));
+  await mkdir(join(folder, "waves"));
+  for (let k = 0; k < 6; k++) {
+    for (const type of ["burst", "rhythmic"] as const) {
+      const pattern = patternMeasures[type].generate({ seed: k, neuronCount: 6, durationMs: 150, rateHz: 40 });
+      await writeSpikePattern(join(folder, "spikes", `${type}_${k}.csv`), pattern);
+    }
+    const wave = (form: (t: number) => number) => Float64Array.from({ length: 20 }, (_, t) => form(t + k));
+    await writeNpy(
+      join(folder, "waves", `sine_${k}.npy`),
+      new Matrix(
+        20,
+        1,
+        wave((t) => Math.sin(t / 2)),
+      ),
+    );
+    await writeFile(join(folder, "waves", `square_${k}.csv`), `x\n${[...wave((t) => Math.sign(Math.sin(t / 2)))].join("\n")}\n`);
+  }
+  return folder;
+}
+
+async function runText(folder: string, text: string) {
+  const path = join(folder, "x.yaml");
+  await writeFile(path, `name: x\nbaselines: [majority]\n${text}`);
+  return runExperiment(await loadExperiment(path), await optionsIn(folder));
+}
+
+const liquid = "liquid: { size: 60, stateTimeConstant: 50, input: { weight: 20, connectivity: 0.4 } }";
+const ofFiles = 'names: "{label}_{index}", test: { index: [0, 1] }';
+
+describe("an experiment on files of cases", () => {
+  it.each([
+    ["classify", "{ type: classify, representation: mean }"],
+    ["detect", "{ type: detect, state: mean }"],
+  ])("takes a folder of spike patterns: %s", async (_, task) => {
+    const { result } = await runText(await filesOf(), `data: { spikes: spikes, ${ofFiles} }\n${liquid}\ntask: ${task}`);
+    // Chance is 0.5.
+    expect(result.scores[0]!.value).toBeGreaterThanOrEqual(0.75);
+    expect(result.data["summary"]).toBe("spikes: 8 + 4 spike patterns, 2 classes, 6 neurons, bins of 1 ms");
+    expect(result.config.reservoir).toMatchObject({ inputSize: 6 });
+  });
+
+  it("counts spikes in bins of any width for a rate reservoir", async () => {
+    const text = `data: { spikes: spikes, ${ofFiles}, binMs: 5 }\nreservoir: { size: 40 }\ntask: classify`;
+    const { result } = await runText(await filesOf(), text);
+    expect(result.data["summary"]).toContain("bins of 5 ms");
+  });
+
+  it("takes a folder of CSV and NPY series for a rate reservoir", async () => {
+    const text = `data: { cases: waves, ${ofFiles} }\nreservoir: { size: 40, leakRate: 0.5 }\ntask: classify`;
+    const { result } = await runText(await filesOf(), text);
+    expect(result.scores[0]).toMatchObject({ metric: "accuracy", value: 1 });
+    expect(result.data["summary"]).toBe("waves: 8 + 4 series, 2 classes, 1 channel");
+  });
+
+  it("generates spike patterns, the same ones each time", async () => {
+    const folder = await filesOf();
+    const patterns = "patterns: { types: [synchronous, poisson], count: 10, neuronCount: 10, durationMs: 200 }";
+    const text = `data: { ${patterns} }\n${liquid}\ntask: classify`;
+    const { result } = await runText(folder, text);
+    expect(result.data["summary"]).toBe("20 generated spike patterns, 2 types, 10 neurons, bins of 1 ms");
+    expect((await runText(folder, text)).result.seeds[0]!.scores).toEqual(result.seeds[0]!.scores);
+    const path = join(folder, "again.yaml");
+    await writeFile(path, JSON.stringify(result.config));
+    expect((await runExperiment(await loadExperiment(path), await optionsIn(folder))).result.config).toEqual(result.config);
+  });
+
+  it("compares engines on spikes", async () => {
+    const folder = await filesOf();
+    const path = join(folder, "x.yaml");
+    await writeFile(path, `name: x\ndata: { spikes: spikes, ${ofFiles} }\n${liquid}\ntask: classify\n`);
+    const { signal, progress } = await optionsIn(folder);
+    const { equal, text } = await compareEngines(path, { engines: ["cpu", "reference"], steps: 60, signal }, progress);
+    expect(equal).toBe(true);
+    expect(text).toContain("60 steps");
+  });
+
+  it("names the file whose header does not say the unit of its times", async () => {
+    const folder = await filesOf();
+    await writeFile(join(folder, "spikes", "burst_9.csv"), "time,neuron\n1,0\n");
+    await expect(runText(folder, `data: { spikes: spikes, ${ofFiles} }\n${liquid}\ntask: classify`)).rejects.toThrow(
+      /burst_9\.csv.*its column "time" says no unit; name it time_ms/,
+    );
+  });
+});
+
 describe("an experiment file on spikes", () => {
   const parse = (text: string) => () => parseExperimentText(`name: x\ntask: classify\n${text}`, "x.yaml");
 
@@ -141,6 +231,27 @@ describe("an experiment file on spikes", () => {
       "liquid: { size: 9 }\ndata: { sounds: . }\nencode: { encoder: cochlea }\ntransforms: [standardise]",
       "none where encode turns the cases into spikes",
     ],
+  ])("is refused: %s", (text, sentence) => {
+    expect(parse(text)).toThrow(sentence);
+  });
+
+  it.each([
+    [
+      "data: { patterns: { types: [burst], count: 5 } }\nliquid: { size: 9 }",
+      "data.patterns.types is an array of 1; it takes at least two types",
+    ],
+    [
+      "data: { patterns: { types: [burst, brust], count: 5 } }\nliquid: { size: 9 }",
+      'data.patterns.types[1] is "brust"; it takes "synchronous", "travelling"',
+    ],
+    [
+      "data: { patterns: { types: [burst, sparse], count: 1 } }\nliquid: { size: 9 }",
+      "data.patterns.count is 1; it takes a whole number from 2 to 10,000",
+    ],
+    ["data: { spikes: ., cases: . }\nliquid: { size: 9 }", "cases or spikes, not both"],
+    ["data: { spikes: . }\nencode: { encoder: delta }\nliquid: { size: 9 }", "nothing for spike patterns, which are spikes already"],
+    ["data: { spikes: ., binMs: 2 }\nliquid: { size: 9, timeStep: 0.5 }", "data.binMs is 2; it takes 0.5 ms, the liquid's timeStep"],
+    ["data: { spikes: ., binMS: 2 }\nliquid: { size: 9 }", 'unknown field "data.binMS": did you mean "binMs"?'],
   ])("is refused: %s", (text, sentence) => {
     expect(parse(text)).toThrow(sentence);
   });

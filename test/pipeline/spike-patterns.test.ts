@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import "../../src/index.js";
+import { writeNpy } from "../../src/io/index.js";
 import { Matrix } from "../../src/numerics/index.js";
-import { crossValidate, Pipeline, type PipelineParameters, readSpikeFolder } from "../../src/pipeline/index.js";
+import { crossValidate, Pipeline, type PipelineParameters, readSeriesFolder, readSpikeFolder } from "../../src/pipeline/index.js";
 import { binSpikes, jitterPattern, rateEncode, SpikePattern, writeSpikeHdf5, writeSpikePattern } from "../../src/spikes/index.js";
 import { Classifier } from "../../src/model/index.js";
 
@@ -129,5 +130,24 @@ describe("readSpikeFolder", () => {
   it("says what it looked for where nothing matches", async () => {
     const empty = await mkdtemp(join(folder, "empty-"));
     await expect(readSpikeFolder(empty)).rejects.toThrow("has no .json or .csv or .npz file named {label}_{group}_{index}");
+  });
+});
+
+describe("readSeriesFolder", () => {
+  it("reads the CSV and NPY files of a folder, whose names tell their classes", async () => {
+    const folder = await mkdtemp(join(tmpdir(), "spillway-series-"));
+    await writeFile(join(folder, "up_1.csv"), "a,b\n1,2\n3,4\n");
+    await writeNpy(join(folder, "down_1.npy"), new Matrix(3, 2, Float64Array.of(6, 5, 4, 3, 2, 1)));
+    const { labels, channels, sequences } = await readSeriesFolder(folder, { pattern: "{label}_{index}" });
+    expect([labels, channels]).toEqual([["down", "up"], 2]);
+    expect(sequences.map(({ data }) => [...data])).toEqual([
+      [6, 5, 4, 3, 2, 1],
+      [1, 2, 3, 4],
+    ]);
+    await writeFile(join(folder, "up_2.csv"), "1\n2\n");
+    await expect(readSeriesFolder(folder, { pattern: "{label}_{index}" })).rejects.toThrow(
+      /up_2\.csv has 1 columns and the files before 2; a data set takes one number/,
+    );
+    await expect(readSeriesFolder(folder)).rejects.toThrow("has no .csv or .npy file named {label}_{group}_{index}");
   });
 });

@@ -4,6 +4,7 @@ import { type AnyReservoirOptions, DataError, type EngineModel, formatBytes, Res
 import { anySeries, checkWhole } from "../../reservoir/inputs.js";
 import { checkFields } from "../../reservoir/validate.js";
 import { WorkPacer } from "../../reservoir/work.js";
+import { patternInputs, SpikePattern } from "../../spikes/index.js";
 import { checkSource } from "../source.js";
 import { DifferenceMeter, type TrajectoryDifference } from "./difference.js";
 import { arithmeticOf, type ComparedEngine, type ComparedRun, comparedEngine, TimedRun } from "./run.js";
@@ -21,13 +22,15 @@ export interface CompareOptions {
    * at most 64.
    */
   readonly sequences?: number | undefined;
+  /** Of a spike pattern and a rate reservoir: the length of a step in ms. A spiking one has its own. */
+  readonly stepMs?: number | undefined;
   /** Stops the comparison, which then throws WorkInterruptedError. */
   readonly signal?: AbortSignal | undefined;
   /** Steps done and in all, over all engines. */
   readonly onProgress?: ((done: number, total: number) => void) | undefined;
 }
 
-const fields: readonly (keyof CompareOptions)[] = ["chunk", "sequences", "signal", "onProgress"];
+const fields: readonly (keyof CompareOptions)[] = ["chunk", "sequences", "stepMs", "signal", "onProgress"];
 
 /** What a comparison found. */
 export interface Comparison {
@@ -50,7 +53,7 @@ const chunkBytes = 64 * 2 ** 20;
 const batchBytes = 2 ** 30;
 
 /**
- * Runs T x I inputs through one reservoir on several engines and compares all states with those of the first. Each engine keeps its own state from
+ * Runs T x I inputs, or a spike pattern, through one reservoir on several engines and compares all states with those of the first. Each engine keeps its own state from
  * start to end, so a difference in one step is carried on as it would be in a run: `divergence` shows what becomes of it.
  *
  * Behind an engine's name ":fast" or ":portable" sets the arithmetic for it alone, whatever the description says.
@@ -62,7 +65,7 @@ const batchBytes = 2 ** 30;
  */
 export async function compare(
   source: AnyReservoirOptions | EngineModel,
-  inputs: MatrixLike,
+  inputs: MatrixLike | SpikePattern,
   engines: readonly string[],
   options: CompareOptions = {},
 ): Promise<Comparison> {
@@ -74,7 +77,11 @@ export async function compare(
   const runs: TimedRun[] = [];
   try {
     const model = await modelOf(source, asked[0]!.engine);
-    const series = anySeries(inputs, "inputs", model.precision);
+    const { stepMs } = options;
+    if (stepMs !== undefined && !(inputs instanceof SpikePattern))
+      throw new DataError(`stepMs is ${stepMs}; it goes with a spike pattern, and the inputs are a series`);
+    const given = inputs instanceof SpikePattern ? patternInputs({ model }, inputs, { stepMs }) : inputs;
+    const series = anySeries(given, "inputs", model.precision);
     const sequences = sequencesOf(series.rows, model, asked, options);
     for (const each of asked) runs.push(await TimedRun.open(model, each));
     const steps = Math.floor(series.rows / sequences);

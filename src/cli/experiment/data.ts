@@ -8,7 +8,7 @@ import { UsageError } from "../exit.js";
 import type { Experiment, FileData, GeneratedData } from "./description.js";
 import { resolveDataPath } from "./paths.js";
 import { rowsAhead } from "./prepare.js";
-import { loadSounds } from "./sounds.js";
+import { loadPatterns, loadSeriesFolder, loadSounds, loadSpikes } from "./cases.js";
 
 /** One series, T x D, to be predicted from its own past. */
 export interface SeriesData {
@@ -61,7 +61,13 @@ export async function loadData(experiment: Experiment, path: string, seed: Seed)
       ? generate(experiment, data, data.redraw ? seed : undefined)
       : "sounds" in data
         ? await loadSounds(data, path)
-        : await loadFiles(data, path);
+        : "cases" in data
+          ? await loadSeriesFolder(data, path)
+          : "spikes" in data
+            ? await loadSpikes(data, path, experiment.reservoir)
+            : "patterns" in data
+              ? loadPatterns(data, experiment.reservoir)
+              : await loadFiles(data, path);
   checkKind(experiment, loaded);
   return loaded;
 }
@@ -253,7 +259,7 @@ function checkKind({ task, data }: Experiment, { kind }: ExperimentData): void {
       task.type,
       kind === "cases"
         ? '"classify" or "detect" for cases with classes'
-        : `"predict" or "forecast" for a series; ${task.type} takes a .ts file, or sounds`,
+        : `"predict" or "forecast" for a series; ${task.type} takes cases: a .ts file, sounds, cases, spikes or patterns`,
     );
   }
   if (task.type === "forecast" && kind === "driven") {

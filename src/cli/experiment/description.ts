@@ -4,6 +4,7 @@ import type { ClassifierSettings } from "../../model/index.js";
 
 import type { LeastMeanSquaresOptions, RecursiveLeastSquaresOptions, RidgeOptions, SoftmaxOptions } from "../../readout/index.js";
 import type { AnyReservoirOptions, Seed } from "../../reservoir/index.js";
+import type { PatternType } from "../../spikes/index.js";
 
 /** A generated series: one of the benchmark tasks. */
 export interface GeneratedData {
@@ -39,16 +40,55 @@ export interface FileData {
   readonly missing: "error" | "interpolate" | "previous" | "drop";
 }
 
-/** A folder of recordings: WAV files whose names tell their classes. */
-export interface SoundData {
-  readonly sounds: string;
+/** Files of a folder whose names tell their classes. */
+export interface NamedFiles {
   /** How a file's name tells its class and more, such as "{label}_{group}_{index}". */
   readonly names: string;
-  /** The recordings that test, by what their names tell: `{index: [0, 1, 2]}`. Left out, `split` chooses them. */
+  /** The files that test, by what their names tell: `{index: [0, 1, 2]}`. Left out, `split` chooses them. */
   readonly test?: Readonly<Record<string, readonly (string | number)[]>> | undefined;
 }
 
-export type DataDescription = GeneratedData | FileData | SoundData;
+/** A folder of recordings: WAV files. */
+export interface SoundData extends NamedFiles {
+  readonly sounds: string;
+}
+
+/** A folder of series: CSV or NPY files, one case each. */
+export interface SeriesFolderData extends NamedFiles {
+  readonly cases: string;
+}
+
+/** How spike patterns become counts of spikes in bins. */
+export interface SpikeBins {
+  /** Width of a bin; default the liquid's time step, or 1 ms. */
+  readonly binMs?: number | undefined;
+}
+
+/** A folder of spike patterns, JSON, CSV or NPZ files, or an HDF5 file of event lists, which has the labels itself. */
+export interface SpikeData extends NamedFiles, SpikeBins {
+  readonly spikes: string;
+  /** Neurons and duration of each pattern, where the files do not say. */
+  readonly neuronCount?: number | undefined;
+  readonly durationMs?: number | undefined;
+}
+
+/** Spike patterns that are generated: `count` of each type, whose name is the class. */
+export interface PatternData extends SpikeBins {
+  readonly patterns: {
+    readonly types: readonly PatternName[];
+    readonly count: number;
+    readonly neuronCount?: number | undefined;
+    readonly durationMs?: number | undefined;
+    readonly rateHz?: number | undefined;
+    /** What the patterns are drawn from, beside their type and number. */
+    readonly seed: Seed;
+  };
+}
+
+/** A type of the detector, or "poisson": independent neurons. */
+export type PatternName = PatternType | "poisson";
+
+export type DataDescription = GeneratedData | FileData | SoundData | SeriesFolderData | SpikeData | PatternData;
 
 /** What turns a case into spikes, or a sound into levels by frequency ("cochleagram"). The other fields are the encoder's own. */
 export interface EncodeDescription {

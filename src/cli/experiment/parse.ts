@@ -9,9 +9,28 @@ import { knownSpikingFields, spikingReservoirSchema } from "../../spikes/liquid/
 import { tasks } from "../../tasks/index.js";
 import type { BaselineDescription, Experiment, MetricName, TaskDescription, TransformDescription } from "./description.js";
 import { typedFields } from "./overrides.js";
-import { common, fromFile, fromSounds, generated, metricNames, readouts, taskSchemas } from "./schema.js";
+import {
+  common,
+  fromCases,
+  fromFile,
+  fromPatterns,
+  fromSounds,
+  fromSpikes,
+  generated,
+  metricNames,
+  readouts,
+  taskSchemas,
+} from "./schema.js";
 
-const dataTakes = "an object with task (a generated series), file or sounds";
+const dataSchemas: Readonly<Record<string, z.ZodType>> = {
+  task: generated,
+  file: fromFile,
+  sounds: fromSounds,
+  cases: fromCases,
+  spikes: fromSpikes,
+  patterns: fromPatterns,
+};
+const dataTakes = "an object with task (a generated series), file, sounds, cases, spikes or patterns (generated ones)";
 const readoutTakes = `one of ${Object.keys(readouts).join(", ")}, or an object whose "type" is one of them`;
 const taskTakes = `predict, classify or detect, or an object whose "type" is predict, forecast, classify or detect`;
 
@@ -93,9 +112,13 @@ function complete({ seed, seeds, washout, metrics, ...parsed }: Parsed, source: 
   if (takesCases && transforms.some((each) => each !== "standardise")) {
     throw new ConfigError("transforms", transforms, `only standardise for ${task.type}`);
   }
+  const hasSpikes = "spikes" in data || "patterns" in data;
+  if (rest.encode && hasSpikes) throw new ConfigError("encode", rest.encode, "nothing for spike patterns, which are spikes already");
   if (rest.encode && !takesCases) throw new ConfigError("encode", rest.encode, `nothing for ${task.type}; it is for classify and detect`);
   if (rest.encode && transforms.length > 0)
     throw new ConfigError("transforms", transforms, "none where encode turns the cases into spikes");
+  if (hasSpikes && isSpiking(described) && "timeStep" in described && data.binMs !== undefined && data.binMs !== described.timeStep)
+    throw new ConfigError("data.binMs", data.binMs, `${described.timeStep} ms, the liquid's timeStep, or nothing`);
   const reservoir = reservoirFor(task, described);
   if (task.type === "detect" && task.types && !isSpiking(reservoir))
     throw new ConfigError("task.types", true, "false for a rate reservoir, whose neurons fire no spikes");
@@ -163,9 +186,9 @@ function defaultMetrics(task: TaskDescription): readonly MetricName[] {
 }
 
 function dataSchema(data: unknown): z.ZodType {
-  const given = isObject(data) ? ["task", "file", "sounds"].filter((field) => field in data) : [];
+  const given = isObject(data) ? Object.keys(dataSchemas).filter((field) => field in data) : [];
   if (given.length !== 1) throw new ConfigError("data", data, given.length > 1 ? `${given.join(" or ")}, not both` : dataTakes);
-  return given[0] === "task" ? generated : given[0] === "file" ? fromFile : fromSounds;
+  return dataSchemas[given[0]!]!;
 }
 
 /** The schema of the kind of reservoir that is described, and its fields. @throws ConfigError for a kind that there is not */

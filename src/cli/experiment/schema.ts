@@ -1,7 +1,7 @@
 // What the fields of an experiment file take, one by one. How they go together is checked in parse.ts.
 import * as z from "zod";
 import { flag, number, oneOf, reservoirSchema, whole } from "../../reservoir/config-schema.js";
-import { encoderNames } from "../../spikes/index.js";
+import { encoderNames, patternTypes } from "../../spikes/index.js";
 import { spikingReservoirSchema } from "../../spikes/liquid/schema.js";
 import { tasks } from "../../tasks/index.js";
 import type { MetricName, TaskDescription } from "./description.js";
@@ -48,15 +48,63 @@ export const fromFile = z.strictObject({
 });
 
 const namePart = z.array(z.union([z.string(), z.number()]), { error: "a list of texts or numbers" }).min(1, { error: "at least one" });
-export const fromSounds = z.strictObject({
-  sounds: text("the path of a folder").describe("A folder of WAV files: a path as for file."),
+const named = {
   names: text("a pattern such as {label}_{group}_{index}")
     .default("{label}_{group}_{index}")
-    .describe("How a file's name, without .wav, tells its class (label) and more."),
+    .describe("How a file's name, without its ending, tells its class (label) and more."),
   test: z
     .record(z.string(), namePart, { error: "an object such as {index: [0, 1, 2]}" })
     .optional()
-    .describe("The recordings that test, by what their names tell, such as {index: [0, 1, 2]}; left out, split chooses them."),
+    .describe("The files that test, by what their names tell, such as {index: [0, 1, 2]}; left out, split chooses them."),
+};
+const neurons = atLeast(1).optional();
+const duration = positive("ms above 0").optional();
+const bins = {
+  binMs: positive("ms above 0")
+    .optional()
+    .describe("Width of a bin in which spikes are counted; left out, the liquid's time step, or 1 ms."),
+};
+
+export const fromSounds = z.strictObject({
+  sounds: text("the path of a folder").describe("A folder of WAV files: a path as for file."),
+  ...named,
+});
+
+export const fromCases = z.strictObject({
+  cases: text("the path of a folder").describe("A folder of CSV or NPY files, a case each, rows in time: a path as for file."),
+  ...named,
+});
+
+export const fromSpikes = z.strictObject({
+  spikes: text("the path of a folder or of an HDF5 file").describe(
+    "A folder of spike patterns, a JSON, CSV or NPZ file each, or one HDF5 file of event lists with labels: a path as for file.",
+  ),
+  ...named,
+  ...bins,
+  neuronCount: neurons.describe("Neurons of each pattern, if the files do not say."),
+  durationMs: duration.describe("How long each pattern lasts in ms, if the files do not say."),
+});
+
+export const fromPatterns = z.strictObject({
+  patterns: z
+    .strictObject(
+      {
+        types: z
+          .array(oneOf([...patternTypes, "poisson"]), { error: "a list of types" })
+          .min(2, { error: "at least two types" })
+          .describe("The types to generate, which are the classes; poisson is independent neurons."),
+        count: number("a whole number from 2 to 10,000", (value) => Number.isInteger(value) && value >= 2 && value <= 10_000).describe(
+          "Patterns of each type.",
+        ),
+        neuronCount: neurons.describe("Neurons of a pattern; left out, 50."),
+        durationMs: duration.describe("How long a pattern lasts in ms; left out, 1000."),
+        rateHz: positive("Hz above 0").optional().describe("Mean rate of a neuron in Hz; left out, 20."),
+        seed: seed.default(1).describe("What the patterns are drawn from."),
+      },
+      { error: "an object with types and count" },
+    )
+    .describe("Spike patterns that are generated, each type a class."),
+  ...bins,
 });
 
 const encode = z.looseObject(
@@ -234,7 +282,7 @@ export const common = {
 /** The schema of every experiment there can be, for editors. */
 export const experimentSchema = z.strictObject({
   ...common,
-  data: z.union([generated, fromFile, fromSounds]).describe("Where the series comes from."),
+  data: z.union([generated, fromFile, fromSounds, fromCases, fromSpikes, fromPatterns]).describe("Where the series comes from."),
   readout: z
     .union([
       oneOf(["ridge", "softmax", "rls", "lms"]),

@@ -34,13 +34,17 @@ export interface ProcessOptions extends InputOptions, WorkOptions {
  * spikes from t to t + 1 steps; one at the very end belongs to the last row.
  * @throws SpikeError where the pattern has another number of neurons than the reservoir has inputs
  */
-export function patternInputs(reservoir: AnyReservoirComputer, pattern: SpikePattern, options: InputOptions = {}): Matrix<Float32Array> {
+export function patternInputs(
+  reservoir: Pick<AnyReservoirComputer, "model">,
+  pattern: SpikePattern,
+  options: InputOptions = {},
+): Matrix<Float32Array> {
   checkPattern(pattern);
   return binSpikes(pattern, { binMs: stepFor(reservoir, pattern, options), values: pattern.amplitudes ? "amplitudes" : "counts" });
 }
 
 /** Length of a step in ms. @throws SpikeError for what does not go with the reservoir */
-function stepFor({ model }: AnyReservoirComputer, pattern: { readonly neuronCount: number }, options: InputOptions): number {
+function stepFor({ model }: Pick<AnyReservoirComputer, "model">, pattern: { readonly neuronCount: number }, options: InputOptions): number {
   checkFields(options, ["stepMs"] satisfies (keyof InputOptions)[]);
   const { stepMs } = options;
   if (pattern.neuronCount !== model.inputSize) {

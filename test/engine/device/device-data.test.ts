@@ -22,7 +22,6 @@ import { binPatternsOnDevice, DeviceSpikePattern, DeviceSpikePatterns, DeviceTem
 import { binSpikes, jitterPattern, LiquidStateMachine, PatternTemplates, poissonPattern } from "../../../src/spikes/index.js";
 import { openTestDevice } from "../../gpu/device/device.js";
 import { model, randomMatrix } from "../contract.js";
-import { name } from "./engines.js";
 
 const context = openTestDevice();
 afterAll(() => context.dispose());
@@ -260,7 +259,7 @@ describe("a chain from spikes to classes", () => {
     await using there = await Classifier.fit(bins.sequences, labels, { ...settings, context });
     const host = patterns.map((pattern) => binSpikes(pattern, { binMs: 1 }));
     expect(await there.predictProba(bins.sequences)).toEqual(await here.predictProba(host));
-    expect(there.predictedOn).toEqual([name]);
+    expect(there.predictedOn).toEqual([contextEngine(context).name]);
     expect(await there.score(bins.sequences, labels)).toBe(1);
 
     const [computer, onHost] = [there.computers[0]!, here.computers[0]!];
