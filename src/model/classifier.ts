@@ -40,6 +40,8 @@ interface Fitted {
   readonly classes: readonly Label[];
   readonly scale: Standardisation;
   readonly readouts: readonly TrainedReadout[];
+  /** Time from row to row of the sequences that it was trained on, if they were on a device and had one. */
+  readonly stepMs?: number | undefined;
 }
 
 /**
@@ -122,7 +124,7 @@ export class Classifier implements AsyncDisposable {
       warnWhereSaturated(computer.model, seen.share);
       readouts.push(trainClassReadout(features, numbers, classes.length, settings));
     }
-    this.#trained = { classes, scale, readouts };
+    this.#trained = { classes, scale, readouts, stepMs: stepOf(checked) };
     this.#predictedOn = undefined;
     return this;
   }
@@ -255,14 +257,25 @@ export class Classifier implements AsyncDisposable {
 
   async #memberShares(sequences: readonly SequenceLike[], work: WorkOptions) {
     checkFields(work, workFields);
-    const { classes, scale, readouts } = this.#fitted();
-    const inputs = scaled(scale, checkedSequences(sequences, this.settings, scale.mean.length));
+    const { classes, scale, readouts, stepMs } = this.#fitted();
+    const checked = checkedSequences(sequences, this.settings, scale.mean.length);
+    const given = stepOf(checked);
+    if (stepMs !== undefined && given !== undefined && given !== stepMs)
+      throw new DataError(
+        `sequences have rows of ${given} ms and the classifier was trained on rows of ${stepMs} ms; take the same step length`,
+      );
+    const inputs = scaled(scale, checked);
     const placed: PlacedShares[] = [];
     for (const [m, readout] of readouts.entries())
       placed.push(await classify(this.#members[m]!, readout, inputs, this.settings, shareOf(work, m, readouts.length)));
     this.#predictedOn = placed.map(({ computedOn }) => computedOn);
     return { classes, shares: placed.map(({ shares }) => shares) };
   }
+}
+
+/** Time from row to row of sequences on a device; the reservoir refuses several that differ. */
+function stepOf(sequences: readonly (Matrix | DeviceMatrix)[]): number | undefined {
+  return sequences.find((one): one is DeviceMatrix => one instanceof DeviceMatrix && one.stepMs !== undefined)?.stepMs;
 }
 
 /** z-scores of sequences on the host; those on a device are taken as they are, and have none (checkedSequences). */

@@ -4,7 +4,8 @@ import { type AnyReservoirOptions, DataError, type EngineModel, formatBytes, Res
 import { anySeries, checkWhole } from "../../reservoir/inputs.js";
 import { checkFields } from "../../reservoir/validate.js";
 import { WorkPacer } from "../../reservoir/work.js";
-import { patternInputs, SpikePattern } from "../../spikes/index.js";
+import { patternInputs } from "../../spikes/liquid/inputs.js";
+import { SpikePattern } from "../../spikes/pattern/pattern.js";
 import { checkSource } from "../source.js";
 import { DifferenceMeter, type TrajectoryDifference } from "./difference.js";
 import { arithmeticOf, type ComparedEngine, type ComparedRun, comparedEngine, TimedRun } from "./run.js";

@@ -2,10 +2,9 @@
 export { coordinates, gridPoints, gridSides, type GridSides } from "./grid.js";
 export { type LearntLiquid, type LiquidLearningOptions, learnSpikeTiming } from "./learn.js";
 export { type LiquidOptions, LiquidStateMachine } from "./liquid-state-machine.js";
+export { type InputOptions, patternInputs } from "./inputs.js";
 export {
   firedNeurons,
-  type InputOptions,
-  patternInputs,
   processPattern,
   processPatterns,
   type ProcessOptions,

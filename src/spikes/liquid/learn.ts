@@ -4,7 +4,8 @@ import { ReservoirComputer, type SpikingModel, type WorkOptions } from "../../re
 import { checkPositive } from "../errors.js";
 import { checkPatterns, type SpikePattern } from "../pattern/pattern.js";
 import { type SpikeTimingOptions, SpikeTimingPlasticity } from "../plasticity/spike-timing.js";
-import { firedSteps, patternInputs } from "./process.js";
+import { patternInputs } from "./inputs.js";
+import { firedSteps } from "./process.js";
 import { synapticWeights, withSynapticWeights } from "./weights.js";
 
 /** The rule's options, and how it meets the liquid. */

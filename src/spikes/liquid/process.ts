@@ -12,14 +12,8 @@ import {
 import { checkFields } from "../../reservoir/validate.js";
 import { checkOneOf, SpikeError } from "../errors.js";
 import { DeviceSpikePattern, DeviceSpikePatterns } from "../gpu/device-pattern.js";
-import { binSpikes } from "../pattern/binning.js";
-import { checkPattern, checkPatterns, SpikePattern } from "../pattern/pattern.js";
-
-/** How patterns become inputs. */
-export interface InputOptions {
-  /** Length of a step in ms; a spiking reservoir's is its own `timeStep`, a rate reservoir's must be given. */
-  readonly stepMs?: number | undefined;
-}
+import { checkPatterns, SpikePattern } from "../pattern/pattern.js";
+import { type InputOptions, patternInputs, stepFor } from "./inputs.js";
 
 /** How patterns become inputs, and which state is kept of each. */
 export interface ProcessOptions extends InputOptions, WorkOptions {
@@ -27,35 +21,6 @@ export interface ProcessOptions extends InputOptions, WorkOptions {
   readonly state?: "last" | "mean" | undefined;
   /** "host" (default), or "device": the last states stay in the memory of the reservoir's device, B x N, and a DeviceMatrix is returned. */
   readonly keep?: "host" | "device" | undefined;
-}
-
-/**
- * A pattern as T x I inputs, one row a step: the number of spikes of each neuron, or the sum of their amplitudes where it has some. Row t holds the
- * spikes from t to t + 1 steps; one at the very end belongs to the last row.
- * @throws SpikeError where the pattern has another number of neurons than the reservoir has inputs
- */
-export function patternInputs(
-  reservoir: Pick<AnyReservoirComputer, "model">,
-  pattern: SpikePattern,
-  options: InputOptions = {},
-): Matrix<Float32Array> {
-  checkPattern(pattern);
-  return binSpikes(pattern, { binMs: stepFor(reservoir, pattern, options), values: pattern.amplitudes ? "amplitudes" : "counts" });
-}
-
-/** Length of a step in ms. @throws SpikeError for what does not go with the reservoir */
-function stepFor({ model }: Pick<AnyReservoirComputer, "model">, pattern: { readonly neuronCount: number }, options: InputOptions): number {
-  checkFields(options, ["stepMs"] satisfies (keyof InputOptions)[]);
-  const { stepMs } = options;
-  if (pattern.neuronCount !== model.inputSize) {
-    throw new SpikeError("the number of neurons of the pattern", pattern.neuronCount, `${model.inputSize}, the reservoir's inputSize`);
-  }
-  const own = model.kind === "spiking" ? model.config.timeStep : undefined;
-  if (own !== undefined && stepMs !== undefined && stepMs !== own)
-    throw new SpikeError("stepMs", stepMs, `${own} ms, the reservoir's timeStep, or nothing`);
-  const binMs = own ?? stepMs;
-  if (binMs === undefined) throw new SpikeError("stepMs", stepMs, "the length of a step in ms, since a rate reservoir has none of its own");
-  return binMs;
 }
 
 /** As `patternInputs`, of patterns in the memory of the reservoir's device, which the inputs stay in. */

@@ -261,6 +261,10 @@ describe("a chain from spikes to classes", () => {
     expect(await there.predictProba(bins.sequences)).toEqual(await here.predictProba(host));
     expect(there.predictedOn).toEqual([contextEngine(context).name]);
     expect(await there.score(bins.sequences, labels)).toBe(1);
+    using wide = await binPatternsOnDevice(context, spikes, { binMs: 2 });
+    await expect(there.predict(wide.sequences)).rejects.toThrow(
+      "sequences have rows of 2 ms and the classifier was trained on rows of 1 ms",
+    );
 
     const [computer, onHost] = [there.computers[0]!, here.computers[0]!];
     const last = Matrix.from(

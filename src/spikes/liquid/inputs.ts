@@ -1,0 +1,46 @@
+// Spike patterns as the inputs of a reservoir: spikes counted in its steps. It runs nothing.
+import type { Matrix } from "../../numerics/index.js";
+import type { AnyReservoirComputer } from "../../reservoir/index.js";
+import { checkFields } from "../../reservoir/validate.js";
+import { SpikeError } from "../errors.js";
+import { binSpikes } from "../pattern/binning.js";
+import { checkPattern, type SpikePattern } from "../pattern/pattern.js";
+
+/** How patterns become inputs. */
+export interface InputOptions {
+  /** Length of a step in ms; a spiking reservoir's is its own `timeStep`, a rate reservoir's must be given. */
+  readonly stepMs?: number | undefined;
+}
+
+/**
+ * A pattern as T x I inputs, one row a step: the number of spikes of each neuron, or the sum of their amplitudes where it has some. Row t holds the
+ * spikes from t to t + 1 steps; one at the very end belongs to the last row.
+ * @throws SpikeError where the pattern has another number of neurons than the reservoir has inputs
+ */
+export function patternInputs(
+  reservoir: Pick<AnyReservoirComputer, "model">,
+  pattern: SpikePattern,
+  options: InputOptions = {},
+): Matrix<Float32Array> {
+  checkPattern(pattern);
+  return binSpikes(pattern, { binMs: stepFor(reservoir, pattern, options), values: pattern.amplitudes ? "amplitudes" : "counts" });
+}
+
+/** Length of a step in ms. @throws SpikeError for what does not go with the reservoir */
+export function stepFor(
+  { model }: Pick<AnyReservoirComputer, "model">,
+  pattern: { readonly neuronCount: number },
+  options: InputOptions,
+): number {
+  checkFields(options, ["stepMs"] satisfies (keyof InputOptions)[]);
+  const { stepMs } = options;
+  if (pattern.neuronCount !== model.inputSize) {
+    throw new SpikeError("the number of neurons of the pattern", pattern.neuronCount, `${model.inputSize}, the reservoir's inputSize`);
+  }
+  const own = model.kind === "spiking" ? model.config.timeStep : undefined;
+  if (own !== undefined && stepMs !== undefined && stepMs !== own)
+    throw new SpikeError("stepMs", stepMs, `${own} ms, the reservoir's timeStep, or nothing`);
+  const binMs = own ?? stepMs;
+  if (binMs === undefined) throw new SpikeError("stepMs", stepMs, "the length of a step in ms, since a rate reservoir has none of its own");
+  return binMs;
+}
