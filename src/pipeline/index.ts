@@ -7,6 +7,7 @@ export {
   readSpikeFolder,
   readUeaFolder,
   readWavFolder,
+  type SeriesFolder,
   type SoundFolder,
   type SoundFolderOptions,
   type SpikeFolder,
