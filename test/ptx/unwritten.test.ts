@@ -57,6 +57,10 @@ describe("what nothing wrote is told if it", () => {
       "is carried round a loop",
       `mov.u32 %w, 0; mov.u32 %x, 0; again: ${load} add.u32 %w, %w, %v; add.u32 %x, %x, 1; setp.lt.u32 %c, %x, 3; @%c bra again; st.global.u32 [%a], %w;`,
     ],
+    [
+      "is kept by lanes while others go round a loop that has no use for it",
+      `mov.u32 %x, 0; @%low bra others; ${load} bra store; others: add.u32 %x, %x, 1; setp.lt.u32 %c, %x, 99; @%c bra others; mov.u32 %v, 0; store: st.global.u32 [%a], %v;`,
+    ],
     ["is of local memory", "ld.local.u32 %v, [own+4]; st.global.u32 [%a], %v;"],
   ])("%s", (_, body) => {
     const error = simulationError(kernel(body));

@@ -121,6 +121,18 @@ add("selp", (m, t) => `selp${m}.${t} ${reg(t, 1)}, ${reg(t, 2)}, ${reg(t, 3)}, %
 for (const of of ["s32", "f32"])
   add(`slct ${of}`, (m, t) => `slct${m}.${t}.${of} ${reg(t, 1)}, ${reg(t, 2)}, ${reg(t, 3)}, %r4;`, ["ftz", "sat"], 1);
 add("mov", same("mov", 2), ["sat"], 1);
+const wished = ["64", "%r2", "%d2", "0"].flatMap((size) => ["", ", 16", ", 3", ", 0", ", %r3"].map((alignment) => size + alignment));
+for (const t of ["u32", "u64", "b64", "s64"]) {
+  add(
+    `alloca.${t}`,
+    (_, form) => `alloca.${t} ${form};`,
+    [],
+    0,
+    wished.flatMap((size) => [`%r1, ${size}`, `%d1, ${size}`, `_, ${size}`]),
+  );
+  for (const op of ["stacksave", "stackrestore"])
+    add(`${op}.${t}`, (m, form) => `${op}${m}.${t} ${form};`, ["local"], 1, ["%r1", "%d1", "0", "_", "%d1, %d2"]);
+}
 for (const op of ["add", "sub", "mul", "fma"])
   add(`${op} of pairs below sm_100`, (m) => `${op}${m}.f32x2 %d1, %d2, %d3${op === "fma" ? ", %d4" : ""};`, ["rn", "ftz"], 2, ["f32x2"]);
 const sizes = { b: "%b", h: "%h", r: "%r", d: "%d", f: "%f" };

@@ -121,3 +121,13 @@ extern "C" __global__ void lambdas(const int* x, long long* y, int n, int bug) {
     atomicMax((long long*)total + 1, square);
   });
 }
+
+// As much of the stack as each thread asks for. bug 1: the last word of one is not written.
+extern "C" __global__ void stacked(const int* x, int* y, int bug) {
+  int t = threadIdx.x, n = x[t];
+  int* kept = (int*)alloca(n * sizeof(int));
+  for (int k = 0; k < n - (bug == 1 && t == 5); k++) kept[k] = t + k;
+  int sum = 0;
+  for (int k = 0; k < n; k++) sum += kept[n - 1 - k] * (k + 1);  // bug stacked: uninitialised
+  y[t] = sum;
+}

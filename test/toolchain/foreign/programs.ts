@@ -579,6 +579,16 @@ const language: Program[] = [
     },
   },
   {
+    kernel: "stacked",
+    shape: { grid: 1, block: 32 },
+    run(bug) {
+      const x = integers(32, (k) => 1 + ((7 * k) % 40));
+      const y = new Int32Array(32);
+      const check = () => expect([...y]).toEqual(range(32, (t) => sum(range(x[t]!, (k) => (t + x[t]! - 1 - k) * (k + 1)))));
+      return { args: [input(x), output(y), bug], check };
+    },
+  },
+  {
     kernel: "messages",
     shape: { grid: 1, block: 32 },
     run(bug) {

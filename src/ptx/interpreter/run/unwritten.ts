@@ -59,7 +59,13 @@ export class UnwrittenValues {
       for (let lane = 0; lane < 32; lane++) if ((mask >>> lane) & 1) step.follow(lane);
     }
     // A shuffle is done after this.
-    if (segment.collective === undefined) for (const index of held.keys()) if (!segment.alive(index)) held.delete(index);
+    if (segment.collective === undefined)
+      for (const [index, values] of held) {
+        if (segment.alive(index)) continue;
+        // Lanes that are elsewhere may need it still.
+        for (let lane = 0; lane < 32; lane++) if ((mask >>> lane) & 1) values[lane] = undefined;
+        if (values.every((value) => value === undefined)) held.delete(index);
+      }
     frame.unwritten = held.size === 0 ? undefined : held;
   }
 
