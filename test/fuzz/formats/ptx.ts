@@ -33,9 +33,19 @@ red.relaxed.gpu.global.max.s32 [%d0+4], %r6;\nld.acquire.gpu.global.b32 %r7, [%d
 ldmatrix.sync.aligned.m8n8.x2.shared.b16 {%r3, %r4}, [%r2];\nmma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%f0,%f1,%f2,%f3}, {%r3,%r4}, {%r5}, {%f0,%f1,%f2,%f3};
 wmma.load.a.sync.aligned.row.m16n16k8.shared.tf32 {%r6,%r7,%r8,%r9}, [%r2], 8;\nmbarrier.init.shared.b64 [tile+512], 1;\nmbarrier.arrive.shared.b64 %d2, [tile+512];
 mbarrier.test_wait.shared.b64 %p0, [tile+512], %d2;\nmovmatrix.sync.aligned.m8n8.trans.b16 %r10, %r3;\nnanosleep.u32 20;\nst.global.f32 [%d1], %f0;`,
+  video: `vabsdiff4.u32.u32.u32.add %r2, %r1, %r0, %r0;\nvadd.s32.u32.s32.sat %r3, %r1.b1, %r2.h0;\nvsub.u32.s32.u32.sat.min %r4, %r3, %r2.b3, %r1;\nvshl.u32.u32.u32.clamp %r5.h1, %r4, %r1.b0, %r2;
+vmad.s32.s32.u32.sat.shr7 %r6, %r5.b2, -%r4.h1, %r3;\nvset2.u32.s32.le.add %r7.h10, %r6.h31, %r5, %r4;\nvavrg4.u32.s32.u32.sat %r8.b20, %r7.b7310, %r6, %r5;\nvset.s32.u32.gt.max %r9, %r8, %r7, %r6;\nst.global.u32 [%d1], %r9;`,
+  stack: `.global .align 4 .u32 kept;\nmov.u64 %d2, 16;\nalloca.u64 %d3, %d2, 8;\nst.local.u32 [%d3+4], %r1;\nstacksave.u64 %d4;\nalloca.u64 %d5, %d2;\nst.local.v2.u32 [%d5], {%r1, %r0};\nstackrestore.u64 %d4;
+ld.local.u32 %r2, [%d3+4];\ncall (%r3), summed, (%r2, 5);\ncall (_), summed, (%r3, %r1);\n.reg .v2 .b32 %v;\nmov.v2.b32 %v, {%r3, %r2};\nmov.b32 %r4, %v.y;\nst.global.u32 [kept], 7;\nst.global.u32 [%d1], %r4;`,
+  bytes: `cvt.rn.satfinite.e4m3x2.f32 %h0, 1.5, -2.5;\ncvt.rn.relu.f16x2.e5m2x2 %r2, %h0;\ncvt.rn.satfinite.e5m2x2.f16x2 %h1, %r2;\nmov.b32 %r3, {%h0, %h1};
+mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e5m2.f32 {%f0,%f1,%f2,%f3}, {%r3,%r3,%r2,%r3}, {%r2,%r3}, {%f0,%f1,%f2,%f3};
+mma.sync.aligned.m8n8k32.row.col.satfinite.s32.s4.u4.s32 {%r4,%r5}, {%r3}, {%r2}, {%r4,%r5};\nmma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.xor.popc {%r6,%r7}, {%r3}, {%r2}, {%r4,%r5};\nst.global.f32 [%d1], %f0;`,
   printing: `.local .align 8 .b8 values[16];\nst.local.f64 [values], 0d3FF8000000000000;\nst.local.s32 [values+8], -5;\nmov.u64 %d2, text;\ncvta.global.u64 %d2, %d2;\nmov.u64 %d3, values;
 cvta.local.u64 %d3, %d3;\n{\n.param .b64 a;\n.param .b64 b;\n.param .b32 r;\nst.param.b64 [a], %d2;\nst.param.b64 [b], %d3;\ncall (r), vprintf, (a, b);\n}`,
 };
+
+/** For a later target. */
+const pairs = `mov.b64 %d2, {%r1, %r0};\nadd.rn.ftz.f32x2 %d3, %d2, %d2;\nmul.rz.f32x2 %d4, %d3, %d2;\nfma.rn.f32x2 %d5, %d4, %d3, %d2;\nst.global.b64 [%d0], %d5;`;
 
 const kernel = (name: string, body: string): string =>
   `.visible .entry ${name}(.param .u64 x, .param .u32 n)\n{\n${registers}\n${begin}\n${body}\nret;\n}\n`;
@@ -47,6 +57,7 @@ const declarations = `.extern .func (.param .b32 r) vprintf (.param .b64 a, .par
 .file 1 "a.cu"
 .func (.param .b32 out) twice(.param .b32 in)
 {\n.reg .b32 %r<3>;\n.loc 1 7 3\nld.param.b32 %r0, [in];\nshl.b32 %r1, %r0, 1;\nst.param.b32 [out], %r1;\nret;\n}
+.func (.reg .b32 sum) summed(.reg .b32 a, .reg .b32 b) { add.s32 sum, a, b; ret; }
 `.replace("(1+2)*1.0", "1.0*3.0");
 
 function built(): string {
@@ -79,9 +90,10 @@ function parts(line: string): { guard: string; opcode: string; modifiers: string
   };
 }
 
-const known = [...Object.values(bodies).flatMap((body) => body.split("\n")), ...single.flatMap((code) => code.split("\n"))].flatMap(
-  (line) => parts(line) ?? [],
-);
+const known = [
+  ...[...Object.values(bodies), pairs].flatMap((body) => body.split("\n")),
+  ...single.flatMap((code) => code.split("\n")),
+].flatMap((line) => parts(line) ?? []);
 const modifiers = [...new Set(known.flatMap((each) => each.modifiers))];
 const operands = [
   ...new Set(known.flatMap((each) => each.operands)),
@@ -160,6 +172,7 @@ function shuffled(input: Uint8Array, random: Random): Uint8Array {
 export default {
   corpus: () => [
     ...Object.entries(bodies).map(([name, body]) => bytesOf(head + declarations + kernel(name, body))),
+    bytesOf(head.replace("sm_90", "sm_100") + declarations + kernel("pairs", pairs)),
     bytesOf(built()),
     bytesOf(softmax({ dim: 40 }).ptx),
   ],
