@@ -18,6 +18,8 @@ async function lyingOffset(): Promise<Uint8Array> {
   return encodeModelFile(kind, content);
 }
 
+const failing = (name: string): string => `.version 7.0\n.target sm_70\n.address_size 64\n.visible .entry ${name}() { trap; ret; }`;
+
 const found: readonly [format: string, what: string, input: () => Uint8Array | Promise<Uint8Array>][] = [
   ["model", "a CSR offset beyond the values", lyingOffset],
   ["csv", "blank lines, which csv-parse makes an error of each", () => bytesOf(`a,b\n1,2\n${"\n".repeat(200_000)}3,4\n`)],
@@ -32,6 +34,7 @@ const found: readonly [format: string, what: string, input: () => Uint8Array | P
         `name: a\ndata:\n  task: narma\n  options:\n${many(10_000, (i) => `    k${i}: ${i}\n`)}reservoir: {size: 5}\ntask: predict\n`,
       ),
   ],
+  ["ptx", "a kernel that fails and has a name of 40,000 characters", () => bytesOf(failing("k".repeat(40_000)))],
   ["yaml", "10,000 anchors", () => bytesOf(many(10_000, (i) => `a${i}: &a${i} [1]\nb${i}: *a${i}\n`))],
   ["yaml", "aliases of aliases", () => bytesOf(`a0: &a0 [x]\n${many(30, (i) => `a${i + 1}: &a${i + 1} [${`*a${i}, `.repeat(10)}]\n`)}`)],
   ["yaml", "an alias within its own anchor", () => bytesOf("a: &a [*a]\n")],

@@ -5,6 +5,8 @@ import { visible } from "../../core/text.js";
 
 /** Characters of a message: the text it quotes may be of any length. */
 const mostMessage = 1000;
+/** Characters of a name in it. */
+const mostName = 300;
 
 /** PTX text that is not PTX. `line` and `column` count from 1 and point at `offending`. */
 export class PtxSyntaxError extends Error {
@@ -111,8 +113,8 @@ export class SimulationError extends Error {
   readonly site: SimulationSite;
 
   constructor(kind: SimulationErrorKind, what: string, site: SimulationSite) {
-    const place = `in ${site.kernel}, ${lineWords(site)} "${site.instruction}", block ${triple(site.block)}, thread ${triple(site.thread)}`;
-    super(visible(`${visible(what, mostMessage)}; ${place}`));
+    const place = `in ${visible(site.kernel, mostName)}, ${visible(lineWords(site), mostName)} "${visible(site.instruction, mostMessage)}"`;
+    super(`${visible(what, mostMessage)}; ${place}, block ${triple(site.block)}, thread ${triple(site.thread)}`);
     this.kind = kind;
     this.site = site;
   }
