@@ -49,13 +49,13 @@ function restoreClassNames(path) {
     );
 }
 
-/** Takes the indentation out of the shipped PTX, a twentieth of the package, and gives the files the hashes (scripts/build-kernels.mjs) that they then have. */
+/** Takes indentation and the blanks of lists out of the shipped PTX, a twentieth of the package, and gives the files the hashes (scripts/build-kernels.mjs) that they then have. */
 function compactPtx(folder) {
   for (const name of readdirSync(folder).filter((file) => file.endsWith(".json"))) {
     const described = JSON.parse(readFileSync(`${folder}/${name}`, "utf8"));
     for (const image of described.images) {
       const path = `${folder}/${image.file}`;
-      const text = readFileSync(path, "utf8").replace(/^\t+/gm, "").replaceAll(" \t", " ");
+      const text = readFileSync(path, "utf8").replace(/^\t+/gm, "").replaceAll(" \t", " ").replaceAll(", ", ",");
       writeFileSync(path, text);
       image.sha256 = createHash("sha256")
         .update(`${Buffer.byteLength(text)}:`)
