@@ -56,7 +56,7 @@ const there = await Classifier.fit(trainBins.sequences, labels.slice(0, trainCou
 
 const predictThere = async (given: readonly SpikePattern[] | DeviceSpikePatterns) => {
   using inputs = await binPatternsOnDevice(context, given, { binMs });
-  return there.predict(inputs.sequences);
+  return await there.predict(inputs.sequences);
 };
 const predicted = await predictThere(spikes);
 const right = predicted.filter((label, b) => label === labels[b]).length / patternCount;

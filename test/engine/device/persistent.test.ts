@@ -284,8 +284,9 @@ describe.skipIf(!onHardware && !compiler)("kernels that NVRTC compiles", () => {
     { plan: "grid", precision: "float32", rows: 3, held: 1, warps: 4, mixed: true, ...rest, weights: "bfloat16" },
   ];
   it.each(dense)("$plan, $precision, $rows rows a warp, $warps warps have the step function's bits", async (variant) => {
-    await holds(device, densePlan(fitDense(variant, 100, device.info)!, compiled), denseModel(100, variant.precision), [2, 1, 1]);
-    const quiet = denseModel(100, variant.precision, { noiseLevel: 0, feedback: undefined as never, activation: "relu" });
+    const more = { weightPrecision: variant.weights } as const;
+    await holds(device, densePlan(fitDense(variant, 100, device.info)!, compiled), denseModel(100, variant.precision, more), [2, 1, 1]);
+    const quiet = denseModel(100, variant.precision, { ...more, noiseLevel: 0, feedback: undefined as never, activation: "relu" });
     await holds(device, densePlan(fitDense(variant, 100, device.info)!, compiled), quiet, [2, 1]);
   });
 
