@@ -20,7 +20,7 @@ const tools = {
   racecheck: ["--racecheck-report", "all"],
   initcheck: [],
   // What the compiler tells of a module's barriers is too few for the tool, which then fails launches.
-  synccheck: ["--num-cuda-barriers", "512"],
+  synccheck: ["--num-cuda-barriers", "4096"],
 };
 
 /** Tests that cannot run under a tool: file, beginning of the name within its describe, reason. */

@@ -9,15 +9,15 @@ export function nearNames(name: string, candidates: readonly string[], limit = 3
   const wanted = name.toLowerCase();
   const stem = wanted.replace(/\.[^.]*$/, "");
   const bound = Math.max(2, Math.floor(wanted.length / 3));
-  const near: { candidate: string; distance: number }[] = [];
+  const near: { candidate: string; distance: number; begins: boolean }[] = [];
   for (const candidate of candidates) {
     const other = candidate.toLowerCase();
     const begins = stem.length >= 3 && other.startsWith(stem);
     if (!begins && Math.abs(other.length - wanted.length) > bound) continue;
     const distance = editDistance(wanted, other);
-    if (begins || (distance <= bound && distance < wanted.length)) near.push({ candidate, distance });
+    if (begins || (distance <= bound && distance < wanted.length)) near.push({ candidate, distance, begins });
   }
-  near.sort((a, b) => a.distance - b.distance || (a.candidate < b.candidate ? -1 : 1));
+  near.sort((a, b) => a.distance - b.distance || Number(b.begins) - Number(a.begins) || (a.candidate < b.candidate ? -1 : 1));
   return near.slice(0, limit).map(({ candidate }) => candidate);
 }
 

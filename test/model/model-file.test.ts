@@ -221,7 +221,7 @@ describe("a model file that cannot be used says why", () => {
     await reject(
       "reservoir",
       edit("reservoir", '"radiusMethod":"auto"', '"radiusMethod":"guess"'),
-      /radiusMethod is "guess"; it takes "auto", "dense", "krylov" or "circularLaw"/,
+      /radiusMethod is "guess"; it takes "auto", "dense", "krylov", "power" or "circularLaw"/,
     );
     await reject(
       "reservoir",
