@@ -1,5 +1,6 @@
-// A reservoir's step by its three kernels, in a program of one's own: captured into a graph, and held against the same kernels on the host. Then the spectral
-// radius by power iteration. It runs on the simulated device; with openDevice() it runs on the first GPU.
+// A reservoir's step by its three kernels, in a program of one's own: captured into a graph, and
+// held against the same kernels on the host. Then the spectral radius by power iteration. It runs
+// on the simulated device; with openDevice() it runs on the first GPU.
 import { HostNeuromorphicKernels, NeuromorphicKernels } from "spillway/engine/kernels";
 import { openDevice } from "spillway/gpu";
 import "spillway/sim";
@@ -29,7 +30,8 @@ const drive = kernels.matvecInput({ size, steps, ...given });
 const now = context.zeros("f32", size);
 const recurrent = context.zeros("f32", size);
 
-// Two launches a step, recorded once: what comes from outside is copied to the same place before each.
+// Two launches a step, recorded once: what comes from outside is copied to the same place before
+// each.
 const graph = kernels.stream.capture((stream) => {
   const { state } = there;
   const captured = kernels.on(stream);

@@ -49,7 +49,10 @@ function restoreClassNames(path) {
     );
 }
 
-/** Takes indentation and the blanks of lists out of the shipped PTX, a twentieth of the package, and gives the files the hashes (scripts/build-kernels.mjs) that they then have. */
+/**
+ * Takes indentation and the blanks of lists out of the shipped PTX, a twentieth of the package, and
+ * gives the files the hashes (scripts/build-kernels.mjs) that they then have.
+ */
 function compactPtx(folder) {
   for (const name of readdirSync(folder).filter((file) => file.endsWith(".json"))) {
     const described = JSON.parse(readFileSync(`${folder}/${name}`, "utf8"));

@@ -3,7 +3,10 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { describe, expect, it } from "vitest";
 
-/** Rooms and the rooms each may import, besides itself and `core`, which all may; "gpu types" is types of it alone. `engine` is the shared part of engines; `index.ts` composes and is free. */
+/**
+ * Rooms and the rooms each may import, besides itself and `core`, which all may; "gpu types" is
+ * types of it alone. `engine` is the shared part of engines; `index.ts` composes and is free.
+ */
 const allowed: Record<string, readonly string[]> = {
   core: [],
   numerics: [],

@@ -1,4 +1,5 @@
-// The kernel matvec_reservoir alone, launch after launch in one graph, beside a copy of the same bytes on the device.
+// The kernel matvec_reservoir alone, launch after launch in one graph, beside a copy of the same
+// bytes on the device.
 // Usage: npx tsx bench/gpu/matvec.ts [N...]
 import { NeuromorphicKernels } from "../../src/engine/kernels/index.js";
 import { type DeviceSlice, openDevice, type Stream } from "../../src/gpu/index.js";
@@ -8,7 +9,10 @@ const stream = context.stream();
 const [start, end] = [context.event(), context.event()];
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
 
-/** Median microseconds of one of `count` pieces of work in a graph, over ten launches after two that warm up. */
+/**
+ * Median microseconds of one of `count` pieces of work in a graph, over ten launches after two that
+ * warm up.
+ */
 function microseconds(count: number, work: (stream: Stream) => void): number {
   using graph = stream.capture((captured) => {
     for (let i = 0; i < count; i++) work(captured);

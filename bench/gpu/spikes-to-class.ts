@@ -1,5 +1,7 @@
-// From spikes to classes on a GPU: 10,000 patterns x 200 bins x 50 channels through a reservoir of 500 neurons, binned, run and classified where they lie, beside the
-// CPU engine, which is measured on a share of the patterns and scaled. About a minute. Usage: npx tsx bench/gpu/spikes-to-class.ts [--device sim --patterns 40]
+// From spikes to classes on a GPU: 10,000 patterns x 200 bins x 50 channels through a reservoir of
+// 500 neurons, binned, run and classified where they lie, beside the CPU engine, which is measured
+// on a share of the patterns and scaled. About a minute. Usage: npx tsx
+// bench/gpu/spikes-to-class.ts [--device sim --patterns 40]
 import { parseArgs } from "node:util";
 import "../../src/index.js";
 import { openDevice } from "../../src/gpu/index.js";

@@ -47,8 +47,9 @@ export interface EchoStateIndex {
  *
  *     index = mean over p and over t > transient of d_p(t).
  *
- * 0 (to rounding: some 1e-7 in float32, 1e-16 in float64) means that the states meet, which is the echo state property for this input; clearly above 0 it does not hold.
- * Leaky reservoirs forget slowly: give them a transient of several 1 / ((1 - spectralRadius) leakRate) steps.
+ * 0 (to rounding: some 1e-7 in float32, 1e-16 in float64) means that the states meet, which is the
+ * echo state property for this input; clearly above 0 it does not hold. Leaky reservoirs forget
+ * slowly: give them a transient of several 1 / ((1 - spectralRadius) leakRate) steps.
  *
  * Source: C. Gallicchio 2018, "Chasing the echo state property", arXiv 1811.10892 (the ESP index).
  * @throws ConfigError for options, DataError for inputs that do not fit; NonFiniteStateError where a run leaves the finite numbers

@@ -51,7 +51,10 @@ export interface MemoryCapacity {
   readonly total: number;
   /** Squared correlation on held-out rows for each delay, K + 1 values; `curve[k]` is delay k. */
   readonly curve: Float64Array;
-  /** Of the states: in float32 a linear reservoir shows less than it holds, as {@link memoryCapacity} says. */
+  /**
+   * Of the states: in float32 a linear reservoir shows less than it holds, as {@link
+   * memoryCapacity} says.
+   */
   readonly precision: Precision;
 }
 
@@ -67,9 +70,10 @@ const chunk = 512;
  * All readouts are trained at once from one factorisation. The correlation is taken on rows that were not trained on: in sample it is too
  * high by about K N / T. Held out, each delay out of reach still adds about 1 / heldOut by chance.
  *
- * The precision of the states is part of what is measured. Of linear units, old inputs lie in directions of state that float32 rounds
- * away: 100 units with spectral radius 0.95 have 73 in float64 and 53 in float32, the default. With tanh the two agree (31.6 of 31.6 at
- * inputScaling 0.1). For a figure beside the literature's take `precision: "float64"`.
+ * The precision of the states is part of what is measured. Of linear units, old inputs lie in
+ * directions of state that float32 rounds away: 100 units with spectral radius 0.95 have 73 in
+ * float64 and 53 in float32, the default. With tanh the two agree (31.6 of 31.6 at inputScaling
+ * 0.1). For a figure beside the literature's take `precision: "float64"`.
  *
  * Source: H. Jaeger 2001, "Short term memory in echo state networks", GMD report 152 (definition and bound).
  * @throws ConfigError for a reservoir with more inputs than one, and for options

@@ -47,9 +47,10 @@ export interface RankResult {
  * Kernel rank (kernel quality): the rank of the N x M matrix whose columns are the states after M independent random input streams, each
  * run from the initial state. Higher is better: N streams with rank N can be given any N target values by a linear readout.
  *
- * The rank is numerical: singular values above `tolerance` times the largest. By default the tolerance is what the states' precision can
- * tell, so float32 counts fewer directions: 98 for 100 tanh units at spectral radius 0.95 and inputScaling 0.1 where float64 counts 100.
- * Compare reservoirs in one precision, or give a tolerance of your own, below which no noise matters.
+ * The rank is numerical: singular values above `tolerance` times the largest. By default the
+ * tolerance is what the states' precision can tell, so float32 counts fewer directions: 98 for 100
+ * tanh units at spectral radius 0.95 and inputScaling 0.1 where float64 counts 100. Compare
+ * reservoirs in one precision, or give a tolerance of your own, below which no noise matters.
  *
  * Source: R. Legenstein and W. Maass 2007, "Edge of chaos and prediction of computational performance for neural circuit models", Neural
  * Networks 20.
@@ -61,9 +62,11 @@ export async function kernelRank(source: AnyReservoirSource, options: RankOption
 }
 
 /**
- * Generalisation rank: the same rank for M streams that differ at first and share their last `shared` steps. Lower is better: what the
- * reservoir still tells apart then is the old difference, which is noise to a task about the recent past. Kernel rank less generalisation
- * rank predicts performance. In float32 the old difference sinks into rounding sooner (94 where float64 counts 100, as above).
+ * Generalisation rank: the same rank for M streams that differ at first and share their last
+ * `shared` steps. Lower is better: what the reservoir still tells apart then is the old difference,
+ * which is noise to a task about the recent past. Kernel rank less generalisation rank predicts
+ * performance. In float32 the old difference sinks into rounding sooner (94 where float64 counts
+ * 100, as above).
  *
  * Source: R. Legenstein and W. Maass 2007, as for `kernelRank`; for analog reservoirs L. Buesing, B. Schrauwen and R. Legenstein 2010,
  * "Connectivity, dynamics, and memory in reservoir computing with binary and analog neurons", Neural Computation 22.

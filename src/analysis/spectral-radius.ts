@@ -13,7 +13,10 @@ import { checkSource, type ReservoirSource } from "./source.js";
 
 /** How a spectral radius is found, and where. */
 export interface RadiusOptions extends SpectralRadiusOptions, Pick<WorkOptions, "signal"> {
-  /** "cpu" (default), "cuda", "cuda:1" (a device by number) or "sim": where the iteration runs. The result has the same bits. */
+  /**
+   * "cpu" (default), "cuda", "cuda:1" (a device by number) or "sim": where the iteration runs. The
+   * result has the same bits.
+   */
   readonly engine?: string | undefined;
 }
 
@@ -25,8 +28,8 @@ const fields: readonly (keyof RadiusOptions)[] = ["method", "signal", "engine"];
  * 1e-10 of the radius) on the engine that is named. A device is some dozens of times faster where W has 1e7 elements, and takes
  * 12 bytes for each nonzero (8 for each element where more than half are nonzero) and 976 N bytes; the engine's answer is the host's to the last bit.
  *
- * A W that only the device holds, which one of more than 1.02e8 random connections is, takes that device's engine and the method "krylov" or "power", or else
- * gets the circular law.
+ * A W that only the device holds, which one of more than 1.02e8 random connections is, takes that
+ * device's engine and the method "krylov" or "power", or else gets the circular law.
  *
  * @throws RangeError on a matrix that is not square or holds a NaN or an infinity; SpectralRadiusError where the iteration does not converge;
  * EngineCapacityError where it does not fit the device; ConfigError where only the device holds W and its weights are steps; EngineUnavailableError;

@@ -1,4 +1,5 @@
-// IEEE-754 binary16 and bfloat16, as the 16 bits that they travel in: numbers rounded to them, and back. It knows no arithmetic of theirs.
+// IEEE-754 binary16 and bfloat16, as the 16 bits that they travel in: numbers rounded to them, and
+// back. It knows no arithmetic of theirs.
 
 /** What every NaN becomes: the one that half-precision instructions of CUDA give. */
 export const canonicalNaN16 = 0x7fff;
@@ -16,8 +17,9 @@ function powerOfTwo(k: number): number {
 }
 
 /**
- * The bits of a magnitude in a binary format, rounded once to nearest even, as if its exponent had no end. A step of the format at the number's exponent
- * is a power of two, so the quotient is exact; a fraction that rounds up to the next power of two carries into the exponent by itself.
+ * The bits of a magnitude in a binary format, rounded once to nearest even, as if its exponent had
+ * no end. A step of the format at the number's exponent is a power of two, so the quotient is
+ * exact; a fraction that rounds up to the next power of two carries into the exponent by itself.
  */
 export function nearestBits(magnitude: number, exponentBits: number, fractionBits: number): number {
   const bias = (1 << (exponentBits - 1)) - 1;
@@ -35,7 +37,10 @@ function toBits(value: number, exponentBits: number, fractionBits: number): numb
   return sign | Math.min(infinity, nearestBits(Math.abs(value), exponentBits, fractionBits));
 }
 
-/** The bits of the nearest binary16: 1 sign, 5 exponent and 10 fraction bits. Ties go to even, what is beyond 65504 to infinity. */
+/**
+ * The bits of the nearest binary16: 1 sign, 5 exponent and 10 fraction bits. Ties go to even, what
+ * is beyond 65504 to infinity.
+ */
 export function halfBits(value: number): number {
   return toBits(value, 5, 10);
 }

@@ -8,7 +8,9 @@ export function unknownField(field: string, known: readonly string[]): string {
   return `unknown field "${visible(field, 120)}"${near ? `: did you mean "${near}"?` : `; known fields are ${known.join(", ")}`}`;
 }
 
-/** @throws RangeError for a field that is not in `known`; TypeError for options that are no object */
+/**
+ * @throws RangeError for a field that is not in `known`; TypeError for options that are no object
+ */
 export function rejectUnknown(options: object, known: readonly string[], name: string): void {
   if (typeof options !== "object" || options === null || Array.isArray(options))
     throw new TypeError(`${name} is ${describe(options)}; it takes an object of options`);

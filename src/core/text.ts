@@ -10,7 +10,10 @@ export function visible(text: string, most = Number.POSITIVE_INFINITY): string {
   return cut(text, most).replace(unseen, escaped);
 }
 
-/** The text as `visible` gives it, but for line breaks and tabs: what is printed on a terminal. JSON stays the same JSON. */
+/**
+ * The text as `visible` gives it, but for line breaks and tabs: what is printed on a terminal. JSON
+ * stays the same JSON.
+ */
 export function visibleLines(text: string): string {
   return text.replace(unseen, (character) => (character === "\n" || character === "\t" ? character : escaped(character)));
 }

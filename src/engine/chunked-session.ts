@@ -34,7 +34,10 @@ export interface Stepper {
   readonly outputs: FloatArray;
   /** capacity x N. */
   readonly states: FloatArray;
-  /** Takes rows [from, to) of inputs on its device for the next steps, in place of `inputs`; left out by steppers of the host. */
+  /**
+   * Takes rows [from, to) of inputs on its device for the next steps, in place of `inputs`; left
+   * out by steppers of the host.
+   */
   load?(inputs: DeviceMatrix, from: number, to: number, step: number): Promise<void>;
   /** x(t), N values. */
   getValues(): FloatArray;
@@ -43,8 +46,9 @@ export interface Stepper {
   getNetwork?(): NetworkState;
   setNetwork?(state: NetworkState): void;
   /**
-   * Runs `steps` steps whose noise counters start at `step`; returns how many of them have finite states. Without `keep` the states need not be
-   * there afterwards, unless there is one that is not finite; "device" keeps them on the stepper's device alone.
+   * Runs `steps` steps whose noise counters start at `step`; returns how many of them have finite
+   * states. Without `keep` the states need not be there afterwards, unless there is one that is not
+   * finite; "device" keeps them on the stepper's device alone.
    */
   advance(steps: number, step: number, sequence: number, keep?: Keep): number;
   /** The same without holding up the event loop, of a stepper whose steps are made elsewhere. */
@@ -116,7 +120,10 @@ export class ChunkedSession implements EngineSession {
     return results;
   }
 
-  /** Runs sequences one after the other, each from the initial state; the session's own state is put back. */
+  /**
+   * Runs sequences one after the other, each from the initial state; the session's own state is put
+   * back.
+   */
   protected async runSequences(
     sequences: readonly SequenceInput[],
     options: WorkOptions,

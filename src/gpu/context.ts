@@ -36,7 +36,10 @@ export interface ContextOptions extends CoreOptions {
   readonly kernelSource: KernelSource;
 }
 
-/** What the package's own kernels are loaded from: their shipped PTX, or what NVRTC makes of their shipped source. The bits are the same. */
+/**
+ * What the package's own kernels are loaded from: their shipped PTX, or what NVRTC makes of their
+ * shipped source. The bits are the same.
+ */
 export type KernelSource = "ptx" | "nvrtc";
 
 /** A device that was opened. */
@@ -183,8 +186,8 @@ export class Context implements Disposable {
   }
 
   /**
-   * The PTX of kernels that come with the package (`shippedManifest`) for this device, as shipped or, with `kernelSource: "nvrtc"`, compiled from their
-   * source.
+   * The PTX of kernels that come with the package (`shippedManifest`) for this device, as shipped
+   * or, with `kernelSource: "nvrtc"`, compiled from their source.
    *
    * @throws RangeError naming what is shipped; CompileError with the compiler's log.
    */

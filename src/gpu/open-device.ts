@@ -22,8 +22,9 @@ export interface OpenOptions {
   /** The compiler of `Context.compile`; default NVRTC as it is found when first needed. */
   readonly nvrtc?: Nvrtc;
   /**
-   * What the package's own kernels are loaded from: "ptx" (default), as they were compiled for the package, or "nvrtc", which compiles their shipped source
-   * for this device when it first needs them and takes the compiler at once. The bits are the same.
+   * What the package's own kernels are loaded from: "ptx" (default), as they were compiled for the
+   * package, or "nvrtc", which compiles their shipped source for this device when it first needs
+   * them and takes the compiler at once. The bits are the same.
    */
   readonly kernelSource?: KernelSource;
   /**
@@ -79,8 +80,8 @@ export function listDevices(options: Pick<OpenOptions, "driver" | "library"> = {
 /**
  * Opens a device by its primary context, which is shared by all threads of the process and by other libraries.
  *
- * @throws LibraryError naming every path tried where there is no driver, or no NVRTC that `kernelSource` asks for; CudaError where CUDA refuses; RangeError
- * for no such device or option.
+ * @throws LibraryError naming every path tried where there is no driver, or no NVRTC that
+ * `kernelSource` asks for; CudaError where CUDA refuses; RangeError for no such device or option.
  */
 export function openDevice(device: number | string | OpenOptions = 0): Context {
   const options = typeof device === "object" ? device : { device };

@@ -113,7 +113,10 @@ function runsOn(target: string, device: number): boolean {
   return /[af]$/.test(target) ? capability(target) === device : capability(target) <= device;
 }
 
-/** PTX by its file, and what was cut of it by file and entries: executors launch one kernel by its name again and again. */
+/**
+ * PTX by its file, and what was cut of it by file and entries: executors launch one kernel by its
+ * name again and again.
+ */
 const shippedTexts = new Map<string, string>();
 const compiledTexts = new WeakMap<Nvrtc, Map<string, string>>();
 

@@ -280,7 +280,8 @@ export class Stream extends Owned {
   }
 
   /**
-   * Lets what is given from now on wait for all that other streams were given with these stretches of memory.
+   * Lets what is given from now on wait for all that other streams were given with these stretches
+   * of memory.
    * @throws TypeError for memory of another context, DisposedError, CudaError
    */
   waitFor(slices: Iterable<ReadonlyDeviceSlice>): void {

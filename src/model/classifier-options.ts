@@ -107,7 +107,10 @@ export function checkedSequences(
   return checked;
 }
 
-/** A sequence on a device, of which a classifier takes what it need not have on the host. @throws DataError */
+/**
+ * A sequence on a device, of which a classifier takes what it need not have on the host. @throws
+ * DataError
+ */
 function checkedThere(sequence: DeviceMatrix, name: string, { standardise, input, representation }: ClassifierSettings): DeviceMatrix {
   const wrong = standardise
     ? "standardise is true"

@@ -40,7 +40,10 @@ interface Fitted {
   readonly classes: readonly Label[];
   readonly scale: Standardisation;
   readonly readouts: readonly TrainedReadout[];
-  /** Time from row to row of the sequences that it was trained on, if they were on a device and had one. */
+  /**
+   * Time from row to row of the sequences that it was trained on, if they were on a device and had
+   * one.
+   */
   readonly stepMs?: number | undefined;
 }
 
@@ -146,9 +149,10 @@ export class Classifier implements AsyncDisposable {
   }
 
   /**
-   * Where features, scores and shares of the last prediction were computed, for each member: on the device that has the states, by its engine's
-   * name ("cuda", "sim"), so that the shares alone came to the host, or on the "host": for the CPU's engines, and for the
-   * representation "output". The bits are the same. undefined before the first prediction.
+   * Where features, scores and shares of the last prediction were computed, for each member: on the
+   * device that has the states, by its engine's name ("cuda", "sim"), so that the shares alone came
+   * to the host, or on the "host": for the CPU's engines, and for the representation "output". The
+   * bits are the same. undefined before the first prediction.
    */
   get predictedOn(): readonly string[] | undefined {
     return this.#predictedOn;
@@ -278,7 +282,10 @@ function stepOf(sequences: readonly (Matrix | DeviceMatrix)[]): number | undefin
   return sequences.find((one): one is DeviceMatrix => one instanceof DeviceMatrix && one.stepMs !== undefined)?.stepMs;
 }
 
-/** z-scores of sequences on the host; those on a device are taken as they are, and have none (checkedSequences). */
+/**
+ * z-scores of sequences on the host; those on a device are taken as they are, and have none
+ * (checkedSequences).
+ */
 function scaled(scale: Standardisation, sequences: readonly (Matrix | DeviceMatrix)[]): (Matrix | DeviceMatrix)[] {
   return sequences.map((sequence) => (sequence instanceof DeviceMatrix ? sequence : standardised(scale, sequence)));
 }

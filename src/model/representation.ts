@@ -16,8 +16,9 @@ type Sequence = Matrix | DeviceMatrix;
 const groupValues = 2 ** 23;
 
 /**
- * Values of all states, and of the last ones alone, of a group whose states stay on a device. Noise is drawn by a sequence's place in its group, so that a
- * reservoir with noise has the host's groups.
+ * Values of all states, and of the last ones alone, of a group whose states stay on a device. Noise
+ * is drawn by a sequence's place in its group, so that a reservoir with noise has the host's
+ * groups.
  */
 const groupThere = { states: 2 ** 32, last: 2 ** 26 };
 

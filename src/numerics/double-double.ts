@@ -1,7 +1,10 @@
 // Numbers of twice the precision of binary64, as unevaluated sums of two: for sums that must not lose anything. IEEE operations only, so
 // the same bits everywhere. No array arithmetic lives here.
 
-/** high + low with |low| <= ulp(high) / 2: about 106 bits, in the range of binary64. Infinities and NaN are as in binary64, low 0. */
+/**
+ * high + low with |low| <= ulp(high) / 2: about 106 bits, in the range of binary64. Infinities and
+ * NaN are as in binary64, low 0.
+ */
 export interface DoubleDouble {
   readonly high: number;
   readonly low: number;
@@ -94,5 +97,8 @@ function exactProduct(a: number, b: number): DoubleDouble {
   return { high, low: finite(aHigh * bHigh - high + aHigh * bLow + aLow * bHigh + aLow * bLow) };
 }
 
-/** A low part, or 0 if there is none: beside an infinite high part, or if the splitting overflowed. The high part says what binary64 says. */
+/**
+ * A low part, or 0 if there is none: beside an infinite high part, or if the splitting overflowed.
+ * The high part says what binary64 says.
+ */
 const finite = (low: number): number => (Number.isFinite(low) ? low : 0);

@@ -1,7 +1,11 @@
-// A row of a matrix times a vector in the portable order of docs/numerics.md, rules 1 and 2: slow, and what every kernel is held against.
+// A row of a matrix times a vector in the portable order of docs/numerics.md, rules 1 and 2: slow,
+// and what every kernel is held against.
 import { type FloatArray, isSparse, type Matrix, type SparseMatrix } from "./matrix.js";
 
-/** Row r of W times x: 32 partial sums by column (dense) or 8 by position (sparse), then a butterfly. `round` rounds to the precision; default binary64. */
+/**
+ * Row r of W times x: 32 partial sums by column (dense) or 8 by position (sparse), then a
+ * butterfly. `round` rounds to the precision; default binary64.
+ */
 export function rowDot(
   weights: Matrix | SparseMatrix,
   r: number,

@@ -82,7 +82,10 @@ export interface SeriesFolder extends FolderCases {
   readonly channels: number;
 }
 
-/** Reads the series of a folder, a CSV or NPY file each, rows in time. @throws FileError; DataError where nothing matches, or channels differ */
+/**
+ * Reads the series of a folder, a CSV or NPY file each, rows in time. @throws FileError; DataError
+ * where nothing matches, or channels differ
+ */
 export async function readSeriesFolder(folder: string, options: SoundFolderOptions = {}): Promise<SeriesFolder> {
   checkFields(options, soundFields);
   const found = await matching(folder, [".csv", ".npy"], options);

@@ -49,8 +49,9 @@ export interface CreateOptions {
   /** "auto" (default, the one whose steps are modelled to be fastest), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */
   readonly engine?: string | undefined;
   /**
-   * A device that is open already (`openDevice` of spillway/gpu), which then also takes and leaves data in its memory; the engine is that of its device. It
-   * stays its owner's, who disposes of it after the reservoirs on it.
+   * A device that is open already (`openDevice` of spillway/gpu), which then also takes and leaves
+   * data in its memory; the engine is that of its device. It stays its owner's, who disposes of it
+   * after the reservoirs on it.
    */
   readonly context?: Context | undefined;
   /** How a device runs the time loop: "auto" (default) or a name that `engine.plan` knows, such as "streamed". */
@@ -84,15 +85,18 @@ export interface ComputerRunOptions extends WorkOptions {
   readonly every?: number | undefined;
   /** Where the states go, instead of into a new matrix: floor(T / every) x N of the model's precision. */
   readonly into?: Matrix | undefined;
-  /** "host" (default), or "device": states stay in the memory of the device, and a DeviceMatrix is returned. */
+  /**
+   * "host" (default), or "device": states stay in the memory of the device, and a DeviceMatrix is
+   * returned.
+   */
   readonly keep?: "host" | "device" | undefined;
 }
 
 /** Options of `batch`. */
 export interface ComputerBatchOptions extends WorkOptions {
   /**
-   * Every state of a sequence ("all", default), or its last one; "device" and "deviceLast" leave the same in the memory of the device, and DeviceSequences are
-   * returned.
+   * Every state of a sequence ("all", default), or its last one; "device" and "deviceLast" leave
+   * the same in the memory of the device, and DeviceSequences are returned.
    */
   readonly keep?: "all" | "last" | "device" | "deviceLast" | undefined;
   /** One T x O teacher a sequence. */
@@ -426,7 +430,9 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     return { session: this.#session, engine: this.engine.name };
   }
 
-  /** Makes states of `rows` in the memory of the device. They are given back where the work fails. */
+  /**
+   * Makes states of `rows` in the memory of the device. They are given back where the work fails.
+   */
   async #onDevice<T>(
     rows: readonly number[],
     inputs: Matrix | DeviceMatrix | undefined,

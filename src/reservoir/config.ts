@@ -34,14 +34,16 @@ export interface ReservoirConfig {
   /** O, the number of outputs that are fed back; 0 without feedback. */
   readonly outputSize: number;
   /**
-   * Target spectral radius of W; default 0.95. `null` leaves W as it was drawn. So does a W without a cycle, which has radius 0: of 10
-   * neurons with connectionProbability 0.1 every second one. A warning says so.
+   * Target spectral radius of W; default 0.95. `null` leaves W as it was drawn. So does a W without
+   * a cycle, which has radius 0: of 10 neurons with connectionProbability 0.1 every second one. A
+   * warning says so.
    */
   readonly spectralRadius: number | null;
   /**
-   * How the radius of W is measured before W is scaled: "auto" (default; docs/numerics.md, rule 7), "dense" (all eigenvalues), "krylov" (the largest alone),
-   * "power" (power iteration, which fails for a complex pair, as most random W have, and says so), or "circularLaw", an estimate from the variance that is
-   * within a percent or two for independent weights and takes no time.
+   * How the radius of W is measured before W is scaled: "auto" (default; docs/numerics.md, rule 7),
+   * "dense" (all eigenvalues), "krylov" (the largest alone), "power" (power iteration, which fails
+   * for a complex pair, as most random W have, and says so), or "circularLaw", an estimate from the
+   * variance that is within a percent or two for independent weights and takes no time.
    */
   readonly radiusMethod: "auto" | "dense" | "krylov" | "power" | "circularLaw";
   /** Chance of a connection between two neurons; default 0.1. Topologies with a fixed pattern do not use it. */

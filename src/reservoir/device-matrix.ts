@@ -1,4 +1,5 @@
-// Matrices that lie in the memory of a device: inputs that are there already, and states that stay there. It starts no work on a device.
+// Matrices that lie in the memory of a device: inputs that are there already, and states that stay
+// there. It starts no work on a device.
 import type { Context, DeviceSlice } from "../gpu/index.js";
 import { describe, Matrix, type Precision } from "../numerics/index.js";
 import { DataError } from "./data-error.js";
@@ -17,7 +18,8 @@ export interface DeviceShape {
 }
 
 /**
- * T x C numbers in device memory, row-major. `run`, `batch` and `summarise` of a ReservoirComputer on the same context take it in place of a series.
+ * T x C numbers in device memory, row-major. `run`, `batch` and `summarise` of a ReservoirComputer
+ * on the same context take it in place of a series.
  *
  * @example
  * const context = openDevice();
@@ -35,8 +37,10 @@ export class DeviceMatrix<Values extends RealValues = RealValues> implements Dev
   readonly #owner: Disposable | undefined;
 
   /**
-   * Names memory that is there already. It stays its owner's; with `owner`, `dispose` disposes of that.
-   * @throws DataError for memory of another type than "f32" or "f64", or of another length than rows x cols
+   * Names memory that is there already. It stays its owner's; with `owner`, `dispose` disposes of
+   * that.
+   * @throws DataError for memory of another type than "f32" or "f64", or of another length than
+   * rows x cols
    */
   constructor(context: Context, values: Values, { rows, cols, stepMs }: DeviceShape, owner?: Disposable) {
     checkShape(values, rows, cols);

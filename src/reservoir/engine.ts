@@ -80,7 +80,10 @@ export interface SequenceInput<Inputs extends Matrix | DeviceMatrix = Matrix | D
 export interface RunOptions extends WorkOptions {
   /** Keep every k-th state: rows k-1, 2k-1, ... Default 1. */
   readonly every?: number | undefined;
-  /** Where the states go: floor(T / every) x N in the model's precision, on a device only with `EngineSession.device`. Left out, none are kept. */
+  /**
+   * Where the states go: floor(T / every) x N in the model's precision, on a device only with
+   * `EngineSession.device`. Left out, none are kept.
+   */
   readonly states?: Matrix | DeviceMatrix | undefined;
 }
 
@@ -88,7 +91,10 @@ export interface RunOptions extends WorkOptions {
 export interface BatchOptions extends WorkOptions {
   /** Keep all states of each sequence, or only the last one (1 x N). Default "all". */
   readonly keep?: "all" | "last" | undefined;
-  /** Where they go on the device, one for each sequence (`EngineSession.device`); the batch then returns none. */
+  /**
+   * Where they go on the device, one for each sequence (`EngineSession.device`); the batch then
+   * returns none.
+   */
   readonly into?: DeviceSequences | undefined;
 }
 
@@ -250,8 +256,9 @@ export interface Engine {
   /** A sparse W as the host would draw it, by an engine that draws faster. @throws EngineCapacityError */
   drawSparse?(weights: WeightDraws): Promise<SparseMatrix<Float64Array>>;
   /**
-   * The spectral radius with the iteration (Krylov or power) on the engine: the bits of numerics' `spectralRadius`. Left out by engines that iterate no faster than
-   * the host. @throws EngineCapacityError where the iteration does not fit; SpectralRadiusError
+   * The spectral radius with the iteration (Krylov or power) on the engine: the bits of numerics'
+   * `spectralRadius`. Left out by engines that iterate no faster than the host. @throws
+   * EngineCapacityError where the iteration does not fit; SpectralRadiusError
    */
   spectralRadius?(matrix: Matrix | SparseMatrix | DrawnMatrix, options?: SpectralRadiusOptions & WorkOptions): Promise<SpectralRadius>;
   /** How it would run this model. @throws EngineCapacityError when it does not fit, before anything is allocated. */
@@ -305,8 +312,9 @@ export class NonFiniteStateError extends Error {
 }
 
 /**
- * A worker thread that computes for a reservoir is gone: it ran out of memory, or was ended. The reservoir is where it was before the chunk of steps
- * that the thread was lost in. It and the others go on: each computes alone until new threads are there.
+ * A worker thread that computes for a reservoir is gone: it ran out of memory, or was ended. The
+ * reservoir is where it was before the chunk of steps that the thread was lost in. It and the
+ * others go on: each computes alone until new threads are there.
  */
 export class WorkerEndedError extends Error {
   override readonly name = "WorkerEndedError";

@@ -41,12 +41,18 @@ export function registerEngine(name: string, load: (device: number) => Promise<E
 
 let loadOnContext: ((context: Context) => Promise<Engine>) | undefined;
 
-/** Makes engines known that run on a device which is open already. `load` throws TypeError for what is no open device. */
+/**
+ * Makes engines known that run on a device which is open already. `load` throws TypeError for what
+ * is no open device.
+ */
 export function registerContextEngine(load: (context: Context) => Promise<Engine>): void {
   loadOnContext = load;
 }
 
-/** The engine on a device that is open. @throws EngineUnavailableError for another engine by `name`, or a device that is disposed or lost */
+/**
+ * The engine on a device that is open. @throws EngineUnavailableError for another engine by `name`,
+ * or a device that is disposed or lost
+ */
 export async function engineOn(context: Context, name = "auto"): Promise<EngineChoice> {
   if (!loadOnContext) throw new EngineUnavailableError(name, 'no engine is registered; import "spillway" itself, not only a part of it');
   if (typeof context?.info !== "object")

@@ -36,7 +36,10 @@ export function anySeries(source: MatrixLike, name: string, precision: Precision
   return finite(filledSeries(source, name), name, precision);
 }
 
-/** The inputs of a sequence for work that takes them on the host. @throws DataError for those on a device */
+/**
+ * The inputs of a sequence for work that takes them on the host. @throws DataError for those on a
+ * device
+ */
 export function hostInputs({ inputs }: SequenceInput): Matrix {
   return onlyHost(inputs, "inputs");
 }
@@ -73,7 +76,10 @@ export function sequenceOf(
   return { inputs: checked, teacher: forced };
 }
 
-/** Inputs on a device, as they are: whether their numbers are finite is for the states to tell. @throws DataError */
+/**
+ * Inputs on a device, as they are: whether their numbers are finite is for the states to tell.
+ * @throws DataError
+ */
 function there({ session, engine }: SequencePlace, matrix: DeviceMatrix, name: string): DeviceMatrix {
   const { model, device } = session;
   if (!device) throw new DataError(`${name} lies on a device; the engine "${engine}" takes series on the host, which toMatrix() gives`);

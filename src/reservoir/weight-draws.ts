@@ -46,7 +46,10 @@ const leastPerRow = 64;
 /** From this many connections on an engine that draws and iterates is worth its transfers. */
 const worthwhileConnections = 2e6;
 
-/** Whether a description's W is to be drawn where it is used, if an engine can, and on the host only if somebody reads its values. */
+/**
+ * Whether a description's W is to be drawn where it is used, if an engine can, and on the host only
+ * if somebody reads its values.
+ */
 export function isDrawnInPlace({ size, connectionProbability, topology, radiusMethod }: ReservoirConfig): boolean {
   const perRow = connectionProbability * (size - 1);
   const estimated = radiusMethod === "circularLaw" && connectionProbability >= 1 && isWorthwhile(perRow * size);
@@ -88,7 +91,10 @@ export function unscaledDraws(config: ReservoirConfig, keys: SeedKeys): WeightDr
 /** The radius that draws with these row sums have by the circular law. */
 export const radiusOfRows = ({ sums, squares }: RowSums): number => circularLawOfRows(sums, squares);
 
-/** A matrix of N x N whose values only the engine has, or `draw` gives when they are first read. @throws Error where its data is read without */
+/**
+ * A matrix of N x N whose values only the engine has, or `draw` gives when they are first read.
+ * @throws Error where its data is read without
+ */
 export const undrawnMatrix = (size: number, draw?: () => Matrix): Matrix =>
   undrawn(Object.create(Matrix.prototype) as Matrix, size, ["data"], draw);
 

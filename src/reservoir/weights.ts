@@ -128,7 +128,8 @@ export async function buildDrawnModel(
 }
 
 /**
- * As `drawWeights`, with the drawing and the iteration for the radius on an engine where W is large and the engine has room. The bits are the same.
+ * As `drawWeights`, with the drawing and the iteration for the radius on an engine where W is large
+ * and the engine has room. The bits are the same.
  * @throws SpectralRadiusError
  */
 export async function drawWeightsBy(config: ReservoirConfig, engine: Engine): Promise<DrawnWeights> {
@@ -216,8 +217,9 @@ function fromMatrix(matrix: Matrix | SparseMatrix, radius: number | undefined, {
 }
 
 /**
- * The factor on W as it was drawn: 1 if it is to keep its radius, or has none. A W whose connections close no cycle has radius 0 whatever
- * its weights: a warning says so, but for a topology that has none by its formula, and for no connections at all.
+ * The factor on W as it was drawn: 1 if it is to keep its radius, or has none. A W whose
+ * connections close no cycle has radius 0 whatever its weights: a warning says so, but for a
+ * topology that has none by its formula, and for no connections at all.
  */
 export function weightFactor(config: ReservoirConfig, drawn: DrawnWeights): number {
   const { spectralRadius: wanted, connectionProbability, size, seed } = config;

@@ -50,7 +50,10 @@ export function checkOneOf<Name extends string>(name: string, value: Name, names
   return value;
 }
 
-/** @throws SpikeError if a table of `bytes` has no room here: a file of a few bytes may name any number of neurons. */
+/**
+ * @throws SpikeError if a table of `bytes` has no room here: a file of a few bytes may name any
+ * number of neurons.
+ */
 export function checkRoom(what: string, bytes: number): void {
   const most = Math.min(machineMemory(), 2 ** 33);
   if (bytes <= most) return;

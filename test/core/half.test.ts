@@ -1,4 +1,5 @@
-// Binary16 and bfloat16 by their bits (IEEE 754-2008, 3.4), and that every room has them from one place.
+// Binary16 and bfloat16 by their bits (IEEE 754-2008, 3.4), and that every room has them from one
+// place.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { bfloat16Bits, bfloat16Value, halfBits, halfValue } from "../../src/core/half.js";
@@ -8,7 +9,8 @@ import * as ptx from "../../src/ptx/builder/index.js";
 const all = Array.from({ length: 65536 }, (_, bits) => bits);
 
 describe("binary16", () => {
-  // 1 + 10 bits of significand, exponents -14 to 15; ties to even. NaN is the one that CUDA's instructions give.
+  // 1 + 10 bits of significand, exponents -14 to 15; ties to even. NaN is the one that CUDA's
+  // instructions give.
   it.each([
     [0, 0x0000],
     [-0, 0x8000],

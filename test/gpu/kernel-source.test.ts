@@ -1,4 +1,5 @@
-// Where the package's own kernels come from: their shipped PTX, or NVRTC, which is asked for by name and told what the shipped PTX was compiled with.
+// Where the package's own kernels come from: their shipped PTX, or NVRTC, which is asked for by
+// name and told what the shipped PTX was compiled with.
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { NeuromorphicKernels } from "../../src/engine/kernels/index.js";
 import {

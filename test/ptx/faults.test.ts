@@ -94,7 +94,10 @@ describe("race checks", () => {
 });
 
 describe("words that all lanes of a warp load together", () => {
-  /** The second warp, which comes to the barrier last and goes on first, loads four words, twice, then a thread stores one of them; `count` words are loaded at once. */
+  /**
+   * The second warp, which comes to the barrier last and goes on first, loads four words, twice,
+   * then a thread stores one of them; `count` words are loaded at once.
+   */
   const launch = (count: 1 | 4, stores: number, word: number, between: string) => {
     const load = count === 4 ? "ld.shared.v4.u32 {%a, %b, %c, %d}, [%s];" : `ld.shared.u32 %a, [%s+${4 * word}];`;
     const bench = new Bench(`.version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k()

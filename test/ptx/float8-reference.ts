@@ -1,8 +1,12 @@
-// The 8-bit floats by their definition (PTX ISA 9.0, section 5.2.3), written apart from the interpreter's own.
+// The 8-bit floats by their definition (PTX ISA 9.0, section 5.2.3), written apart from the
+// interpreter's own.
 
 export type ByteFloat = "e4m3" | "e5m2";
 
-/** The number that a byte means: a sign, an exponent of 4 or 5 bits that counts from -7 or -15, and a fraction of 3 or 2 bits. */
+/**
+ * The number that a byte means: a sign, an exponent of 4 or 5 bits that counts from -7 or -15, and
+ * a fraction of 3 or 2 bits.
+ */
 export function meaning(type: ByteFloat, byte: number): number {
   const [fractionBits, bias] = type === "e4m3" ? [3, 7] : [2, 15];
   const magnitude = byte & 127;
@@ -20,7 +24,10 @@ export const finiteValues: Readonly<Record<ByteFloat, readonly number[]>> = {
   e5m2: Array.from({ length: 124 }, (_, byte) => meaning("e5m2", byte)),
 };
 
-/** The byte that a number becomes with .satfinite: the nearest, of two as near the even one, and never more than the largest. */
+/**
+ * The byte that a number becomes with .satfinite: the nearest, of two as near the even one, and
+ * never more than the largest.
+ */
 export function nearestByte(type: ByteFloat, value: number, relu: boolean): number {
   if (Number.isNaN(value)) return 0x7f;
   const sign = value < 0 || Object.is(value, -0) ? 128 : 0;

@@ -1,4 +1,5 @@
-// cvt from and to e4m3x2 and e5m2x2 on every byte, every binary16 and hard binary32 values, against the definition in float8-reference.ts.
+// cvt from and to e4m3x2 and e5m2x2 on every byte, every binary16 and hard binary32 values, against
+// the definition in float8-reference.ts.
 import { describe, expect, it } from "vitest";
 import { halfBits, halfValue } from "../../src/core/half.js";
 import { Bench, input, output, words } from "./device.js";
@@ -7,7 +8,9 @@ import { type ByteFloat, finiteValues, meaning, nearestByte } from "./float8-ref
 const types: readonly ByteFloat[] = ["e4m3", "e5m2"];
 const forms = types.flatMap((type) => [false, true].map((relu) => ({ type, relu, name: `${relu ? "relu." : ""}${type}` })));
 
-/** A kernel whose thread i converts the `from` bytes at x + i from to the `to` bytes at y + i to. */
+/**
+ * A kernel whose thread i converts the `from` bytes at x + i from to the `to` bytes at y + i to.
+ */
 const kernel = (
   name: string,
   loads: string,

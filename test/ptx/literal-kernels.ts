@@ -1,4 +1,5 @@
-// Kernels that store one constant, written in each way that an instruction takes constants; for the interpreter and for ptxas alike.
+// Kernels that store one constant, written in each way that an instruction takes constants; for the
+// interpreter and for ptxas alike.
 
 /** Where the constant stands. */
 export const literalForms = ["mov", "st", "selp", "slct", "initial"] as const;
@@ -60,7 +61,10 @@ export const literals: readonly string[] = [
   ...["-7 % 3", "5 % -3", "- -1", "((1)+(2))", "(-5)", "(5"],
 ];
 
-/** The table of `fixtures/literals.json`: for each literal the bits of every column as hexadecimal digits, or "-" if it is refused. */
+/**
+ * The table of `fixtures/literals.json`: for each literal the bits of every column as hexadecimal
+ * digits, or "-" if it is refused.
+ */
 export interface LiteralTable {
   /** Form and type, as "mov b32". */
   columns: string[];

@@ -1,4 +1,5 @@
-// Constants and places of parameters: the bits that ptxas gives them. `fixtures/literals.json` holds its answers; see test/toolchain/ptx-literals.test.ts.
+// Constants and places of parameters: the bits that ptxas gives them. `fixtures/literals.json`
+// holds its answers; see test/toolchain/ptx-literals.test.ts.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { PtxMachine } from "../../src/ptx/interpreter/index.js";
@@ -10,7 +11,9 @@ const answers = JSON.parse(readFileSync(new URL("fixtures/literals.json", import
 const machine = new PtxMachine({ memoryBytes: 4096, launchBytes: 2 ** 16 });
 const address = machine.allocate(16, "the output");
 
-/** Runs a kernel that stores a constant: its bits as hexadecimal digits, or "-" if it is refused. */
+/**
+ * Runs a kernel that stores a constant: its bits as hexadecimal digits, or "-" if it is refused.
+ */
 function bitsOf(form: LiteralForm, type: string, literal: string): string {
   try {
     const program = machine.load(literalKernel(form, type, literal));

@@ -1,5 +1,7 @@
-// Matrix products of a warp as kernels, with what they must give by the definition of the product: the fragment layouts of mma.sync as the PTX ISA 9.0
-// describes them (9.7.14.5), and wmma by what it loads and stores. Values are so small that sums are exact in any order, so a GPU gives the same.
+// Matrix products of a warp as kernels, with what they must give by the definition of the product:
+// the fragment layouts of mma.sync as the PTX ISA 9.0 describes them (9.7.14.5), and wmma by what
+// it loads and stores. Values are so small that sums are exact in any order, so a GPU gives the
+// same.
 import { halfBits } from "../../src/core/half.js";
 import { words } from "./device.js";
 import { meaning } from "./float8-reference.js";
@@ -120,7 +122,8 @@ export function mmaCase(m: 8 | 16, depth: number, types: readonly [FactorType, F
     const [group, member] = [lane >> 2, lane & 3];
     for (const i of range(ra * each)) {
       const register = Math.floor(i / each);
-      // Of 16 rows, registers alternate between the upper and the lower eight; the second pair is the second half of the depth, as the second of 8 rows.
+      // Of 16 rows, registers alternate between the upper and the lower eight; the second pair is
+      // the second half of the depth, as the second of 8 rows.
       const row = m === 16 && register % 2 === 1 ? group + 8 : group;
       const half = m === 16 ? register >> 1 : register;
       A.set(at(row, member * each + (i % each) + half * 4 * each), element(types[0], a, lane * ra * each + i));
@@ -161,7 +164,10 @@ export function mmaCase(m: 8 | 16, depth: number, types: readonly [FactorType, F
 
 export type Side = "row" | "col";
 
-/** wmma: load, multiply, store, each matrix by rows or columns that lie further apart than they are long. */
+/**
+ * wmma: load, multiply, store, each matrix by rows or columns that lie further apart than they are
+ * long.
+ */
 export function wmmaCase(
   [m, n, depth]: readonly [number, number, number],
   type: FactorType,

@@ -1,4 +1,5 @@
-// mma.sync and wmma on the simulated device, held to the table of matrix-cases.ts, and what they refuse.
+// mma.sync and wmma on the simulated device, held to the table of matrix-cases.ts, and what they
+// refuse.
 import { describe, expect, it } from "vitest";
 import { Bench, input, output } from "./device.js";
 import { matrixCases, matrixModule } from "./matrix-cases.js";

@@ -1,9 +1,13 @@
-// Functions that take and return registers, as PTX written by hand has them: values of every size, both kinds of parameters mixed, recursion.
+// Functions that take and return registers, as PTX written by hand has them: values of every size,
+// both kinds of parameters mixed, recursion.
 import { expect, it } from "vitest";
 import { PtxMachine } from "../../src/ptx/interpreter/index.js";
 import { Bench, input, output } from "./device.js";
 
-/** A kernel after some functions: `%a` holds the thread's input, and what it leaves in `%d` is stored. */
+/**
+ * A kernel after some functions: `%a` holds the thread's input, and what it leaves in `%d` is
+ * stored.
+ */
 function results(functions: string, body: string, values: readonly number[]): number[] {
   const bench = new Bench(`.version 8.1\n.target sm_75\n.address_size 64\n${functions}
 .visible .entry k(.param .u64 in, .param .u64 out)

@@ -1,5 +1,6 @@
-// Video instructions as PTX ISA 9.0, section 9.7.18, describes them, stage by stage in exact integers: read from an instruction's own text, and made
-// without the emitters that it is held against.
+// Video instructions as PTX ISA 9.0, section 9.7.18, describes them, stage by stage in exact
+// integers: read from an instruction's own text, and made without the emitters that it is held
+// against.
 
 const bits = (value: bigint, at: number, size: number, signed: boolean): bigint => {
   const field = value >> BigInt(at);

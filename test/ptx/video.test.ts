@@ -1,4 +1,5 @@
-// Video instructions, random forms on random and hard operands, against a second description of them (video-reference.ts).
+// Video instructions, random forms on random and hard operands, against a second description of
+// them (video-reference.ts).
 import { expect, it } from "vitest";
 import { Bench, input, output, words } from "./device.js";
 import { videoResult } from "./video-reference.js";

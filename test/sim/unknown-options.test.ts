@@ -1,5 +1,5 @@
-// A misspelt option of the GPU layer, the simulated device and the PTX builder is refused by name: ignored silently, the work would be
-// done otherwise than it was meant to be.
+// A misspelt option of the GPU layer, the simulated device and the PTX builder is refused by name:
+// ignored silently, the work would be done otherwise than it was meant to be.
 import { afterAll, describe, expect, it } from "vitest";
 import { KernelExecutor, LaunchError, openDevice, shippedPtx, struct } from "../../src/gpu/index.js";
 import { generateKernel, PtxModule } from "../../src/ptx/index.js";

@@ -1,4 +1,5 @@
-// The thread that HDF5 is read in: kept from file to file, ended if it hangs, and without a memory of the files before.
+// The thread that HDF5 is read in: kept from file to file, ended if it hangs, and without a memory
+// of the files before.
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { expect, it, vi } from "vitest";

@@ -1,4 +1,5 @@
-// hdf5-worker.mjs with a library whose memory is overwritten after each file that it read, as a damaged file might do.
+// hdf5-worker.mjs with a library whose memory is overwritten after each file that it read, as a
+// damaged file might do.
 import { parentPort } from "node:worker_threads";
 
 await import("../../src/spikes/pattern/hdf5-worker.mjs");

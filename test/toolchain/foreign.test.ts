@@ -1,5 +1,6 @@
-// CUDA C++ as other people write it, compiled by nvcc for three architectures, and by clang if it is installed, and run on the simulated device with
-// all checks on: right programs give what the host computes, and each planted bug is named with its line.
+// CUDA C++ as other people write it, compiled by nvcc for three architectures, and by clang if it
+// is installed, and run on the simulated device with all checks on: right programs give what the
+// host computes, and each planted bug is named with its line.
 import { execFile, spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -19,7 +20,10 @@ const architectures = [75, 80, 90];
 const made = mkdtempSync(join(tmpdir(), "spillway-foreign-"));
 const texts = new Map<string, string>();
 
-/** The lines that may be named for a bug, and the kinds that it may be of, from the comments of a source. */
+/**
+ * The lines that may be named for a bug, and the kinds that it may be of, from the comments of a
+ * source.
+ */
 function marks(file: string): { line: number; bug: number | undefined; kernel: string; kinds: string[] }[] {
   return readFileSync(join(folder, `${file}.cu`), "utf8")
     .split("\n")

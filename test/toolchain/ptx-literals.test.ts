@@ -1,6 +1,7 @@
-// The bits of every kind of constant in fixtures/literals.json are those that ptxas gives: a kernel with the constant assembles to the same machine
-// code as one with the bits. `SPILLWAY_UPDATE=1` writes the file anew, with "differs" where ours are others. What ptxas takes and we refuse on purpose
-// is in `refusedHere`.
+// The bits of every kind of constant in fixtures/literals.json are those that ptxas gives: a kernel
+// with the constant assembles to the same machine code as one with the bits. `SPILLWAY_UPDATE=1`
+// writes the file anew, with "differs" where ours are others. What ptxas takes and we refuse on
+// purpose is in `refusedHere`.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -25,7 +26,10 @@ function assemble(ptx: string): { errorLines: number[]; fatal: boolean; object: 
   };
 }
 
-/** Sections of an ELF file with what tells the kernels apart: their names end in the kernel's, and variables are symbols. */
+/**
+ * Sections of an ELF file with what tells the kernels apart: their names end in the kernel's, and
+ * variables are symbols.
+ */
 function parts(elf: Buffer): Map<string, string> {
   const at = Number(elf.readBigUInt64LE(0x28));
   const [size, count, names] = [elf.readUInt16LE(0x3a), elf.readUInt16LE(0x3c), elf.readUInt16LE(0x3e)];
@@ -64,7 +68,9 @@ function together(kernels: readonly string[]): { ptx: string; owner: number[] } 
   return { ptx: lines.join("\n"), owner };
 }
 
-/** Kernels that ptxas takes, with their machine code and initial values; undefined for the others. */
+/**
+ * Kernels that ptxas takes, with their machine code and initial values; undefined for the others.
+ */
 function codes(kernels: readonly string[]): (string | undefined)[] {
   const left = new Set(kernels.keys());
   while (left.size > 0) {
@@ -74,7 +80,8 @@ function codes(kernels: readonly string[]): (string | undefined)[] {
     if (object !== undefined) {
       const found = parts(object);
       const place = new Map(which.map((k, index) => [k, index]));
-      // The code of a kernel that loads a variable depends on where all variables lie; what the variable holds does not.
+      // The code of a kernel that loads a variable depends on where all variables lie; what the
+      // variable holds does not.
       return kernels.map((_, k) => (left.has(k) ? (found.get(`x${place.get(k)}`) ?? found.get(`k${place.get(k)}`)) : undefined));
     }
     const wrong = errorLines.map((line) => owner[line]!).filter((index) => index >= 0);
@@ -104,7 +111,10 @@ const asBits = (type: string): string => (/^(pred|[bus]\d+)$/.test(type) ? type 
 /** Literals that end the assembler, whatever is expected where they stand. */
 const syntax = new Set(literals.filter((literal) => assemble(literalKernel("mov", "b32", literal)).fatal));
 
-/** ptxas negates the bits of `0f` as if they were a double's, and gives untyped bytes the low bits of a float. */
+/**
+ * ptxas negates the bits of `0f` as if they were a double's, and gives untyped bytes the low bits
+ * of a float.
+ */
 function refusedHere(form: LiteralForm, type: string, literal: string): boolean {
   return literal === "-(0f3FC00000)" || (form === "initial" && /^b(8|16)$/.test(type) && ours("mov", "f64", literal) !== undefined);
 }

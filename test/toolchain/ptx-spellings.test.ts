@@ -1,4 +1,5 @@
-// Which spellings of instructions the simulated device takes, beside what ptxas takes: every opcode with modifiers it has and has not, in every type.
+// Which spellings of instructions the simulated device takes, beside what ptxas takes: every opcode
+// with modifiers it has and has not, in every type.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +16,10 @@ const onlyHere = [
   /^set\.\w+\.ftz\.bf16\.f32 /,
   /^setp\.\w+\.(and|or|xor)\.b?f16 /,
 ];
-/** Taken by ptxas alone, which gives them no meaning of their own or drops a part of it: not in the ISA. */
+/**
+ * Taken by ptxas alone, which gives them no meaning of their own or drops a part of it: not in the
+ * ISA.
+ */
 const onlyThere = [
   /^fma\.r[zmp]\..*bf16/,
   /^madc\.hi\.sat\.s32 /,
@@ -229,7 +233,10 @@ const headOf = (target: string): string =>
   `.version 9.0\n.target ${target}\n.address_size 64\n.visible .entry k()\n{\n.reg .b8 %b<9>; .reg .b16 %h<9>; .reg .f32 %f<9>; .reg .b128 %q<9>; .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .pred %p<9>;\n`;
 const source = join(mkdtempSync(join(tmpdir(), "spillway-spellings-")), "a.ptx");
 
-/** Which lines ptxas takes: those that it names are left out until it names none, and it is asked for halves if it gives up without naming any. */
+/**
+ * Which lines ptxas takes: those that it names are left out until it names none, and it is asked
+ * for halves if it gives up without naming any.
+ */
 function takenThere(lines: readonly string[], target = "sm_90"): Set<string> {
   let left = [...lines];
   while (left.length > 0) {
@@ -361,7 +368,10 @@ const bytePairs = ["e4m3x2", "e5m2x2"].flatMap((pair) => [
   `cvt.rn.f16x2.${pair} %r1, %h1;`,
 ]);
 
-/** Taken by ptxas without a meaning: shapes that the types have not, operations of bits on whole numbers, and the product of quarters of a warp, which is deprecated. */
+/**
+ * Taken by ptxas without a meaning: shapes that the types have not, operations of bits on whole
+ * numbers, and the product of quarters of a warp, which is deprecated.
+ */
 const notInIsa = [
   /^mma.*\.[su]4\..*popc/,
   /^wmma\.mma.*\.[su]4\./,

@@ -23,7 +23,9 @@ export interface CompareOptions {
    * at most 64.
    */
   readonly sequences?: number | undefined;
-  /** Of a spike pattern and a rate reservoir: the length of a step in ms. A spiking one has its own. */
+  /**
+   * Of a spike pattern and a rate reservoir: the length of a step in ms. A spiking one has its own.
+   */
   readonly stepMs?: number | undefined;
   /** Stops the comparison, which then throws WorkInterruptedError. */
   readonly signal?: AbortSignal | undefined;
@@ -54,8 +56,10 @@ const chunkBytes = 64 * 2 ** 20;
 const batchBytes = 2 ** 30;
 
 /**
- * Runs T x I inputs, or a spike pattern, through one reservoir on several engines and compares all states with those of the first. Each engine keeps its own state from
- * start to end, so a difference in one step is carried on as it would be in a run: `divergence` shows what becomes of it.
+ * Runs T x I inputs, or a spike pattern, through one reservoir on several engines and compares all
+ * states with those of the first. Each engine keeps its own state from start to end, so a
+ * difference in one step is carried on as it would be in a run: `divergence` shows what becomes of
+ * it.
  *
  * Behind an engine's name ":fast" or ":portable" sets the arithmetic for it alone, whatever the description says.
  *

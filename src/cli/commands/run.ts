@@ -23,7 +23,8 @@ export interface CommandOutcome {
 }
 
 /**
- * Checks every file before it runs the first. A run that fails ends the command; those before it are printed.
+ * Checks every file before it runs the first. A run that fails ends the command; those before it
+ * are printed.
  * @throws what the user got wrong, and what failed before a run was finished.
  */
 export async function run(paths: readonly string[], options: RunCommandOptions): Promise<CommandOutcome> {

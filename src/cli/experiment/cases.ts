@@ -1,4 +1,5 @@
-// Brings the cases of an experiment: folders of recordings, of series or of spike patterns whose names tell their classes, or patterns that are generated.
+// Brings the cases of an experiment: folders of recordings, of series or of spike patterns whose
+// names tell their classes, or patterns that are generated.
 import { basename } from "node:path";
 import { Matrix } from "../../numerics/index.js";
 import { type FolderCases, readSeriesFolder, readSpikeFolder, readWavFolder, type SoundFolderOptions } from "../../pipeline/index.js";

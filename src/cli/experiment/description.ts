@@ -44,7 +44,10 @@ export interface FileData {
 export interface NamedFiles {
   /** How a file's name tells its class and more, such as "{label}_{group}_{index}". */
   readonly names: string;
-  /** The files that test, by what their names tell: `{index: [0, 1, 2]}`. Left out, `split` chooses them. */
+  /**
+   * The files that test, by what their names tell: `{index: [0, 1, 2]}`. Left out, `split` chooses
+   * them.
+   */
   readonly test?: Readonly<Record<string, readonly (string | number)[]>> | undefined;
 }
 
@@ -64,7 +67,10 @@ export interface SpikeBins {
   readonly binMs?: number | undefined;
 }
 
-/** A folder of spike patterns, JSON, CSV or NPZ files, or an HDF5 file of event lists, which has the labels itself. */
+/**
+ * A folder of spike patterns, JSON, CSV or NPZ files, or an HDF5 file of event lists, which has the
+ * labels itself.
+ */
 export interface SpikeData extends NamedFiles, SpikeBins {
   readonly spikes: string;
   /** Neurons and duration of each pattern, where the files do not say. */

@@ -147,7 +147,10 @@ function complete({ seed, seeds, washout, metrics, ...parsed }: Parsed, source: 
   };
 }
 
-/** @throws ConfigError for what is given and would not be read: templates train no readout, and a test file is the whole test part. */
+/**
+ * @throws ConfigError for what is given and would not be read: templates train no readout, and a
+ * test file is the whole test part.
+ */
 function checkUnread({ task, data, readout, split }: Pick<Parsed, "task" | "data" | "readout" | "split">, washout = 0): void {
   if (task.type === "detect") {
     const option = Object.entries(readout).find(([name, value]) => name !== "type" && value !== undefined);

@@ -44,8 +44,8 @@ export class WorkerTeam {
   }
 
   /**
-   * Whether its workers are there. If a worker has ended, perhaps in a chunk of another reservoir, the team asks for others, and its owner computes
-   * alone until they have come.
+   * Whether its workers are there. If a worker has ended, perhaps in a chunk of another reservoir,
+   * the team asks for others, and its owner computes alone until they have come.
    */
   get ready(): boolean {
     if (!this.#pool.gone) return true;
@@ -106,7 +106,10 @@ export class WorkerTeam {
     this.#pool.join(this.size - 1);
   }
 
-  /** Ends the workers, for a chunk that the caller cannot finish. Afterwards none of them writes to the memory. */
+  /**
+   * Ends the workers, for a chunk that the caller cannot finish. Afterwards none of them writes to
+   * the memory.
+   */
   fail(): void {
     this.#pool.end();
   }

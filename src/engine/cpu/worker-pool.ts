@@ -142,7 +142,10 @@ export class WorkerPool {
   }
 }
 
-/** Node has no call that asks whether a thread lives. One that has ended has no idle time: it is -1, from that moment on. */
+/**
+ * Node has no call that asks whether a thread lives. One that has ended has no idle time: it is -1,
+ * from that moment on.
+ */
 const hasEnded = (worker: Worker): boolean => worker.performance.eventLoopUtilization().idle === -1;
 
 /** Resolves when a worker is in its loop. It keeps the process alive until then, and no longer. */

@@ -1,4 +1,5 @@
-// Rows of matrices that lie on the device, copied there to where a launch wants them: matrices at equal distances in one copy.
+// Rows of matrices that lie on the device, copied there to where a launch wants them: matrices at
+// equal distances in one copy.
 import { type Context, DisposedError, type Stream } from "../../gpu/index.js";
 import { usable } from "../../gpu/slice.js";
 import type { Matrix } from "../../numerics/index.js";
@@ -10,7 +11,10 @@ import type { StateChunk, StateTaker } from "./device-work.js";
 import { allocAny, type AnyBuffer, realType } from "./kernels.js";
 import type { RealSlice } from "./time-loop.js";
 
-/** A rectangle of rows: `count` matrices, `rows` rows of each. Distances are from the first number of one matrix to that of the next. */
+/**
+ * A rectangle of rows: `count` matrices, `rows` rows of each. Distances are from the first number
+ * of one matrix to that of the next.
+ */
 interface Rectangle {
   readonly from: RealSlice;
   readonly start: number;
@@ -72,7 +76,10 @@ export function slicesOf(sequences: readonly SequenceInput[]): RealSlice[] {
   return [...found];
 }
 
-/** Copies rows [from, to) of those matrices that lie on the device to number at(b) and on of `target`. */
+/**
+ * Copies rows [from, to) of those matrices that lie on the device to number at(b) and on of
+ * `target`.
+ */
 export function copyRows(
   stream: Stream,
   matrices: readonly (Matrix | DeviceMatrix)[],
@@ -93,7 +100,10 @@ export function copyRows(
   copyPieces(stream, pieces);
 }
 
-/** Copies every k-th state of a chunk of `rows` states, the first of which is that of step `from`, to its row of a matrix. */
+/**
+ * Copies every k-th state of a chunk of `rows` states, the first of which is that of step `from`,
+ * to its row of a matrix.
+ */
 export function copyEvery(stream: Stream, states: RealSlice, from: number, rows: number, every: number, into: DeviceMatrix): void {
   const size = into.cols;
   const first = every - 1 - (from % every);
@@ -106,7 +116,9 @@ export function copyEvery(stream: Stream, states: RealSlice, from: number, rows:
   });
 }
 
-/** Keeps states of sequences on the device, where they were made: every state, or the last of each. */
+/**
+ * Keeps states of sequences on the device, where they were made: every state, or the last of each.
+ */
 export class StateKeeper implements StateTaker {
   readonly #into: DeviceSequences;
   readonly #lengths: readonly number[];

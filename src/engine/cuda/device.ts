@@ -1,4 +1,5 @@
-// The device of an engine: opened when it is first needed, kept for what comes after, and opened anew where it was lost; or one that is somebody else's.
+// The device of an engine: opened when it is first needed, kept for what comes after, and opened
+// anew where it was lost; or one that is somebody else's.
 import { type Context, ContextLostError, DisposedError } from "../../gpu/index.js";
 
 export interface EngineDevice {

@@ -55,7 +55,10 @@ export function deviceEngine({ name, open, stepsPerChunk }: DeviceEngineOptions)
 
 const ofContexts = new WeakMap<Context, DeviceEngine>();
 
-/** The engine on a device that is open, one for each context: "sim", "cuda" or "cuda:1". Disposing of it is its owner's matter. */
+/**
+ * The engine on a device that is open, one for each context: "sim", "cuda" or "cuda:1". Disposing
+ * of it is its owner's matter.
+ */
 export function contextEngine(context: Context): DeviceEngine {
   const known = ofContexts.get(context);
   if (known) return known;

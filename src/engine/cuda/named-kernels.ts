@@ -1,5 +1,5 @@
-// The kernels of kernels/neuromorphic_gemv.cu with their parameters and the shapes of their launches. Who owns what they read is not known here, and
-// shapes are not checked.
+// The kernels of kernels/neuromorphic_gemv.cu with their parameters and the shapes of their
+// launches. Who owns what they read is not known here, and shapes are not checked.
 import type { Context, DeviceSlice, ReadonlyDeviceSlice, Stream } from "../../gpu/index.js";
 import type { Precision } from "../../numerics/index.js";
 import { type AnyKernel, namedKernel, type RealParameter } from "./kernels.js";
@@ -16,7 +16,10 @@ export interface SparseSlices {
   readonly rowOffsets: ReadonlyDeviceSlice<"u32">;
 }
 
-/** Threads of a block of matvec_input, and steps that each thread makes; threads of a block of the others. */
+/**
+ * Threads of a block of matvec_input, and steps that each thread makes; threads of a block of the
+ * others.
+ */
 const inputThreads = 128;
 const inputSteps = 16;
 const threads = 256;
@@ -45,7 +48,8 @@ export class NamedKernels {
   readonly #loaded = new Map<string, AnyKernel>();
 
   /**
-   * With `overlap`, a kernel loads weights while the one before ends, if the device can (docs/cuda.md, launch shapes): for weights that no kernel writes.
+   * With `overlap`, a kernel loads weights while the one before ends, if the device can
+   * (docs/cuda.md, launch shapes): for weights that no kernel writes.
    */
   constructor(context: Context, precision: Precision, options: { readonly overlap?: boolean } = {}) {
     this.#context = context;
@@ -73,7 +77,8 @@ export class NamedKernels {
   }
 
   /**
-   * out[t, r] = ((bias[r] + W[0, r] u[t, 0]) + W[1, r] u[t, 1]) + ..., or from +0 without a bias. docs/numerics.md, rule 3.
+   * out[t, r] = ((bias[r] + W[0, r] u[t, 0]) + W[1, r] u[t, 1]) + ..., or from +0 without a bias.
+   * docs/numerics.md, rule 3.
    *
    * @param weights I x N, input by input; null where I is 0
    * @param inputs steps x I
@@ -97,7 +102,10 @@ export class NamedKernels {
     else this.#launch(stream, "matvec_reservoir", productBlocks(rows, false), [weights, x, y, rows, columns]);
   }
 
-  /** next = (1 - a) x + a f(((drive + recurrent) + feedback) + noise) by rules 3 to 6. With a chunk, drive and feedback are rows of its matrices. */
+  /**
+   * next = (1 - a) x + a f(((drive + recurrent) + feedback) + noise) by rules 3 to 6. With a chunk,
+   * drive and feedback are rows of its matrices.
+   */
   leakyIntegration(
     stream: Stream,
     next: RealSlice,
@@ -111,7 +119,10 @@ export class NamedKernels {
     this.#launch(stream, "leaky_integration", Math.ceil(size / threads), args);
   }
 
-  /** y = W (x / |x|), and |x| to `length`: an iteration of power iteration on n rows. docs/numerics.md, rule 7. */
+  /**
+   * y = W (x / |x|), and |x| to `length`: an iteration of power iteration on n rows.
+   * docs/numerics.md, rule 7.
+   */
   powerIteration(stream: Stream, weights: RealInput | SparseSlices, x: RealInput, y: RealSlice, length: RealSlice, n: number): void {
     const sparse = "values" in weights;
     const name = sparse ? "power_iteration_csr" : "power_iteration";

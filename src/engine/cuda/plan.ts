@@ -20,8 +20,8 @@ export interface Choice {
 }
 
 /**
- * A W that only the device has is drawn on the host for a plan that packs it there, which takes seconds: such a plan is chosen for steps that are
- * this much faster.
+ * A W that only the device has is drawn on the host for a plan that packs it there, which takes
+ * seconds: such a plan is chosen for steps that are this much faster.
  */
 const worthDrawing = 1.5;
 

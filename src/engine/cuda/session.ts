@@ -358,7 +358,10 @@ export class DeviceSession implements EngineSession {
     disposeAll([...this.#owned, this.#parts.loop, this.#streamed, this.#buffers, this.#batch]);
   }
 
-  /** Runs the chunks of a sequence and keeps the state and the input at the last one that was handed on, whatever ends it. */
+  /**
+   * Runs the chunks of a sequence and keeps the state and the input at the last one that was handed
+   * on, whatever ends it.
+   */
   async #chunks(
     sequence: SequenceInput,
     index: number,

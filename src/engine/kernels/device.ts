@@ -1,4 +1,5 @@
-// The named kernels for own programs, over slices of device memory. It checks shapes and enqueues; it waits for nothing.
+// The named kernels for own programs, over slices of device memory. It checks shapes and enqueues;
+// it waits for nothing.
 import { type Context, DeviceSlice, type ReadonlyDeviceSlice, type Stream } from "../../gpu/index.js";
 import type { Precision } from "../../numerics/index.js";
 import type { DeviceMatrix } from "../../reservoir/device-matrix.js";
@@ -31,11 +32,14 @@ export interface NeuromorphicKernelOptions {
 }
 
 /**
- * The operations on a device, by the kernels that the plan "named" runs: `matvec_input`, `matvec_reservoir`, `leaky_integration`, `power_iteration`,
- * `spike_encoding` and `pattern_detection`. Results are slices of device memory whose contents are there after the work before on the stream.
- * All but `spikeEncoding` may be captured into a graph, with memory for every result.
+ * The operations on a device, by the kernels that the plan "named" runs: `matvec_input`,
+ * `matvec_reservoir`, `leaky_integration`, `power_iteration`,
+ * `spike_encoding` and `pattern_detection`. Results are slices of device memory whose contents are
+ * there after the work before on the stream. All but `spikeEncoding` may be captured into a graph,
+ * with memory for every result.
  *
- * @throws where a slice is of another context or disposed, of another type or length: each says which and what it takes
+ * @throws where a slice is of another context or disposed, of another type or length: each says
+ * which and what it takes
  */
 export class NeuromorphicKernels extends NeuromorphicOperations<DeviceArrays> implements Disposable {
   readonly context: Context;
@@ -71,8 +75,8 @@ export class NeuromorphicKernels extends NeuromorphicOperations<DeviceArrays> im
   }
 
   /**
-   * Spikes counted in bins of time and neuron, T x C: `binSpikesOnDevice` of spillway/spikes/gpu on this stream. It waits for the report on spikes that lie
-   * outside the pattern. @throws SpikeError
+   * Spikes counted in bins of time and neuron, T x C: `binSpikesOnDevice` of spillway/spikes/gpu on
+   * this stream. It waits for the report on spikes that lie outside the pattern. @throws SpikeError
    */
   async spikeEncoding(
     pattern: SpikePattern | DeviceSpikePattern,

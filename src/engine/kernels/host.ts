@@ -1,4 +1,5 @@
-// The named kernels in plain TypeScript, over typed arrays: slow, and what those of a device are held against.
+// The named kernels in plain TypeScript, over typed arrays: slow, and what those of a device are
+// held against.
 import { type FloatArray, Matrix, type Precision, philox4x32, rowDot, type SparseMatrix, uniformFromWords } from "../../numerics/index.js";
 import { divideByLength } from "../../numerics/spectrum/power-iteration.js";
 import { activationOf } from "../../reservoir/index.js";
@@ -29,7 +30,10 @@ export class HostNeuromorphicKernels extends NeuromorphicOperations<HostArrays> 
     this.#round = precision === "float32" ? Math.fround : (value) => value;
   }
 
-  /** Spikes counted in bins of time and neuron, T x C: `binSpikes` of spillway/spikes. @throws SpikeError */
+  /**
+   * Spikes counted in bins of time and neuron, T x C: `binSpikes` of spillway/spikes. @throws
+   * SpikeError
+   */
   async spikeEncoding(pattern: SpikePattern, options: BinOptions): Promise<Matrix<Float32Array>> {
     return binSpikes(pattern, options);
   }

@@ -1,6 +1,6 @@
 /**
- * The kernels that compute a reservoir's step, power iteration, spike encoding and pattern detection, for own programs: on a device, and on the host with
- * the same bits.
+ * The kernels that compute a reservoir's step, power iteration, spike encoding and pattern
+ * detection, for own programs: on a device, and on the host with the same bits.
  * @module spillway/engine/kernels
  */
 export { type DeviceArrays, NeuromorphicKernels, type NeuromorphicKernelOptions } from "./device.js";

@@ -1,5 +1,5 @@
-// The operations of the named kernels with the shapes that they take, for whatever holds the numbers. Where they are computed is said by the classes that
-// stand on this one.
+// The operations of the named kernels with the shapes that they take, for whatever holds the
+// numbers. Where they are computed is said by the classes that stand on this one.
 import { describe } from "../../core/text.js";
 import type { Precision } from "../../numerics/index.js";
 import type { Activation } from "../../reservoir/model.js";
@@ -148,7 +148,10 @@ export interface Checked<A extends ArrayKinds> {
 export const isSparseArrays = <A extends ArrayKinds>(weights: A["realInput"] | SparseArrays<A>): weights is SparseArrays<A> =>
   typeof weights === "object" && weights !== null && "rowOffsets" in weights;
 
-/** The operations. Every array is checked for its type and its length before anything is computed; new memory is the caller's. */
+/**
+ * The operations. Every array is checked for its type and its length before anything is computed;
+ * new memory is the caller's.
+ */
 export abstract class NeuromorphicOperations<A extends ArrayKinds> {
   /** Of states and weights. */
   readonly precision: Precision;
@@ -160,7 +163,10 @@ export abstract class NeuromorphicOperations<A extends ArrayKinds> {
     this.precision = precision;
   }
 
-  /** drive[t, r] = ((bias[r] + W_in[r, 0] u[t, 0]) + W_in[r, 1] u[t, 1]) + ..., T x N: docs/numerics.md, rule 3. @throws RangeError, TypeError */
+  /**
+   * drive[t, r] = ((bias[r] + W_in[r, 0] u[t, 0]) + W_in[r, 1] u[t, 1]) + ..., T x N:
+   * docs/numerics.md, rule 3. @throws RangeError, TypeError
+   */
   matvecInput(work: InputWork<A>): A["real"] {
     checkFields(work, ["size", "steps", "weights", "inputs", "bias", "out"]);
     const { size, steps = 1, weights, inputs, bias } = work;
@@ -176,7 +182,10 @@ export abstract class NeuromorphicOperations<A extends ArrayKinds> {
     return out;
   }
 
-  /** W x, R values: docs/numerics.md, rules 1 and 2. Columns of a W in CSR form lie below C. @throws RangeError, TypeError */
+  /**
+   * W x, R values: docs/numerics.md, rules 1 and 2. Columns of a W in CSR form lie below C. @throws
+   * RangeError, TypeError
+   */
   matvecReservoir(work: ProductWork<A>): A["real"] {
     checkFields(work, ["weights", "state", "out"]);
     const columns = this.#any("state", work.state, this.#real);
@@ -186,7 +195,10 @@ export abstract class NeuromorphicOperations<A extends ArrayKinds> {
     return out;
   }
 
-  /** (1 - a) x + a f(((drive + W x) + W_fb y) + noise), N values: docs/numerics.md, rules 3 to 6. @throws RangeError, TypeError */
+  /**
+   * (1 - a) x + a f(((drive + W x) + W_fb y) + noise), N values: docs/numerics.md, rules 3 to 6.
+   * @throws RangeError, TypeError
+   */
   leakyIntegration(work: LeakyWork<A>): A["real"] {
     checkFields(work, ["state", "drive", "recurrent", "feedback", "leak", "activation", "noise", "out"]);
     const { state, activation = "tanh", noise } = work;
@@ -203,8 +215,10 @@ export abstract class NeuromorphicOperations<A extends ArrayKinds> {
   }
 
   /**
-   * An iteration of power iteration: W (x / |x|), and |x|. Given its own result again and again, |x| comes to the modulus of the largest eigenvalue where
-   * one real eigenvalue leads; `spectralRadius` of spillway/numerics says when it has. docs/numerics.md, rule 7. @throws RangeError, TypeError
+   * An iteration of power iteration: W (x / |x|), and |x|. Given its own result again and again,
+   * |x| comes to the modulus of the largest eigenvalue where one real eigenvalue leads;
+   * `spectralRadius` of spillway/numerics says when it has. docs/numerics.md, rule 7. @throws
+   * RangeError, TypeError
    */
   powerIteration(work: PowerWork<A>): PowerStep<A> {
     checkFields(work, ["weights", "state", "out", "length"]);
@@ -218,7 +232,10 @@ export abstract class NeuromorphicOperations<A extends ArrayKinds> {
     return { out, length };
   }
 
-  /** Scores of vectors against templates in binary32 by docs/numerics.md, rule 1, and the best of each vector. @throws RangeError, TypeError */
+  /**
+   * Scores of vectors against templates in binary32 by docs/numerics.md, rule 1, and the best of
+   * each vector. @throws RangeError, TypeError
+   */
   patternDetection(work: DetectionWork<A>): Detections<A> {
     checkFields(work, ["vectors", "templates", "length", "score", "threshold", "scores", "best", "matches"]);
     const { length, score = "cosine", threshold = 0.5 } = work;

@@ -1,5 +1,5 @@
-// Power iteration: the modulus of the largest eigenvalue by products with W alone, if that eigenvalue is real and no other has its modulus. Right for the
-// others is the Krylov iteration.
+// Power iteration: the modulus of the largest eigenvalue by products with W alone, if that
+// eigenvalue is real and no other has its modulus. Right for the others is the Krylov iteration.
 import { ResidentRows } from "../linear-algebra/index.js";
 import { type FloatArray, Matrix, precisionOf, type SparseMatrix } from "../matrix.js";
 import { rowDot } from "../row-dot.js";
@@ -12,7 +12,10 @@ import { fixedVector, summarize } from "./structure.js";
 const perLook = 16;
 export const mostIterations = 4096;
 
-/** With a residual above this after so many iterations the rest would not bring it to 1e-10: several eigenvalues lead together. */
+/**
+ * With a residual above this after so many iterations the rest would not bring it to 1e-10: several
+ * eigenvalues lead together.
+ */
 const hopeless = { iterations: 512, residual: 0.25 };
 
 /** W divided by 2^exponent, to iterate with. Dense if more than half of its elements are not 0. */
@@ -43,8 +46,8 @@ export function powerTask(matrix: Matrix | SparseMatrix): PowerTask {
 }
 
 /**
- * The iteration from x(0) = `powerStart` on. It yields how many products to make next and takes the last two vectors. It returns the radius, or what it
- * came to.
+ * The iteration from x(0) = `powerStart` on. It yields how many products to make next and takes the
+ * last two vectors. It returns the radius, or what it came to.
  */
 export function* powerIterations(exponent: number): Generator<number, number | PowerFailure, PowerIterates> {
   for (let iterations = perLook; ; iterations += perLook) {
@@ -74,7 +77,10 @@ function changeOfDirection(a: Float64Array, lengthA: number, b: Float64Array, le
   return Math.sqrt(squares);
 }
 
-/** |x| in x's precision: 256 partial sums by place modulo 256, a butterfly over each 32 of them, and the eight sums in rising order. */
+/**
+ * |x| in x's precision: 256 partial sums by place modulo 256, a butterfly over each 32 of them, and
+ * the eight sums in rising order.
+ */
 export function vectorLength(x: FloatArray): number {
   const round = precisionOf(x) === "float32" ? Math.fround : (value: number) => value;
   const partial = new Float64Array(256);
@@ -95,7 +101,10 @@ export function divideByLength(dots: FloatArray, x: FloatArray): number {
   return length;
 }
 
-/** The iteration's products on the host: makes as many as it is told, and gives the last two vectors. */
+/**
+ * The iteration's products on the host: makes as many as it is told, and gives the last two
+ * vectors.
+ */
 export function hostPowerIterations({ component, count, dense, exponent }: PowerTask): (count: number) => PowerIterates {
   const n = component.size;
   const multiply = dense ? denseProduct(component, exponent) : sparseProduct(component, count, exponent);

@@ -21,8 +21,8 @@ export type SpectralRadiusMethod = "structure" | "dense" | "krylov" | "power" | 
 /** How the radius is found. */
 export interface SpectralRadiusOptions {
   /**
-   * Default `auto`. `dense` and `krylov` still look for structure first. `power` (power iteration with W as it is) and `circularLaw` (an estimate) look at
-   * nothing else.
+   * Default `auto`. `dense` and `krylov` still look for structure first. `power` (power iteration
+   * with W as it is) and `circularLaw` (an estimate) look at nothing else.
    */
   readonly method?: "auto" | "dense" | "krylov" | "power" | "circularLaw" | undefined;
 }
@@ -33,7 +33,10 @@ export interface SpectralRadius {
   readonly method: SpectralRadiusMethod;
 }
 
-/** An iteration did not converge: Krylov's on a block that is too large for the dense method, or power iteration. */
+/**
+ * An iteration did not converge: Krylov's on a block that is too large for the dense method, or
+ * power iteration.
+ */
 export class SpectralRadiusError extends Error {
   readonly size: number;
   readonly residual: number;
@@ -54,7 +57,10 @@ export class SpectralRadiusError extends Error {
   }
 }
 
-/** Power iteration did not converge: eigenvalues of (nearly) the same modulus, such as a complex pair or l and -l, lead the others. */
+/**
+ * Power iteration did not converge: eigenvalues of (nearly) the same modulus, such as a complex
+ * pair or l and -l, lead the others.
+ */
 export class PowerIterationError extends SpectralRadiusError {
   readonly iterations: number;
   /** |W v| in the last two iterations. */
@@ -99,13 +105,15 @@ const circularLawLimit = 1e8;
  * of up to some 2^(-52 / N) |W| rather than 0. Of more than 3000 rows, a ring with a few chords, whose eigenvalues crowd on a circle, either
  * does not converge or is right to some 1e-6 only.
  *
- * `power` multiplies a fixed vector by W until its direction stays to 1e-10, and gives |W v|: at most 4096 times, and 512
- * if the direction still turns by a quarter then. It is right if one real eigenvalue has the
- * largest modulus, as where all weights are positive, and fails for complex pairs, which most random matrices have.
+ * `power` multiplies a fixed vector by W until its direction stays to 1e-10, and gives |W v|: at
+ * most 4096 times, and 512 if the direction still turns by a quarter then. It is right if one real
+ * eigenvalue has the largest modulus, as where all weights are positive, and fails for complex
+ * pairs, which most random matrices have.
  *
  * @throws TypeError for what is no matrix, and for options that there are not.
  * @throws RangeError on a matrix that is not square or holds a NaN or an infinity.
- * @throws SpectralRadiusError where the iteration does not converge on a component of more than 3000 rows; PowerIterationError where `power` does not.
+ * @throws SpectralRadiusError where the iteration does not converge on a component of more than
+ * 3000 rows; PowerIterationError where `power` does not.
  */
 export function spectralRadius(matrix: Matrix | SparseMatrix, options: SpectralRadiusOptions = {}): SpectralRadius {
   if (typeof options !== "object" || options === null)
@@ -127,8 +135,9 @@ export function spectralRadius(matrix: Matrix | SparseMatrix, options: SpectralR
 }
 
 /**
- * As `spectralRadius`, with the attempts of the Krylov-Schur iteration made by `iterateOn`, and power iteration by `powerOn`. The result has the same bits
- * where these keep to the order of docs/numerics.md, rule 7.
+ * As `spectralRadius`, with the attempts of the Krylov-Schur iteration made by `iterateOn`, and
+ * power iteration by `powerOn`. The result has the same bits where these keep to the order of
+ * docs/numerics.md, rule 7.
  */
 export async function spectralRadiusBy(
   matrix: Matrix | SparseMatrix,

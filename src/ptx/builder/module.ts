@@ -25,7 +25,10 @@ export class PtxModule {
   readonly addressSize = 64;
   private readonly kernels: PtxKernel[] = [];
 
-  /** @throws PtxBuildError for an unknown target or a PTX version before 6.0; RangeError for an unknown option. */
+  /**
+   * @throws PtxBuildError for an unknown target or a PTX version before 6.0; RangeError for an
+   * unknown option.
+   */
   constructor(options: ModuleOptions = {}) {
     rejectUnknown(options, ["target", "version", "addressSize"], "PtxModule");
     const { target = "sm_75", version, addressSize = 64 } = options;

@@ -69,7 +69,10 @@ export class PtxMachine {
   nanoseconds = 0;
   private launches = 0;
 
-  /** Reserves the memory. @throws LaunchError on sizes that are not above 0, or 2 GiB or more together; RangeError for a check or limit that there is not */
+  /**
+   * Reserves the memory. @throws LaunchError on sizes that are not above 0, or 2 GiB or more
+   * together; RangeError for a check or limit that there is not
+   */
   constructor(options: MachineOptions = {}) {
     rejectUnknownChecks(options);
     this.checks = { ...defaultChecks, ...options.checks };

@@ -1,5 +1,5 @@
-// Parameters and arguments in registers: a function finds them in param variables of its own, and a call passes them through others. What runs knows
-// parameters in memory alone.
+// Parameters and arguments in registers: a function finds them in param variables of its own, and a
+// call passes them through others. What runs knows parameters in memory alone.
 import type { Cursor } from "./cursor.js";
 import { parseScalarType, parseVectorLength } from "./parse-declarations.js";
 import type { Scope } from "./scope.js";
@@ -57,7 +57,9 @@ const operandOf = (register: PtxRegister | PtxRegister[]): PtxOperand =>
     ? { kind: "vector", elements: register.map((element) => ({ kind: "register", register: element })) }
     : { kind: "register", register };
 
-/** ld.param or st.param of a variable. A constant is of the variable's type, a register of its size. */
+/**
+ * ld.param or st.param of a variable. A constant is of the variable's type, a register of its size.
+ */
 function access(opcode: "ld" | "st", { variable, value }: RegisterParameter, origin: Origin): PtxInstruction {
   const count = value.kind === "vector" ? value.elements.length : 1;
   const constant = value.kind === "integer" || value.kind === "float";
@@ -104,7 +106,10 @@ function shapeOf(operand: PtxOperand): { type: ScalarType; count: number } | und
   return { type: operand.elements[0].register.type, count: operand.elements.length };
 }
 
-/** A call with what it passes in registers, or as constants, moved to variables before and from variables after. `callee`: if it is known. */
+/**
+ * A call with what it passes in registers, or as constants, moved to variables before and from
+ * variables after. `callee`: if it is known.
+ */
 export function passed(call: PtxInstruction, fn: PtxFunction, callee: PtxFunction | undefined, cursor: Cursor): PtxInstruction[] {
   const { opcode: _, modifiers: __, operands, ...origin } = call;
   if (operands.every((operand) => operand.kind !== "list" || operand.elements.every(({ kind }) => kind === "variable"))) return [call];

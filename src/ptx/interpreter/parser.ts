@@ -184,7 +184,10 @@ class Parser {
     this.operands.settle(parsed.variables, parsed.functions);
   }
 
-  /** Reads a list of parameters. Those in registers are added to `inRegisters`, if the function may have any. */
+  /**
+   * Reads a list of parameters. Those in registers are added to `inRegisters`, if the function may
+   * have any.
+   */
   private parameters(scope: Scope, inRegisters: RegisterParameter[] | undefined): PtxVariable[] {
     const { cursor } = this;
     const variables: PtxVariable[] = [];

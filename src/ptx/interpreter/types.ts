@@ -73,8 +73,9 @@ export interface PtxRegister {
 }
 
 /**
- * One value of an initialiser: a number's bits, or the address of a symbol (plus bytes), in the generic space or its own. `variable`: what the name
- * means in a function's body, if something is declared there.
+ * One value of an initialiser: a number's bits, or the address of a symbol (plus bytes), in the
+ * generic space or its own. `variable`: what the name means in a function's body, if something is
+ * declared there.
  */
 export type PtxInitialValue =
   | { kind: "bits"; value: bigint }

@@ -82,7 +82,10 @@ export function kernelName(type: KernelType): string {
   return entryOf(type).name(type);
 }
 
-/** Makes a kernel. @throws PtxBuildError, also for a field that a kernel of this kind does not have; PtxTargetError */
+/**
+ * Makes a kernel. @throws PtxBuildError, also for a field that a kernel of this kind does not have;
+ * PtxTargetError
+ */
 export function generateKernel(type: KernelType, options: GeneratorOptions = {}): GeneratedKernel {
   const { make } = entryOf(type);
   const read = new Set(["kind"]);

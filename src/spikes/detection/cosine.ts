@@ -26,5 +26,8 @@ export function cosine32(dot: number, normA: number, normB: number): number {
   return product === 0 ? 0 : fround(dot / product);
 }
 
-/** A score as it is reported: rounding takes the cosine of parallel vectors up to 1.2e-7 beyond 1, which is brought back. */
+/**
+ * A score as it is reported: rounding takes the cosine of parallel vectors up to 1.2e-7 beyond 1,
+ * which is brought back.
+ */
 export const reportedCosine = (score: number): number => Math.max(-1, Math.min(1, score));

@@ -17,8 +17,8 @@ export interface PatternDetectorOptions {
   /** Patterns shorter than this have no type, in ms; default 10. */
   readonly minimumDurationMs?: number | undefined;
   /**
-   * Patterns longer than this are refused, in ms; default 60,000. The work grows with the square of the duration; `slicePattern` cuts windows
-   * out of a long recording.
+   * Patterns longer than this are refused, in ms; default 60,000. The work grows with the square of
+   * the duration; `slicePattern` cuts windows out of a long recording.
    */
   readonly maximumDurationMs?: number | undefined;
   /**
@@ -123,7 +123,8 @@ export class PatternDetector {
   /**
    * Looks for the types in one pattern. `truth`, where it is known, are the types that the pattern is of: it goes into the statistics
    * alone.
-   * @throws SpikeError on a pattern without spikes, one that is too long, or a type that there is not; CircuitOpenError while the circuit is open.
+   * @throws SpikeError on a pattern without spikes, one that is too long, or a type that there is
+   * not; CircuitOpenError while the circuit is open.
    */
   detect(pattern: SpikePattern, truth?: readonly PatternType[]): DetectionResult {
     checkTruth(truth);

@@ -17,8 +17,10 @@ export interface DeviceBinOptions extends BinOptions {
 const unitsOfOne = 16777216;
 
 /**
- * `binSpikes` on a device: the same options, the same bits. A pattern on the host is copied there first; one on the device may have its spikes in any order. Sums are
- * of whole numbers (32 bits for counts, units of 2^-24 for amplitudes). The bins, T x C in binary32, stay on the device; `toMatrix` copies them.
+ * `binSpikes` on a device: the same options, the same bits. A pattern on the host is copied there
+ * first; one on the device may have its spikes in any order. Sums are of whole numbers (32 bits for
+ * counts, units of 2^-24 for amplitudes). The bins, T x C in binary32, stay on the device;
+ * `toMatrix` copies them.
  * @throws SpikeError as binSpikes does; where a spike on the device lies outside its pattern; where the amplitudes of one bin sum to 2^29.
  */
 export async function binSpikesOnDevice(

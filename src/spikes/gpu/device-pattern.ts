@@ -1,4 +1,5 @@
-// Spike patterns in device memory. It is not checked as it is made: what reads it reports the first spike that does not fit.
+// Spike patterns in device memory. It is not checked as it is made: what reads it reports the first
+// spike that does not fit.
 import type { Context, ReadonlyDeviceSlice } from "../../gpu/index.js";
 import { checkNotNegative, checkWhole, SpikeError } from "../errors.js";
 import { checkPatterns, SpikePattern } from "../pattern/pattern.js";
@@ -91,18 +92,24 @@ export class DeviceSpikePattern implements Disposable {
   }
 }
 
-/** Spike patterns of the same number of neurons one behind the other in device memory; as `DeviceSpikePattern`, any number of times. */
+/**
+ * Spike patterns of the same number of neurons one behind the other in device memory; as
+ * `DeviceSpikePattern`, any number of times.
+ */
 export class DeviceSpikePatterns implements Disposable {
   readonly columns: DeviceSpikeColumns;
   readonly neuronCount: number;
   /** How long each pattern lasts. B values. */
   readonly durationsMs: readonly number[];
-  /** The first spike of each pattern, and behind the last the number of all spikes. B + 1 values. */
+  /**
+   * The first spike of each pattern, and behind the last the number of all spikes. B + 1 values.
+   */
   readonly offsets: readonly number[];
   readonly #held: Held;
 
   /**
-   * Columns that are there already: spikes offsets[b] to offsets[b + 1] are those of pattern b, in any order.
+   * Columns that are there already: spikes offsets[b] to offsets[b + 1] are those of pattern b, in
+   * any order.
    * @throws SpikeError on columns of different lengths, or offsets that do not fit them
    */
   constructor(
@@ -131,7 +138,8 @@ export class DeviceSpikePatterns implements Disposable {
   }
 
   /**
-   * A copy of patterns; `dispose` gives its memory back. Where one has amplitudes, the spikes of those that have none get 1.
+   * A copy of patterns; `dispose` gives its memory back. Where one has amplitudes, the spikes of
+   * those that have none get 1.
    * @throws SpikeError for patterns of different numbers of neurons, OutOfMemoryError
    */
   static upload(context: Context, patterns: readonly SpikePattern[]): DeviceSpikePatterns {
@@ -166,7 +174,10 @@ export class DeviceSpikePatterns implements Disposable {
     }
   }
 
-  /** Copies on the host, sorted, after all work of all streams. @throws SpikeError for a spike outside its pattern */
+  /**
+   * Copies on the host, sorted, after all work of all streams. @throws SpikeError for a spike
+   * outside its pattern
+   */
   toPatterns(context: Context): SpikePattern[] {
     const { offsets, neuronCount } = this;
     const [times, neurons] = [context.read(this.columns.times), context.read(this.columns.neurons)];

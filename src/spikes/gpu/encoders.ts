@@ -1,4 +1,5 @@
-// Encoders on a device: series in its memory to spikes there, the spikes that the encoder of the same name makes on the host.
+// Encoders on a device: series in its memory to spikes there, the spikes that the encoder of the
+// same name makes on the host.
 import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";
 import { asMatrix, Matrix, type MatrixLike, portableExp, type Seed, seedKeys } from "../../numerics/index.js";
 import { DeviceMatrix, DeviceSequences, type RealValues } from "../../reservoir/index.js";
@@ -21,8 +22,9 @@ export type DeviceSeries = DeviceMatrix | DeviceSequences | readonly MatrixLike[
 const mostRows = 32_768;
 
 /**
- * `encodeSpikes` on a device: the spikes of each series, in any order, in device memory. A DeviceMatrix draws from `seed`; of several series, number b draws
- * from the seed "SEED/b", as the cases of a pipeline do.
+ * `encodeSpikes` on a device: the spikes of each series, in any order, in device memory. A
+ * DeviceMatrix draws from `seed`; of several series, number b draws from the seed "SEED/b", as the
+ * cases of a pipeline do.
  *
  * @example
  * using spikes = await encodeOnDevice(context, series, { encoder: "latency", frameMs: 50 });

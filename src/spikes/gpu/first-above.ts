@@ -3,7 +3,10 @@ import type { Context, DeviceSlice, ReadonlyDeviceSlice, Stream } from "../../gp
 import { Held } from "./held.js";
 import { gridFor, none, spikeKernels } from "./kernels.js";
 
-/** The first of some numbers whose magnitude is above a limit, or that is NaN; undefined if there is none. */
+/**
+ * The first of some numbers whose magnitude is above a limit, or that is NaN; undefined if there is
+ * none.
+ */
 export async function firstAbove(
   context: Context,
   stream: Stream,

@@ -32,7 +32,10 @@ export const gridFor = (elements: number) => ({ grid: Math.max(1, Math.min(mostB
 
 const encoders = new WeakMap<Context, Map<string, { readonly module: Module; readonly kernel: Kernel<readonly Parameter[]> }>>();
 
-/** The kernel of an encoder for series of a type; `options` are its parameters besides series and spikes. */
+/**
+ * The kernel of an encoder for series of a type; `options` are its parameters besides series and
+ * spikes.
+ */
 export function encoderKernel(
   context: Context,
   encoder: string,

@@ -13,8 +13,8 @@ import { gridFor, spikeKernels } from "./kernels.js";
 const mostRows = 32_768;
 
 /**
- * The bins of each pattern as `binSpikes` makes them, T x C in binary32, one pattern behind the other in device memory. Patterns on the host are copied there
- * first.
+ * The bins of each pattern as `binSpikes` makes them, T x C in binary32, one pattern behind the
+ * other in device memory. Patterns on the host are copied there first.
  *
  * @example
  * using spikes = DeviceSpikePatterns.upload(context, patterns);

@@ -38,7 +38,10 @@ function singles(values: ReadonlyDeviceSlice): ReadonlyDeviceSlice<"f32"> {
   return values as ReadonlyDeviceSlice<"f32">;
 }
 
-/** Work of a detection whose shapes were checked: `count` vectors and `templateCount` templates of `length` numbers. */
+/**
+ * Work of a detection whose shapes were checked: `count` vectors and `templateCount` templates of
+ * `length` numbers.
+ */
 interface DetectionWork extends DeviceMatches {
   readonly vectors: ReadonlyDeviceSlice<"f32">;
   readonly templates: ReadonlyDeviceSlice<"f32">;
@@ -86,7 +89,9 @@ export class DeviceTemplates implements Disposable {
     return (await this.matchVectors(binned.values))[0]!;
   }
 
-  /** The same for several patterns, which are binned in one launch. @throws SpikeError as `match` */
+  /**
+   * The same for several patterns, which are binned in one launch. @throws SpikeError as `match`
+   */
   async matchAll(patterns: readonly SpikePattern[] | DeviceSpikePatterns): Promise<TemplateMatch[]> {
     const { bins, channels } = this.templates;
     using binned = await binPatternsOnDevice(this.#context, patterns, { bins, channels, stream: this.#ownStream() });
@@ -94,7 +99,8 @@ export class DeviceTemplates implements Disposable {
   }
 
   /**
-   * The same for B vectors of D numbers, such as states: on the host, or one after the other in device memory, as `batch` leaves them with `keep: "deviceLast"`.
+   * The same for B vectors of D numbers, such as states: on the host, or one after the other in
+   * device memory, as `batch` leaves them with `keep: "deviceLast"`.
    * @throws SpikeError where they are of another length, or on the device of another type than f32.
    */
   async matchVectors(vectors: Matrix | ReadonlyDeviceSlice<"f32"> | DeviceMatrix | DeviceSequences): Promise<TemplateMatch[]> {

@@ -8,13 +8,17 @@ import { checkPattern, type SpikePattern } from "../pattern/pattern.js";
 
 /** How patterns become inputs. */
 export interface InputOptions {
-  /** Length of a step in ms; a spiking reservoir's is its own `timeStep`, a rate reservoir's must be given. */
+  /**
+   * Length of a step in ms; a spiking reservoir's is its own `timeStep`, a rate reservoir's must be
+   * given.
+   */
   readonly stepMs?: number | undefined;
 }
 
 /**
- * A pattern as T x I inputs, one row a step: the number of spikes of each neuron, or the sum of their amplitudes where it has some. Row t holds the
- * spikes from t to t + 1 steps; one at the very end belongs to the last row.
+ * A pattern as T x I inputs, one row a step: the number of spikes of each neuron, or the sum of
+ * their amplitudes where it has some. Row t holds the spikes from t to t + 1 steps; one at the very
+ * end belongs to the last row.
  * @throws SpikeError where the pattern has another number of neurons than the reservoir has inputs
  */
 export function patternInputs(

@@ -59,7 +59,10 @@ export class LiquidStateMachine implements AsyncDisposable {
     return processPattern(this.reservoir, pattern, options);
   }
 
-  /** The same for several patterns, B x N, which `keep: "device"` leaves in the memory of the device. */
+  /**
+   * The same for several patterns, B x N, which `keep: "device"` leaves in the memory of the
+   * device.
+   */
   processAll(
     patterns: readonly SpikePattern[] | DeviceSpikePatterns,
     options: ProcessOptions & { readonly keep: "device" },

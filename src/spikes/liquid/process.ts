@@ -19,11 +19,17 @@ import { type InputOptions, patternInputs, stepFor } from "./inputs.js";
 export interface ProcessOptions extends InputOptions, WorkOptions {
   /** "last" (default): the state at the end of the pattern. "mean": the mean of the states of all steps. */
   readonly state?: "last" | "mean" | undefined;
-  /** "host" (default), or "device": the last states stay in the memory of the reservoir's device, B x N, and a DeviceMatrix is returned. */
+  /**
+   * "host" (default), or "device": the last states stay in the memory of the reservoir's device, B
+   * x N, and a DeviceMatrix is returned.
+   */
   readonly keep?: "host" | "device" | undefined;
 }
 
-/** As `patternInputs`, of patterns in the memory of the reservoir's device, which the inputs stay in. */
+/**
+ * As `patternInputs`, of patterns in the memory of the reservoir's device, which the inputs stay
+ * in.
+ */
 async function patternInputsThere(
   reservoir: AnyReservoirComputer,
   patterns: DeviceSpikePatterns,
@@ -37,8 +43,9 @@ async function patternInputsThere(
 }
 
 /**
- * One state (N values) for each pattern, B x N in the model's precision: the pattern runs from the initial state; the reservoir's own state is
- * untouched. A pattern without spikes gives the state after that much silence. Patterns in the memory of the reservoir's device are binned there.
+ * One state (N values) for each pattern, B x N in the model's precision: the pattern runs from the
+ * initial state; the reservoir's own state is untouched. A pattern without spikes gives the state
+ * after that much silence. Patterns in the memory of the reservoir's device are binned there.
  * @throws SpikeError, DataError, WorkInterruptedError
  */
 export async function processPatterns(

@@ -1,4 +1,5 @@
-// Gives files to hdf5-worker.mjs, one at a time, and ends it if one takes too long or leaves it unfit for the next.
+// Gives files to hdf5-worker.mjs, one at a time, and ends it if one takes too long or leaves it
+// unfit for the next.
 import type { Worker } from "node:worker_threads";
 import { FileError } from "../../io/errors.js";
 
@@ -41,7 +42,10 @@ type Answer = Outcome & { readonly again: boolean };
 let idle: { readonly worker: Worker; readonly timer: ReturnType<typeof setTimeout> } | undefined;
 const idleMs = 2000;
 
-/** @throws FileError for a file that is none, is damaged, or takes longer than the limit, and if h5wasm is not installed */
+/**
+ * @throws FileError for a file that is none, is damaged, or takes longer than the limit, and if
+ * h5wasm is not installed
+ */
 export async function readEvents(bytes: Uint8Array, source: string, timeLimitMs: number): Promise<EventData> {
   const memoryBytes = 2 ** 28 + 4 * bytes.length;
   // A copy to give away; `slice` of a Buffer would be the caller's own memory.
@@ -110,7 +114,10 @@ async function takeThread(): Promise<Worker> {
   });
 }
 
-/** Lets a thread wait for another task; it does not keep the program from ending. One that waits is enough. */
+/**
+ * Lets a thread wait for another task; it does not keep the program from ending. One that waits is
+ * enough.
+ */
 function keep(worker: Worker): void {
   const end = (): void => {
     if (idle?.worker === worker) idle = undefined;

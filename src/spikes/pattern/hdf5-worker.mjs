@@ -1,6 +1,7 @@
-// Reads and writes event lists in HDF5 with h5wasm, in a thread of its own: a damaged file can keep that library busy for ever, and a thread
-// can be ended. This is the only file that loads it. What the numbers mean is the matter of hdf5.ts. A damaged file can also spoil the
-// library's memory, so that memory is put back after each file to what it was before the first.
+// Reads and writes event lists in HDF5 with h5wasm, in a thread of its own: a damaged file can keep
+// that library busy for ever, and a thread can be ended. This is the only file that loads it. What
+// the numbers mean is the matter of hdf5.ts. A damaged file can also spoil the library's memory, so
+// that memory is put back after each file to what it was before the first.
 import { parentPort } from "node:worker_threads";
 
 /** Why a file is refused, in a sentence. */
@@ -51,8 +52,9 @@ async function loadLibrary() {
 }
 
 /**
- * Remembers all that a file can change: the memory of the library, its mutable globals (the stack pointer) and its files. Gives what puts
- * this back, which is false if it cannot; then the thread is not to be used again.
+ * Remembers all that a file can change: the memory of the library, its mutable globals (the stack
+ * pointer) and its files. Gives what puts this back, which is false if it cannot; then the thread
+ * is not to be used again.
  */
 function remember({ module, instance }) {
   const { memory, ...others } = instance?.exports ?? {};
@@ -90,7 +92,10 @@ function datasetAt(file, path) {
   return found && "metadata" in found ? found : undefined;
 }
 
-/** Rows of variable length one after the other: their bytes, where each begins, and the type of their numbers. */
+/**
+ * Rows of variable length one after the other: their bytes, where each begins, and the type of
+ * their numbers.
+ */
 function readRows(module, file, path, count, fileBytes) {
   const type = datasetAt(file, path).metadata.vlen_type;
   const offsets = new Float64Array(count + 1);
@@ -129,7 +134,10 @@ function readRows(module, file, path, count, fileBytes) {
   return { bytes, offsets, type: { type: kind, size, signed, littleEndian } };
 }
 
-/** The numbers of a dataset of one dimension, of a length that is known; undefined if there is no such dataset. */
+/**
+ * The numbers of a dataset of one dimension, of a length that is known; undefined if there is no
+ * such dataset.
+ */
 function readNumbers(file, path, length, what) {
   const dataset = datasetAt(file, path);
   if (!dataset) return undefined;

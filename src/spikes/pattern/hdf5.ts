@@ -1,6 +1,7 @@
-// Event lists in HDF5, many patterns in one file, laid out as the Spiking Heidelberg Digits are (Cramer et al. 2020): spikes/times and
-// spikes/units of one row a pattern, labels, extra/keys; and extra/amplitudes, one a spike. h5wasm, an optional peer, reads the file in a
-// thread of its own (hdf5-thread.ts).
+// Event lists in HDF5, many patterns in one file, laid out as the Spiking Heidelberg Digits are
+// (Cramer et al. 2020): spikes/times and spikes/units of one row a pattern, labels, extra/keys; and
+// extra/amplitudes, one a spike. h5wasm, an optional peer, reads the file in a thread of its own
+// (hdf5-thread.ts).
 import { unzlibSync } from "fflate";
 import { writeFileAtomic } from "../../io/atomic.js";
 import { FileError } from "../../io/errors.js";
@@ -20,7 +21,10 @@ export interface SpikeHdf5Options {
   readonly neuronCount?: number | undefined;
   /** How long each pattern lasts, in ms; default up to its own last spike. */
   readonly durationMs?: number | undefined;
-  /** When reading is broken off, in ms; default 5 s and 1 s for every 10 MB of the file. A damaged file may otherwise never be read. */
+  /**
+   * When reading is broken off, in ms; default 5 s and 1 s for every 10 MB of the file. A damaged
+   * file may otherwise never be read.
+   */
   readonly timeLimitMs?: number | undefined;
   /** The name that errors call the data by. */
   readonly source?: string | undefined;
@@ -29,7 +33,8 @@ export interface SpikeHdf5Options {
 const readFields: readonly (keyof SpikeHdf5Options)[] = ["neuronCount", "durationMs", "timeLimitMs", "source"];
 
 /**
- * A file of event lists that was read. Patterns are made one at a time; `dispose` (or `using`) lets go of the memory.
+ * A file of event lists that was read. Patterns are made one at a time; `dispose` (or `using`) lets
+ * go of the memory.
  */
 export class SpikeEventFile implements Disposable {
   /** How many patterns there are. */
@@ -54,7 +59,10 @@ export class SpikeEventFile implements Disposable {
     }
   }
 
-  /** @throws FileError where the file is no HDF5 file of event lists or takes too long, or h5wasm is not installed. */
+  /**
+   * @throws FileError where the file is no HDF5 file of event lists or takes too long, or h5wasm is
+   * not installed.
+   */
   static async decode(bytes: Uint8Array, options: SpikeHdf5Options = {}): Promise<SpikeEventFile> {
     checkFields(options, readFields);
     if (!(bytes instanceof Uint8Array)) throw new SpikeError("bytes", bytes, "a Uint8Array");
@@ -127,8 +135,9 @@ export interface SpikeHdf5WriteOptions {
 }
 
 /**
- * Patterns as an HDF5 file of event lists: times in seconds, units, and, where the patterns have labels, labels and extra/keys. Amplitudes,
- * which that layout does not know, stand in extra/amplitudes, a binary32 number a spike. Durations and neuron counts have no place.
+ * Patterns as an HDF5 file of event lists: times in seconds, units, and, where the patterns have
+ * labels, labels and extra/keys. Amplitudes, which that layout does not know, stand in
+ * extra/amplitudes, a binary32 number a spike. Durations and neuron counts have no place.
  * @throws SpikeError where some patterns have labels and others do not, or a neuron is beyond 65535.
  */
 export async function encodeSpikeHdf5(patterns: readonly SpikePattern[], options: SpikeHdf5WriteOptions = {}): Promise<Uint8Array> {

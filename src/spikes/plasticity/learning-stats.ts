@@ -20,8 +20,8 @@ export interface LearningStats {
   /** Shannon entropy of |w| over 20 bins of [minimumWeight, maximumWeight], in bits: 0 where all are in one, log2(20) = 4.32 at most. */
   readonly entropyBits: number;
   /**
-   * 1, less 0.006 for each percent of saturated weights (0.3 from half of them on), 0.2 if the entropy is below 0.5 bits, 0.2 if the
-   * mean is outside [0.5, 4]; at least 0.
+   * 1, less 0.006 for each percent of saturated weights (0.3 from half of them on), 0.2 if the
+   * entropy is below 0.5 bits, 0.2 if the mean is outside [0.5, 4]; at least 0.
    */
   readonly healthScore: number;
   /** Whether the variance of |w| is below `variance`. */

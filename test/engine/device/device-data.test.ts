@@ -1,4 +1,5 @@
-// Data that stays on the device: inputs that are there already and states that stay there, with the bits of a run whose data are on the host.
+// Data that stays on the device: inputs that are there already and states that stay there, with the
+// bits of a run whose data are on the host.
 import { afterAll, describe, expect, it } from "vitest";
 import { openDevice } from "../../../src/gpu/index.js";
 import { DenseBatchRun } from "../../../src/engine/cuda/batch/dense.js";

@@ -1,4 +1,5 @@
-// The named kernels for own programs: the host's bits on the device, from either source, in graphs, and a sentence for what they do not take.
+// The named kernels for own programs: the host's bits on the device, from either source, in graphs,
+// and a sentence for what they do not take.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { HostNeuromorphicKernels, NeuromorphicKernels } from "../../../src/engine/kernels/index.js";
 import { type Context, type DeviceSlice, DisposedError, type HostArray } from "../../../src/gpu/index.js";
@@ -12,7 +13,9 @@ const precisions = ["float32", "float64"] as const;
 const activations = ["tanh", "identity", "relu", "sigmoid"] as const;
 const random = (length: number, precision: Precision, seed: number) => randomMatrix(length, 1, precision, seed).data;
 
-/** Where there is a GPU there is NVRTC beside it: both sources of the kernels have the same bits. */
+/**
+ * Where there is a GPU there is NVRTC beside it: both sources of the kernels have the same bits.
+ */
 describe.each(onHardware ? (["ptx", "nvrtc"] as const) : (["ptx"] as const))("kernels from %s", (kernelSource) => {
   let context: Context;
 

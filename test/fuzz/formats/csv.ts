@@ -30,7 +30,8 @@ export default {
       parseCsv(text, { source: "a.csv", header: true, text: ["date"], columns: ["x", "c"], missing: "interpolate" }),
       parseCsv(text, { source: "a.csv", header: false, delimiter: ",", text: [0], comment: "#", missing: "drop" }),
     ]);
-    // The first that is no error of ours has the word; a table that is read in one of the ways counts as read.
+    // The first that is no error of ours has the word; a table that is read in one of the ways
+    // counts as read.
     const errors = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason as unknown] : []));
     const strange = errors.find((error) => !(error instanceof FileError));
     if (strange !== undefined || errors.length === outcomes.length) throw strange ?? errors[0];

@@ -1,4 +1,5 @@
-// PTX: parsed, compiled and launched on a simulated device with few steps, every kernel of the text.
+// PTX: parsed, compiled and launched on a simulated device with few steps, every kernel of the
+// text.
 import { PtxModule } from "../../../src/ptx/builder/index.js";
 import { LaunchError, PtxMachine, PtxSyntaxError, SimulationError, UnsupportedPtxError } from "../../../src/ptx/interpreter/index.js";
 import { softmax } from "../../../src/ptx/kernels/index.js";
@@ -72,7 +73,10 @@ function built(): string {
 
 const prefixes: Readonly<Record<number, string>> = { 1: "%p", 16: "%h", 32: "%r", 64: "%d" };
 
-/** One instruction of each case that the tests of the interpreter know, on the registers of a kernel. */
+/**
+ * One instruction of each case that the tests of the interpreter know, on the registers of a
+ * kernel.
+ */
 const single = instructionCases.map(({ code, widths }) =>
   ["d", "a", "b", "c"].reduce((text, name, k) => text.replaceAll(`%${name}`, `${prefixes[widths[k] ?? 32]}${4 - k}`), code),
 );

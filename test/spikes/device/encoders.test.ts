@@ -1,4 +1,5 @@
-// Encoders on a device: the spikes of the encoders on the host, bit for bit, in whatever order they come.
+// Encoders on a device: the spikes of the encoders on the host, bit for bit, in whatever order they
+// come.
 import { afterAll, describe, expect, it } from "vitest";
 import { DeviceMatrix, DeviceSequences } from "../../../src/index.js";
 import { Matrix, RandomStream, seedKeys } from "../../../src/numerics/index.js";

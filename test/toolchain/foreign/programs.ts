@@ -406,7 +406,10 @@ const tensor: Program[] = [
   },
 ];
 
-/** A number rounded to a float of `exponent` and `mantissa` bits whose largest is `most`, ties to even, as bits; NaN and overflow as given. */
+/**
+ * A number rounded to a float of `exponent` and `mantissa` bits whose largest is `most`, ties to
+ * even, as bits; NaN and overflow as given.
+ */
 function narrow(value: number, mantissa: number, bias: number, most: number, mostBits: number): number {
   const sign = value < 0 || Object.is(value, -0) ? 128 : 0;
   const size = Math.abs(value);
@@ -494,7 +497,8 @@ const numbers: Program[] = [
       const check = () =>
         range(32, (t) => {
           const a = x[t]!;
-          // Bytes 6, 3, 4 and 0 of b below a, from the lowest: nibbles of the selector 0x0436 name them.
+          // Bytes 6, 3, 4 and 0 of b below a, from the lowest: nibbles of the selector 0x0436 name
+          // them.
           const b = word([6, 3, 4, 0].map((k) => [...bytes(a), ...bytes(a)][k]!));
           const [p, q] = [bytes(a), bytes(b)];
           const each = (of: (x: number, y: number) => number) => word(p.map((left, k) => of(left, q[k]!)));

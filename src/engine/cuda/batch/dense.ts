@@ -263,7 +263,9 @@ export class DenseBatchRun {
     this.#take?.({ states: this.#states[slot]!, pitch: steps * size, from, to });
   }
 
-  /** Puts the inputs of steps [from, to) of every sequence in their place, zeros where it has none. */
+  /**
+   * Puts the inputs of steps [from, to) of every sequence in their place, zeros where it has none.
+   */
   #bringInputs(from: number, to: number): void {
     const { inputSize } = this.#model;
     const pitch = (to - from) * inputSize;

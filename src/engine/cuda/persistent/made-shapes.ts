@@ -89,7 +89,10 @@ function sparseMicroseconds(fit: SparseFit): number {
 }
 
 const rowsOfWarp = [1, 2, 4, 8] as const;
-/** Where W is streamed all rows a block can have count, since then more of it lies on the chip; the builder has powers of two alone. */
+/**
+ * Where W is streamed all rows a block can have count, since then more of it lies on the chip; the
+ * builder has powers of two alone.
+ */
 const anyRows = [1, 2, 3, 4, 5, 6, 7, 8] as const;
 const mostWarps = 16;
 

@@ -7,8 +7,9 @@ import { type DenseFit, groupSize, type SparseFit, tileGroups, unitBytes, unitEn
 export const neuronAt = (position: number): number => (position & ~127) | ((position & 3) << 5) | ((position >> 2) & 31);
 
 /**
- * The tile of columns in each place of storage: those in registers, in shared memory and streamed take turns, so that what is streamed comes while
- * the rest is summed. The order in which kernels/include/reservoir_grid.cuh meets them.
+ * The tile of columns in each place of storage: those in registers, in shared memory and streamed
+ * take turns, so that what is streamed comes while the rest is summed. The order in which
+ * kernels/include/reservoir_grid.cuh meets them.
  */
 export function tileOrder({ variant: { plan, held, mixed }, shared, streamed }: DenseFit): Int32Array {
   const order = new Int32Array(held + shared + streamed);
@@ -32,8 +33,9 @@ export function tileOrder({ variant: { plan, held, mixed }, shared, streamed }: 
 }
 
 /**
- * [block][warp][tile][row][lane][4 or 8]: a lane's are columns l, l + 32, l + 64, ... of the tile. A W that was rounded to bfloat16 comes as the upper
- * halves of its binary32 values, if the fit has them so.
+ * [block][warp][tile][row][lane][4 or 8]: a lane's are columns l, l + 32, l + 64, ... of the tile.
+ * A W that was rounded to bfloat16 comes as the upper halves of its binary32 values, if the fit has
+ * them so.
  */
 export function packDense(weights: Matrix, fit: DenseFit): FloatArray | Uint16Array<ArrayBuffer> {
   const { variant, weightBytes } = fit;

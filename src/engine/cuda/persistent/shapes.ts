@@ -5,11 +5,17 @@ import type { Precision } from "../../../numerics/index.js";
 import { realType } from "../kernels.js";
 import { elementBytes } from "../shape.js";
 
-/** A compiled shape of kernels/reservoir_cluster.cu or reservoir_grid.cu: rows of a warp, tiles of columns in registers, warps of a block. */
+/**
+ * A compiled shape of kernels/reservoir_cluster.cu or reservoir_grid.cu: rows of a warp, tiles of
+ * columns in registers, warps of a block.
+ */
 export interface DenseVariant {
   readonly plan: "cluster" | "grid";
   readonly precision: Precision;
-  /** How weights lie on the chip: as they are, or a W that was rounded to bfloat16 in halves, by the grid alone. */
+  /**
+   * How weights lie on the chip: as they are, or a W that was rounded to bfloat16 in halves, by the
+   * grid alone.
+   */
   readonly weights: "full" | "bfloat16";
   readonly rows: number;
   readonly held: number;
@@ -30,7 +36,10 @@ const dense = (
   closed = false,
 ): DenseVariant => ({ plan, precision, weights: "full", rows, held, warps, mixed, closed });
 
-/** Shapes of kernels/reservoir_grid_streamed.cu, for devices of compute capability 8.0: their loads say what L2 is to keep. */
+/**
+ * Shapes of kernels/reservoir_grid_streamed.cu, for devices of compute capability 8.0: their loads
+ * say what L2 is to keep.
+ */
 const streamedVariants: readonly DenseVariant[] = [
   dense("grid", "float32", 5, 6, 8, true),
   dense("grid", "float32", 6, 5, 8, true),
@@ -75,13 +84,18 @@ export function denseEntry({ plan, precision, weights, rows, held, warps, mixed 
 /** Columns of a group, and positions of neurons in one: see neuronAt in kernels/include/recurrence.cuh. */
 export const groupSize = 128;
 
-/** Groups of a tile of W: 16 bytes a lane and row hold twice as many columns of bfloat16 (Piece in kernels/include/reservoir_grid.cuh). */
+/**
+ * Groups of a tile of W: 16 bytes a lane and row hold twice as many columns of bfloat16 (Piece in
+ * kernels/include/reservoir_grid.cuh).
+ */
 export const tileGroups = ({ weights }: DenseVariant): 1 | 2 => (weights === "bfloat16" ? 2 : 1);
 
 /** Row sums of a butterfly: as many as rows, or the next power of two. */
 const summedRows = (rows: number): number => 2 ** (32 - Math.clz32(rows - 1));
 
-/** Tiles that the grid's kernel has under way from L2 (Depth in kernels/include/reservoir_grid.cuh). */
+/**
+ * Tiles that the grid's kernel has under way from L2 (Depth in kernels/include/reservoir_grid.cuh).
+ */
 const streamDepth = 2;
 
 /** Static shared memory of any of the kernels, and some room. */
@@ -119,7 +133,10 @@ const fixedCost = { cluster: 0.33, grid: 0.95 };
 const l2Rate = 5.6e6;
 const memoryRate = 4.0e6;
 
-/** Instructions of a product with a weight of bfloat16, over those of another: unpacking is one more beside a product and a sum. */
+/**
+ * Instructions of a product with a weight of bfloat16, over those of another: unpacking is one more
+ * beside a product and a sum.
+ */
 export const unpacking = 1.5;
 
 /** Values a cycle that a block of a cluster takes in from the others. */
@@ -127,7 +144,10 @@ const clusterIntake = 1.2;
 
 export const clockMegahertz = (device: DeviceInfo): number => device.attributes.clockKilohertz / 1000 || 1980;
 
-/** Microseconds that every step reads `bytes` of weights from outside the multiprocessors, `kept` of them from L2 and the rest through it. */
+/**
+ * Microseconds that every step reads `bytes` of weights from outside the multiprocessors, `kept` of
+ * them from L2 and the rest through it.
+ */
 export function streamingCost(
   bytes: number,
   device: DeviceInfo,
@@ -137,7 +157,10 @@ export function streamingCost(
   return Math.max(bytes / l2Rate, (bytes - kept) / memoryRate) / scale;
 }
 
-/** What an H200's L2 keeps of weights that are read again each step, beside those that pass through: 32 of its 50 MiB were best. */
+/**
+ * What an H200's L2 keeps of weights that are read again each step, beside those that pass through:
+ * 32 of its 50 MiB were best.
+ */
 const keptOfL2 = 0.64;
 
 /** Bytes of a fit's weights that each step streams, and what that costs. */

@@ -1,4 +1,5 @@
-// The spectral radius on a device: the host's methods, with the iteration where the matrix and the vectors are. The same bits as on the host.
+// The spectral radius on a device: the host's methods, with the iteration where the matrix and the
+// vectors are. The same bits as on the host.
 import type { Context, Stream } from "../../../gpu/index.js";
 import {
   type Matrix,
@@ -23,8 +24,8 @@ import { powerBytes, powerOnDevice } from "./power.js";
 const mostRestarts = 330;
 
 /**
- * The spectral radius of a matrix that the host holds (numerics' `spectralRadius`). Blocks that take a Krylov or power iteration are sent to the device, in
- * binary64; all else stays on the host.
+ * The spectral radius of a matrix that the host holds (numerics' `spectralRadius`). Blocks that
+ * take a Krylov or power iteration are sent to the device, in binary64; all else stays on the host.
  * @throws EngineCapacityError where a block does not fit the device, before anything is allocated; else as `spectralRadius`
  */
 export async function spectralRadiusOnDevice(

@@ -12,7 +12,10 @@ import { connectionsIn, type DrawnRounding, drawCsr, drawPlainRows, rowOffsetsOf
 export interface DeviceOperator {
   /** y = W x. */
   multiply(stream: Stream, x: DeviceSlice<"f64">, y: DeviceSlice<"f64">): void;
-  /** An iteration of power iteration, y = W (x / |x|), and |x|; left out of an operator whose weights are not in binary64. */
+  /**
+   * An iteration of power iteration, y = W (x / |x|), and |x|; left out of an operator whose
+   * weights are not in binary64.
+   */
   readonly powerStep?: PowerStep;
   dispose(): void;
 }

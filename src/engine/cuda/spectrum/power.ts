@@ -1,4 +1,5 @@
-// Power iteration whose matrix and vectors are on the device, with the host's bits: docs/numerics.md, rule 7. When it has converged is the host's to say.
+// Power iteration whose matrix and vectors are on the device, with the host's bits:
+// docs/numerics.md, rule 7. When it has converged is the host's to say.
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
 import { mostIterations, type PowerFailure, powerIterations, powerStart } from "../../../numerics/spectrum/power-iteration.js";
 import { WorkPacer } from "../../../reservoir/work.js";
@@ -9,7 +10,10 @@ import type { DeviceOperator } from "./operators.js";
 /** Bytes on the device beside the operator. */
 export const powerBytes = (n: number): number => 8 * (2 * n + 1);
 
-/** The radius of an operator on n rows that was divided by 2^exponent, or what the iteration came to. @throws WorkInterruptedError */
+/**
+ * The radius of an operator on n rows that was divided by 2^exponent, or what the iteration came
+ * to. @throws WorkInterruptedError
+ */
 export async function powerOnDevice(
   context: Context,
   stream: Stream,

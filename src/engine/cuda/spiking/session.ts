@@ -1,4 +1,5 @@
-// The session of a spiking reservoir on a device: that of the host's engines, and what stays on the device besides.
+// The session of a spiking reservoir on a device: that of the host's engines, and what stays on the
+// device besides.
 import type { Context } from "../../../gpu/index.js";
 import type { Matrix } from "../../../numerics/index.js";
 import { DeviceMatrix } from "../../../reservoir/device-matrix.js";

@@ -1,4 +1,5 @@
-// The 8-bit floats e4m3 and e5m2, as the byte that they travel in (PTX ISA 9.0, section 5.2.3). e4m3 has no infinity, and one NaN of each sign.
+// The 8-bit floats e4m3 and e5m2, as the byte that they travel in (PTX ISA 9.0, section 5.2.3).
+// e4m3 has no infinity, and one NaN of each sign.
 import { canonicalNaN16, halfBits, halfValue, nearestBits } from "../../../core/half.js";
 
 export type ByteFloat = "e4m3" | "e5m2";
@@ -11,7 +12,10 @@ const formats = {
 /** The one NaN that conversions give. */
 const canonicalNaN8 = 0x7f;
 
-/** The bits of the binary16 that means the same; there is one for every byte. NaN becomes the canonical one. */
+/**
+ * The bits of the binary16 that means the same; there is one for every byte. NaN becomes the
+ * canonical one.
+ */
 export function halfFromByte(type: ByteFloat, byte: number): number {
   const magnitude = byte & 0x7f;
   if (type === "e5m2") return magnitude > 0x7c ? canonicalNaN16 : (byte & 0xff) << 8;
@@ -28,7 +32,10 @@ export function byteFloatValue(type: ByteFloat, byte: number): number {
   return values[type][byte]!;
 }
 
-/** The byte of the nearest value: ties go to even, what is beyond the largest finite value to that, and NaN to the canonical one. */
+/**
+ * The byte of the nearest value: ties go to even, what is beyond the largest finite value to that,
+ * and NaN to the canonical one.
+ */
 export function byteFloatBits(type: ByteFloat, value: number): number {
   if (Number.isNaN(value)) return canonicalNaN8;
   const { exponentBits, fractionBits, largest } = formats[type];

@@ -97,7 +97,10 @@ function limited(e: Emitter, kind: string, half: string): string {
   return e.has("relu") ? `relu16(${kind},${finite})` : finite;
 }
 
-/** `exact`: the type holds the value as it is. `relu`: the conversion has forms with `.relu` and `.satfinite`. */
+/**
+ * `exact`: the type holds the value as it is. `relu`: the conversion has forms with `.relu` and
+ * `.satfinite`.
+ */
 function writeNumber(e: Emitter, to: PtxOperand, value: string, type: ScalarType, mode: string, exact: boolean, relu = false): void {
   const saturates = type !== "bf16" && e.has("sat");
   const finish = (x: string): string => (saturates ? `saturate(${x})` : x);
@@ -159,7 +162,10 @@ function toTensorFloat(e: Emitter): void {
 
 const byteFloats = /^(e4m3x2|e5m2x2|f16x2|f32)$/;
 
-/** cvt from or to a pair of 8-bit floats. The upper byte goes with the upper half, or with the first of two binary32. */
+/**
+ * cvt from or to a pair of 8-bit floats. The upper byte goes with the upper half, or with the first
+ * of two binary32.
+ */
 function convertBytes(e: Emitter): void {
   e.reading.requires(89);
   const types = e.reading.every(byteFloats).join(".");

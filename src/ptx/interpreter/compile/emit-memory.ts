@@ -49,8 +49,9 @@ function orderOf(e: Emitter, space: SpaceName, words: readonly string[]): Order 
 const prefetches = ["L2::64B", "L2::128B", "L2::256B"];
 
 /**
- * Hints about caches, which change no result here: one operator of `cache`, one size of `prefetch`, or how to evict. Only memory that is cached in
- * two levels has the latter. A policy is one operand more, at `index`.
+ * Hints about caches, which change no result here: one operator of `cache`, one size of `prefetch`,
+ * or how to evict. Only memory that is cached in two levels has the latter. A policy is one operand
+ * more, at `index`.
  */
 export function skipHints(
   e: Emitter,

@@ -1,4 +1,5 @@
-// The stack of a function's activation, which grows in each lane on its own: alloca, stacksave, stackrestore. Pointers are to local memory.
+// The stack of a function's activation, which grows in each lane on its own: alloca, stacksave,
+// stackrestore. Pointers are to local memory.
 
 import { scalarBytes } from "../types.js";
 import type { Handler } from "./emit-integer.js";

@@ -1,5 +1,6 @@
-// Video instructions, PTX ISA 9.0, section 9.7.18: a word, a part of it, two half-words or four bytes of each operand are computed on exactly,
-// clamped if `.sat` says so, and then merged into a third operand or combined with it.
+// Video instructions, PTX ISA 9.0, section 9.7.18: a word, a part of it, two half-words or four
+// bytes of each operand are computed on exactly, clamped if `.sat` says so, and then merged into a
+// third operand or combined with it.
 import type { PtxOperand, ScalarType } from "../types.js";
 import { type Handler, isSigned } from "./emit-integer.js";
 import type { Emitter } from "./emitter.js";
@@ -120,7 +121,10 @@ function shiftScalar(e: Emitter): void {
   finishScalar(e, e.instruction.opcode === "vshl" ? `${a}*${power}` : `Math.floor(${a}/${power})`, type, true);
 }
 
-/** vmad: a product, negated if one of its factors is, and a third operand, shifted right and clamped. */
+/**
+ * vmad: a product, negated if one of its factors is, and a third operand, shifted right and
+ * clamped.
+ */
 function multiplyAdd(e: Emitter): void {
   const [type, aType, bType] = typesOf(e, 3) as [ScalarType, ScalarType, ScalarType];
   const [minus, negated] = [1, 2, 3].reduce<[boolean, boolean]>(
@@ -149,7 +153,10 @@ function multiplyAdd(e: Emitter): void {
   e.setWord(e.operand(0), `multiplyScaled(${factor(1, aType)},${factor(2, bType)},${c},${flags.join(",")})`, type);
 }
 
-/** The fields of two operands that a selector names, the lowest first; by default those of the operand itself. */
+/**
+ * The fields of two operands that a selector names, the lowest first; by default those of the
+ * operand itself.
+ */
 function lanes(e: Emitter, index: 1 | 2, count: 2 | 4, type: ScalarType): string[] {
   const { part } = registerOf(e, index);
   const size = 32 / count;

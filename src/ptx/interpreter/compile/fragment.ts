@@ -1,6 +1,7 @@
-// Matrices that the lanes of a warp hold in registers: the types of their elements, where each lies, and their product. Products and sums are done in
-// double and rounded once to the accumulator's type; a tensor core adds in another order and keeps fewer bits, so a GPU may differ in the last bits of
-// a sum.
+// Matrices that the lanes of a warp hold in registers: the types of their elements, where each
+// lies, and their product. Products and sums are done in double and rounded once to the
+// accumulator's type; a tensor core adds in another order and keeps fewer bits, so a GPU may differ
+// in the last bits of a sum.
 import { doubleFromBits, doubleHigh, doubleLow, singleBits, singleFromBits } from "../arithmetic/bits.js";
 import { byteFloatValue } from "../arithmetic/float8.js";
 import { fromNumber, toNumber } from "../arithmetic/half.js";
@@ -179,7 +180,10 @@ export function multiply(a: Float64Array, b: Float64Array, c: Float64Array, { m,
   return d;
 }
 
-/** The product of matrices of bits: the bits that both rows and columns have, or that only one of them has, counted. */
+/**
+ * The product of matrices of bits: the bits that both rows and columns have, or that only one of
+ * them has, counted.
+ */
 export function productOfBits(access: LaneAccess): typeof multiply {
   const operation = access.find(["and", "xor"]);
   if (operation === undefined || !access.has("popc")) throw access.unsupported("it takes .and.popc or .xor.popc");

@@ -55,12 +55,18 @@ export interface CompiledKernel {
   sites: PtxInstruction[];
   /** Bytes of statically declared shared memory, and where dynamic shared memory begins. */
   staticSharedBytes: number;
-  /** Bytes at the start of shared memory that belong to the system, if the kernel asks where they are. */
+  /**
+   * Bytes at the start of shared memory that belong to the system, if the kernel asks where they
+   * are.
+   */
   reservedSharedBytes: number;
   /** Byte offsets of the parameters, and their bytes together. */
   parameterOffsets: number[];
   parameterBytes: number;
-  /** Local bytes of a thread for the deepest chain of calls; undefined if recursion, a pointer or alloca leaves it open. */
+  /**
+   * Local bytes of a thread for the deepest chain of calls; undefined if recursion, a pointer or
+   * alloca leaves it open.
+   */
   localBytes: number | undefined;
 }
 
@@ -156,7 +162,10 @@ export class KernelCompiler {
     };
   }
 
-  /** Every function that can run; all of the module's where a call goes through a pointer. `open`: the text does not say how deep the stack gets. */
+  /**
+   * Every function that can run; all of the module's where a call goes through a pointer. `open`:
+   * the text does not say how deep the stack gets.
+   */
   private reach(entry: PtxFunction): { functions: PtxFunction[]; open: boolean } {
     const { module } = this.linkage;
     const functions = [entry];

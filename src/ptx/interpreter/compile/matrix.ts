@@ -28,7 +28,9 @@ const byteFloatShapes = { m16n8k16: 89, m16n8k32: 89 };
 const byteShapes = { m8n8k16: 75, m16n8k16: 80, m16n8k32: 80 };
 const nibbleShapes = { m8n8k32: 75, m16n8k32: 80, m16n8k64: 80 };
 
-/** The shapes of a product by the type of its first factor, each with the first target that has it. */
+/**
+ * The shapes of a product by the type of its first factor, each with the first target that has it.
+ */
 const shapes: Readonly<Partial<Record<ElementType, Readonly<Record<string, number>>>>> = {
   f16: { m16n8k8: 75, m16n8k16: 80 },
   bf16: { m16n8k8: 80, m16n8k16: 80 },

@@ -36,7 +36,9 @@ export class Reading {
   private readonly unreadOperands: Set<number>;
   private readonly target: number;
 
-  /** `target`: the number of the module's, as 90 of sm_90a; not given where nothing asks for one. */
+  /**
+   * `target`: the number of the module's, as 90 of sm_90a; not given where nothing asks for one.
+   */
   constructor(instruction: PtxInstruction, target = Infinity) {
     this.instruction = instruction;
     this.target = target;
@@ -48,7 +50,10 @@ export class Reading {
     return new UnsupportedPtxError(`"${this.instruction.text}": ${what}`, this.instruction.line);
   }
 
-  /** @throws UnsupportedPtxError if the module is for a target before the first that has what the instruction says */
+  /**
+   * @throws UnsupportedPtxError if the module is for a target before the first that has what the
+   * instruction says
+   */
   requires(target: number): void {
     if (this.target < target) throw this.unsupported(`it takes .target sm_${target} or higher; the module is for sm_${this.target}`);
   }

@@ -1,5 +1,6 @@
-// wgmma: matrix products of a warp group with factors in shared memory, done when they are waited for. A warp does its 16 rows by itself. Layouts:
-// PTX ISA 9.0, section 9.7.16.5. Products and sums are done in double and rounded once an instruction; see fragment.ts for what a GPU does.
+// wgmma: matrix products of a warp group with factors in shared memory, done when they are waited
+// for. A warp does its 16 rows by itself. Layouts: PTX ISA 9.0, section 9.7.16.5. Products and sums
+// are done in double and rounded once an instruction; see fragment.ts for what a GPU does.
 import { singleFromBits } from "../arithmetic/bits.js";
 import { type HalfKind, toNumber } from "../arithmetic/half.js";
 import { AsyncProducts } from "../run/async-products.js";

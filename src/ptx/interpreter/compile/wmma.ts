@@ -1,4 +1,5 @@
-// wmma: matrices that a warp loads, multiplies and stores without knowing which lane holds which element (PTX ISA 9.0, section 9.7.14.4).
+// wmma: matrices that a warp loads, multiplies and stores without knowing which lane holds which
+// element (PTX ISA 9.0, section 9.7.14.4).
 import type { Warp } from "../run/warp.js";
 import type { Collective } from "./collective.js";
 import { windows } from "./emit-move.js";
@@ -51,8 +52,9 @@ function registersOf(which: Which, shape: Shape, type: ElementType): number {
 }
 
 /**
- * Where the elements lie, of which a program may know nothing: here element e of a matrix, counted along its rows, or its columns if it is b, is element
- * e mod q of lane e / q, and q is a lane's share.
+ * Where the elements lie, of which a program may know nothing: here element e of a matrix, counted
+ * along its rows, or its columns if it is b, is element e mod q of lane e / q, and q is a lane's
+ * share.
  */
 function layoutOf(which: Which, shape: Shape, type: ElementType): Layout {
   const [rows, columns] = sizeOf(which, shape);

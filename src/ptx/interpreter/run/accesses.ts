@@ -120,7 +120,10 @@ export class Accesses {
     return this.unordered(this.strong[at]!, warp, thread, at) ? this.strong[at]! : 0;
   }
 
-  /** As `unordered`, of loads: those of the warp's own lanes are over where all its lanes have met since. */
+  /**
+   * As `unordered`, of loads: those of the warp's own lanes are over where all its lanes have met
+   * since.
+   */
   private unorderedLoad(tag: number, warp: Warp, thread: number, at: number): boolean {
     const name = tag & who;
     const own = name < severalLanes ? name >> 5 === warp.index : name - severalLanes === warp.index;

@@ -72,7 +72,10 @@ export function callFunction(warp: Warp, group: Group, instruction: PtxInstructi
 /** Calls that pass what the function last called there takes. */
 const agreed = new WeakMap<PtxInstruction, CompiledFunction>();
 
-/** @throws SimulationError if a call passes another number of variables than the function takes, or others in size */
+/**
+ * @throws SimulationError if a call passes another number of variables than the function takes, or
+ * others in size
+ */
 function checkPassed(warp: Warp, group: Group, found: CompiledFunction, shape: CallShape, instruction: PtxInstruction): void {
   if (agreed.get(instruction) === found) return;
   const { name, returns, parameters } = found.source;

@@ -11,7 +11,10 @@ import type { Warp } from "./warp.js";
 /** Words, or bytes, of a page. */
 const pageLength = 1024;
 
-/** Who touched the words, or the bytes, of a stretch of memory last: block numbers from 1, 0 for none, and the times of those blocks. */
+/**
+ * Who touched the words, or the bytes, of a stretch of memory last: block numbers from 1, 0 for
+ * none, and the times of those blocks.
+ */
 interface Page {
   readonly writer: Int32Array;
   readonly written: Int32Array;

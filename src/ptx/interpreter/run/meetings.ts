@@ -63,7 +63,10 @@ function release(warp: Warp, group: Group, lanes: number): void {
   going.segment++;
 }
 
-/** `here`: the lanes that came, at this place or another. What a wgmma loads it may still load later. */
+/**
+ * `here`: the lanes that came, at this place or another. What a wgmma loads it may still load
+ * later.
+ */
 function run(warp: Warp, operation: LaneOperation, { opcode }: PtxInstruction, lanes: number, here: number): void {
   if (here === warp.live && opcode !== "wgmma") warp.launch.races.meet(warp);
   operation.run(warp, lanes);

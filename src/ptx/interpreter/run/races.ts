@@ -1,8 +1,11 @@
-// Finds two threads of a block at the same shared bytes, one of them storing, with nothing between that orders them. Order comes from
-// barriers (of the block, named, of a warp, of a cluster, mbarrier) and from atomics, volatile, release and acquire accesses and fences. What lanes
-// loaded before an instruction that a whole warp does together, as a shuffle, is in order with what others of them store after it.
-// Each warp keeps a vector of the times it knows of the others (Fidge 1988, Mattern 1989). Where this is coarse it is so to the side of silence:
-// lanes of a warp share a clock, and any strong access orders. Two stores of equal bytes are no race, nor are those of one instruction of a warp.
+// Finds two threads of a block at the same shared bytes, one of them storing, with nothing between
+// that orders them. Order comes from barriers (of the block, named, of a warp, of a cluster,
+// mbarrier) and from atomics, volatile, release and acquire accesses and fences. What lanes loaded
+// before an instruction that a whole warp does together, as a shuffle, is in order with what others
+// of them store after it. Each warp keeps a vector of the times it knows of the others (Fidge 1988,
+// Mattern 1989). Where this is coarse it is so to the side of silence: lanes of a warp share a
+// clock, and any strong access orders. Two stores of equal bytes are no race, nor are those of one
+// instruction of a warp.
 import { Accesses, type Conflict, nameOf, threadOf } from "./accesses.js";
 import type { LaunchState } from "./launch-state.js";
 import type { Warp } from "./warp.js";
@@ -81,7 +84,10 @@ export class Races {
     this.retag(warp);
   }
 
-  /** All lanes did an instruction together: what they loaded before is what they have. It says nothing of what they stored. */
+  /**
+   * All lanes did an instruction together: what they loaded before is what they have. It says
+   * nothing of what they stored.
+   */
   meet(warp: Warp): void {
     if (!this.enabled) return;
     warp.met = warp.time++;

@@ -1,4 +1,5 @@
-// vprintf, __assertfail, malloc and free, which nvcc leaves as calls of functions that the driver provides. Output is collected with the launch's results.
+// vprintf, __assertfail, malloc and free, which nvcc leaves as calls of functions that the driver
+// provides. Output is collected with the launch's results.
 import type { PtxInstruction } from "../types.js";
 import { globalHigh } from "./memory.js";
 import type { Warp } from "./warp.js";

@@ -59,7 +59,9 @@ export class Frame {
     return this.tops?.[lane] ?? this.base + this.fn.frameBytes;
   }
 
-  /** First local byte beyond what any of some lanes has taken, where the frame of a call may begin. */
+  /**
+   * First local byte beyond what any of some lanes has taken, where the frame of a call may begin.
+   */
   topOfAll(lanes: number): number {
     let top = this.base + this.fn.frameBytes;
     if (this.tops !== undefined)
@@ -67,7 +69,10 @@ export class Frame {
     return Math.ceil(top / 16) * 16;
   }
 
-  /** Takes bytes of local memory for a lane until it leaves the frame. @throws SimulationError if there are not so many */
+  /**
+   * Takes bytes of local memory for a lane until it leaves the frame. @throws SimulationError if
+   * there are not so many
+   */
   allocate(warp: Warp, lane: number, low: number, high: number, alignment: number, site: number): number {
     const bytes = (high >>> 0) * 2 ** 32 + (low >>> 0);
     const start = Math.ceil(this.topOf(lane) / alignment) * alignment;
