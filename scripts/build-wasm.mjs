@@ -1,11 +1,10 @@
-// Compiles assembly/ into the two WebAssembly modules of the CPU engine: one over ordinary memory, and the same source
-// over shared memory for worker threads.
+// Compiles assembly/ into the WebAssembly modules: one over ordinary memory, the same source over shared memory for worker
+// threads, and the few kernels that fuse where the runtime has relaxed SIMD.
 import { mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import asc from "assemblyscript/asc";
 
 const common = [
-  "assembly/index.ts",
   "-O3",
   "--noAssert",
   "--converge",
@@ -30,8 +29,9 @@ async function compile(extra) {
 }
 
 const modules = {
-  "spillway.wasm": ["--disable", "threads"],
-  "spillway-threads.wasm": ["--enable", "threads", "--sharedMemory", "--maximumMemory", "65536"],
+  "spillway.wasm": ["assembly/index.ts", "--disable", "threads"],
+  "spillway-fused.wasm": ["assembly/fused.ts", "--disable", "threads", "--enable", "relaxed-simd"],
+  "spillway-threads.wasm": ["assembly/index.ts", "--enable", "threads", "--sharedMemory", "--maximumMemory", "65536"],
 };
 // Renamed when they are whole: tests that run meanwhile load the one or the other.
 const folder = "src/numerics/wasm";

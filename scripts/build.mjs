@@ -103,7 +103,7 @@ for (const part of computing) {
   const path = `dist/${part}/index.js`;
   writeFileSync(path, `import "../index.js"; ${readFileSync(path, "utf8")}`);
 }
-for (const name of ["spillway.wasm", "spillway-threads.wasm"]) cpSync(`src/numerics/wasm/${name}`, `dist/${name}`);
+for (const name of ["spillway.wasm", "spillway-fused.wasm", "spillway-threads.wasm"]) cpSync(`src/numerics/wasm/${name}`, `dist/${name}`);
 cpSync("src/engine/cpu/worker.mjs", "dist/worker.mjs");
 cpSync("src/spikes/pattern/hdf5-worker.mjs", "dist/hdf5-worker.mjs");
 cpSync("src/cli/orphan-watch.mjs", "dist/cli/orphan-watch.mjs");

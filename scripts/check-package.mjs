@@ -52,6 +52,7 @@ try {
     "dist/cli/command.js",
     "dist/cli/orphan-watch.mjs",
     "dist/spillway.wasm",
+    "dist/spillway-fused.wasm",
     "dist/spillway-threads.wasm",
     "dist/worker.mjs",
     "dist/hdf5-worker.mjs",

@@ -1,24 +1,25 @@
 // The Gram matrix of rows in panels (docs/numerics.md, rule 9). Sums are kept as 6 x 6 tiles of the upper triangle, tile row by
 // tile row, so that a block's sums lie in the order in which they are visited.
+import { addFusedProducts } from "./fused-tile";
 import { addProducts } from "./tile";
 
 /** Panels of one strip: as many as stay in the second-level cache while every row panel passes over them. */
 const stripPanels: i32 = 20;
 
-/** Adds the products of rows [0, rows) to the block sums, for every pair of columns, each sum continued in rising order of rows. */
-export function gramAddRows(panels: usize, stride: i32, rows: i32, panelCount: i32, sums: usize): void {
+/**
+ * Adds the products of rows [0, rows) to the block sums, each sum continued in rising order of rows: of the pairs of columns whose
+ * later one lies in panels [from, to). Compiled with relaxed SIMD it fuses, so every product must be exact there.
+ */
+export function gramAddRows(panels: usize, stride: i32, rows: i32, panelCount: i32, from: i32, to: i32, sums: usize): void {
   const panelBytes = <usize>stride * 48;
-  for (let strip = 0; strip < panelCount; strip += stripPanels) {
-    const end = min(strip + stripPanels, panelCount);
+  for (let strip = from; strip < to; strip += stripPanels) {
+    const end = min(strip + stripPanels, to);
     for (let i = 0; i < end; i++) {
       const a = panels + <usize>i * panelBytes;
       const first = max(strip, i);
       let tile = sums + <usize>tileIndex(i, first, panelCount) * 288;
       for (let j = first; j < end; j++) {
-        const b = panels + <usize>j * panelBytes;
-        addTileRows(a, b, rows, tile);
-        addTileRows(a + 16, b, rows, tile + 96);
-        addTileRows(a + 32, b, rows, tile + 192);
+        addTileRows(a, panels + <usize>j * panelBytes, rows, tile);
         tile += 288;
       }
     }
@@ -42,6 +43,15 @@ function tileIndex(i: i32, j: i32, panelCount: i32): i32 {
   return i * panelCount - ((i * (i - 1)) >> 1) + (j - i);
 }
 
-function addTileRows(a: usize, b: usize, rows: i32, out: usize): void {
-  addProducts(a, 48, b, rows, out, 48);
+// @ts-ignore: decorator
+@inline
+function addTileRows(a: usize, b: usize, rows: i32, tile: usize): void {
+  if (ASC_FEATURE_RELAXED_SIMD) {
+    addFusedProducts(a, b, rows, tile);
+    addFusedProducts(a + 24, b, rows, tile + 144);
+  } else {
+    addProducts(a, 48, b, rows, tile, 48);
+    addProducts(a + 16, 48, b, rows, tile + 96, 48);
+    addProducts(a + 32, 48, b, rows, tile + 192, 48);
+  }
 }

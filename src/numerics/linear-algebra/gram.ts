@@ -1,8 +1,19 @@
 // The Gram matrix X^T X of rows that come in any portions, in binary64 and in the order of docs/numerics.md, rule 9. It does not
 // know what the columns mean.
 import { Matrix } from "../matrix.js";
+import { type FusedExports, fusedKernels } from "../wasm/index.js";
 import { allocateRegions, float64View, type Regions } from "./memory.js";
-import { type ColumnSource, packRows, panelBytes, panelColumns, panelRows, panelsFor, rawBytes, sourceColumns } from "./panels.js";
+import {
+  type ColumnSource,
+  exactColumns,
+  packRows,
+  panelBytes,
+  panelColumns,
+  panelRows,
+  panelsFor,
+  rawBytes,
+  sourceColumns,
+} from "./panels.js";
 
 /** Rows of a block of rule 9. */
 export const gramBlockRows = 1024;
@@ -44,12 +55,16 @@ export class PortableGram implements GramSum {
   #rowsInBlock = 0;
   #pending = 0;
   readonly #panels: number;
+  /** Of the rows that wait: the first panels whose products are all exact. */
+  #exactPanels: number;
+  #fused: FusedExports | undefined;
   #memory: Regions<"raw" | "panels" | "sums" | "totals"> | undefined;
 
   /** @throws MemoryLimitError where two triangles of C x C binary64 values do not fit 4 GiB. */
   constructor(columns: number) {
     this.columns = columns;
     this.#panels = panelsFor(columns);
+    this.#exactPanels = this.#panels;
     const sums = this.#tiles * tileValues * 8;
     this.#memory = allocateRegions(`the Gram matrix of ${columns} columns`, {
       raw: rawBytes(columns),
@@ -57,6 +72,7 @@ export class PortableGram implements GramSum {
       sums,
       totals: sums,
     });
+    this.#fused = fusedKernels(this.#memory);
   }
 
   /** Rows that were added so far. */
@@ -70,7 +86,10 @@ export class PortableGram implements GramSum {
 
   add(sources: readonly ColumnSource[], rows: number): void {
     const memory = this.#open();
+    const exact = exactColumns(sources);
+    const exactPanels = exact === this.columns ? this.#panels : Math.floor(exact / panelColumns);
     for (let first = 0; first < rows; ) {
+      this.#exactPanels = Math.min(this.#exactPanels, exactPanels);
       const count = Math.min(rows - first, panelRows - this.#pending, gramBlockRows - this.#rowsInBlock - this.#pending);
       let column = 0;
       for (const source of sources) {
@@ -166,6 +185,7 @@ export class PortableGram implements GramSum {
   /** Gives the WebAssembly memory back; it takes no row afterwards. */
   dispose(): void {
     this.#memory = undefined;
+    this.#fused = undefined;
   }
 
   #open(): Regions<"raw" | "panels" | "sums" | "totals"> {
@@ -175,7 +195,10 @@ export class PortableGram implements GramSum {
 
   #sumPending(): void {
     const { exports, at } = this.#open();
-    exports.gramAddRows(at.panels, panelRows, this.#pending, this.#panels, at.sums);
+    const exact = this.#fused ? this.#exactPanels : 0;
+    this.#fused?.gramAddRows(at.panels, panelRows, this.#pending, this.#panels, 0, exact, at.sums);
+    exports.gramAddRows(at.panels, panelRows, this.#pending, this.#panels, exact, this.#panels, at.sums);
+    this.#exactPanels = this.#panels;
     this.#rowsInBlock += this.#pending;
     this.#pending = 0;
     if (this.#rowsInBlock === gramBlockRows) {

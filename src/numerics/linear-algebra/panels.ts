@@ -21,6 +21,16 @@ export function sourceColumns(source: ColumnSource): number {
   return source === "ones" ? 1 : source.matrix.cols;
 }
 
+/** How many of the first columns hold binary32 numbers, whose products are exact in binary64. */
+export function exactColumns(sources: readonly ColumnSource[]): number {
+  let columns = 0;
+  for (const source of sources) {
+    if (source !== "ones" && (source.square !== "none" || precisionOf(source.matrix.data) !== "float32")) break;
+    columns += sourceColumns(source);
+  }
+  return columns;
+}
+
 /** The number of panels that hold `columns` columns. */
 export function panelsFor(columns: number): number {
   return Math.ceil(columns / panelColumns);

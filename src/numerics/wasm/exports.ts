@@ -36,7 +36,8 @@ export interface LinearAlgebraExports {
     column0: number,
   ): void;
   fillColumn(value: number, rows: number, panels: number, stride: number, row0: number, column: number): void;
-  gramAddRows(panels: number, stride: number, rows: number, panelCount: number, sums: number): void;
+  /** Pairs of columns whose later one lies in panels `from` to `to` (excluded). */
+  gramAddRows(panels: number, stride: number, rows: number, panelCount: number, from: number, to: number, sums: number): void;
   gramFinishBlock(sums: number, totals: number, count: number): void;
   /** 0, or i + 1 where pivot i is not above 0. */
   choleskyFactor(matrix: number, n: number, work: number): number;
@@ -78,6 +79,9 @@ export interface LinearAlgebraExports {
   multiplySymmetric(matrix: number, n: number, width: number, x: number, out: number): number;
   downdateSymmetric(matrix: number, n: number, width: number, q: number, factor: number): void;
 }
+
+/** assembly/fused.ts: kernels of the same name that fuse, for products that are exact. */
+export type FusedExports = Pick<LinearAlgebraExports, "gramAddRows">;
 
 /** assembly/spectrum. Matrices are row-major with `ld` numbers from row to row; see each kernel for what `ld` takes. */
 export interface SpectrumExports {

@@ -1,7 +1,8 @@
-// Loads the WebAssembly module. Instances own their memory; nothing is shared but the compiled code.
-import type { WasmExports } from "./exports.js";
+// Loads the WebAssembly modules. Instances own their memory; nothing is shared but the compiled code.
+import type { FusedExports, WasmExports } from "./exports.js";
+import { hasExactMultiplyAdd } from "./relaxed-simd.js";
 
-export type { WasmExports } from "./exports.js";
+export type { FusedExports, WasmExports } from "./exports.js";
 
 /** A compiled module. Declared without lib.dom's WebAssembly, so that the declarations can be read where that library is not loaded. */
 export type WasmModule = object;
@@ -21,7 +22,7 @@ export const wasmMemoryLimit = 65536 * pageBytes;
 /** Bytes at the start of the memory that belong to the module itself (scratch of the kernels, constants). */
 export const wasmReserved = 65536;
 
-type ModuleKind = "plain" | "threads";
+type ModuleKind = "plain" | "threads" | "fused";
 
 const modules = new Map<ModuleKind, WasmModule>();
 
@@ -37,11 +38,12 @@ export function wasmModule(kind: ModuleKind = "plain"): WasmModule {
   return module;
 }
 
-/** Loads and compiles the module: from its file in Node, by fetch in a browser. Idempotent. */
+/** Loads and compiles the module: from its file in Node, by fetch in a browser, there with the kernels that fuse. Idempotent. */
 export async function loadWasm(kind: ModuleKind = "plain"): Promise<WasmModule> {
   const known = modules.get(kind);
   if (known) return known;
   if (globalThis.process?.versions?.node) return wasmModule(kind);
+  if (kind === "plain" && hasExactMultiplyAdd()) await loadWasm("fused");
   const module = await WebAssembly.compileStreaming(fetch(moduleUrl(kind)));
   modules.set(kind, module);
   return module;
@@ -56,6 +58,16 @@ export function wasmInstance(bytes: number): WasmInstance {
   return { exports: instance.exports as unknown as WasmExports, memory };
 }
 
+/** The kernels that fuse, over the memory of an instance; undefined if the runtime has no relaxed SIMD. For exact products only. */
+export function fusedKernels({ memory }: WasmInstance): FusedExports | undefined {
+  if (!hasExactMultiplyAdd()) return undefined;
+  return new WebAssembly.Instance(wasmModule("fused"), { env: { memory: memory as WebAssembly.Memory } })
+    .exports as unknown as FusedExports;
+}
+
+/** Written out, so that bundlers find the files. */
 function moduleUrl(kind: ModuleKind): URL {
-  return kind === "plain" ? new URL("./spillway.wasm", import.meta.url) : new URL("./spillway-threads.wasm", import.meta.url);
+  if (kind === "plain") return new URL("./spillway.wasm", import.meta.url);
+  if (kind === "fused") return new URL("./spillway-fused.wasm", import.meta.url);
+  return new URL("./spillway-threads.wasm", import.meta.url);
 }
