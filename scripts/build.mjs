@@ -13,7 +13,7 @@ import { finishDeclarations } from "./declarations.mjs";
 import { collectFiles, filesOfEsbuild, notices, packageFolders } from "./third-parties.mjs";
 
 /** Parts of the package that make reservoirs: whoever imports one alone needs the engines, which the index registers. */
-const computing = ["reservoir", "model", "analysis", "spikes", "pipeline"];
+const computing = ["reservoir", "model", "analysis", "spikes", "pipeline", "experiment"];
 
 /** Runs a Node script and returns what it printed; ends this build where it fails. */
 function node(...args) {

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { parseExperimentText } from "../src/cli/experiment/file.js";
+import { parseExperimentText } from "../src/experiment/file.js";
 import { decodeSafetensors } from "../src/io/index.js";
 import { type AnyReservoirOptions, Classifier, Forecaster, mackeyGlass, nrmse, recursiveLeastSquares, ridge } from "../src/index.js";
 

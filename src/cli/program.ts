@@ -181,7 +181,7 @@ A run that is there already is replaced when the new one has finished. Stopped w
       "after",
       "\nExample:\n  $ spillway schema > experiment.schema.json\n\nThen begin a file with\n  # yaml-language-server: $schema=experiment.schema.json",
     )
-    .action(async () => print(JSON.stringify((await import("./commands/schema.js")).experimentJsonSchema(), undefined, 2)));
+    .action(async () => print(JSON.stringify((await import("../experiment/json-schema.js")).experimentJsonSchema(), undefined, 2)));
 
   const ptx = program
     .command("ptx")

@@ -17,6 +17,16 @@ export interface Progress {
 /** Reports nothing. */
 export const silent: Progress = { begin() {}, update() {}, end() {}, note() {} };
 
+/** Hands the steps of one piece of work on; the first call begins it. */
+export function reportTo(progress: Progress): (done: number, total: number, label: string) => void {
+  let hasBegun = false;
+  return (done, total, label) => {
+    if (!hasBegun) progress.begin(label, total);
+    hasBegun = true;
+    progress.update(done, label);
+  };
+}
+
 /** What progress is written to: standard error, or a stand-in. */
 export interface ProgressStream {
   readonly isTTY?: boolean | undefined;

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it, vi } from "vitest";
 import { type RunCommandOptions, run } from "../../src/cli/commands/run.js";
-import type { ExperimentResult } from "../../src/cli/experiment/result.js";
+import type { ExperimentResult } from "../../src/experiment/result.js";
 import { silent } from "../../src/cli/progress.js";
 import { readNpy } from "../../src/io/index.js";
 import { rmse } from "../../src/metrics/index.js";

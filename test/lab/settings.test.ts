@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { stringify } from "yaml";
-import { parseExperimentText } from "../../src/cli/experiment/file.js";
+import { parseExperimentText } from "../../src/experiment/file.js";
 import "../../src/index.js";
 import {
   defaultSettings,

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { ensureFolder, writeFileAtomic } from "../../io/index.js";
 import { reportHtml } from "../../plot/index.js";
 import { Matrix, ReservoirComputer } from "../../reservoir/index.js";
-import { median } from "../experiment/scores.js";
+import { describeMachine, type Machine, versions } from "../../experiment/machine.js";
+import { median } from "../../experiment/scores.js";
 import type { Progress } from "../progress.js";
 import { formatTable } from "../table.js";
 import { benchSection } from "./bench-report.js";
-import { describeMachine, type Machine, versions } from "./info.js";
 
 export interface BenchOptions {
   readonly engine?: string | undefined;

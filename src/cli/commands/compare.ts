@@ -3,23 +3,19 @@ import "../../index.js";
 import { join } from "node:path";
 import { type ComparedRun, type Comparison, compare } from "../../analysis/index.js";
 import { ensureFolder, writeFileAtomic } from "../../io/index.js";
-import { fitStandardisation, standardised } from "../../model/standardisation.js";
-import type { Matrix } from "../../numerics/index.js";
 import { growthWords } from "../../plot/comparison.js";
 import { formatNumber } from "../../plot/format.js";
 import { plotComparison, type ReportSection, reportHtml } from "../../plot/index.js";
 import { probeEngines } from "../../reservoir/index.js";
 import { UsageError } from "../exit.js";
-import { type ExperimentData, loadData } from "../experiment/data.js";
-import type { Experiment } from "../experiment/description.js";
-import { encoded } from "../experiment/encode.js";
-import { loadExperiment } from "../experiment/file.js";
-import { prepareSeries } from "../experiment/prepare.js";
-import { clockOf } from "../experiment/profile.js";
-import { stackRows } from "../experiment/rows.js";
+import { loadData } from "../../experiment/data.js";
+import type { Experiment } from "../../experiment/description.js";
+import { loadExperiment } from "../../experiment/file.js";
+import { inputsOf } from "../../experiment/inputs.js";
+import { describeMachine, versions } from "../../experiment/machine.js";
+import { clockOf } from "../../experiment/profile.js";
 import type { Progress } from "../progress.js";
 import { formatTable } from "../table.js";
-import { describeMachine, versions } from "./info.js";
 
 export interface CompareCommandOptions {
   /** Names of engines, the reference first; ":fast" or ":portable" behind one sets its arithmetic. */
@@ -83,17 +79,6 @@ export async function compareEngines(
     ? json
     : [headline(experiment, comparison), "", tableOf(comparison), ...verdicts(comparison), ...written].join("\n");
   return { text, equal: comparison.equal };
-}
-
-/** What the experiment would drive its reservoir with, test part included. */
-export function inputsOf(experiment: Experiment, data: ExperimentData): Matrix {
-  const raw =
-    data.kind === "series"
-      ? prepareSeries(experiment, data).whole.series
-      : data.kind === "driven"
-        ? data.inputs
-        : stackRows([...encoded(experiment, { train: data.train, test: { sequences: [], labels: [] } }, data).train.sequences]);
-  return experiment.transforms.includes("standardise") ? standardised(fitStandardisation([raw]), raw) : raw;
 }
 
 function headline(experiment: Experiment, comparison: Comparison): string {

@@ -5,24 +5,20 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { ensureFolder, writeFileAtomic } from "../../io/index.js";
 import { reportHtml } from "../../plot/index.js";
-import { loadExperiment } from "../experiment/file.js";
-import { resolveDataPath } from "../experiment/paths.js";
-import { formatResult } from "../experiment/result.js";
-import { type FinishedRun, footerOf, type RunOptions, runExperiment } from "../experiment/run.js";
-import { headline, scoreTable, verdictOf } from "../experiment/present.js";
-import { UsageError } from "../exit.js";
-import type { CommandOutcome } from "./run.js";
+import { ExperimentError } from "../../experiment/errors.js";
+import { loadExperiment } from "../../experiment/file.js";
+import { resolveDataPath } from "../../experiment/paths.js";
+import { formatResult } from "../../experiment/result.js";
+import { type FinishedRun, footerOf, runExperiment } from "../../experiment/run.js";
+import { verdictOf } from "../../experiment/report-section.js";
+import { headline, scoreTable } from "../present.js";
+import { reportTo } from "../progress.js";
+import type { CommandOutcome, RunCommandOptions } from "./run.js";
 
 const names = ["mackey-glass", "narma10", "co2"] as const;
 
-export interface DemoOptions extends RunOptions {
-  readonly json?: boolean | undefined;
-  /** Changes to every experiment, as `--set` of `spillway run` takes them. */
-  readonly set?: readonly string[] | undefined;
-}
-
 /** Runs the demo into `out`/demo/. An experiment whose data is not installed is skipped, and the text says why. */
-export async function demo(options: DemoOptions): Promise<CommandOutcome> {
+export async function demo(options: RunCommandOptions): Promise<CommandOutcome> {
   const out = join(options.out, "demo");
   await ensureFolder(out);
   const runs: FinishedRun[] = [];
@@ -34,11 +30,12 @@ export async function demo(options: DemoOptions): Promise<CommandOutcome> {
     try {
       if ("file" in data) resolveDataPath(data.file, loaded.path);
     } catch (error) {
-      if (!(error instanceof UsageError)) throw error;
+      if (!(error instanceof ExperimentError)) throw error;
       skipped.push(`${name} is skipped: ${error.message}`);
       continue;
     }
-    runs.push(await runExperiment(loaded, { ...options, out }));
+    const { progress } = options;
+    runs.push(await runExperiment(loaded, { ...options, out, onProgress: reportTo(progress) }).finally(() => progress.end()));
   }
   const results = runs.map(({ result }) => result);
   const interrupted =

@@ -1,34 +1,9 @@
 // `spillway info`: which engines there are and why, and what they run on, CUDA among it.
-import { arch, cpus, release, totalmem, type } from "node:os";
 import { type GpuProbe, probe, shippedPtxVersion } from "../../gpu/index.js";
 import "../../index.js";
 import { formatBytes, probeEngines } from "../../reservoir/index.js";
+import { describeMachine, versions } from "../../experiment/machine.js";
 import { packageVersion } from "../../model/version.js";
-
-/** What this machine is, for people and for result files. */
-export interface Machine {
-  readonly system: string;
-  readonly architecture: string;
-  readonly processor: string;
-  readonly processors: number;
-  readonly memoryBytes: number;
-}
-
-export function describeMachine(): Machine {
-  const processors = cpus();
-  return {
-    system: `${type()} ${release()}`,
-    architecture: arch(),
-    processor: processors[0]?.model.trim() || "unknown",
-    processors: processors.length,
-    memoryBytes: totalmem(),
-  };
-}
-
-/** Versions of the package and of what runs it. */
-export function versions(): Readonly<Record<string, string>> {
-  return { spillway: packageVersion, node: process.versions.node, v8: process.versions.v8 };
-}
 
 /** What was found of CUDA, in lines. */
 export function describeCuda({

@@ -4,10 +4,10 @@ import type { EngineOptions } from "../../reservoir/engine.js";
 import { checkPlanOptions } from "../../reservoir/engines.js";
 import { chooseEngine, formatBytes, modelOf } from "../../reservoir/index.js";
 import { isSpiking, shapeFor } from "../../reservoir/kinds.js";
-import { loadData } from "../experiment/data.js";
-import { loadExperiment } from "../experiment/file.js";
+import { loadData } from "../../experiment/data.js";
+import { loadExperiment } from "../../experiment/file.js";
+import { inputsOf } from "../../experiment/inputs.js";
 import { formatTable } from "../table.js";
-import { inputsOf } from "./compare.js";
 
 export interface PlanCommandOptions {
   readonly engine?: string | undefined;

@@ -2,13 +2,15 @@
 import "../../index.js";
 import { join } from "node:path";
 import { UsageError } from "../exit.js";
-import { type LoadedExperiment, loadExperiment } from "../experiment/file.js";
-import { headline, scoreTable, verdictOf } from "../experiment/present.js";
-import { profileTable } from "../experiment/profile.js";
-import { formatResult } from "../experiment/result.js";
-import { type FinishedRun, type RunOptions, runExperiment } from "../experiment/run.js";
+import { type LoadedExperiment, loadExperiment } from "../../experiment/file.js";
+import { verdictOf } from "../../experiment/report-section.js";
+import { formatResult } from "../../experiment/result.js";
+import { type FinishedRun, type RunOptions, runExperiment } from "../../experiment/run.js";
+import { headline, profileTable, scoreTable } from "../present.js";
+import { type Progress, reportTo } from "../progress.js";
 
-export interface RunCommandOptions extends RunOptions {
+export interface RunCommandOptions extends Omit<RunOptions, "onProgress"> {
+  readonly progress: Progress;
   readonly set?: readonly string[] | undefined;
   readonly json?: boolean | undefined;
 }
@@ -42,7 +44,9 @@ export async function run(paths: readonly string[], options: RunCommandOptions):
   try {
     for (const experiment of experiments) {
       if (options.signal.aborted) break;
-      const finished = await runExperiment(experiment, options);
+      const finished = await runExperiment(experiment, { ...options, onProgress: reportTo(options.progress) }).finally(() =>
+        options.progress.end(),
+      );
       runs.push(finished);
       if (finished.replaced) options.progress.note(`${finished.folder}: the run that was there is replaced`);
     }

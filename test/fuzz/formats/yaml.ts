@@ -1,7 +1,8 @@
 // Experiment files: parseExperimentText.
 
 import { parse, stringify } from "yaml";
-import { ExperimentError, parseExperimentText } from "../../../src/cli/experiment/file.js";
+import { ExperimentError } from "../../../src/experiment/errors.js";
+import { parseExperimentText } from "../../../src/experiment/file.js";
 import type { FuzzFormat } from "../format.js";
 import { mutateJson } from "../mutate.js";
 import { bytesOf } from "../text.js";

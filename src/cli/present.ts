@@ -1,0 +1,44 @@
+// A result in a terminal: its first line, the table of scores, and the table of a profile.
+import { clockOf, describeCalls, describeWork, figuresOf } from "../experiment/profile.js";
+import { formatSeconds, statisticOf } from "../experiment/report-section.js";
+import type { ExperimentResult } from "../experiment/result.js";
+import { formatNumber } from "../plot/format.js";
+import type { Profile } from "../reservoir/index.js";
+import { formatTable } from "./table.js";
+
+/** The scores as a table for a terminal. */
+export function scoreTable({ scores }: ExperimentResult): string {
+  const withSeeds = scores.some(({ seeds }) => seeds > 1);
+  const withBaselines = scores.some(({ baselines }) => baselines.length > 0);
+  const withPublished = scores.some(({ published }) => published);
+  const heads = [
+    "score",
+    "value",
+    ...(withSeeds ? ["over seeds"] : []),
+    ...(withBaselines ? ["baselines"] : []),
+    ...(withPublished ? ["published"] : []),
+  ];
+  const lines = scores.map((score) => [
+    score.metric,
+    `${formatNumber(score.value)}${score.unit ? ` ${score.unit}` : ""}`,
+    ...(withSeeds ? [statisticOf(score) ?? ""] : []),
+    ...(withBaselines ? [score.baselines.map(({ name, value }) => `${name} ${formatNumber(value)}`).join(", ")] : []),
+    ...(withPublished ? [score.published ? `${formatNumber(score.published.value)} (${score.published.source})` : ""] : []),
+  ]);
+  return formatTable(heads, lines);
+}
+
+/** The first line about a result: what ran, on which engine and why. */
+export function headline(result: ExperimentResult): string {
+  const { engine, timing } = result;
+  const where = engine ? `${engine.name} engine (${engine.reason})` : "no engine";
+  return `${result.name}: ${where}, ${formatSeconds(timing["total"] ?? 0)}${result.interrupted ? ", interrupted" : ""}`;
+}
+
+const profileHeads = ["phase", "clock", "ms", "pieces", "steps", "us/step", "bytes", "GB/s"];
+
+/** Phases, then what the device was given. */
+export function profileTable(profile: Profile): string {
+  const lines = profile.phases.map((phase) => [phase.phase, clockOf(phase), ...figuresOf(phase)]);
+  return [`profile: ${describeCalls(profile)}`, formatTable(profileHeads, lines), ...describeWork(profile)].join("\n");
+}

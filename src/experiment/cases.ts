@@ -1,0 +1,116 @@
+// Brings the cases of an experiment: folders of recordings, of series or of spike patterns whose
+// names tell their classes, or patterns that are generated.
+import { basename } from "node:path";
+import { Matrix } from "../numerics/index.js";
+import { type FolderCases, readSeriesFolder, readSpikeFolder, readWavFolder, type SoundFolderOptions } from "../pipeline/index.js";
+import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
+import { binSpikes, patternMeasures, poissonPattern, SpikeError, type SpikePattern } from "../spikes/index.js";
+import { ExperimentError } from "./errors.js";
+import type { CaseData, Cases } from "./data.js";
+import type { NamedFiles, PatternData, SeriesFolderData, SoundData, SpikeBins, SpikeData } from "./description.js";
+import { resolveDataPath } from "./paths.js";
+
+/** @throws FileError, DataError, ExperimentError where no recording tests or none trains */
+export async function loadSounds(data: SoundData, experimentPath: string): Promise<CaseData> {
+  const folder = resolveDataPath(data.sounds, experimentPath);
+  const { train, test } = await partsOf(data, (options) => readWavFolder(folder, options));
+  const { sampleRate } = train;
+  if (test && test.sampleRate !== sampleRate) {
+    throw new ExperimentError(
+      `${folder}: test recordings have ${test.sampleRate} samples a second and the others ${sampleRate}; they take one rate`,
+    );
+  }
+  const sounds = ({ sequences }: FolderCases) => sequences.map((sound) => sound.slice());
+  return caseData(folder, "recordings", `${sampleRate} Hz`, train, test, sounds, { sampleRate });
+}
+
+/** @throws FileError, DataError, ExperimentError where no series tests or none trains */
+export async function loadSeriesFolder(data: SeriesFolderData, experimentPath: string): Promise<CaseData> {
+  const folder = resolveDataPath(data.cases, experimentPath);
+  const { train, test } = await partsOf(data, (options) => readSeriesFolder(folder, options));
+  if (test && test.channels !== train.channels)
+    throw new ExperimentError(
+      `${folder}: test series have ${test.channels} columns and the others ${train.channels}; they take one number`,
+    );
+  return caseData(folder, "series", channelsOf(train.channels), train, test, ({ sequences }) => sequences);
+}
+
+/** @throws FileError, DataError, ExperimentError where no pattern tests or none trains */
+export async function loadSpikes(data: SpikeData, experimentPath: string, reservoir: AnyReservoirOptions): Promise<CaseData> {
+  const path = resolveDataPath(data.spikes, experimentPath);
+  const { neuronCount, durationMs } = data;
+  const { train, test } = await partsOf(data, (options) => readSpikeFolder(path, { ...options, neuronCount, durationMs }));
+  if (test && test.neuronCount !== train.neuronCount)
+    throw new ExperimentError(
+      `${path}: test patterns have ${test.neuronCount} neurons and the others ${train.neuronCount}; give neuronCount`,
+    );
+  const binMs = binWidth(data, reservoir);
+  const bins = ({ sequences }: typeof train) => sequences.map((pattern) => binned(pattern, binMs));
+  return caseData(path, "spike patterns", `${train.neuronCount} neurons, bins of ${binMs} ms`, train, test, bins);
+}
+
+/** Patterns that need no file. @throws ExperimentError for what a generator does not take */
+export function loadPatterns({ patterns, ...data }: PatternData, reservoir: AnyReservoirOptions): CaseData {
+  const { types, count, seed, ...shape } = patterns;
+  const binMs = binWidth(data, reservoir);
+  const labels = types.flatMap((type) => Array.from({ length: count }, () => type as string));
+  const sequences = types.flatMap((type) =>
+    Array.from({ length: count }, (_, k) => {
+      const options = { ...shape, seed: `${seed}/${type}/${k}` };
+      try {
+        return binned(type === "poisson" ? poissonPattern(options) : patternMeasures[type].generate(options), binMs);
+      } catch (error) {
+        if (error instanceof SpikeError) throw new ExperimentError(`data.patterns: ${error.message}`, { cause: error });
+        throw error;
+      }
+    }),
+  );
+  const neurons = sequences[0]!.cols;
+  const summary = `${labels.length} generated spike patterns, ${types.length} types, ${neurons} neurons, bins of ${binMs} ms`;
+  return { kind: "cases", train: { sequences, labels }, classes: [...types].sort(), summary };
+}
+
+function binWidth({ binMs }: SpikeBins, reservoir: AnyReservoirOptions): number {
+  return binMs ?? (isSpiking(reservoir) ? reservoir.timeStep : undefined) ?? 1;
+}
+
+function binned(pattern: SpikePattern, binMs: number): Matrix<Float64Array> {
+  return Matrix.from(binSpikes(pattern, { binMs, values: pattern.amplitudes ? "amplitudes" : "counts" }));
+}
+
+/** The files that train, and those that test where names choose them. */
+async function partsOf<Folder>(
+  { names, test }: NamedFiles,
+  read: (options: SoundFolderOptions) => Promise<Folder>,
+): Promise<{ readonly train: Folder; readonly test: Folder | undefined }> {
+  if (!test) return { train: await read({ pattern: names }), test: undefined };
+  const isTest = (fields: Readonly<Record<string, string>>) =>
+    Object.entries(test).every(([field, values]) => values.map(String).includes(fields[field] ?? ""));
+  const train = await read({ pattern: names, keep: (fields) => !isTest(fields) });
+  return { train, test: await read({ pattern: names, keep: isTest }) };
+}
+
+function caseData<Folder extends Pick<FolderCases, "labels">>(
+  path: string,
+  what: string,
+  about: string,
+  train: Folder,
+  test: Folder | undefined,
+  sequencesOf: (folder: Folder) => readonly Matrix[],
+  more: Pick<CaseData, "sampleRate"> = {},
+): CaseData {
+  const classes = [...new Set(train.labels.map(String))].sort();
+  const unknown = test?.labels.map(String).find((label) => !classes.includes(label));
+  if (unknown !== undefined) throw new ExperimentError(`${path}: the class ${JSON.stringify(unknown)} occurs in test ${what} only`);
+  const cases = (folder: Folder): Cases => ({
+    sequences: sequencesOf(folder).map((sequence) => Matrix.from(sequence)),
+    labels: folder.labels.map(String),
+  });
+  const count = `${train.labels.length}${test ? ` + ${test.labels.length}` : ""}`;
+  const summary = `${basename(path)}: ${count} ${what}, ${classes.length} classes, ${about}`;
+  return { kind: "cases", train: cases(train), test: test && cases(test), classes, ...more, summary };
+}
+
+function channelsOf(channels: number): string {
+  return `${channels} channel${channels === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,189 @@
+// Task "classify": one seed trained on labelled sequences, then asked for the class of others.
+import { join } from "node:path";
+import { NpyWriter, writeNpy } from "../io/index.js";
+import { accuracy, confusionMatrix } from "../metrics/index.js";
+import { Classifier } from "../model/index.js";
+import { fitStandardisation, standardised } from "../model/standardisation.js";
+import { type Matrix, RandomStream, type Seed, seedKeys } from "../numerics/index.js";
+import { plotConfusion, plotStateHeatmap, plotTrajectories } from "../plot/index.js";
+import { type AnyReservoirComputer, addProfiles } from "../reservoir/index.js";
+import { baselineName } from "./baselines.js";
+import type { CaseData, Cases } from "./data.js";
+import type { ClassifyTask, Experiment, MetricName } from "./description.js";
+import { encoded } from "./encode.js";
+import { splitRows } from "./prepare.js";
+import type { Scores } from "./result.js";
+import { everyRow, stackRows } from "./rows.js";
+import type { RunFile } from "./output-folder.js";
+import { shownSteps } from "./states.js";
+import { radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
+
+type ClassifyExperiment = Experiment & { readonly task: ClassifyTask };
+
+export async function runClassification(experiment: ClassifyExperiment, data: CaseData, options: TrialOptions): Promise<Trial> {
+  const { task, readout, washout, metrics, transforms } = experiment;
+  const { seed, engine, threads, profile, signal } = options;
+  const watch = new Stopwatch();
+  const parts = data.test ? { train: data.train, test: data.test } : stratifiedSplit(experiment, data.train, seed);
+  const { train, test } = await watch.time("encode", async () => encoded(experiment, parts, data));
+  const progress = new StagedProgress(options.onProgress, train.sequences.length + test.sequences.length);
+  const { type: _, ...settings } = task;
+  const standardise = transforms.includes("standardise");
+  const reservoir = { ...experiment.reservoir, seed };
+  if (readout.type !== "ridge" && readout.type !== "softmax") throw new Error(`a classifier has no readout of type ${readout.type}`);
+
+  const classifier = await watch.time("train", () =>
+    Classifier.fit(train.sequences, train.labels, {
+      ...settings,
+      reservoir,
+      readout,
+      washout,
+      standardise,
+      engine,
+      threads,
+      profile,
+      signal,
+      onProgress: ofCases(progress.stage(train.sequences.length), train),
+    }),
+  );
+  try {
+    const onProgress = ofCases(progress.stage(test.sequences.length), test);
+    const predicted = (await watch.time("test", () => classifier.predict(test.sequences, { signal, onProgress }))).map(String);
+    const computer = classifier.computers[0]!;
+    const scale = standardise ? fitStandardisation(train.sequences) : undefined;
+    const inputs = (sequences: readonly Matrix[]) => (scale ? sequences.map((sequence) => standardised(scale, sequence)) : sequences);
+    return {
+      engine: computer.engine,
+      reservoir: computer.config,
+      ...radiusOf(computer.model),
+      readout: { ...classifier.readouts[0]!.training },
+      scores: scoreClasses(test.labels, predicted, metrics),
+      baselines: scoreBaselines(experiment, train.labels, test.labels),
+      timing: watch.seconds,
+      profile: addProfiles(classifier.computers.flatMap((member) => member.profile ?? [])),
+      summary: `classification of ${test.labels.length} sequences, trained on ${train.labels.length}; representation ${task.representation}${task.members > 1 ? `, vote of ${task.members} reservoirs` : ""}`,
+      figures: options.withFigures ? await figures(computer, inputs(firstCases(test.sequences)), test.labels, predicted, data.classes) : [],
+      unit: () => undefined,
+      save: async (path) => {
+        await classifier.save(path);
+        return [];
+      },
+      saveStates: (folder, every, stop) => saveCaseStates(computer, inputs(test.sequences), folder, every, stop),
+      dispose: () => classifier.dispose(),
+    };
+  } catch (error) {
+    await classifier.dispose();
+    throw error;
+  }
+}
+
+/** What stands for a case that was given no label. */
+export const noLabel = "(none)";
+
+export function scoreClasses(labels: readonly string[], predicted: readonly string[], metrics: readonly MetricName[]): Scores {
+  const errors = labels.filter((label, b) => label !== predicted[b]).length;
+  const missed = predicted.filter((label) => label === noLabel).length;
+  const values: Readonly<Record<string, number>> = { accuracy: accuracy(labels, predicted), errors, missed };
+  return Object.fromEntries(metrics.map((metric) => [metric, values[metric]!]));
+}
+
+/** What the baselines of cases score; `majority`, the most frequent class of the training cases, is the only one there is. */
+export function scoreBaselines(
+  { baselines, metrics }: Pick<Experiment, "baselines" | "metrics">,
+  training: readonly string[],
+  labels: readonly string[],
+): Record<string, Scores> {
+  const said = labels.map(() => majority(training));
+  return Object.fromEntries(baselines.map((baseline) => [baselineName(baseline), scoreClasses(labels, said, metrics)]));
+}
+
+function majority(labels: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
+  return [...counts].reduce((most, next) => (next[1] > most[1] ? next : most))[0];
+}
+
+/** The stream that orders cases; those of weights are 0 to 4 and those of generators from 32 on. */
+const splitStream = 48;
+
+/** Takes the share of every class that trains, in an order drawn from the seed: files of cases are often sorted by class. */
+export function stratifiedSplit({ split }: Pick<Experiment, "split">, cases: Cases, seed: Seed): { train: Cases; test: Cases } {
+  const stream = new RandomStream(seedKeys(seed).weights, splitStream);
+  const order = cases.labels.map((_, b) => b).sort((a, b) => stream.uniform(0, a) - stream.uniform(0, b));
+  const { train, test } = splitRows(split, order.length, false);
+  const [training, testing] = [new Set<number>(), new Set<number>()];
+  for (const label of new Set(cases.labels)) {
+    const own = order.filter((b) => cases.labels[b] === label);
+    const toTrain = Math.round((own.length * train) / order.length);
+    const toTest = train + test === order.length ? own.length : Math.round((own.length * test) / order.length);
+    for (const b of own.slice(0, toTrain)) training.add(b);
+    for (const b of own.slice(toTrain, toTrain + toTest)) testing.add(b);
+  }
+  const part = (wanted: ReadonlySet<number>): Cases => {
+    const chosen = cases.labels.map((_, b) => b).filter((b) => wanted.has(b));
+    return { sequences: chosen.map((b) => cases.sequences[b]!), labels: chosen.map((b) => cases.labels[b]!) };
+  };
+  return { train: part(training), test: part(testing) };
+}
+
+/** The first cases, as many as a figure of states has room for. */
+export function firstCases(sequences: readonly Matrix[]): Matrix[] {
+  const shown: Matrix[] = [];
+  let rows = 0;
+  for (const sequence of sequences) {
+    if (shown.length > 0 && rows + sequence.rows > shownSteps) break;
+    shown.push(sequence);
+    rows += sequence.rows;
+  }
+  return shown;
+}
+
+async function figures(
+  computer: AnyReservoirComputer,
+  inputs: readonly Matrix[],
+  labels: readonly string[],
+  predicted: readonly string[],
+  classes: readonly string[],
+) {
+  const { counts } = confusionMatrix(labels, predicted, classes);
+  const states = stackRows(await computer.batch(inputs));
+  const which = inputs.length === 1 ? "the first test sequence" : `the first ${inputs.length} test sequences, one after the other`;
+  return [
+    plotConfusion(
+      counts.map((row) => [...row]),
+      classes,
+    ),
+    plotStateHeatmap(states, { title: `States over ${which}`, centred: true }),
+    plotTrajectories(states, { title: `A few neurons over ${which}` }),
+  ];
+}
+
+/** Sequences that are run at a time. */
+const group = 32;
+
+/** states.npy holds the states of all test sequences, one sequence after the other; lengths.npy says how many rows each has. */
+export async function saveCaseStates(
+  computer: AnyReservoirComputer,
+  inputs: readonly Matrix[],
+  folder: string,
+  every: number,
+  signal: AbortSignal,
+): Promise<readonly RunFile[]> {
+  await using writer = await NpyWriter.create(join(folder, "states.npy"), { cols: computer.model.size, dtype: computer.model.precision });
+  const lengths: number[] = [];
+  for (let b = 0; b < inputs.length; b += group) {
+    for (const states of await computer.batch(inputs.slice(b, b + group), { signal })) {
+      const kept = everyRow(states, every);
+      lengths.push(kept.rows);
+      if (kept.rows > 0) await writer.append(kept);
+    }
+  }
+  await writer.close();
+  await writeNpy(join(folder, "lengths.npy"), Int32Array.from(lengths));
+  return ["states.npy", "lengths.npy"];
+}
+
+/** Progress of any unit as progress in cases. */
+function ofCases(report: (cases: number) => void, { sequences }: Cases): (done: number, total: number) => void {
+  return (done, total) => report((done / Math.max(1, total)) * sequences.length);
+}

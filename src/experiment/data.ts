@@ -1,0 +1,285 @@
+// Brings the data of an experiment: a generated series, or files. Splitting and transforming it is elsewhere.
+import { stat } from "node:fs/promises";
+import { FileError } from "../io/index.js";
+import { firstNonFinite, Matrix, type Seed } from "../numerics/index.js";
+import { ConfigError } from "../reservoir/index.js";
+import { lyapunovExponent, tasks } from "../tasks/index.js";
+import { ExperimentError } from "./errors.js";
+import type { Experiment, FileData, GeneratedData } from "./description.js";
+import { resolveDataPath } from "./paths.js";
+import { rowsAhead } from "./prepare.js";
+import { loadPatterns, loadSeriesFolder, loadSounds, loadSpikes } from "./cases.js";
+
+/** One series, T x D, to be predicted from its own past. */
+export interface SeriesData {
+  readonly kind: "series";
+  readonly series: Matrix<Float64Array>;
+  /** The test part, where it has a file of its own. */
+  readonly test?: Matrix<Float64Array> | undefined;
+  readonly names: readonly string[];
+  /** A text a row, such as a date. */
+  readonly times?: readonly string[] | undefined;
+  readonly summary: string;
+  readonly dt?: number | undefined;
+  readonly lyapunovExponent?: number | undefined;
+}
+
+/** Inputs T x I and targets T x O. */
+export interface DrivenData {
+  readonly kind: "driven";
+  readonly inputs: Matrix<Float64Array>;
+  readonly targets: Matrix<Float64Array>;
+  readonly test?: { readonly inputs: Matrix<Float64Array>; readonly targets: Matrix<Float64Array> } | undefined;
+  readonly names: readonly string[];
+  readonly summary: string;
+}
+
+/** Labelled sequences. */
+export interface Cases {
+  readonly sequences: readonly Matrix<Float64Array>[];
+  readonly labels: readonly string[];
+}
+
+/** Labelled sequences of an experiment, and their classes. */
+export interface CaseData {
+  readonly kind: "cases";
+  readonly train: Cases;
+  /** Undefined where `split` takes the test cases from the one file. */
+  readonly test?: Cases | undefined;
+  readonly classes: readonly string[];
+  /** Of sounds. */
+  readonly sampleRate?: number | undefined;
+  readonly summary: string;
+}
+
+/** What the data of an experiment may be. */
+export type ExperimentData = SeriesData | DrivenData | CaseData;
+
+/** The data for one seed. @throws FileError, ExperimentError, ConfigError, TaskOptionError. */
+export async function loadData(experiment: Experiment, path: string, seed: Seed): Promise<ExperimentData> {
+  const { data } = experiment;
+  const loaded =
+    "task" in data
+      ? generate(experiment, data, data.redraw ? seed : undefined)
+      : "sounds" in data
+        ? await loadSounds(data, path)
+        : "cases" in data
+          ? await loadSeriesFolder(data, path)
+          : "spikes" in data
+            ? await loadSpikes(data, path, experiment.reservoir)
+            : "patterns" in data
+              ? loadPatterns(data, experiment.reservoir)
+              : await loadFiles(data, path);
+  checkKind(experiment, loaded);
+  return loaded;
+}
+
+/** A series of the experiment's generator on its own, for a start of its own. */
+export function generateIndependent(data: GeneratedData, length: number, seed: Seed): Matrix<Float64Array> {
+  const result = taskOf(data).generate(length, { ...data.options, seed });
+  return result instanceof Matrix ? result : result.targets;
+}
+
+function generate(experiment: Experiment, data: GeneratedData, seed: Seed | undefined): ExperimentData {
+  const task = taskOf(data);
+  const isSeeded = task.options.some(({ name }) => name === "seed");
+  if (data.redraw && !isSeeded) throw new ConfigError("data.redraw", true, `false for ${task.name}, which draws nothing`);
+  if (experiment.task.type === "forecast" && experiment.task.independent && !isSeeded) {
+    throw new ConfigError("task.independent", true, `false for ${task.name}, which draws nothing: its series would all be the same`);
+  }
+  const length = data.length ?? neededLength(experiment, task.kind);
+  const options: Readonly<Record<string, unknown>> = seed === undefined ? data.options : { ...data.options, seed };
+  const summary = `${task.name}, ${length} rows${data.redraw ? ", drawn anew for every seed" : ""}`;
+  if (task.kind === "driven") {
+    const { inputs, targets } = task.generate(length, options);
+    return { kind: "driven", inputs, targets, names: namesOf(targets.cols), summary };
+  }
+  const series = task.generate(length, options);
+  const dt = options["dt"] ?? task.options.find(({ name }) => name === "dt")?.default;
+  const exponent = lyapunovExponent(task.name, options)?.value;
+  return {
+    kind: "series",
+    series,
+    names: namesOf(series.cols),
+    summary,
+    dt: typeof dt === "number" ? dt : 1,
+    lyapunovExponent: exponent,
+  };
+}
+
+function taskOf(data: GeneratedData) {
+  return tasks.find(({ name }) => name === data.task)!;
+}
+
+function neededLength(experiment: Experiment, kind: "series" | "driven"): number {
+  const { split, task, transforms } = experiment;
+  const { train, test } = split;
+  const isCount = (rows: number | undefined): rows is number => rows !== undefined && rows >= 1;
+  const isIndependent = task.type === "forecast" && task.independent;
+  if (!isCount(train) || !(isCount(test) || (isIndependent && test === undefined))) {
+    throw new ConfigError("data.length", undefined, "a number of rows; or give split.train and split.test as rows, not shares");
+  }
+  const lost = transforms.reduce((sum, transform) => sum + (typeof transform === "object" ? transform.difference : 0), 0);
+  return train + (test ?? 0) + rowsAhead(experiment, kind) + lost;
+}
+
+async function loadFiles(data: FileData, experimentPath: string): Promise<ExperimentData> {
+  const path = resolveDataPath(data.file, experimentPath);
+  if ((await stat(path).catch(() => undefined))?.isDirectory())
+    throw new FileError(path, "that is a folder; give the name of a file in it", "folder");
+  const format = data.format ?? formatOf(path);
+  checkRead(data, format);
+  const testPath = data.test === undefined ? undefined : resolveDataPath(data.test, experimentPath);
+  if (format === "ts") return loadCases(data, path, testPath);
+  const table = await loadTable(data, path, format);
+  const testTable = testPath === undefined ? undefined : await loadTable(data, testPath, format);
+  const test = testTable === undefined ? "" : ` and ${testTable.matrix.rows} rows of ${testPath}`;
+  const summary = `${table.matrix.rows} rows of ${data.file}${test}${table.missing > 0 ? `, ${table.missing} missing values: ${data.missing}` : ""}`;
+  if (data.inputs !== undefined || data.targets !== undefined) {
+    if (data.inputs === undefined || data.targets === undefined || data.columns !== undefined) {
+      const [field, value] =
+        data.columns !== undefined ? ["columns", data.columns] : data.inputs === undefined ? ["inputs", undefined] : ["targets", undefined];
+      throw new ConfigError(`data.${field}`, value, "inputs and targets together, or columns alone");
+    }
+    const inputs = data.inputs.length;
+    const cut = (matrix: Matrix<Float64Array>) => ({
+      inputs: columnsOf(matrix, 0, inputs),
+      targets: columnsOf(matrix, inputs, matrix.cols),
+    });
+    return { kind: "driven", ...cut(table.matrix), test: testTable && cut(testTable.matrix), names: table.names.slice(inputs), summary };
+  }
+  if (testTable && testTable.matrix.cols !== table.matrix.cols) {
+    throw new ExperimentError(
+      `${testPath} has ${testTable.matrix.cols} columns and ${path} ${table.matrix.cols}; they take the same number`,
+    );
+  }
+  const { matrix: series, names, times } = table;
+  return { kind: "series", series, test: testTable?.matrix, names, times, summary, dt: undefined };
+}
+
+/** The fields of `data` that each format has, beside file, format and test. */
+const tableFields = ["columns", "inputs", "targets", "rows"];
+const fieldsOf: Readonly<Record<NonNullable<FileData["format"]>, readonly string[]>> = {
+  csv: [...tableFields, "header", "delimiter", "decimal", "comment", "encoding", "text", "missing"],
+  npy: tableFields,
+  wav: tableFields,
+  ts: ["missing"],
+};
+
+/** @throws ConfigError for a field that the format does not have: it would be ignored silently. */
+function checkRead(data: FileData, format: NonNullable<FileData["format"]>): void {
+  for (const [field, value] of Object.entries(data)) {
+    if (value === undefined || ["file", "format", "test", ...fieldsOf[format]].includes(field)) continue;
+    if (field === "missing" && value === "error") continue;
+    const formats = Object.entries(fieldsOf).flatMap(([name, fields]) => (fields.includes(field) ? [name] : []));
+    throw new ConfigError(`data.${field}`, value, `nothing for ${format}; it is for ${formats.join(", ")}`);
+  }
+}
+
+interface Table {
+  readonly matrix: Matrix<Float64Array>;
+  readonly names: readonly string[];
+  readonly times?: readonly string[] | undefined;
+  readonly missing: number;
+}
+
+async function loadTable(data: FileData, path: string, format: "csv" | "npy" | "wav"): Promise<Table> {
+  const wanted = data.columns ?? (data.inputs && data.targets ? [...data.inputs, ...data.targets] : undefined);
+  let table: Table;
+  if (format === "csv") {
+    const { readCsv } = await import("../io/index.js");
+    const { header, delimiter, decimal, comment, encoding, text, missing } = data;
+    const read = await readCsv(path, { header, delimiter, decimal, comment, encoding, text, missing, columns: wanted });
+    table = { matrix: read.matrix, names: read.columns, times: Object.values(read.text)[0], missing: read.missing };
+  } else {
+    const { npyToMatrix, readNpy, readWav } = await import("../io/index.js");
+    const whole = format === "npy" ? npyToMatrix(await readNpy(path), { source: path }) : (await readWav(path)).matrix;
+    const indices = wanted?.map((column) => indexOf(column, whole.cols, path)) ?? Array.from({ length: whole.cols }, (_, c) => c);
+    const matrix = Matrix.zeros(whole.rows, indices.length);
+    for (let r = 0; r < whole.rows; r++)
+      for (const [k, c] of indices.entries()) matrix.data[r * indices.length + k] = whole.data[r * whole.cols + c]!;
+    table = { matrix, names: indices.length === 1 ? ["value"] : indices.map((c) => `column ${c}`), missing: 0 };
+  }
+  const bad = firstNonFinite(table.matrix.data);
+  if (bad >= 0) {
+    const { cols } = table.matrix;
+    const counted = format === "csv" ? " (counted from 0, without the header)" : "";
+    throw new ExperimentError(
+      `${path}: the value is ${table.matrix.data[bad]} at row ${Math.floor(bad / cols)}${counted}, ${table.names[bad % cols]}; a series takes finite numbers`,
+    );
+  }
+  return cutRows(table, data, path);
+}
+
+function cutRows(table: Table, { rows = {} }: FileData, path: string): Table {
+  const { from = 0, to = table.matrix.rows } = rows;
+  if (to > table.matrix.rows || from >= to) {
+    throw new ExperimentError(
+      `${path}: data.rows asks for rows ${from} to ${to}; the file has ${table.matrix.rows}, and it takes from below to`,
+    );
+  }
+  return { ...table, matrix: table.matrix.subarray(from, to), times: table.times?.slice(from, to) };
+}
+
+function indexOf(column: string | number, cols: number, path: string): number {
+  const index = Number(column);
+  if (Number.isSafeInteger(index) && index >= 0 && index < cols) return index;
+  throw new ExperimentError(`${path}: there is no column ${JSON.stringify(column)}; it takes an index from 0 to ${cols - 1}`);
+}
+
+async function loadCases(data: FileData, path: string, testPath: string | undefined): Promise<CaseData> {
+  const { readUea } = await import("../io/index.js");
+  const options = { missing: data.missing };
+  const train = await readUea(path, options);
+  const test = testPath === undefined ? undefined : await readUea(testPath, options);
+  for (const [file, set] of [
+    [path, train],
+    [testPath, test],
+  ] as const) {
+    if (set && set.labels.length === 0)
+      throw new ExperimentError(`${file}: its cases have no classes; classify takes a file with a class label`);
+  }
+  if (test && test.channels !== train.channels) {
+    throw new ExperimentError(`${testPath} has ${test.channels} channels and ${path} ${train.channels}; they take the same number`);
+  }
+  const unknown = test?.labels.find((label) => !train.classes.includes(label));
+  if (unknown !== undefined) throw new ExperimentError(`${testPath}: the class ${JSON.stringify(unknown)} does not occur in ${path}`);
+  const channels = `${train.channels} channel${train.channels === 1 ? "" : "s"}`;
+  const summary = `${train.problemName}: ${train.sequences.length}${test ? ` + ${test.sequences.length}` : ""} cases, ${train.classes.length} classes, ${channels}`;
+  return { kind: "cases", train, test, classes: train.classes, summary };
+}
+
+function formatOf(path: string): "csv" | "npy" | "ts" | "wav" {
+  const ending = /\.([A-Za-z]+)$/.exec(path)?.[1]?.toLowerCase();
+  if (ending === "csv" || ending === "npy" || ending === "ts" || ending === "wav") return ending;
+  if (ending === "txt" || ending === "tsv" || ending === "dat") return "csv";
+  throw new ConfigError("data.format", undefined, `csv, npy, ts or wav, since the name ${JSON.stringify(path)} does not say it`);
+}
+
+function checkKind({ task, data }: Experiment, { kind }: ExperimentData): void {
+  if ((task.type === "classify" || task.type === "detect") !== (kind === "cases")) {
+    throw new ConfigError(
+      "task.type",
+      task.type,
+      kind === "cases"
+        ? '"classify" or "detect" for cases with classes'
+        : `"predict" or "forecast" for a series; ${task.type} takes cases: a .ts file, sounds, cases, spikes or patterns`,
+    );
+  }
+  if (task.type === "forecast" && kind === "driven") {
+    throw new ConfigError("task.type", task.type, '"predict" where inputs drive the reservoir; a forecast takes one series');
+  }
+  if (task.type === "forecast" && task.independent && !("task" in data)) {
+    throw new ConfigError("task.independent", true, "false for a file: independent series take a generator");
+  }
+}
+
+function columnsOf(matrix: Matrix<Float64Array>, from: number, to: number): Matrix<Float64Array> {
+  const out = Matrix.zeros(matrix.rows, to - from);
+  for (let r = 0; r < matrix.rows; r++) out.data.set(matrix.row(r).subarray(from, to), r * (to - from));
+  return out;
+}
+
+function namesOf(cols: number): string[] {
+  return cols === 1 ? ["value"] : cols === 3 ? ["x", "y", "z"] : Array.from({ length: cols }, (_, c) => `column ${c}`);
+}

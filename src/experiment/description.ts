@@ -1,0 +1,239 @@
+// An experiment as its file describes it, with every default filled in. What the fields take is checked in schema.ts.
+import type { NrmseNorm } from "../metrics/index.js";
+import type { ClassifierSettings } from "../model/index.js";
+
+import type { LeastMeanSquaresOptions, RecursiveLeastSquaresOptions, RidgeOptions, SoftmaxOptions } from "../readout/index.js";
+import type { AnyReservoirOptions, Seed } from "../reservoir/index.js";
+import type { PatternType } from "../spikes/index.js";
+
+/** A generated series: one of the benchmark tasks. */
+export interface GeneratedData {
+  readonly task: string;
+  /** Rows; default what `split` and `task` need. */
+  readonly length?: number | undefined;
+  /** The generator's own options; `spillway tasks` lists them. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Draw the series anew for every seed. */
+  readonly redraw: boolean;
+}
+
+/** A series or a set of cases from a file. */
+export interface FileData {
+  readonly file: string;
+  readonly format?: "csv" | "npy" | "ts" | "wav" | undefined;
+  /** A second file of the same form: the test part. */
+  readonly test?: string | undefined;
+  /** The columns of the series, by name or by index from 0; default all. */
+  readonly columns?: readonly (string | number)[] | undefined;
+  /** For predict: the columns that drive the reservoir, and those to be predicted. */
+  readonly inputs?: readonly (string | number)[] | undefined;
+  readonly targets?: readonly (string | number)[] | undefined;
+  /** Rows to use, from and up to (not with) these numbers, from 0. */
+  readonly rows?: { readonly from?: number | undefined; readonly to?: number | undefined } | undefined;
+  readonly header?: boolean | undefined;
+  readonly delimiter?: string | undefined;
+  readonly decimal?: "." | "," | undefined;
+  readonly comment?: string | undefined;
+  readonly encoding?: string | undefined;
+  /** Columns kept as text; the first of them labels the time axis. */
+  readonly text?: readonly (string | number)[] | undefined;
+  readonly missing: "error" | "interpolate" | "previous" | "drop";
+}
+
+/** Files of a folder whose names tell their classes. */
+export interface NamedFiles {
+  /** How a file's name tells its class and more, such as "{label}_{group}_{index}". */
+  readonly names: string;
+  /**
+   * The files that test, by what their names tell: `{index: [0, 1, 2]}`. Left out, `split` chooses
+   * them.
+   */
+  readonly test?: Readonly<Record<string, readonly (string | number)[]>> | undefined;
+}
+
+/** A folder of recordings: WAV files. */
+export interface SoundData extends NamedFiles {
+  readonly sounds: string;
+}
+
+/** A folder of series: CSV or NPY files, one case each. */
+export interface SeriesFolderData extends NamedFiles {
+  readonly cases: string;
+}
+
+/** How spike patterns become counts of spikes in bins. */
+export interface SpikeBins {
+  /** Width of a bin; default the liquid's time step, or 1 ms. */
+  readonly binMs?: number | undefined;
+}
+
+/**
+ * A folder of spike patterns, JSON, CSV or NPZ files, or an HDF5 file of event lists, which has the
+ * labels itself.
+ */
+export interface SpikeData extends NamedFiles, SpikeBins {
+  readonly spikes: string;
+  /** Neurons and duration of each pattern, where the files do not say. */
+  readonly neuronCount?: number | undefined;
+  readonly durationMs?: number | undefined;
+}
+
+/** Spike patterns that are generated: `count` of each type, whose name is the class. */
+export interface PatternData extends SpikeBins {
+  readonly patterns: {
+    readonly types: readonly PatternName[];
+    readonly count: number;
+    readonly neuronCount?: number | undefined;
+    readonly durationMs?: number | undefined;
+    readonly rateHz?: number | undefined;
+    /** What the patterns are drawn from, beside their type and number. */
+    readonly seed: Seed;
+  };
+}
+
+/** A type of the detector, or "poisson": independent neurons. */
+export type PatternName = PatternType | "poisson";
+
+/** Where the series or the cases of an experiment come from. */
+export type DataDescription = GeneratedData | FileData | SoundData | SeriesFolderData | SpikeData | PatternData;
+
+/** What turns a case into spikes, or a sound into levels by frequency ("cochleagram"). The other fields are the encoder's own. */
+export interface EncodeDescription {
+  readonly encoder: string;
+  /** Width of a bin in which spikes are counted; default the liquid's time step, or 1 ms. */
+  readonly binMs?: number | undefined;
+  readonly [option: string]: unknown;
+}
+
+/** What is done to the series before the reservoir sees it, in order, and undone on its predictions. */
+export type TransformDescription = "standardise" | "squash" | { readonly difference: number };
+
+/** A readout by name, with the options of its trainer. */
+export type ReadoutDescription =
+  | ({ readonly type: "ridge" } & RidgeOptions)
+  | ({ readonly type: "softmax" } & SoftmaxOptions)
+  | ({ readonly type: "rls" } & RecursiveLeastSquaresOptions)
+  | ({ readonly type: "lms" } & LeastMeanSquaresOptions);
+
+/** One step: the value of a series or the target `ahead` rows later. */
+export interface PredictTask {
+  readonly type: "predict";
+  /** Default 1 for a series, and 0, the target row of this input row, where inputs drive the reservoir. */
+  readonly ahead?: number | undefined;
+}
+
+/** Closed loop from several starts in the test part. */
+export interface ForecastTask {
+  readonly type: "forecast";
+  readonly horizon: number;
+  readonly starts: number;
+  /** Rows the reservoir is driven with before each start. */
+  readonly warmup: number;
+  /** Rows from start to start; default equal distances over the test part. */
+  readonly stride?: number | undefined;
+  /** Every start on a generated series of its own. */
+  readonly independent: boolean;
+}
+
+/** A class for each sequence. */
+export interface ClassifyTask
+  extends Pick<ClassifierSettings, "representation" | "input" | "layerNorm" | "scaleFeatures" | "sequenceLambda" | "vote"> {
+  readonly type: "classify";
+  /** Reservoirs that vote, each of another seed. */
+  readonly members: number;
+}
+
+/** A label for each sequence by the template that its state is most like, or none where it is like no template. */
+export interface DetectTask {
+  readonly type: "detect";
+  /** The state at the end of a sequence, or the mean of its states. */
+  readonly state: "last" | "mean";
+  /** The smallest cosine that is a match. */
+  readonly threshold: number;
+  /** Also look for the eight types of pattern in what the neurons of a spiking reservoir fire. */
+  readonly types: boolean;
+}
+
+/** What is to be learnt. */
+export type TaskDescription = PredictTask | ForecastTask | ClassifyTask | DetectTask;
+
+/**
+ * What needs no model. "persistence": the last known value. "mean": that of the training part. "majority": the most frequent class. `seasonalNaive`: the last
+ * known value of the same season; with `drift` plus the mean change over the last season, once for every season ahead.
+ */
+export type BaselineDescription = "persistence" | "mean" | "majority" | SeasonalBaseline;
+
+/** The last known value of the same season. */
+export interface SeasonalBaseline {
+  /** Rows in a season. */
+  readonly seasonalNaive: number;
+  readonly drift?: boolean | undefined;
+}
+
+/** A score by name. */
+export type MetricName =
+  | "nrmse"
+  | "rmse"
+  | "mse"
+  | "mae"
+  | "r2"
+  | "nrmseAtHorizon"
+  | "rmseAtHorizon"
+  | "validPredictionTime"
+  | "accuracy"
+  | "errors"
+  | "missed";
+
+/** A figure from the literature to stand beside a score. */
+export interface PublishedFigure {
+  readonly score: MetricName;
+  readonly value: number;
+  readonly source: string;
+}
+
+/** How scores are made. */
+export interface ScoringDescription {
+  readonly norm: NrmseNorm;
+  /** Error that ends the valid prediction time. */
+  readonly threshold: number;
+  /** Time between two rows, and the largest Lyapunov exponent: for valid prediction times in Lyapunov times. Known for most generated series. */
+  readonly dt?: number | undefined;
+  readonly lyapunovExponent?: number | undefined;
+  /** How several seeds become one figure. */
+  readonly statistic: "median" | "mean";
+}
+
+/** What a run writes beside its scores. */
+export interface OutputsDescription {
+  readonly states: "none" | "npy";
+  /** Keep every k-th state. */
+  readonly every: number;
+  readonly report: boolean;
+  readonly model: boolean;
+}
+
+/** Rows or shares of the series for training and test. */
+export interface SplitDescription {
+  readonly train?: number | undefined;
+  readonly test?: number | undefined;
+}
+
+/** An experiment with every default filled in. */
+export interface Experiment {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly data: DataDescription;
+  readonly transforms: readonly TransformDescription[];
+  readonly encode?: EncodeDescription | undefined;
+  readonly reservoir: AnyReservoirOptions;
+  readonly readout: ReadoutDescription;
+  readonly task: TaskDescription;
+  readonly washout: number;
+  readonly split: SplitDescription;
+  readonly seeds: readonly Seed[];
+  readonly metrics: readonly MetricName[];
+  readonly scoring: ScoringDescription;
+  readonly baselines: readonly BaselineDescription[];
+  readonly published: readonly PublishedFigure[];
+  readonly outputs: OutputsDescription;
+}

@@ -1,0 +1,51 @@
+// Reads an experiment file, YAML or JSON, and says where in it something is wrong. What the fields take is checked in parse.ts.
+import { readText } from "../io/index.js";
+import { ConfigError } from "../reservoir/index.js";
+import type { Experiment } from "./description.js";
+import { ExperimentError } from "./errors.js";
+import { applyOverrides } from "./overrides.js";
+import { parseExperiment } from "./parse.js";
+import { readYaml, YamlError, type YamlText } from "./yaml.js";
+
+/** An experiment and the file it stands in: paths in it count from that file's folder. */
+export interface LoadedExperiment {
+  readonly path: string;
+  readonly experiment: Experiment;
+  /** An error about a field, with its line in the file, or word that `--set` gave it. */
+  readonly errorOf: (error: ConfigError, field?: string) => ExperimentError;
+}
+
+/**
+ * Reads and checks an experiment file.
+ * @param overrides `field=value` each, as `--set` takes them.
+ * @throws FileError where it cannot be read, ExperimentError naming line and field.
+ */
+export async function loadExperiment(path: string, overrides: readonly string[] = []): Promise<LoadedExperiment> {
+  return parseExperimentText(await readText(path), path, overrides);
+}
+
+/** Parses the text of an experiment file; see {@link loadExperiment}. */
+export function parseExperimentText(text: string, path: string, overrides: readonly string[] = []): LoadedExperiment {
+  const { value: source, lineOf } = readOrThrow(text, path);
+  const set = overrides.map((override) => override.split("=")[0]!.trim());
+  const isWithin = (inner: string, outer: string) => inner === outer || inner.startsWith(`${outer}.`) || inner.startsWith(`${outer}[`);
+  const isOverride = (field: string) => set.some((other) => isWithin(field, other) || isWithin(other, field));
+  const errorOf = (error: ConfigError, field = error.field) => {
+    const message = error.message.replace(error.field, () => field);
+    if (isOverride(field)) return new ExperimentError(`with --set, ${message}`, { path, field, cause: error });
+    return new ExperimentError(message, { path, line: lineOf(field), field, cause: error });
+  };
+  try {
+    return { path, experiment: parseExperiment(applyOverrides(source, overrides)), errorOf };
+  } catch (error) {
+    throw error instanceof ConfigError ? errorOf(error) : error;
+  }
+}
+
+function readOrThrow(text: string, path: string): YamlText {
+  try {
+    return readYaml(text);
+  } catch (error) {
+    throw error instanceof YamlError ? new ExperimentError(error.message, { path, line: error.line, cause: error }) : error;
+  }
+}

@@ -1,0 +1,44 @@
+/**
+ * Experiments as data: read one from a file or make it in a program, run it over its seeds, and
+ * keep what it found in a folder. Importing this loads zod and yaml.
+ * @module spillway/experiment
+ */
+export { type CaseData, type Cases, type DrivenData, type ExperimentData, loadData, type SeriesData } from "./data.js";
+export type {
+  BaselineDescription,
+  ClassifyTask,
+  DataDescription,
+  DetectTask,
+  EncodeDescription,
+  Experiment,
+  FileData,
+  ForecastTask,
+  GeneratedData,
+  MetricName,
+  NamedFiles,
+  OutputsDescription,
+  PatternData,
+  PatternName,
+  PredictTask,
+  PublishedFigure,
+  ReadoutDescription,
+  ScoringDescription,
+  SeasonalBaseline,
+  SeriesFolderData,
+  SoundData,
+  SpikeBins,
+  SpikeData,
+  SplitDescription,
+  TaskDescription,
+  TransformDescription,
+} from "./description.js";
+export { ExperimentError, type ExperimentErrorPlace } from "./errors.js";
+export { type LoadedExperiment, loadExperiment, parseExperimentText } from "./file.js";
+export { experimentJsonSchema } from "./json-schema.js";
+export type { EngineChoiceOptions } from "./learner.js";
+export type { Machine } from "./machine.js";
+export { parseExperiment } from "./parse.js";
+export { resolveDataPath } from "./paths.js";
+export { type ExperimentResult, formatResult, type ResolvedExperiment, type Scores, type ScoreSummary, type SeedResult } from "./result.js";
+export { type FinishedRun, type RunOptions, runExperiment } from "./run.js";
+export { type TransformedSeries, transformSeries } from "./transforms.js";

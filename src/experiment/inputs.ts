@@ -1,0 +1,19 @@
+// All rows that an experiment drives its reservoir with, to run them without training.
+import { fitStandardisation, standardised } from "../model/standardisation.js";
+import type { Matrix } from "../numerics/index.js";
+import type { ExperimentData } from "./data.js";
+import type { Experiment } from "./description.js";
+import { encoded } from "./encode.js";
+import { prepareSeries } from "./prepare.js";
+import { stackRows } from "./rows.js";
+
+/** What the experiment would drive its reservoir with, test part included. */
+export function inputsOf(experiment: Experiment, data: ExperimentData): Matrix {
+  const raw =
+    data.kind === "series"
+      ? prepareSeries(experiment, data).whole.series
+      : data.kind === "driven"
+        ? data.inputs
+        : stackRows([...encoded(experiment, { train: data.train, test: { sequences: [], labels: [] } }, data).train.sequences]);
+  return experiment.transforms.includes("standardise") ? standardised(fitStandardisation([raw]), raw) : raw;
+}

@@ -1,0 +1,190 @@
+// Task "predict": one seed trained on the first rows, then asked for one output a row: the next value of a series, or the target of an input.
+import { noInputs } from "../model/forecaster-options.js";
+import type { Matrix } from "../numerics/index.js";
+import { plotError, plotForecast } from "../plot/index.js";
+import { ConfigError } from "../reservoir/index.js";
+import { baselineName, predictBaseline } from "./baselines.js";
+import type { DrivenData, SeriesData } from "./data.js";
+import type { Experiment, PredictTask } from "./description.js";
+import { train } from "./learner.js";
+import { prepareDriven, prepareSeries, rowsAhead } from "./prepare.js";
+import { stackRows } from "./rows.js";
+import { type ScoreContext, scorePrediction } from "./scores.js";
+import { type Drive, DriveScale, shownSteps, stateFigures, streamStates } from "./states.js";
+import { radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
+
+type PredictExperiment = Experiment & { readonly task: PredictTask };
+
+/** Rows for a model, and how its outputs become predictions in the units of the data. */
+interface Rows {
+  readonly train: Drive & { readonly targets: Matrix };
+  /** `teacher` is what may be fed back while it predicts: what is known by then. */
+  readonly test: Drive & { readonly rows: number; readonly targets: Matrix };
+  /** Rows at the start of a separate test part that only drive the reservoir. */
+  readonly settle: number;
+  readonly isSeparate: boolean;
+  /** What is to be predicted in the test part, in the units of the data. */
+  readonly target: Matrix<Float64Array>;
+  readonly restore: (prediction: Matrix) => Matrix;
+  /** The series of targets that baselines know, in the units of the data, and where its test part begins. */
+  readonly known: { readonly series: Matrix<Float64Array>; readonly start: number; readonly training: Matrix<Float64Array> };
+}
+
+export async function runPrediction(experiment: PredictExperiment, data: SeriesData | DrivenData, options: TrialOptions): Promise<Trial> {
+  const { metrics, scoring, washout } = experiment;
+  const ahead = rowsAhead(experiment, data.kind);
+  const { signal } = options;
+  const hasFeedback = experiment.reservoir.feedback !== undefined && experiment.reservoir.feedback !== null;
+  const rows = data.kind === "series" ? seriesRows(experiment, data, hasFeedback) : drivenRows(experiment, data);
+  const trainRows = rows.train.inputs.rows;
+  const progress = new StagedProgress(options.onProgress, trainRows + rows.test.rows);
+  const watch = new Stopwatch();
+  const training = { inputs: rows.train.inputs, targets: rows.train.targets };
+
+  const learner = await watch.time("train", () =>
+    train(experiment, options.seed, training, options, { signal, onProgress: progress.stage(trainRows) }),
+  );
+  const trained = learner.computer.state;
+  try {
+    const onProgress = progress.stage(rows.test.rows);
+    if (rows.isSeparate) learner.reset();
+    const raw = await watch.time("test", () => learner.predict(rows.test.inputs, rows.test.teacher, { signal, onProgress }));
+    const prediction = rows.restore(raw).subarray(rows.settle);
+    const target = rows.target.subarray(rows.settle);
+    const context: ScoreContext = { scoring, reference: target };
+    const { series, start, training: trainingTargets } = rows.known;
+    const { model } = learner.computer;
+    const scale = new DriveScale(
+      experiment.transforms.includes("standardise")
+        ? { inputs: rows.train.inputs, teacher: hasFeedback ? rows.train.targets : undefined }
+        : undefined,
+    );
+    const drive = (each: Drive) => scale.apply(each);
+    return {
+      engine: learner.computer.engine,
+      reservoir: learner.computer.config,
+      ...radiusOf(model),
+      readout: { ...learner.training },
+      scores: scorePrediction({ prediction, target }, metrics, context),
+      baselines: Object.fromEntries(
+        experiment.baselines.map((baseline) => {
+          const said = predictBaseline(baseline, series, start + rows.settle, target.rows, Math.max(1, ahead), trainingTargets);
+          return [baselineName(baseline), scorePrediction({ prediction: said, target }, metrics, context)];
+        }),
+      ),
+      timing: watch.seconds,
+      profile: learner.computer.profile,
+      summary: `${wordsOf(data.kind, ahead)}; trained on ${trainRows} rows (${washout} of them washout), tested on ${target.rows}`,
+      figures: options.withFigures
+        ? [
+            ...predictionFigures(prediction, target, data.names),
+            ...(await stateFigures(learner.computer, drive(testDrive(rows, hasFeedback)), 0, signal)),
+          ]
+        : [],
+      unit: () => undefined,
+      save: async (path) => {
+        learner.computer.state = trained;
+        await learner.save(path);
+        return [];
+      },
+      saveStates: (folder, every, stop) => streamStates(learner.computer, drive(wholeDrive(rows, hasFeedback)), folder, every, stop),
+      dispose: async () => learner[Symbol.asyncDispose](),
+    };
+  } catch (error) {
+    await learner[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+function seriesRows(experiment: PredictExperiment, data: SeriesData, hasFeedback: boolean): Rows {
+  const ahead = rowsAhead(experiment, "series");
+  if (hasFeedback && ahead !== 1) throw new ConfigError("task.ahead", ahead, "1 where outputs are fed back");
+  const { whole, trainRows, test } = prepareSeries(experiment, data);
+  const shift = hasFeedback ? 0 : ahead;
+  const from = test.from;
+  const targets = (series: Matrix<Float64Array>, start: number, rows: number) => series.subarray(start + ahead, start + ahead + rows);
+  const testTargets = targets(test.whole.series, from, test.rows);
+  const inputs = (series: Matrix, start: number, rows: number) => (hasFeedback ? noInputs(rows) : series.subarray(start, start + rows));
+  const trainTargets = hasFeedback ? whole.series.subarray(0, trainRows + 1) : targets(whole.series, 0, trainRows);
+  return {
+    train: { inputs: inputs(whole.series, 0, trainTargets.rows), targets: trainTargets },
+    test: {
+      inputs: inputs(test.whole.series, from, test.rows),
+      teacher: hasFeedback ? testTargets : undefined,
+      targets: testTargets,
+      rows: test.rows,
+    },
+    settle: settleRows(experiment, test.isSeparate, test.rows),
+    isSeparate: test.isSeparate,
+    target: targets(test.whole.original, from, test.rows),
+    restore: (prediction) => test.whole.undo(prediction, from + ahead, false),
+    known: {
+      series: test.whole.original,
+      start: from + ahead,
+      training: whole.original.subarray(experiment.washout + shift, trainRows + shift),
+    },
+  };
+}
+
+function wordsOf(kind: "series" | "driven", ahead: number): string {
+  const distance = ahead === 0 ? "" : ` ${ahead} row${ahead === 1 ? "" : "s"} ahead`;
+  return kind === "series" ? `prediction${distance}` : `prediction of targets${distance} from inputs`;
+}
+
+function drivenRows(experiment: PredictExperiment, data: DrivenData): Rows {
+  const ahead = rowsAhead(experiment, "driven");
+  const { train: training, test } = prepareDriven(experiment, data);
+  const targets = test.targets as Matrix<Float64Array>;
+  return {
+    train: training,
+    test: { inputs: test.inputs, targets, rows: targets.rows },
+    settle: settleRows(experiment, test.isSeparate, targets.rows),
+    isSeparate: test.isSeparate,
+    target: targets,
+    restore: (prediction) => prediction,
+    known: {
+      series: test.isSeparate ? data.test!.targets : data.targets,
+      start: ahead + (test.isSeparate ? 0 : training.targets.rows),
+      training: training.targets.subarray(experiment.washout) as Matrix<Float64Array>,
+    },
+  };
+}
+
+/** A test part that does not follow the training part begins in the initial state, whose trace the washout leaves out of the score. */
+function settleRows({ washout }: Experiment, isSeparate: boolean, rows: number): number {
+  if (!isSeparate) return 0;
+  if (washout >= rows)
+    throw new ConfigError("washout", washout, `fewer than the ${rows} rows of the test file, so that something is left to test`);
+  return washout;
+}
+
+/** What drives the reservoir over the first rows of the test part. */
+function testDrive({ test }: Rows, hasFeedback: boolean): Drive {
+  const shown = Math.min(test.rows, 2 * shownSteps);
+  return { inputs: test.inputs.subarray(0, shown), teacher: hasFeedback ? test.targets.subarray(0, shown) : undefined };
+}
+
+/** What drives the reservoir over the training part and, where it follows, the test part. */
+function wholeDrive({ train: training, test, isSeparate }: Rows, hasFeedback: boolean): Drive {
+  const parts = isSeparate ? [training] : [training, test];
+  return {
+    inputs: stackRows(parts.map(({ inputs }) => inputs)),
+    teacher: hasFeedback ? stackRows(parts.map(({ targets }) => targets)) : undefined,
+  };
+}
+
+/** Steps of the test part that are drawn: the first ones, where single steps can still be told apart. */
+const drawnSteps = 300;
+
+function predictionFigures(prediction: Matrix, target: Matrix, names: readonly string[]) {
+  const drawn = Math.min(target.rows, drawnSteps);
+  if (!prediction.data.every(Number.isFinite)) return [];
+  return [
+    plotForecast(prediction.subarray(0, drawn), target.subarray(0, drawn), {
+      title: drawn < target.rows ? `Prediction against target, the first ${drawn} steps of the test part` : "Prediction against target",
+      names,
+      timeLabel: "step of the test part",
+    }),
+    plotError([prediction], [target], { title: "Error over the test part", timeLabel: "step of the test part" }),
+  ];
+}

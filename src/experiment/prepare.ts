@@ -1,0 +1,125 @@
+// Cuts a series into what trains and what tests. It runs nothing.
+import type { Matrix } from "../numerics/index.js";
+import { ConfigError } from "../reservoir/index.js";
+import { ExperimentError } from "./errors.js";
+import type { DrivenData, SeriesData } from "./data.js";
+import type { Experiment, ForecastTask, SplitDescription } from "./description.js";
+import { longestLookAhead, type TransformedSeries, transformSeries } from "./transforms.js";
+
+/** A series, the rows that train (the first ones), and the rows that test: those after them, or a series of their own. */
+export interface PreparedSeries {
+  readonly whole: TransformedSeries;
+  /** The first rows of `whole`. */
+  readonly trainRows: number;
+  /** Where the test part stands: in `whole`, or in a series of its own. */
+  readonly test: { readonly whole: TransformedSeries; readonly from: number; readonly rows: number; readonly isSeparate: boolean };
+}
+
+/** How many rows later than the last row that is known the predicted one is. */
+export function rowsAhead({ task }: Experiment, kind: "series" | "driven"): number {
+  return task.type === "predict" ? (task.ahead ?? (kind === "series" ? 1 : 0)) : 0;
+}
+
+/** @throws ExperimentError where a part has no rows, or washout takes all of them. */
+export function prepareSeries(experiment: Experiment, data: SeriesData): PreparedSeries {
+  const { transforms, task } = experiment;
+  const ahead = rowsAhead(experiment, "series");
+  if (ahead > longestLookAhead(transforms)) {
+    throw new ConfigError(
+      "task.ahead",
+      ahead,
+      `at most ${longestLookAhead(transforms)} with a difference of as many rows, or a value would be undone by one not known yet`,
+    );
+  }
+  const whole = transformSeries(data.series, transforms);
+  const separate = data.test && transformSeries(data.test, transforms);
+  const pairs = whole.series.rows - ahead;
+  const isIndependent = task.type === "forecast" && task.independent;
+  const split = splitRows(experiment.split, pairs, separate !== undefined || isIndependent);
+  checkWashout(experiment.washout, split.train);
+  if (!separate) return { whole, trainRows: split.train, test: { whole, from: split.train, rows: split.test, isSeparate: false } };
+  const rows = separate.series.rows - ahead;
+  if (rows < 1) throw new ExperimentError(`the test file has ${data.test!.rows} rows, which leaves none to test`);
+  return { whole, trainRows: split.train, test: { whole: separate, from: 0, rows, isSeparate: true } };
+}
+
+/** Inputs and targets of each part. */
+export interface PreparedPairs {
+  readonly train: { readonly inputs: Matrix; readonly targets: Matrix };
+  readonly test: { readonly inputs: Matrix; readonly targets: Matrix; readonly isSeparate: boolean };
+}
+
+/** @throws ExperimentError where a part has no rows, or washout takes all of them. */
+export function prepareDriven(experiment: Experiment, data: DrivenData): PreparedPairs {
+  const foreign = experiment.transforms.find((transform) => transform !== "standardise");
+  if (foreign) throw new ConfigError("transforms", foreign, "only standardise where inputs drive the reservoir");
+  const ahead = rowsAhead(experiment, "driven");
+  const split = splitRows(experiment.split, Math.max(0, data.inputs.rows - ahead), data.test !== undefined);
+  checkWashout(experiment.washout, split.train);
+  const part = ({ inputs, targets }: Pick<DrivenData, "inputs" | "targets">, from: number, to: number) => ({
+    inputs: inputs.subarray(from, to),
+    targets: targets.subarray(from + ahead, to + ahead),
+  });
+  const train = part(data, 0, split.train);
+  if (!data.test) return { train, test: { ...part(data, split.train, split.train + split.test), isSeparate: false } };
+  const rows = data.test.inputs.rows - ahead;
+  if (rows < 1)
+    throw new ExperimentError(`the test file has ${data.test.inputs.rows} rows and task.ahead is ${ahead}, which leaves none to test`);
+  return { train, test: { ...part(data.test, 0, rows), isSeparate: true } };
+}
+
+/** How many of `rows` rows train and how many test. @throws ExperimentError where there are not as many. */
+export function splitRows({ train, test }: SplitDescription, rows: number, hasOwnTest: boolean): { train: number; test: number } {
+  if (hasOwnTest) {
+    const all = train === undefined ? rows : asRows(train, rows);
+    if (all < 1 || all > rows) throw new ExperimentError(`split.train asks for ${all} rows; the training series has ${rows}`);
+    return { train: all, test: 0 };
+  }
+  const testing = test === undefined ? undefined : asRows(test, rows);
+  const training = train === undefined ? (testing === undefined ? Math.round(rows * 0.8) : rows - testing) : asRows(train, rows);
+  const left = testing ?? rows - training;
+  if (training < 1 || left < 1 || training + left > rows) {
+    throw new ExperimentError(
+      `split asks for ${training} training and ${left} test rows; there are ${rows} rows to split, and each part takes at least one`,
+    );
+  }
+  return { train: training, test: left };
+}
+
+/** The rows at which forecasts start, in the series of the test part. @throws ExperimentError where the series is too short for them. */
+export function startRows(task: ForecastTask, { test, trainRows }: PreparedSeries): number[] {
+  const { horizon, starts, stride, warmup } = task;
+  const first = test.isSeparate ? warmup : test.from;
+  const end = test.from + test.rows;
+  const room = end - horizon - first;
+  if (warmup > first)
+    throw new ExperimentError(`task.warmup is ${warmup} and there are ${trainRows} rows before the test part; it takes at most as many`);
+  if (room < 0) {
+    throw new ExperimentError(
+      `the test part has ${test.rows} rows; a horizon of ${horizon}${test.isSeparate ? ` after a warm-up of ${warmup}` : ""} takes more`,
+    );
+  }
+  if (stride !== undefined && (starts - 1) * stride > room) {
+    throw new ExperimentError(
+      `task.starts is ${starts}, ${stride} rows apart; the test part of ${test.rows} rows has room for ${Math.floor(room / stride) + 1} with a horizon of ${horizon}`,
+    );
+  }
+  if (stride === undefined && starts - 1 > room) {
+    throw new ExperimentError(
+      `task.starts is ${starts}; the test part of ${test.rows} rows has room for ${room + 1} with a horizon of ${horizon}`,
+    );
+  }
+  return Array.from(
+    { length: starts },
+    (_, k) => first + (stride === undefined ? (starts > 1 ? Math.floor((k * room) / (starts - 1)) : 0) : k * stride),
+  );
+}
+
+function asRows(value: number, rows: number): number {
+  return value < 1 ? Math.round(value * rows) : Math.floor(value);
+}
+
+function checkWashout(washout: number, rows: number): void {
+  if (washout >= rows)
+    throw new ConfigError("washout", washout, `fewer than the ${rows} rows of the training part, so that something is left to train on`);
+}

@@ -1,0 +1,138 @@
+// A result for people: the section of a report page, and the words it shares with a terminal.
+import { formatNumber } from "../plot/format.js";
+import type { Figure, ReportScore, ReportSection } from "../plot/index.js";
+import { type AnyReservoirOptions, isSpiking, type SpikingReservoirOptions } from "../reservoir/index.js";
+import { profileFacts } from "./profile.js";
+import type { ExperimentResult, ScoreSummary } from "./result.js";
+import { timingFigure } from "./timing-figure.js";
+
+/** How a summary was made of its seeds, in words, with their spread; undefined for a single seed. */
+export function statisticOf({ seeds, statistic, sd, quartiles }: ScoreSummary): string | undefined {
+  const spread = statistic === "mean" ? `sd ${formatNumber(sd)}` : `quartiles ${quartiles.map(formatNumber).join(" and ")}`;
+  return seeds > 1 ? `${statistic} of ${seeds} seeds, ${spread}` : undefined;
+}
+
+/** How far each score is from its best baseline, in words: "Better than every baseline: rmse 0.83 times persistence." */
+export function verdictOf({ scores }: ExperimentResult): string | undefined {
+  const better: string[] = [];
+  const worse: string[] = [];
+  for (const { metric, value, better: side, baselines } of scores) {
+    const sign = side === "lower" ? 1 : -1;
+    const [best] = baselines.toSorted((a, b) => sign * (a.value - b.value));
+    if (!best) continue;
+    const ratio = value / best.value;
+    // Of scores that may be negative, such as r2, a multiple says nothing.
+    const distance =
+      ratio === 1
+        ? "equal to"
+        : ratio > 0 && value > 0 && Number.isFinite(ratio) && metric !== "r2"
+          ? `${formatNumber(ratio)} times`
+          : value < best.value
+            ? "below"
+            : "above";
+    (sign * (value - best.value) < 0 ? better : worse).push(`${metric} ${distance} ${best.name}`);
+  }
+  const parts = [
+    ...(worse.length > 0 ? [`Not better than a baseline: ${worse.join(", ")}.`] : []),
+    ...(better.length > 0 ? [`Better than every baseline: ${better.join(", ")}.`] : []),
+  ];
+  return parts.length > 0 ? parts.join(" ") : undefined;
+}
+
+/** A result as a section of a page. */
+export function reportSection(result: ExperimentResult, figures: readonly Figure[], config: string): ReportSection {
+  const { engine, seeds, scores } = result;
+  const first = seeds[0];
+  const time = timingFigure(result.timing);
+  const verdict = verdictOf(result);
+  return {
+    title: result.name,
+    lead: result.description,
+    warnings: warningsOf(result),
+    facts: [
+      ["reservoir", describeReservoir(result)],
+      ...(first ? [["readout", describeReadout(first.readout)] as const] : []),
+      ["data", String(result.data["summary"] ?? "")],
+      ["task", String(result.data["task"] ?? "")],
+      ["seeds", seeds.length === 0 ? "none finished" : listSeeds(seeds.map(({ seed }) => String(seed)))],
+      ...(engine ? [["engine", `${engine.name} (${engine.reason})`] as const, ["plan", engine.plan.summary] as const] : []),
+      ["time", describeTiming(result.timing)],
+      ...(verdict ? [["against baselines", verdict] as const] : []),
+      ...(result.profile ? profileFacts(result.profile) : []),
+    ],
+    scores: scores.map(
+      (score): ReportScore => ({
+        metric: score.metric,
+        value: score.value,
+        statistic: statisticOf(score),
+        unit: score.unit,
+        baselines: score.baselines,
+        published: score.published,
+        better: score.better,
+      }),
+    ),
+    perSeed: {
+      heads: ["seed", ...scores.map(({ metric }) => metric)],
+      lines: seeds.map((seed) => [String(seed.seed), ...scores.map(({ metric }) => seed.scores[metric]!)]),
+    },
+    figures: time ? [...figures, time] : figures,
+    config,
+  };
+}
+
+function warningsOf({ interrupted, seeds, config, scores }: ExperimentResult): string[] {
+  const warnings: string[] = [];
+  if (interrupted) warnings.push(`This run was stopped after ${seeds.length} of ${config.seeds.length} seeds.`);
+  const bad = scores.filter(({ metric }) => seeds.some((seed) => !Number.isFinite(seed.scores[metric])));
+  if (bad.length > 0) {
+    const count = seeds.filter((seed) => bad.some(({ metric }) => !Number.isFinite(seed.scores[metric]))).length;
+    warnings.push(
+      `Of ${count} of ${seeds.length} seeds a prediction left for infinity: a larger lambda, or a smaller spectral radius, may hold it.`,
+    );
+  }
+  return warnings;
+}
+
+function describeReservoir({ config, seeds }: ExperimentResult): string {
+  const reservoir = config.reservoir as AnyReservoirOptions;
+  if (isSpiking(reservoir)) return describeSpikingReservoir(reservoir);
+  const { size, spectralRadius, leakRate, precision, topology } = reservoir;
+  const radius =
+    spectralRadius === null ? `as drawn (${formatNumber(seeds[0]?.measuredRadius ?? Number.NaN)})` : String(spectralRadius ?? 0.95);
+  const leak = typeof leakRate === "object" ? "one per neuron" : String(leakRate ?? 0.3);
+  const pattern = typeof topology === "object" ? topology.type : (topology ?? "erdosRenyi");
+  return `N = ${size}, ${pattern}, spectral radius ${radius}, leak rate ${leak}, ${precision ?? "float32"}`;
+}
+
+function describeSpikingReservoir({ size, neuron, connectivity, timeStep, precision }: SpikingReservoirOptions): string {
+  const typeOf = (value: string | { readonly type: string } | undefined, usual: string) =>
+    typeof value === "object" ? value.type : (value ?? usual);
+  const neurons = typeOf(neuron, "leakyIntegrateAndFire");
+  return `N = ${size}, ${neurons}, connected by ${typeOf(connectivity, "distance")}, steps of ${timeStep ?? 1} ms, ${precision ?? "float32"}`;
+}
+
+function describeReadout({ method, rows, details }: Readonly<Record<string, unknown>>): string {
+  const shown = Object.entries((details ?? {}) as Record<string, unknown>).filter(([, value]) =>
+    ["string", "number", "boolean"].includes(typeof value),
+  );
+  return [
+    String(method),
+    ...shown.map(([name, value]) => `${name} ${typeof value === "number" ? formatNumber(value) : String(value)}`),
+    ...(rows === undefined ? [] : [`${rows} rows`]),
+  ].join(", ");
+}
+
+function describeTiming(timing: Readonly<Record<string, number>>): string {
+  const { total = 0, ...phases } = timing;
+  const parts = Object.entries(phases).filter(([, value]) => value >= 0.005);
+  return `${formatSeconds(total)}${parts.length > 0 ? ` (${parts.map(([phase, value]) => `${phase} ${formatSeconds(value)}`).join(", ")})` : ""}`;
+}
+
+function listSeeds(seeds: readonly string[]): string {
+  return seeds.length <= 8 ? seeds.join(", ") : `${seeds.slice(0, 3).join(", ")}, ... ${seeds.at(-1)} (${seeds.length})`;
+}
+
+/** Seconds with their unit, in two digits below ten. */
+export function formatSeconds(value: number): string {
+  return value < 10 ? `${value.toFixed(2)} s` : `${value.toFixed(1)} s`;
+}

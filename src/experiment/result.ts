@@ -1,0 +1,143 @@
+// What a run found, as result.json has it. It measures nothing.
+import type { Seed } from "../numerics/index.js";
+import type { EngineModel, EnginePlan, Profile } from "../reservoir/index.js";
+import type { Experiment, MetricName } from "./description.js";
+import type { Machine } from "./machine.js";
+import { betterOf, meanAndDeviation, median, quantile } from "./scores.js";
+
+/** Scores by metric. */
+export type Scores = Readonly<Record<string, number>>;
+
+/** What one seed gave. */
+export interface SeedResult {
+  readonly seed: Seed;
+  readonly scores: Scores;
+  /** Scores of each baseline on the same data, by its name. */
+  readonly baselines: Readonly<Record<string, Scores>>;
+  /** How the readout came about: method, lambda, rows. */
+  readonly readout: Readonly<Record<string, unknown>>;
+  /** Spectral radius of W before scaling, and how it was found; of rate reservoirs. */
+  readonly measuredRadius?: number | undefined;
+  readonly radiusMethod?: string | undefined;
+  /** Seconds by phase. */
+  readonly timing: Readonly<Record<string, number>>;
+  /** With --profile, of training and testing. */
+  readonly profile?: Profile | undefined;
+}
+
+/** One metric over all seeds. A score that is not finite (a forecast that left for infinity) is null in JSON. */
+export interface ScoreSummary {
+  readonly metric: MetricName;
+  /** The median or the mean, as the experiment asks. */
+  readonly value: number;
+  readonly statistic: "median" | "mean";
+  readonly median: number;
+  /** A quarter of the seeds lies below the first, a quarter above the second. */
+  readonly quartiles: readonly [number, number];
+  readonly mean: number;
+  readonly sd: number;
+  readonly seeds: number;
+  readonly better: "lower" | "higher";
+  readonly unit?: string | undefined;
+  readonly baselines: readonly { readonly name: string; readonly value: number }[];
+  readonly published?: { readonly value: number; readonly source: string } | undefined;
+}
+
+/** An experiment whose reservoir has every default filled in, once a seed has been run. The seeds stand beside it. */
+export type ResolvedExperiment = Omit<Experiment, "reservoir"> & {
+  readonly reservoir: Omit<EngineModel["config"], "seed"> | Experiment["reservoir"];
+};
+
+/** result.json. */
+export interface ExperimentResult {
+  readonly format: "spillway-result";
+  readonly formatVersion: 1;
+  readonly name: string;
+  readonly description?: string | undefined;
+  /** Whether it was stopped before all seeds were done. */
+  readonly interrupted: boolean;
+  readonly finished: string;
+  readonly scores: readonly ScoreSummary[];
+  readonly seeds: readonly SeedResult[];
+  readonly engine: { readonly name: string; readonly reason: string; readonly plan: EnginePlan } | undefined;
+  readonly data: Readonly<Record<string, unknown>>;
+  /** The experiment with every default filled in: an experiment file that gives this result again. */
+  readonly config: ResolvedExperiment;
+  /** Seconds of all seeds by phase, and in all. */
+  readonly timing: Readonly<Record<string, number>>;
+  /** With --profile, of all seeds together. */
+  readonly profile?: Profile | undefined;
+  readonly versions: Readonly<Record<string, string>>;
+  readonly machine: Machine;
+  readonly files: readonly string[];
+}
+
+/** One figure a metric out of the seeds that are finished. */
+export function summarise(
+  experiment: Experiment,
+  seeds: readonly SeedResult[],
+  unit: (metric: MetricName) => string | undefined,
+): ScoreSummary[] {
+  if (seeds.length === 0) return [];
+  const { statistic } = experiment.scoring;
+  const middle = (values: readonly number[]) => (statistic === "median" ? median(values) : meanAndDeviation(values).mean);
+  return experiment.metrics.map((metric) => {
+    const values = seeds.map(({ scores }) => scores[metric]!);
+    const published = experiment.published.find(({ score }) => score === metric);
+    const baselines = Object.keys(seeds[0]!.baselines).map((name) => ({
+      name,
+      value: middle(seeds.map((seed) => seed.baselines[name]![metric]!)),
+    }));
+    return {
+      metric,
+      value: middle(values),
+      statistic,
+      median: median(values),
+      quartiles: [quantile(values, 0.25), quantile(values, 0.75)],
+      ...meanAndDeviation(values),
+      seeds: values.length,
+      better: betterOf(metric),
+      unit: unit(metric),
+      baselines,
+      published: published && { value: published.value, source: published.source },
+    };
+  });
+}
+
+/** The fields in the order in which people write them: of an object spread over others, the first gives the order. */
+const asWritten: Readonly<Record<keyof Experiment, undefined>> = {
+  name: undefined,
+  description: undefined,
+  data: undefined,
+  transforms: undefined,
+  encode: undefined,
+  reservoir: undefined,
+  readout: undefined,
+  task: undefined,
+  washout: undefined,
+  split: undefined,
+  seeds: undefined,
+  metrics: undefined,
+  scoring: undefined,
+  baselines: undefined,
+  published: undefined,
+  outputs: undefined,
+};
+
+/** An experiment with the reservoir as it was run, in the order in which people write one. */
+export function resolveExperiment(experiment: Experiment, resolved: EngineModel["config"] | undefined): ResolvedExperiment {
+  const { seed: _, ...reservoir } = { seed: undefined, ...(resolved ?? experiment.reservoir) };
+  return { ...asWritten, ...experiment, reservoir };
+}
+
+/** The seconds of all seeds, by phase. */
+export function totalTiming(seeds: readonly SeedResult[]): Record<string, number> {
+  const total: Record<string, number> = {};
+  for (const { timing } of seeds) for (const [phase, seconds] of Object.entries(timing)) total[phase] = (total[phase] ?? 0) + seconds;
+  return total;
+}
+
+/** result.json as text. */
+export function formatResult(result: ExperimentResult | readonly ExperimentResult[]): string {
+  return JSON.stringify(result, (_, value: unknown) => (typeof value === "number" && !Number.isFinite(value) ? null : value), 2);
+}

@@ -1,0 +1,250 @@
+// Runs an experiment over its seeds and writes its folder: scores, model, states, report. The tasks themselves are predict.ts, forecast.ts and classify.ts.
+import { join } from "node:path";
+import { stringify } from "yaml";
+import { writeFileAtomic } from "../io/index.js";
+import { type Figure, type ReportSection, reportHtml } from "../plot/index.js";
+import { MetricError } from "../metrics/index.js";
+import { addProfiles, ConfigError, DataError } from "../reservoir/index.js";
+import { TaskOptionError } from "../tasks/index.js";
+import { ExperimentError } from "./errors.js";
+import { runClassification } from "./classify.js";
+import { type ExperimentData, loadData } from "./data.js";
+import type { ClassifyTask, DetectTask, Experiment, ForecastTask, PredictTask } from "./description.js";
+import { runDetection } from "./detect.js";
+import type { LoadedExperiment } from "./file.js";
+import { runForecast } from "./forecast.js";
+import { checkReadout, type EngineChoiceOptions } from "./learner.js";
+import { describeMachine, versions } from "./machine.js";
+import { OutputFolder, type RunFile } from "./output-folder.js";
+import { runPrediction } from "./predict.js";
+import { reportSection } from "./report-section.js";
+import { type ExperimentResult, formatResult, resolveExperiment, type SeedResult, summarise, totalTiming } from "./result.js";
+import type { Trial, TrialOptions } from "./trial.js";
+
+/** How an experiment runs, and where its folder goes. */
+export interface RunOptions extends EngineChoiceOptions {
+  /** The folder that receives a folder a run. */
+  readonly out: string;
+  /** Stops the run, which then keeps the seeds that are finished. */
+  readonly signal: AbortSignal;
+  /** Called with what is done, what is to be done, and the name of the seed's run. */
+  readonly onProgress?: ((done: number, total: number, label: string) => void) | undefined;
+  /** Hears of the folder in which runs are made, for whoever mends it if the command is ended. */
+  readonly announce?: (folder: string) => void;
+}
+
+/** A run that is over. */
+export interface FinishedRun {
+  readonly result: ExperimentResult;
+  /** Where its files are. */
+  readonly folder: string;
+  /** Its section of a report page. */
+  readonly section: ReportSection;
+  /** Whether an earlier run stood in its place. */
+  readonly replaced: boolean;
+}
+
+/**
+ * Runs every seed. Stopped by its signal, it keeps the seeds that are finished.
+ * @throws ExperimentError and others for what the user got wrong; then nothing is left behind, and an earlier run stands as it was.
+ */
+export async function runExperiment(loaded: LoadedExperiment, options: RunOptions): Promise<FinishedRun> {
+  const { experiment, path } = loaded;
+  const { signal } = options;
+  options.announce?.(options.out);
+  const folder = await OutputFolder.create(join(options.out, experiment.name));
+  const run = new Run(experiment, folder, options);
+  try {
+    checkReadout(experiment);
+    let data: ExperimentData | undefined;
+    for (const [k, seed] of experiment.seeds.entries()) {
+      if (signal.aborted) break;
+      const redraw = "task" in experiment.data && experiment.data.redraw;
+      if (data === undefined || redraw) data = await run.watchLoading(() => loadData(experiment, path, seed));
+      const trial = await run.trial(data, k);
+      await run.take(trial, seed);
+    }
+  } catch (error) {
+    if (!isStop(error, signal)) {
+      await folder.discard();
+      throw withLocation(folder.named(error), loaded);
+    }
+  }
+  try {
+    return await run.finish(signal.aborted);
+  } catch (error) {
+    if (run.hasKeptSeeds) await folder.keepInterrupted().catch(() => undefined);
+    await folder.discard();
+    throw folder.named(error);
+  }
+}
+
+/** What has been found so far. */
+class Run {
+  readonly #experiment: Experiment;
+  readonly #folder: OutputFolder;
+  readonly #options: RunOptions;
+  readonly #seeds: SeedResult[] = [];
+  readonly #begun = performance.now();
+  #loading = 0;
+  #kept = Number.NEGATIVE_INFINITY;
+  #data: ExperimentData | undefined;
+  #first: Pick<Trial, "engine" | "reservoir" | "summary" | "unit"> | undefined;
+  #figures: readonly Figure[] = [];
+  #files: RunFile[] = [];
+
+  constructor(experiment: Experiment, folder: OutputFolder, options: RunOptions) {
+    this.#experiment = experiment;
+    this.#folder = folder;
+    this.#options = options;
+  }
+
+  async watchLoading(load: () => Promise<ExperimentData>): Promise<ExperimentData> {
+    const begun = performance.now();
+    this.#data = await load();
+    this.#loading += (performance.now() - begun) / 1000;
+    return this.#data;
+  }
+
+  /** Runs the k-th seed. */
+  trial(data: ExperimentData, k: number): Promise<Trial> {
+    const { engine, threads, profile, signal } = this.#options;
+    const { name, seeds } = this.#experiment;
+    const label = seeds.length > 1 ? `${name}, seed ${seeds[k]} (${k + 1} of ${seeds.length})` : name;
+    const onProgress = (share: number) => this.#options.onProgress?.(k * 1000 + Math.round(share * 1000), seeds.length * 1000, label);
+    if (k === 0) onProgress(0);
+    return runTask(this.#experiment, data, {
+      seed: seeds[k]!,
+      withFigures: k === 0 && this.#experiment.outputs.report,
+      engine,
+      threads,
+      profile,
+      signal,
+      onProgress,
+    });
+  }
+
+  /** Keeps what a seed gave; of the first one also model, states and figures. */
+  async take(trial: Trial, seed: SeedResult["seed"]): Promise<void> {
+    const { outputs } = this.#experiment;
+    try {
+      const { scores, baselines, readout, measuredRadius, radiusMethod, timing, profile } = trial;
+      if (this.#seeds.length === 0) {
+        const files: RunFile[] =
+          outputs.states === "npy" ? [...(await trial.saveStates(this.#folder.working, outputs.every, this.#options.signal))] : [];
+        if (outputs.model) {
+          const beside = await trial.save(this.#folder.path("model.safetensors"));
+          files.push("model.safetensors", ...beside);
+        }
+        this.#first = trial;
+        this.#figures = trial.figures;
+        this.#files = files;
+      }
+      this.#seeds.push({ seed, scores, baselines, readout, measuredRadius, radiusMethod, timing, profile });
+    } finally {
+      await trial.dispose();
+    }
+    await this.#keepSeeds();
+  }
+
+  /** Whether a result of some seeds is written. */
+  get hasKeptSeeds(): boolean {
+    return Number.isFinite(this.#kept);
+  }
+
+  /** Writes the result so far, at most once a second: a command that is killed keeps the seeds that were finished. */
+  async #keepSeeds(): Promise<void> {
+    const now = performance.now();
+    if (this.#seeds.length === this.#experiment.seeds.length || now - this.#kept < 1000) return;
+    await this.#writeResult(this.#result(true, false));
+    this.#kept = now;
+  }
+
+  async #writeResult(result: ExperimentResult): Promise<void> {
+    await writeFileAtomic(this.#folder.path("result.json"), `${formatResult(result)}\n`);
+  }
+
+  /** Writes what is left to write and puts the folder in its place. result.json comes last: it tells that the others are there. */
+  async finish(wasStopped: boolean): Promise<FinishedRun> {
+    const { outputs, seeds } = this.#experiment;
+    const interrupted = wasStopped && this.#seeds.length < seeds.length;
+    const result = this.#result(interrupted, outputs.report);
+    const section = reportSection(result, this.#figures, configAsYaml(result));
+    let failure: unknown;
+    if (outputs.report) {
+      const html = await reportHtml({ title: result.name, sections: [section], footer: footerOf(result) });
+      await writeFileAtomic(this.#folder.path("report.html"), html).catch((error: unknown) => {
+        failure = this.#folder.named(error);
+      });
+    }
+    await this.#writeResult(failure ? this.#result(interrupted, false) : result);
+    const place = interrupted ? await this.#folder.keepInterrupted() : this.#folder.target;
+    const replaced = !interrupted && (await this.#folder.commit());
+    // What took hours to compute is not lost for want of its page.
+    if (failure) throw failure;
+    return { result, section, folder: place, replaced };
+  }
+
+  #result(interrupted: boolean, hasReport: boolean): ExperimentResult {
+    const experiment = this.#experiment;
+    const first = this.#first;
+    const data = this.#data;
+    return {
+      format: "spillway-result",
+      formatVersion: 1,
+      name: experiment.name,
+      description: experiment.description,
+      interrupted,
+      finished: new Date().toISOString(),
+      scores: summarise(experiment, this.#seeds, (metric) => first?.unit(metric)),
+      seeds: this.#seeds,
+      engine: first?.engine,
+      data: { summary: data?.summary, task: first?.summary },
+      config: resolveExperiment(experiment, first?.reservoir),
+      timing: { data: this.#loading, ...totalTiming(this.#seeds), total: (performance.now() - this.#begun) / 1000 },
+      profile: addProfiles(this.#seeds.flatMap(({ profile }) => profile ?? [])),
+      versions: versions(),
+      machine: describeMachine(),
+      files: ["result.json", ...this.#files, ...(hasReport ? ["report.html"] : [])],
+    };
+  }
+}
+
+/** The last line of a page. */
+export function footerOf({ versions: { spillway, node }, finished, machine }: ExperimentResult): string {
+  return `spillway ${spillway} on Node.js ${node}, ${machine.processor}, ${finished.slice(0, 16).replace("T", " ")} UTC`;
+}
+
+function runTask(experiment: Experiment, data: ExperimentData, options: TrialOptions): Promise<Trial> {
+  const { task } = experiment;
+  if (task.type === "classify" && data.kind === "cases")
+    return runClassification(experiment as Experiment & { task: ClassifyTask }, data, options);
+  if (task.type === "detect" && data.kind === "cases") return runDetection(experiment as Experiment & { task: DetectTask }, data, options);
+  if (task.type === "forecast" && data.kind === "series")
+    return runForecast(experiment as Experiment & { task: ForecastTask }, data, options);
+  if (task.type === "predict" && data.kind !== "cases")
+    return runPrediction(experiment as Experiment & { task: PredictTask }, data, options);
+  throw new Error(`there is no task ${task.type} for ${data.kind}`);
+}
+
+function configAsYaml({ config }: ExperimentResult): string {
+  return stringify(config, { lineWidth: 100 });
+}
+
+function isStop(error: unknown, signal: AbortSignal): boolean {
+  return signal.aborted && error instanceof Error && error.name === "AbortError";
+}
+
+/** An error with the experiment file it came from, where it does not name a file already. */
+function withLocation(error: unknown, { path, errorOf }: LoadedExperiment): unknown {
+  if (error instanceof ConfigError) {
+    const { field } = error;
+    return errorOf(error, reservoirOnly.has(field.split(/[.[]/)[0]!) ? `reservoir.${field}` : field);
+  }
+  const isPlaceless = error instanceof ExperimentError && error.path === undefined;
+  const isOfData = error instanceof DataError || error instanceof TaskOptionError || error instanceof MetricError;
+  return isPlaceless || isOfData ? new ExperimentError(error.message, { path, cause: error }) : error;
+}
+
+/** Fields that only reservoirs have: their errors name them without the `reservoir.` that stands before them in an experiment. */
+const reservoirOnly = new Set(["size", "inputSize", "outputSize", "leakRate", "inputScaling", "initialState", "topology", "feedback"]);

@@ -1,0 +1,85 @@
+// What one seed of an experiment gives back, whatever its task, and what it is told. The tasks are predict.ts, forecast.ts and classify.ts.
+import type { Seed } from "../numerics/index.js";
+import type { Figure } from "../plot/index.js";
+import type { EngineModel, EnginePlan, Profile } from "../reservoir/index.js";
+import type { MetricName } from "./description.js";
+import type { EngineChoiceOptions } from "./learner.js";
+import type { RunFile } from "./output-folder.js";
+import type { Scores } from "./result.js";
+
+/** How a trial runs. */
+export interface TrialOptions extends EngineChoiceOptions {
+  readonly seed: Seed;
+  /** Whether its figures are wanted: those of the first seed are. */
+  readonly withFigures: boolean;
+  readonly signal: AbortSignal;
+  /** Called with the share that is done, 0 to 1. */
+  readonly onProgress: (share: number) => void;
+}
+
+/** What one seed gave. */
+export interface Trial {
+  readonly engine: { readonly name: string; readonly reason: string; readonly plan: EnginePlan };
+  readonly reservoir: EngineModel["config"];
+  /** Of rate reservoirs. */
+  readonly measuredRadius?: number | undefined;
+  readonly radiusMethod?: string | undefined;
+  readonly readout: Readonly<Record<string, unknown>>;
+  readonly scores: Scores;
+  readonly baselines: Readonly<Record<string, Scores>>;
+  /** Seconds by phase. */
+  readonly timing: Readonly<Record<string, number>>;
+  /** Of training and testing, where it was asked for. */
+  readonly profile?: Profile | undefined;
+  /** The task in a line, as it was run: rows, starts. */
+  readonly summary: string;
+  readonly figures: readonly Figure[];
+  unit(metric: MetricName): string | undefined;
+  /** Writes the model; gives the names of the files that it wrote beside it. */
+  save(path: string): Promise<readonly RunFile[]>;
+  /** Writes states, every k-th row, into files of this folder; gives their names. */
+  saveStates(folder: string, every: number, signal: AbortSignal): Promise<readonly RunFile[]>;
+  dispose(): Promise<void>;
+}
+
+/** What is known of the spectral radius of a model's weights. */
+export function radiusOf(model: EngineModel): Pick<Trial, "measuredRadius" | "radiusMethod"> {
+  return model.kind === "spiking" ? {} : { measuredRadius: model.measuredRadius, radiusMethod: model.radiusMethod };
+}
+
+/** Reports the progress of work in stages: each has a share of the whole that is known before. */
+export class StagedProgress {
+  readonly #onProgress: (share: number) => void;
+  readonly #total: number;
+  #done = 0;
+  #stage = 0;
+
+  /** @param total the steps of all stages. */
+  constructor(onProgress: (share: number) => void, total: number) {
+    this.#onProgress = onProgress;
+    this.#total = Math.max(1, total);
+  }
+
+  /** Begins a stage of so many steps; what it returns is handed to the work. */
+  stage(steps: number): (done: number) => void {
+    this.#done += this.#stage;
+    this.#stage = steps;
+    this.#onProgress(this.#done / this.#total);
+    return (done) => this.#onProgress((this.#done + Math.min(done, steps)) / this.#total);
+  }
+}
+
+/** Seconds that pieces of work took. */
+export class Stopwatch {
+  readonly seconds: Record<string, number> = {};
+
+  /** Times a piece of work; several of one name add up. */
+  async time<Result>(phase: string, work: () => Promise<Result>): Promise<Result> {
+    const begun = performance.now();
+    try {
+      return await work();
+    } finally {
+      this.seconds[phase] = (this.seconds[phase] ?? 0) + (performance.now() - begun) / 1000;
+    }
+  }
+}

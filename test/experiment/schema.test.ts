@@ -1,0 +1,89 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { experimentJsonSchema } from "../../src/experiment/json-schema.js";
+import { parseExperimentText } from "../../src/experiment/file.js";
+import { reservoirFieldDescriptions, spikingFieldDescriptions } from "../../src/experiment/reservoir-fields.js";
+import { knownReservoirFields } from "../../src/reservoir/config-schema.js";
+import { knownSpikingFields } from "../../src/spikes/liquid/schema.js";
+import { tasks } from "../../src/tasks/index.js";
+
+interface Node {
+  readonly type?: string;
+  readonly description?: string;
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly anyOf?: readonly Node[];
+  readonly oneOf?: readonly Node[];
+  readonly properties?: Readonly<Record<string, Node>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: unknown;
+  readonly items?: Node;
+}
+
+const schema = experimentJsonSchema() as Node;
+const [rate, spiking] = schema.properties!["reservoir"]!.anyOf as [Node, Node];
+const examples = fileURLToPath(new URL("../../examples/experiments/", import.meta.url));
+
+/** Whether a value fits a node, as far as an editor cares: fields, choices and kinds. */
+function fits(node: Node, value: unknown): boolean {
+  const branches = node.anyOf ?? node.oneOf;
+  if (branches) return branches.some((branch) => fits(branch, value));
+  if (node.enum) return node.enum.includes(value);
+  if (node.const !== undefined) return node.const === value;
+  if (node.type === "array") return Array.isArray(value) && value.every((item) => fits(node.items!, item));
+  if (node.type === "null") return value === null;
+  if (node.type === "object") {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+    if (!node.properties) return true;
+    const fields = value as Record<string, unknown>;
+    return (
+      (node.required ?? []).every((field) => field in fields) &&
+      Object.entries(fields).every(([field, each]) => {
+        const known = node.properties![field];
+        return known ? fits(known, each) : node.additionalProperties !== false;
+      })
+    );
+  }
+  return node.type === undefined || typeof value === node.type;
+}
+
+describe("the JSON Schema of experiment files", () => {
+  it.each([
+    ["a rate reservoir", rate, reservoirFieldDescriptions, knownReservoirFields([])],
+    ["a spiking reservoir", spiking, spikingFieldDescriptions, knownSpikingFields([])],
+  ])("describes every field of %s", (_, { properties }, descriptions, known) => {
+    expect(Object.keys(descriptions).sort()).toEqual([...known].sort());
+    for (const [field, node] of Object.entries(properties!)) expect(node.description, field).toContain(descriptions[field]);
+  });
+
+  it("says what a field takes, in the words of the error", () => {
+    expect(rate.properties!["size"]!.description).toBe("N, the number of neurons. Takes a whole number of at least 1.");
+  });
+
+  it("names every task, and takes a topology by name alone", () => {
+    const generated = schema.properties!["data"]!.anyOf![0]!;
+    expect(generated.properties!["task"]!.enum).toEqual(tasks.map(({ name }) => name));
+    expect(fits(schema.properties!["reservoir"]!, { size: 5, topology: "ring" })).toBe(true);
+    expect(fits(schema.properties!["reservoir"]!, { size: 5, topology: "rnig" })).toBe(false);
+    expect(fits(schema.properties!["reservoir"]!, { kind: "spiking", size: 5, neuron: "izhikevich" })).toBe(true);
+    expect(fits(schema.properties!["reservoir"]!, { kind: "spiking", size: 5, neuron: "izikevich" })).toBe(false);
+  });
+
+  it("asks for the fields that have no default", () => {
+    expect([...schema.required!].sort()).toEqual(["data", "name", "task"]);
+  });
+
+  it("can be told from a misspelt field", () => {
+    const example = parse(readFileSync(join(examples, "narma10.yaml"), "utf8")) as Record<string, unknown>;
+    expect(fits(schema, { ...example, washuot: 5 })).toBe(false);
+  });
+
+  it.each(readdirSync(examples).filter((name) => name.endsWith(".yaml")))("takes the example %s, as does the check itself", (name) => {
+    const text = readFileSync(join(examples, name), "utf8");
+    expect(fits(schema, parse(text))).toBe(true);
+    expect(parseExperimentText(text, name).experiment.name).toBe(name.replace(".yaml", ""));
+  });
+});
