@@ -105,6 +105,7 @@ for (const part of computing) {
 }
 for (const name of ["spillway.wasm", "spillway-fused.wasm", "spillway-threads.wasm"]) cpSync(`src/numerics/wasm/${name}`, `dist/${name}`);
 cpSync("src/engine/cpu/worker.mjs", "dist/worker.mjs");
+cpSync("src/numerics/spectrum/dense-worker.mjs", "dist/dense-worker.mjs");
 cpSync("src/spikes/pattern/hdf5-worker.mjs", "dist/hdf5-worker.mjs");
 cpSync("src/cli/orphan-watch.mjs", "dist/cli/orphan-watch.mjs");
 const pageFiles = [];

@@ -10,17 +10,18 @@ import {
   type TrainedReadout,
 } from "../readout/index.js";
 import type { ReservoirConfig, ReservoirOptions } from "../reservoir/config.js";
-import type { Engine, EnginePlan, SweepErrors, SweepWork, WorkOptions } from "../reservoir/engine.js";
+import type { Engine, EnginePlan, SweepErrors, SweepMember, SweepWork, WorkOptions } from "../reservoir/engine.js";
 import { EngineUnavailableError, NonFiniteStateError } from "../reservoir/engine.js";
 import { chooseEngine, type EngineChoice } from "../reservoir/engines.js";
 import { applyReadout, featureCount } from "../reservoir/features.js";
 import { anySeries, checkWhole, DataError, series } from "../reservoir/inputs.js";
 import type { ReservoirModel } from "../reservoir/model.js";
 import { addMeasurements, type EngineProfile, type PhaseName, type Profile } from "../reservoir/profile.js";
-import { expectedShape, type ModelShape } from "../reservoir/shape.js";
+import { expectedNonzeros, expectedShape, type ModelShape } from "../reservoir/shape.js";
 import { checkFields } from "../reservoir/validate.js";
-import { buildModel, type DrawnWeights, drawWeights, weightFactor } from "../reservoir/weights.js";
-import { WorkPacer } from "../reservoir/work.js";
+import { buildModel, weightFactor } from "../reservoir/weights.js";
+import { WorkInterruptedError, WorkPacer } from "../reservoir/work.js";
+import { type Base, BaseDrawing, type SeedRange } from "./sweep-bases.js";
 
 /** What a member of a sweep may have for itself. What is left out is the description's; lambda's default is 1e-6. */
 export interface SweepSetting {
@@ -95,24 +96,15 @@ export interface SweepResult {
   readonly best: SweptReservoir & { readonly readout: TrainedReadout };
   /** The engine, and why it was chosen. */
   readonly engine: { readonly name: string; readonly reason: string };
-  /** What the members cost, with `profile: true`; the drawing of weights and the training of the best once more are not in it. */
+  /** What drawing and the members cost, with `profile: true`; the training of the best once more is not in it. */
   readonly profile?: Profile | undefined;
   /** The member of a seed and a setting, by their indices. */
   member(seed: number, setting: number): SweptReservoir;
 }
 
-/** Everything that one seed draws. */
-interface Base {
-  readonly config: ReservoirConfig;
-  readonly drawn: DrawnWeights;
-  readonly model: ReservoirModel;
-  /** W_in and b in binary64 before they are scaled. */
-  readonly unit: ReservoirModel;
-}
-
 /**
- * Trains and scores one reservoir for each seed and setting. Weights are drawn and their radius is measured once a seed; scores have the same bits
- * on every engine.
+ * Trains and scores one reservoir for each seed and setting. Weights are drawn and their radius is measured once a seed, ahead of the work that
+ * takes them and where that is worth it by further threads of this machine, which end with the sweep. Scores have the same bits on every engine.
  *
  * @example
  * const { best } = await sweepReadouts({
@@ -139,7 +131,7 @@ export async function sweepReadouts(options: SweepOptions): Promise<SweepResult>
   if (template.feedback) throw new TypeError("reservoir has feedback; a sweep takes reservoirs without");
   for (const seed of seeds) resolveConfig({ ...options.reservoir, seed });
   const variants = settings.map(({ lambda: _, ...setting }) => resolveConfig({ ...options.reservoir, ...setting }));
-  const configs = seeds.map((seed) => variants.map((variant): ReservoirConfig => ({ ...variant, seed })));
+  const configOf = (s: number, i: number): ReservoirConfig => ({ ...variants[i]!, seed: seeds[s]! });
   const inputs = series(options.inputs, "inputs", template.inputSize, "inputSize", template.precision);
   const targets = anySeries(options.targets, "targets", "float64") as Matrix<Float64Array>;
   const { washout, trainRows } = checkRows(inputs.rows, targets.rows, options.washout ?? 0, options.validation);
@@ -152,34 +144,113 @@ export async function sweepReadouts(options: SweepOptions): Promise<SweepResult>
     featureCount(features, template.size, template.inputSize) + (constant ? 1 : 0),
     Math.min(...lambdas),
   );
-  const steps = seeds.length * settings.length * inputs.rows;
-  const { engine, reason } = await engineFor(options.engine, expectedShape(template), steps);
-  const bases = seeds.map((_, s): Base => {
-    const config = configs[s]![0]!;
-    const drawn = drawWeights(config);
-    const unit = { ...config, precision: "float64", inputScaling: 1, bias: 1, spectralRadius: null } as const;
-    return { config, drawn, model: buildModel(config, {}, drawn), unit: buildModel(unit, {}, drawn) };
-  });
+  const total = seeds.length * settings.length * inputs.rows;
+  const { engine, reason } = await engineFor(options.engine, expectedShape(template), total);
   const { signal, onProgress, profile } = options;
-  const rows = { inputs, targets, washout, trainRows, features, constant, signal, onProgress, profile };
-  const members = configs.flatMap((list, s) => list.map((config, i) => ({ ...memberOf(bases[s]!, config), base: s, lambda: lambdas[i]! })));
-  const work: SweepWork = { ...rows, members, bases: bases.map(({ model, drawn }) => ({ model, draws: drawn.matrix })) };
-  const begun = performance.now();
-  const { squares, plan, profile: measured } = (await engine.sweep?.(work)) ?? (await oneByOne(engine, work, bases, configs, trainers));
-  const milliseconds = performance.now() - begun;
-  const scores = new Matrix(seeds.length, settings.length, relative(squares, targets.subarray(trainRows)));
+  const rows = { inputs, targets, washout, trainRows, features, constant, signal, profile };
+  const scores = Matrix.zeros(seeds.length, settings.length);
   const member = (s: number, i: number): SweptReservoir => {
-    const config = configs[s]?.[i];
-    if (!config) throw new RangeError(`there is no member ${s}, ${i}; there are ${seeds.length} seeds and ${settings.length} settings`);
-    return { seed: seeds[s]!, setting: settings[i]!, config, lambda: lambdas[i]!, score: scores.data[s * settings.length + i]! };
+    if (!(s in seeds && i in settings))
+      throw new RangeError(`there is no member ${s}, ${i}; there are ${seeds.length} seeds and ${settings.length} settings`);
+    return { seed: seeds[s]!, setting: settings[i]!, config: configOf(s, i), lambda: lambdas[i]!, score: scores.at(s, i) };
   };
-  const place = smallest(scores.data);
-  const [s, i] = [Math.floor(place / settings.length), place % settings.length];
-  const readout = await retrain(engine, buildModel(configs[s]![i]!, {}, bases[s]!.drawn), work, trainers.get(lambdas[i]!)!);
+  const deviations = squaredDeviations(targets.subarray(trainRows));
+  const begun = performance.now();
+  let done = 0;
+  let best: { readonly s: number; readonly i: number; readonly base: Base } | undefined;
+  const results: SweepErrors[] = [];
+  // W's radius is measured if any setting takes it.
+  const scaled = Math.max(
+    0,
+    variants.findIndex(({ spectralRadius }) => spectralRadius !== null),
+  );
+  const drawing = new BaseDrawing(
+    seeds.map((_, s) => configOf(s, scaled)),
+    engine,
+    options,
+    () => done,
+    total,
+  );
+  try {
+    const parts = partsOf(seeds.length, settings.length, template);
+    let ahead = drawing.draw(parts[0]!);
+    for (const [p, part] of parts.entries()) {
+      const bases = await ahead;
+      const before = done;
+      const report = (made: number) => {
+        done = before + made;
+        onProgress?.(done, total);
+      };
+      const members = bases.flatMap((base, b) =>
+        variants.map((variant, i) => memberOf(base, b, { ...variant, seed: seeds[part.from + b]! }, lambdas[i]!)),
+      );
+      const work: SweepWork = { ...rows, members, bases, onProgress: report };
+      const swept =
+        engine.sweep?.(work) ?? oneByOne(engine, work, (m) => configOf(part.from + members[m]!.base, m % settings.length), bases, trainers);
+      // The device has its work; what the next part takes is drawn meanwhile.
+      const next = parts[p + 1];
+      if (next) {
+        ahead = drawing.draw(next);
+        ahead.catch(() => undefined);
+      }
+      const result = await swept;
+      results.push(result);
+      scores.data.set(relative(result.squares, deviations), part.from * settings.length);
+      const place = smallest(scores.subarray(part.from, part.to).data);
+      if (place >= 0) {
+        const [b, i] = [Math.floor(place / settings.length), place % settings.length];
+        const found = { s: part.from + b, i, base: bases[b]! };
+        if (!best || scores.at(found.s, i) < scores.at(best.s, best.i)) best = found;
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof WorkInterruptedError)) throw error;
+    throw new WorkInterruptedError(done, total, error.cause);
+  } finally {
+    await drawing.dispose();
+  }
+  const milliseconds = performance.now() - begun;
+  if (!best) throw new RangeError("no member has a score: a state of each is not finite, or its lambda is too small for the factorisation");
+  const { s, i, base } = best;
+  const readout = await retrain(
+    engine,
+    buildModel(configOf(s, i), {}, base.drawn),
+    { ...rows, members: [], bases: [] },
+    trainers.get(lambdas[i]!)!,
+  );
+  const measured = results.flatMap((result) => result.profile ?? []);
   return {
     ...{ scores, member, best: { ...member(s, i), readout }, engine: { name: engine.name, reason } },
-    ...(measured ? { profile: { engine: engine.name, plan, calls: 1, milliseconds, ...measured } } : {}),
+    ...(profile
+      ? {
+          profile: {
+            ...{ engine: engine.name, plan: planOf(results, seeds.length * settings.length), calls: 1, milliseconds },
+            ...addMeasurements([drawing.profile(), ...measured]),
+          },
+        }
+      : {}),
   };
+}
+
+/** Members of one part of a sweep: so many that a device is full, and few enough that the next ones can be drawn beside them. */
+const membersOfPart = 8192;
+
+/** Bytes of W of the seeds of one part, near enough. */
+const weightBytesOfPart = 2 ** 28;
+
+/** The seeds of each part, in order. */
+function partsOf(seeds: number, settings: number, config: ReservoirConfig): SeedRange[] {
+  const fit = Math.floor(weightBytesOfPart / (16 * expectedNonzeros(config) + 1));
+  const size = Math.max(1, Math.min(Math.ceil(membersOfPart / settings), fit));
+  return Array.from({ length: Math.ceil(seeds / size) }, (_, p) => ({ from: p * size, to: Math.min(seeds, (p + 1) * size) }));
+}
+
+/** The plan of all parts. */
+function planOf(results: readonly SweepErrors[], reservoirs: number): EnginePlan {
+  const { plan } = results[0]!;
+  if (results.length === 1) return plan;
+  const details = { ...plan.details, reservoirs, parts: results.length };
+  return { ...plan, summary: `${reservoirs} reservoirs in ${results.length} parts, the first: ${plan.summary}`, details };
 }
 
 function featuresOf({ transform, input, intercept }: FeatureOptions): FeatureOptions {
@@ -222,40 +293,29 @@ function checkDetermined(rows: number, count: number, lambda: number): void {
     );
 }
 
-/** W's factor, and the other draws of a base scaled as `buildModel` scales them. */
-function memberOf({ drawn, model, unit }: Base, config: ReservoirConfig) {
+function memberOf({ drawn, model: { precision } }: Base, base: number, config: ReservoirConfig, lambda: number): SweepMember {
   const { inputScaling, bias, leakRate, noiseLevel } = config;
-  const { inputWeights } = unit;
-  const scaled = Matrix.zeros(inputWeights.rows, inputWeights.cols, model.precision) as Matrix;
-  for (let i = 0; i < scaled.data.length; i++)
-    scaled.data[i] = inputWeights.data[i]! * (typeof inputScaling === "number" ? inputScaling : inputScaling[i % scaled.cols]!);
-  return {
-    factor: weightFactor(config, drawn),
-    inputWeights: scaled,
-    bias: bias === 0 ? model.bias.map(() => 0) : model.bias.map((_, r) => unit.bias[r]! * bias),
-    leakRate: model.leakRate.map((_, r) => (typeof leakRate === "number" ? leakRate : leakRate[r]!)),
-    noiseLevel: model.precision === "float32" ? Math.fround(noiseLevel) : noiseLevel,
-  };
+  const factor = weightFactor(config, drawn);
+  return { base, factor, inputScaling, bias, leakRate, noiseLevel: precision === "float32" ? Math.fround(noiseLevel) : noiseLevel, lambda };
 }
 
 /** What `Engine.sweep` gives, one member after the other. */
 async function oneByOne(
   engine: Engine,
   work: SweepWork,
+  configOf: (member: number) => ReservoirConfig,
   bases: readonly Base[],
-  configs: readonly (readonly ReservoirConfig[])[],
   trainers: ReadonlyMap<number, ReturnType<typeof ridge>>,
 ): Promise<SweepErrors> {
   const { members, inputs, targets, trainRows } = work;
   const pacer = new WorkPacer(work, members.length * inputs.rows);
   const squares = Matrix.zeros(members.length, targets.cols);
-  const all = configs.flatMap((list, s) => list.map((config) => ({ config, drawn: bases[s]!.drawn })));
   const measured: EngineProfile[] = [];
-  for (const [m, { config, drawn }] of all.entries()) {
-    const model = buildModel(config, {}, drawn);
+  for (const [m, { base, lambda }] of members.entries()) {
+    const model = buildModel(configOf(m), {}, bases[base]!.drawn);
     const states = Matrix.zeros(inputs.rows - trainRows, model.size, model.precision) as Matrix;
     try {
-      const readout = await retrain(engine, model, work, trainers.get(members[m]!.lambda)!, { states, measured });
+      const readout = await retrain(engine, model, work, trainers.get(lambda)!, { states, measured });
       const rest = inputs.subarray(trainRows);
       const begun = performance.now();
       const predicted = applyReadout(readout, states, rest, model.precision);
@@ -306,26 +366,27 @@ async function retrain(
   }
 }
 
-/** Squared errors over the targets' squared deviations from their mean, averaged over the outputs. */
-function relative(squares: Matrix<Float64Array>, targets: Matrix): Float64Array {
-  const { rows, cols, data } = targets;
-  const deviations = Array.from({ length: cols }, (_, o) => {
+/** Of each output, the sum of its squared deviations from its mean. */
+function squaredDeviations({ rows, cols, data }: Matrix): number[] {
+  return Array.from({ length: cols }, (_, o) => {
     let mean = 0;
     for (let t = 0; t < rows; t++) mean += data[t * cols + o]! / rows;
     let sum = 0;
     for (let t = 0; t < rows; t++) sum += (data[t * cols + o]! - mean) ** 2;
     return sum;
   });
+}
+
+/** Squared errors over the targets' squared deviations, averaged over the outputs. */
+function relative(squares: Matrix<Float64Array>, deviations: readonly number[]): Float64Array {
   return Float64Array.from({ length: squares.rows }, (_, m) =>
-    squares.row(m).reduce((sum, square, o) => sum + square / deviations[o]! / cols, 0),
+    squares.row(m).reduce((sum, square, o) => sum + square / deviations[o]! / deviations.length, 0),
   );
 }
 
-/** @throws RangeError where no score is a number */
+/** The place of the smallest score, or -1 if none is a number. */
 function smallest(scores: Float64Array): number {
   let best = -1;
   for (const [i, score] of scores.entries()) if (!Number.isNaN(score) && (best < 0 || score < scores[best]!)) best = i;
-  if (best < 0)
-    throw new RangeError("no member has a score: a state of each is not finite, or its lambda is too small for the factorisation");
   return best;
 }

@@ -191,18 +191,27 @@ export interface SweepBase {
   readonly model: ReservoirModel;
   /** W before it is scaled, in binary64. */
   readonly draws: Matrix | SparseMatrix;
+  /** W_in before it is scaled, N x I. */
+  readonly inputDraws: Matrix<Float64Array>;
+  /** b before it is scaled, N values. */
+  readonly biasDraws: Float64Array;
 }
 
-/** One reservoir of a sweep and the penalty of its readout. */
+/**
+ * One reservoir of a sweep and the penalty of its readout. What is scaled is a draw times a factor,
+ * rounded to binary64 and then as the base's model is.
+ */
 export interface SweepMember {
   /** Index of its base. */
   readonly base: number;
-  /** W = draws * factor, rounded to binary64 and then as the base's model is. */
+  /** W = draws * factor. */
   readonly factor: number;
-  /** W_in, b, a and the noise level in the model's precision. */
-  readonly inputWeights: Matrix;
-  readonly bias: FloatArray;
-  readonly leakRate: FloatArray;
+  /** W_in = inputDraws * inputScaling: one for all inputs, or one each. */
+  readonly inputScaling: number | readonly number[];
+  /** b = biasDraws * bias; +0 if that is 0. */
+  readonly bias: number;
+  /** One for all neurons, or one each. */
+  readonly leakRate: number | readonly number[];
   readonly noiseLevel: number;
   readonly lambda: number;
 }

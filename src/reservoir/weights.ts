@@ -20,6 +20,7 @@ import {
   toDense,
   toSparse,
 } from "../numerics/index.js";
+import { type RadiusPlaces, spectralRadiusBy } from "../numerics/spectrum/radius.js";
 import { warnOnce } from "../core/warning.js";
 import type { ReservoirConfig, WeightDistribution } from "./config.js";
 import { isDrawnInPlace, isDrawnLater, isWorthwhile, radiusOfRows, undrawnMatrix, undrawnSparse, unscaledDraws } from "./weight-draws.js";
@@ -129,11 +130,17 @@ export async function buildDrawnModel(
 
 /**
  * As `drawWeights`, with the drawing and the iteration for the radius on an engine where W is large
- * and the engine has room. The bits are the same.
+ * and the engine has room. The radius of a smaller W is measured at `places`, if there are any. The
+ * bits are the same.
  * @throws SpectralRadiusError
  */
-export async function drawWeightsBy(config: ReservoirConfig, engine: Engine): Promise<DrawnWeights> {
-  if (!isWorthwhile(expectedNonzeros(config))) return drawWeights(config);
+export async function drawWeightsBy(config: ReservoirConfig, engine: Engine, places?: RadiusPlaces): Promise<DrawnWeights> {
+  if (!isWorthwhile(expectedNonzeros(config))) {
+    const drawn = drawWeights(config);
+    if (!places || config.spectralRadius === null || drawn.analyticRadius !== undefined) return drawn;
+    const found = await spectralRadiusBy(drawn.matrix, places, { method: config.radiusMethod });
+    return { ...drawn, measured: () => found };
+  }
   const sparse = config.topology.type === "erdosRenyi" && engine.drawSparse;
   const matrix = sparse && (await unlessTooLarge(() => sparse.call(engine, unscaledDraws(config, seedKeys(config.seed)))));
   const drawn = matrix ? fromMatrix(matrix, undefined, config) : drawWeights(config);
@@ -301,6 +308,18 @@ function inSteps(weights: Matrix, { weightPrecision, precision }: ReservoirConfi
   const beyond = firstNonFinite(weights.data);
   if (beyond >= 0) throw new ConfigError("weights", weights.data[beyond], `values whose steps ${precision} can hold; scale W`);
   return weights;
+}
+
+/** W_in and b before they are scaled, in binary64. */
+export function drawInputs(config: ReservoirConfig): { readonly inputDraws: Matrix<Float64Array>; readonly biasDraws: Float64Array } {
+  const keys = seedKeys(config.seed);
+  const { inputSize, inputConnectivity, inputDistribution, biasDensity, biasDistribution } = config;
+  const draws = (which: "inputWeights" | "bias", cols: number, density: number, distribution: WeightDistribution) =>
+    drawn({ ...config, precision: "float64" }, keys, which, cols, density, distribution, 1) as Matrix<Float64Array>;
+  return {
+    inputDraws: draws("inputWeights", inputSize, inputConnectivity, inputDistribution),
+    biasDraws: draws("bias", 1, biasDensity, biasDistribution).data,
+  };
 }
 
 function drawn(

@@ -64,19 +64,20 @@ const works: Record<string, (context: Context) => Promise<unknown>> = {
     }
   },
   "a sweep": async (context) => {
-    const { inputWeights, bias, leakRate, weights } = plain;
+    const { inputWeights, bias, weights } = plain;
     const draws = {
       ...(weights as typeof weights & { values: Float32Array }),
       values: Float64Array.from((weights as { values: Float32Array }).values),
     };
-    const member = { base: 0, factor: 1, inputWeights, bias, leakRate, noiseLevel: 0, lambda: 1e-3 };
+    const base = {
+      model: plain,
+      draws: draws as never,
+      inputDraws: new Matrix(inputWeights.rows, inputWeights.cols, Float64Array.from(inputWeights.data)),
+      biasDraws: Float64Array.from(bias),
+    };
+    const member = { base: 0, factor: 1, inputScaling: 1, bias: 1, leakRate: 0.3, noiseLevel: 0, lambda: 1e-3 };
     const rows = { inputs, targets, washout: 1, trainRows: 4, features: plainFeatures, constant: true };
-    return sweepTogether(
-      context,
-      "sim",
-      { ...rows, bases: [{ model: plain, draws: draws as never }], members: [member, member] },
-      9 * 4 * 2 * 2,
-    );
+    return sweepTogether(context, "sim", { ...rows, bases: [base], members: [member, member] }, 9 * 4 * 2 * 2);
   },
 };
 

@@ -231,7 +231,8 @@ describe("a profile of a sweep", () => {
   it("tells weights, loop, sums, solving and scoring on the device apart", async () => {
     const { profile } = await sweepReadouts({ ...options, engine: "sim", profile: true });
     const phases = ["batch", "download", "scale", "score", "solve", "train", "upload"].map((phase) => `simulated ${phase}`);
-    expect(namesOf(profile!)).toEqual(phases);
+    expect(namesOf(profile!)).toEqual(["host draw", "host radius", ...phases]);
+    expect(phaseOf(profile!, "radius")!.pieces).toBe(2);
     expect(profile).toMatchObject({ engine: "sim", calls: 1, plan: { details: { plan: "sweep", reservoirs: 4, seeds: 2, waves: 1 } } });
     // Four reservoirs: 10 rows before training, 38 that train, 12 that are predicted.
     expect(phaseOf(profile!, "batch")!.steps).toBe(4 * 60);
@@ -240,12 +241,12 @@ describe("a profile of a sweep", () => {
     expect(phaseOf(profile!, "solve")!.pieces).toBe(1);
     // Of each a sum of squares, and whether its factorisation and its states are good: 8, 4 and 8 bytes.
     expect(phaseOf(profile!, "download")!.bytes).toBe(4 * (8 + 4 + 8));
-    expect(profile!.device!.kernels).toMatchObject({ ensemble_scale_f32: 1, training_solve: 1 });
+    expect(profile!.device!.kernels).toMatchObject({ ensemble_scale_f32: 5, training_solve: 1 });
   });
 
   it("has the host's phases on an engine that does one after the other, and is not there unless it was asked for", async () => {
     const { profile } = await sweepReadouts({ ...options, engine: "cpu", profile: true });
-    expect(namesOf(profile!)).toEqual(["host keep", "host run", "host score", "host solve", "host train"]);
+    expect(namesOf(profile!)).toEqual(["host draw", "host keep", "host radius", "host run", "host score", "host solve", "host train"]);
     expect(phaseOf(profile!, "solve")!.pieces).toBe(4);
     expect(phaseOf(profile!, "run")!.steps).toBe(4 * 60);
     expect((await sweepReadouts({ ...options, engine: "sim" })).profile).toBeUndefined();

@@ -1,9 +1,13 @@
 // Sweeps on the host: the scores are those of readouts trained and applied by hand, and "auto" works without a GPU.
 import "../../src/index.js";
-import { describe, expect, it } from "vitest";
+import type { Worker } from "node:worker_threads";
+import { afterAll, describe, expect, it } from "vitest";
+import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { sweepReadouts } from "../../src/model/index.js";
 import { ridge } from "../../src/readout/index.js";
-import { ReservoirComputer } from "../../src/reservoir/index.js";
+import { spareThreads } from "../../src/numerics/spectrum/dense-threads.js";
+import { Matrix } from "../../src/numerics/index.js";
+import { ReservoirComputer, registerEngine, type SweepWork, WorkInterruptedError } from "../../src/reservoir/index.js";
 import { randomMatrix } from "../engine/contract.js";
 
 const data = { inputs: randomMatrix(60, 1, "float64", 1), targets: randomMatrix(60, 1, "float64", 2), washout: 10, validation: 20 };
@@ -51,5 +55,80 @@ describe("sweepReadouts", () => {
     await expect(sweepReadouts({ reservoir: { size: 5 }, settings: [{}], ...data, engine: "cpu", ...wrong } as never)).rejects.toThrow(
       message,
     );
+  });
+});
+
+describe("a sweep whose radii are worth threads", () => {
+  const workers: Worker[] = [];
+  const note = (worker: Worker) => void workers.push(worker);
+  process.on("worker", note);
+  afterAll(() => void process.off("worker", note));
+  const seeds = Array.from({ length: 13 }, (_, s) => s);
+  const many = { reservoir: { size: 290 }, seeds, settings: [{ lambda: 0.1 }], ...data, engine: "cpu" };
+  const alone = async (seed: number) => (await sweepReadouts({ ...many, seeds: [seed] })).scores.at(0, 0);
+
+  it("starts none for a small one", async () => {
+    await sweepReadouts({ ...many, reservoir: { size: 20 } });
+    expect(workers).toHaveLength(0);
+  });
+
+  it("has the scores of one by one, ends its threads, and does without one that ends before", async () => {
+    const expected = [await alone(0), await alone(7), await alone(12)];
+    for (const lost of [false, true]) {
+      if (lost) process.once("worker", (worker: Worker) => void worker.terminate());
+      const { scores } = await sweepReadouts(many);
+      expect([scores.at(0, 0), scores.at(7, 0), scores.at(12, 0)]).toEqual(expected);
+      expect(workers.splice(0).map(({ threadId }) => threadId)).toEqual(Array.from({ length: spareThreads() }, () => -1));
+    }
+  });
+
+  it("stops while it draws, and leaves no thread", async () => {
+    const controller = new AbortController();
+    const swept = sweepReadouts({ ...many, reservoir: { size: 1500, radiusMethod: "dense" }, signal: controller.signal });
+    setTimeout(() => controller.abort("enough"), 100);
+    await expect(swept).rejects.toThrow(WorkInterruptedError);
+    expect(workers.splice(0).map(({ threadId }) => threadId)).toEqual(Array.from({ length: spareThreads() }, () => -1));
+  });
+});
+
+describe("a sweep in parts", () => {
+  it("gives the engine some seeds after the others, and puts scores, progress and the best together", async () => {
+    const works: SweepWork[] = [];
+    const host = cpuEngine;
+    const engine = {
+      ...host,
+      name: "in parts",
+      async sweep(work: SweepWork) {
+        works.push(work);
+        work.onProgress?.(work.members.length * 60, work.members.length * 60);
+        const squares = work.members.map(({ base, bias }) => bias + work.bases[base]!.model.noiseKey[0] / 2 ** 32);
+        return { squares: new Matrix(squares.length, 1, Float64Array.from(squares)), plan: host.plan(work.bases[0]!.model) };
+      },
+    };
+    registerEngine(engine.name, async () => engine, { automatic: false });
+    const biases = Array.from({ length: 4100 }, (_, i) => ({ bias: (i % 4099) / 100 }));
+    const seeds = [1, 2, 3, 4, 5];
+    const reports: number[] = [];
+    const options = { reservoir: { size: 2 }, seeds, settings: biases, ...data, engine: engine.name, profile: true };
+    const { scores, best, profile } = await sweepReadouts({ ...options, onProgress: (done) => reports.push(done) });
+    expect(works.map(({ members, bases }) => [members.length, bases.length])).toEqual([
+      [8200, 2],
+      [8200, 2],
+      [4100, 1],
+    ]);
+    const drawn = works.flatMap(({ bases }) => bases.map(({ model }) => model.noiseKey[0] / 2 ** 32));
+    const target = Array.from(data.targets.subarray(40).data);
+    const mean = target.reduce((sum, y) => sum + y, 0) / 20;
+    const variance = target.reduce((sum, y) => sum + (y - mean) ** 2, 0);
+    for (const [s, i] of [
+      [0, 0],
+      [3, 4098],
+      [4, 17],
+    ] as const)
+      expect(scores.at(s, i) * variance).toBeCloseTo(drawn[s]! + i / 100, 9);
+    expect(best).toMatchObject({ seed: seeds[drawn.indexOf(Math.min(...drawn))], setting: biases[0], score: Math.min(...scores.data) });
+    expect(reports).toEqual(reports.toSorted((a, b) => a - b));
+    expect(reports.at(-1)).toBe(5 * 4100 * 60);
+    expect(profile!.plan.details).toMatchObject({ reservoirs: 20500, parts: 3 });
   });
 });

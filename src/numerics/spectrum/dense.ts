@@ -1,8 +1,7 @@
-// All eigenvalues of one irreducible block by dense methods: balance, reduce to Hessenberg form, double-shift QR, in WebAssembly.
+// All eigenvalues of one irreducible block by dense methods, in WebAssembly.
 import { wasmInstance, wasmReserved } from "../wasm/index.js";
 import type { Component } from "./components.js";
 import { paddedLength } from "./padding.js";
-import { exponentOf, timesPowerOfTwo } from "./power-of-two.js";
 
 /** Eigenvalues re[i] + i im[i], as two lists of equal length. */
 export interface Eigenvalues {
@@ -10,28 +9,43 @@ export interface Eigenvalues {
   readonly im: Float64Array;
 }
 
+/** A block as the kernel takes it: `size` rows that are `ld` numbers apart. */
+export interface DenseBlock {
+  readonly size: number;
+  readonly ld: number;
+  readonly values: Float64Array<ArrayBuffer>;
+}
+
+/** Writes a block out. */
+export function denseBlock(component: Component): DenseBlock {
+  const { size } = component;
+  const ld = paddedLength(size);
+  return { size, ld, values: writeBlock(component, ld, new Float64Array(ld * size)) };
+}
+
 /** The eigenvalues of a block, in the order in which the QR algorithm leaves them; conjugate pairs are exact. */
 export function denseEigenvalues(component: Component): Eigenvalues {
   const n = component.size;
   const ld = paddedLength(n);
-  const { exports, memory } = wasmInstance(8 * ld * (n + 5));
-  const matrix = wasmReserved;
-  const work = matrix + 8 * ld * n;
-  const data = new Float64Array(memory.buffer, matrix, ld * n);
-  component.forEach((row, column, value) => {
-    data[row * ld + column] = value;
-  });
-  // A power of two brings the largest element to [1, 2): no product of the QR algorithm overflows then, and nothing is rounded.
-  const largest = exports.balanceMatrix(n, matrix, ld);
-  const exponent = largest === 0 ? 0 : exponentOf(largest);
-  if (exponent !== 0) for (let p = 0; p < data.length; p++) data[p] = timesPowerOfTwo(data[p]!, -exponent);
-  exports.reduceToHessenberg(n, matrix, ld, 0, work);
-  const missing = exports.francisQr(n, matrix, ld, 0, work, work + 8 * ld);
+  const { exports, memory } = wasmInstance(8 * ld * (n + 3));
+  const work = wasmReserved + 8 * ld * n;
+  writeBlock(component, ld, new Float64Array(memory.buffer, wasmReserved, ld * n));
+  const missing = exports.denseEigenvalues(n, wasmReserved, ld, work);
+  const part = (at: number) => new Float64Array(memory.buffer, at, n).slice();
+  return foundAll(n, { missing, re: part(work), im: part(work + 8 * ld) });
+}
+
+/** @throws Error if some of the n eigenvalues are missing */
+export function foundAll(n: number, { missing, re, im }: Eigenvalues & { readonly missing: number }): Eigenvalues {
   if (missing !== 0) throw new Error(`the QR algorithm did not find ${missing} of the ${n} eigenvalues of an irreducible block`);
-  return {
-    re: new Float64Array(memory.buffer, work, n).map((x) => timesPowerOfTwo(x, exponent)),
-    im: new Float64Array(memory.buffer, work + 8 * ld, n).map((x) => timesPowerOfTwo(x, exponent)),
-  };
+  return { re, im };
+}
+
+function writeBlock<Values extends Float64Array>(component: Component, ld: number, values: Values): Values {
+  component.forEach((row, column, value) => {
+    values[row * ld + column] = value;
+  });
+  return values;
 }
 
 /** sqrt(re^2 + im^2), free of overflow; exact where one of the two is 0. */

@@ -6,7 +6,7 @@ import { balanced } from "./balance.js";
 import { checkSquare } from "./check-square.js";
 import { circularLaw } from "./circular-law.js";
 import { type Component, stronglyConnectedComponents, wholeMatrix } from "./components.js";
-import { denseEigenvalues, modulus } from "./dense.js";
+import { denseEigenvalues, type Eigenvalues, modulus } from "./dense.js";
 import { geometricMean } from "./geometric-mean.js";
 import { iterate } from "./krylov.js";
 import { type KrylovResult, type KrylovTask, krylovAttempts } from "./krylov-attempts.js";
@@ -121,36 +121,51 @@ export function spectralRadius(matrix: Matrix | SparseMatrix, options: SpectralR
   const unknown = Object.keys(options).find((name) => name !== "method");
   if (unknown !== undefined) throw new TypeError(`spectralRadius has no option ${JSON.stringify(unknown)}; it takes method`);
   const task = powerTaskOf(matrix, options);
-  if (task) {
-    const products = hostPowerIterations(task);
-    const iterations = powerIterations(task.exponent);
-    let state = iterations.next();
-    while (!state.done) state = iterations.next(products(state.value));
-    return powerRadius(task.component.size, state.value);
-  }
+  if (task) return powerRadius(task.component.size, hostPower(task));
   const steps = radiusSteps(matrix, options);
   let step = steps.next();
-  while (!step.done) step = steps.next(iterate(step.value.component, step.value.count, step.value));
+  while (!step.done) step = steps.next("dense" in step.value ? denseEigenvalues(step.value.dense) : hostIterate(step.value));
   return step.value;
 }
 
+/** What computes the large parts of a spectral radius; the calling thread, if it is left out. */
+export interface RadiusPlaces {
+  /** An attempt of the Krylov-Schur iteration. */
+  readonly iterate?: (task: BlockTask) => Promise<KrylovResult>;
+  readonly power?: (task: PowerTask) => Promise<number | PowerFailure>;
+  /** All eigenvalues of a block by the dense method. */
+  readonly dense?: (component: Component) => Promise<Eigenvalues>;
+}
+
 /**
- * As `spectralRadius`, with the attempts of the Krylov-Schur iteration made by `iterateOn`, and
- * power iteration by `powerOn`. The result has the same bits where these keep to the order of
- * docs/numerics.md, rule 7.
+ * As `spectralRadius`, with its large parts computed elsewhere. The result has the same bits if
+ * these places keep to the order of docs/numerics.md, rule 7.
  */
 export async function spectralRadiusBy(
   matrix: Matrix | SparseMatrix,
-  iterateOn: (task: BlockTask) => Promise<KrylovResult>,
-  powerOn: (task: PowerTask) => Promise<number | PowerFailure>,
+  { iterate: iterateOn, power, dense }: RadiusPlaces,
   options: SpectralRadiusOptions = {},
 ): Promise<SpectralRadius> {
   const task = powerTaskOf(matrix, options);
-  if (task) return powerRadius(task.component.size, await powerOn(task));
+  if (task) return powerRadius(task.component.size, power ? await power(task) : hostPower(task));
   const steps = radiusSteps(matrix, options);
   let step = steps.next();
-  while (!step.done) step = steps.next(await iterateOn(step.value));
+  while (!step.done) {
+    const asked = step.value;
+    if ("dense" in asked) step = steps.next(dense ? await dense(asked.dense) : denseEigenvalues(asked.dense));
+    else step = steps.next(iterateOn ? await iterateOn(asked) : hostIterate(asked));
+  }
   return step.value;
+}
+
+const hostIterate = (task: BlockTask): KrylovResult => iterate(task.component, task.count, task);
+
+function hostPower(task: PowerTask): number | PowerFailure {
+  const products = hostPowerIterations(task);
+  const iterations = powerIterations(task.exponent);
+  let state = iterations.next();
+  while (!state.done) state = iterations.next(products(state.value));
+  return state.value;
 }
 
 /** What power iteration takes, if that is the method. */
@@ -172,7 +187,8 @@ export interface BlockTask extends KrylovTask {
   readonly count: number;
 }
 
-type RadiusSteps = Generator<BlockTask, SpectralRadius, KrylovResult>;
+/** What is asked for on the way: an iteration, or all eigenvalues. The answer is the one or the other. */
+type RadiusSteps = Generator<BlockTask | { readonly dense: Component }, SpectralRadius, KrylovResult | Eigenvalues>;
 
 function* radiusSteps(matrix: Matrix | SparseMatrix, options: SpectralRadiusOptions): RadiusSteps {
   const method = options.method ?? "auto";
@@ -203,14 +219,14 @@ function* componentRadius(original: Component, method: "auto" | "dense" | "krylo
   const symmetric = symmetrizeTree(original, asGiven);
   if (method === "auto" && asGiven.count > circularLawLimit) return { radius: circularLaw(symmetric), method: "circularLaw" };
   const component = balanced(symmetric);
-  if (method === "dense" || (method === "auto" && component.size <= denseLimit)) return denseRadius(component);
+  if (method === "dense" || (method === "auto" && component.size <= denseLimit)) return yield* denseRadius(component);
   const summary = summarize(component);
   const scale = orthogonalScale(component, summary);
   if (scale !== undefined) return { radius: scale, method: "structure" };
   const { radius, restarts, ...found } = yield* blockAttempts(component, summary);
   const residual = Math.max(found.residual, roundingOfProduct(component, summary) / radius);
   if (found.converged && residual <= leadingTolerance) return { radius, method: "krylov" };
-  if (method === "auto" && component.size <= denseFallbackLimit) return denseRadius(component);
+  if (method === "auto" && component.size <= denseFallbackLimit) return yield* denseRadius(component);
   throw new SpectralRadiusError(component.size, residual, restarts);
 }
 
@@ -224,15 +240,18 @@ function roundingOfProduct(component: Component, { exponent }: BlockSummary): nu
   return timesPowerOfTwo(Math.sqrt(squares), exponent - 52);
 }
 
-function* blockAttempts(component: Component, { count, exponent }: BlockSummary): Generator<BlockTask, KrylovResult, KrylovResult> {
+function* blockAttempts(
+  component: Component,
+  { count, exponent }: BlockSummary,
+): Generator<BlockTask, KrylovResult, KrylovResult | Eigenvalues> {
   const tasks = krylovAttempts(component.size, count, exponent);
   let task = tasks.next();
-  while (!task.done) task = tasks.next(yield { ...task.value, component, count });
+  while (!task.done) task = tasks.next((yield { ...task.value, component, count }) as KrylovResult);
   return task.value;
 }
 
-function denseRadius(component: Component): SpectralRadius {
-  const { re, im } = denseEigenvalues(component);
+function* denseRadius(component: Component): RadiusSteps {
+  const { re, im } = (yield { dense: component }) as Eigenvalues;
   let radius = 0;
   for (let i = 0; i < re.length; i++) radius = Math.max(radius, modulus(re[i]!, im[i]!));
   return { radius, method: "dense" };

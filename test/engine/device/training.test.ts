@@ -112,7 +112,10 @@ describe("a sweep", () => {
     ],
     [
       "binary64",
-      { size: 18, precision: "float64" as const, activation: "sigmoid" as const },
+      {
+        ...{ size: 18, precision: "float64" as const, activation: "sigmoid" as const },
+        leakRate: Array.from({ length: 18 }, (_, r) => (r + 1) / 20),
+      },
       { intercept: false, transform: "squares" as const },
     ],
   ])("has the reference's scores and readout, %s", async (_name, reservoir, features) => {
@@ -143,10 +146,12 @@ describe("a sweep", () => {
 
   it("has the same errors in waves and chunks as in one piece", async () => {
     const of = [1, 2].map((seed) => model({ size: 24, inputSize: 1, seed, storage: "dense" }));
-    const bases = of.map((each) => ({ model: each, draws: new Matrix(24, 24, Float64Array.from((each.weights as Matrix).data)) }));
+    const bases = of.map((each) => ({
+      ...{ model: each, draws: new Matrix(24, 24, Float64Array.from((each.weights as Matrix).data)) },
+      ...{ inputDraws: new Matrix(24, 1, Float64Array.from(each.inputWeights.data)), biasDraws: Float64Array.from(each.bias) },
+    }));
     const members = [0, 1, 1, 0, 1].map((base, m) => ({
-      ...{ base, factor: 1 - m / 10, lambda: 1e-3, inputWeights: of[base]!.inputWeights, bias: of[base]!.bias },
-      ...{ leakRate: of[base]!.leakRate, noiseLevel: 0.01 },
+      ...{ base, factor: 1 - m / 10, lambda: 1e-3, inputScaling: 1 - m / 20, bias: m / 4, leakRate: 0.3, noiseLevel: 0.01 },
     }));
     const work: SweepWork = {
       ...{ bases, members, inputs: randomMatrix(30, 1, "float32", 1), targets: randomMatrix(30, 1, "float64", 2) as Matrix<Float64Array> },

@@ -1,7 +1,7 @@
 // A sweep on a device: of each member the weights are scaled, the states made, the Gram matrix summed, the readout solved and its errors added, and
 // only those errors come to the host.
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
-import { type FloatArray, isSparse, Matrix, type SparseMatrix, toDense } from "../../../numerics/index.js";
+import { allocate, isSparse, Matrix, type SparseMatrix, toDense } from "../../../numerics/index.js";
 import { type EnginePlan, formatBytes, type SweepErrors, type SweepMember, type SweepWork } from "../../../reservoir/engine.js";
 import { isQuantized } from "../../../reservoir/weight-rounding.js";
 import { WorkPacer } from "../../../reservoir/work.js";
@@ -13,9 +13,11 @@ import { DeviceClock } from "../profile.js";
 import { elementBytes } from "../shape.js";
 import type { RealSlice } from "../time-loop.js";
 import { DeviceGrams, type MemberRows, rowArguments, rowFeatures, rowParameters, type RowShape } from "../training/gram.js";
+import { Distinct } from "./distinct.js";
 import { chooseEnsembleKernel, type EnsembleKernel, fastDetail } from "./kernel-choice.js";
 import { ensembleKernel, tableColumns } from "./members.js";
 import { type SlicedPattern, slicePattern, sliceValues } from "./slices.js";
+import { type DeviceDraws, type ScaledRow, Scaling } from "./scaling.js";
 import { Uploads } from "./uploads.js";
 
 /** Threads of a block that solves, and of one that scores (kernels/training.cu). */
@@ -63,6 +65,19 @@ function layOut(draws: Matrix | SparseMatrix, sparse: boolean): Laid {
   return { values: sliceValues(pattern, draws.values, new Float64Array(pattern.entries)), pattern };
 }
 
+/** What the bases drew, on the device for as long as the sweep runs. */
+interface SharedDraws {
+  readonly weights: DeviceDraws;
+  /** Row base * I + i: column i of W_in. */
+  readonly inputWeights: DeviceDraws;
+  /** A row for each base, and one of zeros. */
+  readonly bias: DeviceDraws;
+  /** A row of ones, and one for each list of leak rates. */
+  readonly leakRates: DeviceDraws;
+  readonly leakLists: Distinct<readonly number[]>;
+  readonly initialStates: DeviceDraws;
+}
+
 /** Members on the device, ready to run. */
 interface Prepared {
   /** T x I. */
@@ -83,7 +98,7 @@ class Sweep {
   readonly #entries: number;
   readonly #rowShape: RowShape;
   readonly #run: AnyKernel;
-  readonly #scale: AnyKernel;
+  readonly #scaling: Scaling;
   readonly #solve: AnyKernel;
   readonly #score: AnyKernel;
 
@@ -109,8 +124,7 @@ class Sweep {
     this.#rowShape = { precision, size, inputSize, outputs, features: work.features, constant: work.constant };
     const real = realType(precision);
     this.#run = ensembleKernel(context, shape, precision);
-    const scaling = ["const f64*", "const i32*", "const f64*", "i32", "i32", "real*"] as const;
-    this.#scale = realKernel(context, "reservoir_ensemble_general", `ensemble_scale_${real}`, precision, scaling);
+    this.#scaling = new Scaling(context, precision);
     const solving = ["const f64*", "const f64*", "const f64*", "i64", "i32", "i32", "i32", "f64*", "f64*", "i32*"] as const;
     this.#solve = realKernel(context, "training", "training_solve", precision, solving);
     this.#score = realKernel(context, "training", `training_score_${real}`, precision, [
@@ -134,7 +148,7 @@ class Sweep {
     clock?.watch(stream);
     try {
       clock?.on(stream, "upload");
-      const draws = shared.matrix(this.#laid, this.#entries, "draws of W", ({ values }) => values) as DeviceBuffer<"f64">;
+      const draws = this.#upload(shared);
       const given = shared.matrix([targets], targets.data.length, "targets", ({ data }) => data) as DeviceBuffer<"f64">;
       for (let first = 0; first < members.length; first += size) {
         const wave = members.slice(first, first + size);
@@ -197,7 +211,7 @@ class Sweep {
   async #wave(
     stream: Stream,
     members: readonly SweepMember[],
-    draws: DeviceBuffer<"f64">,
+    draws: SharedDraws,
     targets: DeviceBuffer<"f64">,
     budget: number,
     pause: () => Promise<void>,
@@ -261,49 +275,78 @@ class Sweep {
     }
   }
 
-  /** Weights, parameters and states of members, and the arguments of their kernel. */
-  #prepare(stream: Stream, memory: Uploads, members: readonly SweepMember[], draws: DeviceBuffer<"f64">): Prepared {
-    const { bases, inputs } = this.#work;
-    const { size, inputSize, precision, config } = bases[0]!.model;
-    const count = members.length;
-    const one = (value: number) => (precision === "float32" ? Float32Array : Float64Array).of(value);
-    const matrix = (columns: number, label: string, values: (member: SweepMember) => FloatArray) =>
-      memory.gathered(members, columns, label, values);
-    const clock = this.#clock;
-    clock?.on(stream, "upload");
-    const weights = memory.real(count * this.#entries, "W");
-    const of = memory.table("i32", [Int32Array.from(members, ({ base }) => base)], count, "bases");
-    const factors = memory.take("f64", count, "factors");
-    stream.upload(
-      factors,
-      Float64Array.from(members, ({ factor }) => factor),
-    );
-    clock?.on(stream, "scale", { bytes: 0 });
-    const scaling = { grid: [Math.ceil(this.#entries / 1024), count] as const, block: 256 };
-    stream.launch(
-      this.#scale,
-      scaling,
-      ...([draws, of, factors, this.#entries, config.weightPrecision === "bfloat16" ? 1 : 0, weights] as never[]),
-    );
-    clock?.on(stream, "upload");
-    const transposed = (m: Matrix): FloatArray => {
-      const out = m.data.slice() as FloatArray;
-      for (let r = 0; r < m.rows; r++) for (let c = 0; c < m.cols; c++) out[c * m.rows + r] = m.data[r * m.cols + c]!;
-      return out;
+  /** Draws of all bases. */
+  #upload(memory: Uploads): SharedDraws {
+    const { bases, members } = this.#work;
+    const { size } = bases[0]!.model;
+    const rows = (label: string, columns: number, values: readonly Float64Array[]): DeviceDraws => ({
+      ...{ values: memory.gathered(values, columns, `draws of ${label}`, (row) => row) as DeviceBuffer<"f64">, columns, label },
+    });
+    const columnsOf = ({ rows: n, cols, data }: Matrix<Float64Array>) =>
+      Array.from({ length: cols }, (_, c) => Float64Array.from({ length: n }, (_, r) => data[r * cols + c]!));
+    const lists = new Distinct<readonly number[]>();
+    for (const { leakRate } of members) if (typeof leakRate !== "number") lists.index(leakRate);
+    return {
+      weights: {
+        values: memory.matrix(this.#laid, this.#entries, "draws of W", ({ values }) => values) as DeviceBuffer<"f64">,
+        ...{ columns: this.#entries, label: "W" },
+      },
+      inputWeights: rows(
+        "W_in",
+        size,
+        bases.flatMap(({ inputDraws }) => columnsOf(inputDraws)),
+      ),
+      bias: rows("b", size, [...bases.map(({ biasDraws }) => biasDraws), new Float64Array(size)]),
+      leakRates: rows("leak rates", size, [new Float64Array(size).fill(1), ...lists.items.map((list) => Float64Array.from(list))]),
+      leakLists: lists,
+      initialStates: rows(
+        "x",
+        size,
+        bases.map(({ model }) => Float64Array.from(model.initialState)),
+      ),
     };
-    const keys = members.flatMap(({ base }) => [...bases[base]!.model.noiseKey]);
+  }
+
+  /** Weights, parameters and states of members, and the arguments of their kernel. */
+  #prepare(stream: Stream, memory: Uploads, members: readonly SweepMember[], draws: SharedDraws): Prepared {
+    const { bases, inputs } = this.#work;
+    const { inputSize, precision, config } = bases[0]!.model;
+    const count = members.length;
+    const clock = this.#clock;
+    const scaled = (of: DeviceDraws, row: (member: SweepMember) => ScaledRow, bfloat16 = false) =>
+      this.#scaling.scale(stream, memory, of, members.map(row), bfloat16);
+    clock?.on(stream, "scale", { bytes: 0 });
+    const weights = scaled(draws.weights, ({ base, factor }) => ({ draws: base, factor }), config.weightPrecision === "bfloat16");
+    const inputRows = members.flatMap(({ base, inputScaling }) =>
+      Array.from({ length: inputSize }, (_, i) => ({
+        draws: base * inputSize + i,
+        factor: typeof inputScaling === "number" ? inputScaling : inputScaling[i]!,
+      })),
+    );
+    const inputWeights = this.#scaling.scale(stream, memory, draws.inputWeights, inputRows);
+    const noBias = { draws: bases.length, factor: 1 };
+    const bias = scaled(draws.bias, (member) => (member.bias === 0 ? noBias : { draws: member.base, factor: member.bias }));
+    const leakRates = scaled(draws.leakRates, ({ leakRate }) =>
+      typeof leakRate === "number" ? { draws: 0, factor: leakRate } : { draws: 1 + draws.leakLists.index(leakRate), factor: 1 },
+    );
+    const state = scaled(draws.initialStates, ({ base }) => ({ draws: base, factor: 1 }));
+    clock?.on(stream, "upload");
+    const of = memory.table("i32", [Int32Array.from(members, ({ base }) => base)], count, "bases");
+    const keys = new Uint32Array(2 * count);
+    for (const [m, { base }] of members.entries()) keys.set(bases[base]!.model.noiseKey, 2 * m);
+    const noise = allocate(precision, count);
+    for (const [m, { noiseLevel }] of members.entries()) noise[m] = noiseLevel;
     const series = memory.real(inputs.data.length, "inputs");
     memory.place(series, [inputs], [0], inputSize);
     const failures = memory.take("u64", count, "first non-finite states");
     stream.fill(failures.as("u32"), 0xffffffff);
-    const state = matrix(size, "x", ({ base }) => bases[base]!.model.initialState);
     const parameters = [
-      matrix(inputSize * size, "W_in", ({ inputWeights }) => transposed(inputWeights)),
+      inputWeights,
       null,
-      matrix(size, "b", ({ bias }) => bias),
-      matrix(size, "leak rates", ({ leakRate }) => leakRate),
-      matrix(1, "noise levels", ({ noiseLevel }) => one(noiseLevel)),
-      memory.table("u32", [Uint32Array.from(keys)], 2 * count, "noise keys"),
+      bias,
+      leakRates,
+      memory.gathered([noise], count, "noise levels", (levels) => levels),
+      memory.table("u32", [keys], 2 * count, "noise keys"),
       series,
       null,
       state,

@@ -49,7 +49,7 @@ export class Uploads {
   /** The same for many short rows, which are put together on the host. */
   gathered<Item>(items: readonly Item[], columns: number, label: string, values: (item: Item) => FloatArray): RealSlice {
     const buffer = this.real(items.length * columns, label);
-    if (columns === 0) return buffer;
+    if (items.length * columns === 0) return buffer;
     const all = allocate(this.#precision, items.length * columns);
     for (const [i, item] of items.entries()) all.set(values(item), i * columns);
     this.#fill(buffer, 0, all as HostArray);

@@ -36,24 +36,26 @@ export async function spectralRadiusOnDevice(
   const pacer = new WorkPacer(options, mostRestarts);
   return spectralRadiusBy(
     matrix,
-    async ({ component, count, attempt, exponent }) => {
-      const n = component.size;
-      checkMemory(context, n, count, operatorBytes(n, count), krylovBytes(n, count));
-      return onOperator(
-        context,
-        (stream) => blockOperator(context, stream, component, count, exponent),
-        (operator, stream) => iterateOnDevice(context, stream, operator, n, { attempt, exponent }, pacer),
-      );
-    },
-    async ({ component, count, exponent }) => {
-      const n = component.size;
-      if (count === 0) return 0;
-      checkMemory(context, n, count, operatorBytes(n, count), powerBytes(n));
-      return onOperator(
-        context,
-        (stream) => blockOperator(context, stream, component, count, exponent),
-        (operator, stream) => powerOnDevice(context, stream, operator, n, exponent, options),
-      );
+    {
+      iterate: async ({ component, count, attempt, exponent }) => {
+        const n = component.size;
+        checkMemory(context, n, count, operatorBytes(n, count), krylovBytes(n, count));
+        return onOperator(
+          context,
+          (stream) => blockOperator(context, stream, component, count, exponent),
+          (operator, stream) => iterateOnDevice(context, stream, operator, n, { attempt, exponent }, pacer),
+        );
+      },
+      power: async ({ component, count, exponent }) => {
+        const n = component.size;
+        if (count === 0) return 0;
+        checkMemory(context, n, count, operatorBytes(n, count), powerBytes(n));
+        return onOperator(
+          context,
+          (stream) => blockOperator(context, stream, component, count, exponent),
+          (operator, stream) => powerOnDevice(context, stream, operator, n, exponent, options),
+        );
+      },
     },
     options,
   );
