@@ -1,6 +1,6 @@
 // Checks what npm would publish: its contents, its manifest, its types as other tools resolve them, and that an older TypeScript can read them.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
@@ -8,7 +8,10 @@ const root = process.cwd();
 const manifest = JSON.parse(readFileSync("package.json", "utf8"));
 
 /** The most that the package may hold, in bytes. */
-const unpackedLimit = 14_000_000;
+const unpackedLimit = 9_000_000;
+
+/** The most that it may bring into a consumer's node_modules with every dependency and peer, in bytes. */
+const installedLimit = 40_000_000;
 
 function run(command, args, options = {}) {
   const { status, stdout } = spawnSync(command, args, { encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], ...options });
@@ -36,6 +39,26 @@ function checkBundles(paths) {
   console.log(`${inside.size} packages are inside, with their licences`);
 }
 
+/** Bytes of a folder's files. */
+function folderBytes(folder) {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
+}
+
+/** Bytes that packages and what they depend on take as npm installed them here; optional ones for other platforms are not there. */
+function installedBytes(names, seen = new Set()) {
+  let bytes = 0;
+  for (const name of names) {
+    const folder = join("node_modules", name);
+    if (seen.has(name) || !existsSync(folder)) continue;
+    seen.add(name);
+    const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    bytes += folderBytes(folder) + installedBytes(Object.keys({ ...dependencies, ...optionalDependencies }), seen);
+  }
+  return bytes;
+}
+
 const work = mkdtempSync(join(tmpdir(), "spillway-package-"));
 try {
   const [pack] = JSON.parse(run("npm", ["pack", "--json", "--pack-destination", work]));
@@ -56,7 +79,7 @@ try {
     "dist/spillway-threads.wasm",
     "dist/worker.mjs",
     "dist/hdf5-worker.mjs",
-    "dist/kernels/ptx/executor.ptx",
+    "dist/kernels/ptx/executor.ptx.gz",
     "dist/lab-page/index.html",
     "dist/THIRD-PARTY-NOTICES.txt",
     "docs/README.md",
@@ -66,9 +89,14 @@ try {
   ]) {
     if (!paths.includes(needed)) throw new Error(`the package lacks ${needed}`);
   }
+  const maps = paths.filter((path) => path.endsWith(".map"));
+  if (maps.length > 0) throw new Error(`the package holds source maps: ${maps.join(", ")}`);
   console.log(`${paths.length} files, ${(pack.size / 1024).toFixed(0)} KiB packed, ${(pack.unpackedSize / 1024).toFixed(0)} KiB unpacked`);
   if (pack.unpackedSize > unpackedLimit)
     throw new Error(`the package takes ${pack.unpackedSize} bytes unpacked; it may take ${unpackedLimit}`);
+  const installed = pack.unpackedSize + installedBytes(Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }));
+  console.log(`${(installed / 1e6).toFixed(1)} MB in a consumer's node_modules, with every dependency and peer`);
+  if (installed > installedLimit) throw new Error(`a consumer's node_modules takes ${installed} bytes; it may take ${installedLimit}`);
   run(process.execPath, ["node_modules/publint/src/cli.js", "--strict", "."]);
   console.log("publint: clean");
   run(process.execPath, ["node_modules/@arethetypeswrong/cli/dist/index.js", tarball, "--profile", "esm-only"]);

@@ -1,6 +1,7 @@
 // The kernels that come with the package: their PTX, sources and descriptions, found beside the code. It knows no kernel by name.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
 import { rejectUnknown } from "../core/known-fields.js";
 import { entryModule } from "./entry-module.js";
 import type { Nvrtc } from "./nvrtc.js";
@@ -26,7 +27,7 @@ export interface ShippedEntry {
 
 /** A shipped PTX file. */
 export interface ShippedImage {
-  /** Its name in the folder of shipped PTX. */
+  /** Its name in the folder of shipped PTX; the package holds it compressed, as `${file}.gz`. */
   readonly file: string;
   /** `.version`, "6.0". */
   readonly version: string;
@@ -83,6 +84,12 @@ function folder(): string {
 
 const read = (path: string): string => readFileSync(folder() + path, "utf8");
 
+/** PTX as it is committed and edited, or compressed as the package holds it. */
+function readPtx(file: string): string {
+  const path = `${folder()}ptx/${file}`;
+  return existsSync(path) ? readFileSync(path, "utf8") : gunzipSync(readFileSync(`${path}.gz`)).toString("utf8");
+}
+
 let manifests: ReadonlyMap<string, ShippedKernels> | undefined;
 
 function byName(): ReadonlyMap<string, ShippedKernels> {
@@ -138,7 +145,7 @@ function textOf(texts: Map<string, string>, file: string, entries: readonly stri
 export function shippedPtx(name: string, options: ShippedPtxOptions = {}): string {
   rejectUnknown(options, ["computeCapability", "entries"], "shippedPtx");
   const { file } = imageFor(name, options);
-  return textOf(shippedTexts, file, options.entries, () => read(`ptx/${file}`));
+  return textOf(shippedTexts, file, options.entries, () => readPtx(file));
 }
 
 /**

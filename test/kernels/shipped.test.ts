@@ -89,6 +89,21 @@ describe("shippedPtx", () => {
   });
 });
 
+describe("the built package", async () => {
+  const { shippedPtx: packaged }: { shippedPtx: typeof shippedPtx } = await import(
+    new URL("../../dist/gpu/index.js", import.meta.url).href
+  );
+
+  it.each(manifest)("has the PTX of $source, compressed", ({ name, images }) => {
+    for (const { file, target } of images) {
+      const computeCapability = [Math.floor(Number(/\d+/.exec(target)![0]) / 10), Number(/\d+/.exec(target)![0]) % 10] as const;
+      const there = readdirSync("dist/kernels/ptx").filter((each) => each.startsWith(file));
+      expect(there).toEqual([`${file}.gz`]);
+      expect(packaged(name, { computeCapability })).toBe(shippedPtx(name, { computeCapability }));
+    }
+  });
+});
+
 describe("shippedPtxVersion", () => {
   it("is the newest PTX that a device of a compute capability would load", () => {
     const [major, minor] = shippedPtxVersion([9, 0]);
