@@ -1,4 +1,4 @@
-// log and cos in binary64 by docs/numerics.md, rule 8, for the arguments that draws have: not the whole of the rule.
+// log, sin and cos in binary64 by docs/numerics.md, rule 8, for normal x > 0 and for |x| < 2^30: not the whole of the rule.
 #pragma once
 #include "portable.cuh"
 
@@ -42,10 +42,15 @@ static __device__ __forceinline__ double log(double x) {
   return add(y, o);
 }
 
-/** For 0 <= x < 2^30. */
-static __device__ __forceinline__ double cos(double x) {
+/** x - n pi / 2 as high + low, and n. */
+struct Reduced {
+  double high, low;
+  int n;
+};
+
+/** For |x| < 2^30. */
+static __device__ __forceinline__ Reduced reduced(double x) {
   const double n = sub(add(mul(x, 0x1.45f306dc9c883p-1), 6755399441055744.0), 6755399441055744.0);
-  const int quadrant = ((int)n & 3) + 1;
   double h = sub(sub(x, mul(n, 0x1.921fb4p+0)), mul(n, 0x1.4442dp-24)), l = 0.0;
   const double rest[3] = {0x1.846988p-48, 0x1.8cc514p-72, 0x1.80dc1cp-95};
 #pragma unroll
@@ -56,31 +61,57 @@ static __device__ __forceinline__ double cos(double x) {
   }
   l = sub(l, mul(n, 0x1.a252049c1114dp-120));
   const double sum = add(h, l);
-  l = add(sub(h, sum), l);
-  h = sum;
+  return {sum, add(sub(h, sum), l), (int)n};
+}
+
+/** sin(h + l), |h| at most about pi / 4. */
+static __device__ __forceinline__ double sineNear(double h, double l) {
   const double z = mul(h, h);
-  double v;
-  if (quadrant % 2 == 0) {
-    double t = -0x1.aaa58fc09dfbcp-41;
-    t = add(mul(t, z), 0x1.6120934f53911p-33);
-    t = add(mul(t, z), -0x1.ae645299455a3p-26);
-    t = add(mul(t, z), 0x1.71de3a533a43ap-19);
-    t = add(mul(t, z), -0x1.a01a01a018aefp-13);
-    t = add(mul(t, z), 0x1.111111111110bp-7);
-    t = add(mul(t, z), -0x1.5555555555555p-3);
-    v = add(h, add(mul(mul(z, h), t), mul(l, sub(1.0, mul(0.5, z)))));
-  } else {
-    double t = 0x1.aac6e804cb60ap-45;
-    t = add(mul(t, z), -0x1.93933b38aac88p-37);
-    t = add(mul(t, z), 0x1.1eed8ca68a05cp-29);
-    t = add(mul(t, z), -0x1.27e4fb7600514p-22);
-    t = add(mul(t, z), 0x1.a01a01a018e1ap-16);
-    t = add(mul(t, z), -0x1.6c16c16c16c10p-10);
-    t = add(mul(t, z), 0x1.5555555555555p-5);
-    const double g = mul(0.5, z), w = sub(1.0, g);
-    v = add(w, add(sub(sub(1.0, w), g), sub(mul(mul(z, z), t), mul(h, l))));
-  }
-  return quadrant % 4 >= 2 ? -v : v;
+  double t = -0x1.aaa58fc09dfbcp-41;
+  t = add(mul(t, z), 0x1.6120934f53911p-33);
+  t = add(mul(t, z), -0x1.ae645299455a3p-26);
+  t = add(mul(t, z), 0x1.71de3a533a43ap-19);
+  t = add(mul(t, z), -0x1.a01a01a018aefp-13);
+  t = add(mul(t, z), 0x1.111111111110bp-7);
+  t = add(mul(t, z), -0x1.5555555555555p-3);
+  return add(h, add(mul(mul(z, h), t), mul(l, sub(1.0, mul(0.5, z)))));
+}
+
+/** cos(h + l), likewise. */
+static __device__ __forceinline__ double cosineNear(double h, double l) {
+  const double z = mul(h, h);
+  double t = 0x1.aac6e804cb60ap-45;
+  t = add(mul(t, z), -0x1.93933b38aac88p-37);
+  t = add(mul(t, z), 0x1.1eed8ca68a05cp-29);
+  t = add(mul(t, z), -0x1.27e4fb7600514p-22);
+  t = add(mul(t, z), 0x1.a01a01a018e1ap-16);
+  t = add(mul(t, z), -0x1.6c16c16c16c10p-10);
+  t = add(mul(t, z), 0x1.5555555555555p-5);
+  const double g = mul(0.5, z), w = sub(1.0, g);
+  return add(w, add(sub(sub(1.0, w), g), sub(mul(mul(z, z), t), mul(h, l))));
+}
+
+static __device__ __forceinline__ double negatedIf(bool negative, double value) { return negative ? -value : value; }
+
+/** For |x| < 2^30. */
+static __device__ __forceinline__ double cos(double x) {
+  const Reduced at = reduced(x);
+  const int quadrant = (at.n & 3) + 1;
+  const double value = quadrant % 2 == 0 ? sineNear(at.high, at.low) : cosineNear(at.high, at.low);
+  return negatedIf(quadrant % 4 >= 2, value);
+}
+
+struct SineCosine {
+  double sine, cosine;
+};
+
+/** Both of x, |x| < 2^30. */
+static __device__ __forceinline__ SineCosine sincos(double x) {
+  const Reduced at = reduced(x);
+  const double sine = sineNear(at.high, at.low), cosine = cosineNear(at.high, at.low);
+  const bool odd = at.n & 1;
+  const double whole = negatedIf(at.n & 2, odd ? cosine : sine);
+  return {fabs(x) >= 7.450580596923828e-9 ? whole : x, negatedIf((at.n + 1) & 2, odd ? sine : cosine)};
 }
 
 }  // namespace elementary

@@ -188,27 +188,51 @@ const cosTail = [
 
 /** Sine of x radians in binary64, at most 0.8 ulp from the true value for every finite x. NaN for NaN and infinities. */
 export function portableSin(x: number): number {
-  if (!(Math.abs(x) >= 7.450580596923828e-9)) return x;
-  return sinOfQuadrant(reduce(x, scratch), scratch);
+  if (!(Math.abs(x) >= leastReduced)) return x;
+  const quadrant = reduce(x, scratch);
+  return signed(quadrant, (quadrant & 1) === 0 ? sineNear(scratch) : cosineNear(scratch));
 }
 
 /** Cosine of x radians in binary64, at most 0.8 ulp from the true value for every finite x. NaN for NaN and infinities. */
 export function portableCos(x: number): number {
-  return sinOfQuadrant(reduce(x, scratch) + 1, scratch);
+  const quadrant = reduce(x, scratch) + 1;
+  return signed(quadrant, (quadrant & 1) === 0 ? sineNear(scratch) : cosineNear(scratch));
 }
 
-/** sin(high + low + quadrant * pi / 2). */
-function sinOfQuadrant(quadrant: number, { high, low }: Pair): number {
+/** A sine and a cosine of the same angle. */
+export interface SineCosine {
+  sine: number;
+  cosine: number;
+}
+
+/** `portableSin` and `portableCos` of x at once, the same bits in little more than the time of one. @returns `out` */
+export function portableSinCos(x: number, out: SineCosine): SineCosine {
+  const quadrant = reduce(x, scratch);
+  const sine = sineNear(scratch);
+  const cosine = cosineNear(scratch);
+  const odd = (quadrant & 1) !== 0;
+  out.sine = Math.abs(x) >= leastReduced ? signed(quadrant, odd ? cosine : sine) : x;
+  out.cosine = signed(quadrant + 1, odd ? sine : cosine);
+  return out;
+}
+
+/** Below this, sin(x) rounds to x. */
+const leastReduced = 7.450580596923828e-9;
+
+const signed = (quadrant: number, value: number): number => ((quadrant & 2) === 0 ? value : -value);
+
+/** sin(high + low), |high| at most about pi / 4. */
+function sineNear({ high, low }: Pair): number {
   const z = high * high;
-  let result: number;
-  if ((quadrant & 1) === 0) {
-    result = high + (z * high * horner(sinTail, z) + low * (1 - 0.5 * z));
-  } else {
-    const half = 0.5 * z;
-    const w = 1 - half;
-    result = w + (1 - w - half + (z * z * horner(cosTail, z) - high * low));
-  }
-  return (quadrant & 2) === 0 ? result : -result;
+  return high + (z * high * horner(sinTail, z) + low * (1 - 0.5 * z));
+}
+
+/** cos(high + low), likewise. */
+function cosineNear({ high, low }: Pair): number {
+  const z = high * high;
+  const half = 0.5 * z;
+  const w = 1 - half;
+  return w + (1 - w - half + (z * z * horner(cosTail, z) - high * low));
 }
 
 const twoOverPi = 0.6366197723675814; // 0x1.45f306dc9c883p-1

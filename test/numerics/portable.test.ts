@@ -1,6 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { portableCos, portableExp, portableLog, portablePow, portableSin, portableTanh } from "../../src/numerics/portable.js";
+import {
+  portableCos,
+  portableExp,
+  portableLog,
+  portablePow,
+  portableSin,
+  portableSinCos,
+  portableTanh,
+  type SineCosine,
+} from "../../src/numerics/portable.js";
 import table from "./fixtures/portable-table.json" with { type: "json" };
 
 const bits = new DataView(new ArrayBuffer(8));
@@ -72,6 +81,13 @@ describe("the bits of docs/numerics.md, rule 8", () => {
   ] as const)("%s hashes to %s", (_name, expected, results) => {
     expect(hashOf(results)).toBe(expected);
   });
+});
+
+it("sine and cosine together are those of each function", () => {
+  const out: SineCosine = { sine: 0, cosine: 0 };
+  const arguments_ = [0, -0, 1e-9, -1e-9, 7.450580596923828e-9, 1e300, -(2 ** 31), NaN, Infinity];
+  for (let i = -5000; i < 5000; i++) arguments_.push(i * 0.0149, i * 1e5);
+  for (const x of arguments_) expect([portableSinCos(x, out).sine, out.cosine]).toEqual([portableSin(x), portableCos(x)]);
 });
 
 /** What each function gives for each argument, exactly. */

@@ -61,9 +61,7 @@ export class CircuitBreaker {
 
   /** Calls `work` and passes on what it returns or throws. @throws CircuitOpenError while the circuit is open. */
   call<Result>(work: () => Result): Result {
-    const state = this.state;
-    if (state === "open") throw new CircuitOpenError(this.#failures, this.#recoveryMs - (this.#now() - this.#openedAt), this.#lastError);
-    this.#state = state;
+    const state = this.#enter();
     let result: Result;
     try {
       result = work();
@@ -71,9 +69,34 @@ export class CircuitBreaker {
       this.#failed(error);
       throw error;
     }
-    this.#failures = 0;
-    if (state === "halfOpen" && ++this.#successes >= this.#successThreshold) this.#state = "closed";
+    this.#succeeded(state);
     return result;
+  }
+
+  /** The same for work that is waited for. @throws CircuitOpenError while the circuit is open. */
+  async callAsync<Result>(work: () => Promise<Result>): Promise<Result> {
+    const state = this.#enter();
+    let result: Result;
+    try {
+      result = await work();
+    } catch (error) {
+      this.#failed(error);
+      throw error;
+    }
+    this.#succeeded(state);
+    return result;
+  }
+
+  #enter(): CircuitState {
+    const state = this.state;
+    if (state === "open") throw new CircuitOpenError(this.#failures, this.#recoveryMs - (this.#now() - this.#openedAt), this.#lastError);
+    this.#state = state;
+    return state;
+  }
+
+  #succeeded(before: CircuitState): void {
+    this.#failures = 0;
+    if (before === "halfOpen" && ++this.#successes >= this.#successThreshold) this.#state = "closed";
   }
 
   #failed(error: unknown): void {

@@ -65,6 +65,9 @@ export interface DetectionResult {
   readonly latencyMs: number;
 }
 
+/** @internal What is measured of a pattern before thresholds are looked at. */
+export type Measured = Pick<DetectionResult, "scores" | "coherence">;
+
 /**
  * Scores patterns by the measures of the eight types and reports those that reach their thresholds. Types do not exclude one another. A
  * pattern's scores depend on nothing but the pattern: the first call is like any other. A pattern without spikes is a failure; after 10 in
@@ -122,7 +125,7 @@ export class PatternDetector {
 
   /**
    * Looks for the types in one pattern. `truth`, where it is known, are the types that the pattern is of: it goes into the statistics
-   * alone.
+   * alone. `DeviceDetector` of spillway/spikes/gpu looks for them on a device.
    * @throws SpikeError on a pattern without spikes, one that is too long, or a type that there is
    * not; CircuitOpenError while the circuit is open.
    */
@@ -130,16 +133,58 @@ export class PatternDetector {
     checkTruth(truth);
     const startMs = this.#now();
     try {
-      const found = this.#breaker.call(() => this.#look(pattern));
-      const result = { ...found, latencyMs: this.#now() - startMs };
-      this.#record.add(result.detections, result.latencyMs, truth);
-      if (this.#options.adaptive) this.#adapt(result.detections);
-      return result;
+      const measured = this.#breaker.call(() => this.#look(pattern));
+      return this.#report(measured, this.#now() - startMs, truth);
     } catch (error) {
-      if (error instanceof CircuitOpenError) this.#record.refused++;
-      else this.#record.failures++;
-      throw error;
+      throw this.#counted(error);
     }
+  }
+
+  /**
+   * @internal `detect` for patterns that are measured together elsewhere, as one call of the
+   * circuit breaker; each has an equal share of the time.
+   */
+  async detectBy(
+    measure: () => Promise<readonly Measured[]>,
+    truths: readonly (readonly PatternType[] | undefined)[] = [],
+  ): Promise<DetectionResult[]> {
+    truths.forEach(checkTruth);
+    const startMs = this.#now();
+    try {
+      const measured = await this.#breaker.callAsync(measure);
+      const latencyMs = (this.#now() - startMs) / measured.length;
+      return measured.map((one, b) => this.#report(one, latencyMs, truths[b]));
+    } catch (error) {
+      throw this.#counted(error);
+    }
+  }
+
+  /** @internal The bank behind `coherence`; undefined without one. */
+  bank(): KuramotoOscillators | undefined {
+    const { oscillators = {} } = this.#options;
+    return oscillators === false ? undefined : new KuramotoOscillators(oscillators);
+  }
+
+  /**
+   * @internal Whether a pattern is long enough to have a type. `name` is what it is called in
+   * errors. @throws SpikeError on one without spikes or too long
+   */
+  isLong({ spikeCount, durationMs }: Pick<SpikePattern, "spikeCount" | "durationMs">, name = "the pattern"): boolean {
+    if (spikeCount === 0)
+      throw new SpikeError(
+        name === "the pattern" ? "the number of spikes" : `the number of spikes of ${name}`,
+        0,
+        "at least one: a pattern without spikes has no type",
+      );
+    const { minimumDurationMs = 10, maximumDurationMs = longestMs } = this.#options;
+    if (durationMs > maximumDurationMs)
+      throw new SpikeError(
+        `the duration of ${name}`,
+        durationMs,
+        `up to ${maximumDurationMs} ms: cut windows out by slicePattern, or raise maximumDurationMs`,
+        `${durationMs} ms`,
+      );
+    return durationMs >= minimumDurationMs;
   }
 
   /** Forgets the statistics, and thresholds that have moved. The circuit stays as it is. */
@@ -149,29 +194,28 @@ export class PatternDetector {
     this.#factor = 1;
   }
 
-  #look(pattern: SpikePattern): Omit<DetectionResult, "latencyMs"> {
-    if (checkPattern(pattern).spikeCount === 0)
-      throw new SpikeError("the number of spikes", 0, "at least one: a pattern without spikes has no type");
-    const { maximumDurationMs = longestMs } = this.#options;
-    if (pattern.durationMs > maximumDurationMs)
-      throw new SpikeError(
-        "the duration of the pattern",
-        pattern.durationMs,
-        `up to ${maximumDurationMs} ms: cut windows out by slicePattern, or raise maximumDurationMs`,
-        `${pattern.durationMs} ms`,
-      );
-    const long = pattern.durationMs >= (this.#options.minimumDurationMs ?? 10);
-    const scores: Partial<Record<PatternType, PatternScore>> = {};
+  #look(pattern: SpikePattern): Measured {
+    const long = this.isLong(checkPattern(pattern));
+    const scores = this.types.map((type) => [type, long ? patternMeasures[type].score(pattern) : { score: 0 }]);
+    return { scores: Object.fromEntries(scores), coherence: this.bank()?.coherence(pattern) };
+  }
+
+  #report({ scores, coherence }: Measured, latencyMs: number, truth: readonly PatternType[] | undefined): DetectionResult {
     const detections: Detection[] = [];
     for (const type of this.types) {
-      const found = long ? patternMeasures[type].score(pattern) : { score: 0 };
-      scores[type] = found;
-      const { score, ...features } = found;
+      const { score, ...features } = scores[type]!;
       if (score >= this.threshold(type)) detections.push({ type, strength: score, ...features });
     }
     detections.sort((a, b) => b.strength - a.strength);
-    const { oscillators = {} } = this.#options;
-    return { detections, scores, coherence: oscillators === false ? undefined : new KuramotoOscillators(oscillators).coherence(pattern) };
+    this.#record.add(detections, latencyMs, truth);
+    if (this.#options.adaptive) this.#adapt(detections);
+    return { detections, scores, coherence, latencyMs };
+  }
+
+  #counted(error: unknown): unknown {
+    if (error instanceof CircuitOpenError) this.#record.refused++;
+    else this.#record.failures++;
+    return error;
   }
 
   #adapt(detections: readonly Detection[]): void {

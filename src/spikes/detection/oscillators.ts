@@ -1,5 +1,5 @@
 // A bank of Kuramoto oscillators, free or driven by spikes, and the order parameter that says how coherent it is.
-import { Matrix, portableCos, portableSin, type Seed } from "../../numerics/index.js";
+import { Matrix, portableSin, portableSinCos, type Seed, type SineCosine } from "../../numerics/index.js";
 import { checkFields } from "../../reservoir/validate.js";
 import { checkNotNegative, checkOneOf, checkPositive, checkWhole, SpikeError } from "../errors.js";
 import { binSpikes } from "../pattern/binning.js";
@@ -7,6 +7,7 @@ import type { SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";
 
 const twoPi = 6.283185307179586;
+const turned: SineCosine = { sine: 0, cosine: 0 };
 
 /** Size, coupling and frequencies of a bank of oscillators. */
 export interface OscillatorOptions {
@@ -85,9 +86,16 @@ export class KuramotoOscillators {
   step(input?: ArrayLike<number>): void {
     if (input && input.length !== this.count)
       throw new SpikeError("the number of inputs", input.length, `${this.count}, one an oscillator`);
-    // A pull of more than one time constant a step would leave the scheme neither accurate nor stable.
-    const parts = Math.max(1, Math.ceil((this.stepMs / 1000) * (this.coupling + (input ? this.drive : 0))));
+    const parts = this.parts(input !== undefined);
     for (let part = 0; part < parts; part++) this.#advance(this.stepMs / 1000 / parts, input);
+  }
+
+  /**
+   * Equal parts of a step that the scheme takes. A pull of more than one time constant a step would
+   * leave it neither accurate nor stable.
+   */
+  parts(driven: boolean): number {
+    return Math.max(1, Math.ceil((this.stepMs / 1000) * (this.coupling + (driven ? this.drive : 0))));
   }
 
   #advance(h: number, input: ArrayLike<number> | undefined): void {
@@ -149,10 +157,11 @@ export class KuramotoOscillators {
     let cosine = 0;
     let sine = 0;
     for (let i = 0; i < this.count; i++) {
-      sines[i] = portableSin(phases[i]!);
-      cosines[i] = portableCos(phases[i]!);
-      cosine += cosines[i]!;
-      sine += sines[i]!;
+      portableSinCos(phases[i]!, turned);
+      sines[i] = turned.sine;
+      cosines[i] = turned.cosine;
+      cosine += turned.cosine;
+      sine += turned.sine;
     }
     const scale = this.coupling / this.count;
     return sines.map((own, i) => {
@@ -168,8 +177,9 @@ export function orderOf(phases: ArrayLike<number>): OrderParameter {
   let cosine = 0;
   let sine = 0;
   for (let i = 0; i < phases.length; i++) {
-    cosine += portableCos(phases[i]!);
-    sine += portableSin(phases[i]!);
+    portableSinCos(phases[i]!, turned);
+    cosine += turned.cosine;
+    sine += turned.sine;
   }
   const r = Math.sqrt(cosine * cosine + sine * sine) / phases.length;
   return { r, cosine: cosine / phases.length / (r || 1), sine: sine / phases.length / (r || 1) };

@@ -42,11 +42,14 @@ export function planeWaves(pattern: SpikePattern): PlaneWave[] {
     }
     for (let m = 1; m <= frequencies; m++) {
       const angle = (twoPi * m * stepMs) / durationMs;
-      waves.push({ waveNumber: k, frequencyHz: (1000 * m) / durationMs, ...strengths(real, imaginary, angle, spikeCount) });
+      waves.push({ waveNumber: k, frequencyHz: waveFrequencyHz(m, durationMs), ...strengths(real, imaginary, angle, spikeCount) });
     }
   }
   return waves;
 }
+
+/** The frequency of m cycles in a pattern. */
+export const waveFrequencyHz = (m: number, durationMs: number): number => (1000 * m) / durationMs;
 
 /** |sum_s z_s e^(-i angle s)|^2 / n^2 for up and |sum_s conj(z_s) e^(-i angle s)|^2 / n^2 for down. */
 function strengths(real: Float64Array, imaginary: Float64Array, angle: number, count: number): { up: number; down: number } {

@@ -4,6 +4,7 @@
  * @module spillway/spikes/gpu
  */
 export { binSpikesOnDevice, type DeviceBinOptions } from "./binning.js";
+export { DeviceDetector } from "./detector.js";
 export { type DeviceSpikeColumns, DeviceSpikePattern, DeviceSpikePatterns } from "./device-pattern.js";
 export { type DeviceEncoderConfig, type DeviceSeries, encodeOnDevice } from "./encoders.js";
 export { binPatternsOnDevice } from "./patterns-binning.js";

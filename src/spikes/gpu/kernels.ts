@@ -30,27 +30,30 @@ const threads = 256;
 /** The launch of a kernel that goes over so many elements. */
 export const gridFor = (elements: number) => ({ grid: Math.max(1, Math.min(mostBlocks, Math.ceil(elements / threads))), block: threads });
 
-const encoders = new WeakMap<Context, Map<string, { readonly module: Module; readonly kernel: Kernel<readonly Parameter[]> }>>();
+/** A kernel whose arguments are checked when it is launched, not by TypeScript. */
+export type AnyKernel = Kernel<readonly Parameter[]>;
+
+const single = new WeakMap<Context, Map<string, { readonly module: Module; readonly kernel: AnyKernel }>>();
+
+/** One entry of a shipped file, loaded alone and once a context. */
+export function kernelOf(context: Context, file: string, name: string, parameters: readonly Parameter[]): AnyKernel {
+  const known = single.get(context) ?? new Map();
+  single.set(context, known);
+  const found = known.get(name);
+  if (found) return found.kernel;
+  const module = context.load(context.shippedPtx(file, { entries: [name] }), { label: name });
+  const kernel = module.kernel(name, parameters);
+  known.set(name, { module, kernel });
+  return kernel;
+}
 
 /**
  * The kernel of an encoder for series of a type; `options` are its parameters besides series and
  * spikes.
  */
-export function encoderKernel(
-  context: Context,
-  encoder: string,
-  dtype: "f32" | "f64",
-  options: readonly Parameter[],
-): Kernel<readonly Parameter[]> {
-  const known = encoders.get(context) ?? new Map();
-  encoders.set(context, known);
-  const name = `spike_encoders_${encoder}_${dtype}`;
-  const found = known.get(name);
-  if (found) return found.kernel;
-  const module = context.load(context.shippedPtx("spike_encoders", { entries: [name] }), { label: name });
-  const kernel = module.kernel(name, [`const ${dtype}*`, "const u64*", "u32", "u32", ...options, "u64*", "f64*", "u32*", "u64*"]);
-  known.set(name, { module, kernel });
-  return kernel;
+export function encoderKernel(context: Context, encoder: string, dtype: "f32" | "f64", options: readonly Parameter[]): AnyKernel {
+  const parameters = [`const ${dtype}*`, "const u64*", "u32", "u32", ...options, "u64*", "f64*", "u32*", "u64*"] as const;
+  return kernelOf(context, "spike_encoders", `spike_encoders_${encoder}_${dtype}`, parameters);
 }
 
 /** The modules are kept with their kernels, for as long as the context. */

@@ -4,7 +4,7 @@ import { DeviceSequences } from "../../reservoir/index.js";
 import { checkOneOf, checkWhole } from "../errors.js";
 import { binsOf } from "../pattern/binning.js";
 import type { SpikePattern } from "../pattern/pattern.js";
-import { checkReport, type DeviceBinOptions } from "./binning.js";
+import { checkReport, type DeviceBinOptions, type ReportWords } from "./binning.js";
 import { DeviceSpikePatterns } from "./device-pattern.js";
 import { Held } from "./held.js";
 import { gridFor, spikeKernels } from "./kernels.js";
@@ -73,15 +73,10 @@ export async function binPatternsOnDevice(
       stream.launch(kernels.countEach, { grid, block: 256 }, times, neurons, ...each, counts, report);
       stream.launch(kernels.counts, gridFor(total), counts, out, total, 1);
     }
-    const patternOf = (starts: readonly number[], index: number) => starts.findLastIndex((start) => start <= index);
     checkReport(context, spikes, await stream.download(report), {
-      durationOf: (spike) => durationsMs[patternOf(offsets, spike)]!,
-      spike(spike) {
-        const b = patternOf(offsets, spike);
-        return `${spike - offsets[b]!} of patterns[${b}]`;
-      },
+      ...patternWords(spikes),
       bin(cell) {
-        const b = patternOf(cells, cell);
+        const b = lastFrom(cells, cell);
         return `${Math.floor((cell - cells[b]!) / channels)} of patterns[${b}]`;
       },
     });
@@ -94,4 +89,18 @@ export async function binPatternsOnDevice(
     result.abandon();
     throw error;
   }
+}
+
+const lastFrom = (starts: readonly number[], index: number): number => starts.findLastIndex((start) => start <= index);
+
+/** What spikes of patterns one behind the other are called in errors. */
+export function patternWords({ offsets, durationsMs }: DeviceSpikePatterns): ReportWords {
+  return {
+    durationOf: (spike) => durationsMs[lastFrom(offsets, spike)]!,
+    spike(spike) {
+      const b = lastFrom(offsets, spike);
+      return `${spike - offsets[b]!} of patterns[${b}]`;
+    },
+    bin: String,
+  };
 }

@@ -1,5 +1,5 @@
 // Rhythmic: neurons keep time, together or each with a phase of its own.
-import { portableCos, portableLog, portableSin } from "../../../numerics/index.js";
+import { portableLog, portableSinCos } from "../../../numerics/index.js";
 import { spikeTrains } from "../../pattern/rates.js";
 import type { Spike } from "../../pattern/pattern.js";
 import { generatorStream, patternOf } from "../generators.js";
@@ -42,7 +42,7 @@ export const rhythmic: PatternMeasure = {
       if (sums[m]! > sums[best]!) best = m;
     }
     const score = Math.sqrt(aboveChance(sums[best]!, chance));
-    return score > 0 ? { score, frequencyHz: (1000 * (best + 4)) / (2 * durationMs) } : { score };
+    return score > 0 ? { score, frequencyHz: rhythmFrequencyHz(best, durationMs) } : { score };
   },
   /** A spike in every cycle of rateHz, each neuron with its own phase and a normal jitter of a tenth of the cycle. */
   generate(options) {
@@ -61,12 +61,13 @@ export const rhythmic: PatternMeasure = {
   },
 };
 
+/** The frequency of number m: from 2 cycles in a pattern on by half a cycle. */
+export const rhythmFrequencyHz = (m: number, durationMs: number): number => (1000 * (m + 4)) / (2 * durationMs);
+
 /** Adds e^(i 2 pi (m + 4) / 2 share) for m = 0, 1, ...: from 2 cycles on by half a cycle. */
 function addPhasors(share: number, real: Float64Array, imaginary: Float64Array): void {
-  let re = portableCos(twoPi * 2 * share);
-  let im = portableSin(twoPi * 2 * share);
-  const stepRe = portableCos((twoPi * share) / 2);
-  const stepIm = portableSin((twoPi * share) / 2);
+  const { sine: stepIm, cosine: stepRe } = portableSinCos((twoPi * share) / 2, { sine: 0, cosine: 0 });
+  let { sine: im, cosine: re } = portableSinCos(twoPi * 2 * share, { sine: 0, cosine: 0 });
   for (let m = 0; m < real.length; m++) {
     real[m] = real[m]! + re;
     imaginary[m] = imaginary[m]! + im;

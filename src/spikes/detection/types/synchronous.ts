@@ -29,14 +29,14 @@ export const synchronous: PatternMeasure = {
       squares[neuron] = squares[neuron]! + count * count;
     }
     let single = 0;
-    for (let n = 0; n < cols; n++) single += squares[n]! / rows - (counts[n]! / rows) ** 2;
+    for (let n = 0; n < cols; n++) single += squares[n]! / rows - (counts[n]! / rows) * (counts[n]! / rows);
     let sum = 0;
     let square = 0;
     for (const total of totals) {
       sum += total / cols;
-      square += (total / cols) ** 2;
+      square += (total / cols) * (total / cols);
     }
-    const whole = square / rows - (sum / rows) ** 2;
+    const whole = square / rows - (sum / rows) * (sum / rows);
     if (!(single > 0)) return { score: 0 };
     const chance = (1 + 4 * Math.sqrt(2 / rows)) / cols;
     return { score: Math.sqrt(aboveChance(whole / (single / cols), chance)) };

@@ -1,0 +1,129 @@
+// PatternDetector on a device: what types patterns are of, with the scores that it has on the host,
+// bit for bit.
+import type { Context, Stream } from "../../gpu/index.js";
+import { type DetectionResult, type Measured, PatternDetector } from "../detection/detector.js";
+import { type PatternScore, type PatternType, patternTypes } from "../detection/measure.js";
+import { rhythmFrequencyHz } from "../detection/types/rhythmic.js";
+import { waveFrequencyHz } from "../detection/waves.js";
+import { checkPatterns, type SpikePattern } from "../pattern/pattern.js";
+import { checkReport } from "./binning.js";
+import { DeviceSpikePattern, DeviceSpikePatterns } from "./device-pattern.js";
+import { Held } from "./held.js";
+import { none } from "./kernels.js";
+import { checkMeasurable, DeviceBank, enqueueMeasures } from "./measures.js";
+import { patternWords } from "./patterns-binning.js";
+
+/**
+ * Looks for the eight types in patterns on a device. Its results are those of the detector that it
+ * is given, to the last bit but for `latencyMs`, and go into that one's statistics, thresholds and
+ * circuit breaker. All patterns of a call are measured together, in memory that is given back at
+ * the end of the call; scores alone come to the host.
+ *
+ * @example
+ * using spikes = await encodeOnDevice(context, series, { encoder: "latency", frameMs: 50 });
+ * using detector = new DeviceDetector(context, new PatternDetector({ types: ["burst", "rhythmic"] }));
+ * const results = await detector.detectAll(spikes);
+ */
+export class DeviceDetector implements Disposable {
+  readonly detector: PatternDetector;
+  readonly #context: Context;
+  readonly #held = new Held();
+  #own: { readonly stream: Stream; readonly bank: DeviceBank | undefined } | undefined;
+
+  /** A detector on a device that is open; `dispose` gives back what it holds there. */
+  constructor(context: Context, detector: PatternDetector = new PatternDetector()) {
+    this.detector = detector;
+    this.#context = context;
+  }
+
+  /**
+   * Looks for the types in one pattern; one that is on the host is copied to the device first.
+   * @throws SpikeError as `PatternDetector.detect` does, and where a spike on the device lies
+   * outside the pattern; CircuitOpenError
+   */
+  async detect(pattern: SpikePattern | DeviceSpikePattern, truth?: readonly PatternType[]): Promise<DetectionResult> {
+    const patterns = pattern instanceof DeviceSpikePattern ? pattern.alone() : [pattern];
+    return (await this.detectAll(patterns, [truth]))[0]!;
+  }
+
+  /**
+   * The same for several patterns at once. Nothing is found in any if one has no spikes or is too
+   * long; the error names it. `latencyMs` is an equal share of the time of all.
+   * @throws SpikeError, CircuitOpenError
+   */
+  async detectAll(
+    patterns: readonly SpikePattern[] | DeviceSpikePatterns,
+    truths?: readonly (readonly PatternType[] | undefined)[],
+  ): Promise<DetectionResult[]> {
+    if (!(patterns instanceof DeviceSpikePatterns)) checkPatterns(patterns);
+    if ((patterns instanceof DeviceSpikePatterns ? patterns.count : patterns.length) === 0) return [];
+    return this.detector.detectBy(() => this.#measure(patterns), truths);
+  }
+
+  /** Idempotent. */
+  dispose(): void {
+    this.#held.dispose();
+    this.#own = undefined;
+  }
+
+  /** Lets `using` dispose of it. */
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  async #measure(patterns: readonly SpikePattern[] | DeviceSpikePatterns): Promise<Measured[]> {
+    const held = new Held();
+    try {
+      if (!(patterns instanceof DeviceSpikePatterns))
+        for (const [b, pattern] of patterns.entries()) this.#isLong(pattern, b, patterns.length);
+      const spikes = patterns instanceof DeviceSpikePatterns ? patterns : held.own(DeviceSpikePatterns.upload(this.#context, patterns));
+      const { offsets, durationsMs, count } = spikes;
+      const long = durationsMs.map((durationMs, b) => this.#isLong({ spikeCount: offsets[b + 1]! - offsets[b]!, durationMs }, b, count));
+      const { stream, bank } = this.#there();
+      checkMeasurable(spikes, bank?.bank);
+      const { types } = this.detector;
+      const there = enqueueMeasures(stream, this.#context, spikes, { types: long.includes(true) ? types : [], bank, held });
+      const [scores, coherence, outside] = await Promise.all([
+        stream.download(there.scores),
+        there.coherence && stream.download(there.coherence),
+        stream.download(there.outside),
+      ]);
+      checkReport(this.#context, spikes, BigUint64Array.of(outside[0]!, none, none), patternWords(spikes));
+      held.dispose();
+      return long.map((isLong, b) => ({
+        scores: Object.fromEntries(
+          types.map((type) => {
+            const at = (b * patternTypes.length + patternTypes.indexOf(type)) * 3;
+            return [type, isLong ? scoreOf(type, scores.subarray(at, at + 3), durationsMs[b]!) : { score: 0 }];
+          }),
+        ),
+        coherence: coherence?.[b],
+      }));
+    } catch (error) {
+      held.abandon();
+      throw error;
+    }
+  }
+
+  #isLong(pattern: Pick<SpikePattern, "spikeCount" | "durationMs">, b: number, count: number): boolean {
+    return this.detector.isLong(pattern, count === 1 ? undefined : `patterns[${b}]`);
+  }
+
+  #there() {
+    if (this.#own) return this.#own;
+    const bank = this.detector.bank();
+    this.#own = {
+      stream: this.#held.own(this.#context.stream({ label: "detection of types" })),
+      bank: bank && new DeviceBank(this.#context, bank, this.#held),
+    };
+    return this.#own;
+  }
+}
+
+/** A score and the features that come with it, of what a kernel reports. */
+function scoreOf(type: PatternType, [score, frequency, wave]: Float64Array, durationMs: number): PatternScore {
+  if (score! > 0 && type === "rhythmic") return { score: score!, frequencyHz: rhythmFrequencyHz(frequency!, durationMs) };
+  if (score! > 0 && (type === "travelling" || type === "standing"))
+    return { score: score!, frequencyHz: waveFrequencyHz(frequency!, durationMs), waveNumber: wave! };
+  return { score: score! };
+}
