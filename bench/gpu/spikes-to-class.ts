@@ -1,14 +1,22 @@
 // From spikes to classes on a GPU: 10,000 patterns x 200 bins x 50 channels through a reservoir of
 // 500 neurons, binned, run and classified where they lie, beside the CPU engine, which is measured
-// on a share of the patterns and scaled. About a minute. Usage: npx tsx
+// on a share of the patterns and scaled; and the types of the same patterns by PatternDetector, on
+// the device and on the host, likewise scaled. About two minutes. Usage: npx tsx
 // bench/gpu/spikes-to-class.ts [--device sim --patterns 40]
 import { parseArgs } from "node:util";
 import "../../src/index.js";
 import { openDevice } from "../../src/gpu/index.js";
 import "../../src/sim/index.js";
 import { Classifier, type Label } from "../../src/model/index.js";
-import { binSpikes, jitterPattern, poissonPattern, type SpikePattern } from "../../src/spikes/index.js";
-import { binPatternsOnDevice, DeviceSpikePatterns } from "../../src/spikes/gpu/index.js";
+import {
+  binSpikes,
+  jitterPattern,
+  PatternDetector,
+  type PatternDetectorOptions,
+  poissonPattern,
+  type SpikePattern,
+} from "../../src/spikes/index.js";
+import { binPatternsOnDevice, DeviceDetector, DeviceSpikePatterns } from "../../src/spikes/gpu/index.js";
 
 const { values: flags } = parseArgs({
   options: {
@@ -91,5 +99,29 @@ row(`CPU engine, one thread, scaled from ${share} of ${patternCount} patterns (m
 console.log(
   `\nOf the first, binning takes ${(1000 * binning).toFixed(2)} ms. Computed on ${there.predictedOn?.join()}; ${(100 * right).toFixed(1)} % right; the same bits of shares as the CPU: ${same}; bar: 10 times the CPU engine.`,
 );
-if (!same || (flags.device !== "sim" && cpu / onDevice < 10)) process.exitCode = 1;
+
+// The types of the same patterns, with the bank of oscillators and without.
+console.log(`\n| eight types in each pattern | milliseconds | host / this |\n|---|---|---|`);
+let sameTypes = true;
+for (const [name, options] of [
+  ["with 128 oscillators", {}],
+  ["without oscillators", { oscillators: false }],
+] as const satisfies readonly (readonly [string, PatternDetectorOptions])[]) {
+  using finder = new DeviceDetector(context, new PatternDetector(options));
+  const detectThere = await seconds(() => finder.detectAll(spikes), 5);
+  const detectorHere = new PatternDetector(options);
+  const some = Math.min(patternCount, 40);
+  const detectHere = (await seconds(async () => patterns.slice(0, some).map((pattern) => detectorHere.detect(pattern)), 3)) / some;
+  const bits = (found: ReturnType<PatternDetector["detect"]>) => JSON.stringify([found.scores, found.coherence, found.detections]);
+  const found = await finder.detectAll(patterns.slice(0, some));
+  const equal = found.every((one, b) => bits(one) === bits(detectorHere.detect(patterns[b]!)));
+  sameTypes &&= equal;
+  const host = detectHere * patternCount;
+  console.log(`| ${name}, spikes on the device | ${(1000 * detectThere).toFixed(1)} | ${(host / detectThere).toFixed(1)} |`);
+  console.log(
+    `| ${name}, host, one thread, scaled from ${some} of ${patternCount} patterns (median of 3) | ${(1000 * host).toFixed(1)} | 1.0 |`,
+  );
+}
+console.log(`\nThe same bits as the host: ${sameTypes}.`);
+if (!same || !sameTypes || (flags.device !== "sim" && cpu / onDevice < 10)) process.exitCode = 1;
 await Promise.all([there.dispose(), here.dispose()]);
