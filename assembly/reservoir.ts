@@ -38,6 +38,8 @@ export let states: usize = 0;
 export let layout: i32 = 0;
 /** Columns of W in each of the 32 partial sums. */
 export let columnsPerPartial: i32 = 0;
+/** Bytes from the first stream of dense panels to the second, which holds the second half of each panel's rows; 0 if there is one stream. */
+export let secondStream: usize = 0;
 /** 0 tanh, 1 identity, 2 relu, 3 sigmoid. */
 export let activation: i32 = 0;
 
@@ -68,15 +70,17 @@ function reversedBits3(i: i32): i32 {
 /**
  * Dense W x for panels first to last. A panel is six vectors of rows (24 in binary32, 12 in binary64), stored partial sum by partial sum in
  * bit-reversed order, so that the butterfly is a stack of additions: a partial joins the one that waits below it.
- * Six accumulators, since V8 spills from the eighth on.
+ * Six accumulators, since V8 spills from the eighth on. `split`, a constant: three vectors of a panel come from each of two streams,
+ * since a core fetches two streams from memory faster than one.
  */
 // @ts-ignore: decorator
 @inline
-function densePanels<T extends number>(first: i32, last: i32): void {
+function densePanels<T extends number>(first: i32, last: i32, split: bool): void {
   const perPartial = <usize>columnsPerPartial * sizeof<T>();
   const tree = treeAddress + <usize>thread * treeBytes;
   const x = permutedState;
-  let w = weights + <usize>first * (<usize>columnsPerPartial << 5) * 96;
+  let w = weights + <usize>first * (<usize>columnsPerPartial << 5) * (split ? 48 : 96);
+  let second = w + secondStream;
   let z = preactivation + <usize>first * 96;
   for (let panel = first; panel < last; panel++) {
     let k = x;
@@ -93,10 +97,11 @@ function densePanels<T extends number>(first: i32, last: i32): void {
         a0 = v128.add<T>(a0, v128.mul<T>(v128.load(w), xk));
         a1 = v128.add<T>(a1, v128.mul<T>(v128.load(w, 16), xk));
         a2 = v128.add<T>(a2, v128.mul<T>(v128.load(w, 32), xk));
-        a3 = v128.add<T>(a3, v128.mul<T>(v128.load(w, 48), xk));
-        a4 = v128.add<T>(a4, v128.mul<T>(v128.load(w, 64), xk));
-        a5 = v128.add<T>(a5, v128.mul<T>(v128.load(w, 80), xk));
-        w += 96;
+        a3 = v128.add<T>(a3, v128.mul<T>(split ? v128.load(second) : v128.load(w, 48), xk));
+        a4 = v128.add<T>(a4, v128.mul<T>(split ? v128.load(second, 16) : v128.load(w, 64), xk));
+        a5 = v128.add<T>(a5, v128.mul<T>(split ? v128.load(second, 32) : v128.load(w, 80), xk));
+        w += split ? 48 : 96;
+        if (split) second += 48;
       }
       for (let m = i; m & 1; m >>= 1) {
         top -= 96;
@@ -204,10 +209,16 @@ function sparseSlices<T extends number, Offset extends number>(first: i32, last:
 // The products are exported, so that they stay functions of their own: the loop that calls them once a step is then
 // optimised by V8 although WebAssembly code that is already running never is.
 export function densePanels32(first: i32, last: i32): void {
-  densePanels<f32>(first, last);
+  densePanels<f32>(first, last, false);
 }
 export function densePanels64(first: i32, last: i32): void {
-  densePanels<f64>(first, last);
+  densePanels<f64>(first, last, false);
+}
+export function splitPanels32(first: i32, last: i32): void {
+  densePanels<f32>(first, last, true);
+}
+export function splitPanels64(first: i32, last: i32): void {
+  densePanels<f64>(first, last, true);
 }
 export function sparseSlices32(first: i32, last: i32): void {
   sparseSlices<f32, u16>(first, last);
@@ -342,9 +353,12 @@ function runSteps<T extends number>(steps: i32, firstPart: i32, lastPart: i32, f
   const last = <usize>lastRow * sizeof<T>();
   const noisy = sizeof<T>() == 4 ? noiseLevel32 != 0 : noiseLevel64 != 0;
   for (let t = 0; t < steps; t++) {
-    if (layout == 0) {
+    if (layout == 0 && secondStream == 0) {
       if (sizeof<T>() == 4) densePanels32(firstPart, lastPart);
       else densePanels64(firstPart, lastPart);
+    } else if (layout == 0) {
+      if (sizeof<T>() == 4) splitPanels32(firstPart, lastPart);
+      else splitPanels64(firstPart, lastPart);
     } else if (layout == 1) {
       if (sizeof<T>() == 4) sparseSlices32(firstPart, lastPart);
       else sparseSlices64(firstPart, lastPart);

@@ -1,11 +1,32 @@
 import type { Worker } from "node:worker_threads";
 import { describe, expect, it } from "vitest";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
+import { referenceEngine } from "../../src/engine/reference/index.js";
 import { Matrix } from "../../src/numerics/index.js";
 import { bits, engineContract, model, randomMatrix } from "./contract.js";
 
 engineContract("cpu", cpuEngine, {}, 300);
 engineContract("cpu with three threads", cpuEngine, { threads: 3 }, 20);
+
+describe("a dense W that is larger than a cache", () => {
+  it.each([
+    ["float32", 1460, 1],
+    ["float32", 1460, 3],
+    ["float64", 1030, 1],
+    ["float64", 1030, 2],
+  ] as const)("has the reference engine's bits in %s, %i neurons on %i threads", async (precision, size, threads) => {
+    const of = model({ size, storage: "dense", precision, spectralRadius: null, inputScaling: 0.3 });
+    const inputs = randomMatrix(3, 1, precision, 2);
+    const runs = [];
+    for (const session of [await cpuEngine.open(of, { threads }), await referenceEngine.open(of, {})]) {
+      const states = Matrix.zeros(3, size, precision);
+      await session.run({ inputs }, { states });
+      await session.dispose();
+      runs.push(bits(states.data));
+    }
+    expect(runs[0]).toEqual(runs[1]);
+  });
+});
 
 describe("threads", () => {
   it("stay together over thousands of barriers, also where they have to sleep in them", async () => {

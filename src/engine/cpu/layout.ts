@@ -6,11 +6,16 @@ import { type FloatArray, Matrix, type SparseMatrix } from "../../numerics/index
 const vectorBytes = 16;
 const panelVectors = 6;
 
-/** Dense panels: [panel][partial sum, bit-reversed][column of the partial][row of the panel]. */
+/** A larger W comes from memory at each step, and not from a cache. */
+const cacheBytes = 8 * 2 ** 20;
+
+/** Dense panels: [stream][panel][partial sum, bit-reversed][column of the partial][row of the panel's part in the stream]. */
 export interface PanelLayout {
   readonly panelRows: number;
   readonly panels: number;
   readonly columnsPerPartial: number;
+  /** 1, or 2 for a W that comes from memory: each holds half of every panel's rows. */
+  readonly streams: 1 | 2;
   readonly bytes: number;
 }
 
@@ -19,18 +24,22 @@ export function panelLayout(size: number, elementBytes: number): PanelLayout {
   const panelRows = (panelVectors * vectorBytes) / elementBytes;
   const panels = Math.ceil(size / panelRows);
   const columnsPerPartial = Math.ceil(size / 32);
-  return { panelRows, panels, columnsPerPartial, bytes: panels * columnsPerPartial * 32 * panelVectors * vectorBytes };
+  const bytes = panels * columnsPerPartial * 32 * panelVectors * vectorBytes;
+  return { panelRows, panels, columnsPerPartial, streams: bytes > cacheBytes ? 2 : 1, bytes };
 }
 
 /** Writes a dense W into panels; what is beyond its rows and columns stays zero. */
-export function packPanels(weights: Matrix, layout: PanelLayout, out: FloatArray): void {
-  const { panelRows, columnsPerPartial } = layout;
+export function packPanels(weights: Matrix, { panelRows, panels, columnsPerPartial, streams }: PanelLayout, out: FloatArray): void {
   const { rows, cols, data } = weights;
+  const columns = columnsPerPartial * 32;
+  const streamRows = panelRows / streams;
   for (let r = 0; r < rows; r++) {
-    const panel = Math.floor(r / panelRows) * columnsPerPartial * 32 * panelRows + (r % panelRows);
+    const panel = Math.floor(r / panelRows);
+    const stream = Math.floor((r % panelRows) / streamRows);
+    const first = (stream * panels + panel) * columns * streamRows + (r % streamRows);
     for (let k = 0; k < cols; k++) {
       const slot = reversedBits(k & 31, 5) * columnsPerPartial + (k >>> 5);
-      out[panel + slot * panelRows] = data[r * cols + k]!;
+      out[first + slot * streamRows] = data[r * cols + k]!;
     }
   }
 }

@@ -145,6 +145,7 @@ function globalsOf(model: ReservoirModel, map: MemoryMap, threads: number): Glob
     outputSize: model.outputSize,
     layout: map.dense ? 0 : map.sparse!.wide ? 2 : 1,
     columnsPerPartial: map.dense?.columnsPerPartial ?? 0,
+    secondStream: map.dense?.streams === 2 ? map.dense.bytes / 2 : 0,
     activation: activations[model.activation],
     noiseLevel32: model.noiseLevel,
     noiseLevel64: model.noiseLevel,
