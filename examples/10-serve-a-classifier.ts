@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { createServer, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Classifier, DataError } from "spillway";
+import { ArgumentError, Classifier } from "spillway";
 
 /** A swing of 40 steps, slow or quick, from a phase of its own. */
 const swing = (rate: number, phase: number) => Array.from({ length: 40 }, (_, t) => [Math.sin(rate * t + phase)]);
@@ -60,7 +60,7 @@ async function answer(request: IncomingMessage, signal: AbortSignal): Promise<ob
     return { label, shares: Object.fromEntries(classifier.classes.map((name, k) => [name, Number(shares[k]!.toFixed(3))])) };
   } catch (error) {
     if (signal.aborted) throw new Refusal(503, `there was no answer within ${most.milliseconds / 1000} seconds`);
-    if (error instanceof SyntaxError || error instanceof DataError) throw new Refusal(400, error.message);
+    if (error instanceof SyntaxError || error instanceof ArgumentError) throw new Refusal(400, error.message);
     throw error;
   }
 }

@@ -2,6 +2,7 @@
  * The public face of the package, and the one place where its parts are put together. Importing it loads no native code.
  * @module spillway
  */
+import { ArgumentError } from "./core/errors.js";
 import type { DeviceEngine } from "./engine/cuda/index.js";
 import type { DeviceBlas } from "./engine/cuda/training/device-blas.js";
 import { chooseEngine, type Engine, registerContextEngine, registerEngine, registerSpikingKind } from "./reservoir/index.js";
@@ -44,7 +45,9 @@ async function simulatedEngine(): Promise<Engine> {
 export async function cudaBlas(engine = "cuda"): Promise<DeviceBlas> {
   const [{ DeviceBlas: Blas }, chosen] = await Promise.all([import("./engine/cuda/training/device-blas.js"), chooseEngine(engine)]);
   if (!("context" in chosen.engine))
-    throw new RangeError(`engine is ${JSON.stringify(engine)}; cudaBlas takes "cuda" or a device by number, "cuda:1"`);
+    throw ArgumentError.because(`engine is ${JSON.stringify(engine)}; cudaBlas takes "cuda" or a device by number, "cuda:1"`, {
+      field: "engine",
+    });
   return new Blas((chosen.engine as DeviceEngine).context());
 }
 

@@ -1,8 +1,7 @@
 // The echo-state index: do runs from different initial states meet under the same input? It measures; it proves nothing.
+import { ArgumentError, checkFields } from "../core/errors.js";
 import { Matrix, type MatrixLike } from "../numerics/index.js";
-import { ConfigError } from "../reservoir/index.js";
 import { series } from "../reservoir/inputs.js";
-import { checkFields } from "../reservoir/validate.js";
 import { type AnalysisOptions, analysisFields, positive, type ReservoirSource, uniformInputs, whole, withReservoir } from "./source.js";
 
 /** The initial states, inputs and lengths of the measure. */
@@ -52,7 +51,7 @@ export interface EchoStateIndex {
  * slowly: give them a transient of several 1 / ((1 - spectralRadius) leakRate) steps.
  *
  * Source: C. Gallicchio 2018, "Chasing the echo state property", arXiv 1811.10892 (the ESP index).
- * @throws ConfigError for options, DataError for inputs that do not fit; NonFiniteStateError where a run leaves the finite numbers
+ * @throws ArgumentError for options, ArgumentError for inputs that do not fit; NonFiniteStateError where a run leaves the finite numbers
  */
 export async function echoStateIndex(source: ReservoirSource, options: EchoStateIndexOptions = {}): Promise<EchoStateIndex> {
   checkFields(options, fields);
@@ -74,7 +73,7 @@ export async function echoStateIndex(source: ReservoirSource, options: EchoState
         );
     const length = inputs.rows;
     const transient = whole("transient", options.transient ?? Math.floor(length / 2), 0);
-    if (transient >= length) throw new ConfigError("transient", transient, `fewer than the ${length} steps there are`);
+    if (transient >= length) throw new ArgumentError("transient", transient, `fewer than the ${length} steps there are`);
     const start = computer.state;
     const starts = uniformInputs(seed, "initialStates", 0, count, size, 1);
     const reference = await computer.run(inputs, { signal });

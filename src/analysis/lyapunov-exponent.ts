@@ -1,8 +1,8 @@
 // The largest conditional Lyapunov exponent of a driven reservoir: do small differences of state die out or grow?
+import { ArgumentError, checkFields } from "../core/errors.js";
 import { isSparse, type Matrix, type MatrixLike, type SparseMatrix } from "../numerics/index.js";
-import { type Activation, ConfigError, type ReservoirModel } from "../reservoir/index.js";
+import type { Activation, ReservoirModel } from "../reservoir/index.js";
 import { series } from "../reservoir/inputs.js";
-import { checkFields } from "../reservoir/validate.js";
 import { type AnalysisOptions, analysisFields, positive, type ReservoirSource, uniformInputs, whole, withReservoir } from "./source.js";
 
 /** What drives the reservoir while the exponent is measured, and how long. */
@@ -37,7 +37,7 @@ const chunk = 256;
  *
  * Source: G. Benettin et al. 1980, "Lyapunov characteristic exponents for smooth dynamical systems", Meccanica 15 (rescaling); for driven
  * reservoirs D. Verstraeten et al. 2007, "An experimental unification of reservoir computing methods", Neural Networks 20.
- * @throws ConfigError for options and another number of rows, DataError for inputs that do not fit
+ * @throws ArgumentError for options and another number of rows, ArgumentError for inputs that do not fit
  */
 export async function lyapunovExponent(source: ReservoirSource, options: LyapunovExponentOptions = {}): Promise<number> {
   checkFields(options, fields);
@@ -51,7 +51,7 @@ export async function lyapunovExponent(source: ReservoirSource, options: Lyapuno
       ? series(options.inputs, "inputs", model.inputSize, "inputSize", model.precision)
       : uniformInputs(seed, "inputs", 0, total, model.inputSize, positive("amplitude", options.amplitude ?? 0.8));
     if (inputs.rows !== total) {
-      throw new ConfigError("inputs", `${inputs.rows} rows`, `${total}: washout ${washout} and length ${length}`);
+      throw new ArgumentError("inputs", `${inputs.rows} rows`, `${total}: washout ${washout} and length ${length}`);
     }
     const tangent = new Tangent(model, uniformInputs(seed, "tangent", 0, 1, model.size, 1).data);
     let state: ArrayLike<number> = computer.state.values;

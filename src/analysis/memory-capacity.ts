@@ -1,8 +1,8 @@
 // Short-term memory capacity: how much of past input a linear readout can get back from a reservoir's present state.
+import { ArgumentError, checkFields } from "../core/errors.js";
 import { Matrix, type Precision } from "../numerics/index.js";
 import { ridge, type TrainedReadout } from "../readout/index.js";
-import { type AnyReservoirComputer, ConfigError } from "../reservoir/index.js";
-import { checkFields } from "../reservoir/validate.js";
+import type { AnyReservoirComputer } from "../reservoir/index.js";
 import {
   type AnalysisOptions,
   type AnyReservoirSource,
@@ -76,15 +76,15 @@ const chunk = 512;
  * 0.1). For a figure beside the literature's take `precision: "float64"`.
  *
  * Source: H. Jaeger 2001, "Short term memory in echo state networks", GMD report 152 (definition and bound).
- * @throws ConfigError for a reservoir with more inputs than one, and for options
+ * @throws ArgumentError for a reservoir with more inputs than one, and for options
  */
 export async function memoryCapacity(source: AnyReservoirSource, options: MemoryCapacityOptions = {}): Promise<MemoryCapacity> {
   checkFields(options, fields);
   return withAnyReservoir(source, options.engine, async (computer) => {
     const { size, inputSize, precision } = computer.model;
-    if (inputSize !== 1) throw new ConfigError("inputSize", inputSize, "1: memory capacity is about one input");
+    if (inputSize !== 1) throw new ArgumentError("inputSize", inputSize, "1: memory capacity is about one input");
     const { seed = "spillway", signal, firstDelay = 1 } = options;
-    if (firstDelay !== 0 && firstDelay !== 1) throw new ConfigError("firstDelay", firstDelay, "0 or 1");
+    if (firstDelay !== 0 && firstDelay !== 1) throw new ArgumentError("firstDelay", firstDelay, "0 or 1");
     const maxDelay = whole("maxDelay", options.maxDelay ?? 2 * size, 1);
     const washout = whole("washout", options.washout ?? maxDelay + 100, maxDelay);
     const length = whole("length", options.length ?? Math.max(6000, 6 * (size + 1)), 2);

@@ -1,7 +1,7 @@
 // Kernel rank and generalisation rank: how many input streams a reservoir tells apart, and how many it should not.
+import { checkFields } from "../core/errors.js";
 import { Matrix } from "../numerics/index.js";
 import type { AnyReservoirComputer } from "../reservoir/index.js";
-import { checkFields } from "../reservoir/validate.js";
 import { numericalRank, singularValues } from "./singular-values.js";
 import {
   type AnalysisOptions,
@@ -54,7 +54,7 @@ export interface RankResult {
  *
  * Source: R. Legenstein and W. Maass 2007, "Edge of chaos and prediction of computational performance for neural circuit models", Neural
  * Networks 20.
- * @throws ConfigError for options
+ * @throws ArgumentError for options
  */
 export async function kernelRank(source: AnyReservoirSource, options: RankOptions = {}): Promise<RankResult> {
   checkFields(options, fields);
@@ -70,7 +70,7 @@ export async function kernelRank(source: AnyReservoirSource, options: RankOption
  *
  * Source: R. Legenstein and W. Maass 2007, as for `kernelRank`; for analog reservoirs L. Buesing, B. Schrauwen and R. Legenstein 2010,
  * "Connectivity, dynamics, and memory in reservoir computing with binary and analog neurons", Neural Computation 22.
- * @throws ConfigError for options
+ * @throws ArgumentError for options
  */
 export async function generalisationRank(source: AnyReservoirSource, options: GeneralisationRankOptions = {}): Promise<RankResult> {
   checkFields(options, generalisationFields);

@@ -1,18 +1,18 @@
 // Singular values of a small dense matrix in binary64, without vectors: what a numerical rank is counted from.
+import { ArgumentError } from "../core/errors.js";
 import { firstNonFinite, isList, Matrix } from "../numerics/index.js";
-import { ConfigError } from "../reservoir/index.js";
 
 /**
  * The singular values of A, falling; min(rows, cols) of them. Householder bidiagonalisation (Golub and Kahan 1965), then bisection with
  * Sturm counts on the tridiagonal matrix whose eigenvalues are plus and minus the singular values. The error is of the order of 2^-52
  * times the largest one, as in LAPACK. Cost: about 8/3 n^3 operations.
- * @throws ConfigError for a value that is not finite.
+ * @throws ArgumentError for a value that is not finite.
  */
 export function singularValues(matrix: Matrix): Float64Array {
-  if (!(matrix instanceof Matrix)) throw new ConfigError("matrix", matrix, "a Matrix");
+  if (!(matrix instanceof Matrix)) throw new ArgumentError("matrix", matrix, "a Matrix");
   const bad = firstNonFinite(matrix.data);
   if (bad >= 0) {
-    throw new ConfigError(`matrix[${Math.floor(bad / matrix.cols)}, ${bad % matrix.cols}]`, matrix.data[bad], "finite numbers");
+    throw new ArgumentError(`matrix[${Math.floor(bad / matrix.cols)}, ${bad % matrix.cols}]`, matrix.data[bad], "finite numbers");
   }
   const m = Math.max(matrix.rows, matrix.cols);
   const n = Math.min(matrix.rows, matrix.cols);
@@ -33,10 +33,10 @@ export function singularValues(matrix: Matrix): Float64Array {
 /** What stands for a pivot of 0; a square over it is still finite. */
 const smallestPivot = 2 ** -1000;
 
-/** How many singular values, which fall, exceed `tolerance` times the largest. @throws ConfigError for what is no list, or no tolerance */
+/** How many singular values, which fall, exceed `tolerance` times the largest. @throws ArgumentError for what is no list, or no tolerance */
 export function numericalRank(values: Float64Array, tolerance: number): number {
-  if (!isList(values)) throw new ConfigError("values", values, "a list of singular values");
-  if (!(Number.isFinite(tolerance) && tolerance >= 0)) throw new ConfigError("tolerance", tolerance, "a finite number of at least 0");
+  if (!isList(values)) throw new ArgumentError("values", values, "a list of singular values");
+  if (!(Number.isFinite(tolerance) && tolerance >= 0)) throw new ArgumentError("tolerance", tolerance, "a finite number of at least 0");
   const limit = tolerance * (values[0] ?? 0);
   return values.reduce((rank, value) => rank + (value > limit ? 1 : 0), 0);
 }

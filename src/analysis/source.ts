@@ -1,9 +1,9 @@
 // What every analysis starts from: a reservoir in any form, driven by random input. No measure is defined here.
+import { ArgumentError } from "../core/errors.js";
 import { Matrix, RandomStream, type Seed, seedKeys } from "../numerics/index.js";
 import {
   type AnyReservoirComputer,
   type AnyReservoirOptions,
-  ConfigError,
   type EngineModel,
   ReservoirComputer,
   type ReservoirModel,
@@ -32,10 +32,10 @@ export const analysisFields = ["seed", "engine", "signal"] as const satisfies re
 /** Streams of the analyses; a reservoir's weights take 0 to 4 and tasks 32 and up. */
 export const streams = { inputs: 64, initialStates: 65, tangent: 66, sharedInputs: 67, surrogates: 68 } as const;
 
-/** @throws ConfigError for what is no reservoir, where its fields are looked for before it is made */
+/** @throws ArgumentError for what is no reservoir, where its fields are looked for before it is made */
 export function checkSource(source: unknown): void {
   if (typeof source !== "object" || source === null)
-    throw new ConfigError("source", source, "a description of a reservoir, a model or a ReservoirComputer");
+    throw new ArgumentError("source", source, "a description of a reservoir, a model or a ReservoirComputer");
 }
 
 /** Runs `use` on a rate reservoir that stands at its initial state. */
@@ -88,14 +88,14 @@ export function uniformInputs(
   return out;
 }
 
-/** @throws ConfigError unless `value` is a whole number of at least `least`. */
+/** @throws ArgumentError unless `value` is a whole number of at least `least`. */
 export function whole(name: string, value: number, least: number): number {
-  if (!Number.isSafeInteger(value) || value < least) throw new ConfigError(name, value, `a whole number of at least ${least}`);
+  if (!Number.isSafeInteger(value) || value < least) throw new ArgumentError(name, value, `a whole number of at least ${least}`);
   return value;
 }
 
-/** @throws ConfigError unless `value` is a finite number above 0. */
+/** @throws ArgumentError unless `value` is a finite number above 0. */
 export function positive(name: string, value: number): number {
-  if (!(Number.isFinite(value) && value > 0)) throw new ConfigError(name, value, "a finite number above 0");
+  if (!(Number.isFinite(value) && value > 0)) throw new ArgumentError(name, value, "a finite number above 0");
   return value;
 }

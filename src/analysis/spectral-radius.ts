@@ -1,4 +1,5 @@
 // The spectral radius of a reservoir's W or of any matrix, on the host or where a device iterates faster. All eigenvalues are spectrum's business.
+import { ArgumentError, checkFields } from "../core/errors.js";
 import {
   type Matrix,
   spectralRadius as onHost,
@@ -7,7 +8,6 @@ import {
   type SpectralRadiusOptions,
 } from "../numerics/index.js";
 import { chooseEngine, modelOf, ReservoirComputer, type ReservoirModel, type WorkOptions } from "../reservoir/index.js";
-import { ConfigError, checkFields } from "../reservoir/validate.js";
 import { drawnMatrix } from "../reservoir/weight-draws.js";
 import { checkSource, type ReservoirSource } from "./source.js";
 
@@ -31,15 +31,15 @@ const fields: readonly (keyof RadiusOptions)[] = ["method", "signal", "engine"];
  * A W that only the device holds, which one of more than 1.02e8 random connections is, takes that
  * device's engine and the method "krylov" or "power", or else gets the circular law.
  *
- * @throws RangeError on a matrix that is not square or holds a NaN or an infinity; SpectralRadiusError where the iteration does not converge;
- * EngineCapacityError where it does not fit the device; ConfigError where only the device holds W and its weights are steps; EngineUnavailableError;
+ * @throws ArgumentError on a matrix that is not square or holds a NaN or an infinity; SpectralRadiusError where the iteration does not converge;
+ * EngineCapacityError where it does not fit the device; ArgumentError where only the device holds W and its weights are steps; EngineUnavailableError;
  * WorkInterruptedError
  */
 export async function spectralRadius(
   source: ReservoirSource | Matrix | SparseMatrix,
   options: RadiusOptions = {},
 ): Promise<SpectralRadius> {
-  if (Array.isArray(source)) throw new ConfigError("source", source, "a reservoir or a Matrix, such as Matrix.from(rows) makes of lists");
+  if (Array.isArray(source)) throw new ArgumentError("source", source, "a reservoir or a Matrix, such as Matrix.from(rows) makes of lists");
   checkSource(source);
   checkFields(options, fields);
   const { engine: name = "cpu", ...rest } = options;

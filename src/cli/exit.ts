@@ -1,37 +1,30 @@
 // What an error means to a shell: the sentence on standard error, and the exit code. It decides nothing else.
 
+import { type ErrorCode, SpillwayError } from "../core/errors.js";
 import { visibleLines } from "../core/text.js";
 
 /** 2: the user can mend it. 1: it failed. 130: stopped by a signal; of SIGTERM the supervisor makes 143. */
 export const exitCodes = { success: 0, failure: 1, usage: 2, interrupted: 130 } as const;
 
 /** What the user gave was wrong, in a sentence. */
-export class UsageError extends Error {
+export class UsageError extends SpillwayError {
   override readonly name = "UsageError";
+
+  constructor(sentence: string, { cause }: { readonly cause?: unknown } = {}) {
+    super(cause instanceof SpillwayError ? cause.code : "value", sentence, { cause });
+  }
 }
 
-/** Names of errors that say what was wrong with what was handed in. Names, so that no room is loaded to ask. */
-const usageErrors = new Set([
-  "UsageError",
-  "ExperimentError",
-  "ConfigError",
-  "DataError",
-  "TaskOptionError",
-  "MetricError",
-  "FormatError",
-  "EngineUnavailableError",
-  "EngineCapacityError",
-]);
+/** Codes of what the user can mend. A file that is full, or fails otherwise, is no such thing. */
+const usageCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["unknown-field", "value", "shape", "format", "unavailable", "limit"]);
 
 /** The exit code that an error stands for. */
 export function exitCodeOf(error: unknown): number {
-  if (!(error instanceof Error)) return exitCodes.failure;
-  if (error.name === "AbortError") return exitCodes.interrupted;
-  if (error.name === "FileError") {
-    const problem = "problem" in error ? error.problem : undefined;
-    return problem === "full" || problem === "other" ? exitCodes.failure : exitCodes.usage;
-  }
-  return usageErrors.has(error.name) ? exitCodes.usage : exitCodes.failure;
+  if (!(error instanceof SpillwayError)) return exitCodes.failure;
+  if (error.code === "aborted") return exitCodes.interrupted;
+  if (error.code === "file")
+    return "problem" in error && error.problem !== "full" && error.problem !== "other" ? exitCodes.usage : exitCodes.failure;
+  return usageCodes.has(error.code) ? exitCodes.usage : exitCodes.failure;
 }
 
 /** What the engine of JavaScript says of an array that there is no room for. */
@@ -42,8 +35,6 @@ export function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return visibleLines(String(error));
   if (error.constructor === RangeError && noRoom.test(error.message))
     return `it takes more memory than there is (${error.message}); use fewer neurons or steps, or a machine with more`;
-  const isDefect =
-    error instanceof ReferenceError ||
-    (error instanceof TypeError && /^Cannot |is not (a function|iterable|a constructor)/.test(error.message));
+  const isDefect = error instanceof ReferenceError || error instanceof TypeError;
   return visibleLines(isDefect && error.stack !== undefined ? error.stack : error.message);
 }

@@ -1,4 +1,5 @@
 // The session of an engine that computes on the host in chunks of steps: everything but the arithmetic, which a stepper does.
+import { ArgumentError, DisposedError, SpillwayError } from "../core/errors.js";
 import type { DeviceSlice } from "../gpu/index.js";
 import { allocate, firstNonFinite, type FloatArray, Matrix } from "../numerics/index.js";
 import type {
@@ -13,7 +14,7 @@ import type {
   WorkOptions,
 } from "../reservoir/engine.js";
 import { DeviceMatrix } from "../reservoir/device-matrix.js";
-import { DisposedError, NonFiniteStateError } from "../reservoir/engine.js";
+import { NonFiniteStateError } from "../reservoir/engine.js";
 import { evaluateReadout, writeFeatures } from "../reservoir/features.js";
 import type { EngineProfile, PhaseName } from "../reservoir/profile.js";
 import { hostInputs } from "../reservoir/inputs.js";
@@ -91,7 +92,7 @@ export class ChunkedSession implements EngineSession {
 
   async run(sequence: SequenceInput, options: RunOptions): Promise<void> {
     const { states, every = 1 } = options;
-    if (states instanceof DeviceMatrix) throw new TypeError("this engine keeps no states on a device");
+    if (states instanceof DeviceMatrix) throw ArgumentError.because("this engine keeps no states on a device");
     const keep = (chunk: Matrix, from: number) => this.#timed("keep", () => keepRows(chunk, from, every, states!));
     await this.runSequence(sequence, options, states !== undefined, states && keep);
   }
@@ -332,7 +333,10 @@ export class ChunkedSession implements EngineSession {
 
   #prepare(steps: number): void {
     if (this.model.noiseLevel !== 0 && this.#step + steps > lastStep) {
-      throw new RangeError(`step ${this.#step + steps} is beyond the noise counter, which ends at ${lastStep}; reset() starts a new count`);
+      throw new SpillwayError(
+        "limit",
+        `step ${this.#step + steps} is beyond the noise counter, which ends at ${lastStep}; reset() starts a new count`,
+      );
     }
     this.#before.set(this.#stepper.getValues());
   }

@@ -1,7 +1,7 @@
 // Ensembles for engines that run one reservoir at a time: the members one after the other.
+import { DisposedError } from "../core/errors.js";
 import { Matrix } from "../numerics/index.js";
 import type { Engine, EngineOptions, EnginePlan, EnsembleOptions, EnsembleSession, SequenceInput } from "../reservoir/engine.js";
-import { DisposedError } from "../reservoir/engine.js";
 import { hostInputs } from "../reservoir/inputs.js";
 import { addMeasurements, type EngineProfile } from "../reservoir/profile.js";
 import type { EngineModel } from "../reservoir/spiking-model.js";

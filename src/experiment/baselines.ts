@@ -1,7 +1,7 @@
 // What a series predicts about itself without a model: what a score has to be held against.
+import { ArgumentError } from "../core/errors.js";
 import { seasonalNaive } from "../metrics/index.js";
 import type { Matrix } from "../numerics/index.js";
-import { ConfigError } from "../reservoir/index.js";
 import type { BaselineDescription } from "./description.js";
 import { columnMeans, repeated } from "./rows.js";
 
@@ -35,7 +35,7 @@ export function forecastBaseline(
 
 /**
  * What a baseline says, one prediction a row, of rows `start` to `start` + `rows`, each knowing the rows up to `ahead` before it.
- * @throws ConfigError for a season shorter than the look ahead.
+ * @throws ArgumentError for a season shorter than the look ahead.
  */
 export function predictBaseline(
   baseline: BaselineDescription,
@@ -48,8 +48,8 @@ export function predictBaseline(
   if (baseline === "mean") return repeated(columnMeans(training), rows);
   const lag = baseline === "persistence" ? ahead : periodOf(baseline);
   if (lag < ahead)
-    throw new ConfigError("baselines", baseline, `a season of at least ${ahead} rows, which is how far ahead the prediction is`);
-  if (lag > start) throw new ConfigError("baselines", baseline, `a season of at most ${start} rows, which is where the test part begins`);
+    throw new ArgumentError("baselines", baseline, `a season of at least ${ahead} rows, which is how far ahead the prediction is`);
+  if (lag > start) throw new ArgumentError("baselines", baseline, `a season of at most ${start} rows, which is where the test part begins`);
   const said = series.slice(start - lag, start - lag + rows);
   if (typeof baseline !== "object" || !baseline.drift) return said;
   for (let t = 0; t < rows; t++) {
@@ -63,7 +63,7 @@ export function predictBaseline(
 function lastDrift(series: Matrix, end: number, period: number): Float64Array {
   const { cols } = series;
   if (end < 2 * period)
-    throw new ConfigError(
+    throw new ArgumentError(
       "baselines",
       { seasonalNaive: period, drift: true },
       `a season of at most ${Math.floor(end / 2)} rows: drift takes two seasons before the test part`,

@@ -1,16 +1,17 @@
 // Brings the cases of an experiment: folders of recordings, of series or of spike patterns whose
 // names tell their classes, or patterns that are generated.
+import { ArgumentError } from "../core/errors.js";
 import { basename } from "node:path";
 import { Matrix } from "../numerics/index.js";
 import { type FolderCases, readSeriesFolder, readSpikeFolder, readWavFolder, type SoundFolderOptions } from "../pipeline/index.js";
 import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
-import { binSpikes, patternMeasures, poissonPattern, SpikeError, type SpikePattern } from "../spikes/index.js";
+import { binSpikes, patternMeasures, poissonPattern, type SpikePattern } from "../spikes/index.js";
 import { ExperimentError } from "./errors.js";
 import type { CaseData, Cases } from "./data.js";
 import type { NamedFiles, PatternData, SeriesFolderData, SoundData, SpikeBins, SpikeData } from "./description.js";
 import { resolveDataPath } from "./paths.js";
 
-/** @throws FileError, DataError, ExperimentError where no recording tests or none trains */
+/** @throws FileError, ArgumentError, ExperimentError where no recording tests or none trains */
 export async function loadSounds(data: SoundData, experimentPath: string): Promise<CaseData> {
   const folder = resolveDataPath(data.sounds, experimentPath);
   const { train, test } = await partsOf(data, (options) => readWavFolder(folder, options));
@@ -24,7 +25,7 @@ export async function loadSounds(data: SoundData, experimentPath: string): Promi
   return caseData(folder, "recordings", `${sampleRate} Hz`, train, test, sounds, { sampleRate });
 }
 
-/** @throws FileError, DataError, ExperimentError where no series tests or none trains */
+/** @throws FileError, ArgumentError, ExperimentError where no series tests or none trains */
 export async function loadSeriesFolder(data: SeriesFolderData, experimentPath: string): Promise<CaseData> {
   const folder = resolveDataPath(data.cases, experimentPath);
   const { train, test } = await partsOf(data, (options) => readSeriesFolder(folder, options));
@@ -35,7 +36,7 @@ export async function loadSeriesFolder(data: SeriesFolderData, experimentPath: s
   return caseData(folder, "series", channelsOf(train.channels), train, test, ({ sequences }) => sequences);
 }
 
-/** @throws FileError, DataError, ExperimentError where no pattern tests or none trains */
+/** @throws FileError, ArgumentError, ExperimentError where no pattern tests or none trains */
 export async function loadSpikes(data: SpikeData, experimentPath: string, reservoir: AnyReservoirOptions): Promise<CaseData> {
   const path = resolveDataPath(data.spikes, experimentPath);
   const { neuronCount, durationMs } = data;
@@ -60,7 +61,7 @@ export function loadPatterns({ patterns, ...data }: PatternData, reservoir: AnyR
       try {
         return binned(type === "poisson" ? poissonPattern(options) : patternMeasures[type].generate(options), binMs);
       } catch (error) {
-        if (error instanceof SpikeError) throw new ExperimentError(`data.patterns: ${error.message}`, { cause: error });
+        if (error instanceof ArgumentError) throw new ExperimentError(`data.patterns: ${error.message}`, { cause: error });
         throw error;
       }
     }),

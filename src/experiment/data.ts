@@ -1,8 +1,8 @@
 // Brings the data of an experiment: a generated series, or files. Splitting and transforming it is elsewhere.
+import { ArgumentError } from "../core/errors.js";
 import { stat } from "node:fs/promises";
 import { FileError } from "../io/index.js";
 import { firstNonFinite, Matrix, type Seed } from "../numerics/index.js";
-import { ConfigError } from "../reservoir/index.js";
 import { lyapunovExponent, tasks } from "../tasks/index.js";
 import { ExperimentError } from "./errors.js";
 import type { Experiment, FileData, GeneratedData } from "./description.js";
@@ -55,7 +55,7 @@ export interface CaseData {
 /** What the data of an experiment may be. */
 export type ExperimentData = SeriesData | DrivenData | CaseData;
 
-/** The data for one seed. @throws FileError, ExperimentError, ConfigError, TaskOptionError. */
+/** The data for one seed. @throws FileError, ExperimentError, ArgumentError. */
 export async function loadData(experiment: Experiment, path: string, seed: Seed): Promise<ExperimentData> {
   const { data } = experiment;
   const loaded =
@@ -83,9 +83,9 @@ export function generateIndependent(data: GeneratedData, length: number, seed: S
 function generate(experiment: Experiment, data: GeneratedData, seed: Seed | undefined): ExperimentData {
   const task = taskOf(data);
   const isSeeded = task.options.some(({ name }) => name === "seed");
-  if (data.redraw && !isSeeded) throw new ConfigError("data.redraw", true, `false for ${task.name}, which draws nothing`);
+  if (data.redraw && !isSeeded) throw new ArgumentError("data.redraw", true, `false for ${task.name}, which draws nothing`);
   if (experiment.task.type === "forecast" && experiment.task.independent && !isSeeded) {
-    throw new ConfigError("task.independent", true, `false for ${task.name}, which draws nothing: its series would all be the same`);
+    throw new ArgumentError("task.independent", true, `false for ${task.name}, which draws nothing: its series would all be the same`);
   }
   const length = data.length ?? neededLength(experiment, task.kind);
   const options: Readonly<Record<string, unknown>> = seed === undefined ? data.options : { ...data.options, seed };
@@ -117,7 +117,7 @@ function neededLength(experiment: Experiment, kind: "series" | "driven"): number
   const isCount = (rows: number | undefined): rows is number => rows !== undefined && rows >= 1;
   const isIndependent = task.type === "forecast" && task.independent;
   if (!isCount(train) || !(isCount(test) || (isIndependent && test === undefined))) {
-    throw new ConfigError("data.length", undefined, "a number of rows; or give split.train and split.test as rows, not shares");
+    throw new ArgumentError("data.length", undefined, "a number of rows; or give split.train and split.test as rows, not shares");
   }
   const lost = transforms.reduce((sum, transform) => sum + (typeof transform === "object" ? transform.difference : 0), 0);
   return train + (test ?? 0) + rowsAhead(experiment, kind) + lost;
@@ -139,7 +139,7 @@ async function loadFiles(data: FileData, experimentPath: string): Promise<Experi
     if (data.inputs === undefined || data.targets === undefined || data.columns !== undefined) {
       const [field, value] =
         data.columns !== undefined ? ["columns", data.columns] : data.inputs === undefined ? ["inputs", undefined] : ["targets", undefined];
-      throw new ConfigError(`data.${field}`, value, "inputs and targets together, or columns alone");
+      throw new ArgumentError(`data.${field}`, value, "inputs and targets together, or columns alone");
     }
     const inputs = data.inputs.length;
     const cut = (matrix: Matrix<Float64Array>) => ({
@@ -166,13 +166,13 @@ const fieldsOf: Readonly<Record<NonNullable<FileData["format"]>, readonly string
   ts: ["missing"],
 };
 
-/** @throws ConfigError for a field that the format does not have: it would be ignored silently. */
+/** @throws ArgumentError for a field that the format does not have: it would be ignored silently. */
 function checkRead(data: FileData, format: NonNullable<FileData["format"]>): void {
   for (const [field, value] of Object.entries(data)) {
     if (value === undefined || ["file", "format", "test", ...fieldsOf[format]].includes(field)) continue;
     if (field === "missing" && value === "error") continue;
     const formats = Object.entries(fieldsOf).flatMap(([name, fields]) => (fields.includes(field) ? [name] : []));
-    throw new ConfigError(`data.${field}`, value, `nothing for ${format}; it is for ${formats.join(", ")}`);
+    throw new ArgumentError(`data.${field}`, value, `nothing for ${format}; it is for ${formats.join(", ")}`);
   }
 }
 
@@ -253,12 +253,12 @@ function formatOf(path: string): "csv" | "npy" | "ts" | "wav" {
   const ending = /\.([A-Za-z]+)$/.exec(path)?.[1]?.toLowerCase();
   if (ending === "csv" || ending === "npy" || ending === "ts" || ending === "wav") return ending;
   if (ending === "txt" || ending === "tsv" || ending === "dat") return "csv";
-  throw new ConfigError("data.format", undefined, `csv, npy, ts or wav, since the name ${JSON.stringify(path)} does not say it`);
+  throw new ArgumentError("data.format", undefined, `csv, npy, ts or wav, since the name ${JSON.stringify(path)} does not say it`);
 }
 
 function checkKind({ task, data }: Experiment, { kind }: ExperimentData): void {
   if ((task.type === "classify" || task.type === "detect") !== (kind === "cases")) {
-    throw new ConfigError(
+    throw new ArgumentError(
       "task.type",
       task.type,
       kind === "cases"
@@ -267,10 +267,10 @@ function checkKind({ task, data }: Experiment, { kind }: ExperimentData): void {
     );
   }
   if (task.type === "forecast" && kind === "driven") {
-    throw new ConfigError("task.type", task.type, '"predict" where inputs drive the reservoir; a forecast takes one series');
+    throw new ArgumentError("task.type", task.type, '"predict" where inputs drive the reservoir; a forecast takes one series');
   }
   if (task.type === "forecast" && task.independent && !("task" in data)) {
-    throw new ConfigError("task.independent", true, "false for a file: independent series take a generator");
+    throw new ArgumentError("task.independent", true, "false for a file: independent series take a generator");
   }
 }
 

@@ -1,7 +1,8 @@
 // Turns the cases of an experiment into what drives its reservoir: spikes counted in bins, or a sound's levels by frequency.
+import { ArgumentError } from "../core/errors.js";
 import { Matrix } from "../numerics/index.js";
 import { isSpiking } from "../reservoir/index.js";
-import { binSpikes, cochleagram, type EncoderConfig, encodeSpikes, scaleToUnit, SpikeError } from "../spikes/index.js";
+import { binSpikes, cochleagram, type EncoderConfig, encodeSpikes, scaleToUnit } from "../spikes/index.js";
 import { ExperimentError } from "./errors.js";
 import type { CaseData, Cases } from "./data.js";
 import type { Experiment } from "./description.js";
@@ -31,7 +32,7 @@ export function encoded(
       const spikes = encodeSpikes(scaled, { ...seeded, encoder } as unknown as EncoderConfig);
       return Matrix.from(binSpikes(spikes, { binMs, values: spikes.amplitudes ? "amplitudes" : "counts" }));
     } catch (error) {
-      if (error instanceof SpikeError) throw new ExperimentError(`encode: ${name}: ${error.message}`, { cause: error });
+      if (error instanceof ArgumentError) throw new ExperimentError(`encode: ${name}: ${error.message}`, { cause: error });
       throw error;
     }
   };

@@ -1,5 +1,6 @@
 // What is wrong with an experiment, its file or its data. Errors about a single field are
-// ConfigError until the file they stand in is known.
+// ArgumentError until the file they stand in is known.
+import { SpillwayError } from "../core/errors.js";
 import { visible } from "../core/text.js";
 
 /** Where an {@link ExperimentError} stands. */
@@ -16,17 +17,16 @@ export interface ExperimentErrorPlace {
  * An experiment that cannot be run as it stands: a field, its data or their split. The sentence
  * begins with the path and the line of the experiment file if they are known.
  */
-export class ExperimentError extends Error {
+export class ExperimentError extends SpillwayError {
   override readonly name = "ExperimentError";
   readonly path: string | undefined;
   readonly line: number | undefined;
-  /** The field, as a path from the top of the file. */
-  readonly field: string | undefined;
+  /** `field` is a path from the top of the file; code, value and what it takes are those of the cause. */
   constructor(reason: string, { path, line, field, cause }: ExperimentErrorPlace = {}) {
     const place = path === undefined ? "" : `${path}${line === undefined ? "" : `:${line}`}: `;
-    super(visible(`${place}${reason}`, 4000), cause === undefined ? undefined : { cause });
+    const { code = "value", value, expected } = cause instanceof SpillwayError ? cause : {};
+    super(code, visible(`${place}${reason}`, 4000), { field, value, expected, cause });
     this.path = path;
     this.line = line;
-    this.field = field;
   }
 }

@@ -1,6 +1,6 @@
 // Reads an experiment file, YAML or JSON, and says where in it something is wrong. What the fields take is checked in parse.ts.
+import { ArgumentError } from "../core/errors.js";
 import { readText } from "../io/index.js";
-import { ConfigError } from "../reservoir/index.js";
 import type { Experiment } from "./description.js";
 import { ExperimentError } from "./errors.js";
 import { applyOverrides } from "./overrides.js";
@@ -12,7 +12,7 @@ export interface LoadedExperiment {
   readonly path: string;
   readonly experiment: Experiment;
   /** An error about a field, with its line in the file, or word that `--set` gave it. */
-  readonly errorOf: (error: ConfigError, field?: string) => ExperimentError;
+  readonly errorOf: (error: ArgumentError, field?: string) => ExperimentError;
 }
 
 /**
@@ -30,7 +30,7 @@ export function parseExperimentText(text: string, path: string, overrides: reado
   const set = overrides.map((override) => override.split("=")[0]!.trim());
   const isWithin = (inner: string, outer: string) => inner === outer || inner.startsWith(`${outer}.`) || inner.startsWith(`${outer}[`);
   const isOverride = (field: string) => set.some((other) => isWithin(field, other) || isWithin(other, field));
-  const errorOf = (error: ConfigError, field = error.field) => {
+  const errorOf = (error: ArgumentError, field = error.field) => {
     const message = error.message.replace(error.field, () => field);
     if (isOverride(field)) return new ExperimentError(`with --set, ${message}`, { path, field, cause: error });
     return new ExperimentError(message, { path, line: lineOf(field), field, cause: error });
@@ -38,7 +38,7 @@ export function parseExperimentText(text: string, path: string, overrides: reado
   try {
     return { path, experiment: parseExperiment(applyOverrides(source, overrides)), errorOf };
   } catch (error) {
-    throw error instanceof ConfigError ? errorOf(error) : error;
+    throw error instanceof ArgumentError ? errorOf(error) : error;
   }
 }
 

@@ -1,6 +1,6 @@
 // `--set field=value`: changes to an experiment before it is checked. Whether the field exists and takes the value is checked after.
+import { ArgumentError } from "../core/errors.js";
 import { describe, quoted } from "../core/text.js";
-import { ConfigError } from "../reservoir/index.js";
 import { readYaml } from "./yaml.js";
 
 /** Pairs of fields of which an experiment has one: setting either takes the other's place. */
@@ -18,7 +18,7 @@ export const typedFields: readonly string[] = ["readout", "task"];
  * A copy of an experiment with some fields set. A value is read as YAML, so `reservoir.size=500`, `seeds=[1, 2]` and
  * `readout={type: ridge, lambda: 1e-4}` all work, and a sign alone is itself; a number in a path
  * (`transforms.0`) is a position in a list.
- * @throws ConfigError for a text without "=", a value that is not YAML, and a path through something that has no fields.
+ * @throws ArgumentError for a text without "=", a value that is not YAML, and a path through something that has no fields.
  */
 export function applyOverrides(source: unknown, overrides: readonly string[]): unknown {
   if (overrides.length === 0) return source;
@@ -26,7 +26,7 @@ export function applyOverrides(source: unknown, overrides: readonly string[]): u
   for (const override of overrides) {
     const equals = override.indexOf("=");
     const field = override.slice(0, Math.max(0, equals)).trim();
-    if (field === "") throw new ConfigError("--set", override, "field=value, such as reservoir.size=500");
+    if (field === "") throw new ArgumentError("--set", override, "field=value, such as reservoir.size=500");
     set(root, field, readValue(override.slice(equals + 1), field));
     const other = alternatives.get(field);
     if (other) remove(root, other.split("."));
@@ -40,7 +40,7 @@ function readValue(text: string, field: string): unknown {
   try {
     return readYaml(text).value;
   } catch {
-    throw new ConfigError(field, text, "a value that YAML reads; quote it if it holds : { [ or #");
+    throw new ArgumentError(field, text, "a value that YAML reads; quote it if it holds : { [ or #");
   }
 }
 
@@ -52,7 +52,7 @@ function set(root: unknown, field: string, value: unknown): void {
     if (Array.isArray(here)) {
       const index = Number(part);
       if (!Number.isSafeInteger(index) || index < 0 || index > here.length) {
-        throw new ConfigError(
+        throw new ArgumentError(
           field,
           value,
           `a position from 0 to ${here.length} in place of ${quoted(part)}, since ${path.slice(0, depth).join(".")} is a list`,
@@ -63,7 +63,7 @@ function set(root: unknown, field: string, value: unknown): void {
       continue;
     }
     if (typeof here !== "object" || here === null) {
-      throw new ConfigError(
+      throw new ArgumentError(
         field,
         value,
         `an object above it, and ${path.slice(0, depth).join(".") || "the experiment"} is ${describe(here)}`,

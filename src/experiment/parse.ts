@@ -1,10 +1,11 @@
 // Turns what stands in an experiment file into an experiment: every field checked, every default filled in. It reads no file.
 
+import { ArgumentError } from "../core/errors.js";
 import * as z from "zod";
 import { classifierReservoir, forecasterReservoir, takesSpikes } from "../model/defaults.js";
 import { nearest } from "../core/near-names.js";
 import { knownReservoirFields, reservoirSchema } from "../reservoir/config-schema.js";
-import { type AnyReservoirOptions, ConfigError, isSpiking, parseOrThrow, UnknownFieldError } from "../reservoir/index.js";
+import { type AnyReservoirOptions, isSpiking, parseOrThrow } from "../reservoir/index.js";
 import { knownSpikingFields, spikingReservoirSchema } from "../spikes/liquid/schema.js";
 import { tasks } from "../tasks/index.js";
 import type { BaselineDescription, Experiment, MetricName, TaskDescription, TransformDescription } from "./description.js";
@@ -36,19 +37,19 @@ const taskTakes = `predict, classify or detect, or an object whose "type" is pre
 
 /**
  * Checks an experiment and fills in the defaults.
- * @throws ConfigError, UnknownFieldError naming the field by its path from the top of the file.
+ * @throws ArgumentError naming the field by its path from the top of the file.
  */
 export function parseExperiment(source: unknown): Experiment {
-  if (!isObject(source)) throw new ConfigError("the experiment", source, "an object with name, data, reservoir and task");
+  if (!isObject(source)) throw new ArgumentError("the experiment", source, "an object with name, data, reservoir and task");
   const value: Record<string, unknown> = { ...source };
   if (value["readout"] === undefined) value["readout"] = { type: "ridge" };
   for (const field of typedFields) if (typeof value[field] === "string") value[field] = { type: value[field] };
   if (isObject(value["readout"]) && value["readout"]["type"] === undefined) value["readout"] = { ...value["readout"], type: "ridge" };
   const { liquid } = value;
   if (liquid !== undefined && value["reservoir"] !== undefined)
-    throw new ConfigError("liquid", liquid, "nothing where reservoir is given: one of the two");
+    throw new ArgumentError("liquid", liquid, "nothing where reservoir is given: one of the two");
   if (isObject(value["reservoir"]) && value["reservoir"]["size"] === undefined)
-    throw new ConfigError("reservoir.size", undefined, "a whole number of at least 1");
+    throw new ArgumentError("reservoir.size", undefined, "a whole number of at least 1");
   const data = dataSchema(value["data"]);
   const readout = variant(readouts, "readout", value["readout"], readoutTakes);
   const task = variant(taskSchemas, "task", value["task"], taskTakes);
@@ -85,46 +86,46 @@ function complete({ seed, seeds, washout, metrics, ...parsed }: Parsed, source: 
   const transforms = parsed.transforms ?? defaultTransforms(parsed, described);
   const baselines = parsed.baselines ?? defaultBaselines(parsed.task);
   const rest = { ...parsed, transforms, baselines };
-  if (seed !== undefined && seeds !== undefined) throw new ConfigError("seeds", seeds, "nothing where seed is given: one of the two");
+  if (seed !== undefined && seeds !== undefined) throw new ArgumentError("seeds", seeds, "nothing where seed is given: one of the two");
   const { task, data, readout } = rest;
   const known: readonly MetricName[] = metricNames[task.type];
   const foreign = metrics?.find((name) => !known.includes(name));
-  if (foreign) throw new ConfigError("metrics", foreign, `for ${task.type} ${known.join(", ")}`);
+  if (foreign) throw new ArgumentError("metrics", foreign, `for ${task.type} ${known.join(", ")}`);
   const unknown = rest.published.findIndex(({ score }) => !known.includes(score));
   if (unknown >= 0)
-    throw new ConfigError(`published[${unknown}].score`, rest.published[unknown]!.score, `for ${task.type} ${known.join(", ")}`);
+    throw new ArgumentError(`published[${unknown}].score`, rest.published[unknown]!.score, `for ${task.type} ${known.join(", ")}`);
   checkUnread(rest, washout);
   if (readout.type === "softmax" && task.type !== "classify")
-    throw new ConfigError("readout.type", "softmax", `"ridge", "rls" or "lms" for ${task.type}; softmax is for classify`);
+    throw new ArgumentError("readout.type", "softmax", `"ridge", "rls" or "lms" for ${task.type}; softmax is for classify`);
   if (readout.type !== "softmax" && readout.type !== "ridge" && task.type === "classify") {
-    throw new ConfigError("readout.type", readout.type, '"ridge" or "softmax" for classify');
+    throw new ArgumentError("readout.type", readout.type, '"ridge" or "softmax" for classify');
   }
   if (readout.type === "ridge" && readout.lambda !== undefined && readout.lambdas !== undefined) {
-    throw new ConfigError("readout.lambdas", readout.lambdas, "nothing where lambda is given: one of the two");
+    throw new ArgumentError("readout.lambdas", readout.lambdas, "nothing where lambda is given: one of the two");
   }
   if (readout.type === "ridge" && readout.selection !== undefined && readout.lambdas === undefined) {
-    throw new ConfigError("readout.selection", readout.selection, "a grid to choose from: give readout.lambdas");
+    throw new ArgumentError("readout.selection", readout.selection, "a grid to choose from: give readout.lambdas");
   }
   if (transforms.indexOf("standardise") >= 0 && transforms.indexOf("standardise") !== transforms.length - 1) {
-    throw new ConfigError("transforms", transforms, "standardise at most once, as the last of the list");
+    throw new ArgumentError("transforms", transforms, "standardise at most once, as the last of the list");
   }
   const takesCases = task.type === "classify" || task.type === "detect";
   if (takesCases && transforms.some((each) => each !== "standardise")) {
-    throw new ConfigError("transforms", transforms, `only standardise for ${task.type}`);
+    throw new ArgumentError("transforms", transforms, `only standardise for ${task.type}`);
   }
   const hasSpikes = "spikes" in data || "patterns" in data;
-  if (rest.encode && hasSpikes) throw new ConfigError("encode", rest.encode, "nothing for spike patterns, which are spikes already");
-  if (rest.encode && !takesCases) throw new ConfigError("encode", rest.encode, `nothing for ${task.type}; it is for classify and detect`);
+  if (rest.encode && hasSpikes) throw new ArgumentError("encode", rest.encode, "nothing for spike patterns, which are spikes already");
+  if (rest.encode && !takesCases) throw new ArgumentError("encode", rest.encode, `nothing for ${task.type}; it is for classify and detect`);
   if (rest.encode && transforms.length > 0)
-    throw new ConfigError("transforms", transforms, "none where encode turns the cases into spikes");
+    throw new ArgumentError("transforms", transforms, "none where encode turns the cases into spikes");
   if (hasSpikes && isSpiking(described) && "timeStep" in described && data.binMs !== undefined && data.binMs !== described.timeStep)
-    throw new ConfigError("data.binMs", data.binMs, `${described.timeStep} ms, the liquid's timeStep, or nothing`);
+    throw new ArgumentError("data.binMs", data.binMs, `${described.timeStep} ms, the liquid's timeStep, or nothing`);
   const reservoir = reservoirFor(task, described);
   if (task.type === "detect" && task.types && !isSpiking(reservoir))
-    throw new ConfigError("task.types", true, "false for a rate reservoir, whose neurons fire no spikes");
+    throw new ArgumentError("task.types", true, "false for a rate reservoir, whose neurons fire no spikes");
   const foreignBaseline = baselines.find((each) => (each === "majority") !== takesCases);
   if (foreignBaseline !== undefined) {
-    throw new ConfigError(
+    throw new ArgumentError(
       "baselines",
       foreignBaseline,
       takesCases ? `"majority" for ${task.type}` : '"persistence", "mean" or {seasonalNaive: period}',
@@ -132,12 +133,12 @@ function complete({ seed, seeds, washout, metrics, ...parsed }: Parsed, source: 
   }
   if ("task" in data) checkTaskOptions(data.task, data.options);
   if (reservoir.seed !== undefined && (seed !== undefined || seeds !== undefined)) {
-    throw new ConfigError("reservoir.seed", reservoir.seed, "nothing where seed or seeds is given at the top of the file");
+    throw new ArgumentError("reservoir.seed", reservoir.seed, "nothing where seed or seeds is given at the top of the file");
   }
   const list = typeof seeds === "number" ? Array.from({ length: seeds }, (_, k) => k) : (seeds ?? [seed ?? reservoir.seed ?? "spillway"]);
   const seen = new Set<string>();
   const twice = list.find((each) => seen.has(String(each)) || !seen.add(String(each)));
-  if (twice !== undefined) throw new ConfigError("seeds", twice, "each seed once");
+  if (twice !== undefined) throw new ArgumentError("seeds", twice, "each seed once");
   return {
     ...rest,
     reservoir,
@@ -148,19 +149,19 @@ function complete({ seed, seeds, washout, metrics, ...parsed }: Parsed, source: 
 }
 
 /**
- * @throws ConfigError for what is given and would not be read: templates train no readout, and a
+ * @throws ArgumentError for what is given and would not be read: templates train no readout, and a
  * test file is the whole test part.
  */
 function checkUnread({ task, data, readout, split }: Pick<Parsed, "task" | "data" | "readout" | "split">, washout = 0): void {
   if (task.type === "detect") {
     const option = Object.entries(readout).find(([name, value]) => name !== "type" && value !== undefined);
-    if (option) throw new ConfigError(`readout.${option[0]}`, option[1], "nothing for detect, which trains no readout");
-    if (washout > 0) throw new ConfigError("washout", washout, "nothing for detect, which trains no readout");
+    if (option) throw new ArgumentError(`readout.${option[0]}`, option[1], "nothing for detect, which trains no readout");
+    if (washout > 0) throw new ArgumentError("washout", washout, "nothing for detect, which trains no readout");
   }
   if (!("test" in data) || data.test === undefined) return;
   const takesCases = task.type === "classify" || task.type === "detect";
   const part = split.test !== undefined ? "test" : takesCases && split.train !== undefined ? "train" : undefined;
-  if (part) throw new ConfigError(`split.${part}`, split[part], "nothing where data.test says what tests");
+  if (part) throw new ArgumentError(`split.${part}`, split[part], "nothing where data.test says what tests");
 }
 
 /** The reservoir with what a model of this task takes where nothing is said; that of `detect` is a description's own. */
@@ -190,32 +191,32 @@ function defaultMetrics(task: TaskDescription): readonly MetricName[] {
 
 function dataSchema(data: unknown): z.ZodType {
   const given = isObject(data) ? Object.keys(dataSchemas).filter((field) => field in data) : [];
-  if (given.length !== 1) throw new ConfigError("data", data, given.length > 1 ? `${given.join(" or ")}, not both` : dataTakes);
+  if (given.length !== 1) throw new ArgumentError("data", data, given.length > 1 ? `${given.join(" or ")}, not both` : dataTakes);
   return dataSchemas[given[0]!]!;
 }
 
-/** The schema of the kind of reservoir that is described, and its fields. @throws ConfigError for a kind that there is not */
+/** The schema of the kind of reservoir that is described, and its fields. @throws ArgumentError for a kind that there is not */
 function reservoirKind(value: unknown): { schema: z.ZodType; fieldsOf: (path: readonly PropertyKey[]) => readonly string[] } {
   const kind = isObject(value) ? value["kind"] : undefined;
   if (kind === undefined) return { schema: reservoirSchema, fieldsOf: knownReservoirFields };
   if (kind === "spiking") return { schema: spikingReservoirSchema, fieldsOf: knownSpikingFields };
-  throw new ConfigError("reservoir.kind", kind, '"spiking", or nothing for a rate reservoir');
+  throw new ArgumentError("reservoir.kind", kind, '"spiking", or nothing for a rate reservoir');
 }
 
 function variant(schemas: Readonly<Record<string, z.ZodType>>, field: string, value: unknown, takes: string): z.ZodType {
-  if (!isObject(value)) throw new ConfigError(field, value, takes);
+  if (!isObject(value)) throw new ArgumentError(field, value, takes);
   const { type } = value;
   const found = typeof type === "string" && Object.hasOwn(schemas, type) ? schemas[type] : undefined;
   if (found) return found;
   const near = typeof type === "string" ? nearest(type, Object.keys(schemas)) : undefined;
-  throw new ConfigError(`${field}.type`, type, `${Object.keys(schemas).join(", ")}${near ? ` (did you mean ${near}?)` : ""}`);
+  throw new ArgumentError(`${field}.type`, type, `${Object.keys(schemas).join(", ")}${near ? ` (did you mean ${near}?)` : ""}`);
 }
 
 /** Names the nearest option, where the generator itself would only list them all; the values are its own to check. */
 function checkTaskOptions(name: string, options: Readonly<Record<string, unknown>>): void {
   const known = tasks.find((task) => task.name === name)!.options.map((option) => option.name);
   for (const option of Object.keys(options)) {
-    if (!known.includes(option)) throw new UnknownFieldError(`data.options.${option}`, options[option], known);
+    if (!known.includes(option)) throw ArgumentError.unknownField(`data.options.${option}`, options[option], known);
   }
 }
 

@@ -1,8 +1,8 @@
 // Task "predict": one seed trained on the first rows, then asked for one output a row: the next value of a series, or the target of an input.
+import { ArgumentError } from "../core/errors.js";
 import { noInputs } from "../model/forecaster-options.js";
 import type { Matrix } from "../numerics/index.js";
 import { plotError, plotForecast } from "../plot/index.js";
-import { ConfigError } from "../reservoir/index.js";
 import { baselineName, predictBaseline } from "./baselines.js";
 import type { DrivenData, SeriesData } from "./data.js";
 import type { Experiment, PredictTask } from "./description.js";
@@ -98,7 +98,7 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
 
 function seriesRows(experiment: PredictExperiment, data: SeriesData, hasFeedback: boolean): Rows {
   const ahead = rowsAhead(experiment, "series");
-  if (hasFeedback && ahead !== 1) throw new ConfigError("task.ahead", ahead, "1 where outputs are fed back");
+  if (hasFeedback && ahead !== 1) throw new ArgumentError("task.ahead", ahead, "1 where outputs are fed back");
   const { whole, trainRows, test } = prepareSeries(experiment, data);
   const shift = hasFeedback ? 0 : ahead;
   const from = test.from;
@@ -154,7 +154,7 @@ function drivenRows(experiment: PredictExperiment, data: DrivenData): Rows {
 function settleRows({ washout }: Experiment, isSeparate: boolean, rows: number): number {
   if (!isSeparate) return 0;
   if (washout >= rows)
-    throw new ConfigError("washout", washout, `fewer than the ${rows} rows of the test file, so that something is left to test`);
+    throw new ArgumentError("washout", washout, `fewer than the ${rows} rows of the test file, so that something is left to test`);
   return washout;
 }
 

@@ -1,6 +1,6 @@
 // Cuts a series into what trains and what tests. It runs nothing.
+import { ArgumentError } from "../core/errors.js";
 import type { Matrix } from "../numerics/index.js";
-import { ConfigError } from "../reservoir/index.js";
 import { ExperimentError } from "./errors.js";
 import type { DrivenData, SeriesData } from "./data.js";
 import type { Experiment, ForecastTask, SplitDescription } from "./description.js";
@@ -25,7 +25,7 @@ export function prepareSeries(experiment: Experiment, data: SeriesData): Prepare
   const { transforms, task } = experiment;
   const ahead = rowsAhead(experiment, "series");
   if (ahead > longestLookAhead(transforms)) {
-    throw new ConfigError(
+    throw new ArgumentError(
       "task.ahead",
       ahead,
       `at most ${longestLookAhead(transforms)} with a difference of as many rows, or a value would be undone by one not known yet`,
@@ -52,7 +52,7 @@ export interface PreparedPairs {
 /** @throws ExperimentError where a part has no rows, or washout takes all of them. */
 export function prepareDriven(experiment: Experiment, data: DrivenData): PreparedPairs {
   const foreign = experiment.transforms.find((transform) => transform !== "standardise");
-  if (foreign) throw new ConfigError("transforms", foreign, "only standardise where inputs drive the reservoir");
+  if (foreign) throw new ArgumentError("transforms", foreign, "only standardise where inputs drive the reservoir");
   const ahead = rowsAhead(experiment, "driven");
   const split = splitRows(experiment.split, Math.max(0, data.inputs.rows - ahead), data.test !== undefined);
   checkWashout(experiment.washout, split.train);
@@ -121,5 +121,5 @@ function asRows(value: number, rows: number): number {
 
 function checkWashout(washout: number, rows: number): void {
   if (washout >= rows)
-    throw new ConfigError("washout", washout, `fewer than the ${rows} rows of the training part, so that something is left to train on`);
+    throw new ArgumentError("washout", washout, `fewer than the ${rows} rows of the training part, so that something is left to train on`);
 }

@@ -1,11 +1,10 @@
 // Runs an experiment over its seeds and writes its folder: scores, model, states, report. The tasks themselves are predict.ts, forecast.ts and classify.ts.
+import { ArgumentError } from "../core/errors.js";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { writeFileAtomic } from "../io/index.js";
 import { type Figure, type ReportSection, reportHtml } from "../plot/index.js";
-import { MetricError } from "../metrics/index.js";
-import { addProfiles, ConfigError, DataError } from "../reservoir/index.js";
-import { TaskOptionError } from "../tasks/index.js";
+import { addProfiles } from "../reservoir/index.js";
 import { ExperimentError } from "./errors.js";
 import { runClassification } from "./classify.js";
 import { type ExperimentData, loadData } from "./data.js";
@@ -224,7 +223,7 @@ function runTask(experiment: Experiment, data: ExperimentData, options: TrialOpt
     return runForecast(experiment as Experiment & { task: ForecastTask }, data, options);
   if (task.type === "predict" && data.kind !== "cases")
     return runPrediction(experiment as Experiment & { task: PredictTask }, data, options);
-  throw new Error(`there is no task ${task.type} for ${data.kind}`);
+  throw ArgumentError.because(`there is no task ${task.type} for ${data.kind}`);
 }
 
 function configAsYaml({ config }: ExperimentResult): string {
@@ -236,14 +235,14 @@ function isStop(error: unknown, signal: AbortSignal): boolean {
 }
 
 /** An error with the experiment file it came from, where it does not name a file already. */
-function withLocation(error: unknown, { path, errorOf }: LoadedExperiment): unknown {
-  if (error instanceof ConfigError) {
-    const { field } = error;
-    return errorOf(error, reservoirOnly.has(field.split(/[.[]/)[0]!) ? `reservoir.${field}` : field);
+function withLocation(error: unknown, { path, experiment, errorOf }: LoadedExperiment): unknown {
+  if (error instanceof ArgumentError) {
+    const [top = ""] = error.field.split(/[.[]/);
+    if (reservoirOnly.has(top)) return errorOf(error, `reservoir.${error.field}`);
+    if (Object.hasOwn(experiment, top)) return errorOf(error);
   }
-  const isPlaceless = error instanceof ExperimentError && error.path === undefined;
-  const isOfData = error instanceof DataError || error instanceof TaskOptionError || error instanceof MetricError;
-  return isPlaceless || isOfData ? new ExperimentError(error.message, { path, cause: error }) : error;
+  const isPlaceless = error instanceof ArgumentError || (error instanceof ExperimentError && error.path === undefined);
+  return isPlaceless ? new ExperimentError(error.message, { path, cause: error }) : error;
 }
 
 /** Fields that only reservoirs have: their errors name them without the `reservoir.` that stands before them in an experiment. */

@@ -1,4 +1,5 @@
 // Scores of predictions in the units of the data. The metrics themselves are in metrics; here they meet starts, divergence and baselines.
+import { ArgumentError } from "../core/errors.js";
 import { mae, mse, nrmse, r2, rmse, validPredictionTime } from "../metrics/index.js";
 import type { Matrix } from "../numerics/index.js";
 import type { MetricName, ScoringDescription } from "./description.js";
@@ -100,7 +101,7 @@ function plainScore(metric: MetricName, { prediction, target }: Outcome): number
   if (metric === "rmse") return rmse(target, prediction);
   if (metric === "mse") return mse(target, prediction);
   if (metric === "mae") return mae(target, prediction);
-  throw new Error(`there is no way to score ${metric} here`);
+  throw ArgumentError.because(`there is no way to score ${metric} here`);
 }
 
 /** What stands for the score of a prediction that left for infinity. */

@@ -1,5 +1,6 @@
 // YAML as plain data, and the line of each field. Reading takes time and memory in proportion to the text: what an alias stands for counts
 // every time, and nesting has a bound.
+import { SpillwayError } from "../core/errors.js";
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument } from "yaml";
 import { quoted, visible } from "../core/text.js";
 
@@ -8,12 +9,12 @@ const mostValues = 1_000_000;
 const mostLevels = 100;
 
 /** Text that is not YAML, or YAML that is no plain data. */
-export class YamlError extends Error {
+export class YamlError extends SpillwayError {
   override readonly name = "YamlError";
   /** From 1. */
   readonly line: number | undefined;
   constructor(reason: string, line?: number, cause?: unknown) {
-    super(visible(reason), cause === undefined ? undefined : { cause });
+    super("format", visible(reason), { cause });
     this.line = line;
   }
 }

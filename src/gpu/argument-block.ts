@@ -1,7 +1,7 @@
 // A kernel's arguments in host memory: a table of addresses and then a slot for each value, filled again for each launch.
+import { LaunchError } from "../core/errors.js";
 import { HostBytes, store } from "./argument-writer.js";
 import type { ContextCore } from "./context-core.js";
-import { LaunchError } from "./errors.js";
 import { alignUp, type Layout } from "./layout.js";
 import type { DeviceSlice } from "./slice.js";
 

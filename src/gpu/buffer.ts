@@ -1,13 +1,14 @@
 // Device memory that is owned: allocated in stream order, given back after the streams that used it.
+import { ArgumentError } from "../core/errors.js";
 import type { ContextCore } from "./context-core.js";
 import { bytesOf, type Dtype } from "./dtypes.js";
 import { Holding } from "./ledger.js";
 import { DeviceSlice, type Memory } from "./slice.js";
 
-/** @throws RangeError where a length is no count of elements. */
+/** @throws ArgumentError where a length is no count of elements. */
 function checkLength(length: number): void {
   if (!Number.isSafeInteger(length) || length < 0)
-    throw new RangeError(`a buffer's length is a whole number of elements, at least 0; got ${length}`);
+    throw ArgumentError.because(`a buffer's length is a whole number of elements, at least 0; got ${length}`);
 }
 
 /** Gives memory back after all work of the streams that used it. */

@@ -1,5 +1,5 @@
 // What a compilation is asked for, and the compiler's options that follow from it.
-import { rejectUnknown } from "../core/known-fields.js";
+import { ArgumentError, checkFields } from "../core/errors.js";
 
 /** How CUDA C++ is compiled. */
 export interface CompileOptions {
@@ -52,7 +52,7 @@ export interface CompileRequest {
  * The architecture to compile for, of those that the compiler has: the device's own, or else PTX for the newest before it, which the
  * driver finishes.
  *
- * @throws RangeError where the compiler has none that old.
+ * @throws ArgumentError where the compiler has none that old.
  */
 export function chooseArchitecture(wanted: string | undefined, available: readonly number[], compiler: string): string {
   const match = /^sm_(\d+)$/.exec(wanted ?? `compute_${Math.min(...available)}`);
@@ -61,7 +61,7 @@ export function chooseArchitecture(wanted: string | undefined, available: readon
   if (available.includes(number)) return `sm_${number}`;
   const before = available.filter((each) => each < number);
   if (before.length === 0)
-    throw new RangeError(
+    throw ArgumentError.because(
       `${compiler} compiles for compute capability ${(Math.min(...available) / 10).toFixed(1)} and later; this device has ${(number / 10).toFixed(1)}: use an older NVRTC, or PTX made beforehand`,
     );
   return `compute_${Math.max(...before)}`;
@@ -69,19 +69,20 @@ export function chooseArchitecture(wanted: string | undefined, available: readon
 
 const macroName = /^[A-Za-z_]\w*$/;
 
-/** The request that options stand for. @throws RangeError, TypeError where one makes no sense. */
+/** The request that options stand for. @throws ArgumentError where one makes no sense. */
 export function compileRequest(source: string, options: CompileOptions, architecture: string): CompileRequest {
-  rejectUnknown(options, compileFields, "compile");
+  checkFields(options, compileFields, "compile");
   const output = options.output ?? (architecture.startsWith("sm_") ? "cubin" : "ptx");
   if (output === "cubin" && !architecture.startsWith("sm_"))
-    throw new RangeError(`machine code needs an architecture such as "sm_90"; got ${JSON.stringify(architecture)}`);
+    throw ArgumentError.because(`machine code needs an architecture such as "sm_90"; got ${JSON.stringify(architecture)}`);
   const out = [`--gpu-architecture=${architecture}`, `--std=${options.std ?? "c++17"}`];
   if (options.fastMath) out.push("--use_fast_math");
   if (options.fuseMultiplyAdd !== undefined) out.push(`--fmad=${options.fuseMultiplyAdd}`);
   if (options.lineInfo) out.push("--generate-line-info");
   if (options.maxRegisters !== undefined) out.push(`--maxrregcount=${options.maxRegisters}`);
   for (const [name, value] of Object.entries(options.defines ?? {})) {
-    if (!macroName.test(name)) throw new TypeError(`a macro's name is letters, digits and underscores; got ${JSON.stringify(name)}`);
+    if (!macroName.test(name))
+      throw ArgumentError.because(`a macro's name is letters, digits and underscores; got ${JSON.stringify(name)}`);
     out.push(`--define-macro=${name}=${typeof value === "boolean" ? Number(value) : value}`);
   }
   for (const path of options.includePaths ?? []) out.push(`--include-path=${path}`);

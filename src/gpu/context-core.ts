@@ -1,7 +1,8 @@
 // The checked middle layer: driver calls made in the right context, whose errors throw. The objects that users see stand on it.
+import { DisposedError } from "../core/errors.js";
 import type { DriverArguments, DriverCall, DriverFunction } from "./driver-calls.js";
 import type { Driver } from "./driver.js";
-import { ContextLostError, CudaError, type CudaFailure, DisposedError } from "./errors.js";
+import { ContextLostError, CudaError, type CudaFailure } from "./errors.js";
 import { type LaunchHistory, recentLaunches } from "./launch-history.js";
 import { type Holding, type Leak, Ledger } from "./ledger.js";
 import type { MemoryPool } from "./memory-pool.js";
@@ -31,7 +32,7 @@ export function describeStatus(driver: Driver, code: number): { status: string; 
 /** Calls a driver function that needs no context. @throws CudaError where it returns an error. */
 export function checkedCall<Name extends DriverCall>(driver: Driver, call: Name, ...values: DriverArguments<Name>): void {
   const code = driver.resolve(call)(...values);
-  if (code !== status.success) throw new CudaError({ code, ...describeStatus(driver, code), call, launches: [] });
+  if (code !== status.success) throw new CudaError({ statusCode: code, ...describeStatus(driver, code), call, launches: [] });
 }
 
 /** CUevent_flags, cuda.h. */
@@ -141,7 +142,7 @@ export class ContextCore {
   /** What a failed call is, with the launches that may have caused it; an error that loses the context marks it lost. */
   describe(code: number, call: string, history?: LaunchHistory): CudaFailure {
     const launches = recentLaunches(history ? [history] : this.histories);
-    const failure = { code, ...describeStatus(this.driver, code), call, launches };
+    const failure = { statusCode: code, ...describeStatus(this.driver, code), call, launches };
     if (losesContext(code)) this.#loss ??= failure;
     return failure;
   }

@@ -1,5 +1,5 @@
 // A device that was opened: the primary context, retained, and everything that is made in it.
-import { rejectUnknown } from "../core/known-fields.js";
+import { ArgumentError, SpillwayError, checkFields } from "../core/errors.js";
 import { DeviceBuffer } from "./buffer.js";
 import { ContextCore, type CoreOptions } from "./context-core.js";
 import type { DeviceInfo } from "./device-info.js";
@@ -74,7 +74,7 @@ export class Context implements Disposable {
       } catch {
         // The error under way says why the device did not open.
       }
-      if (error instanceof CudaError && losesContext(error.code))
+      if (error instanceof CudaError && losesContext(error.statusCode))
         throw new CudaError(
           error,
           `an earlier fault lost the context of device ${info.ordinal}, which something here still holds: dispose that, and open the device again`,
@@ -85,7 +85,7 @@ export class Context implements Disposable {
 
   /** A stream. `priority` is from `priorities.least` to `priorities.greatest`, which is the lower number; default 0. @throws CudaError. */
   stream(options: { priority?: number; label?: string } = {}): Stream {
-    rejectUnknown(options, ["priority", "label"], "stream");
+    checkFields(options, ["priority", "label"], "stream");
     return Stream.create(this.core, this.#staging, options.priority ?? 0, options.label);
   }
 
@@ -99,7 +99,7 @@ export class Context implements Disposable {
 
   /** An event; `timing: false` makes it cheaper and without a time. @throws CudaError. */
   event(options: { timing?: boolean; label?: string } = {}): DeviceEvent {
-    rejectUnknown(options, ["timing", "label"], "event");
+    checkFields(options, ["timing", "label"], "event");
     return DeviceEvent.create(this.core, options.timing ?? true, options.label);
   }
 
@@ -107,18 +107,19 @@ export class Context implements Disposable {
    * Device memory of `length` elements, whose contents are undefined. With `stream` it is allocated in that stream's order, and is
    * good in others after an event of it; without, it is good everywhere.
    *
-   * @throws OutOfMemoryError with what was asked, free and held; RangeError; CudaError.
+   * @throws OutOfMemoryError with what was asked, free and held; ArgumentError; CudaError.
    */
   alloc<T extends Dtype>(dtype: T, length: number, options: { label?: string; stream?: Stream } = {}): DeviceBuffer<T> {
-    rejectUnknown(options, ["label", "stream"], "alloc");
+    checkFields(options, ["label", "stream"], "alloc");
     options.stream?.use();
-    if (options.stream?.capturing) throw new Error(`${options.stream.label} is being captured into a graph: allocate before`);
+    if (options.stream?.capturing)
+      throw new SpillwayError("lifecycle", `${options.stream.label} is being captured into a graph: allocate before`);
     return DeviceBuffer.allocate(this.core, dtype, length, options.label, options.stream?.handle);
   }
 
   /** Device memory of zeros, good everywhere. @throws as `alloc`. */
   zeros<T extends Dtype>(dtype: T, length: number, options: { label?: string } = {}): DeviceBuffer<T> {
-    rejectUnknown(options, ["label"], "zeros");
+    checkFields(options, ["label"], "zeros");
     return this.#filled(this.alloc(dtype, length, options), (address, bytes, stream) =>
       this.core.call("cuMemsetD8Async", address, 0, bytes, stream),
     );
@@ -128,13 +129,13 @@ export class Context implements Disposable {
    * Device memory with a copy of an array, good everywhere. The type is the array's unless `dtype` names another of the same array
    * (f16 of a Uint16Array).
    *
-   * @throws as `alloc`; TypeError where the array cannot hold the type.
+   * @throws as `alloc`; ArgumentError where the array cannot hold the type.
    */
   upload<A extends HostArray, T extends Dtype = DtypeOf<A>>(array: A, options: { dtype?: T; label?: string } = {}): DeviceBuffer<T> {
-    rejectUnknown(options, ["dtype", "label"], "upload");
+    checkFields(options, ["dtype", "label"], "upload");
     const { label } = options;
     const dtype = options.dtype ?? (dtypeOf(array) as Dtype as T);
-    if (!holds(dtype, array)) throw new TypeError(`an array of ${dtypeOf(array)} cannot be uploaded as ${dtype}`);
+    if (!holds(dtype, array)) throw ArgumentError.because(`an array of ${dtypeOf(array)} cannot be uploaded as ${dtype}`);
     return this.#filled(this.alloc(dtype, array.length, label === undefined ? {} : { label }), (address, bytes, stream) =>
       this.core.call("cuMemcpyHtoDAsync", address, array, bytes, stream),
     );
@@ -163,9 +164,9 @@ export class Context implements Disposable {
     return result;
   }
 
-  /** Page-locked host memory of `length` elements, zeros. @throws RangeError, CudaError. */
+  /** Page-locked host memory of `length` elements, zeros. @throws ArgumentError, CudaError. */
   pinned<T extends Dtype>(dtype: T, length: number, options: { label?: string } = {}): PinnedBuffer<T> {
-    rejectUnknown(options, ["label"], "pinned");
+    checkFields(options, ["label"], "pinned");
     return PinnedBuffer.lock(this.core, dtype, length, options.label);
   }
 
@@ -175,13 +176,13 @@ export class Context implements Disposable {
    */
   borrow<T extends Dtype>(dtype: T, address: bigint, length: number): DeviceSlice<T> {
     if (address < 0n || address % BigInt(bytesOf(dtype)) !== 0n)
-      throw new RangeError(`0x${address.toString(16)} is no address of ${dtype}`);
+      throw ArgumentError.because(`0x${address.toString(16)} is no address of ${dtype}`);
     return new DeviceSlice({ core: this.core, holding: undefined, stream: undefined, shared: false }, dtype, address, length);
   }
 
   /** Loads PTX (text), a cubin or a fatbin. @throws ModuleLoadError with the driver's log. */
   load(image: string | Uint8Array, options: { label?: string } = {}): Module {
-    rejectUnknown(options, ["label"], "load");
+    checkFields(options, ["label"], "load");
     return Module.load(this.core, this.info, image, options.label);
   }
 
@@ -189,7 +190,7 @@ export class Context implements Disposable {
    * The PTX of kernels that come with the package (`shippedManifest`) for this device, as shipped
    * or, with `kernelSource: "nvrtc"`, compiled from their source.
    *
-   * @throws RangeError naming what is shipped; CompileError with the compiler's log.
+   * @throws ArgumentError naming what is shipped; CompileError with the compiler's log.
    */
   shippedPtx(name: string, options: Pick<ShippedPtxOptions, "entries"> = {}): string {
     const which = { ...options, computeCapability: this.info.computeCapability };

@@ -1,5 +1,6 @@
 // Copies with rows and pitches, as CUDA_MEMCPY2D (cuda.h), 128 bytes: for each side x in bytes, y, memory type, host address, device
 // address, array and pitch, then the width in bytes and the height.
+import { ArgumentError } from "../core/errors.js";
 import type { Driver } from "./driver.js";
 
 const memoryType = { host: 1, device: 2 } as const;
@@ -39,16 +40,16 @@ export interface Rectangle {
   readonly destinationPitch?: number;
 }
 
-/** @throws RangeError where a rectangle does not lie within memory of `length` elements. */
+/** @throws ArgumentError where a rectangle does not lie within memory of `length` elements. */
 export function checkRectangle(side: string, columns: number, rows: number, pitch: number, length: number): void {
   for (const [name, value] of Object.entries({ columns, rows }))
     if (!Number.isSafeInteger(value) || value < 1)
-      throw new RangeError(`${name} of a 2-D copy is a whole number, at least 1; got ${value}`);
+      throw ArgumentError.because(`${name} of a 2-D copy is a whole number, at least 1; got ${value}`);
   if (!Number.isSafeInteger(pitch) || pitch < columns)
-    throw new RangeError(`the ${side}'s pitch is a whole number of elements, at least the ${columns} columns; got ${pitch}`);
+    throw ArgumentError.shape(`the ${side}'s pitch is a whole number of elements, at least the ${columns} columns; got ${pitch}`);
   const needed = (rows - 1) * pitch + columns;
   if (needed > length)
-    throw new RangeError(`the ${side} has ${length} elements; ${rows} rows of ${columns} at pitch ${pitch} need ${needed}`);
+    throw ArgumentError.shape(`the ${side} has ${length} elements; ${rows} rows of ${columns} at pitch ${pitch} need ${needed}`);
 }
 
 /** A side of a copy that is host memory. */

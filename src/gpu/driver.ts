@@ -1,5 +1,6 @@
 // The interface that all of the CUDA layer stands on: the driver's functions by name. A library reached by FFI or a simulated device
 // implements it. It checks nothing and owns nothing; `ContextCore` checks, and the owned objects own.
+import { SpillwayError } from "../core/errors.js";
 import type { DriverArguments, DriverCall, DriverFunction } from "./driver-calls.js";
 
 /** A CUDA driver, real or simulated. */
@@ -36,7 +37,7 @@ export interface Driver {
 }
 
 /** The library was loaded and lacks a function: it is too old. */
-export class MissingCallError extends Error {
+export class MissingCallError extends SpillwayError {
   override readonly name = "MissingCallError";
   /** The function. */
   readonly call: string;
@@ -44,7 +45,7 @@ export class MissingCallError extends Error {
   readonly library: string;
 
   constructor(call: string, library: string) {
-    super(`${library} has no ${call}: the library is older than that function; install a newer one`);
+    super("unavailable", `${library} has no ${call}: the library is older than that function; install a newer one`);
     this.call = call;
     this.library = library;
   }

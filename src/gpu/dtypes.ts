@@ -1,5 +1,6 @@
 // The element types of device memory: their widths and the typed arrays that hold them on the host.
 
+import { ArgumentError } from "../core/errors.js";
 /** Element types and the typed array of each. Half precision and bfloat16 travel as their 16 bits, booleans as bytes. */
 export interface DtypeArrays {
   i8: Int8Array;
@@ -72,10 +73,10 @@ export function isDtype(name: string): name is Dtype {
   return Object.hasOwn(arrays, name);
 }
 
-/** Bytes of an element. @throws RangeError where the type is unknown. */
+/** Bytes of an element. @throws ArgumentError where the type is unknown. */
 export function bytesOf(dtype: Dtype): number {
   const array = Object.hasOwn(arrays, dtype) ? arrays[dtype] : undefined;
-  if (!array) throw new RangeError(`there is no element type ${JSON.stringify(dtype)}; there are ${dtypes.join(", ")}`);
+  if (!array) throw ArgumentError.because(`there is no element type ${JSON.stringify(dtype)}; there are ${dtypes.join(", ")}`);
   return array.BYTES_PER_ELEMENT;
 }
 
@@ -98,10 +99,10 @@ const byTag: Readonly<Record<string, Dtype>> = {
   Uint8ClampedArray: "u8",
 };
 
-/** The element type of a typed array. @throws TypeError where the value is none. */
+/** The element type of a typed array. @throws ArgumentError where the value is none. */
 export function dtypeOf<A extends HostArray>(array: A): DtypeOf<A> {
   const dtype = byTag[Object.prototype.toString.call(array).slice(8, -1)];
-  if (dtype === undefined) throw new TypeError(`expected a typed array of numbers, got ${Object.prototype.toString.call(array)}`);
+  if (dtype === undefined) throw ArgumentError.because(`expected a typed array of numbers, got ${Object.prototype.toString.call(array)}`);
   return dtype as DtypeOf<A>;
 }
 

@@ -1,6 +1,7 @@
 // Cuts a PTX text down to some of its kernels: a driver compiles a whole module when it is loaded, and a file may hold hundreds. It knows
 // where declarations begin and end and which names they use, and no instruction.
 
+import { ArgumentError } from "../core/errors.js";
 /** A declaration or definition at a module's top level. */
 interface Piece {
   readonly text: string;
@@ -40,7 +41,7 @@ function endOf(ptx: string, from: number): number {
       if (depth === 0 && !initialiser) return mark.index + 1;
     } else if (depth === 0) return mark.index + 1;
   }
-  throw new SyntaxError(`the PTX ends within the declaration ${JSON.stringify(ptx.slice(from, from + 60).trim())}`);
+  throw ArgumentError.because(`the PTX ends within the declaration ${JSON.stringify(ptx.slice(from, from + 60).trim())}`);
 }
 
 function pieceOf(text: string): Piece {
@@ -78,7 +79,7 @@ export const modulesCut = (): number => cuttings;
 /**
  * The module with these entries alone, and the functions and variables that they use, directly or not.
  *
- * @throws RangeError naming the entries there are, where it has not one of the names; SyntaxError where the text is cut short.
+ * @throws ArgumentError naming the entries there are, where it has not one of the names; SyntaxError where the text is cut short.
  */
 export function entryModule(ptx: string, entries: readonly string[]): string {
   cuttings++;
@@ -97,7 +98,7 @@ export function entryModule(ptx: string, entries: readonly string[]): string {
   for (const entry of entries) {
     if (!byName.get(entry)?.some((piece) => piece.entry)) {
       const names = all.filter((piece) => piece.entry).map(({ name }) => name);
-      throw new RangeError(`the PTX has no entry ${JSON.stringify(entry)}; it has ${names.join(", ") || "none"}`);
+      throw ArgumentError.because(`the PTX has no entry ${JSON.stringify(entry)}; it has ${names.join(", ") || "none"}`);
     }
     keep(entry);
   }

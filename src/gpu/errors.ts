@@ -1,10 +1,11 @@
 // What goes wrong on a device, as classes with fields. Errors of finding libraries stand in library-search.ts, of driver.ts a missing function.
+import { SpillwayError } from "../core/errors.js";
 import { describeLaunch, type LaunchRecord } from "./launch-history.js";
 
 /** What an error of a driver call is made of. */
 export interface CudaFailure {
   /** CUDA's status, such as 700. */
-  readonly code: number;
+  readonly statusCode: number;
   /** Its name, such as CUDA_ERROR_ILLEGAL_ADDRESS. */
   readonly status: string;
   /** The driver's sentence about it. */
@@ -29,22 +30,24 @@ const launchSentence = (launches: readonly LaunchRecord[]): string => {
 };
 
 /** A driver call returned an error. A kernel's fault is returned by a call after its launch: `launches` says which kernels ran. */
-export class CudaError extends Error implements CudaFailure {
+export class CudaError extends SpillwayError implements CudaFailure {
   override readonly name: string = "CudaError";
-  readonly code: number;
+  /** CUDA's status, such as 700. */
+  readonly statusCode: number;
   readonly status: string;
   readonly description: string;
   readonly call: string;
   readonly launches: readonly LaunchRecord[];
 
   constructor(failure: CudaFailure, more = "", kernels = true) {
-    const { code, status, description, call, launches, cause } = failure;
+    const { statusCode, status, description, call, launches, cause } = failure;
     const told = cause instanceof Error ? `: ${cause.message}` : "";
     super(
-      `${status} (${code}) from ${call}: ${description}${told}${more && `; ${more}`}${kernels ? launchSentence(launches) : ""}`,
-      cause === undefined ? undefined : { cause },
+      "device",
+      `${status} (${statusCode}) from ${call}: ${description}${told}${more && `; ${more}`}${kernels ? launchSentence(launches) : ""}`,
+      { cause },
     );
-    this.code = code;
+    this.statusCode = statusCode;
     this.status = status;
     this.description = description;
     this.call = call;
@@ -130,7 +133,7 @@ export class ModuleLoadError extends CudaError {
 }
 
 /** NVRTC would not compile a source. */
-export class CompileError extends Error {
+export class CompileError extends SpillwayError {
   override readonly name = "CompileError";
   /** The source's name. */
   readonly source: string;
@@ -141,30 +144,10 @@ export class CompileError extends Error {
   readonly log: string;
 
   constructor(source: string, status: string, options: readonly string[], log: string) {
-    super(`${source} did not compile (${status}) with options ${options.join(" ") || "(none)"}:\n${log}`);
+    super("format", `${source} did not compile (${status}) with options ${options.join(" ") || "(none)"}:\n${log}`);
     this.source = source;
     this.status = status;
     this.options = options;
     this.log = log;
-  }
-}
-
-/** A kernel was declared with parameters that it has not, or launched with an argument or a size that it does not take. */
-export class LaunchError extends Error {
-  override readonly name = "LaunchError";
-  readonly kernel: string;
-
-  constructor(kernel: string, what: string) {
-    super(`kernel ${kernel}: ${what}`);
-    this.kernel = kernel;
-  }
-}
-
-/** Something was used after its `dispose`. */
-export class DisposedError extends Error {
-  override readonly name = "DisposedError";
-
-  constructor(what: string) {
-    super(`${what} was disposed and cannot be used any more`);
   }
 }

@@ -1,4 +1,5 @@
 // A point in a stream's work: to wait for, to order streams by, and to time by.
+import { ArgumentError } from "../core/errors.js";
 import { type ContextCore, eventFlags } from "./context-core.js";
 import { Holding } from "./ledger.js";
 import { Owned } from "./owned.js";
@@ -53,12 +54,12 @@ export class DeviceEvent extends Owned {
   /**
    * Milliseconds from an earlier event to this one, to about half a microsecond.
    *
-   * @throws CudaError where either was not recorded or is not ready; TypeError where an event was made with `timing: false`.
+   * @throws CudaError where either was not recorded or is not ready; ArgumentError where an event was made with `timing: false`.
    */
   elapsedSince(start: DeviceEvent): number {
     this.use();
     start.use();
-    if (!this.#timing || !start.#timing) throw new TypeError("an event made with timing: false tells no time");
+    if (!this.#timing || !start.#timing) throw ArgumentError.because("an event made with timing: false tells no time");
     const milliseconds = new Float32Array(1);
     this.core.call("cuEventElapsedTime", milliseconds, start.awaited.handle, this.awaited.handle);
     return milliseconds[0]!;

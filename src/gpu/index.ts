@@ -2,6 +2,7 @@
  * CUDA for Node: devices, streams, memory, modules, typed launches, graphs and NVRTC. It knows nothing of what is computed.
  * @module spillway/gpu
  */
+export { DisposedError, LaunchError, SpillwayError, ArgumentError } from "../core/errors.js";
 export { DeviceBuffer } from "./buffer.js";
 export { CompileCache, defaultCacheFolder } from "./compile-cache.js";
 export type { CompileOptions, CompileRequest } from "./compile-options.js";
@@ -17,8 +18,6 @@ export {
   ContextLostError,
   CudaError,
   type CudaFailure,
-  DisposedError,
-  LaunchError,
   type MemoryHolder,
   ModuleLoadError,
   OutOfMemoryError,

@@ -1,10 +1,11 @@
 // A kernel of a module with the parameters it was declared with. It is launched by a stream and owned by its module.
+import { LaunchError } from "../core/errors.js";
 import { quoted } from "../core/text.js";
 import { ArgumentBlock, argumentBytes } from "./argument-block.js";
 import type { ContextCore } from "./context-core.js";
 import type { DeviceInfo } from "./device-info.js";
 import type { DriverFunction } from "./driver-calls.js";
-import { CudaError, LaunchError } from "./errors.js";
+import { CudaError } from "./errors.js";
 import { type LaunchConfig, LaunchConfigMemory, launchConfigBytes } from "./launch-config.js";
 import type { Layout } from "./layout.js";
 import type { Holding } from "./ledger.js";

@@ -1,8 +1,7 @@
 // The shape of a launch, and its CUlaunchConfig in host memory (cuda.h): seven 32-bit sizes, the stream at byte 32, the address of the
 // attributes at 40, their count at 48; an attribute is 72 bytes, its id at 0 and its value at 8.
-import { unknownField } from "../core/known-fields.js";
+import { LaunchError, unknownField } from "../core/errors.js";
 import { describe } from "../core/text.js";
-import { LaunchError } from "./errors.js";
 
 /** A size in up to three dimensions; those left out are 1. */
 export type Dimensions = number | readonly [x: number, y?: number, z?: number];

@@ -1,7 +1,8 @@
 // What a context owns: every buffer, stream, event, module and graph that was made and not yet disposed. The objects themselves are not
 // held here, so that one that is forgotten can be collected and reported.
+import { DisposedError } from "../core/errors.js";
 import { callSite } from "./call-site.js";
-import { DisposedError, type MemoryHolder } from "./errors.js";
+import type { MemoryHolder } from "./errors.js";
 
 /** Something that was collected without `dispose`. What it held stays held until its context is disposed. */
 export interface Leak {

@@ -1,5 +1,6 @@
 // Where CUDA's libraries are looked for on Linux, WSL and Windows, and the error that lists every path that was tried. A path is only a
 // candidate: whether a library is there is known when it loads.
+import { SpillwayError } from "../core/errors.js";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
@@ -10,7 +11,7 @@ export interface TriedPath {
 }
 
 /** No library of the name could be loaded. */
-export class LibraryError extends Error {
+export class LibraryError extends SpillwayError {
   override readonly name = "LibraryError";
   /** Every path that was tried, in order. */
   readonly tried: readonly TriedPath[];
@@ -19,7 +20,10 @@ export class LibraryError extends Error {
     const paths = new Map<string, string[]>();
     for (const { path, reason } of tried) paths.set(reason, [...(paths.get(reason) ?? []), path]);
     const list = [...paths].map(([reason, of]) => `\n  ${of.join(", ")}: ${reason}`).join("");
-    super(`${what} could not be loaded; tried${list || " nothing: no path is known for this platform"}${advice && `\n${advice}`}`);
+    super(
+      "unavailable",
+      `${what} could not be loaded; tried${list || " nothing: no path is known for this platform"}${advice && `\n${advice}`}`,
+    );
     this.tried = tried;
   }
 }

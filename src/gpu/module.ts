@@ -1,9 +1,9 @@
 // A module: compiled kernels and their globals, loaded from PTX, a cubin or a fatbin.
-import { rejectUnknown } from "../core/known-fields.js";
+import { LaunchError, checkFields } from "../core/errors.js";
 import type { ContextCore } from "./context-core.js";
 import { bytesOf, type Dtype } from "./dtypes.js";
 import type { DeviceInfo } from "./device-info.js";
-import { CudaError, LaunchError, ModuleLoadError } from "./errors.js";
+import { CudaError, ModuleLoadError } from "./errors.js";
 import { Kernel, type KernelOptions } from "./kernel.js";
 import { Holding } from "./ledger.js";
 import { Owned } from "./owned.js";
@@ -121,7 +121,7 @@ export class Module extends Owned {
     options: KernelOptions = {},
   ): Kernel<Parameters> {
     this.use();
-    rejectUnknown(options, ["lengths"], `options of kernel ${name}`);
+    checkFields(options, ["lengths"], `options of kernel ${name}`);
     const core = this.core;
     const handle = new BigUint64Array(1);
     const symbol = this.#loweredNames[name] ?? name;

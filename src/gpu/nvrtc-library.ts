@@ -1,4 +1,5 @@
 // NVRTC as a C library: the functions that are called, each under its prototype (nvrtc.h of CUDA 13.0), and one compilation by them.
+import { SpillwayError } from "../core/errors.js";
 import type { CompileRequest } from "./compile-options.js";
 import { type CallSignature, signature } from "./driver-calls.js";
 import { ForeignLibrary, firstLine } from "./ffi.js";
@@ -213,7 +214,7 @@ export function loadNvrtcLibrary(library?: string): CompilerLibrary {
         try {
           builtins.set(beside, new ForeignLibrary(beside));
         } catch (error) {
-          throw new Error(`its builtins ${beside} did not load: ${firstLine(error)}`);
+          throw new SpillwayError("unavailable", `its builtins ${beside} did not load: ${firstLine(error)}`);
         }
       }
       return new NvrtcLibrary(path);

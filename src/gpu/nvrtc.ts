@@ -1,5 +1,5 @@
 // CUDA C++ to PTX or machine code at run time, with results kept on disk. It needs no device.
-import { rejectUnknown } from "../core/known-fields.js";
+import { checkFields } from "../core/errors.js";
 import { CompileCache, cacheKey, defaultCacheFolder } from "./compile-cache.js";
 import { type CompileOptions, type CompileRequest, chooseArchitecture, compileRequest } from "./compile-options.js";
 import { CompileError } from "./errors.js";
@@ -73,7 +73,7 @@ export class Nvrtc {
     return { image, output: request.output, ptx, loweredNames, log, options: request.options, cache };
   }
 
-  /** Compiles, or takes the result from the cache. @throws CompileError with the log; RangeError, TypeError for options. */
+  /** Compiles, or takes the result from the cache. @throws CompileError with the log; ArgumentError for options. */
   compile(source: string, options: CompileOptions = {}): Compiled {
     const { request, key } = this.#prepare(source, options);
     return this.#kept(request, key) ?? this.#finish(request, key, this.#compiler.compile(request));
@@ -88,6 +88,6 @@ export class Nvrtc {
 
 /** Loads NVRTC. @throws LibraryError naming every path that was tried. */
 export function loadNvrtc(options: NvrtcOptions = {}): Nvrtc {
-  rejectUnknown(options, ["library", "cache"], "loadNvrtc");
+  checkFields(options, ["library", "cache"], "loadNvrtc");
   return new Nvrtc(loadNvrtcLibrary(options.library), options.cache ?? defaultCacheFolder());
 }

@@ -1,6 +1,5 @@
 // Opening a device: the driver that is meant, its initialisation, and the primary context.
-import { rejectUnknown } from "../core/known-fields.js";
-import { describe } from "../core/text.js";
+import { ArgumentError, SpillwayError, checkFields } from "../core/errors.js";
 import { Context, type KernelSource } from "./context.js";
 import { checkedCall, describeStatus } from "./context-core.js";
 import { deviceCount, type DeviceInfo, deviceInfo } from "./device-info.js";
@@ -60,7 +59,9 @@ function driverFor(options: OpenOptions): Driver {
   if (!make) {
     const names = [...registered.keys()].map((name) => JSON.stringify(name)).join(", ");
     const advice = options.device === "sim" ? '; import "spillway/sim" to have the simulated one' : "";
-    throw new RangeError(`there is no device ${JSON.stringify(options.device)}; a device is a number${names && `, or ${names}`}${advice}`);
+    throw ArgumentError.because(
+      `there is no device ${JSON.stringify(options.device)}; a device is a number${names && `, or ${names}`}${advice}`,
+    );
   }
   return make();
 }
@@ -81,26 +82,28 @@ export function listDevices(options: Pick<OpenOptions, "driver" | "library"> = {
  * Opens a device by its primary context, which is shared by all threads of the process and by other libraries.
  *
  * @throws LibraryError naming every path tried where there is no driver, or no NVRTC that
- * `kernelSource` asks for; CudaError where CUDA refuses; RangeError for no such device or option.
+ * `kernelSource` asks for; CudaError where CUDA refuses; ArgumentError for no such device or option.
  */
 export function openDevice(device: number | string | OpenOptions = 0): Context {
   const options = typeof device === "object" ? device : { device };
-  rejectUnknown(options, openFields, "openDevice");
+  checkFields(options, openFields, "openDevice");
   const { kernelSource = "ptx" } = options;
-  if (kernelSource !== "ptx" && kernelSource !== "nvrtc")
-    throw new RangeError(`kernelSource is ${describe(kernelSource)}; it takes "ptx" or "nvrtc"`);
+  if (kernelSource !== "ptx" && kernelSource !== "nvrtc") throw new ArgumentError("kernelSource", kernelSource, '"ptx" or "nvrtc"');
   const nvrtc = kernelSource === "nvrtc" ? (options.nvrtc ?? loadNvrtc()) : options.nvrtc;
   const driver = driverFor(options);
   initialise(driver);
   const ordinal = typeof options.device === "number" ? options.device : 0;
   const count = deviceCount(driver);
   if (!Number.isInteger(ordinal) || ordinal < 0 || ordinal >= count)
-    throw new RangeError(`there is no device ${ordinal}: CUDA shows ${count} device${count === 1 ? "" : "s"}, numbered from 0`);
+    throw new SpillwayError(
+      "unavailable",
+      `there is no device ${ordinal}: CUDA shows ${count} device${count === 1 ? "" : "s"}, numbered from 0`,
+    );
   const info = deviceInfo(driver, ordinal);
   const handle = new BigUint64Array(1);
   const code = driver.resolve("cuDevicePrimaryCtxRetain")(handle, ordinal);
   if (code !== status.success) {
-    const failure = { code, ...describeStatus(driver, code), call: "cuDevicePrimaryCtxRetain", launches: [] };
+    const failure = { statusCode: code, ...describeStatus(driver, code), call: "cuDevicePrimaryCtxRetain", launches: [] };
     throw new CudaError(failure, losesContext(code) ? "an earlier fault left this process without CUDA: go on in a new process" : "");
   }
   let compiler = nvrtc;

@@ -1,6 +1,6 @@
 // The base of everything that is made on a device and must be given back: `dispose()` or `using`, as often as one likes.
+import { DisposedError } from "../core/errors.js";
 import type { ContextCore } from "./context-core.js";
-import { DisposedError } from "./errors.js";
 import type { Holding } from "./ledger.js";
 
 /** An object that holds something of the driver's. */

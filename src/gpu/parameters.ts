@@ -1,7 +1,7 @@
 // A kernel's parameters as TypeScript types: what "const f32*", "i32" or a struct stands for, and which arguments a launch then takes.
+import { LaunchError } from "../core/errors.js";
 import { describe } from "../core/text.js";
 import type { Dtype } from "./dtypes.js";
-import { LaunchError } from "./errors.js";
 import { type Layout, layoutOfText } from "./layout.js";
 import type { DeviceSlice, ReadonlyDeviceSlice } from "./slice.js";
 import { type Fields, type FieldType, StructType } from "./struct.js";

@@ -1,5 +1,6 @@
 // Page-locked host memory, which the device copies at full speed and without holding up the event loop. It is ordinary JavaScript memory
 // that the driver was told of, so that nothing can point into freed memory: after `dispose` the array is empty.
+import { ArgumentError } from "../core/errors.js";
 import type { ContextCore } from "./context-core.js";
 import { type ArrayOf, arrayOf, bytesOf, type Dtype } from "./dtypes.js";
 import { Holding } from "./ledger.js";
@@ -50,7 +51,7 @@ export class PinnedBuffer<T extends Dtype = Dtype> extends Owned {
   /** @internal */
   static lock<T extends Dtype>(core: ContextCore, dtype: T, length: number, label = `pinned ${dtype}[${length}]`): PinnedBuffer<T> {
     if (!Number.isSafeInteger(length) || length < 1)
-      throw new RangeError(`a pinned buffer's length is a whole number of elements, at least 1; got ${length}`);
+      throw ArgumentError.because(`a pinned buffer's length is a whole number of elements, at least 1; got ${length}`);
     const { buffer, offset } = alignedMemory(core, length * bytesOf(dtype));
     const bytes = new Uint8Array(buffer, offset, length * bytesOf(dtype));
     core.call("cuMemHostRegister", bytes, bytes.byteLength, portable);

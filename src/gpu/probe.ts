@@ -1,5 +1,5 @@
 // Whether CUDA can be used here, found by using it: nothing follows from a file that exists or a variable that is set.
-import { rejectUnknown } from "../core/known-fields.js";
+import { checkFields } from "../core/errors.js";
 import { checkedCall, forgetCurrent } from "./context-core.js";
 import { type DeviceInfo, deviceCount, deviceInfo } from "./device-info.js";
 import type { Driver } from "./driver.js";
@@ -103,7 +103,7 @@ function hidden(visible: string | undefined): string {
 
 /** Looks for a driver, its devices and NVRTC. It does not throw: what went wrong is in what it returns. */
 export function probe(options: ProbeOptions = {}): GpuProbe {
-  rejectUnknown(options, ["library", "driver", "ptxVersion", "nvrtc"], "probe");
+  checkFields(options, ["library", "driver", "ptxVersion", "nvrtc"], "probe");
   const visibleDevices = process.env["CUDA_VISIBLE_DEVICES"];
   const base = { nvrtc: probeNvrtc(options.nvrtc ?? (() => loadNvrtc())), wsl: isWsl(), visibleDevices };
   let driver: Driver;
@@ -133,7 +133,7 @@ export function probe(options: ProbeOptions = {}): GpuProbe {
     if (devices.every(({ problem }) => problem !== undefined)) return answer(`no device opens: ${devices[0]!.problem}`);
     return answer(undefined);
   } catch (error) {
-    const none = error instanceof CudaError && error.code === status.noDevice;
+    const none = error instanceof CudaError && error.statusCode === status.noDevice;
     return answer(`${sentence(error)}${none ? hidden(visibleDevices) : ""}`);
   }
 }

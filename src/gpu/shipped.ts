@@ -1,8 +1,8 @@
 // The kernels that come with the package: their PTX, sources and descriptions, found beside the code. It knows no kernel by name.
+import { ArgumentError, SpillwayError, checkFields } from "../core/errors.js";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
-import { rejectUnknown } from "../core/known-fields.js";
 import { entryModule } from "./entry-module.js";
 import type { Nvrtc } from "./nvrtc.js";
 
@@ -78,7 +78,8 @@ function folder(): string {
   located ??= ["./kernels/", "../kernels/", "../../kernels/"]
     .map((path) => fileURLToPath(new URL(path, import.meta.url)))
     .find((path) => existsSync(`${path}ptx`));
-  if (located === undefined) throw new Error(`the folder of shipped kernels is missing beside ${fileURLToPath(import.meta.url)}`);
+  if (located === undefined)
+    throw new SpillwayError("file", `the folder of shipped kernels is missing beside ${fileURLToPath(import.meta.url)}`);
   return located;
 }
 
@@ -105,7 +106,8 @@ function byName(): ReadonlyMap<string, ShippedKernels> {
 
 function described(name: string): ShippedKernels {
   const found = byName().get(name);
-  if (!found) throw new RangeError(`there is no shipped kernel file ${JSON.stringify(name)}; there are ${[...byName().keys()].join(", ")}`);
+  if (!found)
+    throw ArgumentError.because(`there is no shipped kernel file ${JSON.stringify(name)}; there are ${[...byName().keys()].join(", ")}`);
   return found;
 }
 
@@ -140,10 +142,10 @@ function textOf(texts: Map<string, string>, file: string, entries: readonly stri
 /**
  * The PTX of a shipped file, such as "executor": the form for the newest devices that the device belongs to.
  *
- * @throws RangeError naming what is shipped, where there is no such file or entry, and where the device is too old for every form.
+ * @throws ArgumentError naming what is shipped, where there is no such file or entry, and where the device is too old for every form.
  */
 export function shippedPtx(name: string, options: ShippedPtxOptions = {}): string {
-  rejectUnknown(options, ["computeCapability", "entries"], "shippedPtx");
+  checkFields(options, ["computeCapability", "entries"], "shippedPtx");
   const { file } = imageFor(name, options);
   return textOf(shippedTexts, file, options.entries, () => readPtx(file));
 }
@@ -165,12 +167,13 @@ export function compiledPtx(compiler: Nvrtc, name: string, options: ShippedPtxOp
   });
 }
 
-/** The form for the newest devices that the device belongs to. @throws RangeError */
+/** The form for the newest devices that the device belongs to. @throws ArgumentError */
 function imageFor(name: string, { computeCapability }: ShippedPtxOptions): ShippedImage {
   const { images } = described(name);
   const device = computeCapability && computeCapability[0] * 10 + computeCapability[1];
   const image = device === undefined ? images[0] : images.findLast(({ target }) => runsOn(target, device));
-  if (!image) throw new RangeError(`the kernels of ${name} need a device of ${images[0]!.target} or later; this one is of sm_${device!}`);
+  if (!image)
+    throw ArgumentError.because(`the kernels of ${name} need a device of ${images[0]!.target} or later; this one is of sm_${device!}`);
   return image;
 }
 
@@ -187,7 +190,7 @@ export function shippedPtxVersion(
   return versions.reduce((most, each) => (each[0] * 100 + each[1] > most[0] * 100 + most[1] ? each : most), [6, 0]);
 }
 
-/** The CUDA C++ of a shipped file, to be changed or compiled for one device: `context.compile(source, { headers, options })`. @throws RangeError. */
+/** The CUDA C++ of a shipped file, to be changed or compiled for one device: `context.compile(source, { headers, options })`. @throws ArgumentError. */
 export function shippedSource(name: string): ShippedSource {
   const { source, includes, flags } = described(name);
   const headers = Object.fromEntries(includes.map((include) => [include, read(`include/${include}`)]));

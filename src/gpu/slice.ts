@@ -1,4 +1,5 @@
 // A stretch of device memory with an element type: what copies and kernels take. It owns nothing: the memory is a buffer's or a module's.
+import { ArgumentError } from "../core/errors.js";
 import type { ContextCore } from "./context-core.js";
 import { arrayOf, bytesOf, type Dtype } from "./dtypes.js";
 import type { Holding } from "./ledger.js";
@@ -31,16 +32,16 @@ export interface ReadonlyDeviceSlice<T extends Dtype = Dtype> {
   readonly byteLength: number;
   /** The device address of the first element; 0n where there are none. */
   readonly address: bigint;
-  /** Elements from `from` up to `to`, which is not among them; default up to the end. @throws RangeError outside */
+  /** Elements from `from` up to `to`, which is not among them; default up to the end. @throws ArgumentError outside */
   slice(from: number, to?: number): ReadonlyDeviceSlice<T>;
   /** The same stretch, for reading only. */
   readonly(): ReadonlyDeviceSlice<T>;
 }
 
-/** @throws RangeError where a slice does not lie within its whole. */
+/** @throws ArgumentError where a slice does not lie within its whole. */
 function checkRange(from: number, to: number, length: number): void {
   if (!Number.isInteger(from) || !Number.isInteger(to) || from < 0 || to < from || to > length)
-    throw new RangeError(`a slice of ${length} elements runs from 0 <= from <= to <= ${length}; got from ${from} to ${to}`);
+    throw ArgumentError.shape(`a slice of ${length} elements runs from 0 <= from <= to <= ${length}; got from ${from} to ${to}`);
 }
 
 /** A stretch of device memory. */
@@ -65,7 +66,7 @@ export class DeviceSlice<T extends Dtype = Dtype> implements ReadonlyDeviceSlice
     this.writable = mayWrite;
   }
 
-  /** The elements from `from` up to but without `to`, in the same memory. @throws RangeError where they are not within this one. */
+  /** The elements from `from` up to but without `to`, in the same memory. @throws ArgumentError where they are not within this one. */
   slice(from: number, to: number = this.length): DeviceSlice<T> {
     checkRange(from, to, this.length);
     return new DeviceSlice(this.memory, this.dtype, this.address + BigInt(from * bytesOf(this.dtype)), to - from, this.writable);
@@ -76,11 +77,11 @@ export class DeviceSlice<T extends Dtype = Dtype> implements ReadonlyDeviceSlice
     return new DeviceSlice(this.memory, this.dtype, this.address, this.length, false);
   }
 
-  /** The same bytes as elements of another type. @throws RangeError where they are no whole number of elements, or misaligned. */
+  /** The same bytes as elements of another type. @throws ArgumentError where they are no whole number of elements, or misaligned. */
   as<U extends Dtype>(dtype: U): DeviceSlice<U> {
     const bytes = bytesOf(dtype);
     if (this.byteLength % bytes !== 0 || this.address % BigInt(bytes) !== 0n)
-      throw new RangeError(
+      throw ArgumentError.because(
         `${this.byteLength} bytes at address 0x${this.address.toString(16)} are no aligned elements of ${dtype} (${bytes} bytes each)`,
       );
     return new DeviceSlice(this.memory, dtype, this.address, this.byteLength / bytes, this.writable);
@@ -92,14 +93,14 @@ export class DeviceSlice<T extends Dtype = Dtype> implements ReadonlyDeviceSlice
   }
 }
 
-/** The slice itself, for use in a context. @throws TypeError, DisposedError where it is none, of another context or disposed. */
+/** The slice itself, for use in a context. @throws ArgumentError, DisposedError where it is none, of another context or disposed. */
 export function usable<T extends Dtype>(core: ContextCore, slice: ReadonlyDeviceSlice<T>, toWrite: boolean): DeviceSlice<T> {
-  if (!(slice instanceof DeviceSlice)) throw new TypeError("expected a buffer or a slice of one");
+  if (!(slice instanceof DeviceSlice)) throw ArgumentError.because("expected a buffer or a slice of one");
   slice.memory.holding?.use();
   if (slice.memory.core !== core)
-    throw new TypeError(
+    throw ArgumentError.because(
       `memory of the context of device ${slice.memory.core.device} was given to another context, of device ${core.device}`,
     );
-  if (toWrite && !slice.writable) throw new TypeError("read-only device memory was given to be written");
+  if (toWrite && !slice.writable) throw ArgumentError.because("read-only device memory was given to be written");
   return slice as DeviceSlice<T>;
 }

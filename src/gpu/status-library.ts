@@ -1,18 +1,19 @@
 // A C library whose calls give a status: its functions by name, and an error for every status but success. Finding one is library-search.ts.
+import { SpillwayError } from "../core/errors.js";
 import type { ArgumentsOf, CallSignature } from "./driver-calls.js";
 import { ForeignLibrary } from "./ffi.js";
 
 /** A call of a library beside the driver gave another status than success. */
-export class LibraryCallError extends Error {
+export class LibraryCallError extends SpillwayError {
   override readonly name: string = "LibraryCallError";
-  readonly code: number;
+  readonly statusCode: number;
   /** Its name, such as CUBLAS_STATUS_ALLOC_FAILED. */
   readonly status: string;
   readonly call: string;
 
-  constructor(code: number, status: string, call: string, library = "") {
-    super(`${status} (${code}) from ${call}${library && ` of ${library}`}`);
-    this.code = code;
+  constructor(statusCode: number, status: string, call: string, library = "") {
+    super("device", `${status} (${statusCode}) from ${call}${library && ` of ${library}`}`);
+    this.statusCode = statusCode;
     this.status = status;
     this.call = call;
   }

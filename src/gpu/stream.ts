@@ -1,9 +1,9 @@
 // A stream: work for the device in order. Nothing here waits but `sync`, and what resolves does so without holding up the event loop.
+import { ArgumentError, LaunchError, SpillwayError } from "../core/errors.js";
 import { callSite } from "./call-site.js";
 import type { ContextCore } from "./context-core.js";
 import { checkRectangle, describeCopy2D, hostSide, type Rectangle } from "./copies.js";
 import { type ArrayOf, bytesOf, type Dtype, type HostArray, holds } from "./dtypes.js";
-import { LaunchError } from "./errors.js";
 import type { DeviceEvent } from "./event.js";
 import { Graph, type GraphRecording } from "./graph.js";
 import type { Kernel } from "./kernel.js";
@@ -81,7 +81,8 @@ export class Stream extends Owned {
 
   /** @throws Error where the stream is being captured: the call would have no meaning, or spoil the graph. */
   #notCapturing(what: string): void {
-    if (this.#recording) throw new Error(`${this.label} is being captured into a graph, and ${what} cannot be: do it before or after`);
+    if (this.#recording)
+      throw new SpillwayError("lifecycle", `${this.label} is being captured into a graph, and ${what} cannot be: do it before or after`);
   }
 
   /**
@@ -139,16 +140,16 @@ export class Stream extends Owned {
 
   #checkCopy(dtype: Dtype, length: number, array: HostArray): void {
     if (!holds(dtype, array))
-      throw new TypeError(`a copy of ${dtype} needs an array of that type on the host; got ${array.constructor.name}`);
+      throw ArgumentError.because(`a copy of ${dtype} needs an array of that type on the host; got ${array.constructor.name}`);
     if (array.length !== length)
-      throw new RangeError(`a copy is between equal lengths; got ${length} elements on the device and ${array.length} on the host`);
+      throw ArgumentError.shape(`a copy is between equal lengths; got ${length} elements on the device and ${array.length} on the host`);
   }
 
   /**
    * Copies host memory to the device, in order. From a pinned buffer the copy goes on while this returns; an ordinary array is read
    * before this returns.
    *
-   * @throws TypeError, RangeError where types or lengths differ; CudaError.
+   * @throws ArgumentError where types or lengths differ; CudaError.
    */
   upload<T extends Dtype>(destination: DeviceSlice<T>, source: ArrayOf<T> | PinnedBuffer<T>): void {
     this.use();
@@ -186,13 +187,15 @@ export class Stream extends Owned {
   /**
    * Copies device memory to device memory, in order; from another device also, where the source belongs to another context.
    *
-   * @throws TypeError, RangeError where types or lengths differ; CudaError.
+   * @throws ArgumentError where types or lengths differ; CudaError.
    */
   copy<T extends Dtype>(destination: DeviceSlice<T>, source: ReadonlyDeviceSlice<T>): void {
     this.use();
     const target = this.#use(destination, true);
     if (target.dtype !== source.dtype || target.length !== source.length)
-      throw new RangeError(`a copy is between equals; got ${source.length} of ${source.dtype} onto ${target.length} of ${target.dtype}`);
+      throw ArgumentError.because(
+        `a copy is between equals; got ${source.length} of ${source.dtype} onto ${target.length} of ${target.dtype}`,
+      );
     if (target.byteLength === 0) return;
     const there = source instanceof DeviceSlice ? source.memory.core : this.core;
     if (there === this.core) {
@@ -212,7 +215,7 @@ export class Stream extends Owned {
   /**
    * Copies a rectangle, in order. One side at least is device memory; the other may be a pinned buffer or an array.
    *
-   * @throws TypeError, RangeError where types differ or a side is too short; CudaError.
+   * @throws ArgumentError where types differ or a side is too short; CudaError.
    */
   copy2D<T extends Dtype>(
     destination: DeviceSlice<T> | ArrayOf<T> | PinnedBuffer<T>,
@@ -222,19 +225,19 @@ export class Stream extends Owned {
     this.use();
     const { columns, rows, sourcePitch = columns, destinationPitch = columns } = rectangle;
     const device = [destination, source].find((side) => side instanceof DeviceSlice);
-    if (!device) throw new TypeError("a 2-D copy has device memory on one side at least");
+    if (!device) throw ArgumentError.because("a 2-D copy has device memory on one side at least");
     const dtype = device.dtype;
     const width = bytesOf(dtype);
     const side = (name: string, memory: unknown, pitch: number, toWrite: boolean) => {
       if (memory instanceof DeviceSlice) {
         const slice = this.#use(memory, toWrite);
-        if (slice.dtype !== dtype) throw new TypeError(`a 2-D copy is between equal types; got ${slice.dtype} and ${dtype}`);
+        if (slice.dtype !== dtype) throw ArgumentError.because(`a 2-D copy is between equal types; got ${slice.dtype} and ${dtype}`);
         checkRectangle(name, columns, rows, pitch, slice.length);
         return { host: false, address: slice.address, pitchBytes: pitch * width };
       }
       const array = this.#host(memory as HostArray | PinnedBuffer);
       if (!holds(dtype, array))
-        throw new TypeError(`a 2-D copy of ${dtype} needs an array of that type on the host; got ${array.constructor.name}`);
+        throw ArgumentError.because(`a 2-D copy of ${dtype} needs an array of that type on the host; got ${array.constructor.name}`);
       checkRectangle(name, columns, rows, pitch, array.length);
       return hostSide(this.core.driver, array, pitch * width);
     };
@@ -249,7 +252,7 @@ export class Stream extends Owned {
    * Fills device memory with one element's bits, in order: 0 for zeros, else a number whose element is of 1, 2 or 4 bytes and is given
    * as those bits.
    *
-   * @throws RangeError where the bits do not fit or the element has 8 bytes; CudaError.
+   * @throws ArgumentError where the bits do not fit or the element has 8 bytes; CudaError.
    */
   fill(destination: DeviceSlice, bits = 0): void {
     this.use();
@@ -257,13 +260,15 @@ export class Stream extends Owned {
     if (byteLength === 0) return;
     const width = bytesOf(dtype);
     if (bits === 0 || width === 1) {
-      if (bits >>> 0 !== bits || bits > 255) throw new RangeError(`the bits of an element of ${dtype} are from 0 to 255; got ${bits}`);
+      if (bits >>> 0 !== bits || bits > 255)
+        throw ArgumentError.because(`the bits of an element of ${dtype} are from 0 to 255; got ${bits}`);
       this.core.callOn(this.history, "cuMemsetD8Async", address, bits, byteLength, this.handle);
       return;
     }
     const most = width === 2 ? 65535 : 4294967295;
-    if (width === 8) throw new RangeError(`elements of ${dtype} are filled with zeros only; got ${bits}`);
-    if (bits >>> 0 !== bits || bits > most) throw new RangeError(`the bits of an element of ${dtype} are from 0 to ${most}; got ${bits}`);
+    if (width === 8) throw ArgumentError.because(`elements of ${dtype} are filled with zeros only; got ${bits}`);
+    if (bits >>> 0 !== bits || bits > most)
+      throw ArgumentError.because(`the bits of an element of ${dtype} are from 0 to ${most}; got ${bits}`);
     this.core.callOn(this.history, width === 2 ? "cuMemsetD16Async" : "cuMemsetD32Async", address, bits, length, this.handle);
   }
 
@@ -282,7 +287,7 @@ export class Stream extends Owned {
   /**
    * Lets what is given from now on wait for all that other streams were given with these stretches
    * of memory.
-   * @throws TypeError for memory of another context, DisposedError, CudaError
+   * @throws ArgumentError for memory of another context, DisposedError, CudaError
    */
   waitFor(slices: Iterable<ReadonlyDeviceSlice>): void {
     this.use();

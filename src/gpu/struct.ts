@@ -1,5 +1,5 @@
 // Structs that kernels take by value, laid out as C and CUDA C++ lay them out. It describes them; argument-writer.ts writes their values.
-import { rejectUnknown } from "../core/known-fields.js";
+import { ArgumentError, checkFields } from "../core/errors.js";
 import { describe, quoted } from "../core/text.js";
 import { bytesOf, type Dtype, isDtype } from "./dtypes.js";
 import { alignUp, type FieldLayout, type Layout, layoutOfText, mostParameterBytes } from "./layout.js";
@@ -43,24 +43,22 @@ export class StructType<F extends Fields = Fields> {
 
   /** @internal */
   constructor(fields: F, options: StructOptions<keyof F & string>) {
-    rejectUnknown(options, optionFields, "struct");
+    checkFields(options, optionFields, "struct");
     const { name, align = 1, pack } = options;
     checkPower("align", align, 4096);
     if (pack !== undefined) checkPower("pack", pack, 16);
     for (const field of Object.keys(options.offsets ?? {}))
-      if (!Object.hasOwn(fields, field)) throw new RangeError(`struct: offsets names ${quoted(field)}, which is no field`);
+      if (!Object.hasOwn(fields, field)) throw ArgumentError.because(`struct: offsets names ${quoted(field)}, which is no field`);
     let end = 0;
     let alignment = align;
     const layouts: FieldLayout[] = [];
     for (const [field, type] of Object.entries(fields)) {
-      if (!/^[A-Za-z_]\w*$/.test(field)) throw new RangeError(`struct: a field is called ${quoted(field)}; it takes a name of C`);
+      if (!/^[A-Za-z_]\w*$/.test(field)) throw ArgumentError.because(`struct: a field is called ${quoted(field)}; it takes a name of C`);
       const layout = layoutOfField(field, type);
       const own = Math.min(layout.alignment, pack ?? layout.alignment);
       const offset = options.offsets?.[field as keyof F & string] ?? alignUp(end, own);
       if (!Number.isInteger(offset) || offset < end || offset > mostParameterBytes)
-        throw new RangeError(
-          `struct: the offset of field ${quoted(field)} is ${describe(offset)}; it takes ${end}, the end of what is before it, or more`,
-        );
+        throw new ArgumentError(`struct: the offset of field ${quoted(field)}`, offset, `${end}, the end of what is before it, or more`);
       layouts.push({ name: field, offset, layout });
       end = offset + layout.bytes;
       alignment = Math.max(alignment, own);
@@ -70,7 +68,7 @@ export class StructType<F extends Fields = Fields> {
     // A struct without fields has a byte in C++.
     this.bytes = alignUp(Math.max(1, end), alignment);
     if (this.bytes > mostParameterBytes)
-      throw new RangeError(`struct: ${this.bytes} bytes; the parameters of a kernel take ${mostParameterBytes} at most`);
+      throw ArgumentError.because(`struct: ${this.bytes} bytes; the parameters of a kernel take ${mostParameterBytes} at most`);
     this.offsets = Object.fromEntries(layouts.map(({ name: field, offset }) => [field, offset])) as { [Name in keyof F]: number };
     this.#text = `{${layouts.map(({ name: field, offset, layout }) => `${field}: ${layout.text} @${offset}`).join(", ")}} of ${this.bytes} bytes`;
     const told = name ?? `{${layouts.map(({ name: field, layout }) => `${field}: ${layout.text}`).join(", ")}}`;
@@ -85,7 +83,7 @@ export class StructType<F extends Fields = Fields> {
 
 function checkPower(what: string, value: number, most: number): void {
   if (!Number.isInteger(value) || value < 1 || value > most || (value & (value - 1)) !== 0)
-    throw new RangeError(`struct: ${what} is ${describe(value)}; it takes a power of two up to ${most}`);
+    throw new ArgumentError(`struct: ${what}`, value, `a power of two up to ${most}`);
 }
 
 function layoutOfField(field: string, type: FieldType): Layout {
@@ -93,13 +91,15 @@ function layoutOfField(field: string, type: FieldType): Layout {
   if (Array.isArray(type)) {
     const [of, count] = type as readonly [FieldType, number];
     if (type.length !== 2 || !Number.isInteger(count) || count < 1 || count > mostParameterBytes)
-      throw new RangeError(`struct: field ${quoted(field)} is ${describe(type)}; an array is [type, count] with a whole number from 1`);
+      throw ArgumentError.because(
+        `struct: field ${quoted(field)} is ${describe(type)}; an array is [type, count] with a whole number from 1`,
+      );
     const element = layoutOfField(field, of);
     return { kind: "array", text: `${element.text}[${count}]`, element, count, bytes: count * element.bytes, alignment: element.alignment };
   }
   const layout = typeof type === "string" ? layoutOfText(type) : undefined;
   if (layout === undefined)
-    throw new RangeError(
+    throw ArgumentError.because(
       `struct: field ${quoted(field)} is ${describe(type)}; a field is such as "f32", "const f32*", "bytes[16]", a struct, or ["f32", 3]`,
     );
   return layout;
@@ -109,11 +109,11 @@ function layoutOfField(field: string, type: FieldType): Layout {
  * A struct that kernels take by value. Fields lie in their order, each at a multiple of its alignment; the whole is filled up to a multiple of the
  * largest. With `struct({ scale: "f32", data: "const f32*", shape: ["i32", 3] })` a launch takes `{ scale: 2, data: buffer, shape: [4, 5, 6] }`.
  *
- * @throws RangeError naming the field or option that is none.
+ * @throws ArgumentError naming the field or option that is none.
  */
 export function struct<const F extends Fields>(fields: F, options: StructOptions<keyof F & string> = {}): StructType<F> {
   if (typeof fields !== "object" || fields === null || Array.isArray(fields))
-    throw new RangeError(`struct: the fields are ${describe(fields)}; they take an object of types by name`);
+    throw ArgumentError.because(`struct: the fields are ${describe(fields)}; they take an object of types by name`);
   return new StructType(fields, options);
 }
 
@@ -144,12 +144,12 @@ export interface Axes {
  * A vector type of CUDA with fields x, y, z, w: `vector("f32", 4)` is float4, aligned to 16 bytes. Those of two and four are aligned to their size, 16
  * bytes at most; CUDA C++ Programming Guide, "Built-in Vector Types".
  *
- * @throws RangeError for another type or count.
+ * @throws ArgumentError for another type or count.
  */
 export function vector<T extends Dtype, N extends keyof Axes>(dtype: T, count: N): StructType<{ readonly [Axis in Axes[N]]: T }> {
   const name = isDtype(dtype) ? vectorNames[dtype] : undefined;
   if (name === undefined || ![1, 2, 3, 4].includes(count))
-    throw new RangeError(
+    throw ArgumentError.because(
       `there is no vector of ${describe(count)} x ${describe(dtype)}; there are 1 to 4 of ${Object.keys(vectorNames).join(", ")}`,
     );
   const fields = Object.fromEntries(["x", "y", "z", "w"].slice(0, count).map((field) => [field, dtype]));

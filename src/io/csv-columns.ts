@@ -1,5 +1,5 @@
 // The columns of a CSV text, found in its first rows, for whoever has to choose among them.
-import { checkFields } from "../reservoir/validate.js";
+import { checkFields } from "../core/errors.js";
 import { type CsvOptions, csvFields } from "./csv.js";
 import { cellNumber, eachRecord, isHeader, missingMarkers, namesIn } from "./csv-records.js";
 import { checkText, FormatError, type SourceOptions } from "./errors.js";

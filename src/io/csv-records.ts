@@ -1,4 +1,5 @@
 // CSV text in records of cells, which csv-parse splits, and what one cell is. What the records mean is the caller's.
+import { ArgumentError } from "../core/errors.js";
 import type { Info, Options } from "csv-parse";
 import type { CsvOptions } from "./csv.js";
 import { detectDelimiter } from "./csv-delimiter.js";
@@ -16,7 +17,7 @@ export interface RecordPlace {
   readonly blankBefore: number;
 }
 
-/** Calls `take` with every record, or with the first `most`. @throws FormatError for text that is no CSV; RangeError for options */
+/** Calls `take` with every record, or with the first `most`. @throws FormatError for text that is no CSV; ArgumentError for options */
 export async function eachRecord(
   text: string,
   source: string,
@@ -50,7 +51,7 @@ export async function eachRecord(
   } catch (error) {
     if (error instanceof FormatError) throw error;
     if (!(error instanceof Error && "code" in error)) throw error;
-    if (String(error.code).includes("OPTION")) throw new RangeError(error.message);
+    if (String(error.code).includes("OPTION")) throw ArgumentError.because(error.message);
     if (!("lines" in error)) throw error;
     const row = Number(error.lines);
     throw new FormatError("CSV", source, `${error.message} (a quote within a quoted cell is written twice)`, { row }, error);

@@ -1,7 +1,7 @@
 // Writes a matrix as comma-separated text. Every number is the shortest decimal that reads back as the same binary64.
+import { ArgumentError, checkFields } from "../core/errors.js";
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
-import { describe, quoted } from "../core/text.js";
-import { checkFields } from "../reservoir/validate.js";
+import { quoted } from "../core/text.js";
 import { AtomicFile } from "./atomic.js";
 
 /** Names, text columns and the delimiter of what is written. */
@@ -14,7 +14,7 @@ export interface CsvWriteOptions {
   readonly delimiter?: "," | ";" | "\t" | undefined;
 }
 
-/** A T x C matrix as CSV text, one row a line. NaN and infinities are written as such. @throws RangeError where names or texts do not fit. */
+/** A T x C matrix as CSV text, one row a line. NaN and infinities are written as such. @throws ArgumentError where names or texts do not fit. */
 export function formatCsv(matrix: MatrixLike, options: CsvWriteOptions = {}): string {
   return [...pieces(asMatrix(matrix), options)].join("");
 }
@@ -40,21 +40,20 @@ const delimiters = [",", ";", "\t"];
 function* pieces(matrix: Matrix, options: CsvWriteOptions): Generator<string> {
   checkFields(options, ["columns", "text", "delimiter"] satisfies (keyof CsvWriteOptions)[]);
   const { columns, text = {}, delimiter = "," } = options;
-  if (!delimiters.includes(delimiter))
-    throw new RangeError(`delimiter is ${describe(delimiter)}; it takes ${delimiters.map(quoted).join(", ")}`);
+  if (!delimiters.includes(delimiter)) throw new ArgumentError("delimiter", delimiter, delimiters.map(quoted).join(", "));
   const names = Object.keys(text);
   if (columns && columns.length !== matrix.cols) {
-    throw new RangeError(`columns holds ${columns.length} names; the matrix has ${matrix.cols} columns`);
+    throw ArgumentError.shape(`columns holds ${columns.length} names; the matrix has ${matrix.cols} columns`, { field: "columns" });
   }
   for (const name of names) {
     const cells = text[name]!.length;
-    if (cells !== matrix.rows) throw new RangeError(`text column "${name}" holds ${cells} cells; the matrix has ${matrix.rows} rows`);
+    if (cells !== matrix.rows) throw ArgumentError.shape(`text column "${name}" holds ${cells} cells; the matrix has ${matrix.rows} rows`);
   }
   let piece = columns ? `${[...names, ...columns].map((name) => escaped(name, delimiter)).join(delimiter)}\n` : "";
   for (let r = 0; r < matrix.rows; r++) {
     const cells = names.map((name) => {
       const cell = text[name]![r];
-      if (typeof cell !== "string") throw new TypeError(`text column ${quoted(name)}: row ${r} is ${describe(cell)}; it takes a text`);
+      if (typeof cell !== "string") throw new ArgumentError(`text column ${quoted(name)}: row ${r}`, cell, "a text");
       return escaped(cell, delimiter);
     });
     for (let c = 0; c < matrix.cols; c++) {

@@ -1,8 +1,8 @@
 // Reads comma-separated text into a matrix of numbers, with chosen columns kept aside as text.
+import { ArgumentError, checkFields } from "../core/errors.js";
 import { nearNames } from "../core/near-names.js";
 import { quoted } from "../core/text.js";
-import { describe, Matrix } from "../numerics/index.js";
-import { checkFields } from "../reservoir/validate.js";
+import { Matrix } from "../numerics/index.js";
 import { cellNumber, eachRecord, isHeader, missingMarkers, namesIn, type RecordPlace } from "./csv-records.js";
 import { checkText, FormatError, type SourceOptions } from "./errors.js";
 import { readText } from "./files.js";
@@ -76,8 +76,7 @@ export async function parseCsv(text: string, options: CsvOptions & SourceOptions
   const source = options.source ?? "CSV text";
   checkText(text, source);
   for (const name of ["columns", "text", "missingMarkers"] as const) {
-    if (options[name] !== undefined && !Array.isArray(options[name]))
-      throw new TypeError(`${name} is ${describe(options[name])}; it takes a list`);
+    if (options[name] !== undefined && !Array.isArray(options[name])) throw new ArgumentError(name, options[name], "a list");
   }
   const reader = new TableReader(source, options);
   await eachRecord(text, source, options, (cells, place) => reader.take(cells, place));

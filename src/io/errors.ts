@@ -1,11 +1,12 @@
 // What can go wrong with a file, in words: the file itself, or what stands in it.
+import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { describe, visible } from "../core/text.js";
 
 /** What kind of trouble a file gave. */
 export type FileProblem = "missing" | "notReadable" | "notWritable" | "full" | "folder" | "content" | "unavailable" | "other";
 
 /** A file could not be read or written. The sentence is "path: reason". */
-export class FileError extends Error {
+export class FileError extends SpillwayError {
   override readonly name: string = "FileError";
   /** The path as it was given, or the name of the data where it came from memory. */
   readonly path: string;
@@ -13,7 +14,7 @@ export class FileError extends Error {
   readonly reason: string;
   readonly problem: FileProblem;
   constructor(path: string, reason: string, problem: FileProblem, cause?: unknown) {
-    super(`${visible(path)}: ${visible(reason, 2000)}`, cause === undefined ? undefined : { cause });
+    super(problem === "content" ? "format" : "file", `${visible(path)}: ${visible(reason, 2000)}`, { cause });
     this.path = path;
     this.reason = reason;
     this.problem = problem;
@@ -36,15 +37,15 @@ export class FormatError extends FileError {
   }
 }
 
-/** @throws TypeError for what is not bytes, as an ArrayBuffer is not */
+/** @throws ArgumentError for what is not bytes, as an ArrayBuffer is not */
 export function checkBytes(bytes: Uint8Array, source: string): void {
   if (!(bytes instanceof Uint8Array))
-    throw new TypeError(`${source}: the bytes are ${describeBytes(bytes)}; they take a Uint8Array, such as new Uint8Array(buffer)`);
+    throw ArgumentError.because(`${source}: the bytes are ${describeBytes(bytes)}; they take a Uint8Array, such as new Uint8Array(buffer)`);
 }
 
-/** @throws TypeError for what is no text */
+/** @throws ArgumentError for what is no text */
 export function checkText(text: string, source: string): void {
-  if (typeof text !== "string") throw new TypeError(`${source} is ${describe(text)}; it takes a text`);
+  if (typeof text !== "string") throw new ArgumentError(source, text, "a text");
 }
 
 function describeBytes(bytes: unknown): string {

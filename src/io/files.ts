@@ -1,5 +1,6 @@
 // Reading whole files, making folders, and turning the system's error codes into sentences.
 
+import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { nearNames } from "../core/near-names.js";
 import { FileError, type FileFormat, FormatError } from "./errors.js";
 import { nodeFs, nodePath } from "./node.js";
@@ -30,7 +31,8 @@ async function readAll(file: import("node:fs/promises").FileHandle, size: number
   let bytes = new Uint8Array(size > 0 ? size : 65536);
   let length = 0;
   for (;;) {
-    if (length > most) throw new Error(`more than ${most} bytes come from it, and it does not say how many; write them to a file first`);
+    if (length > most)
+      throw new SpillwayError("limit", `more than ${most} bytes come from it, and it does not say how many; write them to a file first`);
     if (length === bytes.length) {
       const probe = new Uint8Array(65536);
       const { bytesRead } = await file.read(probe, 0, probe.length, null);
@@ -65,7 +67,10 @@ export function decodeText(bytes: Uint8Array, source: string, format: FileFormat
   try {
     decoder = new TextDecoder(label, { fatal: true });
   } catch {
-    throw new RangeError(`encoding is "${label}"; it takes a name that TextDecoder knows, such as "utf-8", "utf-16le" or "windows-1252"`);
+    throw ArgumentError.because(
+      `encoding is "${label}"; it takes a name that TextDecoder knows, such as "utf-8", "utf-16le" or "windows-1252"`,
+      { field: "encoding" },
+    );
   }
   try {
     return decoder.decode(bytes);

@@ -1,4 +1,5 @@
 // Numbers written as text, and what to do about those that are missing. It reads no file.
+import { ArgumentError } from "../core/errors.js";
 import { Matrix } from "../numerics/index.js";
 
 /**
@@ -9,10 +10,10 @@ export type MissingPolicy = "error" | "interpolate" | "previous" | "drop" | "nan
 
 const policies: readonly MissingPolicy[] = ["error", "interpolate", "previous", "drop", "nan"];
 
-/** @throws RangeError naming the policies there are. */
+/** @throws ArgumentError naming the policies there are. */
 export function checkPolicy(policy: MissingPolicy): void {
   if (!policies.includes(policy)) {
-    throw new RangeError(`missing is ${JSON.stringify(policy)}; it takes ${policies.map((name) => `"${name}"`).join(", ")}`);
+    throw new ArgumentError("missing", policy, policies.map((name) => `"${name}"`).join(", "));
   }
 }
 

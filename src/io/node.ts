@@ -1,22 +1,22 @@
 // Node's own modules, fetched when a file is touched, so that a browser bundle of the parsers carries none of them.
-import { describe } from "../numerics/index.js";
+import { ArgumentError } from "../core/errors.js";
 import { FileError } from "./errors.js";
 
 type NodeFs = typeof import("node:fs");
 type NodePath = typeof import("node:path");
 
-/** @throws FileError outside Node, TypeError for a path that is no text. */
+/** @throws FileError outside Node, ArgumentError for a path that is no text. */
 export function nodeFs(path: string): NodeFs {
   return builtin("node:fs", path);
 }
 
-/** @throws FileError outside Node, TypeError for a path that is no text. */
+/** @throws FileError outside Node, ArgumentError for a path that is no text. */
 export function nodePath(path: string): NodePath {
   return builtin("node:path", path);
 }
 
 function builtin<Module>(id: string, path: string): Module {
-  if (typeof path !== "string") throw new TypeError(`path is ${describe(path)}; it takes a text`);
+  if (typeof path !== "string") throw new ArgumentError("path", path, "a text");
   const found = globalThis.process?.getBuiltinModule?.(id);
   if (!found) {
     throw new FileError(path, "there is no file system here: files take Node 20.19 or newer; elsewhere parse bytes or text", "unavailable");

@@ -1,5 +1,6 @@
 // The header of a NumPy .npy file (NEP 1): a magic word, a version, and a Python dictionary of three entries. No data is read here.
 
+import { ArgumentError } from "../core/errors.js";
 import { quoted } from "../core/text.js";
 import { FormatError } from "./errors.js";
 
@@ -46,7 +47,7 @@ export function formatNpyHeader(descr: string, shape: readonly number[], totalBy
   const least = Math.ceil((10 + text.length + 1) / 64) * 64;
   const total = totalBytes ?? least;
   if (total < least || total > 10 + 0xffff)
-    throw new RangeError(`an array of ${shape.length} dimensions does not fit a header of version 1.0`);
+    throw ArgumentError.because(`an array of ${shape.length} dimensions does not fit a header of version 1.0`);
   const bytes = new Uint8Array(total).fill(0x20);
   bytes.set(magic);
   bytes.set([1, 0], 6);

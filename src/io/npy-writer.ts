@@ -1,7 +1,6 @@
 // A .npy file that grows by chunks of rows, for states that are not held in memory. The number of rows is written at the close.
-import { describe } from "../core/text.js";
+import { ArgumentError, SpillwayError, checkFields } from "../core/errors.js";
 import { Matrix } from "../numerics/index.js";
-import { checkFields } from "../reservoir/validate.js";
 import { AtomicFile } from "./atomic.js";
 import { npyDescr } from "./npy.js";
 import { formatNpyHeader } from "./npy-header.js";
@@ -38,14 +37,13 @@ export class NpyWriter implements AsyncDisposable {
     this.#cols = cols;
   }
 
-  /** @throws FileError where the file cannot be made, RangeError on options it does not take. */
+  /** @throws FileError where the file cannot be made, ArgumentError on options it does not take. */
   static async create(path: string, options: NpyWriterOptions = {}): Promise<NpyWriter> {
     checkFields(options, ["cols", "dtype"] satisfies (keyof NpyWriterOptions)[]);
     const { cols, dtype = "float32" } = options;
-    if (!Object.hasOwn(arrayTypes, dtype))
-      throw new RangeError(`dtype is ${describe(dtype)}; it takes ${Object.keys(arrayTypes).join(", ")}`);
+    if (!Object.hasOwn(arrayTypes, dtype)) throw new ArgumentError("dtype", dtype, Object.keys(arrayTypes).join(", "));
     if (cols !== undefined && !(Number.isSafeInteger(cols) && cols > 0)) {
-      throw new RangeError(`cols is ${cols}; it takes a whole number of at least 1`);
+      throw new ArgumentError("cols", cols, "a whole number of at least 1");
     }
     const writer = new NpyWriter(await AtomicFile.create(path), dtype, cols);
     await writer.#file.write(writer.#header());
@@ -60,18 +58,20 @@ export class NpyWriter implements AsyncDisposable {
   /**
    * Appends whole rows: a matrix of C columns, or a flat array of rows one after the other. The numbers are in the file when the
    * promise resolves, so the array may be used again.
-   * @throws TypeError on numbers of another type, RangeError on rows of another width; FileError, after which the writer is closed.
+   * @throws ArgumentError on numbers of another type, ArgumentError on rows of another width; FileError, after which the writer is closed.
    */
   async append(rows: Matrix | Float32Array | Float64Array | Int32Array | Uint8Array): Promise<void> {
     this.#ready();
     const data = rows instanceof Matrix ? rows.data : rows;
     const cols = this.#cols ?? 1;
     if (!(data instanceof arrayTypes[this.#dtype])) {
-      throw new TypeError(`the rows are a ${data.constructor.name}; a writer of ${this.#dtype} takes a ${arrayTypes[this.#dtype].name}`);
+      throw ArgumentError.because(
+        `the rows are a ${data.constructor.name}; a writer of ${this.#dtype} takes a ${arrayTypes[this.#dtype].name}`,
+      );
     }
     if (data.length % cols !== 0 || (rows instanceof Matrix && rows.cols !== cols)) {
       const got = rows instanceof Matrix ? `${rows.cols} columns` : `${data.length} values`;
-      throw new RangeError(`the rows have ${got}; this writer takes whole rows of ${cols}`);
+      throw ArgumentError.shape(`the rows have ${got}; this writer takes whole rows of ${cols}`);
     }
     this.#writing = true;
     try {
@@ -107,8 +107,9 @@ export class NpyWriter implements AsyncDisposable {
   }
 
   #ready(): void {
-    if (!this.#open) throw new Error(`the writer of ${this.#file.path} is closed; create a new one`);
-    if (this.#writing) throw new Error(`the writer of ${this.#file.path} is still writing; await each append before the next call`);
+    if (!this.#open) throw new SpillwayError("lifecycle", `the writer of ${this.#file.path} is closed; create a new one`);
+    if (this.#writing)
+      throw new SpillwayError("lifecycle", `the writer of ${this.#file.path} is still writing; await each append before the next call`);
   }
 
   #header(): Uint8Array {

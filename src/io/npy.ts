@@ -1,7 +1,8 @@
 // NumPy's .npy arrays, to and from bytes (NEP 1, versions 1.0 to 3.0). Objects, records and texts are refused; nothing is ever executed.
 
+import { ArgumentError } from "../core/errors.js";
 import { quoted } from "../core/text.js";
-import { describe, Matrix } from "../numerics/index.js";
+import { Matrix } from "../numerics/index.js";
 import { writeFileAtomic } from "./atomic.js";
 import { checkBytes, FormatError, type SourceOptions } from "./errors.js";
 import { readBytes } from "./files.js";
@@ -106,7 +107,7 @@ export function decodeNpy(bytes: Uint8Array, { source = "NPY data" }: SourceOpti
   return { dtype, shape, data: fortranOrder && shape.length > 1 ? toCOrder(values, shape) : values };
 }
 
-/** Encodes an array as .npy: version 1.0, little-endian, C order. @throws RangeError where shape and data do not fit. */
+/** Encodes an array as .npy: version 1.0, little-endian, C order. @throws ArgumentError where shape and data do not fit. */
 export function encodeNpy(source: NpySource): Uint8Array {
   const { descr, shape, data } = describeArray(source);
   const header = formatNpyHeader(descr, shape);
@@ -145,7 +146,8 @@ export function npyToMatrix({ dtype, shape, data }: NpyArray, { source = "NPY da
 /** The .npy type code of a typed array, little-endian. */
 export function npyDescr(data: NumberArray): string {
   const code = Object.keys(types).find((key) => key !== "b1" && key !== "f2" && data instanceof types[key]!.Type);
-  if (code === undefined) throw new TypeError("data is no typed array of numbers; it takes one, such as a Float32Array");
+  if (code === undefined)
+    throw ArgumentError.because("data is no typed array of numbers; it takes one, such as a Float32Array", { field: "data" });
   return (data.BYTES_PER_ELEMENT === 1 ? "|" : "<") + code;
 }
 
@@ -153,19 +155,23 @@ function describeArray(source: NpySource): { descr: string; shape: readonly numb
   if (source instanceof Matrix) return { descr: npyDescr(source.data), shape: [source.rows, source.cols], data: source.data };
   if (ArrayBuffer.isView(source)) return { descr: npyDescr(source), shape: [source.length], data: source };
   if (!Array.isArray(source?.shape) || !ArrayBuffer.isView(source.data))
-    throw new TypeError(`the array is ${describe(source)}; it takes a Matrix, a typed array, or { shape, data } with a typed array`);
+    throw new ArgumentError("the array", source, "a Matrix, a typed array, or { shape, data } with a typed array");
   const { dtype, shape, data } = source;
   if (!isLengths(shape) || elementCount(shape) !== data.length) {
-    throw new RangeError(`shape is (${shape.join(", ")}) and data holds ${data.length} values; the lengths multiply to that number`);
+    throw ArgumentError.shape(`shape is (${shape.join(", ")}) and data holds ${data.length} values; the lengths multiply to that number`, {
+      field: "shape",
+    });
   }
   if (dtype === "bool") {
-    if (!(data instanceof Uint8Array && oddBool(data) < 0)) throw new TypeError("dtype bool takes a Uint8Array of 0 and 1");
+    if (!(data instanceof Uint8Array && oddBool(data) < 0)) throw ArgumentError.because("dtype bool takes a Uint8Array of 0 and 1");
     return { descr: "|b1", shape, data };
   }
   const descr = npyDescr(data);
   const holds = types[descr.slice(1)]!.dtype;
   if (dtype !== undefined && holds !== (dtype === "float16" ? "float32" : dtype)) {
-    throw new TypeError(`dtype is ${dtype} and data is a ${data.constructor.name}, which holds ${holds}; the two take the same`);
+    throw ArgumentError.because(`dtype is ${dtype} and data is a ${data.constructor.name}, which holds ${holds}; the two take the same`, {
+      field: "dtype",
+    });
   }
   return { descr, shape, data };
 }

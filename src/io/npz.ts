@@ -1,8 +1,8 @@
 // NumPy's .npz: named .npy arrays in one zip file, packed or not.
 
+import { ArgumentError, checkFields } from "../core/errors.js";
 import { nearNames } from "../core/near-names.js";
-import { describe, quoted } from "../core/text.js";
-import { checkFields } from "../reservoir/validate.js";
+import { quoted } from "../core/text.js";
 import { writeFileAtomic } from "./atomic.js";
 import { checkBytes, FormatError, type SourceOptions } from "./errors.js";
 import { readBytes } from "./files.js";
@@ -72,7 +72,7 @@ export async function decodeNpz(bytes: Uint8Array, options: NpzOptions & SourceO
 function checkUnpacked(members: readonly ZipMember[], options: NpzOptions, source: string): void {
   const { maxEntryBytes = defaultLimit, maxTotalBytes = defaultLimit } = options;
   for (const [name, limit] of Object.entries({ maxEntryBytes, maxTotalBytes }))
-    if (!(limit >= 0)) throw new RangeError(`${name} is ${describe(limit)}; it takes a number of bytes of at least 0`);
+    if (!(limit >= 0)) throw new ArgumentError(name, limit, "a number of bytes of at least 0");
   let total = 0;
   for (const { name, method, size } of members) {
     if (method === 0) continue;
@@ -89,12 +89,12 @@ function checkUnpacked(members: readonly ZipMember[], options: NpzOptions, sourc
     );
 }
 
-/** Encodes named arrays as .npz. The same arrays give the same bytes. @throws RangeError beyond 4 GiB. */
+/** Encodes named arrays as .npz. The same arrays give the same bytes. @throws ArgumentError beyond 4 GiB. */
 export async function encodeNpz(arrays: Readonly<Record<string, NpySource>>, options: NpzWriteOptions = {}): Promise<Uint8Array> {
   checkFields(options, ["compress"] satisfies (keyof NpzWriteOptions)[]);
   const { compress = true } = options;
   if (typeof arrays !== "object" || arrays === null || Array.isArray(arrays))
-    throw new TypeError(`arrays is ${describe(arrays)}; it takes an object of arrays by name`);
+    throw new ArgumentError("arrays", arrays, "an object of arrays by name");
   const members: Record<string, Uint8Array> = Object.create(null);
   let total = 0;
   for (const [name, array] of Object.entries(arrays)) {
@@ -102,7 +102,7 @@ export async function encodeNpz(arrays: Readonly<Record<string, NpySource>>, opt
     members[`${name}.npy`] = bytes;
     total += bytes.length;
   }
-  if (total >= 0xffffffff) throw new RangeError(`the arrays take ${total} bytes; one .npz takes up to 4 GiB: write several files`);
+  if (total >= 0xffffffff) throw ArgumentError.because(`the arrays take ${total} bytes; one .npz takes up to 4 GiB: write several files`);
   return packZip(members, compress ? 6 : 0);
 }
 

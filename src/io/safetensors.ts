@@ -1,5 +1,6 @@
 // Tensors by name and metadata in one file: safetensors, https://github.com/huggingface/safetensors. The same content gives the
 // same bytes, and reading one never executes anything.
+import { ArgumentError } from "../core/errors.js";
 import { writeFileAtomic } from "./atomic.js";
 import { checkBytes, FormatError, type SourceOptions } from "./errors.js";
 import { readBytes } from "./files.js";
@@ -10,7 +11,7 @@ import { elementCount, fromBytes, isLengths, oddBool, toLittleEndian } from "./t
 /**
  * Encodes tensors and metadata. Keys are sorted by code unit, the header is padded with blanks to a multiple of 8 bytes, and the data
  * stand by falling element size and then by name, so that each tensor is aligned to its elements.
- * @throws RangeError where a shape and its data do not fit, TypeError where a typed array is not the one of its dtype.
+ * @throws ArgumentError where a shape and its data do not fit, ArgumentError where a typed array is not the one of its dtype.
  */
 export function encodeSafetensors(
   tensors: Readonly<Record<string, SafetensorsTensor>>,
@@ -33,7 +34,7 @@ export function encodeSafetensors(
   });
   const notes = Object.keys(metadata).sort(byCodeUnit);
   for (const key of notes) {
-    if (typeof metadata[key] !== "string") throw new TypeError(`metadata "${key}" is ${JSON.stringify(metadata[key])}; it takes text`);
+    if (typeof metadata[key] !== "string") throw new ArgumentError(`metadata "${key}"`, metadata[key], "text");
   }
   if (notes.length > 0) {
     const texts = notes.map((key) => `${JSON.stringify(key)}:${JSON.stringify(metadata[key])}`);
@@ -87,19 +88,22 @@ export async function writeSafetensors(
 }
 
 function check(name: string, { dtype, shape, data }: SafetensorsTensor): void {
-  if (name === metadataKey) throw new RangeError(`a tensor cannot be named "${metadataKey}": that entry holds the metadata`);
+  if (name === metadataKey) throw ArgumentError.because(`a tensor cannot be named "${metadataKey}": that entry holds the metadata`);
   if (!Object.hasOwn(safetensorsArrays, dtype)) {
-    throw new RangeError(`tensor "${name}" has the dtype ${JSON.stringify(dtype)}; it takes ${Object.keys(safetensorsArrays).join(", ")}`);
+    throw ArgumentError.because(
+      `tensor "${name}" has the dtype ${JSON.stringify(dtype)}; it takes ${Object.keys(safetensorsArrays).join(", ")}`,
+    );
   }
   const Type = safetensorsArrays[dtype];
-  if (!(data instanceof Type)) throw new TypeError(`tensor "${name}" holds a ${data.constructor.name}; ${dtype} takes a ${Type.name}`);
+  if (!(data instanceof Type))
+    throw ArgumentError.because(`tensor "${name}" holds a ${data.constructor.name}; ${dtype} takes a ${Type.name}`);
   if (!isLengths(shape) || elementCount(shape) !== data.length) {
-    throw new RangeError(
+    throw ArgumentError.shape(
       `tensor "${name}" has the shape [${shape.join(", ")}] and ${data.length} values; the lengths multiply to that number`,
     );
   }
   const odd = dtype === "BOOL" ? oddBool(data as Uint8Array) : -1;
-  if (odd >= 0) throw new RangeError(`tensor "${name}" has the BOOL ${data[odd]} at ${odd}; it takes 0 or 1`);
+  if (odd >= 0) throw ArgumentError.because(`tensor "${name}" has the BOOL ${data[odd]} at ${odd}; it takes 0 or 1`);
 }
 
 function byCodeUnit(a: string, b: string): number {

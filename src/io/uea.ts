@@ -1,9 +1,9 @@
 // Reads the `.ts` text files of the UEA and UCR time-series archives: one case a line, channels separated by ":", class last.
 // The format: A. Bagnall et al. 2018, "The UEA multivariate time series classification archive", section 2. Nothing is downloaded.
 
+import { checkFields } from "../core/errors.js";
 import { quoted } from "../core/text.js";
 import { Matrix } from "../numerics/index.js";
-import { checkFields } from "../reservoir/validate.js";
 import { checkText, FormatError, type SourceOptions } from "./errors.js";
 import { readText } from "./files.js";
 import { checkPolicy, fillMissing, type MissingPolicy, parseNumber } from "./missing.js";

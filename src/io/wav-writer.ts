@@ -1,6 +1,6 @@
 // Writes RIFF WAVE sound: 16-bit PCM or 32-bit float. Nothing is normalised: values beyond the range are errors.
+import { ArgumentError, checkFields } from "../core/errors.js";
 import { asMatrix, type MatrixLike } from "../numerics/index.js";
-import { checkFields } from "../reservoir/validate.js";
 import { writeFileAtomic } from "./atomic.js";
 
 /** Rate and sample format of what is written. */
@@ -13,25 +13,24 @@ export interface WavWriteOptions {
 
 /**
  * Encodes T x channels as WAV. pcm16 takes values in [-1, 1] and rounds to the nearest step.
- * @throws RangeError naming frame, channel and value where one is outside, and on a shape or rate that a WAV cannot hold.
+ * @throws ArgumentError naming frame, channel and value where one is outside, and on a shape or rate that a WAV cannot hold.
  */
 export function encodeWav(sound: MatrixLike, options: WavWriteOptions): Uint8Array {
   checkFields(options, ["sampleRate", "format"] satisfies (keyof WavWriteOptions)[]);
   const { sampleRate, format = "pcm16" } = options;
   const matrix = asMatrix(sound, "sound");
   const { rows, cols } = matrix;
-  if (format !== "pcm16" && format !== "float32")
-    throw new RangeError(`format is ${JSON.stringify(format)}; it takes "pcm16" or "float32"`);
+  if (format !== "pcm16" && format !== "float32") throw new ArgumentError("format", format, '"pcm16" or "float32"');
   if (!Number.isInteger(sampleRate) || sampleRate < 1 || sampleRate > 0xffffffff) {
-    throw new RangeError(`sampleRate is ${sampleRate}; it takes a whole number of Hz from 1 to 4294967295`);
+    throw new ArgumentError("sampleRate", sampleRate, "a whole number of Hz from 1 to 4294967295");
   }
   const width = format === "pcm16" ? 2 : 4;
   if (cols < 1 || cols * width > 0xffff)
-    throw new RangeError(`the sound has ${cols} channels; a WAV takes 1 to ${Math.floor(0xffff / width)}`);
+    throw ArgumentError.shape(`the sound has ${cols} channels; a WAV takes 1 to ${Math.floor(0xffff / width)}`);
   const size = rows * cols * width;
   // A format other than PCM has the size of its extension (0) and a "fact" chunk with the number of frames.
   const header = format === "pcm16" ? 44 : 58;
-  if (header - 8 + size > 0xffffffff) throw new RangeError(`the sound takes ${size} bytes; a WAV takes up to 4 GiB`);
+  if (header - 8 + size > 0xffffffff) throw ArgumentError.because(`the sound takes ${size} bytes; a WAV takes up to 4 GiB`);
   const bytes = new Uint8Array(header + size);
   const view = new DataView(bytes.buffer);
   const name = (at: number, text: string): void => bytes.set(new TextEncoder().encode(text), at);
@@ -59,7 +58,7 @@ export function encodeWav(sound: MatrixLike, options: WavWriteOptions): Uint8Arr
     } else if (value >= -1 && value <= 1) {
       view.setInt16(header + i * 2, Math.min(Math.round(value * 32768), 32767), true);
     } else {
-      throw new RangeError(
+      throw ArgumentError.because(
         `frame ${Math.floor(i / cols)}, channel ${i % cols} is ${value}; pcm16 takes values from -1 to 1: scale the sound, or write "float32"`,
       );
     }

@@ -1,4 +1,5 @@
 // What is measured of a reservoir beside its running: state hash, forecast, spectrum, memory.
+import { ArgumentError } from "../core/errors.js";
 import { memoryCapacity, spectrum } from "../analysis/index.js";
 import { nrmse } from "../metrics/index.js";
 import { Forecaster } from "../model/index.js";
@@ -67,7 +68,7 @@ export function measure(kind: Measure["kind"], { settings, own }: Measured): Pro
 }
 
 async function eigenvalues(settings: LabSettings): Promise<Measure> {
-  if (settings.size > largestSpectrum) throw new RangeError(`Eigenvalues are shown up to ${largestSpectrum} neurons.`);
+  if (settings.size > largestSpectrum) throw ArgumentError.because(`Eigenvalues are shown up to ${largestSpectrum} neurons.`);
   const { re, im, radius } = (await spectrum(reservoirOf(settings))).weights;
   return { kind: "spectrum", re, im, radius };
 }

@@ -1,4 +1,5 @@
 // The built page in memory. A request never opens a file: what was not there at the start is not found.
+import { SpillwayError } from "../core/errors.js";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { readdir, readFile } from "node:fs/promises";
 import { extname, join } from "node:path";
@@ -36,7 +37,7 @@ export async function readPage(folder: string): Promise<Page> {
     files.set(name, { body: await readFile(path), type: types.get(extname(name)) ?? "application/octet-stream" });
   }
   const index = files.get("/index.html");
-  if (!index) throw new Error(`${folder} holds no page; build it with npm run build`);
+  if (!index) throw new SpillwayError("file", `${folder} holds no page; build it with npm run build`);
   files.set("/", index);
   return (path, request, response) => {
     if (request.method !== "GET" && request.method !== "HEAD") return refuse(response, 405, "the lab takes GET and HEAD");

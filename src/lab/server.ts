@@ -1,4 +1,5 @@
 // The lab's server: the built page on a loopback address, and a WebSocket over which the page can ask for runs on this machine's engines.
+import { SpillwayError } from "../core/errors.js";
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
 import type { Duplex } from "node:stream";
@@ -153,7 +154,9 @@ function listen(server: Server, port: number): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       reject(
-        error.code === "EADDRINUSE" ? new Error(`port ${port} is taken; choose another with --port, or 0 for one that is free`) : error,
+        error.code === "EADDRINUSE"
+          ? new SpillwayError("unavailable", `port ${port} is taken; choose another with --port, or 0 for one that is free`)
+          : error,
       );
     });
     server.listen(port, "127.0.0.1", () => {

@@ -1,6 +1,7 @@
 // The signal that drives the lab's reservoir, and the hash by which two places can tell that their states are the same bits.
+import { ArgumentError } from "../core/errors.js";
 import { sha256 } from "../model/checksum.js";
-import { describe, Matrix } from "../numerics/index.js";
+import { Matrix } from "../numerics/index.js";
 import { ReservoirComputer } from "../reservoir/index.js";
 import { tasks } from "../tasks/index.js";
 import { type LabSettings, reservoirOf, signalNames } from "./settings.js";
@@ -21,7 +22,7 @@ export interface Drive {
 /** A benchmark series as z-scores: its first column, to be forecast; of a driven task the first input and the first target. */
 export function signalOf(settings: LabSettings, length: number): Drive {
   const task = tasks.find(({ name }) => name === settings.signal);
-  if (!task) throw new RangeError(`signal is ${describe(settings.signal)}; it takes one of ${signalNames.join(", ")}`);
+  if (!task) throw new ArgumentError("signal", settings.signal, `one of ${signalNames.join(", ")}`);
   const generated = task.generate(length + 1, {});
   if (generated instanceof Matrix) return freeDrive(zScores(generated.column(0) as Float64Array));
   const first = (matrix: Matrix) => new Matrix(length, 1, zScores(matrix.column(0) as Float64Array).slice(0, length));

@@ -1,17 +1,8 @@
 // What every metric checks before it computes: same shape, at least one value, finite numbers. The scores themselves are elsewhere.
+import { ArgumentError } from "../core/errors.js";
 import { asMatrix, firstNonFinite, type Matrix, type MatrixLike } from "../numerics/index.js";
 
-/** Arguments that a metric cannot score. */
-export class MetricError extends RangeError {
-  override readonly name = "MetricError";
-  readonly metric: string;
-  constructor(metric: string, sentence: string) {
-    super(`${metric}: ${sentence}`);
-    this.metric = metric;
-  }
-}
-
-/** Target and prediction as matrices. @throws MetricError unless both have the same shape, hold something, and are finite. */
+/** Target and prediction as matrices. @throws ArgumentError unless both have the same shape, hold something, and are finite. */
 export function checkedPair(metric: string, target: MatrixLike, prediction: MatrixLike): { target: Matrix; prediction: Matrix } {
   const pair = sameShape(metric, target, prediction);
   checkFinite(metric, "target", pair.target);
@@ -19,28 +10,35 @@ export function checkedPair(metric: string, target: MatrixLike, prediction: Matr
   return pair;
 }
 
-/** Target and prediction as matrices of one shape. @throws MetricError unless both have the same shape and hold something. */
+/** Target and prediction as matrices of one shape. @throws ArgumentError unless both have the same shape and hold something. */
 export function sameShape(metric: string, target: MatrixLike, prediction: MatrixLike): { target: Matrix; prediction: Matrix } {
   const y = asMatrix(target, "target");
   const p = asMatrix(prediction, "prediction");
   if (y.rows !== p.rows || y.cols !== p.cols) {
-    throw new MetricError(metric, `target is ${y.rows} x ${y.cols} and prediction is ${p.rows} x ${p.cols}; the two take the same shape`);
+    throw ArgumentError.shape(`target is ${y.rows} x ${y.cols} and prediction is ${p.rows} x ${p.cols}; the two take the same shape`, {
+      of: metric,
+      field: "target",
+    });
   }
   checkFilled(metric, "target", y);
   return { target: y, prediction: p };
 }
 
-/** @throws MetricError for a matrix without a value. */
+/** @throws ArgumentError for a matrix without a value. */
 export function checkFilled(metric: string, name: string, matrix: Matrix): void {
-  if (matrix.data.length === 0) throw new MetricError(metric, `${name} is ${matrix.rows} x ${matrix.cols}; it takes at least one value`);
+  if (matrix.data.length === 0)
+    throw ArgumentError.shape(`${name} is ${matrix.rows} x ${matrix.cols}; it takes at least one value`, { of: metric, field: name });
 }
 
-/** @throws MetricError naming the first value that is not a finite number. */
+/** @throws ArgumentError naming the first value that is not a finite number. */
 export function checkFinite(metric: string, name: string, matrix: Matrix): void {
   const bad = firstNonFinite(matrix.data);
   if (bad < 0) return;
   const row = Math.floor(bad / matrix.cols);
-  throw new MetricError(metric, `${name} is ${matrix.data[bad]} at row ${row}, column ${bad % matrix.cols}; it takes finite numbers`);
+  throw ArgumentError.because(`${name} is ${matrix.data[bad]} at row ${row}, column ${bad % matrix.cols}; it takes finite numbers`, {
+    of: metric,
+    field: name,
+  });
 }
 
 /** The population variance of each column. Exactly 0 for a constant column. */

@@ -1,6 +1,6 @@
 // Scores of predicted classes: accuracy and the confusion matrix. Predicted probabilities are not scored here.
+import { ArgumentError } from "../core/errors.js";
 import { describe, isList } from "../numerics/index.js";
-import { MetricError } from "./check.js";
 
 /** A class: a text or a number. */
 export type ClassLabel = string | number;
@@ -17,7 +17,7 @@ export interface ConfusionMatrix {
  * The share of cases whose predicted class is the true one, 0 to 1.
  * @param target the true classes.
  * @param prediction the predicted classes, in the same order.
- * @throws MetricError on different lengths, no cases, a label that is NaN, or texts compared with numbers.
+ * @throws ArgumentError on different lengths, no cases, a label that is NaN, or texts compared with numbers.
  */
 export function accuracy(target: ArrayLike<ClassLabel>, prediction: ArrayLike<ClassLabel>): number {
   checkLabels("accuracy", target, prediction);
@@ -31,7 +31,7 @@ export function accuracy(target: ArrayLike<ClassLabel>, prediction: ArrayLike<Cl
  * @param target the true classes.
  * @param prediction the predicted classes, in the same order.
  * @param labels the classes in the order that is wanted; left out, all that occur: numbers rising, texts by their characters' codes.
- * @throws MetricError on different lengths, no cases, a label that is NaN, texts compared with numbers, or a class that is not in `labels`.
+ * @throws ArgumentError on different lengths, no cases, a label that is NaN, texts compared with numbers, or a class that is not in `labels`.
  */
 export function confusionMatrix(
   target: ArrayLike<ClassLabel>,
@@ -39,15 +39,15 @@ export function confusionMatrix(
   labels?: readonly ClassLabel[],
 ): ConfusionMatrix {
   checkLabels("confusionMatrix", target, prediction);
-  if (labels !== undefined && !isList(labels))
-    throw new MetricError("confusionMatrix", `labels is ${describe(labels)}; it takes a list of classes`);
+  if (labels !== undefined && !isList(labels)) throw new ArgumentError("labels", labels, "a list of classes", { of: "confusionMatrix" });
   const order = labels ?? [...new Set([...Array.from(target), ...Array.from(prediction)])].sort(byValue);
   const positions = new Map(order.map((label, index) => [label, index]));
-  if (positions.size !== order.length) throw new MetricError("confusionMatrix", "labels holds a class twice; it takes each class once");
+  if (positions.size !== order.length)
+    throw ArgumentError.because("labels holds a class twice; it takes each class once", { of: "confusionMatrix", field: "labels" });
   const position = (name: string, label: ClassLabel, index: number): number => {
     const found = positions.get(label);
     if (found !== undefined) return found;
-    throw new MetricError("confusionMatrix", `${name} ${index} is ${describe(label)}, which is not among the labels`);
+    throw ArgumentError.because(`${name} ${index} is ${describe(label)}, which is not among the labels`, { of: "confusionMatrix" });
   };
   const counts = order.map(() => new Array<number>(order.length).fill(0));
   for (let i = 0; i < target.length; i++) {
@@ -60,15 +60,15 @@ export function confusionMatrix(
 
 function checkLabels(metric: string, target: ArrayLike<ClassLabel>, prediction: ArrayLike<ClassLabel>): void {
   for (const [name, labels] of Object.entries({ target, prediction })) {
-    if (!isList(labels)) throw new MetricError(metric, `${name} is ${describe(labels)}; it takes a list of classes`);
+    if (!isList(labels)) throw new ArgumentError(name, labels, "a list of classes", { of: metric });
   }
   if (target.length !== prediction.length) {
-    throw new MetricError(
-      metric,
-      `target holds ${target.length} classes and prediction ${prediction.length}; the two take the same number`,
-    );
+    throw ArgumentError.shape(`target holds ${target.length} classes and prediction ${prediction.length}; the two take the same number`, {
+      of: metric,
+      field: "target",
+    });
   }
-  if (target.length === 0) throw new MetricError(metric, "target holds no classes; it takes at least one");
+  if (target.length === 0) throw ArgumentError.shape("target holds no classes; it takes at least one", { of: metric, field: "target" });
   const kind = typeof target[0];
   for (const [name, labels] of [
     ["target", target],
@@ -77,11 +77,11 @@ function checkLabels(metric: string, target: ArrayLike<ClassLabel>, prediction: 
     for (let i = 0; i < labels.length; i++) {
       const label = labels[i];
       const valid = typeof label === "string" || (typeof label === "number" && !Number.isNaN(label));
-      if (!valid) throw new MetricError(metric, `${name} ${i} is ${describe(label)}; a class is a text or a number`);
+      if (!valid) throw ArgumentError.because(`${name} ${i} is ${describe(label)}; a class is a text or a number`, { of: metric });
       if (typeof label !== kind) {
-        throw new MetricError(
-          metric,
+        throw ArgumentError.because(
           `${name} ${i} is the ${typeof label} ${describe(label)} and target 0 the ${kind} ${describe(target[0])}; classes take one type`,
+          { of: metric },
         );
       }
     }

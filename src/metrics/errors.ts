@@ -6,7 +6,7 @@ import { checkedPair, columnSquaredErrors, mean } from "./check.js";
  * Mean squared error: mean over all rows and columns of (y - p)^2.
  * @param target y, T x D.
  * @param prediction p, T x D.
- * @throws MetricError on different shapes, no values, or a value that is not finite.
+ * @throws ArgumentError on different shapes, no values, or a value that is not finite.
  */
 export function mse(target: MatrixLike, prediction: MatrixLike): number {
   return mean(columnSquaredErrors(checkedPair("mse", target, prediction)));
@@ -16,7 +16,7 @@ export function mse(target: MatrixLike, prediction: MatrixLike): number {
  * Root mean squared error: the square root of `mse`, in the target's units.
  * @param target y, T x D.
  * @param prediction p, T x D.
- * @throws MetricError on different shapes, no values, or a value that is not finite.
+ * @throws ArgumentError on different shapes, no values, or a value that is not finite.
  */
 export function rmse(target: MatrixLike, prediction: MatrixLike): number {
   return Math.sqrt(mean(columnSquaredErrors(checkedPair("rmse", target, prediction))));
@@ -26,7 +26,7 @@ export function rmse(target: MatrixLike, prediction: MatrixLike): number {
  * Mean absolute error: mean over all rows and columns of |y - p|, in the target's units.
  * @param target y, T x D.
  * @param prediction p, T x D.
- * @throws MetricError on different shapes, no values, or a value that is not finite.
+ * @throws ArgumentError on different shapes, no values, or a value that is not finite.
  */
 export function mae(target: MatrixLike, prediction: MatrixLike): number {
   const pair = checkedPair("mae", target, prediction);

@@ -2,7 +2,6 @@
  * Scores: pure functions of a target and a prediction, in the order of scikit-learn and ReservoirPy, target first.
  * @module spillway/metrics
  */
-export { MetricError } from "./check.js";
 export { accuracy, type ClassLabel, type ConfusionMatrix, confusionMatrix } from "./classification.js";
 export { mae, mse, rmse } from "./errors.js";
 export { type NrmseNorm, type NrmseOptions, nrmse } from "./nrmse.js";

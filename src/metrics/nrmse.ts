@@ -1,7 +1,7 @@
 // The normalised root mean squared error. The field means several things by it: the norm has a name here.
+import { ArgumentError, checkFields } from "../core/errors.js";
 import { describe, Matrix, type MatrixLike } from "../numerics/index.js";
-import { checkFields } from "../reservoir/validate.js";
-import { checkedPair, columnSquaredErrors, columnVariances, MetricError, mean } from "./check.js";
+import { checkedPair, columnSquaredErrors, columnVariances, mean } from "./check.js";
 
 /** What the root mean squared error is divided by. */
 export type NrmseNorm = "std" | "range" | "mean" | "variance";
@@ -33,20 +33,20 @@ const norms: readonly NrmseNorm[] = ["std", "range", "mean", "variance"];
  *
  * @param target y, T x D.
  * @param prediction p, T x D.
- * @throws MetricError on different shapes, no values, a value that is not finite, or a norm of 0 (a constant target) unless
+ * @throws ArgumentError on different shapes, no values, a value that is not finite, or a norm of 0 (a constant target) unless
  * `scale` is given.
  */
 export function nrmse(target: MatrixLike, prediction: MatrixLike, options: NrmseOptions = {}): number {
   if (typeof options !== "object" || options === null)
-    throw new MetricError("nrmse", `the options are ${describe(options)}; it takes an object such as {norm: "range"}`);
+    throw ArgumentError.because(`the options are ${describe(options)}; it takes an object such as {norm: "range"}`, { of: "nrmse" });
   checkFields(options, ["norm", "scale", "columns"]);
   const { norm = "std", scale, columns = "pooled" } = options;
-  if (!norms.includes(norm)) throw new MetricError("nrmse", `norm is ${describe(norm)}; it takes "std", "range", "mean" or "variance"`);
+  if (!norms.includes(norm)) throw new ArgumentError("norm", norm, '"std", "range", "mean" or "variance"', { of: "nrmse" });
   if (scale !== undefined && !(scale > 0 && Number.isFinite(scale))) {
-    throw new MetricError("nrmse", `scale is ${describe(scale)}; it takes a number above 0`);
+    throw new ArgumentError("scale", scale, "a number above 0", { of: "nrmse" });
   }
   if (columns !== "pooled" && columns !== "mean") {
-    throw new MetricError("nrmse", `columns is ${describe(columns)}; it takes "pooled" or "mean"`);
+    throw new ArgumentError("columns", columns, '"pooled" or "mean"', { of: "nrmse" });
   }
   const pair = checkedPair("nrmse", target, prediction);
   const errors = columnSquaredErrors(pair);
@@ -58,7 +58,7 @@ export function nrmse(target: MatrixLike, prediction: MatrixLike, options: Nrmse
 function pooledNorm(target: Matrix, norm: NrmseNorm): number {
   const value = normOf(target, norm);
   if (value > 0) return value;
-  throw new MetricError("nrmse", `the ${norm} of the target is 0; take another norm, or give a scale`);
+  throw ArgumentError.because(`the ${norm} of the target is 0; take another norm, or give a scale`, { of: "nrmse" });
 }
 
 function normOf(target: Matrix, norm: NrmseNorm): number {
@@ -75,7 +75,9 @@ function columnNorms(target: Matrix, norm: NrmseNorm): Float64Array {
   });
   const bad = values.findIndex((value) => !(value > 0));
   if (bad >= 0)
-    throw new MetricError("nrmse", `the ${norm} of column ${bad} of the target is 0; take another norm, or leave that column out`);
+    throw ArgumentError.because(`the ${norm} of column ${bad} of the target is 0; take another norm, or leave that column out`, {
+      of: "nrmse",
+    });
   return values;
 }
 

@@ -1,7 +1,7 @@
 // The coefficient of determination.
-import { describe, type MatrixLike } from "../numerics/index.js";
-import { checkFields } from "../reservoir/validate.js";
-import { checkedPair, columnSquaredErrors, columnVariances, MetricError, mean } from "./check.js";
+import { ArgumentError, checkFields } from "../core/errors.js";
+import type { MatrixLike } from "../numerics/index.js";
+import { checkedPair, columnSquaredErrors, columnVariances, mean } from "./check.js";
 
 /** How columns are joined. */
 export interface R2Options {
@@ -17,23 +17,23 @@ export interface R2Options {
  *
  * @param target y, T x D.
  * @param prediction p, T x D.
- * @throws MetricError on different shapes, no values, a value that is not finite, or a constant target, for which there is no such score.
+ * @throws ArgumentError on different shapes, no values, a value that is not finite, or a constant target, for which there is no such score.
  */
 export function r2(target: MatrixLike, prediction: MatrixLike, options: R2Options = {}): number {
   checkFields(options, ["columns"]);
   const { columns = "pooled" } = options;
   if (columns !== "pooled" && columns !== "mean") {
-    throw new MetricError("r2", `columns is ${describe(columns)}; it takes "pooled" or "mean"`);
+    throw new ArgumentError("columns", columns, '"pooled" or "mean"', { of: "r2" });
   }
   const pair = checkedPair("r2", target, prediction);
   const errors = columnSquaredErrors(pair);
   const variances = columnVariances(pair.target);
   if (columns === "pooled") {
     const variance = mean(variances);
-    if (variance === 0) throw new MetricError("r2", "the target is constant; r2 takes a target that varies");
+    if (variance === 0) throw ArgumentError.because("the target is constant; r2 takes a target that varies", { of: "r2" });
     return 1 - mean(errors) / variance;
   }
   const constant = variances.indexOf(0);
-  if (constant >= 0) throw new MetricError("r2", `column ${constant} of the target is constant; r2 takes columns that vary`);
+  if (constant >= 0) throw ArgumentError.because(`column ${constant} of the target is constant; r2 takes columns that vary`, { of: "r2" });
   return 1 - mean(errors.map((error, c) => error / variances[c]!));
 }

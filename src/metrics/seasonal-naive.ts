@@ -1,7 +1,7 @@
 // The seasonal naive forecast: the baseline that a forecast of a measured series has to beat.
-import { allocate, asMatrix, describe, Matrix, type MatrixLike, precisionOf } from "../numerics/index.js";
-import { checkFields } from "../reservoir/validate.js";
-import { checkFinite, MetricError } from "./check.js";
+import { ArgumentError, checkFields } from "../core/errors.js";
+import { allocate, asMatrix, Matrix, type MatrixLike, precisionOf } from "../numerics/index.js";
+import { checkFinite } from "./check.js";
 
 /** The season that is repeated, and for how long. */
 export interface SeasonalNaiveOptions {
@@ -20,7 +20,7 @@ export interface SeasonalNaiveOptions {
  * Against one-step forecasts, where every past value is known, the baseline is the series itself shifted by m: rows start - m to end - m.
  * @param history y, T x D, T at least m.
  * @returns steps x D, in the precision of `history`.
- * @throws MetricError on a period or a number of steps that is not a whole number above 0, a history shorter than a period, and a last
+ * @throws ArgumentError on a period or a number of steps that is not a whole number above 0, a history shorter than a period, and a last
  * season with a value that is not finite.
  */
 export function seasonalNaive(history: MatrixLike, options: SeasonalNaiveOptions): Matrix {
@@ -28,12 +28,15 @@ export function seasonalNaive(history: MatrixLike, options: SeasonalNaiveOptions
   const { period, steps } = options;
   for (const [name, value] of Object.entries({ period, steps })) {
     if (!Number.isSafeInteger(value) || value < 1) {
-      throw new MetricError("seasonalNaive", `${name} is ${describe(value)}; it takes a whole number of at least 1`);
+      throw new ArgumentError(name, value, "a whole number of at least 1", { of: "seasonalNaive" });
     }
   }
   const known = asMatrix(history, "history");
   if (known.rows < period) {
-    throw new MetricError("seasonalNaive", `history has ${known.rows} rows; a period of ${period} takes at least that many`);
+    throw ArgumentError.shape(`history has ${known.rows} rows; a period of ${period} takes at least that many`, {
+      of: "seasonalNaive",
+      field: "history",
+    });
   }
   const { rows, cols } = known;
   const season = known.subarray(rows - period, rows);

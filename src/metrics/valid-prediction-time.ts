@@ -1,7 +1,7 @@
 // How long a forecast of a chaotic system stays good.
+import { ArgumentError, checkFields } from "../core/errors.js";
 import { asMatrix, describe, type Matrix, type MatrixLike } from "../numerics/index.js";
-import { checkFields } from "../reservoir/validate.js";
-import { checkFilled, checkFinite, columnVariances, MetricError, sameShape } from "./check.js";
+import { checkFilled, checkFinite, columnVariances, sameShape } from "./check.js";
 
 /** What counts as valid, and the units of the time that comes back. */
 export interface ValidPredictionTimeOptions {
@@ -42,7 +42,7 @@ export interface ValidPredictionTime {
  *
  * @param target y, T x D.
  * @param prediction p, T x D, from the first free-running step on.
- * @throws MetricError on different shapes, no rows, a target or reference that is not finite or constant, a threshold, dt or
+ * @throws ArgumentError on different shapes, no rows, a target or reference that is not finite or constant, a threshold, dt or
  * exponent that is not above 0.
  */
 export function validPredictionTime(
@@ -98,6 +98,6 @@ function referenceOf(source: MatrixLike, cols: number): Matrix {
   return reference;
 }
 
-function refusal(sentence: string): MetricError {
-  return new MetricError("validPredictionTime", sentence);
+function refusal(sentence: string): ArgumentError {
+  return ArgumentError.because(sentence, { of: "validPredictionTime" });
 }

@@ -45,7 +45,7 @@ function seenBy(spec: FeatureSpec, features: Matrix<Float64Array>): Matrix<Float
 
 /**
  * @param length the mean squared length of a case's features, which the default lambda is relative to
- * @throws TypeError or RangeError naming the option of the readout
+ * @throws ArgumentError naming the option of the readout
  */
 export function classTrainer(
   readout: ClassifierReadout,

@@ -1,8 +1,9 @@
 // What a Classifier is told and what it is given: options, sequences and labels, and their checks. It runs nothing.
+import { ArgumentError } from "../core/errors.js";
 import { describe, Matrix, type Seed } from "../numerics/index.js";
 import type { RidgeOptions, SoftmaxOptions } from "../readout/index.js";
 import type { Context } from "../gpu/index.js";
-import { type AnyReservoirOptions, DataError, DeviceMatrix, type SequenceLike } from "../reservoir/index.js";
+import { type AnyReservoirOptions, DeviceMatrix, type SequenceLike } from "../reservoir/index.js";
 import { checkedSeries } from "./forecaster-options.js";
 
 /** A class: a text or a number, not both in one classifier. */
@@ -78,17 +79,17 @@ export function memberSeeds({ members }: ClassifierSettings, reservoir: AnyReser
   return Array.from({ length: members }, (_, m) => (m === 0 ? seed : `${seed}/${m}`));
 }
 
-/** Checks T x C sequences of any lengths. @throws DataError naming the sequence, and what it should have */
+/** Checks T x C sequences of any lengths. @throws ArgumentError naming the sequence, and what it should have */
 export function checkedSequences(
   sequences: readonly SequenceLike[],
   settings: ClassifierSettings,
   channels?: number,
 ): (Matrix | DeviceMatrix)[] {
   if (!Array.isArray(sequences)) {
-    const got = (sequences as unknown) instanceof Matrix ? "one matrix" : describe(sequences);
-    throw new DataError(`sequences is ${got}; it takes a list of series, one a case`);
+    const shown = (sequences as unknown) instanceof Matrix ? "one matrix" : describe(sequences);
+    throw new ArgumentError("sequences", sequences, "a list of series, one a case", { shown });
   }
-  if (sequences.length === 0) throw new DataError("sequences is empty; it takes at least one");
+  if (sequences.length === 0) throw ArgumentError.shape("sequences is empty; it takes at least one", { field: "sequences" });
   const least = settings.washout + (settings.representation === "output" ? 2 : 1);
   const checked = (sequences as readonly SequenceLike[]).map((sequence, b) =>
     sequence instanceof DeviceMatrix ? checkedThere(sequence, `sequences[${b}]`, settings) : checkedSeries(sequence, `sequences[${b}]`),
@@ -97,11 +98,13 @@ export function checkedSequences(
   checked.forEach((sequence, b) => {
     if (sequence.cols !== cols || cols === 0) {
       const known = channels === undefined ? "and sequences[0]" : "and the classifier was trained on";
-      throw new DataError(`sequences[${b}] has ${sequence.cols} channels ${known} ${cols}; all take the same number, at least 1`);
+      throw ArgumentError.shape(`sequences[${b}] has ${sequence.cols} channels ${known} ${cols}; all take the same number, at least 1`, {
+        field: "sequences",
+      });
     }
     if (sequence.rows < least) {
       const why = `representation "${settings.representation}" with washout ${settings.washout}`;
-      throw new DataError(`sequences[${b}] has ${sequence.rows} rows; ${why} takes at least ${least}`);
+      throw ArgumentError.shape(`sequences[${b}] has ${sequence.rows} rows; ${why} takes at least ${least}`, { field: "sequences" });
     }
   });
   return checked;
@@ -109,7 +112,7 @@ export function checkedSequences(
 
 /**
  * A sequence on a device, of which a classifier takes what it need not have on the host. @throws
- * DataError
+ * ArgumentError
  */
 function checkedThere(sequence: DeviceMatrix, name: string, { standardise, input, representation }: ClassifierSettings): DeviceMatrix {
   const wrong = standardise
@@ -120,38 +123,46 @@ function checkedThere(sequence: DeviceMatrix, name: string, { standardise, input
         ? 'representation is "output"'
         : undefined;
   if (wrong === undefined) return sequence;
-  throw new DataError(
+  throw ArgumentError.because(
     `${name} lies on a device and ${wrong}; it takes series on the host, or a classifier without: standardise: false, input: false, and "last", "mean" or "last+mean"`,
   );
 }
 
-/** The classes that occur: numbers rising, texts by their characters' codes. @throws DataError naming the label */
+/** The classes that occur: numbers rising, texts by their characters' codes. @throws ArgumentError naming the label */
 export function classesOf(labels: ArrayLike<Label>, cases: number): Label[] {
   checkLabels(labels, cases);
   const classes = [...new Set(Array.from(labels))].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
-  if (classes.length < 2) throw new DataError(`labels names one class only, ${describe(classes[0])}; a classifier takes at least two`);
+  if (classes.length < 2)
+    throw ArgumentError.because(`labels names one class only, ${describe(classes[0])}; a classifier takes at least two`, {
+      field: "labels",
+    });
   return classes;
 }
 
-/** @throws DataError for another number of labels than cases, or a label that is no class */
+/** @throws ArgumentError for another number of labels than cases, or a label that is no class */
 export function checkLabels(labels: ArrayLike<Label>, cases: number, classes?: readonly Label[]): void {
   if (typeof labels !== "object" || typeof labels?.length !== "number") {
-    throw new DataError(`labels is ${describe(labels)}; it takes a list of classes, one a case`);
+    throw new ArgumentError("labels", labels, "a list of classes, one a case");
   }
   if (labels.length !== cases)
-    throw new DataError(`labels holds ${labels.length} classes and sequences ${cases} cases; they take the same number`);
+    throw ArgumentError.shape(`labels holds ${labels.length} classes and sequences ${cases} cases; they take the same number`, {
+      field: "labels",
+    });
   for (let b = 0; b < labels.length; b++) {
     const label = labels[b];
     const isClass = typeof label === "string" || (typeof label === "number" && Number.isFinite(label));
-    if (!isClass) throw new DataError(`labels[${b}] is ${describe(label)}; a class is a text or a finite number`);
+    if (!isClass)
+      throw ArgumentError.because(`labels[${b}] is ${describe(label)}; a class is a text or a finite number`, { field: "labels" });
     if (typeof label !== typeof labels[0]) {
-      throw new DataError(
+      throw ArgumentError.because(
         `labels[${b}] is ${describe(label)} and labels[0] is ${describe(labels[0])}; classes are all texts or all numbers`,
+        { field: "labels" },
       );
     }
     if (classes && !classes.includes(label)) {
-      throw new DataError(
+      throw ArgumentError.because(
         `labels[${b}] is ${describe(label)}, which the classifier was not trained on; it knows ${classes.map(describe).join(", ")}`,
+        { field: "labels" },
       );
     }
   }

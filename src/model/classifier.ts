@@ -1,20 +1,13 @@
 // Classifier: reservoirs that see whole sequences, and readouts that name their class. What a sequence becomes stands in
 // representation.ts, the readouts in class-readout.ts, the file in classifier-file.ts.
+import { ArgumentError, checkFields } from "../core/errors.js";
 import { writeFileAtomic } from "../io/atomic.js";
 import { readBytes } from "../io/files.js";
 import { accuracy, type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
 import { Matrix } from "../numerics/index.js";
 import type { TrainedReadout } from "../readout/index.js";
-import {
-  type AnyReservoirComputer,
-  DataError,
-  DeviceMatrix,
-  ReservoirComputer,
-  type SequenceLike,
-  type WorkOptions,
-} from "../reservoir/index.js";
+import { type AnyReservoirComputer, DeviceMatrix, ReservoirComputer, type SequenceLike, type WorkOptions } from "../reservoir/index.js";
 import { checkSequences } from "../reservoir/inputs.js";
-import { checkFields } from "../reservoir/validate.js";
 import { Turns } from "../reservoir/work.js";
 import { classTrainer, largest, trainClassReadout } from "./class-readout.js";
 import { decodeClassifier, encodeClassifier } from "./classifier-file.js";
@@ -72,7 +65,7 @@ export class Classifier implements AsyncDisposable {
     this.settings = settings;
   }
 
-  /** Checks the options; the reservoirs are made when it is trained. @throws ConfigError, and what the readout's trainer throws */
+  /** Checks the options; the reservoirs are made when it is trained. @throws ArgumentError, and what the readout's trainer throws */
   static async create(options: ClassifierOptions): Promise<Classifier> {
     const { parseClassifierSettings, requireReservoir } = await import("./schemas.js");
     requireReservoir(options);
@@ -81,7 +74,7 @@ export class Classifier implements AsyncDisposable {
     const settings = parseClassifierSettings(withStandardise(rest, reservoir));
     classTrainer(settings.readout);
     if ((reservoir.feedback ?? null) !== null)
-      throw new DataError("feedback is set; a classifier's reservoirs have no outputs to feed back");
+      throw ArgumentError.because("feedback is set; a classifier's reservoirs have no outputs to feed back", { field: "feedback" });
     return new Classifier({ reservoir, engine, context, threads, profile }, settings);
   }
 
@@ -103,7 +96,7 @@ export class Classifier implements AsyncDisposable {
 
   /**
    * Trains on sequences and the label of each.
-   * @throws DataError naming the sequence or label that does not fit, ConfigError for the reservoir, and what the readout's trainer throws
+   * @throws ArgumentError naming the sequence or label that does not fit, ArgumentError for the reservoir, and what the readout's trainer throws
    */
   async fit(sequences: readonly SequenceLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<this> {
     return this.#turns.take(() => this.#fit(sequences, labels, work));
@@ -158,7 +151,7 @@ export class Classifier implements AsyncDisposable {
     return this.#predictedOn;
   }
 
-  /** The class of each sequence, by the members' vote. @throws DataError, NotFittedError */
+  /** The class of each sequence, by the members' vote. @throws ArgumentError, NotFittedError */
   async predict(sequences: readonly SequenceLike[], work: WorkOptions = {}): Promise<Label[]> {
     const { classes, shares } = await this.#turns.take(() => this.#memberShares(sequences, work));
     const mean = meanOf(shares);
@@ -174,13 +167,13 @@ export class Classifier implements AsyncDisposable {
   /**
    * B x K: for each sequence a number for each class, from 0 to 1, that sum to 1: the mean over the members. Of a softmax readout they are
    * probabilities. Of a ridge readout they are its outputs, cut at 0 and divided by their sum: good for ranking, not calibrated.
-   * @throws DataError, NotFittedError
+   * @throws ArgumentError, NotFittedError
    */
   async predictProba(sequences: readonly SequenceLike[], work: WorkOptions = {}): Promise<Matrix<Float64Array>> {
     return meanOf((await this.#turns.take(() => this.#memberShares(sequences, work))).shares);
   }
 
-  /** The share of sequences whose predicted class is their label. @throws DataError, NotFittedError */
+  /** The share of sequences whose predicted class is their label. @throws ArgumentError, NotFittedError */
   async score(sequences: readonly SequenceLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<number> {
     const { classes } = this.#fitted();
     checkSequences(sequences, "sequences");
@@ -188,7 +181,7 @@ export class Classifier implements AsyncDisposable {
     return accuracy(labels, await this.predict(sequences, work));
   }
 
-  /** Counts of label against predicted class, in the order of `classes`. @throws DataError, NotFittedError */
+  /** Counts of label against predicted class, in the order of `classes`. @throws ArgumentError, NotFittedError */
   async confusion(sequences: readonly SequenceLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<ConfusionMatrix> {
     const { classes } = this.#fitted();
     checkSequences(sequences, "sequences");
@@ -251,7 +244,9 @@ export class Classifier implements AsyncDisposable {
     const { reservoir, engine, context, threads, profile } = this.#options;
     const inputSize = reservoir.inputSize ?? channels;
     if (inputSize !== channels) {
-      throw new DataError(`the sequences have ${channels} channels and the reservoir takes ${inputSize} (inputSize); leave inputSize out`);
+      throw ArgumentError.shape(
+        `the sequences have ${channels} channels and the reservoir takes ${inputSize} (inputSize); leave inputSize out`,
+      );
     }
     this.#members = await openAll(memberSeeds(this.settings, reservoir), (seed) =>
       ReservoirComputer.create({ ...reservoir, inputSize, seed }, { engine, context, threads, profile }),
@@ -265,7 +260,7 @@ export class Classifier implements AsyncDisposable {
     const checked = checkedSequences(sequences, this.settings, scale.mean.length);
     const given = stepOf(checked);
     if (stepMs !== undefined && given !== undefined && given !== stepMs)
-      throw new DataError(
+      throw ArgumentError.shape(
         `sequences have rows of ${given} ms and the classifier was trained on rows of ${stepMs} ms; take the same step length`,
       );
     const inputs = scaled(scale, checked);

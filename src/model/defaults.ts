@@ -1,6 +1,7 @@
 // What Forecaster and Classifier take where nothing is said. They drive reservoirs with z-scores, for which the plain defaults of a
 // description (reservoir/config.ts) are poor: without a bias tanh is odd, so the answer to -u is minus the answer to u.
-import { type AnyReservoirOptions, ConfigError, isSpiking } from "../reservoir/index.js";
+import { ArgumentError } from "../core/errors.js";
+import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
 import type { ForecasterSettings } from "./forecaster-options.js";
 
 /** The penalty of a Forecaster's readout, on z-scores: the smallest with which closed loops over measured series stay near them. */
@@ -35,7 +36,7 @@ export function takesSpikes(reservoir: AnyReservoirOptions): boolean {
   return isSpiking(reservoir) && reservoir.input?.mode !== "current";
 }
 
-/** Settings that leave spike counts as they are. @throws ConfigError where they are to be z-scores */
+/** Settings that leave spike counts as they are. @throws ArgumentError where they are to be z-scores */
 export function withStandardise<Settings extends { readonly standardise?: unknown }>(
   settings: Settings,
   reservoir: AnyReservoirOptions,
@@ -43,7 +44,7 @@ export function withStandardise<Settings extends { readonly standardise?: unknow
   if (!takesSpikes(reservoir)) return settings;
   const { standardise = false } = settings;
   if (standardise === true || standardise === "inputs")
-    throw new ConfigError("standardise", standardise, "false where a reservoir takes spikes, which are counts");
+    throw new ArgumentError("standardise", standardise, "false where a reservoir takes spikes, which are counts");
   return { ...settings, standardise };
 }
 

@@ -1,7 +1,8 @@
 // What a Forecaster is told and what it is given: options, data, and their checks. It runs nothing.
+import { ArgumentError } from "../core/errors.js";
 import { Matrix, type MatrixLike } from "../numerics/index.js";
 import type { RidgeOptions } from "../readout/index.js";
-import { type AnyReservoirOptions, checkFinite, DataError, type ReservoirMatrices, type WorkOptions } from "../reservoir/index.js";
+import { type AnyReservoirOptions, checkFinite, type ReservoirMatrices, type WorkOptions } from "../reservoir/index.js";
 import { filledSeries } from "../reservoir/inputs.js";
 
 /** What a Forecaster keeps beside its reservoir. */
@@ -90,42 +91,44 @@ export interface TrainingRows {
 /**
  * Without feedback, a series becomes inputs (rows 0 to T - 2) and targets (rows 1 to T - 1); with feedback, targets that are forced and
  * no inputs.
- * @throws DataError naming what is empty, too short, of another length, or not finite (row and column)
+ * @throws ArgumentError naming what is empty, too short, of another length, or not finite (row and column)
  */
 export function trainingRows(data: ForecasterData, feedback: boolean, name = ""): TrainingRows {
   if (isPair(data)) {
     const targets = checkedSeries(data.targets, `${name}targets`);
     if (data.inputs === undefined) {
-      if (!feedback) throw new DataError(`${name}inputs is missing; without feedback, give inputs with the targets, or a series alone`);
+      if (!feedback)
+        throw ArgumentError.because(`${name}inputs is missing; without feedback, give inputs with the targets, or a series alone`);
       return { inputs: noInputs(targets.rows), targets };
     }
     const inputs = checkedSeries(data.inputs, `${name}inputs`);
     if (inputs.rows !== targets.rows) {
-      throw new DataError(`${name}inputs has ${inputs.rows} rows and ${name}targets has ${targets.rows}; they take the same number`);
+      throw ArgumentError.shape(`${name}inputs has ${inputs.rows} rows and ${name}targets has ${targets.rows}; they take the same number`);
     }
     return { inputs, targets };
   }
   const series = checkedSeries(data, `${name}series`);
   if (feedback) return { inputs: noInputs(series.rows), targets: series };
   if (series.rows < 2)
-    throw new DataError(`${name}series has ${series.rows} row; a series takes at least two, of which one is to be predicted`);
+    throw ArgumentError.shape(`${name}series has ${series.rows} row; a series takes at least two, of which one is to be predicted`);
   return { inputs: series.subarray(0, -1), targets: series.subarray(1), last: series.subarray(-1), series };
 }
 
-/** Inputs and forced outputs of a prefix. @throws DataError */
+/** Inputs and forced outputs of a prefix. @throws ArgumentError */
 export function prefixRows(prefix: ForecasterPrefix, feedback: boolean): { inputs: Matrix; teacher: Matrix | undefined } {
   const { inputs, targets } = isPair(prefix) ? prefix : feedback ? { inputs: undefined, targets: prefix } : { inputs: prefix };
   if (!feedback) {
-    if (inputs === undefined) throw new DataError("warmup.inputs is missing; a reservoir without feedback is warmed up on its inputs");
+    if (inputs === undefined)
+      throw ArgumentError.because("warmup.inputs is missing; a reservoir without feedback is warmed up on its inputs");
     return { inputs: checkedSeries(inputs, "warmup.inputs"), teacher: undefined };
   }
   if (targets === undefined)
-    throw new DataError("warmup.targets is missing; a reservoir with feedback is warmed up on the outputs to force");
+    throw ArgumentError.because("warmup.targets is missing; a reservoir with feedback is warmed up on the outputs to force");
   const teacher = checkedSeries(targets, "warmup.targets");
   return { inputs: inputs === undefined ? noInputs(teacher.rows) : checkedSeries(inputs, "warmup.inputs"), teacher };
 }
 
-/** @throws DataError where there are no rows or a value is not finite */
+/** @throws ArgumentError where there are no rows or a value is not finite */
 export function checkedSeries(source: MatrixLike, name: string): Matrix {
   const matrix = filledSeries(source, name);
   checkFinite(matrix, name);
@@ -137,13 +140,13 @@ export function noInputs(rows: number): Matrix<Float64Array> {
   return new Matrix(rows, 0, new Float64Array(0));
 }
 
-/** The first of several, of which all take its shape. @throws DataError */
+/** The first of several, of which all take its shape. @throws ArgumentError */
 export function sameShape(rows: readonly TrainingRows[]): TrainingRows {
   const first = rows[0];
-  if (!first) throw new DataError("sequences is empty; it takes at least one");
+  if (!first) throw ArgumentError.shape("sequences is empty; it takes at least one", { field: "sequences" });
   rows.forEach(({ inputs, targets }, s) => {
     if (inputs.cols === first.inputs.cols && targets.cols === first.targets.cols) return;
-    throw new DataError(
+    throw ArgumentError.shape(
       `sequences[${s}] has ${inputs.cols} inputs and ${targets.cols} targets, and sequences[0] has ${first.inputs.cols} and ` +
         `${first.targets.cols}; they take the same`,
     );
@@ -151,9 +154,9 @@ export function sameShape(rows: readonly TrainingRows[]): TrainingRows {
   return first;
 }
 
-/** @throws DataError */
+/** @throws ArgumentError */
 export function checkColumns(matrix: Matrix, name: string, cols: number): void {
-  if (matrix.cols !== cols) throw new DataError(`${name} has ${matrix.cols} columns; this forecaster takes ${cols}`);
+  if (matrix.cols !== cols) throw ArgumentError.shape(`${name} has ${matrix.cols} columns; this forecaster takes ${cols}`, { field: name });
 }
 
 function isPair<Data extends ForecasterData | ForecasterPrefix>(data: Data): data is Exclude<Data, MatrixLike> {

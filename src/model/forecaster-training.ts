@@ -1,8 +1,9 @@
 // How a Forecaster's readout is trained: rows stream from the reservoir into the trainer, or are kept where the trainer goes over them
 // again.
+import { ArgumentError } from "../core/errors.js";
 import { Matrix } from "../numerics/index.js";
 import { type RidgeOptions, ridge, type TrainedReadout } from "../readout/index.js";
-import { type AnyReservoirComputer, checkFinite, DataError, type WorkOptions } from "../reservoir/index.js";
+import { type AnyReservoirComputer, checkFinite, type WorkOptions } from "../reservoir/index.js";
 import { SaturationCount, shareOfSums, warnWhereSaturated } from "./saturation.js";
 
 /** One series in the reservoir's own units: inputs T x I, targets T x O. */
@@ -22,7 +23,10 @@ export async function trainReadout(
   series.forEach(({ targets }, s) => {
     if (washout < targets.rows) return;
     const where = series.length > 1 ? `sequences[${s}]` : "the series";
-    throw new DataError(`washout is ${washout} and ${where} gives ${targets.rows} rows to train on; set a washout below that`);
+    throw ArgumentError.shape(`washout is ${washout} and ${where} gives ${targets.rows} rows to train on; set a washout below that`, {
+      field: "washout",
+      value: washout,
+    });
   });
   const goesOverRows = options.solver === "dual" || options.solver === "auto" || options.selection === "leaveOneOut";
   return goesOverRows ? fitKept(computer, options, series, washout, work) : fitStreamed(computer, options, series, washout, work);

@@ -1,13 +1,13 @@
 // Forecaster: a reservoir and a ridge readout that predict a series, or outputs from inputs. How it is trained stands in
 // forecaster-training.ts, how it is kept in forecaster-file.ts.
+import { ArgumentError, checkFields } from "../core/errors.js";
 import { writeFileAtomic } from "../io/atomic.js";
 import { readBytes } from "../io/files.js";
 import { nrmse } from "../metrics/index.js";
-import { describe, Matrix, type MatrixLike } from "../numerics/index.js";
+import { Matrix, type MatrixLike } from "../numerics/index.js";
 import { ridge, type TrainedReadout } from "../readout/index.js";
-import { type AnyReservoirComputer, type AnyReservoirOptions, DataError, ReservoirComputer, type WorkOptions } from "../reservoir/index.js";
+import { type AnyReservoirComputer, type AnyReservoirOptions, ReservoirComputer, type WorkOptions } from "../reservoir/index.js";
 import { checkSequences, checkWhole } from "../reservoir/inputs.js";
-import { checkFields } from "../reservoir/validate.js";
 import { Turns } from "../reservoir/work.js";
 import { forecasterReservoir, withDefaultLambda, withStandardise } from "./defaults.js";
 import { NotFittedError } from "./errors.js";
@@ -87,7 +87,7 @@ export class Forecaster implements AsyncDisposable {
     this.settings = settings;
   }
 
-  /** Checks the options; the reservoir is made when it is trained. @throws ConfigError, and what `ridge` throws */
+  /** Checks the options; the reservoir is made when it is trained. @throws ArgumentError, and what `ridge` throws */
   static async create(options: ForecasterOptions): Promise<Forecaster> {
     const { parseForecasterSettings, requireReservoir } = await import("./schemas.js");
     requireReservoir(options);
@@ -113,7 +113,7 @@ export class Forecaster implements AsyncDisposable {
   /**
    * Trains the readout on one series or on several. Memory does not grow with the rows, except where the choice of lambda or of solver
    * goes over them again ("leaveOneOut", "dual", "auto"). The state then stands at the end of the last series.
-   * @throws DataError for data that does not fit together, ConfigError for the reservoir, and what `ridge` throws
+   * @throws ArgumentError for data that does not fit together, ArgumentError for the reservoir, and what `ridge` throws
    */
   async fit(data: ForecasterData | ForecasterSequences, work: WorkOptions = {}): Promise<this> {
     return this.#turns.take(() => this.#fit(data, work));
@@ -161,7 +161,7 @@ export class Forecaster implements AsyncDisposable {
   /**
    * One-step prediction: outputs (T x O, binary64) for inputs (T x I), each from the state after its input; `{ steps }` where the
    * reservoir has no inputs. With feedback, `teacher` is fed back; without it, the forecaster's own outputs are. The state moves on.
-   * @throws DataError, NotFittedError
+   * @throws ArgumentError, NotFittedError
    */
   async predict(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions = {}): Promise<Matrix<Float64Array>> {
     return this.#turns.take(() => this.#predict(inputs, options));
@@ -195,7 +195,7 @@ export class Forecaster implements AsyncDisposable {
   /**
    * Closed loop: `steps` outputs (steps x O, binary64), each fed back as the next input or through the feedback weights. Row 0 follows the
    * last row that the reservoir has seen. The state is put back afterwards.
-   * @throws DataError, NotFittedError
+   * @throws ArgumentError, NotFittedError
    */
   async forecast(steps: number, options: ForecastOptions = {}): Promise<Matrix<Float64Array>> {
     return this.#turns.take(() => this.#forecast(steps, options));
@@ -207,14 +207,15 @@ export class Forecaster implements AsyncDisposable {
     const { inputSize, outputSize } = computer.model;
     const first = outputSize > 0 ? 0 : readout.outputSize;
     if (first > inputSize) {
-      throw new DataError(
+      throw ArgumentError.shape(
         `a closed loop without feedback takes the ${first} outputs as inputs; this reservoir has ${inputSize} (inputSize)`,
       );
     }
     const outside = options.inputs === undefined ? undefined : checkedSeries(options.inputs, "inputs");
     if (!outside && inputSize > first) {
-      throw new DataError(
+      throw ArgumentError.because(
         `inputs is missing; ${inputSize - first} of this reservoir's ${inputSize} inputs come from outside, one row a step`,
+        { field: "inputs" },
       );
     }
     if (outside) checkColumns(outside, "inputs", inputSize - first);
@@ -231,7 +232,7 @@ export class Forecaster implements AsyncDisposable {
   /**
    * The score of one-step predictions on data of the kind it was trained on; where there is feedback, the true outputs are fed back. The
    * state is put back afterwards.
-   * @throws DataError, NotFittedError, and what the metric throws
+   * @throws ArgumentError, NotFittedError, and what the metric throws
    */
   async score(data: ForecasterData, options: ScoreOptions = {}): Promise<number> {
     return this.#turns.take(() => this.#score(data, options));
@@ -241,11 +242,12 @@ export class Forecaster implements AsyncDisposable {
     checkFields(options, scoreFields);
     const { computer } = this.#fitted();
     const { metric = nrmse, washout = 0, ...start } = options;
-    if (typeof metric !== "function") throw new DataError(`metric is ${describe(metric)}; it takes a function of target and prediction`);
+    if (typeof metric !== "function") throw new ArgumentError("metric", metric, "a function of target and prediction");
     const { inputs, targets } = trainingRows(data, this.#feedback);
     if (!Number.isSafeInteger(washout) || washout < 0 || washout >= targets.rows) {
-      throw new DataError(
+      throw ArgumentError.shape(
         `washout is ${washout} and there are ${targets.rows} rows to score; it takes a whole number from 0 and below that`,
+        { field: "washout", value: washout },
       );
     }
     const teacher = computer.model.outputSize > 0 ? targets : undefined;
@@ -330,10 +332,10 @@ export class Forecaster implements AsyncDisposable {
     const { model } = computer;
     if (model.inputSize !== inputs) {
       const advice = inputs === 0 ? "give { inputs, targets }, or set inputSize to 0" : "set inputSize to that, or leave it out";
-      throw new DataError(`the data has ${inputs} inputs and the reservoir takes ${model.inputSize} (inputSize); ${advice}`);
+      throw ArgumentError.shape(`the data has ${inputs} inputs and the reservoir takes ${model.inputSize} (inputSize); ${advice}`);
     }
     if (model.outputSize > 0 && model.outputSize !== outputs) {
-      throw new DataError(
+      throw ArgumentError.shape(
         `the data has ${outputs} targets and the reservoir feeds back ${model.outputSize} (feedback.size); set it to that, or leave it out`,
       );
     }
@@ -355,10 +357,12 @@ export class Forecaster implements AsyncDisposable {
   #teacher(teacher: MatrixLike | undefined, rows: number): Matrix | undefined {
     if (teacher === undefined) return undefined;
     const { computer, targetScale } = this.#fitted();
-    if (computer.model.outputSize === 0) throw new DataError("teacher was given; this forecaster's reservoir has no feedback to force");
+    if (computer.model.outputSize === 0)
+      throw ArgumentError.because("teacher was given; this forecaster's reservoir has no feedback to force");
     const forced = checkedSeries(teacher, "teacher");
     checkColumns(forced, "teacher", computer.model.outputSize);
-    if (forced.rows !== rows) throw new DataError(`teacher has ${forced.rows} rows and inputs has ${rows}; they take the same number`);
+    if (forced.rows !== rows)
+      throw ArgumentError.shape(`teacher has ${forced.rows} rows and inputs has ${rows}; they take the same number`, { field: "teacher" });
     return standardised(targetScale, forced);
   }
 

@@ -1,9 +1,9 @@
 // The envelope of a model file: one safetensors file with format, version, kind and checksum. What is in a model of some kind is
 // another file's matter. Reading one never executes anything.
+import { checkFields } from "../core/errors.js";
 import { FileError } from "../io/errors.js";
 import { decodeSafetensors, encodeSafetensors } from "../io/safetensors.js";
 import type { SafetensorsTensor } from "../io/safetensors-types.js";
-import { checkFields } from "../reservoir/validate.js";
 import { sha256 } from "./checksum.js";
 import { packageVersion } from "./version.js";
 
@@ -47,7 +47,7 @@ export interface LoadOptions {
 
 const loadFields: readonly (keyof LoadOptions)[] = ["engine", "threads", "source"];
 
-/** @throws UnknownFieldError, ConfigError */
+/** @throws ArgumentError */
 export function checkLoadOptions(options: LoadOptions): void {
   checkFields(options, loadFields);
 }

@@ -17,7 +17,7 @@ export interface LoadedReservoir {
 /**
  * A reservoir and, if given, a readout of it, as the bytes of one safetensors file. The state is part of it, so that a run goes on
  * exactly where it stood.
- * @throws DataError for a readout of another reservoir
+ * @throws ArgumentError for a readout of another reservoir
  */
 export async function encodeReservoir(computer: AnyReservoirComputer, readout?: LinearReadout): Promise<Uint8Array> {
   const content = emptyContent();
@@ -30,7 +30,7 @@ export async function encodeReservoir(computer: AnyReservoirComputer, readout?: 
   return encodeModelFile("reservoir", content);
 }
 
-/** Writes `encodeReservoir` to a file, whole or not at all (Node). @throws FileError, DataError */
+/** Writes `encodeReservoir` to a file, whole or not at all (Node). @throws FileError, ArgumentError */
 export async function saveReservoir(path: string, computer: AnyReservoirComputer, readout?: LinearReadout): Promise<void> {
   await writeFileAtomic(path, await encodeReservoir(computer, readout));
 }

@@ -1,10 +1,11 @@
 // What the options of models and the notes of model files take. Loaded when the first model is made or read, since zod is heavy to import.
 
+import { ArgumentError } from "../core/errors.js";
 import * as z from "zod";
 import { nearest } from "../core/near-names.js";
 import type { ReadoutTraining } from "../readout/index.js";
 import type { FeatureSpec, RadiusMethod, ReservoirOptions } from "../reservoir/index.js";
-import { ConfigError, parseOrThrow, UnknownFieldError } from "../reservoir/index.js";
+import { parseOrThrow } from "../reservoir/index.js";
 import type { ClassifierSettings } from "./classifier-options.js";
 import type { ForecasterSettings } from "./forecaster-options.js";
 
@@ -48,20 +49,20 @@ const classifierFields = {
   vote: oneOf(["majority", "mean"]).default("majority"),
 };
 
-/** @throws ConfigError where options have no description of a reservoir; what stands in it is checked when the reservoir is made */
+/** @throws ArgumentError where options have no description of a reservoir; what stands in it is checked when the reservoir is made */
 export function requireReservoir(options: { readonly reservoir?: unknown } | undefined): void {
   const { reservoir: value, ...rest } = options ?? {};
   const misspelt = value === undefined && nearest("reservoir", Object.keys(rest));
-  if (misspelt) throw new UnknownFieldError(misspelt, undefined, ["reservoir"]);
+  if (misspelt) throw ArgumentError.unknownField(misspelt, undefined, ["reservoir"]);
   if (typeof value !== "object" || value === null) {
-    throw new ConfigError("reservoir", value, "an object that describes a reservoir, at least {size}");
+    throw new ArgumentError("reservoir", value, "an object that describes a reservoir, at least {size}");
   }
 }
 
 const forecasterSchema = z.strictObject(forecasterFields, { error: "an object of forecaster options" });
 const classifierSchema = z.strictObject(classifierFields, { error: "an object of classifier options" });
 
-/** @throws ConfigError */
+/** @throws ArgumentError */
 export function parseForecasterSettings(value: unknown): ForecasterSettings {
   return parseOrThrow(forecasterSchema as unknown as z.ZodType<ForecasterSettings>, value, "options", () => [
     "reservoir",
@@ -72,7 +73,7 @@ export function parseForecasterSettings(value: unknown): ForecasterSettings {
   ]);
 }
 
-/** @throws ConfigError */
+/** @throws ArgumentError */
 export function parseClassifierSettings(value: unknown): ClassifierSettings {
   return parseOrThrow(classifierSchema as unknown as z.ZodType<ClassifierSettings>, value, "options", () => [
     "reservoir",
@@ -107,7 +108,7 @@ interface ReservoirNote {
   readonly radiusMethod: RadiusMethod;
 }
 
-/** @throws ConfigError; the description itself is checked by `resolveConfig` */
+/** @throws ArgumentError; the description itself is checked by `resolveConfig` */
 export function parseReservoirNote(value: unknown): ReservoirNote {
   return parseOrThrow(reservoirNote as unknown as z.ZodType<ReservoirNote>, value, "reservoir", () => Object.keys(reservoirNote.shape));
 }
@@ -141,14 +142,14 @@ interface ReadoutNote {
   readonly training?: ReadoutTraining | undefined;
 }
 
-/** @throws ConfigError */
+/** @throws ArgumentError */
 export function parseReadoutNote(value: unknown): ReadoutNote {
   return parseOrThrow(readoutNote as unknown as z.ZodType<ReadoutNote>, value, "readout", () => Object.keys(readoutNote.shape));
 }
 
 const stateNote = z.strictObject({ step: wholeFrom(0) }, { error: "an object with step" });
 
-/** @throws ConfigError */
+/** @throws ArgumentError */
 export function parseStateNote(value: unknown): { readonly step: number } {
   return parseOrThrow(stateNote, value, "state", () => ["step"]);
 }
@@ -157,7 +158,7 @@ const twoTexts = "a list of at least two different texts, or numbers";
 const isList = (labels: readonly unknown[]): boolean => labels.length >= 2 && new Set(labels).size === labels.length;
 const classesNote = z.union([z.array(z.string()), z.array(number(""))], { error: twoTexts }).refine(isList, { error: twoTexts });
 
-/** @throws ConfigError */
+/** @throws ArgumentError */
 export function parseClasses(value: unknown): readonly (string | number)[] {
   return parseOrThrow(classesNote, value, "classes", () => []);
 }

@@ -1,12 +1,13 @@
 // JSON that depends on the content alone: the same value gives the same text, whatever the order in which its fields were set.
 
+import { ArgumentError } from "../core/errors.js";
 /**
  * JSON with sorted fields and no spaces. Fields that are undefined are left out; infinities are written as 1e999, which reads back as
  * such.
  */
 export function stableJson(value: unknown): string {
   if (typeof value === "number" && !Number.isFinite(value)) {
-    if (Number.isNaN(value)) throw new RangeError("NaN has no JSON");
+    if (Number.isNaN(value)) throw ArgumentError.because("NaN has no JSON");
     return value > 0 ? "1e999" : "-1e999";
   }
   if (Array.isArray(value)) return `[${value.map(stableJson).join(",")}]`;

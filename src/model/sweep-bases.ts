@@ -1,4 +1,5 @@
 // What the seeds of a sweep draw, ahead of the work that takes it. Radii are measured by threads, if that is worth their start.
+import { SpillwayError } from "../core/errors.js";
 import { DenseThreads, spareThreads } from "../numerics/spectrum/dense-threads.js";
 import type { ReservoirConfig } from "../reservoir/config.js";
 import type { Engine, SweepBase, WorkOptions } from "../reservoir/engine.js";
@@ -56,7 +57,7 @@ export class BaseDrawing {
     try {
       for (const config of this.#configs.slice(from, to)) {
         if (this.#pacer.due()) await this.#pacer.pause(this.#done());
-        if (this.#disposed) throw new Error("the sweep that these weights are drawn for is over");
+        if (this.#disposed) throw new SpillwayError("lifecycle", "the sweep that these weights are drawn for is over");
         const base = this.#draw(config);
         // All are awaited below, unless one before fails.
         base.catch(() => undefined);

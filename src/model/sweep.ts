@@ -1,5 +1,6 @@
 // A search over settings: many reservoirs over one series, each with a ridge readout and a score on rows that it did not train on. Where an engine
 // can, all of it happens on the device.
+import { ArgumentError, checkFields, SpillwayError } from "../core/errors.js";
 import { describe, Matrix, type MatrixLike, type Seed } from "../numerics/index.js";
 import {
   type FeatureOptions,
@@ -14,11 +15,10 @@ import type { Engine, EnginePlan, SweepErrors, SweepMember, SweepWork, WorkOptio
 import { EngineUnavailableError, NonFiniteStateError } from "../reservoir/engine.js";
 import { chooseEngine, type EngineChoice } from "../reservoir/engines.js";
 import { applyReadout, featureCount } from "../reservoir/features.js";
-import { anySeries, checkWhole, DataError, series } from "../reservoir/inputs.js";
+import { anySeries, checkWhole, series } from "../reservoir/inputs.js";
 import type { ReservoirModel } from "../reservoir/model.js";
 import { addMeasurements, type EngineProfile, type PhaseName, type Profile } from "../reservoir/profile.js";
 import { expectedNonzeros, expectedShape, type ModelShape } from "../reservoir/shape.js";
-import { checkFields } from "../reservoir/validate.js";
 import { buildModel, weightFactor } from "../reservoir/weights.js";
 import { WorkInterruptedError, WorkPacer } from "../reservoir/work.js";
 import { type Base, BaseDrawing, type SeedRange } from "./sweep-bases.js";
@@ -111,7 +111,7 @@ export interface SweepResult {
  *   reservoir: { size: 200 }, seeds: [1, 2, 3], settings: [0.7, 0.9, 1.1].map((spectralRadius) => ({ spectralRadius })),
  *   inputs, targets, washout: 100, validation: 500,
  * });
- * @throws DataError, ConfigError, TypeError or RangeError naming what is wrong; RangeError where every score is NaN
+ * @throws ArgumentError naming what is wrong; SpillwayError of code "numeric" if every score is NaN
  */
 export async function sweepReadouts(options: SweepOptions): Promise<SweepResult> {
   checkFields(options, optionFields);
@@ -120,15 +120,17 @@ export async function sweepReadouts(options: SweepOptions): Promise<SweepResult>
   const { settings, seeds = [options.reservoir.seed ?? "spillway"] } = options;
   if (!Array.isArray(settings) || settings.length === 0) {
     const got = Array.isArray(settings) ? "empty" : describe(settings);
-    throw new RangeError(`settings is ${got}; a sweep takes a list of at least one, such as [{lambda: 1e-6}]`);
+    throw ArgumentError.because(`settings is ${got}; a sweep takes a list of at least one, such as [{lambda: 1e-6}]`, {
+      field: "settings",
+    });
   }
   settings.forEach((setting, k) => {
     checkFields(setting, settingFields, `settings[${k}]`);
   });
-  if (seeds.length === 0) throw new RangeError("seeds is empty; a sweep takes at least one");
+  if (seeds.length === 0) throw ArgumentError.because("seeds is empty; a sweep takes at least one", { field: "seeds" });
   const { resolveConfig } = await import("../reservoir/config-schema.js");
   const template = resolveConfig(options.reservoir);
-  if (template.feedback) throw new TypeError("reservoir has feedback; a sweep takes reservoirs without");
+  if (template.feedback) throw ArgumentError.because("reservoir has feedback; a sweep takes reservoirs without", { field: "reservoir" });
   for (const seed of seeds) resolveConfig({ ...options.reservoir, seed });
   const variants = settings.map(({ lambda: _, ...setting }) => resolveConfig({ ...options.reservoir, ...setting }));
   const configOf = (s: number, i: number): ReservoirConfig => ({ ...variants[i]!, seed: seeds[s]! });
@@ -151,7 +153,7 @@ export async function sweepReadouts(options: SweepOptions): Promise<SweepResult>
   const scores = Matrix.zeros(seeds.length, settings.length);
   const member = (s: number, i: number): SweptReservoir => {
     if (!(s in seeds && i in settings))
-      throw new RangeError(`there is no member ${s}, ${i}; there are ${seeds.length} seeds and ${settings.length} settings`);
+      throw ArgumentError.because(`there is no member ${s}, ${i}; there are ${seeds.length} seeds and ${settings.length} settings`);
     return { seed: seeds[s]!, setting: settings[i]!, config: configOf(s, i), lambda: lambdas[i]!, score: scores.at(s, i) };
   };
   const deviations = squaredDeviations(targets.subarray(trainRows));
@@ -210,7 +212,11 @@ export async function sweepReadouts(options: SweepOptions): Promise<SweepResult>
     await drawing.dispose();
   }
   const milliseconds = performance.now() - begun;
-  if (!best) throw new RangeError("no member has a score: a state of each is not finite, or its lambda is too small for the factorisation");
+  if (!best)
+    throw new SpillwayError(
+      "numeric",
+      "no member has a score: a state of each is not finite, or its lambda is too small for the factorisation",
+    );
   const { s, i, base } = best;
   const readout = await retrain(
     engine,
@@ -258,14 +264,16 @@ function featuresOf({ transform, input, intercept }: FeatureOptions): FeatureOpt
 }
 
 function checkRows(rows: number, targetRows: number, washout: number, validation: number): { washout: number; trainRows: number } {
-  if (targetRows !== rows) throw new DataError(`targets has ${targetRows} rows and inputs has ${rows}; they take the same number`);
+  if (targetRows !== rows)
+    throw ArgumentError.shape(`targets has ${targetRows} rows and inputs has ${rows}; they take the same number`, { field: "targets" });
   if (!Number.isSafeInteger(validation) || validation < 1)
-    throw new RangeError(`validation is ${validation}; it takes a whole number of at least 1`);
+    throw new ArgumentError("validation", validation, "a whole number of at least 1");
   const trainRows = rows - validation;
   checkWhole("washout", washout, 0);
   if (washout >= trainRows)
-    throw new DataError(
+    throw ArgumentError.shape(
       `washout is ${washout} and validation ${validation} of ${rows} rows; they leave ${trainRows - washout} to train on`,
+      { field: "washout", value: washout },
     );
   return { washout, trainRows };
 }
@@ -288,7 +296,7 @@ async function engineFor(name: string | undefined, shape: ModelShape, steps: num
 
 function checkDetermined(rows: number, count: number, lambda: number): void {
   if (lambda === 0 && rows < count)
-    throw new RangeError(
+    throw ArgumentError.shape(
       `${rows} rows do not determine ${count} weights an output with lambda 0; it takes as many rows, or lambda above 0`,
     );
 }

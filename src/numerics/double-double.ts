@@ -1,6 +1,7 @@
 // Numbers of twice the precision of binary64, as unevaluated sums of two: for sums that must not lose anything. IEEE operations only, so
 // the same bits everywhere. No array arithmetic lives here.
 
+import { ArgumentError } from "../core/errors.js";
 /**
  * high + low with |low| <= ulp(high) / 2: about 106 bits, in the range of binary64. Infinities and
  * NaN are as in binary64, low 0.
@@ -70,10 +71,10 @@ export function ddSum(values: ArrayLike<number>): DoubleDouble {
   return sum;
 }
 
-/** The sum of a[i] b[i] in rising order, products without loss. @throws RangeError where the two differ in length. */
+/** The sum of a[i] b[i] in rising order, products without loss. @throws ArgumentError where the two differ in length. */
 export function ddDot(a: ArrayLike<number>, b: ArrayLike<number>): DoubleDouble {
   if (a.length !== b.length)
-    throw new RangeError(`the vectors have ${a.length} and ${b.length} values; a dot product takes as many of both`);
+    throw ArgumentError.shape(`the vectors have ${a.length} and ${b.length} values; a dot product takes as many of both`);
   let sum: DoubleDouble = { high: 0, low: 0 };
   for (let i = 0; i < a.length; i++) sum = ddAdd(sum, exactProduct(a[i]!, b[i]!));
   return sum;

@@ -1,4 +1,5 @@
 // Matrices as plain data: row-major dense and CSR sparse. No arithmetic on them lives here.
+import { ArgumentError } from "../core/errors.js";
 import { describe } from "../core/text.js";
 
 /** The number formats that states, inputs and weights are held in. */
@@ -18,12 +19,12 @@ export class Matrix<Data extends FloatArray = FloatArray> {
   readonly cols: number;
   readonly data: Data;
 
-  /** @throws RangeError when `data` does not hold rows x cols values, TypeError where it is of another type. */
+  /** @throws ArgumentError when `data` does not hold rows x cols values, ArgumentError where it is of another type. */
   constructor(rows: number, cols: number, data: Data) {
     checkSize(rows, cols);
-    if (!isFloatArray(data)) throw new TypeError(`data is ${describe(data)}; it takes a Float32Array or a Float64Array`);
+    if (!isFloatArray(data)) throw new ArgumentError("data", data, "a Float32Array or a Float64Array");
     if (data.length !== rows * cols) {
-      throw new RangeError(`data holds ${data.length} values; a ${rows} x ${cols} matrix takes ${rows * cols}`);
+      throw ArgumentError.shape(`data holds ${data.length} values; a ${rows} x ${cols} matrix takes ${rows * cols}`, { field: "data" });
     }
     this.rows = rows;
     this.cols = cols;
@@ -47,22 +48,23 @@ export class Matrix<Data extends FloatArray = FloatArray> {
     return copyOf(asMatrix(source, name), precision);
   }
 
-  /** The value at row `r`, column `c`. @throws RangeError outside the matrix. */
+  /** The value at row `r`, column `c`. @throws ArgumentError outside the matrix. */
   at(r: number, c: number): number {
     const value = r >= 0 && c >= 0 && r < this.rows && c < this.cols ? this.data[r * this.cols + c] : undefined;
-    if (value === undefined) throw new RangeError(`(${r}, ${c}) is outside a ${this.rows} x ${this.cols} matrix`);
+    if (value === undefined) throw ArgumentError.because(`(${r}, ${c}) is outside a ${this.rows} x ${this.cols} matrix`);
     return value;
   }
 
-  /** Row `r` as a view: writing to it writes to the matrix. @throws RangeError outside the matrix */
+  /** Row `r` as a view: writing to it writes to the matrix. @throws ArgumentError outside the matrix */
   row(r: number): Data {
-    if (!(Number.isInteger(r) && r >= 0 && r < this.rows)) throw new RangeError(`row ${r} is outside a ${this.rows} x ${this.cols} matrix`);
+    if (!(Number.isInteger(r) && r >= 0 && r < this.rows))
+      throw ArgumentError.because(`row ${r} is outside a ${this.rows} x ${this.cols} matrix`);
     return this.data.subarray(r * this.cols, (r + 1) * this.cols) as Data;
   }
 
-  /** Column `c` as a copy. @throws RangeError outside the matrix */
+  /** Column `c` as a copy. @throws ArgumentError outside the matrix */
   column(c: number): Data {
-    if (!(c >= 0 && c < this.cols)) throw new RangeError(`column ${c} is outside a ${this.rows} x ${this.cols} matrix`);
+    if (!(c >= 0 && c < this.cols)) throw ArgumentError.because(`column ${c} is outside a ${this.rows} x ${this.cols} matrix`);
     const out = allocate(precisionOf(this.data), this.rows);
     for (let r = 0; r < this.rows; r++) out[r] = this.data[r * this.cols + c]!;
     return out as Data;
@@ -109,14 +111,12 @@ export function storedValues(matrix: Matrix | SparseMatrix): number {
   return isSparse(matrix) ? matrix.values.length : matrix.data.length;
 }
 
-/** Wraps anything matrix-like; matrices and typed arrays are not copied. @throws RangeError on ragged rows. */
+/** Wraps anything matrix-like; matrices and typed arrays are not copied. @throws ArgumentError on ragged rows. */
 export function asMatrix(source: MatrixLike, name = "matrix"): Matrix {
   if (source instanceof Matrix) return source;
   if (isFloatArray(source)) return new Matrix(source.length, 1, source);
   if (!Array.isArray(source)) {
-    throw new TypeError(
-      `${name} is ${describe(source)}; it takes a Matrix, a Float32Array, a Float64Array, or an array of numbers or rows`,
-    );
+    throw new ArgumentError(name, source, "a Matrix, a Float32Array, a Float64Array, or an array of numbers or rows");
   }
   const rows = source as readonly unknown[];
   if (rows.length === 0) return new Matrix(0, 1, new Float64Array(0));
@@ -146,8 +146,7 @@ export function isList(value: unknown): value is ArrayLike<unknown> {
 function setRow(data: Float64Array, offset: number, row: ArrayLike<unknown>, name: string): void {
   for (let c = 0; c < row.length; c++) {
     const value = row[c];
-    if (typeof value !== "number")
-      throw new TypeError(`${name}, column ${c} is ${describe(value)}; it takes a number, NaN where it is missing`);
+    if (typeof value !== "number") throw new ArgumentError(`${name}, column ${c}`, value, "a number, NaN where it is missing");
     data[offset + c] = value;
   }
 }
@@ -157,14 +156,15 @@ function wrongRow(name: string, r: number, row: unknown, cols: number | undefine
   const isNumber = typeof row === "number";
   if (isNumber || isList(row)) {
     const [here, first] = [isNumber ? 1 : row.length, cols ?? 1];
-    return new RangeError(
+    return ArgumentError.shape(
       here === first
         ? `${name}: row ${r} is ${describe(row)} and row 0 is ${cols === undefined ? "a number" : "a list"}; rows are all numbers or all lists`
         : `${name}: row ${r} holds ${here} values and row 0 holds ${first}; every row takes the same number`,
     );
   }
-  return new TypeError(
+  return ArgumentError.because(
     `${name}: row ${r} is ${describe(row)}; a row is ${cols === undefined ? "a number" : "a number or a list of numbers"}`,
+    { field: name },
   );
 }
 
@@ -178,15 +178,14 @@ function copyOf(matrix: Matrix, precision: Precision): Matrix {
   return new Matrix(matrix.rows, matrix.cols, precision === "float32" ? Float32Array.from(matrix.data) : Float64Array.from(matrix.data));
 }
 
-/** Zeros of the given precision. @throws RangeError for a precision that there is not */
+/** Zeros of the given precision. @throws ArgumentError for a precision that there is not */
 export function allocate(precision: Precision, length: number): FloatArray {
   checkPrecision(precision);
   return precision === "float32" ? new Float32Array(length) : new Float64Array(length);
 }
 
 function checkPrecision(precision: Precision): void {
-  if (precision !== "float32" && precision !== "float64")
-    throw new RangeError(`precision is ${describe(precision)}; it takes "float32" or "float64"`);
+  if (precision !== "float32" && precision !== "float64") throw new ArgumentError("precision", precision, '"float32" or "float64"');
 }
 
 /** The precision of a typed array. */
@@ -194,7 +193,7 @@ export function precisionOf(data: FloatArray): Precision {
   return data instanceof Float32Array ? "float32" : "float64";
 }
 
-/** Dense form of a CSR matrix, same precision. @throws RangeError for one whose structure is wrong */
+/** Dense form of a CSR matrix, same precision. @throws ArgumentError for one whose structure is wrong */
 export function toDense(matrix: SparseMatrix): Matrix {
   checkSparse(matrix, "the matrix");
   const out = Matrix.zeros(matrix.rows, matrix.cols, precisionOf(matrix.values));
@@ -228,29 +227,33 @@ export function toSparse(matrix: Matrix): SparseMatrix {
   return { rows: matrix.rows, cols: matrix.cols, rowOffsets, columns, values };
 }
 
-/** Checks CSR structure: monotone offsets, columns in range and strictly rising. @throws RangeError naming row and position. */
+/** Checks CSR structure: monotone offsets, columns in range and strictly rising. @throws ArgumentError naming row and position. */
 export function checkSparse(matrix: SparseMatrix, name: string): void {
   const { rows, cols, rowOffsets, columns, values } = matrix;
   if (rowOffsets.length !== rows + 1)
-    throw new RangeError(`${name}: rowOffsets holds ${rowOffsets.length} values; ${rows} rows take ${rows + 1}`);
-  if (rowOffsets[0] !== 0) throw new RangeError(`${name}: rowOffsets starts at ${rowOffsets[0]}; it takes 0`);
+    throw ArgumentError.shape(`${name}: rowOffsets holds ${rowOffsets.length} values; ${rows} rows take ${rows + 1}`, { field: name });
+  if (rowOffsets[0] !== 0) throw ArgumentError.because(`${name}: rowOffsets starts at ${rowOffsets[0]}; it takes 0`, { field: name });
   if (columns.length !== values.length || rowOffsets[rows] !== values.length) {
-    throw new RangeError(
+    throw ArgumentError.because(
       `${name}: ${values.length} values, ${columns.length} columns and a last row offset of ${rowOffsets[rows]}; the three take the same number`,
+      { field: name },
     );
   }
   const fall = firstFall(rowOffsets);
   if (fall >= 0)
-    throw new RangeError(
+    throw ArgumentError.because(
       `${name}: rowOffsets falls from ${rowOffsets[fall]} to ${rowOffsets[fall + 1]} after row ${fall}; it takes rising offsets`,
+      { field: name },
     );
   for (let r = 0; r < rows; r++) {
     for (let p = rowOffsets[r]!; p < rowOffsets[r + 1]!; p++) {
       const column = columns[p]!;
-      if (column >= cols) throw new RangeError(`${name}: row ${r} has column ${column}; it takes columns below ${cols}`);
+      if (column >= cols)
+        throw ArgumentError.shape(`${name}: row ${r} has column ${column}; it takes columns below ${cols}`, { field: name });
       if (p > rowOffsets[r]! && column <= columns[p - 1]!) {
-        throw new RangeError(
+        throw ArgumentError.shape(
           `${name}: row ${r} has column ${column} after column ${columns[p - 1]}; columns must rise and none may occur twice`,
+          { field: name },
         );
       }
     }
@@ -273,8 +276,8 @@ export function firstNonFinite(data: ArrayLike<number>): number {
 }
 
 function checkSize(rows: number, cols: number): void {
-  if (!Number.isSafeInteger(rows) || rows < 0) throw new RangeError(`rows is ${describe(rows)}; it takes a whole number of at least 0`);
-  if (!Number.isSafeInteger(cols) || cols < 0) throw new RangeError(`cols is ${describe(cols)}; it takes a whole number of at least 0`);
+  if (!Number.isSafeInteger(rows) || rows < 0) throw new ArgumentError("rows", rows, "a whole number of at least 0");
+  if (!Number.isSafeInteger(cols) || cols < 0) throw new ArgumentError("cols", cols, "a whole number of at least 0");
 }
 
 function fromEnd(index: number, length: number): number {

@@ -1,6 +1,7 @@
 // Minimisation of a smooth convex function by truncated Newton steps: conjugate gradients for the step, halving for its length. It
 // knows nothing of readouts.
 
+import { SpillwayError } from "../core/errors.js";
 /** A twice differentiable convex function of `size` variables. */
 export interface SmoothObjective {
   readonly size: number;
@@ -21,12 +22,13 @@ export interface Minimum {
 }
 
 /** The gradient did not become small enough. */
-export class NotConvergedError extends Error {
+export class NotConvergedError extends SpillwayError {
   override readonly name = "NotConvergedError";
   readonly iterations: number;
   readonly gradientNorm: number;
   constructor(iterations: number, gradientNorm: number, tolerance: number) {
     super(
+      "numeric",
       `the fit did not converge: after ${iterations} Newton steps the gradient is ${gradientNorm.toExponential(2)} and must be at most ${tolerance.toExponential(2)}. Take a larger l2, tolerance or maxIterations`,
     );
     this.iterations = iterations;

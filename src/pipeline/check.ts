@@ -1,10 +1,10 @@
 // What can be wrong with a pipeline's parameters, found before any case is seen. What a case must be is known when it is trained.
+import { ArgumentError, checkFields } from "../core/errors.js";
 import { nearest } from "../core/near-names.js";
 import { classTrainer } from "../model/class-readout.js";
 import { parseClassifierSettings, requireReservoir } from "../model/schemas.js";
 import { resolveConfig } from "../reservoir/config-schema.js";
-import { ConfigError, isSpiking, UnknownFieldError } from "../reservoir/index.js";
-import { checkFields } from "../reservoir/validate.js";
+import { isSpiking } from "../reservoir/index.js";
 import { encoderNames } from "../spikes/index.js";
 import { resolveSpikingConfig } from "../spikes/liquid/schema.js";
 import { type EncoderParameters, type PipelineParameters, scalerOf } from "./parameters.js";
@@ -14,29 +14,34 @@ const ownFields: readonly string[] = ["scaler", "encoder", "reservoir"];
 
 const runFields: readonly string[] = ["engine", "threads"];
 
-/** @throws ConfigError, and TypeError or RangeError naming the option of the readout */
+/** @throws ArgumentError, and ArgumentError naming the option of the readout */
 export function checkParameters(parameters: PipelineParameters): void {
   if (typeof parameters !== "object" || parameters === null)
-    throw new ConfigError("parameters", parameters, "an object that describes a pipeline, at least {reservoir: {size}}");
+    throw new ArgumentError("parameters", parameters, "an object that describes a pipeline, at least {reservoir: {size}}");
   requireReservoir(parameters);
   const { scaler: _, encoder, reservoir, ...settings } = parameters;
-  if ("standardise" in settings) throw new ConfigError("standardise", settings.standardise, 'scaler: "standard" or "none" in its place');
-  for (const [name, value] of Object.entries(settings)) if (nearest(name, ownFields)) throw new UnknownFieldError(name, value, ownFields);
+  if ("standardise" in settings) throw new ArgumentError("standardise", settings.standardise, 'scaler: "standard" or "none" in its place');
+  for (const [name, value] of Object.entries(settings))
+    if (nearest(name, ownFields)) throw ArgumentError.unknownField(name, value, ownFields);
   classTrainer(parseClassifierSettings(settings).readout);
   if ((reservoir.feedback ?? null) !== null)
-    throw new ConfigError("reservoir.feedback", reservoir.feedback, "nothing in a pipeline, whose reservoirs have no outputs to feed back");
+    throw new ArgumentError(
+      "reservoir.feedback",
+      reservoir.feedback,
+      "nothing in a pipeline, whose reservoirs have no outputs to feed back",
+    );
   checkReservoir(reservoir);
   const scaler = scalerOf(parameters);
   if (isSpiking(reservoir) && reservoir.input?.mode !== "current" && scaler === "standard")
-    throw new ConfigError("scaler", scaler, '"unit" or "none" before a reservoir that takes spikes, which are counts');
+    throw new ArgumentError("scaler", scaler, '"unit" or "none" before a reservoir that takes spikes, which are counts');
   if (!encoder) return;
   checkEncoder(encoder);
-  if (scaler === "standard") throw new ConfigError("scaler", scaler, '"unit" or "none" before an encoder: z-scores have no bounds');
+  if (scaler === "standard") throw new ArgumentError("scaler", scaler, '"unit" or "none" before an encoder: z-scores have no bounds');
   if (encoder.type === "pattern" && scaler !== "none")
-    throw new ConfigError("scaler", scaler, '"none" before the encoder "pattern": spikes are not scaled');
+    throw new ArgumentError("scaler", scaler, '"none" before the encoder "pattern": spikes are not scaled');
 }
 
-/** @throws ConfigError for an option that there is not */
+/** @throws ArgumentError for an option that there is not */
 export function checkRunOptions(options: object): void {
   checkFields(options, runFields);
 }
@@ -47,20 +52,18 @@ function checkReservoir(reservoir: PipelineParameters["reservoir"]): void {
     if (isSpiking(reservoir)) resolveSpikingConfig(reservoir);
     else resolveConfig(reservoir);
   } catch (error) {
-    if (error instanceof ConfigError && error.field !== "reservoir")
-      error.message = error.message.replace(error.field, `reservoir.${error.field}`);
-    throw error;
+    throw error instanceof ArgumentError && error.field !== "reservoir" ? error.under("reservoir") : error;
   }
 }
 
 function checkEncoder(encoder: EncoderParameters): void {
   if (!["spikes", "cochleagram", "pattern"].includes(encoder?.type))
-    throw new ConfigError("encoder.type", encoder?.type, '"spikes", "cochleagram" or "pattern"');
+    throw new ArgumentError("encoder.type", encoder?.type, '"spikes", "cochleagram" or "pattern"');
   if (encoder.type === "spikes" && !encoderNames.includes(encoder.encoder))
-    throw new ConfigError("encoder.encoder", encoder.encoder, encoderNames.map((name) => JSON.stringify(name)).join(", "));
+    throw new ArgumentError("encoder.encoder", encoder.encoder, encoderNames.map((name) => JSON.stringify(name)).join(", "));
   const positive = (name: string, value: unknown) => {
     if (!(typeof value === "number" && Number.isFinite(value) && value > 0))
-      throw new ConfigError(`encoder.${name}`, value, `a finite number above 0${name === "binMs" ? ", in ms" : ""}`);
+      throw new ArgumentError(`encoder.${name}`, value, `a finite number above 0${name === "binMs" ? ", in ms" : ""}`);
   };
   if (encoder.type === "spikes" || (encoder.type === "pattern" && encoder.binMs !== undefined)) positive("binMs", encoder.binMs);
   if (encoder.type === "cochleagram") positive("sampleRate", encoder.sampleRate);

@@ -1,11 +1,11 @@
 // Cross-validation: a pipeline trained and tested on each split, and what came out. It chooses nothing.
+import { ArgumentError, checkFields } from "../core/errors.js";
 import { type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
 import { checkLabels } from "../model/classifier-options.js";
 import type { Label } from "../model/index.js";
-import { describe, type Seed } from "../numerics/index.js";
-import { DataError, WorkInterruptedError, type WorkOptions } from "../reservoir/index.js";
+import type { Seed } from "../numerics/index.js";
+import { WorkInterruptedError, type WorkOptions } from "../reservoir/index.js";
 import { checkSequences } from "../reservoir/inputs.js";
-import { checkFields } from "../reservoir/validate.js";
 import type { PipelineCase, PipelineParameters } from "./parameters.js";
 import { Pipeline, type PipelineRunOptions } from "./pipeline.js";
 import { groupKFold, type Split, stratifiedKFold } from "./splits.js";
@@ -56,7 +56,7 @@ const fields: readonly string[] = ["splits", "folds", "seeds", "splitSeed", "eng
 
 /**
  * Trains the pipeline on the train cases of each split and tests it on the others. Stopped by its signal it gives the folds that were finished.
- * @throws DataError for cases or splits that do not fit, ConfigError for an option that there is not, WorkInterruptedError where not even one fold was finished
+ * @throws ArgumentError for cases or splits that do not fit, ArgumentError for an option that there is not, WorkInterruptedError where not even one fold was finished
  */
 export async function crossValidate(
   parameters: PipelineParameters,
@@ -64,14 +64,13 @@ export async function crossValidate(
   options: CrossValidationOptions = {},
 ): Promise<CrossValidation> {
   const { sequences, labels, groups } = cases ?? {};
-  if (sequences === undefined || labels === undefined)
-    throw new DataError(`cases is ${describe(cases)}; it takes an object with sequences and labels`);
+  if (sequences === undefined || labels === undefined) throw new ArgumentError("cases", cases, "an object with sequences and labels");
   checkFields(options, fields);
   const { engine, threads, signal, onProgress, seeds } = options;
   checkSequences(sequences, "sequences");
   checkLabels(labels, sequences.length);
   if (seeds !== undefined && !(Array.isArray(seeds) && seeds.length > 0))
-    throw new DataError(`seeds is ${describe(seeds)}; it takes a list of at least one seed`);
+    throw new ArgumentError("seeds", seeds, "a list of at least one seed");
   const dealt = { folds: options.folds, seed: options.splitSeed };
   const splits = options.splits ?? (groups ? groupKFold(groups, dealt) : stratifiedKFold(labels, dealt));
   checkSplits(splits, sequences.length);
@@ -117,17 +116,21 @@ function summary(folds: readonly FoldScore[]): { mean: number; deviation: number
 }
 
 function checkSplits(splits: readonly Split[], cases: number): void {
-  if (!Array.isArray(splits)) throw new DataError(`splits is ${describe(splits)}; it takes a list of {train, test}`);
-  if (splits.length === 0) throw new DataError("splits is empty; it takes at least one split");
+  if (!Array.isArray(splits)) throw new ArgumentError("splits", splits, "a list of {train, test}");
+  if (splits.length === 0) throw ArgumentError.because("splits is empty; it takes at least one split", { field: "splits" });
   splits.forEach((split: Split | null | undefined, k) => {
     const { train, test } = split ?? {};
     if (!Array.isArray(train) || !Array.isArray(test))
-      throw new DataError(`splits[${k}] is ${describe(split)}; it takes {train, test}, two lists of places of cases`);
+      throw new ArgumentError(`splits[${k}]`, split, "{train, test}, two lists of places of cases");
     const wrong = [...train, ...test].find((place) => !Number.isSafeInteger(place) || place < 0 || place >= cases);
-    if (wrong !== undefined) throw new DataError(`splits[${k}] names case ${wrong}; there are cases 0 to ${cases - 1}`);
+    if (wrong !== undefined)
+      throw ArgumentError.shape(`splits[${k}] names case ${wrong}; there are cases 0 to ${cases - 1}`, { field: "splits" });
     const both = test.find((place) => train.includes(place));
-    if (both !== undefined) throw new DataError(`splits[${k}] has case ${both} in train and in test; a case is in one of them`);
+    if (both !== undefined)
+      throw ArgumentError.shape(`splits[${k}] has case ${both} in train and in test; a case is in one of them`, { field: "splits" });
     if (train.length === 0 || test.length === 0)
-      throw new DataError(`splits[${k}] has ${train.length} cases to train and ${test.length} to test; both take at least one`);
+      throw ArgumentError.shape(`splits[${k}] has ${train.length} cases to train and ${test.length} to test; both take at least one`, {
+        field: "splits",
+      });
   });
 }

@@ -1,10 +1,9 @@
 // Data sets as they lie in folders: archives of time series, sounds, spike patterns. Nothing is downloaded.
+import { ArgumentError, checkFields } from "../core/errors.js";
 import { quoted } from "../core/text.js";
 import { listFiles, npyToMatrix, readCsv, readNpy, readUea, readWav, type UeaOptions } from "../io/index.js";
 import type { Label } from "../model/index.js";
 import { Matrix } from "../numerics/index.js";
-import { DataError } from "../reservoir/index.js";
-import { checkFields } from "../reservoir/validate.js";
 import { readSpikePattern, SpikeEventFile, type SpikePattern } from "../spikes/index.js";
 
 /** Cases with labels, and groups where the names of the files tell them. */
@@ -25,12 +24,14 @@ export interface ArchiveData {
   readonly channels: number;
 }
 
-/** Reads NAME_TRAIN.ts and NAME_TEST.ts of the UEA and UCR archives. @throws FileError, FormatError; DataError where the two do not go together */
+/** Reads NAME_TRAIN.ts and NAME_TEST.ts of the UEA and UCR archives. @throws FileError, FormatError; ArgumentError where the two do not go together */
 export async function readUeaFolder(folder: string, name: string, options: UeaOptions = {}): Promise<ArchiveData> {
   const { join } = globalThis.process.getBuiltinModule("node:path");
   const [train, test] = await Promise.all(["TRAIN", "TEST"].map((part) => readUea(join(folder, `${name}_${part}.ts`), options)));
   if (train!.channels !== test!.channels) {
-    throw new DataError(`${name} has ${train!.channels} channels to train and ${test!.channels} to test; both take the same number`);
+    throw ArgumentError.shape(`${name} has ${train!.channels} channels to train and ${test!.channels} to test; both take the same number`, {
+      field: name,
+    });
   }
   const cases = ({ sequences, labels }: typeof train & object, part: string): FolderCases => ({
     sequences,
@@ -59,7 +60,7 @@ export interface SoundFolder extends FolderCases {
   readonly sampleRate: number;
 }
 
-/** Reads the WAV files of a folder; several channels are mixed. @throws FileError; DataError where nothing matches, or sample rates differ */
+/** Reads the WAV files of a folder; several channels are mixed. @throws FileError; ArgumentError where nothing matches, or sample rates differ */
 export async function readWavFolder(folder: string, options: SoundFolderOptions = {}): Promise<SoundFolder> {
   checkFields(options, soundFields);
   const found = await matching(folder, [".wav"], options);
@@ -69,7 +70,9 @@ export async function readWavFolder(folder: string, options: SoundFolderOptions 
     const sound = await readWav(path);
     sampleRate ??= sound.sampleRate;
     if (sound.sampleRate !== sampleRate) {
-      throw new DataError(`${path} has ${sound.sampleRate} samples a second and the files before ${sampleRate}; a data set takes one rate`);
+      throw ArgumentError.shape(
+        `${path} has ${sound.sampleRate} samples a second and the files before ${sampleRate}; a data set takes one rate`,
+      );
     }
     sequences.push(mono(sound.matrix));
   }
@@ -83,7 +86,7 @@ export interface SeriesFolder extends FolderCases {
 }
 
 /**
- * Reads the series of a folder, a CSV or NPY file each, rows in time. @throws FileError; DataError
+ * Reads the series of a folder, a CSV or NPY file each, rows in time. @throws FileError; ArgumentError
  * where nothing matches, or channels differ
  */
 export async function readSeriesFolder(folder: string, options: SoundFolderOptions = {}): Promise<SeriesFolder> {
@@ -94,7 +97,7 @@ export async function readSeriesFolder(folder: string, options: SoundFolderOptio
     const series = path.toLowerCase().endsWith(".csv") ? (await readCsv(path)).matrix : npyToMatrix(await readNpy(path), { source: path });
     const first = sequences[0] ?? series;
     if (series.cols !== first.cols)
-      throw new DataError(`${path} has ${series.cols} columns and the files before ${first.cols}; a data set takes one number`);
+      throw ArgumentError.shape(`${path} has ${series.cols} columns and the files before ${first.cols}; a data set takes one number`);
     sequences.push(series);
   }
   return { ...described(found), sequences, channels: sequences[0]!.cols };
@@ -120,7 +123,7 @@ export interface SpikeFolder extends Omit<FolderCases, "sequences"> {
  * Reads the spike patterns of a folder, a JSON, CSV or NPZ file each, their classes told by their names; or of one HDF5 file of event lists
  * (.h5, .hdf5) as the Spiking Heidelberg Digits are laid out, whose labels and speakers it holds itself: `pattern` has no say there, and `keep`
  * gets label, group (the speaker, where there is one) and index. HDF5 takes the package h5wasm.
- * @throws FileError; DataError where nothing matches, an HDF5 file has no labels, or patterns differ in their number of neurons
+ * @throws FileError; ArgumentError where nothing matches, an HDF5 file has no labels, or patterns differ in their number of neurons
  */
 export async function readSpikeFolder(path: string, options: SpikeFolderOptions = {}): Promise<SpikeFolder> {
   checkFields(options, [...soundFields, "neuronCount", "durationMs"] satisfies (keyof SpikeFolderOptions)[]);
@@ -132,7 +135,7 @@ export async function readSpikeFolder(path: string, options: SpikeFolderOptions 
     const pattern = await readSpikePattern(file.path, { neuronCount, durationMs });
     const first = sequences[0] ?? pattern;
     if (pattern.neuronCount !== first.neuronCount) {
-      throw new DataError(
+      throw ArgumentError.shape(
         `${file.path} has ${pattern.neuronCount} neurons and the files before ${first.neuronCount}; a data set takes one number: give neuronCount`,
       );
     }
@@ -144,7 +147,7 @@ export async function readSpikeFolder(path: string, options: SpikeFolderOptions 
 async function readEvents(path: string, { keep, neuronCount, durationMs }: SpikeFolderOptions): Promise<SpikeFolder> {
   const file = await SpikeEventFile.open(path, { neuronCount, durationMs });
   try {
-    if (!file.labels) throw new DataError(`${path} has no labels; a data set to classify takes a class for each pattern`);
+    if (!file.labels) throw ArgumentError.because(`${path} has no labels; a data set to classify takes a class for each pattern`);
     const sequences: SpikePattern[] = [];
     const found: Found[] = [];
     for (let i = 0; i < file.count; i++) {
@@ -155,7 +158,7 @@ async function readEvents(path: string, { keep, neuronCount, durationMs }: Spike
       sequences.push(pattern);
       found.push({ path: `${path}, pattern ${i}`, fields });
     }
-    if (found.length === 0) throw new DataError(`${path} has ${file.count} patterns${keep ? ", none that `keep` takes" : ""}`);
+    if (found.length === 0) throw ArgumentError.because(`${path} has ${file.count} patterns${keep ? ", none that `keep` takes" : ""}`);
     return { ...described(found), sequences, neuronCount: file.neuronCount };
   } finally {
     file.dispose();
@@ -175,11 +178,12 @@ async function matching(
   const { join } = globalThis.process.getBuiltinModule("node:path");
   const parts = pattern.split(/\{(\w+)\}/);
   const names = parts.filter((_, k) => k % 2 === 1);
-  if (!names.includes("label")) throw new DataError(`pattern is ${quoted(pattern)}; it takes {label} somewhere`);
+  if (!names.includes("label")) throw new ArgumentError("pattern", undefined, "{label} somewhere", { shown: quoted(pattern) });
   const twice = names.find((name, k) => names.indexOf(name) !== k);
-  if (twice !== undefined) throw new DataError(`pattern is ${quoted(pattern)}; it takes {${twice}} once`);
+  if (twice !== undefined) throw new ArgumentError("pattern", undefined, `{${twice}} once`, { shown: quoted(pattern) });
   const wrong = names.find((name) => /^\d/.test(name));
-  if (wrong !== undefined) throw new DataError(`pattern is ${quoted(pattern)}; {${wrong}} takes a name that begins with a letter`);
+  if (wrong !== undefined)
+    throw ArgumentError.because(`pattern is ${quoted(pattern)}; {${wrong}} takes a name that begins with a letter`, { field: "pattern" });
   const escaped = parts.map((part, k) => (k % 2 === 1 ? `(?<${part}>[^/_]+)` : part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")));
   const form = new RegExp(`^${escaped.join("")}$`);
   const files = await listFiles(folder);
@@ -190,7 +194,7 @@ async function matching(
     return fields && (keep?.({ ...fields }) ?? true) ? [{ path: join(folder, file), fields: { ...fields } }] : [];
   });
   if (found.length === 0)
-    throw new DataError(`${folder} has no ${extensions.join(" or ")} file named ${pattern}${keep ? " that `keep` takes" : ""}`);
+    throw ArgumentError.because(`${folder} has no ${extensions.join(" or ")} file named ${pattern}${keep ? " that `keep` takes" : ""}`);
   return found;
 }
 

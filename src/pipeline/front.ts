@@ -1,8 +1,9 @@
 // The front of a pipeline: scaling fitted on the training cases, then an encoder. What comes out drives a reservoir.
+import { ArgumentError } from "../core/errors.js";
 import { asMatrix, type Matrix } from "../numerics/index.js";
-import { DataError, isSpiking } from "../reservoir/index.js";
+import { isSpiking } from "../reservoir/index.js";
 import { checkSequences } from "../reservoir/inputs.js";
-import { binSpikes, cochleagram, encodeSpikes, SpikeError, SpikePattern, scaleToUnit } from "../spikes/index.js";
+import { binSpikes, cochleagram, encodeSpikes, scaleToUnit, SpikePattern } from "../spikes/index.js";
 import { type PipelineCase, type PipelineParameters, type Scaler, scalerOf } from "./parameters.js";
 
 /** Extremes of each channel over the training cases, where the scaler is "unit". */
@@ -44,15 +45,14 @@ export class Front {
     return new Front(this.#parameters, { minimum, maximum });
   }
 
-  /** Cases as the reservoir sees them. @throws DataError naming the case that an encoder refuses */
+  /** Cases as the reservoir sees them. @throws ArgumentError naming the case that an encoder refuses */
   apply(sequences: readonly PipelineCase[]): Matrix[] {
     checkSequences(sequences, "sequences");
     return sequences.map((sequence, b) => {
       try {
         return this.#one(sequence, b);
       } catch (error) {
-        if (error instanceof SpikeError) throw new DataError(`sequences[${b}]: ${error.message}`);
-        throw error;
+        throw error instanceof ArgumentError ? error.at(`sequences[${b}]`) : error;
       }
     });
   }
@@ -61,8 +61,9 @@ export class Front {
     const { encoder, reservoir } = this.#parameters;
     if (encoder?.type === "pattern") {
       if (!(one instanceof SpikePattern)) {
-        throw new DataError(
+        throw ArgumentError.because(
           `sequences[${b}] is a series; the encoder "pattern" takes spike patterns: { type: "spikes" } makes them of series`,
+          { field: "sequences" },
         );
       }
       const { type: _, binMs = (isSpiking(reservoir) ? reservoir.timeStep : undefined) ?? 1, ...options } = encoder;
@@ -82,6 +83,8 @@ export class Front {
 
   #series(one: PipelineCase, b: number): Matrix {
     if (!(one instanceof SpikePattern)) return asMatrix(one, `sequences[${b}]`);
-    throw new DataError(`sequences[${b}] is a spike pattern; patterns take the encoder { type: "pattern" }`);
+    throw ArgumentError.because(`sequences[${b}] is a spike pattern; patterns take the encoder { type: "pattern" }`, {
+      field: "sequences",
+    });
   }
 }

@@ -1,6 +1,6 @@
 // A small search over a grid of parameters, in this process, by cross-validation on the training cases alone.
-import { describe } from "../numerics/index.js";
-import { DataError, WorkInterruptedError, type WorkOptions } from "../reservoir/index.js";
+import { ArgumentError } from "../core/errors.js";
+import { WorkInterruptedError, type WorkOptions } from "../reservoir/index.js";
 import { type CrossValidation, type CrossValidationOptions, crossValidate, type LabelledCases } from "./cross-validate.js";
 import { type PipelineParameters, withParameter } from "./parameters.js";
 
@@ -31,7 +31,7 @@ export interface GridSearchOptions extends Omit<CrossValidationOptions, "onProgr
 
 /**
  * Cross-validates every combination of the grid on the same splits and seeds. Stopped by its signal it ranks the points that were finished.
- * @throws DataError for an empty grid, and what a pipeline throws for parameters that it does not take
+ * @throws ArgumentError for an empty grid, and what a pipeline throws for parameters that it does not take
  */
 export async function gridSearch(
   base: PipelineParameters,
@@ -40,8 +40,8 @@ export async function gridSearch(
   options: GridSearchOptions = {},
 ): Promise<GridSearch> {
   if (typeof grid !== "object" || grid === null)
-    throw new DataError(`grid is ${describe(grid)}; it takes lists of values by path, such as {"reservoir.leakRate": [0.1, 0.3]}`);
-  if (typeof base !== "object" || base === null) throw new DataError(`base is ${describe(base)}; it takes the parameters of a pipeline`);
+    throw new ArgumentError("grid", grid, 'lists of values by path, such as {"reservoir.leakRate": [0.1, 0.3]}');
+  if (typeof base !== "object" || base === null) throw new ArgumentError("base", base, "the parameters of a pipeline");
   const combinations = combine(Object.entries(grid));
   const { onProgress, ...rest } = options ?? {};
   const points: GridPoint[] = [];
@@ -65,11 +65,11 @@ export async function gridSearch(
 }
 
 function combine(entries: readonly (readonly [string, readonly unknown[]])[]): Record<string, unknown>[] {
-  if (entries.length === 0) throw new DataError("the grid is empty; it takes at least one path with a list of values");
+  if (entries.length === 0) throw ArgumentError.because("the grid is empty; it takes at least one path with a list of values");
   return entries.reduce<Record<string, unknown>[]>(
     (all, [path, values]) => {
       if (!Array.isArray(values) || values.length === 0)
-        throw new DataError(`the grid's ${path} is ${describe(values)}; it takes a list of at least one value`);
+        throw new ArgumentError(`the grid's ${path}`, values, "a list of at least one value");
       return all.flatMap((chosen) => values.map((value: unknown) => ({ ...chosen, [path]: value })));
     },
     [{}],

@@ -1,7 +1,8 @@
 // A pipeline as parameters: plain JSON, checked. What they do stands in pipeline.ts and front.ts.
+import { ArgumentError } from "../core/errors.js";
 import type { ClassifierSettings } from "../model/index.js";
 import type { MatrixLike } from "../numerics/index.js";
-import { type AnyReservoirOptions, ConfigError } from "../reservoir/index.js";
+import type { AnyReservoirOptions } from "../reservoir/index.js";
 import type { BinOptions, CochleaOptions, EncoderConfig, SpikePattern } from "../spikes/index.js";
 
 /** One case: a series of T x C, or, before the encoder "pattern", a spike pattern. */
@@ -35,27 +36,27 @@ export interface PipelineParameters extends Partial<Omit<ClassifierSettings, "st
 
 const scalers: readonly string[] = ["standard", "unit", "none"] satisfies Scaler[];
 
-/** The scaler that is meant. @throws ConfigError */
+/** The scaler that is meant. @throws ArgumentError */
 export function scalerOf({ scaler, encoder }: PipelineParameters): Scaler {
   if (scaler !== undefined) {
-    if (!scalers.includes(scaler)) throw new ConfigError("scaler", scaler, scalers.map((name) => JSON.stringify(name)).join(", "));
+    if (!scalers.includes(scaler)) throw new ArgumentError("scaler", scaler, scalers.map((name) => JSON.stringify(name)).join(", "));
     return scaler;
   }
   if (!encoder) return "standard";
   return encoder.type === "spikes" && encoder.encoder !== "delta" && encoder.encoder !== "cochlea" ? "unit" : "none";
 }
 
-/** The parameters with one changed: `path` is "reservoir.leakRate", "readout.lambda", "encoder.binMs", ... @throws ConfigError for a path through no object, and for what is no path */
+/** The parameters with one changed: `path` is "reservoir.leakRate", "readout.lambda", "encoder.binMs", ... @throws ArgumentError for a path through no object, and for what is no path */
 export function withParameter(parameters: PipelineParameters, path: string, value: unknown): PipelineParameters {
   if (typeof path !== "string" || path.split(".").includes(""))
-    throw new ConfigError("path", path, 'names with points between them, such as "reservoir.leakRate"');
+    throw new ArgumentError("path", path, 'names with points between them, such as "reservoir.leakRate"');
   if (typeof parameters !== "object" || parameters === null)
-    throw new ConfigError("parameters", parameters, "the parameters of a pipeline");
+    throw new ArgumentError("parameters", parameters, "the parameters of a pipeline");
   const [first = "", ...rest] = path.split(".");
   const here = parameters as unknown as Readonly<Record<string, unknown>>;
   if (rest.length === 0) return { ...here, [first]: value } as unknown as PipelineParameters;
   const inner = here[first] ?? {};
   if (typeof inner !== "object" || Array.isArray(inner))
-    throw new ConfigError(path, value, `a path through objects; ${first} is ${JSON.stringify(inner)}`);
+    throw new ArgumentError(path, value, `a path through objects; ${first} is ${JSON.stringify(inner)}`);
   return { ...here, [first]: withParameter(inner as PipelineParameters, rest.join("."), value) } as unknown as PipelineParameters;
 }

@@ -35,7 +35,7 @@ export class Pipeline implements AsyncDisposable {
   #classifier: Classifier | undefined;
   readonly #turns = new Turns();
 
-  /** @throws ConfigError naming the parameter, the value it got and what it takes; TypeError or RangeError for an option of the readout */
+  /** @throws ArgumentError naming the parameter, the value it got and what it takes; ArgumentError for an option of the readout */
   constructor(parameters: PipelineParameters, options: PipelineRunOptions = {}) {
     checkParameters(parameters);
     checkRunOptions(options);
@@ -44,7 +44,7 @@ export class Pipeline implements AsyncDisposable {
     this.#run = options;
   }
 
-  /** Trains on cases (T x C each, or spike patterns) and their labels. @throws ConfigError, DataError */
+  /** Trains on cases (T x C each, or spike patterns) and their labels. @throws ArgumentError */
   async fit(sequences: readonly PipelineCase[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<this> {
     return this.#turns.take(() => this.#fit(sequences, labels, work));
   }
@@ -71,29 +71,29 @@ export class Pipeline implements AsyncDisposable {
     return this.classifier.classes;
   }
 
-  /** The class of each case. @throws DataError, NotFittedError */
+  /** The class of each case. @throws ArgumentError, NotFittedError */
   async predict(sequences: readonly PipelineCase[], work: WorkOptions = {}): Promise<Label[]> {
     return this.#turns.take(() => this.classifier.predict(this.#front.apply(sequences), work));
   }
 
-  /** B x K shares of the classes; see `Classifier.predictProba`. @throws DataError, NotFittedError */
+  /** B x K shares of the classes; see `Classifier.predictProba`. @throws ArgumentError, NotFittedError */
   async predictProba(sequences: readonly PipelineCase[], work: WorkOptions = {}): Promise<Matrix<Float64Array>> {
     return this.#turns.take(() => this.classifier.predictProba(this.#front.apply(sequences), work));
   }
 
-  /** The share of cases whose class is predicted rightly. @throws DataError, also for a label that is no class it was trained on; NotFittedError */
+  /** The share of cases whose class is predicted rightly. @throws ArgumentError, also for a label that is no class it was trained on; NotFittedError */
   async score(sequences: readonly PipelineCase[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<number> {
     this.#checkAnswers(sequences, labels);
     return accuracy(labels, await this.predict(sequences, work));
   }
 
-  /** Counts of label against predicted class. @throws DataError, NotFittedError */
+  /** Counts of label against predicted class. @throws ArgumentError, NotFittedError */
   async confusion(sequences: readonly PipelineCase[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<ConfusionMatrix> {
     this.#checkAnswers(sequences, labels);
     return confusionMatrix(labels, await this.predict(sequences, work), this.classes);
   }
 
-  /** @throws DataError for labels that are not one of the classes for each case */
+  /** @throws ArgumentError for labels that are not one of the classes for each case */
   #checkAnswers(sequences: readonly PipelineCase[], labels: ArrayLike<Label>): void {
     const { classes } = this;
     checkSequences(sequences, "sequences");

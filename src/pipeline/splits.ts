@@ -1,8 +1,7 @@
 // Which cases train and which test: folds of many kinds, as lists of places. Nothing here looks at the cases themselves.
-import { describe, isList, RandomStream, type Seed, seedKeys } from "../numerics/index.js";
-import { DataError } from "../reservoir/index.js";
+import { ArgumentError, checkFields } from "../core/errors.js";
+import { isList, RandomStream, type Seed, seedKeys } from "../numerics/index.js";
 import { checkWhole } from "../reservoir/inputs.js";
-import { checkFields } from "../reservoir/validate.js";
 
 /** Places of cases, rising. */
 export interface Split {
@@ -23,11 +22,11 @@ const foldFields: readonly (keyof FoldOptions)[] = ["folds", "seed"];
 /** Philox stream of the splits. */
 const stream = 96;
 
-/** Folds of nearly the same number of cases, drawn at random. @throws DataError for fewer cases than folds */
+/** Folds of nearly the same number of cases, drawn at random. @throws ArgumentError for fewer cases than folds */
 export function kFold(cases: number, options: FoldOptions = {}): Split[] {
   checkFields(options, foldFields);
   const { folds = 5, seed = "spillway" } = options;
-  if (!Number.isSafeInteger(cases) || cases < 1) throw new DataError(`cases is ${describe(cases)}; it takes a whole number of at least 1`);
+  if (!Number.isSafeInteger(cases) || cases < 1) throw new ArgumentError("cases", cases, "a whole number of at least 1");
   checkFolds(folds, cases, "cases");
   const order = shuffled(cases, seed, 0);
   const foldOf = new Array<number>(cases);
@@ -39,7 +38,7 @@ export function kFold(cases: number, options: FoldOptions = {}): Split[] {
 
 /**
  * Folds in each of which every class has its share of cases, as nearly as whole numbers allow.
- * @throws DataError where a class has fewer cases than there are folds
+ * @throws ArgumentError where a class has fewer cases than there are folds
  */
 export function stratifiedKFold(labels: ArrayLike<string | number>, options: FoldOptions = {}): Split[] {
   checkFields(options, foldFields);
@@ -49,7 +48,7 @@ export function stratifiedKFold(labels: ArrayLike<string | number>, options: Fol
   let next = 0;
   [...placesBy(labels)].forEach(([label, places], k) => {
     if (places.length < folds) {
-      throw new DataError(
+      throw ArgumentError.shape(
         `class ${JSON.stringify(label)} has ${places.length} cases; ${folds} stratified folds take at least ${folds} of each`,
       );
     }
@@ -60,7 +59,7 @@ export function stratifiedKFold(labels: ArrayLike<string | number>, options: Fol
 
 /**
  * Folds that never part a group (a speaker, a subject, a day): the largest groups go first, each into the fold with the fewest cases.
- * @throws DataError where there are fewer groups than folds
+ * @throws ArgumentError where there are fewer groups than folds
  */
 export function groupKFold(groups: ArrayLike<string | number>, options: FoldOptions = {}): Split[] {
   checkFields(options, foldFields);
@@ -79,10 +78,11 @@ export function groupKFold(groups: ArrayLike<string | number>, options: FoldOpti
   return splitsOf(foldOf, folds);
 }
 
-/** One fold a group: each group is tested by what was trained on all others. @throws DataError for a single group */
+/** One fold a group: each group is tested by what was trained on all others. @throws ArgumentError for a single group */
 export function leaveOneGroupOut(groups: ArrayLike<string | number>): Split[] {
   const all = [...placesBy(checkedList("groups", groups)).values()];
-  if (all.length < 2) throw new DataError(`groups names ${all.length} group; leaving one out takes at least two`);
+  if (all.length < 2)
+    throw ArgumentError.because(`groups names ${all.length} group; leaving one out takes at least two`, { field: "groups" });
   const foldOf = new Array<number>(groups.length);
   all.forEach((places, fold) => {
     for (const place of places) foldOf[place] = fold;
@@ -92,7 +92,7 @@ export function leaveOneGroupOut(groups: ArrayLike<string | number>): Split[] {
 
 /**
  * One split with a share of the cases to test, of every class where `labels` are given and of whole groups where `groups` are.
- * @throws DataError for a share that leaves nothing to train or to test
+ * @throws ArgumentError for a share that leaves nothing to train or to test
  */
 export function trainTestSplit(
   cases: number,
@@ -105,12 +105,13 @@ export function trainTestSplit(
 ): Split {
   checkFields(options, ["test", "seed", "labels", "groups"]);
   const { test = 0.25, seed = "spillway", labels, groups } = options;
-  if (!Number.isSafeInteger(cases) || cases < 2) throw new DataError(`cases is ${describe(cases)}; it takes a whole number of at least 2`);
-  if (!(test > 0 && test < 1)) throw new DataError(`test is ${test}; it takes a share above 0 and below 1`);
-  if (labels && groups) throw new DataError("labels and groups are both given; a split keeps either the shares of classes or groups whole");
+  if (!Number.isSafeInteger(cases) || cases < 2) throw new ArgumentError("cases", cases, "a whole number of at least 2");
+  if (!(test > 0 && test < 1)) throw new ArgumentError("test", test, "a share above 0 and below 1");
+  if (labels && groups)
+    throw ArgumentError.because("labels and groups are both given; a split keeps either the shares of classes or groups whole");
   for (const [name, list] of Object.entries({ labels, groups })) {
     if (list && checkedList(name, list).length !== cases)
-      throw new DataError(`${name} holds ${list.length} and there are ${cases} cases; they take the same number`);
+      throw ArgumentError.shape(`${name} holds ${list.length} and there are ${cases} cases; they take the same number`, { field: name });
   }
   const isTest = new Array<boolean>(cases).fill(false);
   const take = (places: readonly number[], order: readonly number[], count: number) => {
@@ -140,7 +141,7 @@ export function trainTestSplit(
     1,
   );
   if (split!.test.length === 0 || split!.train.length === 0) {
-    throw new DataError(
+    throw ArgumentError.because(
       `a test share of ${test} leaves ${split!.train.length} of ${cases} cases to train and ${split!.test.length} to test; both take at least one`,
     );
   }
@@ -149,16 +150,17 @@ export function trainTestSplit(
 
 function checkFolds(folds: number, count: number, what: string): void {
   checkWhole("folds", folds, 2);
-  if (count < folds) throw new DataError(`folds is ${folds} and there are ${count} ${what}; it takes at most as many`);
+  if (count < folds)
+    throw ArgumentError.because(`folds is ${folds} and there are ${count} ${what}; it takes at most as many`, { field: "folds" });
 }
 
-/** @throws DataError for labels that are no list, or one that is neither a text nor a number */
+/** @throws ArgumentError for labels that are no list, or one that is neither a text nor a number */
 function checkedList(name: string, list: ArrayLike<string | number>): ArrayLike<string | number> {
-  if (!isList(list)) throw new DataError(`${name} is ${describe(list)}; it takes a list of texts or numbers, one a case`);
+  if (!isList(list)) throw new ArgumentError(name, list, "a list of texts or numbers, one a case");
   for (let i = 0; i < list.length; i++) {
     const one = list[i];
     if (typeof one !== "string" && !(typeof one === "number" && Number.isFinite(one)))
-      throw new DataError(`${name}[${i}] is ${describe(one)}; it takes a text or a finite number`);
+      throw new ArgumentError(`${name}[${i}]`, one, "a text or a finite number");
   }
   return list;
 }

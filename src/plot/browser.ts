@@ -1,4 +1,5 @@
 // A Chromium on this machine, for images that plotly itself draws. It is looked for, never installed.
+import { SpillwayError } from "../core/errors.js";
 import { visible } from "../core/text.js";
 import type { Figure } from "./figure.js";
 import { reportHtml } from "./report.js";
@@ -8,7 +9,7 @@ const candidates = ["chromium", "chromium-browser", "google-chrome", "google-chr
 
 const node = () => {
   const builtin = globalThis.process?.getBuiltinModule;
-  if (!builtin) throw new Error("images through Chromium are made by Node 20.19 or newer; elsewhere take toSvg");
+  if (!builtin) throw new SpillwayError("unavailable", "images through Chromium are made by Node 20.19 or newer; elsewhere take toSvg");
   return {
     fs: builtin("node:fs"),
     os: builtin("node:os"),
@@ -67,12 +68,12 @@ export async function chromiumImage(
         if (error) {
           const last = stderr.trim().split("\n").at(-1)!;
           const reason = error.killed ? `it took more than ${patience / 1000} s` : last || `it ended with ${error.code ?? error.signal}`;
-          reject(new Error(`${chromium} did not draw the figure: ${visible(reason, 500)}`, { cause: error }));
+          reject(new SpillwayError("device", `${chromium} did not draw the figure: ${visible(reason, 500)}`, { cause: error }));
         } else resolve(stdout);
       });
     });
     const image = /data-image="([^"]+)"/.exec(dom)?.[1]?.replaceAll("&amp;", "&");
-    if (!image) throw new Error(`${chromium} opened the figure and gave no image back within ${patience / 1000} s`);
+    if (!image) throw new SpillwayError("device", `${chromium} opened the figure and gave no image back within ${patience / 1000} s`);
     const body = image.slice(image.indexOf(",") + 1);
     return image.includes(";base64,") ? Uint8Array.from(Buffer.from(body, "base64")) : new TextEncoder().encode(decodeURIComponent(body));
   } finally {

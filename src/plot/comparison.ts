@@ -1,6 +1,6 @@
 // A comparison of engines as a figure: how far apart by step, and by how many units in the last place.
+import { ArgumentError } from "../core/errors.js";
 import type { Comparison } from "../analysis/index.js";
-import { describe } from "../numerics/index.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { checkPlotOptions, isArrayLike, titleOnly } from "./options.js";
 import { seriesColour } from "./palette.js";
@@ -15,7 +15,7 @@ export function growthWords(rate: number): string {
 export function plotComparison(comparison: Comparison, options: { readonly title?: string | undefined } = {}): Figure {
   checkPlotOptions(options, titleOnly);
   if (!isArrayLike(comparison?.others) || comparison.others.length === 0 || comparison.reference === undefined)
-    throw new TypeError(`comparison is ${describe(comparison)}; it takes what compare() gives`);
+    throw new ArgumentError("comparison", comparison, "what compare() gives");
   const { reference, others, steps, size } = comparison;
   const bins = Math.max(...others.map(({ difference }) => difference.histogram.length));
   const widest = others.find(({ difference }) => difference.histogram.length === bins)!;

@@ -1,4 +1,5 @@
 // The confusion matrix of a classifier as a figure.
+import { ArgumentError } from "../core/errors.js";
 import { asMatrix, type MatrixLike } from "../numerics/index.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { checkList, checkPlotOptions, titleOnly } from "./options.js";
@@ -7,7 +8,7 @@ import { colourAt } from "./svg/heatmap.js";
 
 /**
  * A confusion matrix: row r, column c counts the cases of class r that were taken for class c. The colour is the share of the row.
- * @throws RangeError unless the matrix is square with one class name a row.
+ * @throws ArgumentError unless the matrix is square with one class name a row.
  */
 export function plotConfusion(
   counts: MatrixLike,
@@ -19,7 +20,7 @@ export function plotConfusion(
   checkList(classes, "classes", "class names");
   const size = classes.length;
   if (matrix.rows !== size || matrix.cols !== size) {
-    throw new RangeError(`counts is ${matrix.rows} x ${matrix.cols}; ${size} classes take ${size} x ${size}`);
+    throw ArgumentError.because(`counts is ${matrix.rows} x ${matrix.cols}; ${size} classes take ${size} x ${size}`, { field: "counts" });
   }
   const share = new Float64Array(size * size);
   const annotations: Record<string, unknown>[] = [];

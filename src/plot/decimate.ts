@@ -1,4 +1,5 @@
 // Fewer points of a long series for a plot, so that no peak is lost; not a filter to compute with.
+import { ArgumentError } from "../core/errors.js";
 import { Matrix, precisionOf } from "../numerics/index.js";
 import { checkList } from "./options.js";
 
@@ -11,11 +12,11 @@ export interface Decimated {
 /**
  * Keeps at most `maximal` points of a series: all of them where that is enough, else the least and the greatest of each of maximal / 2
  * equal stretches, in the order they occur. Values that are not finite are taken along as gaps (NaN) only where a stretch has nothing else.
- * @throws RangeError for fewer than two points
+ * @throws ArgumentError for fewer than two points
  */
 export function decimate(values: ArrayLike<number>, maximal = 2000): Decimated {
   checkList(values, "values", "numbers");
-  if (!Number.isSafeInteger(maximal) || maximal < 2) throw new RangeError(`maximal is ${maximal}; it takes a whole number of at least 2`);
+  if (!Number.isSafeInteger(maximal) || maximal < 2) throw new ArgumentError("maximal", maximal, "a whole number of at least 2");
   if (values.length <= maximal) {
     return { index: Float64Array.from({ length: values.length }, (_, i) => i), values: Float64Array.from(values) };
   }

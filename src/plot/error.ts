@@ -1,4 +1,5 @@
 // Figures of errors by step.
+import { ArgumentError } from "../core/errors.js";
 import type { Matrix, MatrixLike } from "../numerics/index.js";
 import type { Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
@@ -17,7 +18,7 @@ const fields: readonly (keyof ErrorPlotOptions)[] = [...seriesFields, "logarithm
 /**
  * The error of one or several predictions by step: for each the root of the mean square over the D columns; with several (one a start or trial), a
  * thin line each and the median of them as a thick one.
- * @throws RangeError where the shapes differ.
+ * @throws ArgumentError where the shapes differ.
  */
 export function plotError(predictions: readonly MatrixLike[], targets: readonly MatrixLike[], options: ErrorPlotOptions = {}): Figure {
   checkPlotOptions(options, fields);
@@ -25,7 +26,7 @@ export function plotError(predictions: readonly MatrixLike[], targets: readonly 
   checkList(targets, "targets", "series");
   const { start = 0, maximalPoints = 2000, timeLabel = "step" } = options;
   if (predictions.length === 0 || predictions.length !== targets.length) {
-    throw new RangeError(
+    throw ArgumentError.shape(
       `there are ${predictions.length} predictions and ${targets.length} targets; it takes as many of both, at least one`,
     );
   }

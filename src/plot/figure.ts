@@ -1,4 +1,5 @@
 // A figure as data: what plotly draws, with a title and the same in words. Nothing is drawn here.
+import { ArgumentError } from "../core/errors.js";
 import { toLittleEndian } from "../io/typed-bytes.js";
 import { describe, type FloatArray } from "../numerics/index.js";
 
@@ -15,14 +16,15 @@ export interface Figure {
   readonly detail?: Readonly<Record<string, unknown>> & { readonly maximalPoints: number };
 }
 
-/** @throws TypeError for what no plot function made, such as states that are to be drawn. */
+/** @throws ArgumentError for what no plot function made, such as states that are to be drawn. */
 export function checkFigure(figure: Figure): void {
   const takes = "it takes what a function such as plotSeries or plotForecast gives";
-  if (!Array.isArray(figure?.data) || !isObject(figure.layout)) throw new TypeError(`figure is ${describe(figure)}; ${takes}`);
+  if (!Array.isArray(figure?.data) || !isObject(figure.layout))
+    throw ArgumentError.because(`figure is ${describe(figure)}; ${takes}`, { field: "figure" });
   for (const name of ["title", "description"] as const)
-    if (typeof figure[name] !== "string") throw new TypeError(`the ${name} of the figure is ${describe(figure[name])}; ${takes}`);
+    if (typeof figure[name] !== "string") throw ArgumentError.because(`the ${name} of the figure is ${describe(figure[name])}; ${takes}`);
   figure.data.forEach((trace, k) => {
-    if (!isObject(trace)) throw new TypeError(`trace ${k} of the figure is ${describe(trace)}; ${takes}`);
+    if (!isObject(trace)) throw ArgumentError.because(`trace ${k} of the figure is ${describe(trace)}; ${takes}`);
   });
 }
 
@@ -52,7 +54,7 @@ function dtypeOf(data: EncodableArray): EncodedArray["dtype"] {
   if (data instanceof Int32Array) return "i4";
   if (data instanceof Uint16Array) return "u2";
   if (data instanceof Uint8Array) return "u1";
-  throw new TypeError(`the array is ${describe(data)}; it takes a Float32Array, Float64Array, Int32Array, Uint16Array or Uint8Array`);
+  throw new ArgumentError("the array", data, "a Float32Array, Float64Array, Int32Array, Uint16Array or Uint8Array");
 }
 
 /** Bytes as text, in pieces: a call takes so many arguments and no more. */

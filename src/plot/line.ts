@@ -1,4 +1,5 @@
 // What figures of series share: one decimated line, and the checks of their shapes.
+import { ArgumentError } from "../core/errors.js";
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
 import { decimate } from "./decimate.js";
 import { encodeArray } from "./figure.js";
@@ -49,12 +50,14 @@ export function line(
   return { type: "scatter", mode: "lines", name, x, y: encodeArray(kept.values), line: style, ...more };
 }
 
-/** @throws RangeError where the two differ in shape */
+/** @throws ArgumentError where the two differ in shape */
 export function sameShape(prediction: MatrixLike, target: MatrixLike, name = "prediction"): [Matrix, Matrix] {
   const a = asMatrix(prediction, name);
   const b = asMatrix(target, "target");
   if (a.rows !== b.rows || a.cols !== b.cols) {
-    throw new RangeError(`${name} is ${a.rows} x ${a.cols} and target is ${b.rows} x ${b.cols}; they take the same shape`);
+    throw ArgumentError.shape(`${name} is ${a.rows} x ${a.cols} and target is ${b.rows} x ${b.cols}; they take the same shape`, {
+      field: name,
+    });
   }
   return [a, b];
 }

@@ -1,5 +1,5 @@
 // The memory curve of a reservoir: how much of the input k steps ago can still be read out. It is measured by `analysis`.
-import { describe } from "../numerics/index.js";
+import { ArgumentError } from "../core/errors.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
 import { checkPlotOptions, isArrayLike, titleOnly } from "./options.js";
@@ -14,21 +14,21 @@ export interface MemoryCurve {
   readonly precision?: string | undefined;
 }
 
-/** Memory curves of one or several reservoirs, by delay. @throws RangeError where there is none. */
+/** Memory curves of one or several reservoirs, by delay. @throws ArgumentError where there is none. */
 export function plotMemoryCapacity(
   memories: MemoryCurve | Readonly<Record<string, MemoryCurve>>,
   options: { readonly title?: string | undefined } = {},
 ): Figure {
   checkPlotOptions(options, titleOnly);
   if (typeof memories !== "object" || memories === null)
-    throw new TypeError(`memories is ${describe(memories)}; it takes what memoryCapacity() gives, or several of these by name`);
+    throw new ArgumentError("memories", memories, "what memoryCapacity() gives, or several of these by name");
   const named = isOne(memories) ? { reservoir: memories } : memories;
   const entries = Object.entries(named);
   for (const [name, memory] of entries) {
     if (typeof memory?.total !== "number" || !isArrayLike(memory.curve))
-      throw new TypeError(`${name} is ${describe(memory)}; it takes what memoryCapacity() gives`);
+      throw new ArgumentError(name, memory, "what memoryCapacity() gives");
   }
-  if (entries.length === 0) throw new RangeError("there is no memory curve to draw; it takes at least one");
+  if (entries.length === 0) throw ArgumentError.shape("there is no memory curve to draw; it takes at least one");
   return {
     title: options.title ?? "Memory capacity",
     description: `Squared correlation of the input k steps ago with what is read out: ${entries.map(([name, { total, precision }]) => `${name} holds ${formatNumber(total)} steps in all${precision ? ` (${precision})` : ""}`).join("; ")}.`,

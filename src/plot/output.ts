@@ -1,5 +1,5 @@
 // Figures out of the program: into a page, into an image, onto the screen. What they show is decided elsewhere.
-import { ConfigError, checkFields } from "../reservoir/validate.js";
+import { ArgumentError, SpillwayError, checkFields } from "../core/errors.js";
 import { chromiumImage, findChromium } from "./browser.js";
 import { checkFigure, type Figure } from "./figure.js";
 import { openInBrowser } from "./open-in-browser.js";
@@ -68,16 +68,19 @@ export async function toImage(figure: Figure, options: ImageOptions = {}): Promi
     scale = 2,
     theme,
   } = options;
-  if (format !== "svg" && format !== "png") throw new RangeError(`format is ${JSON.stringify(format)}; it takes "svg" or "png"`);
+  if (format !== "svg" && format !== "png") throw new ArgumentError("format", format, '"svg" or "png"');
   if (renderer !== "auto" && renderer !== "chromium" && renderer !== "static")
-    throw new ConfigError("renderer", renderer, '"auto", "chromium" or "static"');
+    throw new ArgumentError("renderer", renderer, '"auto", "chromium" or "static"');
   checkSizes({ width, height, scale });
   const browser = renderer === "chromium" || format === "png";
   const chromium = browser && renderer !== "static" ? findChromium() : undefined;
   if (!chromium && browser) {
     const asked =
       renderer === "static" ? 'the renderer "static" draws SVG only' : "no Chromium was found on the search path or by SPILLWAY_CHROMIUM";
-    throw new Error(`a ${format} image takes a Chromium and ${asked}; ask for { format: "svg", renderer: "static" }`);
+    throw new SpillwayError(
+      "unavailable",
+      `a ${format} image takes a Chromium and ${asked}; ask for { format: "svg", renderer: "static" }`,
+    );
   }
   if (!chromium) return { bytes: new TextEncoder().encode(toSvg(figure, { width, height, theme })), format: "svg", renderer: "static" };
   return { bytes: await chromiumImage(chromium, figure, { format, width, height, scale }), format, renderer: "chromium" };
@@ -90,7 +93,7 @@ export async function toImage(figure: Figure, options: ImageOptions = {}): Promi
  */
 export async function show(figures: Figure | readonly Figure[], options: HtmlOptions = {}): Promise<string> {
   const builtin = globalThis.process?.getBuiltinModule;
-  if (!builtin) throw new Error("show opens a browser from Node 20.19 or newer; elsewhere take toHtml");
+  if (!builtin) throw new SpillwayError("unavailable", "show opens a browser from Node 20.19 or newer; elsewhere take toHtml");
   const { promises } = builtin("node:fs");
   const { tmpdir } = builtin("node:os");
   const { join } = builtin("node:path");

@@ -1,4 +1,5 @@
 // States against each other: a few neurons, or the directions in which all of them move most.
+import { ArgumentError } from "../core/errors.js";
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { checkPlotOptions } from "./options.js";
@@ -38,18 +39,20 @@ const fields: readonly (keyof PhaseSpaceOptions)[] = [
 
 /**
  * A trajectory in phase space, T x N: two or three of its columns, or its leading principal components, whose share of the variance stands on the axes.
- * @throws RangeError for columns that there are not, or fewer columns than dimensions.
+ * @throws ArgumentError for columns that there are not, or fewer columns than dimensions.
  */
 export function plotPhaseSpace(states: MatrixLike, options: PhaseSpaceOptions = {}): Figure {
   checkPlotOptions(options, fields);
   const { dimensions = 2, maximalPoints = 5000, name = "trajectory", besideName = "beside" } = options;
   const matrix = asMatrix(states, "states");
   const beside = options.beside === undefined ? undefined : asMatrix(options.beside, "beside");
-  if (dimensions !== 2 && dimensions !== 3) throw new RangeError(`dimensions is ${dimensions}; it takes 2 or 3`);
+  if (dimensions !== 2 && dimensions !== 3) throw new ArgumentError("dimensions", dimensions, "2 or 3");
   if (matrix.cols < dimensions)
-    throw new RangeError(`states has ${matrix.cols} columns; ${dimensions} dimensions take at least ${dimensions}`);
+    throw ArgumentError.shape(`states has ${matrix.cols} columns; ${dimensions} dimensions take at least ${dimensions}`, {
+      field: "states",
+    });
   if (beside && beside.cols !== matrix.cols)
-    throw new RangeError(`beside has ${beside.cols} columns and states has ${matrix.cols}; they take the same`);
+    throw ArgumentError.shape(`beside has ${beside.cols} columns and states has ${matrix.cols}; they take the same`, { field: "beside" });
   const view = viewOf(matrix, beside, options, dimensions);
   const both = [{ part: view.first, label: name, colour: seriesColour(0) }];
   if (view.second) both.push({ part: view.second, label: besideName, colour: predictionColour });
@@ -95,9 +98,12 @@ function viewOf(matrix: Matrix, beside: Matrix | undefined, options: PhaseSpaceO
   const { columns = matrix.cols === dimensions ? Array.from({ length: dimensions }, (_, c) => c) : undefined } = options;
   if (columns) {
     if (columns.length !== dimensions)
-      throw new RangeError(`columns names ${columns.length} columns; ${dimensions} dimensions take ${dimensions}`);
+      throw ArgumentError.shape(`columns names ${columns.length} columns; ${dimensions} dimensions take ${dimensions}`, {
+        field: "columns",
+      });
     const wrong = columns.find((c) => !Number.isInteger(c) || c < 0 || c >= matrix.cols);
-    if (wrong !== undefined) throw new RangeError(`columns holds ${wrong}; states has columns 0 to ${matrix.cols - 1}`);
+    if (wrong !== undefined)
+      throw ArgumentError.shape(`columns holds ${wrong}; states has columns 0 to ${matrix.cols - 1}`, { field: "columns" });
     const names = options.names ?? columns.map((c) => `column ${c}`);
     return { first: chosen(matrix, columns), second: beside && chosen(beside, columns), names };
   }

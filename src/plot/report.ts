@@ -1,5 +1,5 @@
 // One page that opens without a network: what ran, how well, and the figures. It computes nothing; scores and figures are handed to it.
-import { ConfigError, checkFields } from "../reservoir/validate.js";
+import { ArgumentError, checkFields } from "../core/errors.js";
 import { base64, checkFigure, type Figure } from "./figure.js";
 import { escapeHtml, escapeJson, formatNumber } from "./format.js";
 import { checkList } from "./options.js";
@@ -193,5 +193,5 @@ function paragraph(text: string | undefined, style?: string): string {
 }
 
 function checkText(value: unknown, name: string): void {
-  if (typeof value !== "string") throw new ConfigError(name, value, "a text");
+  if (typeof value !== "string") throw new ArgumentError(name, value, "a text");
 }

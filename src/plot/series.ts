@@ -1,4 +1,5 @@
 // Figures of series: a prediction against its target, and series alone.
+import { ArgumentError } from "../core/errors.js";
 import { validPredictionTime } from "../metrics/index.js";
 import { asMatrix, type MatrixLike } from "../numerics/index.js";
 import { errorByStep } from "./error.js";
@@ -42,7 +43,7 @@ const forecastFields: readonly (keyof ForecastPlotOptions)[] = [
 
 /**
  * A prediction against its target, T x D each, one panel a column. A line of more than `maximalPoints` keeps the extremes of each stretch.
- * @throws RangeError where the shapes differ, or `times` does not label every row.
+ * @throws ArgumentError where the shapes differ, or `times` does not label every row.
  */
 export function plotForecast(prediction: MatrixLike, target: MatrixLike, options: ForecastPlotOptions = {}): Figure {
   checkPlotOptions(options, forecastFields);
@@ -52,15 +53,16 @@ export function plotForecast(prediction: MatrixLike, target: MatrixLike, options
   const before = options.before && asMatrix(options.before, "before");
   const lead = before?.rows ?? 0;
   if (times && times.length !== lead + actual.rows) {
-    throw new RangeError(
+    throw ArgumentError.shape(
       `times holds ${times.length} labels; ${lead} rows before and ${actual.rows} of the forecast take ${lead + actual.rows}`,
+      { field: "times" },
     );
   }
   const { withError = false, lyapunov } = options;
   if (lyapunov && times)
-    throw new RangeError("lyapunov and times are both given; a time axis is either labelled or counted in Lyapunov times");
+    throw ArgumentError.because("lyapunov and times are both given; a time axis is either labelled or counted in Lyapunov times");
   if (lyapunov && !(lyapunov.dt > 0 && lyapunov.exponent > 0)) {
-    throw new RangeError(`lyapunov is ${JSON.stringify(lyapunov)}; it takes a dt and an exponent above 0`);
+    throw new ArgumentError("lyapunov", lyapunov, "a dt and an exponent above 0");
   }
   const scale = lyapunov ? lyapunov.dt * lyapunov.exponent : 1;
   const begin = lyapunov ? 0 : start;
@@ -111,7 +113,7 @@ export function plotForecast(prediction: MatrixLike, target: MatrixLike, options
   };
 }
 
-/** Several series as lines: T x D, one line a column. @throws RangeError on ragged rows. */
+/** Several series as lines: T x D, one line a column. @throws ArgumentError on ragged rows. */
 export function plotSeries(series: MatrixLike, options: SeriesPlotOptions = {}): Figure {
   checkPlotOptions(options, seriesFields);
   const matrix = asMatrix(series, "series");

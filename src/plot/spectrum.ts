@@ -1,6 +1,6 @@
 // Eigenvalues in the complex plane with the unit circle; they are computed by `analysis`.
+import { ArgumentError } from "../core/errors.js";
 import type { Spectrum } from "../analysis/index.js";
-import { describe } from "../numerics/index.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { formatNumber } from "./format.js";
 import { checkPlotOptions, isArrayLike, titleOnly } from "./options.js";
@@ -14,7 +14,7 @@ export interface Eigenvalues {
 
 /**
  * The eigenvalues of one or two matrices (such as `weights` and `effective` of `spectrum()`), with the unit circle, on axes of one scale.
- * @throws RangeError where real and imaginary parts differ in number, or there are none.
+ * @throws ArgumentError where real and imaginary parts differ in number, or there are none.
  */
 export function plotSpectrum(
   spectra: Spectrum | Readonly<Record<string, Eigenvalues>> | Eigenvalues,
@@ -22,16 +22,18 @@ export function plotSpectrum(
 ): Figure {
   checkPlotOptions(options, titleOnly);
   if (typeof spectra !== "object" || spectra === null)
-    throw new TypeError(`spectra is ${describe(spectra)}; it takes what spectrum() gives, or lists re and im of eigenvalues`);
+    throw new ArgumentError("spectra", spectra, "what spectrum() gives, or lists re and im of eigenvalues");
   const named: Record<string, Eigenvalues> = isOne(spectra) ? { W: spectra } : { ...spectra };
   const entries = Object.entries(named);
-  if (entries.length === 0) throw new RangeError("there are no eigenvalues to draw; it takes at least one spectrum");
+  if (entries.length === 0) throw ArgumentError.because("there are no eigenvalues to draw; it takes at least one spectrum");
   const radii = entries.map(([name, eigenvalues]) => {
     if (!isArrayLike(eigenvalues?.re) || !isArrayLike(eigenvalues.im))
-      throw new TypeError(`${name} is ${describe(eigenvalues)}; it takes lists re and im of eigenvalues, such as spectrum() gives`);
+      throw new ArgumentError(name, eigenvalues, "lists re and im of eigenvalues, such as spectrum() gives");
     const { re, im } = eigenvalues;
     if (re.length !== im.length)
-      throw new RangeError(`${name} has ${re.length} real and ${im.length} imaginary parts; it takes as many of both`);
+      throw ArgumentError.shape(`${name} has ${re.length} real and ${im.length} imaginary parts; it takes as many of both`, {
+        field: name,
+      });
     let radius = 0;
     for (let i = 0; i < re.length; i++) radius = Math.max(radius, Math.hypot(re[i]!, im[i]!));
     return radius;

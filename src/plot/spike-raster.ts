@@ -1,5 +1,5 @@
 // Spikes as points, neuron against time, or as a rate image where there are too many to tell apart.
-import { describe } from "../numerics/index.js";
+import { ArgumentError } from "../core/errors.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { checkPlotOptions, isArrayLike } from "./options.js";
 import { sequentialScale, seriesColour } from "./palette.js";
@@ -34,7 +34,7 @@ const maximalCarried = 600_000;
 /**
  * A spike raster: time in ms to the right, neurons upwards. More than `maximalPoints` spikes are drawn as their rate in Hz by bins of time and
  * neurons; on a report page a zoom into it shows the points again as soon as few enough are in view.
- * @throws RangeError where the columns differ in length or lie outside duration and neuron count.
+ * @throws ArgumentError where the columns differ in length or lie outside duration and neuron count.
  */
 export function plotSpikeRaster(spikes: RasterSpikes, options: RasterOptions = {}): Figure {
   checkPlotOptions(options, fields);
@@ -96,20 +96,20 @@ export function plotSpikeRaster(spikes: RasterSpikes, options: RasterOptions = {
 
 function check(spikes: RasterSpikes, bins: RasterOptions["bins"]): void {
   if (!isArrayLike(spikes?.times) || !isArrayLike(spikes.neurons))
-    throw new TypeError(`spikes is ${describe(spikes)}; it takes { times, neurons, durationMs, neuronCount }, such as a spike pattern`);
+    throw new ArgumentError("spikes", spikes, "{ times, neurons, durationMs, neuronCount }, such as a spike pattern");
   const { times, neurons, durationMs, neuronCount } = spikes;
-  if (!(durationMs >= 0)) throw new RangeError(`durationMs is ${describe(durationMs)}; it takes a number of at least 0`);
+  if (!(durationMs >= 0)) throw new ArgumentError("durationMs", durationMs, "a number of at least 0");
   if (!Number.isSafeInteger(neuronCount) || neuronCount < 0)
-    throw new RangeError(`neuronCount is ${describe(neuronCount)}; it takes a whole number of at least 0`);
+    throw new ArgumentError("neuronCount", neuronCount, "a whole number of at least 0");
   if (bins && !(bins.length === 2 && bins.every((bin) => Number.isSafeInteger(bin) && bin > 0)))
-    throw new RangeError(`bins is ${JSON.stringify(bins)}; it takes two whole numbers above 0, for time and neurons`);
+    throw new ArgumentError("bins", bins, "two whole numbers above 0, for time and neurons", { shown: JSON.stringify(bins) });
   if (times.length !== neurons.length)
-    throw new RangeError(`there are ${times.length} spike times and ${neurons.length} neurons; it takes as many of both`);
+    throw ArgumentError.shape(`there are ${times.length} spike times and ${neurons.length} neurons; it takes as many of both`);
   for (let i = 0; i < times.length; i++) {
     if (!(times[i]! >= 0 && times[i]! <= durationMs))
-      throw new RangeError(`spike ${i} is at ${times[i]} ms; the pattern lasts from 0 to ${durationMs} ms`);
+      throw ArgumentError.because(`spike ${i} is at ${times[i]} ms; the pattern lasts from 0 to ${durationMs} ms`);
     if (!(neurons[i]! >= 0 && neurons[i]! < neuronCount))
-      throw new RangeError(`spike ${i} is of neuron ${neurons[i]}; there are neurons 0 to ${neuronCount - 1}`);
+      throw ArgumentError.because(`spike ${i} is of neuron ${neurons[i]}; there are neurons 0 to ${neuronCount - 1}`);
   }
 }
 

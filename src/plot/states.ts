@@ -1,4 +1,5 @@
 // Figures of a reservoir's states: all neurons as a heat map, a few as lines.
+import { ArgumentError } from "../core/errors.js";
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
 import { thin } from "./decimate.js";
 import { encodeArray, type Figure } from "./figure.js";
@@ -20,7 +21,7 @@ export interface StateHeatmapOptions extends SeriesPlotOptions {
 
 const heatmapFields: readonly (keyof StateHeatmapOptions)[] = [...seriesFields, "maximalSteps", "maximalNeurons", "centred", "range"];
 
-/** A heat map of T x N states, time to the right, one line a neuron. @throws RangeError on ragged rows. */
+/** A heat map of T x N states, time to the right, one line a neuron. @throws ArgumentError on ragged rows. */
 export function plotStateHeatmap(states: MatrixLike, options: StateHeatmapOptions = {}): Figure {
   checkPlotOptions(options, heatmapFields);
   const { start = 0, timeLabel = "step", maximalSteps = 300, maximalNeurons = 200, centred = false } = options;
@@ -37,7 +38,7 @@ export function plotStateHeatmap(states: MatrixLike, options: StateHeatmapOption
     }
   }
   if (options.range && !(options.range.length === 2 && options.range[0] < options.range[1]))
-    throw new RangeError(`range is ${JSON.stringify(options.range)}; it takes two numbers that rise`);
+    throw new ArgumentError("range", options.range, "two numbers that rise", { shown: JSON.stringify(options.range) });
   const [zmin, zmax] = options.range ?? [-(largest || 1), largest || 1];
   const every = [everyRow > 1 ? `every ${ordinal(everyRow)} step` : "", everyColumn > 1 ? `every ${ordinal(everyColumn)} neuron` : ""];
   const drawn = every.filter(Boolean).join(" and ");
@@ -75,7 +76,7 @@ export interface TrajectoryOptions extends SeriesPlotOptions {
 
 const trajectoryFields: readonly (keyof TrajectoryOptions)[] = [...seriesFields, "neurons"];
 
-/** The states of a few neurons over time, one line each. @throws RangeError for a neuron that there is not. */
+/** The states of a few neurons over time, one line each. @throws ArgumentError for a neuron that there is not. */
 export function plotTrajectories(states: MatrixLike, options: TrajectoryOptions = {}): Figure {
   checkPlotOptions(options, trajectoryFields);
   const { start = 0, timeLabel = "step", maximalPoints = 1000 } = options;

@@ -1,8 +1,9 @@
 // What can go wrong when a readout is trained, as classes with fields.
+import { SpillwayError } from "../core/errors.js";
 import { NotPositiveDefiniteError } from "../numerics/index.js";
 
 /** Ridge regression could not be solved by Cholesky factorisation: lambda is too small for the features. */
-export class IllConditionedError extends Error {
+export class IllConditionedError extends SpillwayError {
   override readonly name = "IllConditionedError";
   readonly lambda: number;
   /** The feature (or row, in the dual form) whose pivot failed, from 0; the intercept is the last feature. */
@@ -17,6 +18,7 @@ export class IllConditionedError extends Error {
       : `is ${pivot.toExponential(3)} and must be above its rounding, ${leastPivot.toExponential(1)}`;
     const condition = Number.isNaN(conditionEstimate) ? "" : ` (condition at least about ${conditionEstimate.toExponential(1)})`;
     super(
+      "numeric",
       `ridge regression with lambda ${lambda} failed: pivot ${pivotIndex} of the ${size} x ${size} matrix ${found}${condition}. Take a larger lambda, or solver: "qr"`,
     );
     this.lambda = lambda;
@@ -37,11 +39,12 @@ export function withLambda<Result>(lambda: number, factor: () => Result): Result
 }
 
 /** A fit gave weights that are not finite: the features do not determine them. */
-export class SingularFitError extends Error {
+export class SingularFitError extends SpillwayError {
   override readonly name = "SingularFitError";
   readonly lambda: number;
   constructor(lambda: number, rows: number, features: number) {
     super(
+      "numeric",
       `the weights of the fit are not finite: ${rows} rows do not determine ${features} features with lambda ${lambda}. Take a larger lambda, more rows or fewer features`,
     );
     this.lambda = lambda;

@@ -1,4 +1,5 @@
 // The features a trainer is asked for, in a user's words, and the columns they become. Shared by every trainer.
+import { ArgumentError } from "../core/errors.js";
 import { type ColumnSource, describe, type Matrix } from "../numerics/index.js";
 import { type FeatureSpec, featureCount } from "../reservoir/features.js";
 import type { ReadoutShape } from "./training-data.js";
@@ -16,7 +17,7 @@ export interface FeatureOptions {
   readonly intercept?: boolean | undefined;
 }
 
-/** @throws TypeError or RangeError naming the option */
+/** @throws ArgumentError naming the option */
 export function featureSpec(options: FeatureOptions): FeatureSpec {
   const transform = choice("transform", options.transform, ["plain", "squareHalf", "squares"], "plain");
   return {
@@ -40,58 +41,56 @@ export function featuresOf(spec: FeatureSpec, shape: ReadoutShape): number {
   return featureCount(spec, shape.stateSize, shape.inputSize);
 }
 
-/** @throws TypeError for what holds no sizes, RangeError for numbers of neurons, inputs or outputs that there cannot be */
+/** @throws ArgumentError for what holds no sizes, ArgumentError for numbers of neurons, inputs or outputs that there cannot be */
 export function checkSizes(
   what: object,
   name: string,
   sizes: readonly (keyof ReadoutShape)[] = ["stateSize", "inputSize", "outputSize"],
 ): void {
-  if (typeof what !== "object" || what === null)
-    throw new TypeError(`${name} is ${describe(what)}; it takes an object with ${sizes.join(", ")}`);
+  if (typeof what !== "object" || what === null) throw new ArgumentError(name, what, `an object with ${sizes.join(", ")}`);
   for (const size of sizes) {
     const value = (what as Partial<ReadoutShape>)[size];
-    if (!Number.isSafeInteger(value) || value! < 0)
-      throw new RangeError(`${name}: ${size} is ${describe(value)}; it takes a whole number of at least 0`);
+    if (!Number.isSafeInteger(value) || value! < 0) throw new ArgumentError(`${name}: ${size}`, value, "a whole number of at least 0");
   }
 }
 
-/** @throws TypeError for what does not say which features there are */
+/** @throws ArgumentError for what does not say which features there are */
 export function checkFeatures(features: FeatureSpec): void {
   if (typeof features !== "object" || features === null)
-    throw new TypeError(`features is ${describe(features)}; it takes an object with state, input, squares`);
+    throw new ArgumentError("features", features, "an object with state, input, squares");
   const { state, input, squares } = features;
-  if (state !== "plain" && state !== "squareHalf")
-    throw new TypeError(`features.state is ${describe(state)}; it takes "plain" or "squareHalf"`);
+  if (state !== "plain" && state !== "squareHalf") throw new ArgumentError("features.state", state, '"plain" or "squareHalf"');
   for (const [name, value] of Object.entries({ input, squares }))
-    if (typeof value !== "boolean") throw new TypeError(`features.${name} is ${describe(value)}; it takes true or false`);
+    if (typeof value !== "boolean") throw new ArgumentError(`features.${name}`, value, "true or false");
 }
 
-/** @throws TypeError for options that are no object, and for a field that is not in the list */
+/** @throws ArgumentError for options that are no object, and for a field that is not in the list */
 export function knownFields(what: string, options: object, fields: readonly string[]): void {
   if (typeof options !== "object" || options === null)
-    throw new TypeError(`the options of ${what} are ${describe(options)}; it takes an object with ${fields.join(", ")}`);
+    throw ArgumentError.because(`the options of ${what} are ${describe(options)}; it takes an object with ${fields.join(", ")}`);
   for (const field of Object.keys(options)) {
-    if (!fields.includes(field)) throw new TypeError(`${what} has no option ${JSON.stringify(field)}; it takes ${fields.join(", ")}`);
+    if (!fields.includes(field))
+      throw ArgumentError.because(`${what} has no option ${JSON.stringify(field)}; it takes ${fields.join(", ")}`, { field: what });
   }
 }
 
-/** @throws TypeError */
+/** @throws ArgumentError */
 export function flag(name: string, value: boolean | undefined, fallback: boolean): boolean {
   if (value === undefined) return fallback;
-  if (typeof value !== "boolean") throw new TypeError(`${name} is ${describe(value)}; it takes true or false`);
+  if (typeof value !== "boolean") throw new ArgumentError(name, value, "true or false");
   return value;
 }
 
-/** @throws TypeError */
+/** @throws ArgumentError */
 export function choice<Value extends string>(name: string, value: Value | undefined, values: readonly Value[], fallback: Value): Value {
   if (value === undefined) return fallback;
   if (!values.includes(value)) {
-    throw new TypeError(`${name} is ${describe(value)}; it takes ${values.map((one) => JSON.stringify(one)).join(", ")}`);
+    throw new ArgumentError(name, value, values.map((one) => JSON.stringify(one)).join(", "));
   }
   return value;
 }
 
-/** @throws RangeError */
+/** @throws ArgumentError */
 export function numberIn(
   name: string,
   value: number | undefined,
@@ -101,7 +100,7 @@ export function numberIn(
 ): number {
   if (value === undefined) return fallback;
   if (typeof value !== "number" || !Number.isFinite(value) || !accepts(value)) {
-    throw new RangeError(`${name} is ${describe(value)}; it takes ${takes}`);
+    throw new ArgumentError(name, value, takes);
   }
   return value;
 }

@@ -1,5 +1,6 @@
 // Training rows summed up as normal equations: X^T X, X^T Y and Y^T Y in the portable order (docs/numerics.md, rule 9). Memory does
 // not grow with the rows. It solves nothing.
+import { ArgumentError } from "../core/errors.js";
 import { type DenseBlas, describe, type GramSum, Matrix, mirrorLowerTriangle, PortableGram } from "../numerics/index.js";
 import type { TrainingSink } from "../reservoir/engine.js";
 import type { FeatureSpec } from "../reservoir/features.js";
@@ -25,7 +26,7 @@ export class GramAccumulator implements TrainingSink {
   readonly constant: boolean;
   readonly #sum: GramSum;
 
-  /** @throws TypeError or RangeError naming the option, MemoryLimitError where the sums do not fit 4 GiB */
+  /** @throws ArgumentError naming the option, MemoryLimitError where the sums do not fit 4 GiB */
   constructor(options: GramAccumulatorOptions) {
     checkSizes(options, "the accumulator");
     checkFeatures(options.features);
@@ -44,7 +45,7 @@ export class GramAccumulator implements TrainingSink {
 
   /**
    * Adds T rows: T x N states, T x I inputs and T x O targets. The sums do not depend on how rows are cut into calls.
-   * @throws RangeError where columns are not those of the shape, row counts differ, or a value is not finite; nothing was added then
+   * @throws ArgumentError where columns are not those of the shape, row counts differ, or a value is not finite; nothing was added then
    */
   add(states: Matrix, inputs: Matrix, targets: Matrix): void {
     checkRows(this.shape, states, inputs, targets);
@@ -56,14 +57,14 @@ export class GramAccumulator implements TrainingSink {
     this.#sum.add([...featureColumns(this.features, states, inputs, this.constant), { matrix: targets, square: "none" }], states.rows);
   }
 
-  /** Adds another accumulator's sums (docs/numerics.md, rule 9). @throws RangeError where its shape or features differ */
+  /** Adds another accumulator's sums (docs/numerics.md, rule 9). @throws ArgumentError where its shape or features differ */
   merge(other: GramAccumulator): void {
-    if (!(other instanceof GramAccumulator)) throw new TypeError(`the other accumulator is ${describe(other)}; it takes a GramAccumulator`);
+    if (!(other instanceof GramAccumulator)) throw new ArgumentError("the other accumulator", other, "a GramAccumulator");
     const same =
       JSON.stringify([this.features, this.shape, this.constant]) === JSON.stringify([other.features, other.shape, other.constant]);
-    if (!same) throw new RangeError("the accumulators have other shapes or features; only like can be added to like");
+    if (!same) throw ArgumentError.because("the accumulators have other shapes or features; only like can be added to like");
     if (!(this.#sum instanceof PortableGram && other.#sum instanceof PortableGram)) {
-      throw new TypeError('accumulators that sum by a library cannot be added; take blas: "portable"');
+      throw ArgumentError.because('accumulators that sum by a library cannot be added; take blas: "portable"');
     }
     this.#sum.merge(other.#sum);
   }
@@ -123,17 +124,20 @@ export interface GramSums {
   readonly rows: number;
 }
 
-/** @throws TypeError for what is no Matrix, RangeError where rows handed to a sink do not fit together */
+/** @throws ArgumentError for what is no Matrix, ArgumentError where rows handed to a sink do not fit together */
 export function checkRows(shape: ReadoutShape, states: Matrix, inputs: Matrix, targets: Matrix): void {
   for (const [name, rows] of Object.entries({ states, inputs, targets }))
-    if (!(rows instanceof Matrix)) throw new TypeError(`${name} is ${describe(rows)}; an accumulator takes a Matrix`);
+    if (!(rows instanceof Matrix))
+      throw ArgumentError.because(`${name} is ${describe(rows)}; an accumulator takes a Matrix`, { field: name });
   checkShape(shape, { states, inputs, targets }, "training rows");
   for (const [name, series] of [
     ["inputs", inputs],
     ["targets", targets],
   ] as const) {
     if (series.rows !== states.rows && series.cols > 0) {
-      throw new RangeError(`${name} has ${series.rows} rows and states has ${states.rows}; the two take the same number`);
+      throw ArgumentError.shape(`${name} has ${series.rows} rows and states has ${states.rows}; the two take the same number`, {
+        field: name,
+      });
     }
     checkFinite(series, name);
   }

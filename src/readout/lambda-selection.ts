@@ -1,5 +1,6 @@
 // The choice of lambda over a grid from one factorisation: generalised cross-validation and true leave-one-out. It scores; the chosen
 // lambda is then solved for like any other.
+import { SpillwayError } from "../core/errors.js";
 import { Bidiagonal, Matrix, type ShiftedProblem } from "../numerics/index.js";
 import { type FeatureSpec, writeFeatures } from "../reservoir/features.js";
 import type { TrainingSequence } from "./training-data.js";
@@ -121,7 +122,7 @@ function choose(method: SelectionMethod, lambdas: readonly number[], scores: rea
   const finite = scores.map((score) => (Number.isFinite(score) ? score : Number.POSITIVE_INFINITY));
   const best = finite.indexOf(Math.min(...finite));
   if (finite[best] === Number.POSITIVE_INFINITY) {
-    throw new RangeError(`no lambda of ${lambdas.join(", ")} gives a finite ${method} score; take larger ones or more rows`);
+    throw new SpillwayError("numeric", `no lambda of ${lambdas.join(", ")} gives a finite ${method} score; take larger ones or more rows`);
   }
   return { method, lambdas, scores: finite, lambda: lambdas[best]! };
 }

@@ -16,7 +16,7 @@ const normFloor = 1e-12;
 /**
  * Least mean squares (Widrow and Hoff 1960): W += learningRate (y - W x) x^T; normalised (Nagumo and Noda 1967):
  * W += learningRate (y - W x) x^T / (1e-12 + |x|^2). The intercept is one more feature, always 1. |x|^2 is summed in rising order.
- * @throws TypeError or RangeError naming the option; RangeError while learning where the weights diverge
+ * @throws ArgumentError naming the option; SpillwayError of code "numeric" if the weights diverge
  */
 export function leastMeanSquares(options: LeastMeanSquaresOptions = {}): OnlineTrainer {
   knownFields("leastMeanSquares", options, ["transform", "input", "intercept", "learningRate", "normalised"]);

@@ -1,6 +1,7 @@
 // Readouts trained row by row: the state, the target, one step of the weights. The rule that gives the gain (recursive least squares,
 // least mean squares) is passed in.
-import { asMatrix, describe, isList, Matrix } from "../numerics/index.js";
+import { ArgumentError, SpillwayError } from "../core/errors.js";
+import { asMatrix, isList, Matrix } from "../numerics/index.js";
 import { evaluateReadout, type FeatureSpec, writeFeatures } from "../reservoir/features.js";
 import { featuresOf } from "./features-option.js";
 import { TrainedReadout } from "./trained-readout.js";
@@ -67,19 +68,19 @@ export class OnlineTrainer {
     return this;
   }
 
-  /** Learns from one row: N states, O targets, and I inputs where the readout sees them. @throws RangeError for other lengths or values that are not finite */
+  /** Learns from one row: N states, O targets, and I inputs where the readout sees them. @throws ArgumentError for other lengths or values that are not finite */
   step(state: ArrayLike<number>, target: ArrayLike<number>, input: ArrayLike<number> = []): OnlineStep {
     const asRow = (values: ArrayLike<number>, name: string): Matrix => {
-      if (!isList(values)) throw new TypeError(`${name} is ${describe(values)}; it takes a list of numbers`);
+      if (!isList(values)) throw new ArgumentError(name, values, "a list of numbers");
       const row = asMatrix([values as readonly number[]], name);
       for (let i = 0; i < row.cols; i++) {
-        if (!Number.isFinite(row.data[i])) throw new RangeError(`${name}: value ${i} is ${describe(row.data[i])}; it takes finite numbers`);
+        if (!Number.isFinite(row.data[i])) throw new ArgumentError(`${name}: value ${i}`, row.data[i], "finite numbers");
       }
       return row;
     };
     const sequence = { states: asRow(state, "state"), inputs: asRow(input, "input"), targets: asRow(target, "target") };
     if (this.features.input && sequence.inputs.cols === 0)
-      throw new TypeError("input is missing; a readout with input: true takes it beside the state");
+      throw ArgumentError.because("input is missing; a readout with input: true takes it beside the state", { field: "input" });
     const learning = this.#begin(shapeOf(sequence));
     checkShape(learning.shape, sequence, "step");
     return this.#learn(learning, sequence.states.data, sequence.inputs.data, sequence.targets.data);
@@ -88,7 +89,7 @@ export class OnlineTrainer {
   /** The readout as it is now; later rows do not change it. */
   readout(): TrainedReadout {
     const learning = this.#learning;
-    if (!learning) throw new RangeError("there are no training rows; call step, partialFit or fit first");
+    if (!learning) throw new SpillwayError("lifecycle", "there are no training rows; call step, partialFit or fit first");
     const { stateSize, inputSize } = learning.shape;
     const { method, details } = this.#rule;
     const data = {
@@ -126,7 +127,8 @@ export class OnlineTrainer {
     for (let o = 0; o < weights.rows; o++) {
       const error = target[o]! - step.prediction[o]!;
       if (!Number.isFinite(error)) {
-        throw new RangeError(
+        throw new SpillwayError(
+          "numeric",
           `${this.#rule.method} diverged: the error at row ${learning.rows} is ${error}. Take a smaller learning rate or more regularisation`,
         );
       }

@@ -1,5 +1,6 @@
 // Recursive least squares: ridge regression updated row by row, with forgetting. With a reservoir that feeds its output back and learns
 // at every step it is FORCE learning.
+import { SpillwayError } from "../core/errors.js";
 import { InverseCovariance } from "../numerics/index.js";
 import { type FeatureOptions, featureSpec, flag, knownFields, numberIn } from "./features-option.js";
 import { OnlineTrainer } from "./online-trainer.js";
@@ -16,7 +17,7 @@ export interface RecursiveLeastSquaresOptions extends FeatureOptions {
  * Recursive least squares (Haykin, Adaptive Filter Theory, chapter 10; FORCE: Sussillo and Abbott 2009, Neuron 63):
  * g = P x, s = forgetting + x . g, k = g / s, W += (y - W x) k^T, P = (P - g g^T / s) / forgetting.
  * O(F^2) a row. The intercept is one more feature, with the same alpha as the others.
- * @throws TypeError or RangeError naming the option; RangeError while learning where P loses positive definiteness
+ * @throws ArgumentError naming the option; SpillwayError of code "numeric" if P loses positive definiteness
  */
 export function recursiveLeastSquares(options: RecursiveLeastSquaresOptions = {}): OnlineTrainer {
   knownFields("recursiveLeastSquares", options, ["transform", "input", "intercept", "forgetting", "alpha"]);
@@ -32,7 +33,8 @@ export function recursiveLeastSquares(options: RecursiveLeastSquaresOptions = {}
       return (row) => {
         const gain = covariance.update(row, forgetting);
         if (typeof gain !== "number") return gain;
-        throw new RangeError(
+        throw new SpillwayError(
+          "numeric",
           `recursive least squares lost positive definiteness: forgetting + x P x is ${gain}. Take a larger alpha (now ${alpha}) or a forgetting nearer to 1 (now ${forgetting})`,
         );
       };

@@ -1,5 +1,6 @@
 // Ridge regression, the readout of reservoir computing: options, training on rows, and the choice of solver. The arithmetic is in
 // numerics/linear-algebra.
+import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { type DenseBlas, describe, Matrix, SystemBlas } from "../numerics/index.js";
 import type { FeatureSpec } from "../reservoir/features.js";
 import { SingularFitError } from "./errors.js";
@@ -53,7 +54,7 @@ const fields = ["transform", "input", "intercept", "lambda", "lambdas", "selecti
 /**
  * Ridge regression: W = argmin sum over t of |y_t - W x_t - b|^2 + lambda |W|^2, the intercept b unpenalised (Lukoševičius 2012, "A
  * practical guide to applying echo state networks", section 4.2). All in binary64 and one fixed order.
- * @throws TypeError or RangeError naming the option
+ * @throws ArgumentError naming the option
  */
 export function ridge(options: RidgeOptions = {}): RidgeTrainer {
   return new RidgeTrainer(options);
@@ -81,23 +82,29 @@ export class RidgeTrainer {
     this.#selection = options.lambdas ? choice<SelectionMethod>("selection", options.selection, ["gcv", "leaveOneOut"], "gcv") : undefined;
     const blas = blasOf(options.blas);
     if (options.selection !== undefined && !options.lambdas) {
-      throw new TypeError(`selection is ${describe(options.selection)} and lambdas is missing; it takes a grid to choose from`);
+      throw ArgumentError.because(`selection is ${describe(options.selection)} and lambdas is missing; it takes a grid to choose from`, {
+        field: "selection",
+      });
     }
     if (this.#selection && this.#solver === "dual")
-      throw new TypeError('solver is "dual" and lambdas is given; a grid takes "cholesky" or "qr"');
+      throw ArgumentError.because('solver is "dual" and lambdas is given; a grid takes "cholesky" or "qr"', { field: "solver" });
     if (this.#selection && this.#subtractMean && !this.#intercept) {
-      throw new TypeError("lambdas with subtractMean takes intercept: true, without which the scores would not be those of the fit");
+      throw ArgumentError.because(
+        "lambdas with subtractMean takes intercept: true, without which the scores would not be those of the fit",
+      );
     }
     if (blas !== "portable" && this.#solver !== "cholesky") {
       const named = blas === "system" ? '"system"' : blas.library;
-      throw new TypeError(`blas is ${named} and solver is ${describe(this.#solver)}; a library serves "cholesky"`);
+      throw ArgumentError.because(`blas is ${named} and solver is ${describe(this.#solver)}; a library serves "cholesky"`, {
+        field: "blas",
+      });
     }
     this.#blas = blas === "system" ? SystemBlas.load() : blas === "portable" ? undefined : blas;
   }
 
   /**
    * Trains on T x N states and T x O targets, or on lists of them.
-   * @throws RangeError or TypeError for data that does not fit, IllConditionedError where lambda is too small for "cholesky",
+   * @throws ArgumentError for data that does not fit, IllConditionedError where lambda is too small for "cholesky",
    * SingularFitError where the rows do not determine the weights, MemoryLimitError
    */
   fit(states: SeriesLike, targets: SeriesLike, options: FitOptions = {}): TrainedReadout {
@@ -127,21 +134,25 @@ export class RidgeTrainer {
   /** The readout of the rows taken in by `partialFit`, or of an accumulator of this trainer's; either can go on afterwards. */
   solve(accumulator: RidgeAccumulator | undefined = this.#accumulator): TrainedReadout {
     if (accumulator !== undefined && !(accumulator instanceof GramAccumulator || accumulator instanceof TriangularAccumulator))
-      throw new TypeError(`accumulator is ${describe(accumulator)}; it takes one that this trainer's accumulator() gave`);
-    if (!accumulator || accumulator.rows === 0) throw new RangeError("there are no training rows; call partialFit before solve");
+      throw new ArgumentError("accumulator", accumulator, "one that this trainer's accumulator() gave");
+    if (!accumulator || accumulator.rows === 0)
+      throw new SpillwayError("lifecycle", "there are no training rows; call partialFit before solve");
     this.#checkRows(accumulator.rows, accumulator.shape);
     if (accumulator instanceof TriangularAccumulator !== (this.#solver === "qr") || accumulator.constant !== this.#constant) {
-      throw new TypeError("the accumulator was made by a trainer with another solver or intercept; take this trainer's accumulator()");
+      throw ArgumentError.because(
+        "the accumulator was made by a trainer with another solver or intercept; take this trainer's accumulator()",
+      );
     }
     if (this.#selection === "leaveOneOut") {
-      throw new TypeError('selection "leaveOneOut" goes over the rows once more, which are gone; use fit, or selection "gcv"');
+      throw ArgumentError.because('selection "leaveOneOut" goes over the rows once more, which are gone; use fit, or selection "gcv"');
     }
     return this.#solve(accumulator, []);
   }
 
   /** An empty accumulator for rows of this shape: a training sink for an engine, or one part of several that are merged. */
   accumulator(shape: ReadoutShape): RidgeAccumulator {
-    if (this.#solver === "dual") throw new TypeError('solver "dual" keeps every row; for rows that stream by, take "cholesky" or "qr"');
+    if (this.#solver === "dual")
+      throw ArgumentError.because('solver "dual" keeps every row; for rows that stream by, take "cholesky" or "qr"');
     checkSizes(shape, "the shape of the accumulator");
     const { stateSize, inputSize, outputSize } = shape;
     const own = { stateSize, inputSize, outputSize, features: this.features, constant: this.#constant };
@@ -157,7 +168,7 @@ export class RidgeTrainer {
     const count = featuresOf(this.features, shape) + (this.#constant ? 1 : 0);
     const lambda = Math.min(...this.#lambdas);
     if (lambda === 0 && rows < count) {
-      throw new RangeError(
+      throw ArgumentError.shape(
         `${rows} rows do not determine ${count} weights an output with lambda 0; it takes as many rows, or lambda above 0`,
       );
     }
@@ -226,9 +237,9 @@ function blasOf(blas: RidgeOptions["blas"]): "portable" | "system" | DenseBlas {
 function lambdasOf(options: RidgeOptions): readonly number[] {
   const takes = "a finite number of at least 0";
   if (options.lambdas === undefined) return [numberIn("lambda", options.lambda, 1e-6, (x) => x >= 0, takes)];
-  if (options.lambda !== undefined) throw new TypeError("lambda and lambdas are both given; it takes one of them");
+  if (options.lambda !== undefined) throw ArgumentError.because("lambda and lambdas are both given; it takes one of them");
   if (!Array.isArray(options.lambdas) || options.lambdas.length === 0) {
-    throw new TypeError(`lambdas is ${describe(options.lambdas)}; it takes at least one number`);
+    throw new ArgumentError("lambdas", options.lambdas, "at least one number");
   }
   return options.lambdas.map((lambda, i) => numberIn(`lambdas[${i}]`, lambda, Number.NaN, (x) => x >= 0, takes));
 }

@@ -1,6 +1,7 @@
 // Multinomial logistic regression: a readout whose outputs are scores of classes, and their probabilities. The minimiser is in
 // newton.ts; loss and derivatives are here.
-import { asMatrix, describe, Matrix, type MatrixLike, portableExp, portableLog, ResidentRows } from "../numerics/index.js";
+import { ArgumentError } from "../core/errors.js";
+import { asMatrix, Matrix, type MatrixLike, portableExp, portableLog, ResidentRows } from "../numerics/index.js";
 import { type FeatureSpec, writeFeatures } from "../reservoir/features.js";
 import { type FeatureOptions, featureSpec, featuresOf, flag, knownFields, numberIn } from "./features-option.js";
 import { minimiseByNewton, type SmoothObjective } from "../numerics/newton.js";
@@ -21,7 +22,7 @@ export interface SoftmaxOptions extends FeatureOptions {
  * Softmax regression: p_k(x) = exp(w_k . x + b_k) / sum over j of exp(w_j . x + b_j), fitted by minimising
  * - sum over t, k of y_tk log p_k(x_t) + l2 / 2 |W|^2 (Bishop 2006, Pattern Recognition and Machine Learning, section 4.3.4) with
  * truncated Newton steps. The same bits everywhere: exp and log are the portable ones, and every sum has one order.
- * @throws TypeError or RangeError naming the option
+ * @throws ArgumentError naming the option
  */
 export function softmaxRegression(options: SoftmaxOptions = {}): SoftmaxTrainer {
   return new SoftmaxTrainer(options);
@@ -46,9 +47,9 @@ export class SoftmaxReadout extends TrainedReadout {
   }
 }
 
-/** Row by row exp(s_k) / sum of exp(s_j), of scores T x K, in portable arithmetic. @throws TypeError for what is no Matrix */
+/** Row by row exp(s_k) / sum of exp(s_j), of scores T x K, in portable arithmetic. @throws ArgumentError for what is no Matrix */
 export function softmax(scores: Matrix): Matrix<Float64Array> {
-  if (!(scores instanceof Matrix)) throw new TypeError(`scores is ${describe(scores)}; it takes a Matrix`);
+  if (!(scores instanceof Matrix)) throw new ArgumentError("scores", scores, "a Matrix");
   const out = Matrix.zeros(scores.rows, scores.cols);
   for (let t = 0; t < scores.rows; t++) softmaxRow(scores.row(t), out.row(t));
   return out;
@@ -75,7 +76,7 @@ export class SoftmaxTrainer {
 
   /**
    * Trains on T x N states and targets that are class numbers 0, 1, ... (one column) or probabilities of K classes (T x K, rows that
-   * sum to 1). @throws RangeError for other targets, NotConvergedError
+   * sum to 1). @throws ArgumentError for other targets, NotConvergedError
    */
   fit(states: SeriesLike, targets: SeriesLike, options: FitOptions = {}): SoftmaxReadout {
     const sequences = trainingSequences(states, targets, options, this.features.input);
@@ -193,10 +194,12 @@ function classTargets(sequences: readonly TrainingSequence[]): Matrix<Float64Arr
   for (let t = 0; t < given.rows; t++) {
     let sum = 0;
     for (const value of given.row(t)) {
-      if (value < 0) throw new RangeError(`targets: row ${t} holds ${value}; probabilities of classes are at least 0`);
+      if (value < 0)
+        throw ArgumentError.because(`targets: row ${t} holds ${value}; probabilities of classes are at least 0`, { field: "targets" });
       sum += value;
     }
-    if (Math.abs(sum - 1) > 1e-6) throw new RangeError(`targets: row ${t} sums to ${sum}; probabilities of classes sum to 1`);
+    if (Math.abs(sum - 1) > 1e-6)
+      throw ArgumentError.because(`targets: row ${t} sums to ${sum}; probabilities of classes sum to 1`, { field: "targets" });
   }
   return given as Matrix<Float64Array>;
 }
@@ -205,7 +208,7 @@ function fromClassNumbers(numbers: Float64Array): Matrix<Float64Array> {
   let largest = 1;
   numbers.forEach((value, t) => {
     if (!Number.isSafeInteger(value) || value < 0)
-      throw new RangeError(`targets: row ${t} is ${value}; classes are whole numbers 0, 1, 2, ...`);
+      throw ArgumentError.because(`targets: row ${t} is ${value}; classes are whole numbers 0, 1, 2, ...`, { field: "targets" });
     largest = Math.max(largest, value);
   });
   const out = Matrix.zeros(numbers.length, largest + 1);

@@ -1,4 +1,5 @@
 // A trained linear readout: plain data, and its evaluation over whole series. How it was trained is another file's matter.
+import { ArgumentError } from "../core/errors.js";
 import { allocate, asMatrix, describe, evaluateRows, Matrix, type MatrixLike, type Precision, precisionOf } from "../numerics/index.js";
 import { applyReadout, type FeatureSpec, featureCount, type LinearReadout, writeFeatures } from "../reservoir/features.js";
 import { checkFeatures, checkSizes, knownFields } from "./features-option.js";
@@ -38,19 +39,19 @@ export class TrainedReadout implements LinearReadout {
   readonly intercept: Float64Array;
   readonly training: ReadoutTraining | undefined;
 
-  /** @throws TypeError for a field of another kind, RangeError where the weights do not fit the features or the intercept */
+  /** @throws ArgumentError for a field of another kind, ArgumentError where the weights do not fit the features or the intercept */
   constructor(data: LinearReadout, training?: ReadoutTraining) {
     checkSizes(data, "the readout", ["stateSize", "inputSize"]);
     checkFeatures(data.features);
     if (!(data.weights instanceof Matrix && data.weights.data instanceof Float64Array))
-      throw new TypeError(`weights is ${describe(data.weights)}; it takes a Matrix of Float64Array`);
-    if (!(data.intercept instanceof Float64Array)) throw new TypeError(`intercept is ${describe(data.intercept)}; it takes a Float64Array`);
+      throw new ArgumentError("weights", data.weights, "a Matrix of Float64Array");
+    if (!(data.intercept instanceof Float64Array)) throw new ArgumentError("intercept", data.intercept, "a Float64Array");
     const expected = featureCount(data.features, data.stateSize, data.inputSize);
     if (data.weights.cols !== expected) {
-      throw new RangeError(`the weights have ${data.weights.cols} columns; the features of this readout take ${expected}`);
+      throw ArgumentError.shape(`the weights have ${data.weights.cols} columns; the features of this readout take ${expected}`);
     }
     if (data.intercept.length !== data.weights.rows) {
-      throw new RangeError(`the intercept holds ${data.intercept.length} values; ${data.weights.rows} outputs take as many`);
+      throw ArgumentError.shape(`the intercept holds ${data.intercept.length} values; ${data.weights.rows} outputs take as many`);
     }
     this.features = data.features;
     this.stateSize = data.stateSize;
@@ -68,7 +69,7 @@ export class TrainedReadout implements LinearReadout {
   /**
    * T x O outputs for T x N states (and T x I inputs where the readout sees them), each summed in binary64 and rounded once to
    * `precision`, by default the precision of the states: the same bits as an engine's closed loop.
-   * @throws RangeError where the columns are not those it was trained on, TypeError where inputs are missing
+   * @throws ArgumentError where the columns are not those it was trained on, ArgumentError where inputs are missing
    */
   predict(states: MatrixLike, inputs: MatrixLike | undefined, options: { readonly precision: "float64" }): Matrix<Float64Array>;
   predict(states: MatrixLike, inputs?: MatrixLike, options?: { readonly precision?: Precision | undefined }): Matrix;
@@ -76,7 +77,7 @@ export class TrainedReadout implements LinearReadout {
     knownFields("predict", options, ["precision"]);
     const x = asMatrix(states, "states");
     if (x.cols !== this.stateSize) {
-      throw new RangeError(`states has ${x.cols} columns; this readout was trained on ${this.stateSize} neurons`);
+      throw ArgumentError.shape(`states has ${x.cols} columns; this readout was trained on ${this.stateSize} neurons`, { field: "states" });
     }
     const u = this.#inputs(inputs, x.rows);
     const precision = options.precision ?? precisionOf(x.data);
@@ -97,7 +98,7 @@ export class TrainedReadout implements LinearReadout {
     return training ? { ...json, training } : json;
   }
 
-  /** A readout from what `toJSON` gave. @throws TypeError or RangeError for fields that it did not give */
+  /** A readout from what `toJSON` gave. @throws ArgumentError for fields that it did not give */
   static fromJSON(json: ReadoutJson): TrainedReadout {
     checkSizes(json, "the readout", ["stateSize", "inputSize"]);
     const { features, stateSize, inputSize, training } = json;
@@ -110,10 +111,13 @@ export class TrainedReadout implements LinearReadout {
 
   #inputs(inputs: MatrixLike | undefined, rows: number): Matrix | undefined {
     if (!this.features.input) return undefined;
-    if (inputs === undefined) throw new TypeError(`inputs is ${describe(inputs)}; this readout sees the input beside the state`);
+    if (inputs === undefined)
+      throw ArgumentError.because(`inputs is ${describe(inputs)}; this readout sees the input beside the state`, { field: "inputs" });
     const u = asMatrix(inputs, "inputs");
-    if (u.cols !== this.inputSize) throw new RangeError(`inputs has ${u.cols} columns; this readout was trained on ${this.inputSize}`);
-    if (u.rows !== rows) throw new RangeError(`inputs has ${u.rows} rows and states has ${rows}; the two take the same number`);
+    if (u.cols !== this.inputSize)
+      throw ArgumentError.shape(`inputs has ${u.cols} columns; this readout was trained on ${this.inputSize}`, { field: "inputs" });
+    if (u.rows !== rows)
+      throw ArgumentError.shape(`inputs has ${u.rows} rows and states has ${rows}; the two take the same number`, { field: "inputs" });
     return u;
   }
 }

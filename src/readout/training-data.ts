@@ -1,4 +1,5 @@
 // What a user hands to `fit`, turned into checked sequences: matrices of equal length, washout cut off, every value finite.
+import { ArgumentError } from "../core/errors.js";
 import { asMatrix, describe, type FloatArray, Matrix, type MatrixLike } from "../numerics/index.js";
 import { knownFields } from "./features-option.js";
 
@@ -32,29 +33,33 @@ export interface ReadoutShape {
 
 /**
  * Checks and cuts training data. Several sequences are an array of matrices, or of arrays of rows.
- * @throws RangeError or TypeError naming the series, the row and the column
+ * @throws ArgumentError naming the series, the row and the column
  */
 export function trainingSequences(states: SeriesLike, targets: SeriesLike, options: FitOptions, needsInput: boolean): TrainingSequence[] {
   knownFields("fit", options, ["washout", "inputs"]);
   const several = isSeveral(states);
   const stateList = several ? states : [states as MatrixLike];
-  if (stateList.length === 0) throw new RangeError("states is an empty list; it takes at least one sequence");
+  if (stateList.length === 0) throw ArgumentError.shape("states is an empty list; it takes at least one sequence", { field: "states" });
   const targetList = listOf("targets", targets, several, stateList.length);
   const inputList = options.inputs === undefined ? undefined : listOf("inputs", options.inputs, several, stateList.length);
-  if (needsInput && !inputList) throw new TypeError("inputs is missing; a readout with input: true takes the inputs beside the states");
+  if (needsInput && !inputList)
+    throw ArgumentError.because("inputs is missing; a readout with input: true takes the inputs beside the states", { field: "inputs" });
   const washouts = washoutList(options.washout, stateList.length);
   const sequences = stateList.map((item, s) => {
     const where = several ? `sequence ${s}: ` : "";
     const full = asMatrix(item, `${where}states`);
     const washout = washouts[s]!;
-    if (full.rows === 0) throw new RangeError(`${where}states holds no rows; it takes at least one`);
+    if (full.rows === 0) throw ArgumentError.shape(`${where}states holds no rows; it takes at least one`);
     if (washout >= full.rows) {
-      throw new RangeError(`${where}washout is ${washout} and there are ${full.rows} rows; it takes fewer than there are`);
+      throw ArgumentError.shape(`${where}washout is ${washout} and there are ${full.rows} rows; it takes fewer than there are`, {
+        field: "washout",
+        value: washout,
+      });
     }
     const cut = (series: MatrixLike, name: string): Matrix => {
       const matrix = asMatrix(series, where + name);
       if (matrix.rows !== full.rows) {
-        throw new RangeError(`${where}${name} has ${matrix.rows} rows and states has ${full.rows}; the two take the same number`);
+        throw ArgumentError.shape(`${where}${name} has ${matrix.rows} rows and states has ${full.rows}; the two take the same number`);
       }
       const rows = matrix.subarray(washout);
       checkFinite(rows, where + name, washout);
@@ -78,7 +83,7 @@ export function shapeOf(sequence: TrainingSequence): ReadoutShape {
   return { stateSize: sequence.states.cols, inputSize: sequence.inputs.cols, outputSize: sequence.targets.cols };
 }
 
-/** @throws RangeError where a sequence has other columns than the ones before it */
+/** @throws ArgumentError where a sequence has other columns than the ones before it */
 export function checkShape(shape: ReadoutShape, sequence: TrainingSequence, name: string): void {
   const got = shapeOf(sequence);
   for (const [field, series] of [
@@ -87,18 +92,19 @@ export function checkShape(shape: ReadoutShape, sequence: TrainingSequence, name
     ["outputSize", "targets"],
   ] as const) {
     if (got[field] !== shape[field]) {
-      throw new RangeError(`${name}: ${series} has ${got[field]} columns; it takes ${shape[field]}, as before`);
+      throw ArgumentError.shape(`${name}: ${series} has ${got[field]} columns; it takes ${shape[field]}, as before`, { field: name });
     }
   }
 }
 
-/** @throws RangeError naming the first value that is not finite by row (counted from `firstRow`) and column */
+/** @throws ArgumentError naming the first value that is not finite by row (counted from `firstRow`) and column */
 export function checkFinite(matrix: Matrix, name: string, firstRow = 0): void {
   const index = firstNonFiniteFast(matrix.data);
   if (index < 0) return;
   const row = Math.floor(index / matrix.cols);
-  throw new RangeError(
+  throw ArgumentError.because(
     `${name}: row ${firstRow + row}, column ${index % matrix.cols} is ${matrix.data[index]}; a readout trains on finite numbers only`,
+    { field: name },
   );
 }
 
@@ -133,18 +139,23 @@ function isSeveral(series: SeriesLike): series is readonly MatrixLike[] {
 
 function listOf(name: string, series: SeriesLike, several: boolean, count: number): readonly MatrixLike[] {
   if (!several) return [series as MatrixLike];
-  if (!Array.isArray(series)) throw new TypeError(`${name} is ${describe(series)}; with a list of states it takes a list of ${count}`);
-  if (series.length !== count) throw new RangeError(`${name} holds ${series.length} sequences and states holds ${count}`);
+  if (!Array.isArray(series))
+    throw ArgumentError.because(`${name} is ${describe(series)}; with a list of states it takes a list of ${count}`, { field: name });
+  if (series.length !== count)
+    throw ArgumentError.shape(`${name} holds ${series.length} sequences and states holds ${count}`, { field: name });
   return series as readonly MatrixLike[];
 }
 
 function washoutList(washout: number | readonly number[] | undefined, count: number): readonly number[] {
   if (washout !== undefined && typeof washout !== "number" && !Array.isArray(washout))
-    throw new TypeError(`washout is ${describe(washout)}; it takes a whole number of at least 0, or a list of one a sequence`);
+    throw new ArgumentError("washout", washout, "a whole number of at least 0, or a list of one a sequence");
   const list = typeof washout === "object" ? washout : Array.from({ length: count }, () => washout ?? 0);
-  if (list.length !== count) throw new RangeError(`washout holds ${list.length} numbers; ${count} sequences take ${count}, or one for all`);
+  if (list.length !== count)
+    throw ArgumentError.shape(`washout holds ${list.length} numbers; ${count} sequences take ${count}, or one for all`, {
+      field: "washout",
+    });
   for (const rows of list) {
-    if (!Number.isSafeInteger(rows) || rows < 0) throw new RangeError(`washout is ${describe(rows)}; it takes whole numbers of at least 0`);
+    if (!Number.isSafeInteger(rows) || rows < 0) throw new ArgumentError("washout", rows, "whole numbers of at least 0");
   }
   return list;
 }

@@ -1,6 +1,7 @@
 // Training rows gathered as a triangular factor: what ridge regression by QR needs, without normal equations and without keeping the
 // rows. It solves nothing.
-import { describe, type Matrix, TriangularFactor } from "../numerics/index.js";
+import { ArgumentError } from "../core/errors.js";
+import { type Matrix, TriangularFactor } from "../numerics/index.js";
 import type { TrainingSink } from "../reservoir/engine.js";
 import type { FeatureSpec } from "../reservoir/features.js";
 import { checkFeatures, checkSizes, featureColumns, featuresOf, flag } from "./features-option.js";
@@ -24,7 +25,7 @@ export class TriangularAccumulator implements TrainingSink {
   readonly constant: boolean;
   readonly #factor: TriangularFactor;
 
-  /** @throws TypeError or RangeError naming the option, MemoryLimitError where F x (F + O) values do not fit 4 GiB */
+  /** @throws ArgumentError naming the option, MemoryLimitError where F x (F + O) values do not fit 4 GiB */
   constructor(options: TriangularAccumulatorOptions) {
     checkSizes(options, "the accumulator");
     checkFeatures(options.features);
@@ -40,7 +41,7 @@ export class TriangularAccumulator implements TrainingSink {
     return this.#factor.rows;
   }
 
-  /** Adds T rows, as a Gram accumulator does. @throws RangeError for rows that do not fit or are not finite; nothing was added then */
+  /** Adds T rows, as a Gram accumulator does. @throws ArgumentError for rows that do not fit or are not finite; nothing was added then */
   add(states: Matrix, inputs: Matrix, targets: Matrix): void {
     checkRows(this.shape, states, inputs, targets);
     this.addChecked(states, inputs, targets);
@@ -51,13 +52,12 @@ export class TriangularAccumulator implements TrainingSink {
     this.#factor.add(featureColumns(this.features, states, inputs, this.constant), [{ matrix: targets, square: "none" }], states.rows);
   }
 
-  /** Adds another accumulator: its triangle as rows (docs/numerics.md, rule 11). @throws RangeError where its shape or features differ */
+  /** Adds another accumulator: its triangle as rows (docs/numerics.md, rule 11). @throws ArgumentError where its shape or features differ */
   merge(other: TriangularAccumulator): void {
-    if (!(other instanceof TriangularAccumulator))
-      throw new TypeError(`the other accumulator is ${describe(other)}; it takes a TriangularAccumulator`);
+    if (!(other instanceof TriangularAccumulator)) throw new ArgumentError("the other accumulator", other, "a TriangularAccumulator");
     const same =
       JSON.stringify([this.features, this.shape, this.constant]) === JSON.stringify([other.features, other.shape, other.constant]);
-    if (!same) throw new RangeError("the accumulators have other shapes or features; only like can be added to like");
+    if (!same) throw ArgumentError.because("the accumulators have other shapes or features; only like can be added to like");
     this.#factor.merge(other.#factor);
   }
 

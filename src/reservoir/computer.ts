@@ -1,6 +1,7 @@
 // ReservoirComputer: a reservoir that runs. It keeps the engine out of sight and owns the session; what comes in is checked by inputs.ts.
+import { ArgumentError, busyError, checkFields } from "../core/errors.js";
 import type { Context } from "../gpu/index.js";
-import { describe, type FloatArray, firstNonFinite, Matrix, type MatrixLike } from "../numerics/index.js";
+import { firstNonFinite, type FloatArray, Matrix, type MatrixLike } from "../numerics/index.js";
 import type { ReservoirOptions } from "./config.js";
 import { DeviceMatrix, type DeviceSequences } from "./device-matrix.js";
 import {
@@ -24,12 +25,11 @@ import {
   checkWashout,
   checkWhole,
   count,
-  DataError,
   networkOf,
   rowOf,
-  type SequencePlace,
   type SequenceLike,
   sequenceOf,
+  type SequencePlace,
   series,
   statesTarget,
 } from "./inputs.js";
@@ -40,9 +40,7 @@ import { anyShapeOf } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
 import type { EngineModel, SpikingModel } from "./spiking-model.js";
 import { checkSummary, type SummaryWork } from "./summary.js";
-import { checkFields } from "./validate.js";
 import type { ReservoirMatrices } from "./weights.js";
-import { busyError } from "./work.js";
 
 /** Which engine a reservoir runs on, and the user's own matrices. */
 export interface CreateOptions {
@@ -146,7 +144,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
 
   /**
    * Checks a description, draws the weights and opens an engine.
-   * @throws ConfigError naming the field, the value it got and what it takes
+   * @throws ArgumentError naming the field, the value it got and what it takes
    * @throws EngineUnavailableError, EngineCapacityError
    */
   static create(config: ReservoirOptions, options?: CreateOptions): Promise<ReservoirComputer>;
@@ -181,7 +179,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   ): Promise<ReservoirComputer<Model>> {
     const threads = options.threads ?? 1;
     if (!Number.isSafeInteger(threads) || threads < 1 || threads > 64) {
-      throw new RangeError(`threads is ${threads}; it takes a whole number from 1 to 64`);
+      throw new ArgumentError("threads", threads, "a whole number from 1 to 64");
     }
     const { plan, kernelSource, spinLimit, profile } = options;
     checkPlanOptions(engine, { plan, kernelSource });
@@ -213,7 +211,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   /**
    * Runs T x I inputs from the present state and returns the T x N states; row t is the state after input t. A reservoir with feedback and no teacher
    * keeps feeding back its last output.
-   * @throws DataError for a wrong shape, an empty series, or a value that is not finite (row and column named)
+   * @throws ArgumentError for a wrong shape, an empty series, or a value that is not finite (row and column named)
    * @throws WorkInterruptedError when stopped; the states so far are in `into`, and the state is that of the last finished step
    */
   async run(inputs: SequenceLike, options: ComputerRunOptions & { readonly keep: "device" }): Promise<DeviceMatrix>;
@@ -225,7 +223,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     const every = checkWhole("every", options.every ?? 1, 1);
     const rows = Math.floor(sequence.inputs.rows / every);
     if (options.keep === "device") {
-      if (options.into) throw new DataError('into was given beside keep "device"; it takes one of the two');
+      if (options.into) throw ArgumentError.because('into was given beside keep "device"; it takes one of the two');
       return this.#onDevice([rows], sequence.inputs, every, async (there) => {
         const [states] = there.sequences;
         await this.#session.run(sequence, { ...options, every, states });
@@ -269,7 +267,9 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     const { teachers } = options;
     if (teachers !== undefined) checkSequences(teachers, "teachers");
     if (teachers && teachers.length !== sequences.length) {
-      throw new DataError(`teachers holds ${teachers.length} series; ${sequences.length} sequences take as many`);
+      throw ArgumentError.shape(`teachers holds ${teachers.length} series; ${sequences.length} sequences take as many`, {
+        field: "teachers",
+      });
     }
     const place = this.#place;
     const checked = sequences.map((inputs, b) => sequenceOf(place, inputs, teachers?.[b], `sequences[${b}]`, `teachers[${b}]`));
@@ -296,7 +296,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
 
   /**
    * Statistics of the states of sequences, each run from the initial state, or what a readout of classes makes of them, where the engine can do
-   * that without handing states out; undefined where it cannot. See `SummaryWork`. @throws DataError where what is asked for does not go with them
+   * that without handing states out; undefined where it cannot. See `SummaryWork`. @throws ArgumentError where what is asked for does not go with them
    */
   summarise(sequences: readonly SequenceLike[], work: SummaryWork): Promise<Matrix<Float64Array>> | undefined {
     const session = this.#session;
@@ -331,13 +331,17 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     const outside = model.outputSize > 0 ? model.inputSize : model.inputSize - outputs;
     if (outside < 0 || (model.outputSize > 0 && outputs !== model.outputSize)) {
       const takes = model.outputSize > 0 ? `exactly ${model.outputSize} (outputSize)` : `at most ${model.inputSize} (inputSize)`;
-      throw new DataError(`the readout has ${count(outputs, "output")}; this reservoir's closed loop takes ${takes}`);
+      throw ArgumentError.shape(`the readout has ${count(outputs, "output")}; this reservoir's closed loop takes ${takes}`);
     }
     if (outside > 0 && !options.inputs && model.outputSize === 0) {
-      throw new DataError(`inputs is missing; ${model.inputSize} inputs less ${outputs} outputs leave ${outside} to come from outside`);
+      throw ArgumentError.because(
+        `inputs is missing; ${model.inputSize} inputs less ${outputs} outputs leave ${outside} to come from outside`,
+        { field: "inputs" },
+      );
     }
     const inputs = options.inputs && series(options.inputs, "inputs", outside, "inputs from outside", model.precision);
-    if (inputs && inputs.rows !== steps) throw new DataError(`inputs has ${count(inputs.rows, "row")}; ${steps} steps take as many`);
+    if (inputs && inputs.rows !== steps)
+      throw ArgumentError.shape(`inputs has ${count(inputs.rows, "row")}; ${steps} steps take as many`, { field: "inputs" });
     const states = options.states && statesTarget(this.model, options.states, steps, "states");
     return this.#alone(async () => {
       const made = await this.#session.generate({ ...options, readout, steps, inputs, states });
@@ -356,7 +360,9 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     const { rows } = sequence.inputs;
     const wanted = anySeries(targets, "targets", "float64");
     if (wanted.rows !== rows)
-      throw new DataError(`targets has ${count(wanted.rows, "row")} and inputs has ${rows}; they take the same number`);
+      throw ArgumentError.shape(`targets has ${count(wanted.rows, "row")} and inputs has ${rows}; they take the same number`, {
+        field: "targets",
+      });
     const washout = checkWashout(options.washout ?? 0, rows);
     await this.#alone(() => this.#session.accumulate(sequence, { ...options, targets: wanted, washout, sink }));
   }
@@ -371,7 +377,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     checkFields(options, streamFields);
     const every = checkWhole("every", options.every ?? 1, 1);
     if (typeof chunks !== "object" || chunks === null || !(Symbol.iterator in chunks || Symbol.asyncIterator in chunks))
-      throw new DataError(`chunks is ${describe(chunks)}; it takes an iterable of series, such as a list or an async generator`);
+      throw new ArgumentError("chunks", chunks, "an iterable of series, such as a list or an async generator");
     let seen = 0;
     let index = 0;
     let buffer: Matrix | undefined;
@@ -393,13 +399,13 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   }
 
   /**
-   * Goes on from a state that was kept, of this reservoir or one of its sizes. @throws DataError on a row of another length or a step that
+   * Goes on from a state that was kept, of this reservoir or one of its sizes. @throws ArgumentError on a row of another length or a step that
    * is no count
    */
   set state(state: SessionState) {
     const { model } = this;
     if (this.#busy) throw busyError();
-    if (typeof state !== "object" || state === null) throw new DataError(`state is ${describe(state)}; it takes one that was kept`);
+    if (typeof state !== "object" || state === null) throw new ArgumentError("state", state, "one that was kept");
     const step = checkWhole("state.step", state.step, 0);
     this.#session.setState({
       values: rowOf(model, state.values, "state.values", "size"),
@@ -441,7 +447,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   ): Promise<T> {
     const { device } = this.#session;
     if (!device)
-      throw new DataError(
+      throw ArgumentError.because(
         `keep asks for states on a device; the engine "${this.engine.name}" has them on the host, so take "cuda" or a context`,
       );
     const step = inputs instanceof DeviceMatrix ? inputs.stepMs : undefined;

@@ -1,8 +1,9 @@
 // What the fields of a reservoir's description take. Loaded when the first reservoir is made, since zod is heavy to import.
+import { ArgumentError } from "../core/errors.js";
 import * as z from "zod";
 import type { ReservoirConfig, ReservoirOptions } from "./config.js";
 import type { TopologyConfig } from "./topologies/topology.js";
-import { ConfigError, parseOrThrow } from "./validate.js";
+import { parseOrThrow } from "./validate.js";
 import { isQuantized, quantizedTakes } from "./weight-rounding.js";
 
 /** A finite number; `takes` says in words what is accepted. */
@@ -129,7 +130,7 @@ export function knownReservoirFields(path: readonly PropertyKey[]): readonly str
   return Object.keys(fields);
 }
 
-/** Fills in defaults and checks every field. @throws ConfigError naming the field, the value and what it takes. */
+/** Fills in defaults and checks every field. @throws ArgumentError naming the field, the value and what it takes. */
 export function resolveConfig(options: ReservoirOptions): ReservoirConfig {
   const parsed = parseOrThrow(reservoirSchema as z.ZodType<Parsed>, options, "config", knownReservoirFields);
   const { feedback, outputSize, ...rest } = parsed;
@@ -140,12 +141,12 @@ export function resolveConfig(options: ReservoirOptions): ReservoirConfig {
   checkWeightPrecision(rest);
   if (feedback === null) {
     if (outputSize)
-      throw new ConfigError("outputSize", outputSize, "0 or nothing where feedback is null; set feedback: {} to feed outputs back");
+      throw new ArgumentError("outputSize", outputSize, "0 or nothing where feedback is null; set feedback: {} to feed outputs back");
     return { ...rest, outputSize: 0, feedback: null };
   }
   const size = feedback.size ?? (outputSize || 1);
   if (outputSize !== undefined && outputSize !== size)
-    throw new ConfigError("outputSize", outputSize, `the same number as feedback.size, ${size}`);
+    throw new ArgumentError("outputSize", outputSize, `the same number as feedback.size, ${size}`);
   checkLength("feedback.scaling", feedback.scaling, size, "output");
   return { ...rest, outputSize: size, feedback: { ...feedback, size } };
 }
@@ -156,13 +157,13 @@ type Parsed = Omit<ReservoirConfig, "feedback" | "outputSize"> & {
 };
 
 function checkLength(field: string, value: number | readonly number[] | object, length: number, each: string): void {
-  if (Array.isArray(value) && value.length !== length) throw new ConfigError(field, value, `a number, or one per ${each} (${length})`);
+  if (Array.isArray(value) && value.length !== length) throw new ArgumentError(field, value, `a number, or one per ${each} (${length})`);
 }
 
 function checkWeightPrecision({ weightPrecision, arithmetic, precision, storage }: Omit<Parsed, "feedback">): void {
   if (!isQuantized(weightPrecision)) return;
   const refuse = (needs: string): never => {
-    throw new ConfigError("weightPrecision", weightPrecision, quantizedTakes(needs));
+    throw new ArgumentError("weightPrecision", weightPrecision, quantizedTakes(needs));
   };
   if (arithmetic !== "fast") refuse('arithmetic: "fast"');
   if (precision !== "float32") refuse('precision: "float32"');
@@ -173,19 +174,19 @@ function checkTopology(topology: TopologyConfig, size: number): void {
   switch (topology.type) {
     case "fixedInDegree":
       if (topology.degree !== undefined && topology.degree >= size && topology.degree > 0) {
-        throw new ConfigError("topology.degree", topology.degree, `a whole number below the size, ${size}`);
+        throw new ArgumentError("topology.degree", topology.degree, `a whole number below the size, ${size}`);
       }
       break;
     case "cycleWithJumps":
-      if (topology.jump >= size) throw new ConfigError("topology.jump", topology.jump, `a whole number below the size, ${size}`);
+      if (topology.jump >= size) throw new ArgumentError("topology.jump", topology.jump, `a whole number below the size, ${size}`);
       break;
     case "smallWorld":
       if (topology.neighbours !== undefined && topology.neighbours >= size) {
-        throw new ConfigError("topology.neighbours", topology.neighbours, `an even whole number below the size, ${size}`);
+        throw new ArgumentError("topology.neighbours", topology.neighbours, `an even whole number below the size, ${size}`);
       }
       break;
     case "blockDiagonal":
-      if (topology.blocks > size) throw new ConfigError("topology.blocks", topology.blocks, `at most the size, ${size}`);
+      if (topology.blocks > size) throw new ArgumentError("topology.blocks", topology.blocks, `at most the size, ${size}`);
       break;
     default:
   }

@@ -1,8 +1,8 @@
 // Matrices that lie in the memory of a device: inputs that are there already, and states that stay
 // there. It starts no work on a device.
+import { ArgumentError } from "../core/errors.js";
 import type { Context, DeviceSlice } from "../gpu/index.js";
 import { describe, Matrix, type Precision } from "../numerics/index.js";
-import { DataError } from "./data-error.js";
 
 /** A stretch of device memory of real numbers. */
 export type RealValues = DeviceSlice<"f32"> | DeviceSlice<"f64">;
@@ -39,13 +39,13 @@ export class DeviceMatrix<Values extends RealValues = RealValues> implements Dev
   /**
    * Names memory that is there already. It stays its owner's; with `owner`, `dispose` disposes of
    * that.
-   * @throws DataError for memory of another type than "f32" or "f64", or of another length than
+   * @throws ArgumentError for memory of another type than "f32" or "f64", or of another length than
    * rows x cols
    */
   constructor(context: Context, values: Values, { rows, cols, stepMs }: DeviceShape, owner?: Disposable) {
     checkShape(values, rows, cols);
     if (stepMs !== undefined && !(stepMs > 0 && Number.isFinite(stepMs)))
-      throw new DataError(`stepMs is ${describe(stepMs)}; it takes a finite number of ms above 0`);
+      throw new ArgumentError("stepMs", stepMs, "a finite number of ms above 0");
     this.context = context;
     this.rows = rows;
     this.cols = cols;
@@ -84,7 +84,7 @@ export class DeviceSequences<Values extends RealValues = RealValues> implements 
 
   /**
    * @param owner what `dispose` disposes of
-   * @throws DataError where the rows do not fill the memory
+   * @throws ArgumentError where the rows do not fill the memory
    */
   constructor(
     context: Context,
@@ -141,10 +141,11 @@ export function stretchOf(matrix: DeviceMatrix): Stretch {
 function checkShape(values: RealValues, rows: number, cols: number): void {
   const dtype: unknown = values?.dtype;
   if (dtype !== "f32" && dtype !== "f64")
-    throw new DataError(
-      `values is ${dtype === undefined ? describe(values) : `a slice of ${dtype}`}; it takes a device slice of f32 or f64`,
-    );
+    throw new ArgumentError("values", undefined, "a device slice of f32 or f64", {
+      shown: dtype === undefined ? describe(values) : `a slice of ${dtype}`,
+    });
   for (const [name, size] of Object.entries({ rows, cols }))
-    if (!Number.isSafeInteger(size) || size < 0) throw new DataError(`${name} is ${describe(size)}; it takes a whole number of at least 0`);
-  if (values.length !== rows * cols) throw new DataError(`values holds ${values.length} numbers; ${rows} x ${cols} take ${rows * cols}`);
+    if (!Number.isSafeInteger(size) || size < 0) throw new ArgumentError(name, size, "a whole number of at least 0");
+  if (values.length !== rows * cols)
+    throw ArgumentError.shape(`values holds ${values.length} numbers; ${rows} x ${cols} take ${rows * cols}`, { field: "values" });
 }

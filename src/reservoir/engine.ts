@@ -1,5 +1,6 @@
 // The engine contract: what a place that runs reservoirs must offer, and the errors it may raise. An engine is not where
 // configurations are validated, weights are drawn or user input is converted: it gets a finished model and finished arrays.
+import { SpillwayError } from "../core/errors.js";
 import type { Context } from "../gpu/index.js";
 import type { FloatArray, Matrix, SparseMatrix, SpectralRadius, SpectralRadiusOptions } from "../numerics/index.js";
 import type { DeviceMatrix, DeviceSequences } from "./device-matrix.js";
@@ -101,7 +102,7 @@ export interface BatchOptions extends WorkOptions {
 /** What a session does with data in the memory of its device. */
 export interface DeviceSide {
   readonly context: Context;
-  /** @throws DataError for memory of another context, or that was disposed */
+  /** @throws ArgumentError for memory of another context, or that was disposed */
   check(matrix: DeviceMatrix, name: string): void;
   /** Room for states in the model's precision: rows[b] x N for each b. @throws OutOfMemoryError */
   allocate(rows: readonly number[], stepMs: number | undefined): DeviceSequences;
@@ -281,29 +282,29 @@ export interface Engine {
 }
 
 /** An engine that was asked for cannot run here. */
-export class EngineUnavailableError extends Error {
+export class EngineUnavailableError extends SpillwayError {
   override readonly name = "EngineUnavailableError";
   readonly engine: string;
   constructor(engine: string, reason: string) {
-    super(`the engine "${engine}" is not available: ${reason}`);
+    super("unavailable", `the engine "${engine}" is not available: ${reason}`);
     this.engine = engine;
   }
 }
 
 /** A model does not fit an engine's memory. */
-export class EngineCapacityError extends Error {
+export class EngineCapacityError extends SpillwayError {
   override readonly name = "EngineCapacityError";
   readonly needed: number;
   readonly limit: number;
   constructor(what: string, needed: number, limit: number, advice: string) {
-    super(`${what} would take ${formatBytes(needed)} and the limit is ${formatBytes(limit)}: ${advice}`);
+    super("limit", `${what} would take ${formatBytes(needed)} and the limit is ${formatBytes(limit)}: ${advice}`);
     this.needed = needed;
     this.limit = limit;
   }
 }
 
 /** A state, or an output that is fed back to it, became infinite or not a number. */
-export class NonFiniteStateError extends Error {
+export class NonFiniteStateError extends SpillwayError {
   override readonly name = "NonFiniteStateError";
   /** Steps since reset before the bad one. */
   readonly step: number;
@@ -311,6 +312,7 @@ export class NonFiniteStateError extends Error {
   readonly neuron: number;
   constructor(step: number, neuron: number) {
     super(
+      "numeric",
       neuron < 0
         ? `the output that is fed back is not finite after step ${step}: the closed loop diverges; train the readout with a larger lambda or on more rows`
         : `the state is not finite after step ${step} at neuron ${neuron}: with an unbounded activation, take a smaller spectralRadius or inputScaling; else look for huge inputs`,
@@ -325,7 +327,7 @@ export class NonFiniteStateError extends Error {
  * reservoir is where it was before the chunk of steps that the thread was lost in. It and the
  * others go on: each computes alone until new threads are there.
  */
-export class WorkerEndedError extends Error {
+export class WorkerEndedError extends SpillwayError {
   override readonly name = "WorkerEndedError";
   /** Its number; 0 would be the thread that calls. */
   readonly thread: number;
@@ -333,18 +335,11 @@ export class WorkerEndedError extends Error {
   constructor(thread: number, cause?: unknown) {
     const why = cause instanceof Error ? ` (${cause.message})` : cause === undefined ? "" : ` with exit code ${cause}`;
     super(
+      "device",
       `worker thread ${thread} of this reservoir has ended${why}, and what this call computed is lost; the next call goes on without it`,
       { cause },
     );
     this.thread = thread;
-  }
-}
-
-/** A session that was disposed was used. */
-export class DisposedError extends Error {
-  override readonly name = "DisposedError";
-  constructor(what: string) {
-    super(`${what} was disposed; create a new one`);
   }
 }
 

@@ -1,6 +1,6 @@
 // The list of engines there are, and the choice among them. Which ones, and from where they are loaded, is said by the package's index alone.
+import { ArgumentError } from "../core/errors.js";
 import type { Context } from "../gpu/index.js";
-import { describe } from "../numerics/index.js";
 import type { Engine, EngineOptions, EngineStatus } from "./engine.js";
 import { EngineUnavailableError } from "./engine.js";
 import type { AnyShape, ModelShape } from "./shape.js";
@@ -42,7 +42,7 @@ export function registerEngine(name: string, load: (device: number) => Promise<E
 let loadOnContext: ((context: Context) => Promise<Engine>) | undefined;
 
 /**
- * Makes engines known that run on a device which is open already. `load` throws TypeError for what
+ * Makes engines known that run on a device which is open already. `load` throws ArgumentError for what
  * is no open device.
  */
 export function registerContextEngine(load: (context: Context) => Promise<Engine>): void {
@@ -56,7 +56,7 @@ export function registerContextEngine(load: (context: Context) => Promise<Engine
 export async function engineOn(context: Context, name = "auto"): Promise<EngineChoice> {
   if (!loadOnContext) throw new EngineUnavailableError(name, 'no engine is registered; import "spillway" itself, not only a part of it');
   if (typeof context?.info !== "object")
-    throw new TypeError(`context is ${describe(context)}; it takes an open device, such as openDevice() of spillway/gpu gives`);
+    throw new ArgumentError("context", context, "an open device, such as openDevice() of spillway/gpu gives");
   const engine = await loadOnContext(context);
   if (name !== "auto" && name !== engine.name)
     throw new EngineUnavailableError(name, `the context is of the engine "${engine.name}"; leave engine out, or leave context out`);
@@ -187,11 +187,13 @@ const inNode = (): boolean => globalThis.process?.versions?.node !== undefined;
 
 const format = (microseconds: number): string => microseconds.toPrecision(2).replace(/e\+(\d+)$/, (_, zeros) => `e${zeros}`);
 
-/** Refuses options that choose among plans where an engine has none to choose from. @throws RangeError */
+/** Refuses options that choose among plans where an engine has none to choose from. @throws ArgumentError */
 export function checkPlanOptions(engine: Engine, { plan, kernelSource }: Pick<EngineOptions, "plan" | "kernelSource">): void {
   if (engine.planNames) return;
   for (const [name, value] of Object.entries({ plan, kernelSource })) {
     if (value !== undefined)
-      throw new RangeError(`${name} is ${JSON.stringify(value)}; the engine "${engine.name}" has one way to run alone`);
+      throw ArgumentError.because(`${name} is ${JSON.stringify(value)}; the engine "${engine.name}" has one way to run alone`, {
+        field: name,
+      });
   }
 }

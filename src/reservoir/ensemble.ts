@@ -1,14 +1,13 @@
 // Ensembles: many independent reservoirs, each with weights and settings of its own, in one call.
-import { asMatrix, describe, type Matrix, type MatrixLike } from "../numerics/index.js";
+import { ArgumentError, busyError, checkFields } from "../core/errors.js";
+import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
 import type { EnginePlan, EnsembleSession, SequenceInput, TrainingSink, WorkOptions } from "./engine.js";
 import { chooseEngine } from "./engines.js";
-import { checkKeep, checkSequences, checkSink, checkWashout, count, DataError, series } from "./inputs.js";
+import { checkKeep, checkSequences, checkSink, checkWashout, count, series } from "./inputs.js";
 import { type AnyReservoirOptions, modelOf, shapeFor } from "./kinds.js";
 import type { Profile } from "./profile.js";
 import { type AnyShape, anyShapeOf } from "./shape.js";
 import type { EngineModel } from "./spiking-model.js";
-import { checkFields } from "./validate.js";
-import { busyError } from "./work.js";
 
 /** Where an ensemble runs. */
 export interface EnsembleCreateOptions {
@@ -21,7 +20,7 @@ export interface EnsembleCreateOptions {
 /** Fields in which members often differ and on which no size depends. */
 const sizeless: ReadonlySet<string> = new Set(["seed", "leakRate", "spectralRadius", "inputScaling", "bias"]);
 
-/** The sizes of all members, where they decide anything: undefined where an engine is named. @throws ConfigError */
+/** The sizes of all members, where they decide anything: undefined where an engine is named. @throws ArgumentError */
 async function shapesFor(
   engine: string | undefined,
   configs: readonly (AnyReservoirOptions | EngineModel)[],
@@ -83,19 +82,19 @@ export class ReservoirEnsemble implements AsyncDisposable {
   /**
    * Checks descriptions, draws weights and opens an engine. Members may differ in every field but the number of inputs; a model that is already made
    * is taken as it is, and one that is there several times is held once.
-   * @throws ConfigError, DataError, EngineUnavailableError, EngineCapacityError
+   * @throws ArgumentError, EngineUnavailableError, EngineCapacityError
    */
   static async create(
     configs: readonly (AnyReservoirOptions | EngineModel)[],
     options: EnsembleCreateOptions = {},
   ): Promise<ReservoirEnsemble> {
     checkFields(options, createOptions);
-    if (!Array.isArray(configs)) throw new DataError(`configs is ${describe(configs)}; it takes a list of descriptions or models`);
+    if (!Array.isArray(configs)) throw new ArgumentError("configs", configs, "a list of descriptions or models");
     configs.forEach((config: unknown, r) => {
       if (typeof config !== "object" || config === null)
-        throw new DataError(`configs[${r}] is ${describe(config)}; it takes a description of a reservoir or a model`);
+        throw new ArgumentError(`configs[${r}]`, config, "a description of a reservoir or a model");
     });
-    if (configs.length === 0) throw new DataError("configs is empty; an ensemble takes at least one reservoir");
+    if (configs.length === 0) throw ArgumentError.shape("configs is empty; an ensemble takes at least one reservoir", { field: "configs" });
     const { engine, reason } = await chooseEngine(options.engine, await shapesFor(options.engine, configs));
     const models: EngineModel[] = [];
     for (const config of configs) models.push("noiseKey" in config ? config : await modelOf(config, engine));
@@ -105,7 +104,7 @@ export class ReservoirEnsemble implements AsyncDisposable {
 
   /**
    * Runs all of them, each from its initial state. Returns R matrices: T x N states, or 1 x N with `keep: "last"`, or none.
-   * @throws DataError for a wrong shape or a value that is not finite; NonFiniteStateError of the first member that has such a state
+   * @throws ArgumentError for a wrong shape or a value that is not finite; NonFiniteStateError of the first member that has such a state
    */
   async run(inputs: EnsembleInputs, options: EnsembleWork = {}): Promise<Matrix[]> {
     checkFields(options, workFields);
@@ -147,7 +146,7 @@ export class ReservoirEnsemble implements AsyncDisposable {
     const each = typeof inputs === "object" && inputs !== null && "each" in inputs ? inputs.each : undefined;
     if (each !== undefined) checkSequences(each, "inputs.each");
     if (each && each.length !== models.length)
-      throw new DataError(`inputs.each holds ${each.length} series; ${count(models.length, "reservoir")} take as many`);
+      throw ArgumentError.shape(`inputs.each holds ${each.length} series; ${count(models.length, "reservoir")} take as many`);
     // Members that share a series get one and the same matrix.
     const shared = new Map<string, SequenceInput>();
     return models.map((model, r): SequenceInput => {
@@ -181,16 +180,18 @@ export async function runEnsemble(
 function checkTraining(training: NonNullable<EnsembleWork["training"]>, sequences: readonly SequenceInput[]) {
   checkFields(training, trainingFields, "training");
   const { sinks } = training;
-  if (!Array.isArray(sinks)) throw new DataError(`training.sinks is ${describe(sinks)}; it takes a list of one sink a reservoir`);
+  if (!Array.isArray(sinks)) throw new ArgumentError("training.sinks", sinks, "a list of one sink a reservoir");
   sinks.forEach((sink, r) => {
     checkSink(sink, `training.sinks[${r}]`);
   });
   if (sinks.length !== sequences.length)
-    throw new DataError(`training.sinks holds ${sinks.length}; ${count(sequences.length, "reservoir")} take as many`);
+    throw ArgumentError.shape(`training.sinks holds ${sinks.length}; ${count(sequences.length, "reservoir")} take as many`);
   const targets = series(training.targets, "training.targets", asMatrix(training.targets, "training.targets").cols, "targets", "float64");
   for (const { inputs } of sequences) {
     if (targets.rows !== inputs.rows)
-      throw new DataError(`training.targets has ${count(targets.rows, "row")} and inputs has ${inputs.rows}; they take the same number`);
+      throw ArgumentError.shape(
+        `training.targets has ${count(targets.rows, "row")} and inputs has ${inputs.rows}; they take the same number`,
+      );
   }
   const { rows } = targets;
   return { targets, sinks, washout: checkWashout(training.washout ?? 0, rows) };

@@ -1,6 +1,15 @@
 /** The domain: what a reservoir is, how it is described and run, and what an engine must do for it. @module spillway/reservoir */
 export type { MatrixLike, Precision, Seed, SparseMatrix } from "../numerics/index.js";
 export { Matrix } from "../numerics/index.js";
+export {
+  type ArgumentCode,
+  type ArgumentDetails,
+  ArgumentError,
+  DisposedError,
+  type ErrorCode,
+  type ErrorDetails,
+  SpillwayError,
+} from "../core/errors.js";
 export * from "./computer.js";
 export type * from "./config.js";
 export { DeviceMatrix, DeviceSequences, type DeviceShape, type RealValues } from "./device-matrix.js";
@@ -17,7 +26,7 @@ export {
 } from "./engines.js";
 export * from "./ensemble.js";
 export * from "./features.js";
-export { checkFinite, checkWashout, DataError, type SequenceLike } from "./inputs.js";
+export { checkFinite, checkWashout, type SequenceLike } from "./inputs.js";
 export { type AnyReservoirOptions, isSpiking, modelOf, registerSpikingKind, type SpikingKind } from "./kinds.js";
 export type * from "./model.js";
 export type * from "./profile.js";
@@ -28,7 +37,7 @@ export type * from "./spiking-model.js";
 export { activationOf, reservoirStep } from "./step.js";
 export type * from "./summary.js";
 export type { TopologyConfig } from "./topologies/topology.js";
-export { ConfigError, formatPath, parseOrThrow, type Schema, type SchemaIssue, UnknownFieldError } from "./validate.js";
+export { formatPath, parseOrThrow, type Schema, type SchemaIssue } from "./validate.js";
 export type { DrawnMatrix, DrawnRounding, RowSums, WeightDraws } from "./weight-draws.js";
 export type { WeightPrecision } from "./weight-rounding.js";
 export type { ReservoirMatrices } from "./weights.js";

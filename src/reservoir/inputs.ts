@@ -1,4 +1,5 @@
 // Turns what users hand over into arrays of the model's precision, or says what is wrong with it. It runs nothing.
+import { ArgumentError } from "../core/errors.js";
 import {
   asMatrix,
   describe,
@@ -9,18 +10,17 @@ import {
   type MatrixLike,
   type Precision,
 } from "../numerics/index.js";
-import { DataError } from "./data-error.js";
 import { DeviceMatrix } from "./device-matrix.js";
 import type { EngineSession, SequenceInput, TrainingSink } from "./engine.js";
 import { featureCount, type LinearReadout } from "./features.js";
 import type { EngineModel, NetworkState, SpikingModel } from "./spiking-model.js";
 
-export { DataError };
+export { ArgumentError };
 
 /** A series: on the host, or in the memory of the device that the reservoir runs on. */
 export type SequenceLike = MatrixLike | DeviceMatrix;
 
-/** Checks and converts a T x `cols` series; `what` says whose number `cols` is. @throws DataError */
+/** Checks and converts a T x `cols` series; `what` says whose number `cols` is. @throws ArgumentError */
 export function series(source: MatrixLike, name: string, cols: number, what: string, precision: Precision): Matrix {
   const matrix = filledSeries(source, name);
   checkWidth(matrix, name, cols, what);
@@ -28,26 +28,27 @@ export function series(source: MatrixLike, name: string, cols: number, what: str
 }
 
 function checkWidth(matrix: { readonly cols: number }, name: string, cols: number, what: string): void {
-  if (matrix.cols !== cols) throw new DataError(`${name} has ${count(matrix.cols, "column")}; this reservoir takes ${cols} (${what})`);
+  if (matrix.cols !== cols)
+    throw ArgumentError.shape(`${name} has ${count(matrix.cols, "column")}; this reservoir takes ${cols} (${what})`, { field: name });
 }
 
-/** The same for a series of any width. @throws DataError */
+/** The same for a series of any width. @throws ArgumentError */
 export function anySeries(source: MatrixLike, name: string, precision: Precision): Matrix {
   return finite(filledSeries(source, name), name, precision);
 }
 
 /**
- * The inputs of a sequence for work that takes them on the host. @throws DataError for those on a
+ * The inputs of a sequence for work that takes them on the host. @throws ArgumentError for those on a
  * device
  */
 export function hostInputs({ inputs }: SequenceInput): Matrix {
   return onlyHost(inputs, "inputs");
 }
 
-/** @throws DataError for what lies on a device */
+/** @throws ArgumentError for what lies on a device */
 export function onlyHost(inputs: Matrix | DeviceMatrix, name: string): Matrix {
   if (inputs instanceof Matrix) return inputs;
-  throw new DataError(`${name} lies on a device; this takes a series on the host, which toMatrix() gives`);
+  throw ArgumentError.because(`${name} lies on a device; this takes a series on the host, which toMatrix() gives`);
 }
 
 /** The session that inputs are for, and how it is called. */
@@ -56,7 +57,7 @@ export interface SequencePlace {
   readonly engine: string;
 }
 
-/** Inputs, T x I, with the outputs to force, T x O, where they are given. @throws DataError */
+/** Inputs, T x I, with the outputs to force, T x O, where they are given. @throws ArgumentError */
 export function sequenceOf(
   place: SequencePlace,
   inputs: SequenceLike,
@@ -68,35 +69,37 @@ export function sequenceOf(
   const checked = inputs instanceof DeviceMatrix ? there(place, inputs, name) : series(inputs, name, inputSize, "inputSize", precision);
   if (teacher === undefined) return { inputs: checked };
   if (outputSize === 0)
-    throw new DataError(`${teacherName} was given; this reservoir has no feedback to force, set feedback in its description`);
+    throw ArgumentError.because(`${teacherName} was given; this reservoir has no feedback to force, set feedback in its description`);
   const forced = series(teacher, teacherName, outputSize, "outputSize", precision);
   if (forced.rows !== checked.rows) {
-    throw new DataError(`${teacherName} has ${count(forced.rows, "row")} and ${name} has ${checked.rows}; they take the same number`);
+    throw ArgumentError.shape(`${teacherName} has ${count(forced.rows, "row")} and ${name} has ${checked.rows}; they take the same number`);
   }
   return { inputs: checked, teacher: forced };
 }
 
 /**
  * Inputs on a device, as they are: whether their numbers are finite is for the states to tell.
- * @throws DataError
+ * @throws ArgumentError
  */
 function there({ session, engine }: SequencePlace, matrix: DeviceMatrix, name: string): DeviceMatrix {
   const { model, device } = session;
-  if (!device) throw new DataError(`${name} lies on a device; the engine "${engine}" takes series on the host, which toMatrix() gives`);
-  if (matrix.rows === 0) throw new DataError(`${name} is empty; it takes at least one row`);
+  if (!device)
+    throw ArgumentError.because(`${name} lies on a device; the engine "${engine}" takes series on the host, which toMatrix() gives`);
+  if (matrix.rows === 0) throw ArgumentError.shape(`${name} is empty; it takes at least one row`, { field: name });
   checkWidth(matrix, name, model.inputSize, "inputSize");
   if (matrix.precision !== model.precision)
-    throw new DataError(
+    throw ArgumentError.because(
       `${name} is of ${matrix.values.dtype}; this reservoir takes ${model.precision === "float32" ? "f32" : "f64"} (precision ${model.precision})`,
+      { field: name },
     );
   const timeStep = model.kind === "spiking" ? model.config.timeStep : undefined;
   if (timeStep !== undefined && matrix.stepMs !== undefined && matrix.stepMs !== timeStep)
-    throw new DataError(`${name} has rows of ${matrix.stepMs} ms; this reservoir takes ${timeStep} ms (timeStep)`);
+    throw ArgumentError.shape(`${name} has rows of ${matrix.stepMs} ms; this reservoir takes ${timeStep} ms (timeStep)`, { field: name });
   device.check(matrix, name);
   return matrix;
 }
 
-/** @throws DataError for sequences on a device whose rows last differently */
+/** @throws ArgumentError for sequences on a device whose rows last differently */
 export function checkSteps(sequences: readonly SequenceInput[], name: string): void {
   let first: { readonly stepMs: number; readonly b: number } | undefined;
   for (const [b, { inputs }] of sequences.entries()) {
@@ -104,51 +107,49 @@ export function checkSteps(sequences: readonly SequenceInput[], name: string): v
     if (stepMs === undefined) continue;
     first ??= { stepMs, b };
     if (stepMs !== first.stepMs)
-      throw new DataError(
+      throw ArgumentError.shape(
         `${name}[${b}] has rows of ${stepMs} ms and ${name}[${first.b}] of ${first.stepMs} ms; all take the same step length`,
       );
   }
 }
 
-/** @throws DataError for what is no list of series */
+/** @throws ArgumentError for what is no list of series */
 export function checkSequences(sequences: readonly unknown[], name: string): void {
-  if (!Array.isArray(sequences)) throw new DataError(`${name} is ${describe(sequences)}; it takes a list of series`);
-  if (sequences.length === 0) throw new DataError(`${name} is empty; it takes at least one sequence`);
+  if (!Array.isArray(sequences)) throw new ArgumentError(name, sequences, "a list of series");
+  if (sequences.length === 0) throw ArgumentError.shape(`${name} is empty; it takes at least one sequence`, { field: name });
 }
 
-/** @throws DataError for what cannot sum training rows */
+/** @throws ArgumentError for what cannot sum training rows */
 export function checkSink(sink: TrainingSink, name: string): void {
-  if (typeof sink?.add !== "function")
-    throw new DataError(`${name} is ${describe(sink)}; it takes what sums training rows, such as ridge().accumulator(shape)`);
+  if (typeof sink?.add !== "function") throw new ArgumentError(name, sink, "what sums training rows, such as ridge().accumulator(shape)");
 }
 
-/** @throws DataError for a choice that there is not */
+/** @throws ArgumentError for a choice that there is not */
 export function checkKeep(keep: string | undefined, choices: readonly string[]): void {
   if (keep !== undefined && !choices.includes(keep))
-    throw new DataError(`keep is ${describe(keep)}; it takes ${choices.map((one) => JSON.stringify(one)).join(", ")}`);
+    throw new ArgumentError("keep", keep, choices.map((one) => JSON.stringify(one)).join(", "));
 }
 
-/** One value for each neuron, input or output, copied. @throws DataError */
+/** One value for each neuron, input or output, copied. @throws ArgumentError */
 export function rowOf(model: EngineModel, values: ArrayLike<number>, name: string, what: "size" | "inputSize" | "outputSize"): FloatArray {
   return listOf(values, name, model[what], what, model.precision);
 }
 
 function listOf(values: ArrayLike<number>, name: string, length: number, what: string, precision: Precision): FloatArray {
   if (typeof values !== "object" || typeof values?.length !== "number")
-    throw new DataError(`${name} is ${describe(values)}; it takes a list of ${count(length, "number")} (${what})`);
+    throw new ArgumentError(name, values, `a list of ${count(length, "number")} (${what})`);
   if (values.length !== length)
-    throw new DataError(`${name} holds ${count(values.length, "value")}; this reservoir takes ${length} (${what})`);
+    throw ArgumentError.shape(`${name} holds ${count(values.length, "value")}; this reservoir takes ${length} (${what})`, { field: name });
   const row = precision === "float32" ? Float32Array.from(values) : Float64Array.from(values);
   for (let i = 0; i < length; i++)
     // Of the source too: a typed array makes 0 of a null and a number of a text.
-    if (!Number.isFinite(values[i]) || !Number.isFinite(row[i]))
-      throw new DataError(`${name}[${i}] is ${describe(values[i])}; it takes a finite number`);
+    if (!Number.isFinite(values[i]) || !Number.isFinite(row[i])) throw new ArgumentError(`${name}[${i}]`, values[i], "a finite number");
   return row;
 }
 
-/** What a spiking network carries beside x, copied. @throws DataError */
+/** What a spiking network carries beside x, copied. @throws ArgumentError */
 export function networkOf({ size, ringRows, neuron, precision }: SpikingModel, network: NetworkState | undefined): NetworkState {
-  if (!network) throw new DataError("state.network is missing; a spiking reservoir's state has one");
+  if (!network) throw ArgumentError.because("state.network is missing; a spiking reservoir's state has one");
   const recovery = neuron.type === "leakyIntegrateAndFire" ? 0 : size;
   const lengths = { potential: size, recovery, excitatory: size, inhibitory: size, held: size, pending: ringRows * 2 * size };
   const checked: Record<string, FloatArray | Int32Array> = {};
@@ -162,43 +163,40 @@ export function networkOf({ size, ringRows, neuron, precision }: SpikingModel, n
   return checked as unknown as NetworkState;
 }
 
-/** A matrix that takes states. @throws DataError for one of another shape or precision */
+/** A matrix that takes states. @throws ArgumentError for one of another shape or precision */
 export function statesTarget({ size, precision }: EngineModel, matrix: Matrix, rows: number, name: string): Matrix {
-  if (!(matrix instanceof Matrix)) throw new DataError(`${name} is ${describe(matrix)}; it takes a Matrix`);
+  if (!(matrix instanceof Matrix)) throw new ArgumentError(name, matrix, "a Matrix");
   const holds = matrix.data instanceof Float32Array ? "float32" : "float64";
   if (matrix.rows !== rows || matrix.cols !== size || holds !== precision) {
-    throw new DataError(`${name} is a ${matrix.rows} x ${matrix.cols} ${holds} matrix; it takes ${rows} x ${size} of ${precision}`);
+    throw ArgumentError.shape(`${name} is a ${matrix.rows} x ${matrix.cols} ${holds} matrix; it takes ${rows} x ${size} of ${precision}`, {
+      field: name,
+    });
   }
   return matrix;
 }
 
-/** @throws DataError for what is no readout, or one of another reservoir */
+/** @throws ArgumentError for what is no readout, or one of another reservoir */
 export function checkReadout({ size, inputSize }: EngineModel, readout: LinearReadout): void {
   if (!(readout?.weights instanceof Matrix) || typeof readout.features !== "object")
-    throw new DataError(`readout is ${describe(readout)}; it takes a trained readout, such as ridge().fit(states, targets)`);
+    throw new ArgumentError("readout", readout, "a trained readout, such as ridge().fit(states, targets)");
   if (readout.stateSize !== size || (readout.features.input && readout.inputSize !== inputSize)) {
-    throw new DataError(
+    throw ArgumentError.shape(
       `the readout was trained on ${count(readout.stateSize, "neuron")} and ${count(readout.inputSize, "input")}; this reservoir has ${size} and ${inputSize}`,
     );
   }
   if (readout.intercept?.length !== readout.weights.rows)
-    throw new DataError(
+    throw ArgumentError.shape(
       `the readout's intercept is ${describe(readout.intercept)}; its ${count(readout.weights.rows, "output")} take as many values`,
     );
   const features = featureCount(readout.features, size, inputSize);
   if (readout.weights.cols !== features)
-    throw new DataError(`the readout has ${readout.weights.cols} weights an output; its features are ${features}`);
+    throw ArgumentError.shape(`the readout has ${readout.weights.cols} weights an output; its features are ${features}`);
 }
 
-/** At least one row of whatever precision the source has; not copied where it is a matrix. @throws DataError */
+/** At least one row of whatever precision the source has; not copied where it is a matrix. @throws ArgumentError */
 export function filledSeries(source: MatrixLike, name: string): Matrix {
-  let matrix: Matrix;
-  try {
-    matrix = asMatrix(source, name);
-  } catch (error) {
-    throw new DataError((error as Error).message);
-  }
-  if (matrix.rows === 0) throw new DataError(`${name} is empty; it takes at least one row`);
+  const matrix = asMatrix(source, name);
+  if (matrix.rows === 0) throw ArgumentError.shape(`${name} is empty; it takes at least one row`, { field: name });
   return matrix;
 }
 
@@ -209,26 +207,30 @@ function finite(matrix: Matrix, name: string, precision: Precision): Matrix {
   return converted;
 }
 
-/** @throws DataError naming row and column of the first value that is NaN or infinite. */
+/** @throws ArgumentError naming row and column of the first value that is NaN or infinite. */
 export function checkFinite(matrix: Matrix, name: string, hint = ""): void {
   const bad = firstNonFinite(matrix.data);
   if (bad < 0) return;
   const row = Math.floor(bad / matrix.cols);
-  throw new DataError(`${name} is ${matrix.data[bad]} at row ${row}, column ${bad % matrix.cols}${hint}; it takes finite numbers`);
+  throw ArgumentError.because(`${name} is ${matrix.data[bad]} at row ${row}, column ${bad % matrix.cols}${hint}; it takes finite numbers`, {
+    field: name,
+  });
 }
 
-/** @throws DataError unless `value` is a whole number of at least `least`. */
+/** @throws ArgumentError unless `value` is a whole number of at least `least`. */
 export function checkWhole(name: string, value: number, least: number): number {
-  if (!Number.isSafeInteger(value) || value < least)
-    throw new DataError(`${name} is ${describe(value)}; it takes a whole number of at least ${least}`);
+  if (!Number.isSafeInteger(value) || value < least) throw new ArgumentError(name, value, `a whole number of at least ${least}`);
   return value;
 }
 
-/** @throws DataError unless 0 <= washout < rows. */
+/** @throws ArgumentError unless 0 <= washout < rows. */
 export function checkWashout(washout: number, rows: number): number {
   checkWhole("washout", washout, 0);
   if (washout >= rows)
-    throw new DataError(`washout is ${washout} and the series has ${count(rows, "row")}; it takes fewer, so that something is left`);
+    throw ArgumentError.shape(`washout is ${washout} and the series has ${count(rows, "row")}; it takes fewer, so that something is left`, {
+      field: "washout",
+      value: washout,
+    });
   return washout;
 }
 

@@ -1,11 +1,11 @@
 // How descriptions become models, kind by kind. The domain knows rate reservoirs; other kinds make themselves known here.
+import { ArgumentError, SpillwayError } from "../core/errors.js";
 import type { ReservoirOptions } from "./config.js";
 import type { Engine } from "./engine.js";
 import { isDrawnInPlace } from "./weight-draws.js";
 import { type AnyShape, expectedShape, type SpikingShape } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
 import type { EngineModel, SpikingModel } from "./spiking-model.js";
-import { ConfigError } from "./validate.js";
 import type { ReservoirMatrices } from "./weights.js";
 
 /** Any description of a reservoir. Without a `kind` it is a rate reservoir. */
@@ -13,9 +13,9 @@ export type AnyReservoirOptions = ReservoirOptions | SpikingReservoirOptions;
 
 /** Makes models of spiking reservoirs. */
 export interface SpikingKind {
-  /** Checks a description and draws its network. @throws ConfigError, EngineCapacityError where it cannot fit the engine */
+  /** Checks a description and draws its network. @throws ArgumentError, EngineCapacityError where it cannot fit the engine */
   build(options: SpikingReservoirOptions, engine?: Engine): SpikingModel;
-  /** The sizes that a description will have. @throws ConfigError */
+  /** The sizes that a description will have. @throws ArgumentError */
   shape(options: SpikingReservoirOptions): SpikingShape;
 }
 
@@ -31,12 +31,13 @@ export function isSpiking(options: AnyReservoirOptions): options is SpikingReser
   return typeof options === "object" && options !== null && "kind" in options && options.kind === "spiking";
 }
 
-/** A checked model of a description of any kind. @throws ConfigError, EngineCapacityError */
+/** A checked model of a description of any kind. @throws ArgumentError, EngineCapacityError */
 export async function modelOf(options: AnyReservoirOptions, engine: Engine, matrices?: ReservoirMatrices): Promise<EngineModel> {
   if (isSpiking(options)) {
-    if (!loadSpiking) throw new Error('spiking reservoirs are not known here; import "spillway" itself, not only a part of it');
+    if (!loadSpiking)
+      throw new SpillwayError("unavailable", 'spiking reservoirs are not known here; import "spillway" itself, not only a part of it');
     if (matrices)
-      throw new ConfigError("matrices", matrices, "nothing for a spiking reservoir; see withSynapticWeights for weights of one's own");
+      throw new ArgumentError("matrices", matrices, "nothing for a spiking reservoir; see withSynapticWeights for weights of one's own");
     return (await loadSpiking()).build(options, engine);
   }
   const [{ resolveConfig }, { buildDrawnModel, buildModel, drawWeightsBy, refuseOversized }] = await Promise.all([
@@ -50,7 +51,7 @@ export async function modelOf(options: AnyReservoirOptions, engine: Engine, matr
   return buildModel(config, {}, await drawWeightsBy(config, engine));
 }
 
-/** The sizes that "auto" chooses an engine by; undefined where an engine is named. @throws ConfigError */
+/** The sizes that "auto" chooses an engine by; undefined where an engine is named. @throws ArgumentError */
 export async function shapeFor(engine: string | undefined, options: AnyReservoirOptions): Promise<AnyShape | undefined> {
   if (engine !== undefined && engine !== "auto") return undefined;
   if (isSpiking(options)) return (await loadSpiking?.())?.shape(options);

@@ -1,9 +1,9 @@
 // What may be asked of sequences in place of their states, which an engine can then leave where they are: statistics of the states, or what a
 // readout of classes makes of those.
+import { ArgumentError } from "../core/errors.js";
 import type { Matrix } from "../numerics/index.js";
 import type { WorkOptions } from "./engine.js";
 import type { LinearReadout } from "./features.js";
-import { DataError } from "./inputs.js";
 
 /** A readout whose outputs are scores of classes. */
 export interface ClassScores {
@@ -26,20 +26,25 @@ export interface SummaryWork extends WorkOptions {
   readonly classes?: ClassScores | undefined;
 }
 
-/** @throws DataError where what is asked for does not go with these sequences of a reservoir of `size` neurons */
+/** @throws ArgumentError where what is asked for does not go with these sequences of a reservoir of `size` neurons */
 export function checkSummary(
   { last, mean, washout, given, classes }: SummaryWork,
   size: number,
   sequences: readonly { readonly rows: number }[],
 ): void {
-  if (!last && !mean) throw new DataError("last and mean are false; a summary takes at least one of them");
+  if (!last && !mean) throw ArgumentError.because("last and mean are false; a summary takes at least one of them");
   if (given.rows !== sequences.length)
-    throw new DataError(`given has ${given.rows} rows and there are ${sequences.length} sequences; they take the same number`);
+    throw ArgumentError.shape(`given has ${given.rows} rows and there are ${sequences.length} sequences; they take the same number`, {
+      field: "given",
+    });
   sequences.forEach(({ rows }, b) => {
     if (!Number.isSafeInteger(washout) || washout < 0 || (mean && washout >= rows))
-      throw new DataError(`washout is ${washout} and sequences[${b}] has ${rows} rows; a mean takes a whole number from 0 to ${rows - 1}`);
+      throw ArgumentError.shape(
+        `washout is ${washout} and sequences[${b}] has ${rows} rows; a mean takes a whole number from 0 to ${rows - 1}`,
+        { field: "washout", value: washout },
+      );
   });
   const features = size * (Number(last) + Number(mean)) + given.cols;
   if (classes && classes.readout.stateSize !== features)
-    throw new DataError(`the readout of classes takes ${classes.readout.stateSize} features; these sequences have ${features}`);
+    throw ArgumentError.shape(`the readout of classes takes ${classes.readout.stateSize} features; these sequences have ${features}`);
 }

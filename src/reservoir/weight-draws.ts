@@ -1,7 +1,7 @@
 // A W that is too large for the host: described by what it is drawn from, and drawn where the reservoir runs. Nothing here draws.
+import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { circularLawOfRows, Matrix, type PhiloxKey, portableLog, type SeedKeys, type SparseMatrix } from "../numerics/index.js";
 import type { ReservoirConfig, WeightDistribution } from "./config.js";
-import { ConfigError } from "./validate.js";
 import { isQuantized } from "./weight-rounding.js";
 
 /** What a random W is drawn from (docs/numerics.md, rule 7): the topology "erdosRenyi". */
@@ -64,7 +64,7 @@ export const isDrawnLater = ({ size, connectionProbability }: ReservoirConfig): 
 /** Whether a matrix with so many connections is to be drawn, and its radius measured, by an engine that can. */
 export const isWorthwhile = (connections: number): boolean => connections >= worthwhileConnections;
 
-/** The values of a model that was drawn in place. @throws ConfigError where they are steps, which engines find only to run them */
+/** The values of a model that was drawn in place. @throws ArgumentError where they are steps, which engines find only to run them */
 export function drawnMatrix({
   draws,
   config: { precision, weightPrecision },
@@ -73,7 +73,7 @@ export function drawnMatrix({
   config: ReservoirConfig;
 }): DrawnMatrix {
   if (isQuantized(weightPrecision))
-    throw new ConfigError(
+    throw new ArgumentError(
       "weightPrecision",
       weightPrecision,
       '"full" or "bfloat16" where the radius of a W that only the device holds is asked for',
@@ -104,7 +104,11 @@ export const undrawnSparse = (size: number): SparseMatrix => undrawn({} as Spars
 function undrawn<M extends Matrix | SparseMatrix>(matrix: M, size: number, unknown: readonly (keyof M & string)[], draw?: () => M): M {
   let drawn: M | undefined;
   const read = (name: keyof M) => {
-    if (!draw) throw new Error(`W of ${size} neurons was drawn on the device that runs it; the host does not hold its values`);
+    if (!draw)
+      throw new SpillwayError(
+        "unavailable",
+        `W of ${size} neurons was drawn on the device that runs it; the host does not hold its values`,
+      );
     drawn ??= draw();
     return drawn[name];
   };

@@ -1,4 +1,5 @@
 // From a description to a model: draws every matrix from the seed, measures the radius and scales. docs/numerics.md, rule 7.
+import { ArgumentError } from "../core/errors.js";
 import { machineMemory } from "../core/machine-memory.js";
 import {
   allocate,
@@ -28,7 +29,6 @@ import { type Engine, EngineCapacityError } from "./engine.js";
 import type { RadiusMethod, ReservoirModel } from "./model.js";
 import { expectedNonzeros, expectedShape, storageFor } from "./shape.js";
 import { buildTopology, drawDense, type TopologyMatrix } from "./topologies/index.js";
-import { ConfigError } from "./validate.js";
 import { isQuantized, quantizedTakes, roundedBytes, roundWeights } from "./weight-rounding.js";
 
 /** A user's own matrices, taken as they are; what is left out is drawn from the description. */
@@ -250,7 +250,7 @@ function recurrentWeights(config: ReservoirConfig, drawn: DrawnWeights, own: Res
     return { weights: stored(matrix, 1, config), measuredRadius: analyticRadius ?? 0, radiusMethod };
   }
   const { radius, method } = drawn.measured();
-  if (own.weights && radius === 0) throw new ConfigError("matrices.rescale", true, "false for weights whose spectral radius is 0");
+  if (own.weights && radius === 0) throw new ArgumentError("matrices.rescale", true, "false for weights whose spectral radius is 0");
   return { weights: stored(matrix, weightFactor(config, drawn), config), measuredRadius: radius, radiusMethod: method };
 }
 
@@ -261,7 +261,7 @@ function unscaledWeights(
 ): { matrix: Matrix | SparseMatrix; radius?: number } {
   const { size, topology } = config;
   if (own.weights) return { matrix: checkedOwn("weights", own.weights, size, size) };
-  if (topology.type === "custom") throw new ConfigError("topology", "custom", "matrices.weights beside it, or another topology");
+  if (topology.type === "custom") throw new ArgumentError("topology", "custom", "matrices.weights beside it, or another topology");
   const built: TopologyMatrix = buildTopology(topology, {
     size,
     connectionProbability: config.connectionProbability,
@@ -282,7 +282,7 @@ function stored(matrix: Matrix | SparseMatrix, factor: number, config: Reservoir
   if (!isQuantized(config.weightPrecision)) roundWeights(values, matrix.cols, config.weightPrecision);
   const beyond = firstNonFinite(values);
   if (beyond >= 0)
-    throw new ConfigError(
+    throw new ArgumentError(
       "weights",
       source[beyond]! * factor,
       `values that ${config.precision} can hold; scale W, or take precision float64`,
@@ -295,10 +295,10 @@ function stored(matrix: Matrix | SparseMatrix, factor: number, config: Reservoir
   return isSparse(scaled) ? scaled : toSparse(scaled);
 }
 
-/** @throws ConfigError for a description whose W turns out sparse, and whose weights are to be steps */
+/** @throws ArgumentError for a description whose W turns out sparse, and whose weights are to be steps */
 function refuseSparseSteps({ weightPrecision }: ReservoirConfig): void {
   if (!isQuantized(weightPrecision)) return;
-  throw new ConfigError("weightPrecision", weightPrecision, quantizedTakes('a W that is stored dense; set storage: "dense"'));
+  throw new ArgumentError("weightPrecision", weightPrecision, quantizedTakes('a W that is stored dense; set storage: "dense"'));
 }
 
 /** A dense W rounded by rows, where its weights are to be whole numbers of steps. */
@@ -306,7 +306,7 @@ function inSteps(weights: Matrix, { weightPrecision, precision }: ReservoirConfi
   if (!isQuantized(weightPrecision)) return weights;
   roundWeights(weights.data, weights.cols, weightPrecision);
   const beyond = firstNonFinite(weights.data);
-  if (beyond >= 0) throw new ConfigError("weights", weights.data[beyond], `values whose steps ${precision} can hold; scale W`);
+  if (beyond >= 0) throw new ArgumentError("weights", weights.data[beyond], `values whose steps ${precision} can hold; scale W`);
   return weights;
 }
 
@@ -370,13 +370,13 @@ function ownMatrix(name: string, source: MatrixLike | SparseMatrix, rows: number
 function checkedOwn(name: string, source: MatrixLike | SparseMatrix, rows: number, cols: number): Matrix | SparseMatrix {
   const matrix = isCsr(source) ? source : asMatrix(source, name);
   if (matrix.rows !== rows || matrix.cols !== cols) {
-    throw new ConfigError(`matrices.${name}`, `${matrix.rows} x ${matrix.cols}`, `a ${rows} x ${cols} matrix`);
+    throw new ArgumentError(`matrices.${name}`, `${matrix.rows} x ${matrix.cols}`, `a ${rows} x ${cols} matrix`);
   }
   if (isSparse(matrix)) checkSparse(matrix, `matrices.${name}`);
   const values = isSparse(matrix) ? matrix.values : matrix.data;
   const bad = firstNonFinite(values);
   if (bad >= 0)
-    throw new ConfigError(
+    throw new ArgumentError(
       `matrices.${name}[${isSparse(matrix) ? `value ${bad}` : `${Math.floor(bad / cols)}, ${bad % cols}`}]`,
       values[bad],
       "finite numbers",

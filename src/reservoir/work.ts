@@ -1,14 +1,14 @@
 // Long work that stays polite: it lets the event loop run, reports progress and can be stopped.
+import { ArgumentError, SpillwayError } from "../core/errors.js";
 import type { WorkOptions } from "./engine.js";
-import { ConfigError } from "./validate.js";
 
 /** Work was stopped by its AbortSignal. A run keeps its state and the states made so far; a batch or a closed loop returns nothing. */
-export class WorkInterruptedError extends Error {
+export class WorkInterruptedError extends SpillwayError {
   override readonly name = "AbortError";
   readonly done: number;
   readonly total: number;
   constructor(done: number, total: number, reason: unknown) {
-    super(`stopped after ${done} of ${total} steps`, { cause: reason });
+    super("aborted", `stopped after ${done} of ${total} steps`, { cause: reason });
     this.done = done;
     this.total = total;
   }
@@ -25,12 +25,12 @@ export class WorkPacer {
   readonly #options: WorkOptions;
   readonly #total: number;
 
-  /** For `total` pieces of work. @throws WorkInterruptedError when the signal is aborted already, ConfigError for a signal that is none */
+  /** For `total` pieces of work. @throws WorkInterruptedError when the signal is aborted already, ArgumentError for a signal that is none */
   constructor(options: WorkOptions, total: number) {
     const { signal, onProgress } = options;
     if (signal !== undefined && typeof signal?.aborted !== "boolean")
-      throw new ConfigError("signal", signal, "an AbortSignal, such as the `signal` of an AbortController");
-    if (onProgress !== undefined && typeof onProgress !== "function") throw new ConfigError("onProgress", onProgress, "a function");
+      throw new ArgumentError("signal", signal, "an AbortSignal, such as the `signal` of an AbortController");
+    if (onProgress !== undefined && typeof onProgress !== "function") throw new ArgumentError("onProgress", onProgress, "a function");
     this.#options = options;
     this.#total = total;
     this.check(0);
@@ -75,9 +75,4 @@ export class Turns {
     this.#last = turn.then(over, over);
     return turn;
   }
-}
-
-/** A call while another is running. */
-export function busyError(what = "this reservoir"): Error {
-  return new Error(`${what} is still running another call: await it first, or create a second one`);
 }

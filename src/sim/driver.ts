@@ -28,7 +28,7 @@ export class SimulatedDriver implements Driver {
   /** What is known of the last call that failed. */
   #last: { readonly status: number; readonly reason: Error | undefined } | undefined;
 
-  /** @throws RangeError where an option or an environment variable cannot be. */
+  /** @throws ArgumentError where an option or an environment variable cannot be. */
   constructor(options: SimulatedDriverOptions = {}) {
     const simulator = new Simulator(resolveOptions(options));
     this.#simulator = simulator;
@@ -110,7 +110,7 @@ export class SimulatedDriver implements Driver {
  * A CUDA driver without a GPU, for `openDevice({ driver: simulatedDriver() })`. It runs PTX in JavaScript, strictly: what a GPU would pass
  * over in silence is an error that names kernel, PTX line, block and thread.
  *
- * @throws RangeError where an option or an environment variable cannot be.
+ * @throws ArgumentError where an option or an environment variable cannot be.
  */
 export function simulatedDriver(options: SimulatedDriverOptions = {}): SimulatedDriver {
   return new SimulatedDriver(options);

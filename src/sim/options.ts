@@ -1,5 +1,5 @@
 // What a simulated device is like: its options, their defaults, and the environment variables that stand in for options left out.
-import { rejectUnknown } from "../core/known-fields.js";
+import { ArgumentError, checkFields } from "../core/errors.js";
 import { type Checks, type LaunchCounters, type Limits, PtxMachine, rejectUnknownChecks } from "../ptx/interpreter/index.js";
 
 /** A launch that has run, as `onLaunch` is told of it. */
@@ -81,9 +81,9 @@ function wholeNumber(name: string, value: number | undefined, variable: string, 
   if (given === undefined) return undefined;
   const whole = Number.isInteger(given) || (given === Number.POSITIVE_INFINITY && most === given);
   if (!whole || given < least || given > most)
-    throw new RangeError(
-      `${source} of the simulated device is ${text && value === undefined ? JSON.stringify(text) : given}; it takes a whole number from ${least} to ${most}`,
-    );
+    throw new ArgumentError(`${source} of the simulated device`, undefined, `a whole number from ${least} to ${most}`, {
+      shown: String(text && value === undefined ? JSON.stringify(text) : given),
+    });
   return given;
 }
 
@@ -91,7 +91,7 @@ function capabilityOf(given: string): Capability {
   const found = capabilities.find(({ major, minor }) => `${major}.${minor}` === given);
   if (found) return found;
   const known = capabilities.map(({ major, minor }) => `${major}.${minor}`).join(", ");
-  throw new RangeError(`capability of the simulated device is ${JSON.stringify(given)}; it takes one of ${known}`);
+  throw new ArgumentError("capability of the simulated device", given, `one of ${known}`);
 }
 
 const optionFields: readonly (keyof SimulatedDriverOptions)[] = [
@@ -99,9 +99,9 @@ const optionFields: readonly (keyof SimulatedDriverOptions)[] = [
   ...(["driverVersion", "print", "onLaunch"] as const),
 ];
 
-/** @throws RangeError naming the option or variable that cannot be. */
+/** @throws ArgumentError naming the option or variable that cannot be. */
 export function resolveOptions(options: SimulatedDriverOptions): Simulation {
-  rejectUnknown(options, optionFields, "the simulated device");
+  checkFields(options, optionFields, "the simulated device");
   rejectUnknownChecks(options);
   const { limits = {} } = options;
   const limit = (name: "idlePolls" | "idleSteps" | "steps" | "stackBytes", variable: string) => {

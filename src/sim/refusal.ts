@@ -1,4 +1,5 @@
 // How a simulated driver call fails: with a CUDA status and, where it knows more, an error that says what was wrong.
+import { SpillwayError } from "../core/errors.js";
 import { statusName } from "../gpu/index.js";
 import { SimulationError } from "../ptx/interpreter/index.js";
 
@@ -67,16 +68,16 @@ export function sentenceOf(status: number): string {
 }
 
 /** A driver call that is refused. */
-export class Refusal extends Error {
+export class Refusal extends SpillwayError {
   override readonly name = "Refusal";
   readonly status: number;
   /** What is known beyond the status; undefined where the status says it all. */
   readonly reason: Error | undefined;
 
   constructor(status: number, reason?: string | Error) {
-    super(statusName(status));
+    super("device", statusName(status));
     this.status = status;
-    this.reason = typeof reason === "string" ? new Error(reason) : reason;
+    this.reason = typeof reason === "string" ? new SpillwayError("device", reason) : reason;
   }
 }
 

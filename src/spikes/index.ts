@@ -1,7 +1,7 @@
 /** Spikes: patterns of them, encoders and decoders, plasticity, detection, spiking neurons and liquids. @module spillway/spikes */
 export * from "./detection/index.js";
 export * from "./encoders/index.js";
-export { SpikeError } from "./errors.js";
+export { ArgumentError, SpillwayError } from "../core/errors.js";
 export * from "./liquid/index.js";
 export * from "./neurons/index.js";
 export * from "./pattern/index.js";

@@ -1,6 +1,6 @@
 // Which random streams spikes draw from. A reservoir's weights take streams 0 to 4 of a seed, tasks 32 and up, analyses 64 and up.
+import { ArgumentError } from "../core/errors.js";
 import { RandomStream, type Seed, seedKeys } from "../numerics/index.js";
-import { SpikeError } from "./errors.js";
 
 const streams = {
   jitter: 96,
@@ -17,9 +17,9 @@ export const streamNumbers: Readonly<Record<keyof typeof streams, number>> = str
 
 /**
  * The stream of one use: draws are addressed by (row, index); `purpose` separates draws of one use.
- * @throws SpikeError on a seed that is none: every value has a text, and a forgotten one would draw as "undefined" does
+ * @throws ArgumentError on a seed that is none: every value has a text, and a forgotten one would draw as "undefined" does
  */
 export function spikeStream(use: keyof typeof streams, seed: Seed, purpose = 0): RandomStream {
-  if (typeof seed !== "string" && !Number.isFinite(seed)) throw new SpikeError("seed", seed, "a text or a finite number");
+  if (typeof seed !== "string" && !Number.isFinite(seed)) throw new ArgumentError("seed", seed, "a text or a finite number");
   return new RandomStream(seedKeys(seed).weights, streams[use], purpose);
 }

@@ -43,7 +43,7 @@ const table: OptionTable<DoubleScrollOptions> = {
  * Defaults: r1 1.2, r2 3.44, r4 0.193, ir 4.5e-5, beta 11.6, initialState [0.37926545, 0.058339, -0.08167691], dt 0.25,
  * step 0.005, discard 0, seed null.
  * @returns length x 3.
- * @throws TaskOptionError on options it does not take, and when the series diverges.
+ * @throws ArgumentError on options it does not take, and when the series diverges.
  */
 export function doubleScroll(length: number, options: DoubleScrollOptions = {}): Matrix<Float64Array> {
   const { r1, r2, r4, ir, beta, initialState, ...sampling } = resolveOptions("doubleScroll", table, options);

@@ -29,7 +29,7 @@ const table: OptionTable<HenonOptions> = {
  *
  * Defaults: a 1.4, b 0.3, initialState [0, 0], discard 0.
  * @returns length x 2.
- * @throws TaskOptionError on options it does not take, and when the map diverges.
+ * @throws ArgumentError on options it does not take, and when the map diverges.
  */
 export function henon(length: number, options: HenonOptions = {}): Matrix<Float64Array> {
   const { a, b, initialState, discard } = resolveOptions("henon", table, options);

@@ -29,7 +29,7 @@ export { type MemoryTaskOptions, memoryTask } from "./memory-task.js";
 export { type MsoOptions, mso, msoFrequencies } from "./mso.js";
 export { type MultiscrollOptions, multiscroll } from "./multiscroll.js";
 export { type NarmaOptions, narma, narma30 } from "./narma.js";
-export { type OptionValue, TaskOptionError } from "./options.js";
+export type { OptionValue } from "./options.js";
 export { type RabinovichFabrikantOptions, rabinovichFabrikant } from "./rabinovich-fabrikant.js";
 export { type RosslerOptions, rossler } from "./rossler.js";
 export type { DrivenTask, InputsAndTargets, LyapunovExponent, SeriesTask, Task, TaskOption } from "./task.js";

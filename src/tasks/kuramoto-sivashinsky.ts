@@ -1,4 +1,5 @@
 // The Kuramoto-Sivashinsky equation: spatio-temporal chaos in one dimension.
+import { ArgumentError } from "../core/errors.js";
 import { type Matrix, portableCos, portableSin } from "../numerics/index.js";
 import { type ComplexVector, complexZeros, etdrk4 } from "./etdrk4.js";
 import { fourierTransform } from "./fourier.js";
@@ -7,12 +8,11 @@ import {
   checkLength,
   discardOption,
   numberOption,
+  optionalVectorOption,
   type OptionRule,
   type OptionTable,
-  optionalVectorOption,
   resolveOptions,
   stepsPer,
-  TaskOptionError,
 } from "./options.js";
 import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
 
@@ -52,14 +52,18 @@ const table: OptionTable<KuramotoSivashinskyOptions> = {
  * row t at time (discard + t) dt. From the default start the attractor is reached after some 60 units of time.
  * Defaults: N 128, L 32 pi, dt 0.25, step 0.0625, discard 0. ReservoirPy's M is L / (2 pi).
  * @returns length x N.
- * @throws TaskOptionError on options it does not take, and when the series diverges.
+ * @throws ArgumentError on options it does not take, and when the series diverges.
  */
 export function kuramotoSivashinsky(length: number, options: KuramotoSivashinskyOptions = {}): Matrix<Float64Array> {
   const { N, L, initialState, dt, step, discard } = resolveOptions("kuramotoSivashinsky", table, options);
   checkLength("kuramotoSivashinsky", length);
   const start = initialState ?? defaultStart(N);
   if (start.length !== N) {
-    throw new TaskOptionError("kuramotoSivashinsky", "initialState", start, `initialState holds ${start.length} numbers; it takes N, ${N}`);
+    throw ArgumentError.shape(`initialState holds ${start.length} numbers; it takes N, ${N}`, {
+      of: "kuramotoSivashinsky",
+      field: "initialState",
+      value: start,
+    });
   }
   const fourier = fourierTransform(N);
   const linear = new Float64Array(N);

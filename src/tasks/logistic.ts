@@ -26,7 +26,7 @@ const table: OptionTable<LogisticOptions> = {
  *
  * Defaults: r 3.9, initialState 0.5, discard 0. With r = 4 a start of 0.5 falls on the fixed point 0 after two iterations.
  * @returns length x 1.
- * @throws TaskOptionError on options it does not take.
+ * @throws ArgumentError on options it does not take.
  */
 export function logistic(length: number, options: LogisticOptions = {}): Matrix<Float64Array> {
   const { r, initialState, discard } = resolveOptions("logistic", table, options);

@@ -35,7 +35,7 @@ const table: OptionTable<LorenzOptions> = {
  * by the classical Runge-Kutta method of order 4. Row t is the state at time (discard + t) dt.
  * Defaults: sigma 10, rho 28, beta 8/3, initialState [1, 1, 1], dt 0.03, step 0.0005, discard 0, seed null.
  * @returns length x 3.
- * @throws TaskOptionError on options it does not take, and when the series diverges.
+ * @throws ArgumentError on options it does not take, and when the series diverges.
  */
 export function lorenz(length: number, options: LorenzOptions = {}): Matrix<Float64Array> {
   const { sigma, rho, beta, initialState, ...sampling } = resolveOptions("lorenz", table, options);

@@ -1,14 +1,14 @@
 // The Lorenz system of 1996: a ring of variables of any number.
+import { ArgumentError } from "../core/errors.js";
 import type { Matrix } from "../numerics/index.js";
 import { type FlowOptions, integrate } from "./integrate.js";
 import {
   discardOption,
   numberOption,
-  type OptionTable,
   optionalVectorOption,
+  type OptionTable,
   resolveOptions,
   startSeedOption,
-  TaskOptionError,
   wholeOption,
 } from "./options.js";
 import { type SeriesTask, seriesTask } from "./task.js";
@@ -45,13 +45,17 @@ const table: OptionTable<Lorenz96Options> = {
  * attractor is reached after some 20 units of time.
  * Defaults: N 36, F 8, dF 0.01, dt 0.01, step 0.00125, discard 0, seed null.
  * @returns length x N.
- * @throws TaskOptionError on options it does not take, and when the series diverges.
+ * @throws ArgumentError on options it does not take, and when the series diverges.
  */
 export function lorenz96(length: number, options: Lorenz96Options = {}): Matrix<Float64Array> {
   const { N, F, dF, initialState, ...sampling } = resolveOptions("lorenz96", table, options);
   const start = initialState ?? Array.from({ length: N }, (_, i) => (i === 0 ? F + dF : F));
   if (start.length !== N) {
-    throw new TaskOptionError("lorenz96", "initialState", start, `initialState holds ${start.length} numbers; it takes N, ${N}`);
+    throw ArgumentError.shape(`initialState holds ${start.length} numbers; it takes N, ${N}`, {
+      of: "lorenz96",
+      field: "initialState",
+      value: start,
+    });
   }
   const derivative = (state: Float64Array, out: Float64Array) => {
     for (let i = 0; i < N; i++) {

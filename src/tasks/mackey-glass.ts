@@ -1,4 +1,5 @@
 // The Mackey-Glass delay differential equation.
+import { ArgumentError } from "../core/errors.js";
 import { type Matrix, portablePow, portableTanh, type Seed } from "../numerics/index.js";
 import { type DelayProblem, delayedEuler, delayedReservoirPy, delayedRungeKutta4, type History } from "./mackey-glass-schemes.js";
 import {
@@ -7,13 +8,12 @@ import {
   discardOption,
   flagOption,
   numberOption,
-  type OptionTable,
   optionalSeedOption,
   optionalVectorOption,
+  type OptionTable,
   type Resolved,
   resolveOptions,
   stepsPer,
-  TaskOptionError,
   wholeSteps,
 } from "./options.js";
 import { taskStream } from "./streams.js";
@@ -86,7 +86,7 @@ const table: OptionTable<MackeyGlassOptions> = {
  *
  * Defaults: tau 17, a 0.2, b 0.1, n 10, initialState 1.2 with a constant history, dt 1, step 0.1.
  * @returns length x 1.
- * @throws TaskOptionError on options it does not take, a history that is too short, and when the series diverges.
+ * @throws ArgumentError on options it does not take, a history that is too short, and when the series diverges.
  */
 export function mackeyGlass(length: number, options: MackeyGlassOptions = {}): Matrix<Float64Array> {
   const settings = resolveOptions("mackeyGlass", table, options);
@@ -113,12 +113,11 @@ export function mackeyGlass(length: number, options: MackeyGlassOptions = {}): M
       const delay = wholeSteps(tau, step);
       if (every === undefined || delay === undefined) {
         const [name, value] = every === undefined ? ["dt", dt] : ["tau", tau];
-        throw new TaskOptionError(
-          "mackeyGlass",
-          name,
+        throw ArgumentError.because(`${name} is ${value}; with method "euler" it takes a multiple of step, ${step}`, {
+          of: "mackeyGlass",
+          field: name,
           value,
-          `${name} is ${value}; with method "euler" it takes a multiple of step, ${step}`,
-        );
+        });
       }
       return delayedEuler(problem, historyOf(settings, delay, step), delay, step, every);
     }
@@ -140,12 +139,11 @@ function substepsFor(dt: number, step: number, tau: number): number {
 function historyOf({ history, seed, initialState, tau }: Resolved<MackeyGlassOptions>, count: number, spacing: number): History {
   if (history !== null) {
     if (history.length < count) {
-      throw new TaskOptionError(
-        "mackeyGlass",
-        "history",
-        history,
-        `history holds ${history.length} values; a delay of ${tau} takes at least ${count}, ${spacing} apart`,
-      );
+      throw ArgumentError.shape(`history holds ${history.length} values; a delay of ${tau} takes at least ${count}, ${spacing} apart`, {
+        of: "mackeyGlass",
+        field: "history",
+        value: history,
+      });
     }
     return { values: Float64Array.from(history.slice(history.length - count)), spacing };
   }

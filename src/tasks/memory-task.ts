@@ -36,7 +36,7 @@ const table: OptionTable<MemoryTaskOptions> = {
  * The input is drawn from as far before row 0 as the longest delay asks, so every target is a real input.
  * Defaults: delays 20 (1, 2, ..., 20), amplitude 0.8, seed "spillway".
  * @returns inputs length x 1, targets length x K.
- * @throws TaskOptionError on options it does not take.
+ * @throws ArgumentError on options it does not take.
  */
 export function memoryTask(length: number, options: MemoryTaskOptions = {}): InputsAndTargets {
   const { delays: asked, amplitude, seed } = resolveOptions("memoryTask", table, options);

@@ -38,7 +38,7 @@ export const msoFrequencies: readonly number[] = [0.2, 0.311, 0.42, 0.51, 0.63, 
  * With `normalize` the returned rows become (2 y - min - max) / (max - min), so they depend on `length`.
  * Defaults: frequencies [0.2, 0.311] (MSO-2; `msoFrequencies` holds MSO-8), normalize true, discard 0.
  * @returns length x 1.
- * @throws TaskOptionError on options it does not take.
+ * @throws ArgumentError on options it does not take.
  */
 export function mso(length: number, options: MsoOptions = {}): Matrix<Float64Array> {
   const { frequencies, normalize, discard } = resolveOptions("mso", table, options);

@@ -35,7 +35,7 @@ const table: OptionTable<MultiscrollOptions> = {
  * by the classical Runge-Kutta method of order 4. Row t is the state at time (discard + t) dt.
  * Defaults: a 40, b 3, c 28, initialState [-0.1, 0.5, -0.6], dt 0.01, step 0.00025, discard 0, seed null. Chen and Ueta's own a is 35.
  * @returns length x 3.
- * @throws TaskOptionError on options it does not take, and when the series diverges.
+ * @throws ArgumentError on options it does not take, and when the series diverges.
  */
 export function multiscroll(length: number, options: MultiscrollOptions = {}): Matrix<Float64Array> {
   const { a, b, c, initialState, ...sampling } = resolveOptions("multiscroll", table, options);

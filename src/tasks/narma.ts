@@ -1,4 +1,5 @@
 // NARMA: a nonlinear autoregressive moving average that is driven by random input.
+import { ArgumentError } from "../core/errors.js";
 import { Matrix, type Seed } from "../numerics/index.js";
 import {
   checkLength,
@@ -9,7 +10,6 @@ import {
   type Resolved,
   resolveOptions,
   seedOption,
-  TaskOptionError,
   wholeOption,
 } from "./options.js";
 import { taskStream } from "./streams.js";
@@ -74,7 +74,7 @@ const maximalDraws = 100;
  *
  * Defaults: order 10, a1 0.3, a2 0.05, b 1.5, c 0.1, seed "spillway"; `narma30` holds the usual parameters of order 30.
  * @returns inputs length x 1, targets length x 1.
- * @throws TaskOptionError on options it does not take, a `u` that is too short, and when the series diverges for that `u` or for 100 draws.
+ * @throws ArgumentError on options it does not take, a `u` that is too short, and when the series diverges for that `u` or for 100 draws.
  */
 export function narma(length: number, options: NarmaOptions = {}): InputsAndTargets {
   const settings = resolveOptions("narma", table, options);
@@ -90,11 +90,16 @@ export function narma(length: number, options: NarmaOptions = {}): InputsAndTarg
 
   if (u !== null) {
     if (u.length < count) {
-      throw new TaskOptionError("narma", "u", u, `u holds ${u.length} values; ${length} rows of order ${order} take at least ${count}`);
+      throw ArgumentError.shape(`u holds ${u.length} values; ${length} rows of order ${order} take at least ${count}`, {
+        of: "narma",
+        field: "u",
+        value: u,
+      });
     }
     const inputs = Float64Array.from(u);
     const targets = recurrence(settings, inputs, length);
-    if (targets === undefined) throw new TaskOptionError("narma", "u", u, `the series diverges for this u; ${advice}`);
+    if (targets === undefined)
+      throw ArgumentError.because(`the series diverges for this u; ${advice}`, { of: "narma", field: "u", value: u });
     return result(inputs, targets);
   }
 
@@ -104,12 +109,11 @@ export function narma(length: number, options: NarmaOptions = {}): InputsAndTarg
     const targets = recurrence(settings, inputs, length);
     if (targets !== undefined) return result(inputs, targets);
   }
-  throw new TaskOptionError(
-    "narma",
-    "order",
-    order,
-    `the series of order ${order} diverged for ${maximalDraws} draws of the input; ${advice}`,
-  );
+  throw ArgumentError.because(`the series of order ${order} diverged for ${maximalDraws} draws of the input; ${advice}`, {
+    of: "narma",
+    field: "order",
+    value: order,
+  });
 }
 
 const advice = "take a shorter series, or a smaller a1, a2, b or c (narma30 has those for order 30)";

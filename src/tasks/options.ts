@@ -1,5 +1,6 @@
 // The options of benchmark generators as tables: one table gives the defaults, the checks, and what the command line lists.
 // It knows nothing of any one generator.
+import { ArgumentError } from "../core/errors.js";
 import { machineMemory } from "../core/machine-memory.js";
 import { describe, type Seed } from "../numerics/index.js";
 
@@ -19,20 +20,6 @@ export type Resolved<Options> = { readonly [Name in keyof Options]-?: Exclude<Op
 
 /** A rule for every option of a generator. */
 export type OptionTable<Options> = { readonly [Name in keyof Options]-?: OptionRule<Exclude<Options[Name], undefined>> };
-
-/** An option that a generator does not know, or a value that it does not take. */
-export class TaskOptionError extends RangeError {
-  override readonly name = "TaskOptionError";
-  readonly task: string;
-  readonly option: string;
-  readonly value: unknown;
-  constructor(task: string, option: string, value: unknown, sentence: string) {
-    super(`${task}: ${sentence}`);
-    this.task = task;
-    this.option = option;
-    this.value = value;
-  }
-}
 
 interface Bounds {
   readonly above?: number;
@@ -98,23 +85,27 @@ export const discardOption: OptionRule<number> = wholeOption(0, "samples left ou
 
 /**
  * Checks options against a table and fills in the defaults.
- * @throws TaskOptionError for an unknown option or a value that its rule does not accept.
+ * @throws ArgumentError for an unknown option or a value that its rule does not accept.
  */
 export function resolveOptions<Options extends object>(task: string, table: OptionTable<Options>, options: Options): Resolved<Options> {
   if (typeof options !== "object" || options === null || Array.isArray(options)) {
-    throw new TypeError(`${task}: the options are ${describe(options)}; they take an object`);
+    throw ArgumentError.because(`${task}: the options are ${describe(options)}; they take an object`);
   }
   const rules = table as Readonly<Record<string, OptionRule>>;
   const given = options as Readonly<Record<string, unknown>>;
   for (const name of Object.keys(given)) {
     if (Object.hasOwn(rules, name)) continue;
-    throw new TaskOptionError(task, name, given[name], `unknown option ${JSON.stringify(name)}; it takes ${Object.keys(rules).join(", ")}`);
+    throw ArgumentError.because(`unknown option ${JSON.stringify(name)}; it takes ${Object.keys(rules).join(", ")}`, {
+      of: task,
+      field: name,
+      value: given[name],
+    });
   }
   const resolved: Record<string, unknown> = {};
   for (const [name, rule] of Object.entries(rules)) {
     const value = given[name];
     if (value !== undefined && !rule.accepts(value)) {
-      throw new TaskOptionError(task, name, value, `${name} is ${describe(value)}; it takes ${rule.takes}`);
+      throw new ArgumentError(name, value, rule.takes, { of: task });
     }
     resolved[name] = value === undefined ? rule.default : value;
   }
@@ -124,14 +115,12 @@ export function resolveOptions<Options extends object>(task: string, table: Opti
 /** Checks the number of rows that is asked for. */
 export function checkLength(task: string, length: number): void {
   if (!(Number.isSafeInteger(length) && length >= 1))
-    throw new TaskOptionError(task, "length", length, `length is ${describe(length)}; it takes a whole number of at least 1`);
+    throw new ArgumentError("length", length, "a whole number of at least 1", { of: task });
   const rows = Math.min(2 ** 32 - 1, Math.floor(machineMemory() / 8));
   if (length > rows)
-    throw new TaskOptionError(
-      task,
-      "length",
-      length,
+    throw ArgumentError.because(
       `length is ${length}, of which a column takes ${8 * length} bytes; it takes at most ${rows} rows on this machine`,
+      { of: task, field: "length", value: length },
     );
 }
 

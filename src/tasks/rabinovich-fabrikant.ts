@@ -33,7 +33,7 @@ const table: OptionTable<RabinovichFabrikantOptions> = {
  * With gamma 0.89, the default of ReservoirPy, the series from this start leaves for infinity at time 67.6.
  * Defaults: alpha 1.1, gamma 0.87, initialState [-1, 0, 0.5], dt 0.05, step 0.00125, discard 0.
  * @returns length x 3.
- * @throws TaskOptionError on options it does not take, and when the series diverges.
+ * @throws ArgumentError on options it does not take, and when the series diverges.
  */
 export function rabinovichFabrikant(length: number, options: RabinovichFabrikantOptions = {}): Matrix<Float64Array> {
   const { alpha, gamma, initialState, ...sampling } = resolveOptions("rabinovichFabrikant", table, options);

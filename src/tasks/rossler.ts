@@ -36,7 +36,7 @@ const table: OptionTable<RosslerOptions> = {
  * series needs about 60 units of time to reach the attractor.
  * Defaults: a 0.2, b 0.2, c 5.7, initialState [-0.1, 0, 0.02], dt 0.1, step 0.0025, discard 0, seed null.
  * @returns length x 3.
- * @throws TaskOptionError on options it does not take, and when the series diverges.
+ * @throws ArgumentError on options it does not take, and when the series diverges.
  */
 export function rossler(length: number, options: RosslerOptions = {}): Matrix<Float64Array> {
   const { a, b, c, initialState, ...sampling } = resolveOptions("rossler", table, options);

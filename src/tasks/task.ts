@@ -1,6 +1,7 @@
 // What a benchmark task is to those who list them or start them by name: the command line and experiment files.
+import { ArgumentError } from "../core/errors.js";
 import { firstNonFinite, Matrix } from "../numerics/index.js";
-import { type OptionTable, type OptionValue, TaskOptionError } from "./options.js";
+import type { OptionTable, OptionValue } from "./options.js";
 
 /** A series to be driven by and the series to be learnt, row by row: inputs T x I, targets T x O. */
 export interface InputsAndTargets {
@@ -39,14 +40,14 @@ interface TaskDescription {
 /** A system that runs by itself: one series, T x D. */
 export interface SeriesTask extends TaskDescription {
   readonly kind: "series";
-  /** @throws TaskOptionError on options that the task does not take. */
+  /** @throws ArgumentError on options that the task does not take. */
   generate(length: number, options?: Readonly<Record<string, unknown>>): Matrix<Float64Array>;
 }
 
 /** A system that is driven: inputs and targets. */
 export interface DrivenTask extends TaskDescription {
   readonly kind: "driven";
-  /** @throws TaskOptionError on options that the task does not take. */
+  /** @throws ArgumentError on options that the task does not take. */
   generate(length: number, options?: Readonly<Record<string, unknown>>): InputsAndTargets;
 }
 
@@ -98,16 +99,14 @@ function listOptions<Options>(table: OptionTable<Options>): TaskOption[] {
   }));
 }
 
-/** Wraps a finished series. @throws TaskOptionError when the system diverged. */
+/** Wraps a finished series. @throws ArgumentError when the system diverged. */
 export function finishedSeries(task: string, cols: number, data: Float64Array): Matrix<Float64Array> {
   const bad = firstNonFinite(data);
   if (bad >= 0) {
     const row = Math.floor(bad / cols);
-    throw new TaskOptionError(
-      task,
-      "initialState",
-      data[bad],
+    throw ArgumentError.because(
       `the series is ${data[bad]} at row ${row}: it diverges from this start with these parameters and this step`,
+      { of: task, field: "initialState", value: data[bad] },
     );
   }
   return new Matrix(data.length / cols, cols, data);

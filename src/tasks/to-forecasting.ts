@@ -1,7 +1,6 @@
 // Turning a series into inputs and the values that follow them, with the last rows kept for the test.
+import { ArgumentError, checkFields } from "../core/errors.js";
 import { asMatrix, describe, type FloatArray, type Matrix, type MatrixLike } from "../numerics/index.js";
-import { checkFields } from "../reservoir/validate.js";
-import { TaskOptionError } from "./options.js";
 
 /** How far ahead the target is, and how much is kept for testing. */
 export interface ToForecastingOptions {
@@ -26,7 +25,7 @@ export interface ForecastingSplit<Data extends FloatArray = FloatArray> {
  * The order of the fields is train inputs, train targets, test inputs, test targets; ReservoirPy's `to_forecasting` gives X, X_t, y, y_t.
  * @param series T x D; a flat series is one column.
  * @returns four matrices of D columns that share the memory of `series` where it is a matrix or a typed array.
- * @throws TaskOptionError when there are too few rows.
+ * @throws ArgumentError when there are too few rows.
  */
 export function toForecasting<Data extends FloatArray>(series: Matrix<Data>, options?: ToForecastingOptions): ForecastingSplit<Data>;
 export function toForecasting(series: MatrixLike, options?: ToForecastingOptions): ForecastingSplit;
@@ -59,6 +58,6 @@ export function toForecasting(series: MatrixLike, options: ToForecastingOptions 
   };
 }
 
-function refusal(option: string, value: unknown, sentence: string): TaskOptionError {
-  return new TaskOptionError("toForecasting", option, value, sentence);
+function refusal(option: string, value: unknown, sentence: string): ArgumentError {
+  return ArgumentError.because(sentence, { of: "toForecasting", field: option, value });
 }

@@ -4,7 +4,7 @@ import { exitCodeOf, sentenceOf, UsageError } from "../../src/cli/exit.js";
 import { createProgress, LineProgress } from "../../src/cli/progress.js";
 import { formatTable } from "../../src/cli/table.js";
 import { FileError, FormatError } from "../../src/io/index.js";
-import { ConfigError, WorkInterruptedError } from "../../src/reservoir/index.js";
+import { ArgumentError, WorkInterruptedError } from "../../src/reservoir/index.js";
 
 function collecting() {
   const lines: string[] = [];
@@ -76,7 +76,7 @@ describe("tables", () => {
 describe("what an error means to a shell", () => {
   it.each([
     ["what the user gave", new UsageError("x"), 2],
-    ["a field", new ConfigError("size", 0, "more"), 2],
+    ["a field", new ArgumentError("size", 0, "more"), 2],
     ["a missing file", new FileError("x", "no such file", "missing"), 2],
     ["a file's content", new FormatError("CSV", "x", "bad"), 2],
     ["a full disk", new FileError("x", "full", "full"), 1],
@@ -90,7 +90,7 @@ describe("what an error means to a shell", () => {
     expect(sentenceOf(new UsageError("say it"))).toBe("say it");
     expect(sentenceOf(new UsageError("two\nlines \u001b[2J"))).toBe("two\nlines \\u001b[2J");
     expect(sentenceOf(new RangeError("Array buffer allocation failed"))).toMatch(/^it takes more memory than there is/);
-    expect(sentenceOf(new TypeError("solver is 3; it takes a name"))).toBe("solver is 3; it takes a name");
+    expect(sentenceOf(new ArgumentError("solver", 3, "a name"))).toBe("solver is 3; it takes a name");
     expect(sentenceOf(new TypeError("Cannot read properties of undefined"))).toMatch(/\n {4}at /);
   });
 });

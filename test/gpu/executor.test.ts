@@ -1,4 +1,5 @@
 // The kernel executor on the simulated device: what its calls load, copy and refuse. What its kernels compute is in device/executor.test.ts.
+import { ArgumentError } from "../../src/core/errors.js";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import {
   FaultyDriver,
@@ -210,7 +211,7 @@ describe("the executor", () => {
     await expect(executor.softmax(three, 1.5, 2)).rejects.toThrow("softmax: batch is 1.5; it takes a whole number, at least 0");
     await expect(executor.matmul(three, three, 1, 3, 2)).rejects.toThrow("B has 3 elements; 3 x 2 takes 6");
     await expect(executor.normalize(three, 1, 3, "most" as "sum")).rejects.toThrow('norm is "most"; it takes sum, magnitudes, euclidean');
-    await expect(executor.relu([1, 2] as unknown as Float32Array)).rejects.toThrow(TypeError);
+    await expect(executor.relu([1, 2] as unknown as Float32Array)).rejects.toThrow(ArgumentError);
     expect(() => executor.network([])).toThrow("a network has at least one layer");
     const layer = { weights: three, inputs: 1, outputs: 3 };
     expect(() => executor.network([layer, { ...layer, bias: three }])).toThrow("layer 1 has 1 inputs; the layer before has 3 outputs");

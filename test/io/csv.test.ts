@@ -1,3 +1,4 @@
+import { ArgumentError } from "../../src/core/errors.js";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -68,7 +69,7 @@ describe("the delimiter of a CSV", () => {
   });
 
   it("may not be empty", async () => {
-    await expect(parseCsv("1,2", { delimiter: "" })).rejects.toThrow(RangeError);
+    await expect(parseCsv("1,2", { delimiter: "" })).rejects.toThrow(ArgumentError);
   });
 });
 

@@ -238,7 +238,7 @@ describe("ReservoirComputer", () => {
     ).rejects.toThrow("weights is 1e+300; it takes values that float32 can hold");
     const computer = await create({ size: 4 });
     const sink = { features: { state: "plain", input: false, squares: false } as const, add: () => {} };
-    await expect(computer.train(wave, [[1], [2, 3]], sink)).rejects.toThrow(expect.objectContaining({ name: "DataError" }));
+    await expect(computer.train(wave, [[1], [2, 3]], sink)).rejects.toThrow(expect.objectContaining({ name: "ArgumentError" }));
   });
 
   it("runs an ensemble over one series or one each", async () => {

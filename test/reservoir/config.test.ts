@@ -76,7 +76,7 @@ describe("a reservoir's description", () => {
     [{ size: 5, topology: { type: "blockDiagonal", blocks: 6 } }, "topology.blocks is 6; it takes at most the size, 5"],
   ])("refuses %j in a sentence", (options, sentence) => {
     expect(wrong(options)).toThrow(sentence);
-    expect(wrong(options)).toThrow(expect.objectContaining({ name: "ConfigError" }));
+    expect(wrong(options)).toThrow(expect.objectContaining({ name: "ArgumentError" }));
   });
 
   it("refuses an unknown topology with the names there are", () => {

@@ -59,7 +59,7 @@ describe("a kernel that", () => {
   ])("%s", (_, body, name, status, kind) => {
     const error = faultOf(body, {}, 64);
     expect(error).toBeInstanceOf(CudaError);
-    expect([error.code, error.status]).toEqual([status, `CUDA_ERROR_${name}`]);
+    expect([error.statusCode, error.status]).toEqual([status, `CUDA_ERROR_${name}`]);
     expect(error.cause).toBeInstanceOf(SimulationError);
     expect((error.cause as SimulationError).kind).toBe(kind);
     expect(error.message).toMatch(

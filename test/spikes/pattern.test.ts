@@ -1,7 +1,7 @@
 // A spike pattern: what it takes, in which order it holds its spikes, and what it says of bad input.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { SpikeError, SpikePattern } from "../../src/spikes/index.js";
+import { ArgumentError, SpikePattern } from "../../src/spikes/index.js";
 
 const options = { durationMs: 100, neuronCount: 4 };
 
@@ -96,7 +96,7 @@ describe("a spike pattern", () => {
       "the amplitude of spike 0 is Infinity; it takes a finite number",
     ],
   ])("refuses %s", (_, spikes, sentence) => {
-    expect(() => SpikePattern.from(spikes, options)).toThrow(SpikeError);
+    expect(() => SpikePattern.from(spikes, options)).toThrow(ArgumentError);
     expect(() => SpikePattern.from(spikes, options)).toThrow(sentence);
   });
 

@@ -1,10 +1,11 @@
 // The list of tasks: what the command line and experiment files rely on, and that no series depends on the JavaScript engine.
+import { ArgumentError } from "../../src/core/errors.js";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { Matrix } from "../../src/numerics/index.js";
 import * as room from "../../src/tasks/index.js";
-import { TaskOptionError, tasks } from "../../src/tasks/index.js";
+import { tasks } from "../../src/tasks/index.js";
 
 const golden = JSON.parse(readFileSync(new URL("series.golden.json", import.meta.url), "utf8")) as Record<string, string>;
 
@@ -90,8 +91,8 @@ describe("tasks", () => {
       room.lorenz(10, { dt: -1 });
       expect.unreachable();
     } catch (error) {
-      expect(error).toBeInstanceOf(TaskOptionError);
-      expect(error).toMatchObject({ task: "lorenz", option: "dt", value: -1 });
+      expect(error).toBeInstanceOf(ArgumentError);
+      expect(error).toMatchObject({ code: "value", field: "dt", value: -1 });
       expect((error as Error).message).toBe("lorenz: dt is -1; it takes a number above 0");
     }
   });

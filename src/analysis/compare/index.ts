@@ -1,8 +1,8 @@
 // The same reservoir on several engines, step for step: are the states the same bits, and how fast is each?
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import { describe, type Matrix, type MatrixLike } from "../../numerics/index.js";
-import { type AnyReservoirOptions, DataError, type EngineModel, formatBytes, ReservoirComputer } from "../../reservoir/index.js";
+import { type AnyReservoirOptions, type EngineModel, formatBytes, ReservoirComputer } from "../../reservoir/index.js";
 import { anySeries, checkWhole } from "../../reservoir/inputs.js";
-import { checkFields } from "../../reservoir/validate.js";
 import { WorkPacer } from "../../reservoir/work.js";
 import { patternInputs } from "../../spikes/liquid/inputs.js";
 import { SpikePattern } from "../../spikes/pattern/pattern.js";
@@ -66,7 +66,7 @@ const batchBytes = 2 ** 30;
  * @example
  * const { equal, others } = await compare({ size: 1000, seed: 1 }, inputs, ["cpu", "cuda"]);
  * const { others: [fast] } = await compare({ size: 1000, seed: 1 }, inputs, ["cuda:portable", "cuda:fast"]);
- * @throws DataError for fewer than two engines or a wrong shape; EngineUnavailableError for an engine that cannot run here
+ * @throws ArgumentError for fewer than two engines or a wrong shape; EngineUnavailableError for an engine that cannot run here
  */
 export async function compare(
   source: AnyReservoirOptions | EngineModel,
@@ -76,15 +76,17 @@ export async function compare(
 ): Promise<Comparison> {
   checkSource(source);
   checkFields(options, fields);
-  if (!Array.isArray(engines)) throw new DataError(`engines is ${describe(engines)}; a comparison takes a list of names`);
-  if (engines.length < 2) throw new DataError(`engines holds ${JSON.stringify(engines)}; a comparison takes at least two`);
+  if (!Array.isArray(engines))
+    throw ArgumentError.because(`engines is ${describe(engines)}; a comparison takes a list of names`, { field: "engines" });
+  if (engines.length < 2)
+    throw ArgumentError.shape(`engines holds ${JSON.stringify(engines)}; a comparison takes at least two`, { field: "engines" });
   const asked = engines.map(comparedEngine);
   const runs: TimedRun[] = [];
   try {
     const model = await modelOf(source, asked[0]!.engine);
     const { stepMs } = options;
     if (stepMs !== undefined && !(inputs instanceof SpikePattern))
-      throw new DataError(`stepMs is ${stepMs}; it goes with a spike pattern, and the inputs are a series`);
+      throw ArgumentError.because(`stepMs is ${stepMs}; it goes with a spike pattern, and the inputs are a series`, { field: "stepMs" });
     const given = inputs instanceof SpikePattern ? patternInputs({ model }, inputs, { stepMs }) : inputs;
     const series = anySeries(given, "inputs", model.precision);
     const sequences = sequencesOf(series.rows, model, asked, options);
@@ -136,7 +138,7 @@ async function runBatch(
   const steps = series.rows / sequences;
   const bytes = series.rows * stepBytes(model);
   if (bytes > batchBytes)
-    throw new DataError(
+    throw ArgumentError.because(
       `the states of ${sequences} sequences of ${steps} steps would take ${formatBytes(bytes)} an engine; a batch takes at most ${formatBytes(batchBytes)}: give fewer rows of inputs`,
     );
   const parts = Array.from({ length: sequences }, (_, b) => series.subarray(b * steps, (b + 1) * steps));
@@ -151,12 +153,14 @@ async function runBatch(
   pacer.finish();
 }
 
-/** @throws DataError for a number of sequences that the rows do not make */
+/** @throws ArgumentError for a number of sequences that the rows do not make */
 function sequencesOf(rows: number, model: EngineModel, asked: readonly ComparedEngine[], { sequences }: CompareOptions): number {
   const mayBeFast = asked.some((each) => arithmeticOf(model, each) === "fast");
   const wanted = sequences ?? (mayBeFast ? Math.max(1, Math.min(64, Math.floor(rows / 100))) : 1);
   if (!Number.isSafeInteger(wanted) || wanted < 1 || wanted > rows)
-    throw new DataError(`sequences is ${wanted} and inputs has ${rows} rows; it takes a whole number from 1 to that`);
+    throw ArgumentError.shape(`sequences is ${wanted} and inputs has ${rows} rows; it takes a whole number from 1 to that`, {
+      field: "sequences",
+    });
   return wanted;
 }
 

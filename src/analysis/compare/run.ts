@@ -1,8 +1,8 @@
 // One engine of a comparison: its name and arithmetic, and how long its pieces of work take. It compares nothing.
+import { ArgumentError } from "../../core/errors.js";
 import type { Matrix } from "../../numerics/index.js";
 import {
   type AnyReservoirComputer,
-  DataError,
   type EngineModel,
   type EnginePlan,
   loopTime,
@@ -65,10 +65,12 @@ export class TimedRun {
     this.#arithmetic = arithmetic;
   }
 
-  /** @throws DataError for an arithmetic that the kind of reservoir does not have; EngineUnavailableError */
+  /** @throws ArgumentError for an arithmetic that the kind of reservoir does not have; EngineUnavailableError */
   static async open(model: EngineModel, asked: ComparedEngine): Promise<TimedRun> {
     if (model.kind !== undefined && asked.arithmetic === "fast")
-      throw new DataError(`engines holds ${JSON.stringify(asked.name)}; a spiking reservoir has portable arithmetic alone`);
+      throw ArgumentError.shape(`engines holds ${JSON.stringify(asked.name)}; a spiking reservoir has portable arithmetic alone`, {
+        field: "engines",
+      });
     const arithmetic = arithmeticOf(model, asked);
     const itsModel = model.kind === undefined ? { ...model, config: { ...model.config, arithmetic } } : model;
     const computer = await ReservoirComputer.fromModel<EngineModel>(itsModel, { engine: asked.engine, profile: true });

@@ -1,6 +1,5 @@
 // Who drives whom among several series: the transfer entropies that are significant among all that were asked for.
-import { ConfigError } from "../../reservoir/index.js";
-import { checkFields } from "../../reservoir/validate.js";
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import { sortedBy } from "./partition.js";
 import type { TransferEntropy } from "./transfer-entropy.js";
 
@@ -28,7 +27,7 @@ export interface InformationFlow {
  * The pairs of columns of a {@link transferEntropyMatrix}, the strongest net flow first, each in the direction with more effective bits if
  * that direction is significant. With series that do not influence each other at all, the probability of any report is at most
  * `significance`, however many columns there are (Holm 1979, "A simple sequentially rejective multiple test procedure").
- * @throws ConfigError for a matrix without surrogates, with too few to tell anything at this significance, and for options
+ * @throws ArgumentError for a matrix without surrogates, with too few to tell anything at this significance, and for options
  */
 export function informationFlow(
   matrix: readonly (readonly (TransferEntropy | undefined)[])[],
@@ -36,13 +35,13 @@ export function informationFlow(
 ): InformationFlow[] {
   checkFields(options, fields);
   const { significance = 0.05, leastBits = 0 } = options;
-  if (!(significance > 0 && significance < 1)) throw new ConfigError("significance", significance, "a number above 0 and below 1");
-  if (!(Number.isFinite(leastBits) && leastBits >= 0)) throw new ConfigError("leastBits", leastBits, "a finite number of at least 0");
+  if (!(significance > 0 && significance < 1)) throw new ArgumentError("significance", significance, "a number above 0 and below 1");
+  if (!(Number.isFinite(leastBits) && leastBits >= 0)) throw new ArgumentError("leastBits", leastBits, "a finite number of at least 0");
   const directions = directionsOf(matrix);
   for (const { from, to, found } of directions) {
     const needed = Math.ceil(directions.length / significance) - 1;
     if (found.surrogates >= needed) continue;
-    throw new ConfigError(
+    throw new ArgumentError(
       `matrix[${from}][${to}].surrogates`,
       found.surrogates,
       `at least ${needed} for ${directions.length} directions at significance ${significance}, as transferEntropyMatrix draws by default`,
@@ -66,13 +65,13 @@ interface Direction {
 
 function directionsOf(matrix: readonly (readonly (TransferEntropy | undefined)[])[]): Direction[] {
   const takes = "a square matrix, as transferEntropyMatrix gives";
-  if (!Array.isArray(matrix)) throw new ConfigError("matrix", matrix, takes);
+  if (!Array.isArray(matrix)) throw new ArgumentError("matrix", matrix, takes);
   const directions: Direction[] = [];
   for (let from = 0; from < matrix.length; from++) {
     for (let to = 0; to < matrix.length; to++) {
       if (from === to) continue;
       const found = matrix[from]?.[to];
-      if (typeof found?.effectiveBits !== "number") throw new ConfigError(`matrix[${from}][${to}]`, found, takes);
+      if (typeof found?.effectiveBits !== "number") throw new ArgumentError(`matrix[${from}][${to}]`, found, takes);
       directions.push({ from, to, found });
     }
   }

@@ -1,7 +1,6 @@
 // Mutual information and transfer entropy of continuous series by distances to nearest neighbours, without bins. Those with bins are in
 // transfer-entropy.ts.
-import { ConfigError } from "../../reservoir/index.js";
-import { checkFields } from "../../reservoir/validate.js";
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import { whole } from "../source.js";
 import { checkedPair, digamma, type Series } from "./series.js";
 
@@ -17,7 +16,7 @@ export interface NearestNeighbourOptions {
  * are taken for independent draws: for two slow series that have nothing to do with each other it comes out too high (0.27 nats for
  * AR(1) series with coefficient 0.98 and 500 values, 0.04 with 0.9). Compare with the same series shifted against each other. Cost
  * grows with N^2. Source: Kraskov, Stoegbauer, Grassberger 2004, "Estimating mutual information", equation 8.
- * @throws ConfigError on series of different lengths or too short for k
+ * @throws ArgumentError on series of different lengths or too short for k
  */
 export function nearestNeighbourInformation(x: Series, y: Series, options: NearestNeighbourOptions = {}): number {
   checkFields(options, ["neighbours"]);
@@ -44,7 +43,7 @@ export interface NearestNeighbourTransferOptions extends NearestNeighbourOptions
  * - psi(n_xy + 1)> in nats, counts as in {@link nearestNeighbourInformation} in the spaces of the past, of present and past, and of source
  * and past. Sources: Schreiber 2000; Frenzel and Pompe 2007, "Partial mutual information for coupling analysis of multivariate time
  * series".
- * @throws ConfigError on series of different lengths or too short
+ * @throws ArgumentError on series of different lengths or too short
  */
 export function nearestNeighbourTransferEntropy(source: Series, target: Series, options: NearestNeighbourTransferOptions = {}): number {
   checkFields(options, ["neighbours", "lag", "history"]);
@@ -69,7 +68,7 @@ export function nearestNeighbourTransferEntropy(source: Series, target: Series, 
 
 /** Calls `use` with each point's distance to its k-th nearest neighbour. */
 function forEachScale(columns: readonly Float64Array[], n: number, k: number, use: (i: number, scale: number) => void): void {
-  if (n <= k) throw new ConfigError("neighbours", k, `fewer than the ${n} points there are`);
+  if (n <= k) throw new ArgumentError("neighbours", k, `fewer than the ${n} points there are`);
   const nearest = new Float64Array(k);
   for (let i = 0; i < n; i++) {
     nearest.fill(Infinity);

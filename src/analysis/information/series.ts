@@ -1,22 +1,22 @@
 // What every information measure starts from: two series of the same length, and the digamma function.
+import { ArgumentError } from "../../core/errors.js";
 import { type FloatArray, firstNonFinite, isList } from "../../numerics/index.js";
-import { ConfigError } from "../../reservoir/index.js";
 
 /** A series of single numbers. */
 export type Series = FloatArray | readonly number[];
 
-/** @throws ConfigError on series of different lengths, of fewer than `least` values, or with a value that is not finite. */
+/** @throws ArgumentError on series of different lengths, of fewer than `least` values, or with a value that is not finite. */
 export function checkedPair(names: readonly [string, string], a: Series, b: Series, least: number): readonly [Float64Array, Float64Array] {
   for (const [name, values] of [
     [names[0], a],
     [names[1], b],
   ] as const) {
-    if (!isList(values)) throw new ConfigError(name, values, "a list of numbers");
-    if (values.length < least) throw new ConfigError(`the length of ${name}`, values.length, `at least ${least}`);
+    if (!isList(values)) throw new ArgumentError(name, values, "a list of numbers");
+    if (values.length < least) throw new ArgumentError(`the length of ${name}`, values.length, `at least ${least}`);
     const bad = firstNonFinite(values);
-    if (bad >= 0) throw new ConfigError(`${name}[${bad}]`, values[bad], "finite numbers");
+    if (bad >= 0) throw new ArgumentError(`${name}[${bad}]`, values[bad], "finite numbers");
   }
-  if (a.length !== b.length) throw new ConfigError(`the length of ${names[1]}`, b.length, `${a.length}, as ${names[0]}`);
+  if (a.length !== b.length) throw new ArgumentError(`the length of ${names[1]}`, b.length, `${a.length}, as ${names[0]}`);
   return [Float64Array.from(a), Float64Array.from(b)];
 }
 

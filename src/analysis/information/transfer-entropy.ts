@@ -1,6 +1,6 @@
 // Transfer entropy by counting in bins: how much the past of one series says of the next value of another, beyond its own past.
+import { checkFields } from "../../core/errors.js";
 import { asMatrix, type MatrixLike, RandomStream, type Seed, seedKeys } from "../../numerics/index.js";
-import { checkFields } from "../../reservoir/validate.js";
 import { streams, whole } from "../source.js";
 import { rankBins, wordIds } from "./partition.js";
 import { checkedPair, type Series } from "./series.js";
@@ -60,7 +60,7 @@ const enough = 20;
  * for four places, the source's memory: two slow series that have nothing to do with each other stay insignificant. Sources: Schreiber
  * 2000, "Measuring information transfer", equation 4; effective: Marschinski and Kantz 2002; the mean by chance: Vinh, Epps and Bailey
  * 2010, "Information theoretic measures for clusterings comparison", in each cell.
- * @throws ConfigError on series of different lengths or too short, and for options
+ * @throws ArgumentError on series of different lengths or too short, and for options
  */
 export function transferEntropy(source: Series, target: Series, options: TransferEntropyOptions = {}): TransferEntropy {
   checkFields(options, fields);
@@ -108,7 +108,7 @@ function defaultBins(rows: number, targetHistory: number, sourceHistory: number)
 /**
  * Transfer entropies between all columns of a T x C series: element [i][j] is TE(i -> j), undefined for i = j. By default as many
  * surrogates are drawn as {@link informationFlow} needs for that many directions: 40 C (C - 1), at least 100.
- * @throws ConfigError as {@link transferEntropy} does
+ * @throws ArgumentError as {@link transferEntropy} does
  */
 export function transferEntropyMatrix(series: MatrixLike, options: TransferEntropyOptions = {}): (TransferEntropy | undefined)[][] {
   checkFields(options, fields);

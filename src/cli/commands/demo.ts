@@ -1,4 +1,5 @@
 // `spillway demo`: three experiments that ship with the package, and one page about all of them.
+import { SpillwayError } from "../../core/errors.js";
 import "../../index.js";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -66,5 +67,8 @@ function experimentFile(name: string): string {
   );
   const found = places.find((place) => existsSync(place));
   if (found) return found;
-  throw new Error(`the demo's experiment ${name} is in neither ${places.join(" nor ")}: the package is not complete, install it again`);
+  throw new SpillwayError(
+    "file",
+    `the demo's experiment ${name} is in neither ${places.join(" nor ")}: the package is not complete, install it again`,
+  );
 }

@@ -1,4 +1,5 @@
 // Arguments of `spillway ptx run` as they are typed: numbers, buffers, bytes and structs. It launches nothing.
+import { ArgumentError } from "../../core/errors.js";
 import {
   arrayOf,
   type Context,
@@ -165,9 +166,9 @@ class Reader {
 
 const numberOf = (text: string): number => (text.trim() === "" ? Number.NaN : Number(text));
 
-/** @throws RangeError if it is no whole number. */
+/** @throws ArgumentError if it is no whole number. */
 function wholeOf(text: string): bigint {
-  if (!/^-?(0x[0-9a-f]+|\d+)$/i.test(text)) throw new RangeError(`${quoted(text)} is no whole number`);
+  if (!/^-?(0x[0-9a-f]+|\d+)$/i.test(text)) throw ArgumentError.because(`${quoted(text)} is no whole number`);
   return text.startsWith("-") ? -BigInt(text.slice(1)) : BigInt(text);
 }
 

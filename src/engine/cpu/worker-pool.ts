@@ -1,5 +1,6 @@
 // The worker threads of the CPU engine, shared by every reservoir of this JavaScript thread: as many as the reservoir with the most threads has.
 // What a reservoir does with them is in team.ts.
+import { SpillwayError } from "../../core/errors.js";
 import { WorkerEndedError } from "../../reservoir/engine.js";
 
 type Worker = import("node:worker_threads").Worker;
@@ -159,7 +160,7 @@ async function whenReady(worker: Worker): Promise<void> {
     worker.once("online", seen);
     worker.once("message", seen);
     worker.once("error", reject);
-    worker.once("exit", (code) => reject(new Error(`a worker thread ended with exit code ${code} before it was ready`)));
+    worker.once("exit", (code) => reject(new SpillwayError("device", `a worker thread ended with exit code ${code} before it was ready`)));
   });
   worker.performance.eventLoopUtilization();
   worker.unref();

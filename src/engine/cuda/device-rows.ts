@@ -1,11 +1,11 @@
 // Rows of matrices that lie on the device, copied there to where a launch wants them: matrices at
 // equal distances in one copy.
-import { type Context, DisposedError, type Stream } from "../../gpu/index.js";
+import { ArgumentError, DisposedError } from "../../core/errors.js";
+import type { Context, Stream } from "../../gpu/index.js";
 import { usable } from "../../gpu/slice.js";
 import type { Matrix } from "../../numerics/index.js";
 import { DeviceMatrix, DeviceSequences, stretchOf } from "../../reservoir/device-matrix.js";
 import type { DeviceSide, SequenceInput } from "../../reservoir/engine.js";
-import { DataError } from "../../reservoir/inputs.js";
 import type { EngineModel } from "../../reservoir/spiking-model.js";
 import type { StateChunk, StateTaker } from "./device-work.js";
 import { allocAny, type AnyBuffer, realType } from "./kernels.js";
@@ -154,14 +154,14 @@ export function deviceSide(context: Context, { size, precision }: EngineModel): 
     context,
     check(matrix, name) {
       if (matrix.context !== context)
-        throw new DataError(
+        throw ArgumentError.because(
           `${name} lies in memory of another context, of device ${matrix.context.info.ordinal}; this reservoir takes memory of its own, of device ${context.info.ordinal} (create it with context)`,
         );
       try {
         usable(context.core, matrix.values as RealSlice<"f32">, false);
       } catch (error) {
-        if (error instanceof DisposedError || error instanceof TypeError) throw new DataError(`${name}: ${error.message}`);
-        throw error;
+        if (error instanceof DisposedError) throw ArgumentError.because(`${name}: ${error.message}`, { field: name, cause: error });
+        throw error instanceof ArgumentError ? error.at(name) : error;
       }
     },
     allocate(rows, stepMs) {

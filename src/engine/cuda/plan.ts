@@ -1,4 +1,5 @@
 // Which way of running the time loop a model gets: of the plans that fit its shape and the device, the one that its model of cost says is fastest.
+import { ArgumentError } from "../../core/errors.js";
 import type { DeviceInfo } from "../../gpu/index.js";
 import { EngineCapacityError, EngineUnavailableError, type EngineOptions, type EnginePlan, formatBytes } from "../../reservoir/engine.js";
 import { type MemoryPlan, planMemory } from "./memory.js";
@@ -44,17 +45,16 @@ const kernelSources: readonly string[] = ["auto", "shipped", "nvrtc", "builder"]
 /**
  * The plans that a model may run by, the fastest first.
  *
- * @throws RangeError for a plan of no such name; EngineUnavailableError where the plan asked for does not take this model or device;
+ * @throws ArgumentError for a plan of no such name; EngineUnavailableError where the plan asked for does not take this model or device;
  * EngineCapacityError where none fits the memory
  */
 export function choices(shape: ModelShape, place: Place, options: EngineOptions = {}): readonly Choice[] {
   const wanted = options.plan ?? "auto";
-  if (!planNames.includes(wanted))
-    throw new RangeError(`plan is ${JSON.stringify(wanted)}; it takes ${planNames.map((name) => JSON.stringify(name)).join(", ")}`);
+  if (!planNames.includes(wanted)) throw new ArgumentError("plan", wanted, planNames.map((name) => JSON.stringify(name)).join(", "));
   const source = options.kernelSource ?? "auto";
   if (!kernelSources.includes(source)) {
     const names = kernelSources.map((name) => JSON.stringify(name)).join(", ");
-    throw new RangeError(`kernelSource is ${JSON.stringify(source)}; it takes ${names}`);
+    throw new ArgumentError("kernelSource", source, names);
   }
   const { spinLimit } = options;
   const all = families

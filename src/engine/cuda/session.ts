@@ -1,12 +1,12 @@
 // One reservoir on a device: the session that the engine contract asks for. It keeps step count, last input and last output; W and the arithmetic of
 // a step are the time loop's.
+import { DisposedError, SpillwayError } from "../../core/errors.js";
 import type { Context, Stream } from "../../gpu/index.js";
 import { allocate, type FloatArray, Matrix } from "../../numerics/index.js";
 import {
   type AccumulateOptions,
   type BatchOptions,
   type DeviceSide,
-  DisposedError,
   type EnginePlan,
   type EngineSession,
   type GenerateOptions,
@@ -463,7 +463,7 @@ export class DeviceSession implements EngineSession {
 
   #countsUpTo(step: number): void {
     if (this.model.noiseLevel !== 0 && step > lastStep)
-      throw new RangeError(`step ${step} is beyond the noise counter, which ends at ${lastStep}; reset() starts a new count`);
+      throw new SpillwayError("limit", `step ${step} is beyond the noise counter, which ends at ${lastStep}; reset() starts a new count`);
   }
 
   /** One piece of work, which `dispose` waits for. */

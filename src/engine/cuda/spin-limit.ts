@@ -1,5 +1,6 @@
 // How long a block waits for the others, for every kernel whose blocks do: the one place that reads it. It is not the wait, which is in the kernels.
 
+import { ArgumentError } from "../../core/errors.js";
 const variable = "SPILLWAY_SPIN_LIMIT";
 
 /** Seconds on any device, and far more than a step. */
@@ -7,12 +8,12 @@ const usualLimit = 8e9;
 
 /**
  * Clock ticks of a multiprocessor after which a wait between blocks is a StallError: the option, else SPILLWAY_SPIN_LIMIT, else 8e9.
- * @throws RangeError where either is no whole number from 1 to 2^53 - 1
+ * @throws ArgumentError where either is no whole number from 1 to 2^53 - 1
  */
 export function spinLimitOf(option?: number): number {
   const text = process.env[variable];
   const limit = option ?? (text ? Number(text) : usualLimit);
   if (Number.isSafeInteger(limit) && limit >= 1) return limit;
   const given = option === undefined ? `${variable} is ${JSON.stringify(text)}` : `spinLimit is ${limit}`;
-  throw new RangeError(`${given}; it takes clock ticks, a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`);
+  throw ArgumentError.because(`${given}; it takes clock ticks, a whole number from 1 to ${Number.MAX_SAFE_INTEGER}`);
 }

@@ -1,5 +1,6 @@
 // What every way of running the time loop on a device offers to the session: what it would take and cost, known before anything is allocated, and
 // chunks of steps, enqueued on a stream. It is not where the input drive is computed, states are copied to the host or memory is planned.
+import { SpillwayError } from "../../core/errors.js";
 import type { Context, DeviceInfo, DeviceSlice, Stream } from "../../gpu/index.js";
 import type { EngineOptions } from "../../reservoir/engine.js";
 import type { FeatureSpec } from "../../reservoir/features.js";
@@ -126,13 +127,14 @@ export interface TimeLoopFamily {
 }
 
 /** A wait between blocks of a persistent kernel went past its limit: a block did not run, or died. */
-export class StallError extends Error {
+export class StallError extends SpillwayError {
   override readonly name = "StallError";
   readonly block: number;
   readonly step: number;
   /** `instead` is what takes no such wait. */
   constructor(kernel: string, block: number, step: number, limit: number, instead = 'choose the plan "streamed"') {
     super(
+      "device",
       `${kernel}: block ${block} waited ${limit} clock ticks at step ${step} for states that did not come; another program may hold the device, or a checker slows it: raise spinLimit or SPILLWAY_SPIN_LIMIT, or ${instead}`,
     );
     this.block = block;

@@ -1,9 +1,9 @@
 // The named kernels for own programs, over slices of device memory. It checks shapes and enqueues;
 // it waits for nothing.
+import { SpillwayError, checkFields } from "../../core/errors.js";
 import { type Context, DeviceSlice, type ReadonlyDeviceSlice, type Stream } from "../../gpu/index.js";
 import type { Precision } from "../../numerics/index.js";
 import type { DeviceMatrix } from "../../reservoir/device-matrix.js";
-import { checkFields } from "../../reservoir/validate.js";
 import { binSpikesOnDevice, type DeviceBinOptions, type DeviceSpikePattern } from "../../spikes/gpu/index.js";
 import { enqueueDetection } from "../../spikes/gpu/templates.js";
 import type { SpikePattern } from "../../spikes/index.js";
@@ -76,7 +76,7 @@ export class NeuromorphicKernels extends NeuromorphicOperations<DeviceArrays> im
 
   /**
    * Spikes counted in bins of time and neuron, T x C: `binSpikesOnDevice` of spillway/spikes/gpu on
-   * this stream. It waits for the report on spikes that lie outside the pattern. @throws SpikeError
+   * this stream. It waits for the report on spikes that lie outside the pattern. @throws ArgumentError
    */
   async spikeEncoding(
     pattern: SpikePattern | DeviceSpikePattern,
@@ -91,7 +91,7 @@ export class NeuromorphicKernels extends NeuromorphicOperations<DeviceArrays> im
 
   protected make(name: string, type: ElementType, length: number): DeviceArrays["real"] {
     if (this.stream.capturing)
-      throw new Error(`${name} is left out while ${this.stream.label} is being captured into a graph; give it memory`);
+      throw new SpillwayError("lifecycle", `${name} is left out while ${this.stream.label} is being captured into a graph; give it memory`);
     return allocAny(this.context, type, length, name) as DeviceArrays["real"];
   }
 

@@ -32,7 +32,7 @@ export class HostNeuromorphicKernels extends NeuromorphicOperations<HostArrays> 
 
   /**
    * Spikes counted in bins of time and neuron, T x C: `binSpikes` of spillway/spikes. @throws
-   * SpikeError
+   * ArgumentError
    */
   async spikeEncoding(pattern: SpikePattern, options: BinOptions): Promise<Matrix<Float32Array>> {
     return binSpikes(pattern, options);

@@ -1,9 +1,8 @@
 // The operations of the named kernels with the shapes that they take, for whatever holds the
 // numbers. Where they are computed is said by the classes that stand on this one.
-import { describe } from "../../core/text.js";
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import type { Precision } from "../../numerics/index.js";
 import type { Activation } from "../../reservoir/model.js";
-import { checkFields } from "../../reservoir/validate.js";
 import { activationNumber } from "../cuda/activation.js";
 
 /** Types of elements that the operations read and write. */
@@ -158,14 +157,13 @@ export abstract class NeuromorphicOperations<A extends ArrayKinds> {
 
   /** @internal */
   protected constructor(precision: Precision) {
-    if (precision !== "float32" && precision !== "float64")
-      throw new RangeError(`precision is ${describe(precision)}; it takes "float32" or "float64"`);
+    if (precision !== "float32" && precision !== "float64") throw new ArgumentError("precision", precision, '"float32" or "float64"');
     this.precision = precision;
   }
 
   /**
    * drive[t, r] = ((bias[r] + W_in[r, 0] u[t, 0]) + W_in[r, 1] u[t, 1]) + ..., T x N:
-   * docs/numerics.md, rule 3. @throws RangeError, TypeError
+   * docs/numerics.md, rule 3. @throws ArgumentError
    */
   matvecInput(work: InputWork<A>): A["real"] {
     checkFields(work, ["size", "steps", "weights", "inputs", "bias", "out"]);
@@ -173,7 +171,8 @@ export abstract class NeuromorphicOperations<A extends ArrayKinds> {
     checkCount("size", size);
     checkCount("steps", steps);
     const length = inputs === undefined ? 0 : this.#any("inputs", inputs, this.#real);
-    if (length % steps !== 0) throw new RangeError(`inputs has ${length} values; ${steps} steps take a multiple of it`);
+    if (length % steps !== 0)
+      throw ArgumentError.shape(`inputs has ${length} values; ${steps} steps take a multiple of it`, { field: "inputs" });
     const inputSize = length / steps;
     if (inputSize > 0 || weights !== undefined) this.#check("weights", weights, this.#real, inputSize * size, "inputs x size");
     if (bias !== undefined) this.#check("bias", bias, this.#real, size, "size");
@@ -184,7 +183,7 @@ export abstract class NeuromorphicOperations<A extends ArrayKinds> {
 
   /**
    * W x, R values: docs/numerics.md, rules 1 and 2. Columns of a W in CSR form lie below C. @throws
-   * RangeError, TypeError
+   * ArgumentError
    */
   matvecReservoir(work: ProductWork<A>): A["real"] {
     checkFields(work, ["weights", "state", "out"]);
@@ -197,7 +196,7 @@ export abstract class NeuromorphicOperations<A extends ArrayKinds> {
 
   /**
    * (1 - a) x + a f(((drive + W x) + W_fb y) + noise), N values: docs/numerics.md, rules 3 to 6.
-   * @throws RangeError, TypeError
+   * @throws ArgumentError
    */
   leakyIntegration(work: LeakyWork<A>): A["real"] {
     checkFields(work, ["state", "drive", "recurrent", "feedback", "leak", "activation", "noise", "out"]);
@@ -207,7 +206,7 @@ export abstract class NeuromorphicOperations<A extends ArrayKinds> {
     for (const name of ["recurrent", "feedback"] as const)
       if (work[name] !== undefined) this.#check(name, work[name], this.#real, size, "as many as state");
     if (!Object.hasOwn(activationNumber, activation))
-      throw new RangeError(`activation is ${describe(activation)}; it takes ${Object.keys(activationNumber).join(", ")}`);
+      throw new ArgumentError("activation", activation, Object.keys(activationNumber).join(", "));
     if (noise !== undefined) checkNoise(noise);
     const out = this.#out("out", work.out, this.#real, size, "as many as state");
     this.computeLeaky({ ...work, activation, out });
@@ -218,14 +217,15 @@ export abstract class NeuromorphicOperations<A extends ArrayKinds> {
    * An iteration of power iteration: W (x / |x|), and |x|. Given its own result again and again,
    * |x| comes to the modulus of the largest eigenvalue where one real eigenvalue leads;
    * `spectralRadius` of spillway/numerics says when it has. docs/numerics.md, rule 7. @throws
-   * RangeError, TypeError
+   * ArgumentError
    */
   powerIteration(work: PowerWork<A>): PowerStep<A> {
     checkFields(work, ["weights", "state", "out", "length"]);
     const size = this.#any("state", work.state, this.#real);
     const rows = this.#rowsOf(work.weights, size);
-    if (rows !== size) throw new RangeError(`weights has ${rows} rows; it takes ${size}, as many as state`);
-    if (work.out === work.state) throw new RangeError("out is state; it takes other memory, since every row reads all of state");
+    if (rows !== size) throw ArgumentError.shape(`weights has ${rows} rows; it takes ${size}, as many as state`, { field: "weights" });
+    if (work.out === work.state)
+      throw ArgumentError.because("out is state; it takes other memory, since every row reads all of state", { field: "out" });
     const out = this.#out("out", work.out, this.#real, size, "as many as state");
     const length = this.#out("length", work.length, this.#real, 1, "one");
     this.computePower({ ...work, out, length });
@@ -234,18 +234,18 @@ export abstract class NeuromorphicOperations<A extends ArrayKinds> {
 
   /**
    * Scores of vectors against templates in binary32 by docs/numerics.md, rule 1, and the best of
-   * each vector. @throws RangeError, TypeError
+   * each vector. @throws ArgumentError
    */
   patternDetection(work: DetectionWork<A>): Detections<A> {
     checkFields(work, ["vectors", "templates", "length", "score", "threshold", "scores", "best", "matches"]);
     const { length, score = "cosine", threshold = 0.5 } = work;
     checkCount("length", length);
-    if (score !== "cosine" && score !== "dot") throw new RangeError(`score is ${describe(score)}; it takes "cosine" or "dot"`);
-    if (!Number.isFinite(threshold)) throw new RangeError(`threshold is ${describe(threshold)}; it takes a finite number`);
+    if (score !== "cosine" && score !== "dot") throw new ArgumentError("score", score, '"cosine" or "dot"');
+    if (!Number.isFinite(threshold)) throw new ArgumentError("threshold", threshold, "a finite number");
     const [count, templateCount] = (["vectors", "templates"] as const).map((name) => {
       const values = this.#any(name, work[name], "f32");
       if (values === 0 || values % length !== 0)
-        throw new RangeError(`${name} has ${values} values; it takes a multiple of ${length}, length`);
+        throw ArgumentError.shape(`${name} has ${values} values; it takes a multiple of ${length}, length`, { field: name });
       return values / length;
     }) as [number, number];
     const scores = this.#out<"f32">("scores", work.scores, "f32", count * templateCount, "vectors x templates");
@@ -277,14 +277,14 @@ export abstract class NeuromorphicOperations<A extends ArrayKinds> {
   /** The number of elements of an array of this type. */
   #any(name: string, array: unknown, type: ElementType): number {
     const found = this.typeOf(array);
-    if (found === undefined) throw new TypeError(`${name} is ${describe(array)}; it takes ${this.takes} of ${type}`);
-    if (found !== type) throw new TypeError(`${name} holds ${found}; it takes ${type}`);
+    if (found === undefined) throw new ArgumentError(name, array, `${this.takes} of ${type}`);
+    if (found !== type) throw ArgumentError.because(`${name} holds ${found}; it takes ${type}`, { field: name });
     return (array as { readonly length: number }).length;
   }
 
   #check(name: string, array: unknown, type: ElementType, length: number, why: string): void {
     const found = this.#any(name, array, type);
-    if (found !== length) throw new RangeError(`${name} has ${found} values; it takes ${length}, ${why}`);
+    if (found !== length) throw ArgumentError.shape(`${name} has ${found} values; it takes ${length}, ${why}`, { field: name });
   }
 
   #out<K extends "real" | "f32" | "i32" = "real">(
@@ -303,13 +303,15 @@ export abstract class NeuromorphicOperations<A extends ArrayKinds> {
     if (!isSparseArrays(weights)) {
       const values = this.#any("weights", weights, this.#real);
       if (columns === 0 || values % columns !== 0)
-        throw new RangeError(`weights has ${values} values; it takes a multiple of ${columns}, the values of state`);
+        throw ArgumentError.shape(`weights has ${values} values; it takes a multiple of ${columns}, the values of state`, {
+          field: "weights",
+        });
       return values / columns;
     }
     const values = this.#any("weights.values", weights.values, this.#real);
     this.#check("weights.columns", weights.columns, "u32", values, "as many as values");
     const offsets = this.#any("weights.rowOffsets", weights.rowOffsets, "u32");
-    if (offsets === 0) throw new RangeError("weights.rowOffsets is empty; it takes one value a row and one more");
+    if (offsets === 0) throw ArgumentError.because("weights.rowOffsets is empty; it takes one value a row and one more");
     return offsets - 1;
   }
 
@@ -318,20 +320,19 @@ export abstract class NeuromorphicOperations<A extends ArrayKinds> {
 }
 
 function checkCount(name: string, value: number): void {
-  if (!Number.isInteger(value) || value < 1 || value > 0x7fffffff)
-    throw new RangeError(`${name} is ${describe(value)}; it takes a whole number of at least 1`);
+  if (!Number.isInteger(value) || value < 1 || value > 0x7fffffff) throw new ArgumentError(name, value, "a whole number of at least 1");
 }
 
 function checkNoise(noise: NoiseWork): void {
   checkFields(noise, ["level", "key", "step", "sequence"]);
   const { level, key, step, sequence = 0 } = noise;
-  if (!Number.isFinite(level)) throw new RangeError(`noise.level is ${describe(level)}; it takes a finite number`);
-  if (!Array.isArray(key) || key.length !== 2) throw new RangeError(`noise.key is ${describe(key)}; it takes two whole numbers below 2^32`);
+  if (!Number.isFinite(level)) throw new ArgumentError("noise.level", level, "a finite number");
+  if (!Array.isArray(key) || key.length !== 2) throw new ArgumentError("noise.key", key, "two whole numbers below 2^32");
   for (const [name, word] of [
     ["key", key[0]],
     ["key", key[1]],
     ["step", step],
     ["sequence", sequence],
   ] as const)
-    if (word >>> 0 !== word) throw new RangeError(`noise.${name} is ${describe(word)}; it takes a whole number below 2^32`);
+    if (word >>> 0 !== word) throw new ArgumentError(`noise.${name}`, word, "a whole number below 2^32");
 }

@@ -1,4 +1,5 @@
 // Matrix products by cuBLAS on a context's memory. Its sums are in an order of its own, which differs between its versions and devices.
+import { ArgumentError } from "../../core/errors.js";
 import type { Context } from "../context.js";
 import { isNative } from "../native-driver.js";
 import { Holding } from "../ledger.js";
@@ -24,10 +25,10 @@ export interface CublasHandle {
   readonly version: string;
 }
 
-/** Opens cuBLAS on a context. @throws LibraryError where there is no cuBLAS; TypeError where the device is not a GPU; CublasError. */
+/** Opens cuBLAS on a context. @throws LibraryError where there is no cuBLAS; ArgumentError where the device is not a GPU; CublasError. */
 export function openCublas({ core, info }: Context): CublasHandle {
   if (!isNative(core.driver))
-    throw new TypeError(`cuBLAS works on a GPU only; this device is ${info.name} of the driver ${core.driver.library}`);
+    throw ArgumentError.because(`cuBLAS works on a GPU only; this device is ${info.name} of the driver ${core.driver.library}`);
   const library = loadCublas();
   core.enter("cublasCreate");
   const handle = new BigUint64Array(1);

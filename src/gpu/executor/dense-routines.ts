@@ -1,4 +1,5 @@
 // Sums of products and solves of matrices in binary64 by NVIDIA's libraries, on memory of a context. Their order of sums is their own.
+import { ArgumentError } from "../../core/errors.js";
 import type { Context } from "../context.js";
 import { Holding } from "../ledger.js";
 import { type DeviceSlice, noteUse, type ReadonlyDeviceSlice, usable } from "../slice.js";
@@ -22,7 +23,7 @@ export class DenseRoutines implements Disposable {
   readonly #handle: bigint;
   readonly #holding: Holding;
 
-  /** @throws LibraryError where a library is missing; TypeError where the device is not a GPU; CublasError, CusolverError. */
+  /** @throws LibraryError where a library is missing; ArgumentError where the device is not a GPU; CublasError, CusolverError. */
   constructor(context: Context) {
     const { core } = context;
     this.context = context;
@@ -44,7 +45,7 @@ export class DenseRoutines implements Disposable {
   }
 
   #memory<T extends "f64" | "i32">(stream: Stream, slice: ReadonlyDeviceSlice<T>, elements: number, what: string): bigint {
-    if (slice.length < elements) throw new RangeError(`${what} has ${slice.length} elements; it takes ${elements}`);
+    if (slice.length < elements) throw ArgumentError.shape(`${what} has ${slice.length} elements; it takes ${elements}`, { field: what });
     const memory = usable(this.context.core, slice, false);
     noteUse(memory.memory, stream.handle);
     return memory.address;

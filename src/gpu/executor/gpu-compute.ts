@@ -1,5 +1,6 @@
 // Kernels of one's own: compiled once under a name, run by that name. What the package ships is not here but in KernelExecutor.
 
+import { ArgumentError } from "../../core/errors.js";
 import { suggestion } from "../../core/near-names.js";
 import type { CompileOptions } from "../compile-options.js";
 import type { Dimensions } from "../launch-config.js";
@@ -41,7 +42,7 @@ export class GpuCompute implements Disposable {
    * Makes a kernel ready by its name: PTX is loaded, CUDA C++ compiled by NVRTC and loaded. With the same source and options a second time it does
    * nothing; another source takes the place of the first. A C++ kernel is named as `extern "C"`, or by a name expression such as "scale<float>".
    *
-   * @throws CompileError with the compiler's log; LibraryError where there is no NVRTC; ModuleLoadError; RangeError where the source has no such
+   * @throws CompileError with the compiler's log; LibraryError where there is no NVRTC; ModuleLoadError; ArgumentError where the source has no such
    * kernel.
    */
   compileKernel(name: string, source: string, options: CompileOptions = {}): void {
@@ -51,7 +52,7 @@ export class GpuCompute implements Disposable {
     const module = this.#sharing(name, source, key) ?? this.#load(name, source, options);
     if (!module.parametersOf(name)) {
       if (![...this.#kernels.values()].some((each) => each.module === module)) module.dispose();
-      throw new RangeError(
+      throw ArgumentError.because(
         `the source of ${JSON.stringify(name)} has no kernel of this name; it has ${module.kernelNames?.join(", ") ?? "others"}`,
       );
     }
@@ -78,7 +79,7 @@ export class GpuCompute implements Disposable {
   /**
    * Launches a kernel in the order of the device's stream, or of the stream given. Numbers are written as the types that the kernel has there.
    *
-   * @throws RangeError where no kernel of the name was compiled; LaunchError where the kernel does not take an argument or the device not the shape;
+   * @throws ArgumentError where no kernel of the name was compiled; LaunchError where the kernel does not take an argument or the device not the shape;
    * CudaError.
    */
   runKernel(name: string, grid: Dimensions, block: Dimensions, args: readonly KernelArgument[], options: LaunchOptions = {}): void {
@@ -86,7 +87,7 @@ export class GpuCompute implements Disposable {
     if (!kernel) {
       const known = this.kernelNames;
       const there = known.length > 0 ? `are ${known.join(", ")}` : "is none";
-      throw new RangeError(`no kernel ${JSON.stringify(name)} was compiled${suggestion(name, known)}; there ${there}`);
+      throw ArgumentError.because(`no kernel ${JSON.stringify(name)} was compiled${suggestion(name, known)}; there ${there}`);
     }
     this.launcher.launch(kernel.module, name, grid, block, args, options);
   }

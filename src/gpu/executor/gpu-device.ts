@@ -32,12 +32,12 @@ export class GpuDevice implements Disposable {
     return this.context.info.name;
   }
 
-  /** A copy of an array on the device. @throws OutOfMemoryError, TypeError, CudaError. */
+  /** A copy of an array on the device. @throws OutOfMemoryError, ArgumentError, CudaError. */
   upload<A extends HostArray, T extends Dtype = DtypeOf<A>>(array: A, options: { dtype?: T; label?: string } = {}): DeviceBuffer<T> {
     return this.context.upload(array, options);
   }
 
-  /** Device memory of `length` elements, zeros; default f32. @throws OutOfMemoryError, RangeError, CudaError. */
+  /** Device memory of `length` elements, zeros; default f32. @throws OutOfMemoryError, ArgumentError, CudaError. */
   allocate(length: number): DeviceBuffer<"f32">;
   allocate<T extends Dtype>(length: number, dtype: T): DeviceBuffer<T>;
   allocate(length: number, dtype: Dtype = "f32"): DeviceBuffer {

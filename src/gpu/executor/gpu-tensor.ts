@@ -1,5 +1,6 @@
 // A matrix on a device whose operations stay there, one after the other in the order of the executor's stream. It is for chains at the keyboard;
 // `StandardKernels` is the same without an object for each matrix.
+import { ArgumentError } from "../../core/errors.js";
 import type { DeviceBuffer } from "../buffer.js";
 import type { BlasChoice, ProductSource } from "./matmul.js";
 import { checkSizes, type StandardKernels } from "./standard-kernels.js";
@@ -22,10 +23,10 @@ export class GpuTensor implements Disposable {
     this.source = source;
   }
 
-  /** This times another, rows x its columns, a tensor of its own. @throws RangeError where the shapes do not go together; as `StandardKernels.matmul`. */
+  /** This times another, rows x its columns, a tensor of its own. @throws ArgumentError where the shapes do not go together; as `StandardKernels.matmul`. */
   matmul(other: GpuTensor, options: { blas?: BlasChoice } = {}): GpuTensor {
     if (other.rows !== this.columns)
-      throw new RangeError(`a product takes as many rows on the right as columns on the left; got ${this.shape} times ${other.shape}`);
+      throw ArgumentError.shape(`a product takes as many rows on the right as columns on the left; got ${this.shape} times ${other.shape}`);
     const { context, stream } = this.#kernels.device;
     checkSizes("matmul", { m: this.rows, n: other.columns });
     const out = context.alloc("f32", this.rows * other.columns, { stream });
@@ -38,10 +39,10 @@ export class GpuTensor implements Disposable {
     }
   }
 
-  /** Adds a row (1 x columns) to every row, in place. @throws RangeError where it is none. */
+  /** Adds a row (1 x columns) to every row, in place. @throws ArgumentError where it is none. */
   addRow(row: GpuTensor): this {
     if (row.rows !== 1 || row.columns !== this.columns)
-      throw new RangeError(`a row of ${this.shape} is 1 x ${this.columns}; got ${row.shape}`);
+      throw ArgumentError.shape(`a row of ${this.shape} is 1 x ${this.columns}; got ${row.shape}`);
     this.#kernels.broadcastAdd(this.buffer, row.buffer, this.rows, this.columns);
     return this;
   }

@@ -1,6 +1,6 @@
 // The standard kernels on host arrays, and kernels of one's own beside them. On memory that is on the device already they are `standard`.
 
-import { rejectUnknown } from "../../core/known-fields.js";
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import { suggestion } from "../../core/near-names.js";
 import type { DeviceBuffer } from "../buffer.js";
 import type { CompileOptions } from "../compile-options.js";
@@ -32,10 +32,11 @@ export interface NetworkOutput {
   readonly sources: readonly ProductSource[];
 }
 
-/** @throws TypeError where it is no Float32Array; RangeError where its length is another. */
+/** @throws ArgumentError where it is no Float32Array; ArgumentError where its length is another. */
 function checkLength(what: string, array: Float32Array, length: number, shape: string = String(length)): void {
-  if (!(array instanceof Float32Array)) throw new TypeError(`${what} is ${Object.prototype.toString.call(array)}; it takes a Float32Array`);
-  if (array.length !== length) throw new RangeError(`${what} has ${array.length} elements; ${shape} takes ${length}`);
+  if (!(array instanceof Float32Array))
+    throw new ArgumentError(what, undefined, "a Float32Array", { shown: Object.prototype.toString.call(array) });
+  if (array.length !== length) throw ArgumentError.shape(`${what} has ${array.length} elements; ${shape} takes ${length}`, { field: what });
 }
 
 /** Standard kernels and one's own on one device. The results of host calls are arrays of their own; inputs stay as they are. */
@@ -47,7 +48,7 @@ export class KernelExecutor implements Disposable {
 
   /** Opens a device, or stands on one that is open. @throws as `openDevice`. */
   constructor(device: GpuDevice | DeviceSource = 0, options: ExecutorOptions = {}) {
-    rejectUnknown(options, ["blas"], "KernelExecutor");
+    checkFields(options, ["blas"], "KernelExecutor");
     this.compute = new GpuCompute(device);
     this.device = this.compute.device;
     this.standard = new StandardKernels(this.device, options);
@@ -58,10 +59,10 @@ export class KernelExecutor implements Disposable {
     return [...standardKernelNames, ...this.compute.kernelNames];
   }
 
-  /** Makes a kernel of one's own ready by its name: see `GpuCompute.compileKernel`. @throws RangeError for a standard kernel's name; as there. */
+  /** Makes a kernel of one's own ready by its name: see `GpuCompute.compileKernel`. @throws ArgumentError for a standard kernel's name; as there. */
   compileKernel(name: string, source: string, options: CompileOptions = {}): void {
     if ((standardKernelNames as readonly string[]).includes(name))
-      throw new RangeError(`${JSON.stringify(name)} is a standard kernel; give yours another name, or compile it by a GpuCompute`);
+      throw ArgumentError.because(`${JSON.stringify(name)} is a standard kernel; give yours another name, or compile it by a GpuCompute`);
     this.compute.compileKernel(name, source, options);
   }
 
@@ -70,7 +71,7 @@ export class KernelExecutor implements Disposable {
     if (!(standardKernelNames as readonly string[]).includes(name)) {
       if (!this.compute.kernelNames.includes(name)) {
         const known = this.kernelNames;
-        throw new RangeError(
+        throw ArgumentError.because(
           `there is no kernel ${JSON.stringify(name)}, neither standard nor compiled${suggestion(name, known)}; there are ${known.join(", ")}`,
         );
       }
@@ -122,7 +123,7 @@ export class KernelExecutor implements Disposable {
     });
   }
 
-  /** a + b. @throws RangeError where their lengths differ; CudaError. */
+  /** a + b. @throws ArgumentError where their lengths differ; CudaError. */
   async vectorAdd(a: Float32Array, b: Float32Array): Promise<Float32Array> {
     checkLength("b", b, a.length, "a + b");
     const work = (left: Output, right: Output) => this.#result("f32", a.length, (sum) => this.standard.vectorAdd(left, right, sum));
@@ -157,7 +158,7 @@ export class KernelExecutor implements Disposable {
     return this.#changed(x, (data) => this.standard.tanh(data));
   }
 
-  /** x (batch x features) with `bias` (features) added to every row. @throws RangeError where shapes differ; CudaError. */
+  /** x (batch x features) with `bias` (features) added to every row. @throws ArgumentError where shapes differ; CudaError. */
   async broadcastAdd(x: Float32Array, bias: Float32Array, batch: number, features: number): Promise<Float32Array> {
     checkSizes("broadcast_add", { batch, features });
     checkLength("x", x, batch * features, `${batch} x ${features}`);
@@ -202,14 +203,14 @@ export class KernelExecutor implements Disposable {
     return sum[0]!;
   }
 
-  /** a . b, added in binary64. @throws RangeError where their lengths differ; CudaError. */
+  /** a . b, added in binary64. @throws ArgumentError where their lengths differ; CudaError. */
   async dot(a: Float32Array, b: Float32Array): Promise<number> {
     checkLength("b", b, a.length, "a . b");
     const work = (left: Output, right: Output) => this.#result("f64", 1, (out) => this.standard.dot(left, right, out));
     return (await this.#with([a, b], work))[0][0]!;
   }
 
-  /** A B (m x n) of A (m x k) and B (k x n), row-major, and what multiplied. @throws RangeError where shapes differ; as `StandardKernels.matmul`. */
+  /** A B (m x n) of A (m x k) and B (k x n), row-major, and what multiplied. @throws ArgumentError where shapes differ; as `StandardKernels.matmul`. */
   async matmul(a: Float32Array, b: Float32Array, m: number, k: number, n: number, options: ExecutorOptions = {}): Promise<Product> {
     checkSizes("matmul", { m, k });
     checkSizes("matmul", { k, n });
@@ -222,14 +223,14 @@ export class KernelExecutor implements Disposable {
     return { values, source };
   }
 
-  /** A matrix on the device (rows x columns, row-major), for chains of operations there. @throws RangeError; OutOfMemoryError, CudaError. */
+  /** A matrix on the device (rows x columns, row-major), for chains of operations there. @throws ArgumentError; OutOfMemoryError, CudaError. */
   tensor(values: Float32Array, rows: number, columns: number): GpuTensor {
     checkSizes("tensor", { rows, columns });
     checkLength("values", values, rows * columns, `${rows} x ${columns}`);
     return new GpuTensor(this.standard, this.device.upload(values), rows, columns);
   }
 
-  /** A feed-forward network with its weights on the device. @throws RangeError where layers do not fit; OutOfMemoryError, CudaError. */
+  /** A feed-forward network with its weights on the device. @throws ArgumentError where layers do not fit; OutOfMemoryError, CudaError. */
   network(layers: readonly Layer[]): NeuralNetwork {
     return new NeuralNetwork(this.standard, layers);
   }
@@ -237,7 +238,7 @@ export class KernelExecutor implements Disposable {
   /**
    * The outputs (batch x outputs) of `layers` on inputs (batch x inputs): linear, activation, ..., softmax. Only the input and the output travel.
    *
-   * @throws as `network`, RangeError where the input does not fit.
+   * @throws as `network`, ArgumentError where the input does not fit.
    */
   async neuralForward(
     input: Float32Array,

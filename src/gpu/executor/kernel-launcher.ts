@@ -1,7 +1,7 @@
 // Launches kernels by name with arguments whose types are read off the PTX: for code that is written at the keyboard. Kernels that are known
 // beforehand are better declared (`Module.kernel`), because then TypeScript checks their launches.
+import { LaunchError } from "../../core/errors.js";
 import { describe } from "../../core/text.js";
-import { LaunchError } from "../errors.js";
 import type { Kernel } from "../kernel.js";
 import type { Dimensions, LaunchConfig } from "../launch-config.js";
 import type { Module } from "../module.js";

@@ -1,4 +1,5 @@
 // A feed-forward network whose weights stay on the device: linear, activation, ..., softmax, without a way back to the host in between.
+import { ArgumentError } from "../../core/errors.js";
 import type { DeviceBuffer } from "../buffer.js";
 import type { BlasChoice, ProductSource } from "./matmul.js";
 import type { GpuDevice } from "./gpu-device.js";
@@ -29,22 +30,20 @@ interface LoadedLayer {
   readonly activation: LayerActivation;
 }
 
-/** @throws RangeError where a layer does not fit itself or the one before. */
+/** @throws ArgumentError where a layer does not fit itself or the one before. */
 function checkLayers(layers: readonly Layer[]): void {
-  if (layers.length === 0) throw new RangeError("a network has at least one layer");
+  if (layers.length === 0) throw ArgumentError.because("a network has at least one layer");
   for (const [index, { weights, inputs, outputs, bias, activation = "none" }] of layers.entries()) {
     const which = `layer ${index}`;
     for (const [name, size] of Object.entries({ inputs, outputs }))
-      if (!Number.isSafeInteger(size) || size < 1)
-        throw new RangeError(`${which}: ${name} is ${size}; it takes a whole number, at least 1`);
+      if (!Number.isSafeInteger(size) || size < 1) throw new ArgumentError(`${which}: ${name}`, size, "a whole number, at least 1");
     if (weights.length !== inputs * outputs)
-      throw new RangeError(`${which}: weights has ${weights.length} values; ${inputs} x ${outputs} has ${inputs * outputs}`);
-    if (bias && bias.length !== outputs) throw new RangeError(`${which}: bias has ${bias.length} values for ${outputs} outputs`);
-    if (!activations.includes(activation))
-      throw new RangeError(`${which}: activation is ${JSON.stringify(activation)}; it takes ${activations.join(", ")}`);
+      throw ArgumentError.shape(`${which}: weights has ${weights.length} values; ${inputs} x ${outputs} has ${inputs * outputs}`);
+    if (bias && bias.length !== outputs) throw ArgumentError.shape(`${which}: bias has ${bias.length} values for ${outputs} outputs`);
+    if (!activations.includes(activation)) throw new ArgumentError(`${which}: activation`, activation, activations.join(", "));
     const before = layers[index - 1];
     if (before && before.outputs !== inputs)
-      throw new RangeError(`${which} has ${inputs} inputs; the layer before has ${before.outputs} outputs`);
+      throw ArgumentError.shape(`${which} has ${inputs} inputs; the layer before has ${before.outputs} outputs`);
   }
 }
 

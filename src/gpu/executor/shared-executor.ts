@@ -1,4 +1,5 @@
 // One executor a device for a thread, made when it is first asked for. It is a convenience: everything takes an executor of one's own as well.
+import { ArgumentError } from "../../core/errors.js";
 import { describe } from "../../core/text.js";
 import { KernelExecutor } from "./kernel-executor.js";
 
@@ -8,12 +9,12 @@ const shared = new Map<number | string, KernelExecutor>();
  * The thread's executor on a device, by its number or registered name, opened by the first call; a later call for the same device gives the same
  * one. After its `dispose`, or when its context was lost, the next call opens another. Default: device 0.
  *
- * @throws TypeError for options or a context, which a KernelExecutor of one's own takes; LibraryError or CudaError where no GPU can be used;
+ * @throws ArgumentError for options or a context, which a KernelExecutor of one's own takes; LibraryError or CudaError where no GPU can be used;
  * `probe()` says why in a sentence.
  */
 export function sharedExecutor(device: number | string = 0): KernelExecutor {
   if (typeof device !== "number" && typeof device !== "string")
-    throw new TypeError(
+    throw ArgumentError.because(
       `sharedExecutor got ${describe(device)}; it takes a device's number or name, and a new KernelExecutor takes the rest`,
     );
   const known = shared.get(device);

@@ -1,6 +1,7 @@
 // The shipped kernels of executor.cu on device memory, in the order of the device's stream: nothing here waits or copies. Arrays are binary32,
 // matrices row-major. On host arrays they are KernelExecutor's.
 
+import { ArgumentError } from "../../core/errors.js";
 import { suggestion } from "../../core/near-names.js";
 import type { DeviceBuffer } from "../buffer.js";
 import type { Dtype } from "../dtypes.js";
@@ -98,15 +99,15 @@ function rowShape(rows: number, columns: number): { readonly grid: number; reado
   return { grid: Math.ceil(rows / down), block: [across, down] };
 }
 
-/** @throws RangeError where a size is no count that a kernel takes. */
+/** @throws ArgumentError where a size is no count that a kernel takes. */
 export function checkSizes(kernel: string, sizes: Readonly<Record<string, number>>): void {
   let elements = 1;
   for (const [name, size] of Object.entries(sizes)) {
-    if (!Number.isSafeInteger(size) || size < 0) throw new RangeError(`${kernel}: ${name} is ${size}; it takes a whole number, at least 0`);
-    if (size > 2147483647) throw new RangeError(`${kernel}: ${name} is ${size}; it takes at most 2147483647`);
+    if (!Number.isSafeInteger(size) || size < 0) throw new ArgumentError(`${kernel}: ${name}`, size, "a whole number, at least 0");
+    if (size > 2147483647) throw new ArgumentError(`${kernel}: ${name}`, size, "at most 2147483647");
     elements *= Math.max(1, size);
   }
-  if (!Number.isSafeInteger(elements)) throw new RangeError(`${kernel}: ${Object.values(sizes).join(" x ")} elements are too many`);
+  if (!Number.isSafeInteger(elements)) throw ArgumentError.because(`${kernel}: ${Object.values(sizes).join(" x ")} elements are too many`);
 }
 
 /** The standard kernels on a device's memory. */
@@ -127,12 +128,12 @@ export class StandardKernels {
     this.blas = options.blas ?? "none";
   }
 
-  /** A standard kernel, loaded alone when it is first asked for. @throws RangeError naming those there are. */
+  /** A standard kernel, loaded alone when it is first asked for. @throws ArgumentError naming those there are. */
   kernel<Name extends StandardKernel>(name: Name): Kernel<Declarations[Name]["parameters"]> {
     let kernel = this.#kernels.get(name);
     if (!kernel) {
       if (!Object.hasOwn(declarations, name))
-        throw new RangeError(
+        throw ArgumentError.because(
           `there is no standard kernel ${JSON.stringify(name)}${suggestion(name, standardKernelNames)}; there are ${standardKernelNames.join(", ")}`,
         );
       const { context } = this.device;
@@ -223,7 +224,7 @@ export class StandardKernels {
   /** Divides each row of `data` (rows x columns) by its norm, in place; a row of norm 0 becomes NaN or infinite. @throws as `vectorAdd`. */
   normalize(data: Output, rows: number, columns: number, norm: Norm = "sum"): void {
     checkSizes("normalize", { rows, columns });
-    if (!Object.hasOwn(norms, norm)) throw new RangeError(`norm is ${JSON.stringify(norm)}; it takes ${Object.keys(norms).join(", ")}`);
+    if (!Object.hasOwn(norms, norm)) throw new ArgumentError("norm", norm, Object.keys(norms).join(", "));
     if (rows * columns === 0) return;
     const { grid, block } = rowShape(rows, columns);
     this.#launch("normalize", grid, block, data, rows, columns, norms[norm]);
@@ -265,7 +266,8 @@ export class StandardKernels {
     const cublas = this.#blas(options.blas ?? this.blas);
     if (cublas && k > 0) {
       for (const [what, slice, elements] of [["A", a, m * k] as const, ["B", b, k * n] as const, ["C", c, m * n] as const])
-        if (slice.length < elements) throw new RangeError(`matmul: ${what} has ${slice.length} elements; its matrix has ${elements}`);
+        if (slice.length < elements)
+          throw ArgumentError.shape(`matmul: ${what} has ${slice.length} elements; its matrix has ${elements}`, { field: what });
       if (m * n > 0) cublas.matmul(a, b, c, m, k, n);
       return { library: "cublas", version: cublas.version, path: cublas.path };
     }
@@ -281,8 +283,7 @@ export class StandardKernels {
 
   /** cuBLAS where the choice is for it. */
   #blas(choice: BlasChoice): Cublas | undefined {
-    if (!["none", "cublas", "auto"].includes(choice))
-      throw new RangeError(`blas is ${JSON.stringify(choice)}; it takes "none", "auto" or "cublas"`);
+    if (!["none", "cublas", "auto"].includes(choice)) throw new ArgumentError("blas", choice, '"none", "auto" or "cublas"');
     if (choice === "none" || this.#cublas) return choice === "none" ? undefined : this.#cublas;
     if (this.#noCublas === undefined) {
       try {

@@ -1,6 +1,6 @@
 // A trained Classifier as an ONNX graph: one sequence in, its class out.
+import { ArgumentError } from "../../core/errors.js";
 import { SoftmaxReadout } from "../../readout/index.js";
-import { DataError } from "../../reservoir/index.js";
 import type { ClassifierParts } from "../classifier-file.js";
 import { layerNormEpsilon } from "../layer-norm.js";
 import { type Graph, GraphBuilder } from "./graph.js";
@@ -9,13 +9,14 @@ import { readoutConstants, readoutNodes, reservoirConstants, stepNodes } from ".
 /**
  * Input "sequence" (T x C); outputs "label" (one text, or one number) and "probabilities" (K), in the order of the classes: the mean over the
  * members of what `predictProba` gives.
- * @throws DataError for the representation "output", which trains a readout in every sequence
+ * @throws ArgumentError for the representation "output", which trains a readout in every sequence
  */
 export function classifierGraph({ settings, classes, scale, members }: ClassifierParts): Graph {
   const { representation, input, washout, layerNorm } = settings;
   if (representation === "output") {
-    throw new DataError(
+    throw ArgumentError.because(
       'representation is "output", which trains a readout in every sequence; an ONNX graph takes "last", "mean" or "last+mean"',
+      { field: "representation" },
     );
   }
   const builder = new GraphBuilder("classifier");

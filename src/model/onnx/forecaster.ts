@@ -1,5 +1,5 @@
 // A trained Forecaster as an ONNX graph: predictions for inputs, or a closed loop for a number of steps.
-import { DataError } from "../../reservoir/index.js";
+import { ArgumentError } from "../../core/errors.js";
 import type { ForecasterParts } from "../forecaster-file.js";
 import { columnsOf, inScoresOf, sameStandardisation, type Standardisation } from "../standardisation.js";
 import { type Graph, GraphBuilder } from "./graph.js";
@@ -21,7 +21,7 @@ export function forecasterGraph(parts: ForecasterParts, use: ForecasterUse, stat
   const hasFeedback = outputSize > 0;
   const closed = use === "forecast" && !hasFeedback;
   if (closed && outputs > inputSize) {
-    throw new DataError(
+    throw ArgumentError.shape(
       `a closed loop without feedback takes the ${outputs} outputs as inputs; this reservoir has ${inputSize} (inputSize)`,
     );
   }

@@ -1,7 +1,6 @@
 // Trained models as ONNX files, so that they run where there is no Spillway. Training, noise and portable bits stay behind.
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import { writeFileAtomic } from "../../io/atomic.js";
-import { describe } from "../../numerics/index.js";
-import { checkFields } from "../../reservoir/validate.js";
 import { Classifier } from "../classifier.js";
 import { decodeClassifier } from "../classifier-file.js";
 import { Forecaster } from "../forecaster.js";
@@ -29,15 +28,18 @@ export interface OnnxOptions {
  *
  * A classifier takes "sequence" (T x C, one case) and gives "label" and "probabilities" (K). A forecaster takes "inputs" (T x I) and gives
  * "outputs" (T x O), "endState", "endFedBack" and "endLastInput", which a `stateful` graph takes as "state", "fedBack" and "lastInput".
- * @throws NotFittedError; TypeError for a model of another kind or an option of another type; DataError for noise, for the representation "output", and for more neurons than a file holds
+ * @throws NotFittedError; ArgumentError for a model of another kind or an option of another type; ArgumentError for noise, for the representation "output", and for more neurons than a file holds
  */
 export async function toOnnx(model: Classifier | Forecaster, options: OnnxOptions = {}): Promise<Uint8Array> {
   if (!(model instanceof Classifier || model instanceof Forecaster))
-    throw new TypeError("model is of another kind; ONNX takes a Forecaster or a Classifier, such as the `classifier` of a pipeline");
+    throw ArgumentError.because(
+      "model is of another kind; ONNX takes a Forecaster or a Classifier, such as the `classifier` of a pipeline",
+      { field: "model" },
+    );
   checkFields(options, ["use", "stateful"] satisfies (keyof OnnxOptions)[]);
   const { use = "predict", stateful = false } = options;
-  if (use !== "predict" && use !== "forecast") throw new TypeError(`use is ${describe(use)}; it takes "predict" or "forecast"`);
-  if (typeof stateful !== "boolean") throw new TypeError(`stateful is ${describe(stateful)}; it takes true or false`);
+  if (use !== "predict" && use !== "forecast") throw new ArgumentError("use", use, '"predict" or "forecast"');
+  if (typeof stateful !== "boolean") throw new ArgumentError("stateful", stateful, "true or false");
   const bytes = await model.toBytes();
   if (model instanceof Classifier) {
     const parts = await decodeClassifier(await decodeModelFile(bytes, "classifier", "classifier"), "classifier");

@@ -1,6 +1,7 @@
 // A reservoir's step and readout as ONNX nodes, in binary32. Loops around them are made by the graphs of the models.
+import { ArgumentError } from "../../core/errors.js";
 import { isSparse, type Matrix, toDense } from "../../numerics/index.js";
-import { DataError, type EngineModel, type LinearReadout, type ReservoirModel } from "../../reservoir/index.js";
+import type { EngineModel, LinearReadout, ReservoirModel } from "../../reservoir/index.js";
 import type { GraphBuilder } from "./graph.js";
 
 /** The constants of one reservoir, in the outermost graph, where every loop sees them. */
@@ -18,17 +19,18 @@ export interface ReservoirConstants {
 /** A protobuf message holds at most 2 GiB. */
 const maximalBytes = 2 ** 31 - 2 ** 24;
 
-/** @throws DataError for a reservoir that a graph cannot stand for */
+/** @throws ArgumentError for a reservoir that a graph cannot stand for */
 export function reservoirConstants(builder: GraphBuilder, model: EngineModel, prefix: string): ReservoirConstants {
-  if (model.kind === "spiking") throw new DataError("the reservoir is a spiking one; an ONNX graph takes a rate reservoir");
+  if (model.kind === "spiking") throw ArgumentError.because("the reservoir is a spiking one; an ONNX graph takes a rate reservoir");
   const { size, inputSize, outputSize } = model;
   if (model.noiseLevel > 0) {
-    throw new DataError(
+    throw ArgumentError.because(
       `noiseLevel is ${model.config.noiseLevel}; an ONNX graph has no noise of the same numbers: set noiseLevel to 0 and train again`,
+      { field: "noiseLevel" },
     );
   }
   if (4 * size * size > maximalBytes) {
-    throw new DataError(`the reservoir has ${size} neurons; its weights would not fit into the 2 GiB that an ONNX file holds`);
+    throw ArgumentError.because(`the reservoir has ${size} neurons; its weights would not fit into the 2 GiB that an ONNX file holds`);
   }
   const dense: Matrix = isSparse(model.weights) ? toDense(model.weights) : model.weights;
   return {

@@ -1,4 +1,5 @@
 // Cholesky factorisation of a symmetric matrix and solves with it, in the order of docs/numerics.md, rule 11.
+import { ArgumentError, SpillwayError } from "../../core/errors.js";
 import { Matrix } from "../matrix.js";
 import { allocateRegions, float64View, type Regions } from "./memory.js";
 import { panelColumns, readPanel, writePanel } from "./panels.js";
@@ -7,7 +8,7 @@ import { panelColumns, readPanel, writePanel } from "./panels.js";
 const workBytes = 60 * 8;
 
 /** A symmetric matrix is not positive definite in binary64. */
-export class NotPositiveDefiniteError extends Error {
+export class NotPositiveDefiniteError extends SpillwayError {
   override readonly name = "NotPositiveDefiniteError";
   /** The row of the pivot that failed, from 0. */
   readonly pivotIndex: number;
@@ -20,6 +21,7 @@ export class NotPositiveDefiniteError extends Error {
   readonly conditionEstimate: number;
   constructor(pivotIndex: number, pivot: number, leastPivot: number, size: number, conditionEstimate: number) {
     super(
+      "numeric",
       `the ${size} x ${size} matrix is not positive definite: pivot ${pivotIndex} is ${pivot} and must be above ${leastPivot}, its rounding (condition at least about ${conditionEstimate.toExponential(1)})`,
     );
     this.pivotIndex = pivotIndex;
@@ -76,7 +78,7 @@ export class CholeskyFactor {
   }
 
   #solve(rhs: Matrix, both: boolean): Matrix<Float64Array> {
-    if (rhs.rows !== this.size) throw new RangeError(`the right-hand side has ${rhs.rows} rows; the matrix has ${this.size}`);
+    if (rhs.rows !== this.size) throw ArgumentError.shape(`the right-hand side has ${rhs.rows} rows; the matrix has ${this.size}`);
     const { exports, at } = this.#memory;
     const out = Matrix.zeros(rhs.rows, rhs.cols);
     for (let first = 0; first < rhs.cols; first += panelColumns) {
@@ -98,7 +100,7 @@ export class CholeskyFactor {
  */
 export function cholesky(matrix: Matrix, diagonal?: ArrayLike<number>, n: number = matrix.rows): CholeskyFactor {
   const ld = matrix.cols;
-  if (matrix.rows !== ld) throw new RangeError(`a ${matrix.rows} x ${ld} matrix has no Cholesky factor; it takes a square one`);
+  if (matrix.rows !== ld) throw ArgumentError.shape(`a ${matrix.rows} x ${ld} matrix has no Cholesky factor; it takes a square one`);
   const padded = Math.ceil(n / panelColumns) * panelColumns;
   const memory = allocateRegions(`the factorisation of a ${n} x ${n} matrix`, { matrix: padded * padded * 8, work: padded * workBytes });
   const values = float64View(memory, memory.at.matrix, padded * padded);

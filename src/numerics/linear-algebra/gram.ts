@@ -1,5 +1,6 @@
 // The Gram matrix X^T X of rows that come in any portions, in binary64 and in the order of docs/numerics.md, rule 9. It does not
 // know what the columns mean.
+import { ArgumentError, DisposedError } from "../../core/errors.js";
 import { Matrix } from "../matrix.js";
 import { type FusedExports, fusedKernels } from "../wasm/index.js";
 import { allocateRegions, float64View, type Regions } from "./memory.js";
@@ -106,7 +107,7 @@ export class PortableGram implements GramSum {
   /** Adds what another one has summed: both finish their blocks and the totals are added. The next row begins a new block. */
   merge(other: PortableGram): void {
     if (other.columns !== this.columns) {
-      throw new RangeError(`a Gram matrix of ${other.columns} columns cannot be added to one of ${this.columns}`);
+      throw ArgumentError.because(`a Gram matrix of ${other.columns} columns cannot be added to one of ${this.columns}`);
     }
     const [theirTotals, theirSums] = other.#parts();
     const theirs = theirTotals.map((total, i) => total + theirSums[i]!);
@@ -153,10 +154,10 @@ export class PortableGram implements GramSum {
     return { rows: this.#rows, rowsInBlock: this.#rowsInBlock, sums, totals };
   }
 
-  /** Takes the place of what is summed so far: sums that another place made in the same order. @throws RangeError where they have other columns */
+  /** Takes the place of what is summed so far: sums that another place made in the same order. @throws ArgumentError where they have other columns */
   restore({ rows, rowsInBlock, sums, totals }: GramBlocks): void {
     if (sums.rows !== this.columns || totals.rows !== this.columns) {
-      throw new RangeError(`sums of ${sums.rows} and ${totals.rows} columns cannot take the place of those of ${this.columns}`);
+      throw ArgumentError.because(`sums of ${sums.rows} and ${totals.rows} columns cannot take the place of those of ${this.columns}`);
     }
     const [into, pending] = this.#parts();
     this.#elements((place, at) => {
@@ -189,7 +190,7 @@ export class PortableGram implements GramSum {
   }
 
   #open(): Regions<"raw" | "panels" | "sums" | "totals"> {
-    if (!this.#memory) throw new Error("the Gram matrix was disposed; make a new one");
+    if (!this.#memory) throw new DisposedError("the Gram matrix");
     return this.#memory;
   }
 

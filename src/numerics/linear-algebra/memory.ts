@@ -1,14 +1,15 @@
 // Where the linear algebra gets its WebAssembly memory: asked for in one piece, refused with numbers before anything is allocated.
+import { SpillwayError } from "../../core/errors.js";
 import { type WasmInstance, wasmInstance, wasmMemoryLimit, wasmReserved } from "../wasm/index.js";
 
 /** Something does not fit the memory that one WebAssembly instance can have. */
-export class MemoryLimitError extends RangeError {
+export class MemoryLimitError extends SpillwayError {
   override readonly name = "MemoryLimitError";
   /** Bytes. */
   readonly needed: number;
   readonly limit: number;
   constructor(what: string, needed: number, advice: string) {
-    super(`${what} takes ${gibibytes(needed)} of memory and the limit is ${gibibytes(wasmMemoryLimit)}: ${advice}`);
+    super("limit", `${what} takes ${gibibytes(needed)} of memory and the limit is ${gibibytes(wasmMemoryLimit)}: ${advice}`);
     this.needed = needed;
     this.limit = wasmMemoryLimit;
   }

@@ -1,5 +1,6 @@
 // A BLAS and LAPACK of the system, called through koffi when someone asks for it: fast, and not the portable bits. Nothing here
 // loads until `SystemBlas.load()`.
+import { SpillwayError } from "../../core/errors.js";
 import type koffi from "koffi";
 import { Matrix } from "../matrix.js";
 import { lostPivot } from "./cholesky.js";
@@ -47,12 +48,13 @@ const candidates: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** No usable library was found. */
-export class SystemBlasError extends Error {
+export class SystemBlasError extends SpillwayError {
   override readonly name = "SystemBlasError";
   /** Every library that was tried, with what went wrong. */
   readonly tried: readonly string[];
   constructor(tried: readonly string[]) {
     super(
+      "unavailable",
       `no system BLAS was found. Tried: ${tried.join("; ")}. Install OpenBLAS (Debian: libopenblas0), name a library in SPILLWAY_BLAS, or ask for blas: "portable"`,
     );
     this.tried = tried;

@@ -1,5 +1,6 @@
 // The triangular factor R of X = Q R, and Q^T Y, of rows that come in any portions: Householder reflections, no normal equations,
 // so it serves where X^T X would lose half the digits. The order is that of docs/numerics.md, rule 11.
+import { ArgumentError, DisposedError } from "../../core/errors.js";
 import { Matrix } from "../matrix.js";
 import { allocateRegions, float64View, type Regions } from "./memory.js";
 import {
@@ -77,7 +78,7 @@ export class TriangularFactor {
   /** Adds what another one has gathered: its triangle as rows. Both finish their blocks; the next row begins a new one. */
   merge(other: TriangularFactor): void {
     if (other.features !== this.features || other.targets !== this.targets) {
-      throw new RangeError(
+      throw ArgumentError.because(
         `a triangular factor of ${other.features} features and ${other.targets} targets cannot be added to one of ${this.features} and ${this.targets}`,
       );
     }
@@ -170,7 +171,7 @@ export class TriangularFactor {
   }
 
   #open(): FactorMemory {
-    if (!this.#memory) throw new Error("the triangular factor was disposed; make a new one");
+    if (!this.#memory) throw new DisposedError("the triangular factor");
     return this.#memory;
   }
 

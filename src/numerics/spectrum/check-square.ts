@@ -1,12 +1,14 @@
 // What a matrix must be before its eigenvalues are asked for.
+import { ArgumentError } from "../../core/errors.js";
 import { describe } from "../../core/text.js";
 import { checkSparse, isSparse, type Matrix, type SparseMatrix } from "../matrix.js";
 
-/** @throws TypeError for what is no matrix; RangeError on a matrix that is not square, not well-formed, or not finite; naming row and column. */
+/** @throws ArgumentError for what is no matrix; ArgumentError on a matrix that is not square, not well-formed, or not finite; naming row and column. */
 export function checkSquare(matrix: Matrix | SparseMatrix): void {
   if (typeof matrix !== "object" || matrix === null || !(isSparse(matrix) || ArrayBuffer.isView(matrix.data)))
-    throw new TypeError(`the matrix is ${describe(matrix)}; eigenvalues take a Matrix, such as Matrix.from(rows) makes of lists`);
-  if (matrix.rows !== matrix.cols) throw new RangeError(`the matrix is ${matrix.rows} x ${matrix.cols}; eigenvalues take a square matrix`);
+    throw ArgumentError.because(`the matrix is ${describe(matrix)}; eigenvalues take a Matrix, such as Matrix.from(rows) makes of lists`);
+  if (matrix.rows !== matrix.cols)
+    throw ArgumentError.because(`the matrix is ${matrix.rows} x ${matrix.cols}; eigenvalues take a square matrix`);
   if (isSparse(matrix)) checkSparse(matrix, "the matrix");
   const values = isSparse(matrix) ? matrix.values : matrix.data;
   for (let p = 0; p < values.length; p++) {
@@ -20,6 +22,6 @@ export function checkSquare(matrix: Matrix | SparseMatrix): void {
       row = Math.floor(p / matrix.cols);
       column = p - row * matrix.cols;
     }
-    throw new RangeError(`the matrix is ${values[p]} at row ${row}, column ${column}; eigenvalues take finite elements`);
+    throw ArgumentError.because(`the matrix is ${values[p]} at row ${row}, column ${column}; eigenvalues take finite elements`);
   }
 }

@@ -1,4 +1,5 @@
 // All eigenvalues of one irreducible block by dense methods, in WebAssembly.
+import { SpillwayError } from "../../core/errors.js";
 import { wasmInstance, wasmReserved } from "../wasm/index.js";
 import type { Component } from "./components.js";
 import { paddedLength } from "./padding.js";
@@ -37,7 +38,8 @@ export function denseEigenvalues(component: Component): Eigenvalues {
 
 /** @throws Error if some of the n eigenvalues are missing */
 export function foundAll(n: number, { missing, re, im }: Eigenvalues & { readonly missing: number }): Eigenvalues {
-  if (missing !== 0) throw new Error(`the QR algorithm did not find ${missing} of the ${n} eigenvalues of an irreducible block`);
+  if (missing !== 0)
+    throw new SpillwayError("numeric", `the QR algorithm did not find ${missing} of the ${n} eigenvalues of an irreducible block`);
   return { re, im };
 }
 

@@ -14,7 +14,7 @@ import { cycleWeights, summarize, symmetrizeTree } from "./structure.js";
  * other strongly connected component goes through balancing, Hessenberg reduction and double-shift QR (Golub and Van Loan,
  * Matrix Computations, chapter 7): about a second at N = 1000, and cubic beyond.
  *
- * @throws RangeError on a matrix that is not square or holds a NaN or an infinity.
+ * @throws ArgumentError on a matrix that is not square or holds a NaN or an infinity.
  */
 export function eigenvalues(matrix: Matrix | SparseMatrix): Eigenvalues {
   checkSquare(matrix);

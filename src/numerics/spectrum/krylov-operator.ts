@@ -1,4 +1,5 @@
 // A block as an operator in a WebAssembly memory, with room for the vectors that it is multiplied with. No iteration here.
+import { ArgumentError } from "../../core/errors.js";
 import { type WasmInstance, wasmInstance, wasmMemoryLimit, wasmReserved } from "../wasm/index.js";
 import type { Component } from "./components.js";
 import { paddedLength } from "./padding.js";
@@ -32,7 +33,7 @@ export function loadOperator(component: Component, count: number, exponent: numb
   const free = Math.ceil(end / 16) * 16;
   const total = free + 8 * ld * (full + 2) + projectedBytes(full);
   if (total > wasmMemoryLimit) {
-    throw new RangeError(
+    throw ArgumentError.because(
       `a Krylov iteration on ${n} rows with ${count} nonzeros takes ${total} bytes; a WebAssembly memory has at most ${wasmMemoryLimit}: ask for the method "circularLaw"`,
     );
   }

@@ -1,6 +1,6 @@
 // The spectral radius of a square matrix: max |lambda| over its eigenvalues, right for complex dominant pairs. The result
 // scales every weight of a reservoir, so it is made of IEEE operations in one fixed order and has the same bits everywhere.
-import { describe } from "../../core/text.js";
+import { ArgumentError, SpillwayError } from "../../core/errors.js";
 import type { Matrix, SparseMatrix } from "../matrix.js";
 import { balanced } from "./balance.js";
 import { checkSquare } from "./check-square.js";
@@ -37,7 +37,8 @@ export interface SpectralRadius {
  * An iteration did not converge: Krylov's on a block that is too large for the dense method, or
  * power iteration.
  */
-export class SpectralRadiusError extends Error {
+export class SpectralRadiusError extends SpillwayError {
+  override readonly name: string = "SpectralRadiusError";
   readonly size: number;
   readonly residual: number;
   /** Of the Krylov iteration. */
@@ -49,8 +50,7 @@ export class SpectralRadiusError extends Error {
     restarts: number,
     sentence = `the spectral radius of an irreducible block of ${size} rows did not converge: its residual is ${residual} after ${restarts} restarts, and it takes 1e-10; ask for the method "dense" (cubic time) or for the estimate "circularLaw"`,
   ) {
-    super(sentence);
-    this.name = "SpectralRadiusError";
+    super("numeric", sentence);
     this.size = size;
     this.residual = residual;
     this.restarts = restarts;
@@ -62,6 +62,7 @@ export class SpectralRadiusError extends Error {
  * pair or l and -l, lead the others.
  */
 export class PowerIterationError extends SpectralRadiusError {
+  override readonly name = "PowerIterationError";
   readonly iterations: number;
   /** |W v| in the last two iterations. */
   readonly estimates: readonly number[];
@@ -74,7 +75,6 @@ export class PowerIterationError extends SpectralRadiusError {
       `power iteration on ${size} rows did not converge in ${iterations} iterations: its last estimates are ${estimates.map((each) => each.toPrecision(6)).join(" and ")}, its residual is ${residual.toPrecision(3)}, and it takes 1e-10; ` +
         'several eigenvalues have the largest modulus, or nearly so, such as a complex pair or l and -l: ask for the method "krylov", which takes those, or for "auto"',
     );
-    this.name = "PowerIterationError";
     this.iterations = iterations;
     this.estimates = estimates;
   }
@@ -110,16 +110,16 @@ const circularLawLimit = 1e8;
  * eigenvalue has the largest modulus, as where all weights are positive, and fails for complex
  * pairs, which most random matrices have.
  *
- * @throws TypeError for what is no matrix, and for options that there are not.
- * @throws RangeError on a matrix that is not square or holds a NaN or an infinity.
+ * @throws ArgumentError for what is no matrix, and for options that there are not.
+ * @throws ArgumentError on a matrix that is not square or holds a NaN or an infinity.
  * @throws SpectralRadiusError where the iteration does not converge on a component of more than
  * 3000 rows; PowerIterationError where `power` does not.
  */
 export function spectralRadius(matrix: Matrix | SparseMatrix, options: SpectralRadiusOptions = {}): SpectralRadius {
-  if (typeof options !== "object" || options === null)
-    throw new TypeError(`options is ${describe(options)}; it takes an object with method`);
+  if (typeof options !== "object" || options === null) throw new ArgumentError("options", options, "an object with method");
   const unknown = Object.keys(options).find((name) => name !== "method");
-  if (unknown !== undefined) throw new TypeError(`spectralRadius has no option ${JSON.stringify(unknown)}; it takes method`);
+  if (unknown !== undefined)
+    throw ArgumentError.because(`spectralRadius has no option ${JSON.stringify(unknown)}; it takes method`, { field: "spectralRadius" });
   const task = powerTaskOf(matrix, options);
   if (task) return powerRadius(task.component.size, hostPower(task));
   const steps = radiusSteps(matrix, options);
@@ -193,7 +193,7 @@ type RadiusSteps = Generator<BlockTask | { readonly dense: Component }, Spectral
 function* radiusSteps(matrix: Matrix | SparseMatrix, options: SpectralRadiusOptions): RadiusSteps {
   const method = options.method ?? "auto";
   if (method !== "auto" && method !== "dense" && method !== "krylov" && method !== "circularLaw") {
-    throw new RangeError(`method is ${JSON.stringify(method)}; it takes "auto", "dense", "krylov", "power" or "circularLaw"`);
+    throw new ArgumentError("method", method, '"auto", "dense", "krylov", "power" or "circularLaw"');
   }
   checkSquare(matrix);
   if (method === "circularLaw") return { radius: circularLaw(wholeMatrix(matrix)), method };

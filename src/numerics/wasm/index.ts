@@ -1,4 +1,5 @@
 // Loads the WebAssembly modules. Instances own their memory; nothing is shared but the compiled code.
+import { ArgumentError, SpillwayError } from "../../core/errors.js";
 import type { FusedExports, WasmExports } from "./exports.js";
 import { hasExactMultiplyAdd } from "./relaxed-simd.js";
 
@@ -31,7 +32,11 @@ export function wasmModule(kind: ModuleKind = "plain"): WasmModule {
   let module = modules.get(kind);
   if (!module) {
     const fs = globalThis.process?.getBuiltinModule?.("node:fs");
-    if (!fs) throw new Error("the WebAssembly module is not loaded: in a browser, await loadWasm() before anything that trains or runs");
+    if (!fs)
+      throw new SpillwayError(
+        "lifecycle",
+        "the WebAssembly module is not loaded: in a browser, await loadWasm() before anything that trains or runs",
+      );
     module = new WebAssembly.Module(fs.readFileSync(moduleUrl(kind)));
     modules.set(kind, module);
   }
@@ -49,10 +54,11 @@ export async function loadWasm(kind: ModuleKind = "plain"): Promise<WasmModule> 
   return module;
 }
 
-/** A fresh instance with `bytes` of memory from address `wasmReserved` on. @throws RangeError above 4 GiB. */
+/** A fresh instance with `bytes` of memory from address `wasmReserved` on. @throws ArgumentError above 4 GiB. */
 export function wasmInstance(bytes: number): WasmInstance {
   const total = wasmReserved + bytes;
-  if (total > wasmMemoryLimit) throw new RangeError(`${total} bytes are asked for; a WebAssembly memory takes at most ${wasmMemoryLimit}`);
+  if (total > wasmMemoryLimit)
+    throw ArgumentError.because(`${total} bytes are asked for; a WebAssembly memory takes at most ${wasmMemoryLimit}`);
   const memory = new WebAssembly.Memory({ initial: Math.ceil(total / pageBytes) });
   const instance = new WebAssembly.Instance(wasmModule(), { env: { memory } });
   return { exports: instance.exports as unknown as WasmExports, memory };

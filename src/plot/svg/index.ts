@@ -1,5 +1,5 @@
 // A figure as a static SVG without a browser: axes, traces, shapes, annotations and a legend. What plotly does beyond these figures is not here.
-import { ConfigError, checkFields } from "../../reservoir/validate.js";
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import { checkFigure, type Figure } from "../figure.js";
 import { escapeHtml, formatNumber } from "../format.js";
 import { checkSizes } from "../options.js";
@@ -52,7 +52,7 @@ export function toSvg(source: Figure, options: SvgOptions = {}): string {
   const { layout } = figure;
   const { width = 800, height = Number(layout["height"] ?? 320) + 40, theme: name = "light" } = options;
   checkSizes({ width, height });
-  if (!Object.hasOwn(themes, name)) throw new ConfigError("theme", name, '"light" or "dark"');
+  if (!Object.hasOwn(themes, name)) throw new ArgumentError("theme", name, '"light" or "dark"');
   const theme = themes[name];
   const bar = figure.data.find((trace) => trace["colorbar"]);
   const inner: Box = { left: 74, right: width - (bar ? 92 : 18), top: 58, bottom: height - 52 };

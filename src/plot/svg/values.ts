@@ -1,4 +1,5 @@
 // The numbers and labels of a trace, whatever form they are in: lists, typed arrays in base64, or a start and a step.
+import { ArgumentError } from "../../core/errors.js";
 import { describe } from "../../numerics/index.js";
 import type { EncodedArray } from "../figure.js";
 
@@ -34,8 +35,8 @@ export function matrixOf(source: unknown): { readonly data: ArrayLike<number>; r
   return { data: lists.flat(), rows: lists.length, cols: lists[0]?.length ?? 0 };
 }
 
-function notValues(source: unknown): TypeError {
-  return new TypeError(`a trace holds ${describe(source)} for its values; it takes a list or an encoded array`);
+function notValues(source: unknown): ArgumentError {
+  return ArgumentError.shape(`a trace holds ${describe(source)} for its values; it takes a list or an encoded array`);
 }
 
 function decode(source: EncodedArray): ArrayLike<number> {

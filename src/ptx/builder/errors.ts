@@ -1,13 +1,14 @@
 // What the builder refuses, as errors with the kernel's name.
 
+import { SpillwayError } from "../../core/errors.js";
 /** A program that is wrong whatever it runs on: a wrong operand, an undefined value, a barrier that not every thread reaches. */
-export class PtxBuildError extends Error {
+export class PtxBuildError extends SpillwayError {
   override readonly name: string = "PtxBuildError";
   /** The kernel that is being built, where there is one. */
   readonly kernel: string | undefined;
 
-  constructor(message: string, kernel?: string) {
-    super(kernel === undefined ? message : `kernel ${kernel}: ${message}`);
+  constructor(message: string, kernel?: string, code: "value" | "unavailable" = "value") {
+    super(code, kernel === undefined ? message : `kernel ${kernel}: ${message}`);
     this.kernel = kernel;
   }
 }
@@ -15,4 +16,8 @@ export class PtxBuildError extends Error {
 /** A program that this target cannot run: it lacks an instruction, or has too little shared memory or too few registers. */
 export class PtxTargetError extends PtxBuildError {
   override readonly name = "PtxTargetError";
+
+  constructor(message: string, kernel?: string) {
+    super(message, kernel, "unavailable");
+  }
 }

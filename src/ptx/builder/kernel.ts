@@ -1,5 +1,5 @@
 // A kernel under construction: everything the classes below offer, with the directives of an entry. It becomes text in a PtxModule.
-import { rejectUnknown } from "../../core/known-fields.js";
+import { checkFields } from "../../core/errors.js";
 import { WarpGroup } from "./warp-group.js";
 
 /** Threads of a block in each direction; 1 where left out. */
@@ -24,7 +24,7 @@ export class PtxKernel extends WarpGroup {
   /** Made by `PtxModule.kernel`. @throws PtxBuildError on bounds that no device takes */
   constructor(name: string, bounds: LaunchBounds = {}) {
     super(name);
-    rejectUnknown(bounds, ["block", "maxThreads", "minBlocks", "cluster"], `kernel ${name}`);
+    checkFields(bounds, ["block", "maxThreads", "minBlocks", "cluster"], `kernel ${name}`);
     this.bounds = bounds;
     const threads = this.threads;
     if (threads !== undefined && (!Number.isInteger(threads) || threads < 1 || threads > 1024))

@@ -1,5 +1,5 @@
 // A PTX module: kernels for one target, checked and printed. The same program gives the same bytes, always.
-import { rejectUnknown } from "../../core/known-fields.js";
+import { checkFields } from "../../core/errors.js";
 import { PtxBuildError } from "./errors.js";
 import { type Instruction, instructionText, type Item, registersRead, registersWritten, type Statement } from "./instruction.js";
 import { type LaunchBounds, PtxKernel } from "./kernel.js";
@@ -26,11 +26,11 @@ export class PtxModule {
   private readonly kernels: PtxKernel[] = [];
 
   /**
-   * @throws PtxBuildError for an unknown target or a PTX version before 6.0; RangeError for an
+   * @throws PtxBuildError for an unknown target or a PTX version before 6.0; ArgumentError for an
    * unknown option.
    */
   constructor(options: ModuleOptions = {}) {
-    rejectUnknown(options, ["target", "version", "addressSize"], "PtxModule");
+    checkFields(options, ["target", "version", "addressSize"], "PtxModule");
     const { target = "sm_75", version, addressSize = 64 } = options;
     targetFacts(target);
     if (addressSize !== 64) throw new PtxBuildError(`addressSize is ${addressSize}; it takes 64`);

@@ -1,6 +1,7 @@
 // Kernel arguments: from a list of values, or bytes packed as the driver packs them, to parameter memory. Also the checks of a launch's shape.
+import { LaunchError } from "../../core/errors.js";
 import { parameterLayout } from "./compile/function.js";
-import { LaunchError, type Index3 } from "./errors.js";
+import type { Index3 } from "./errors.js";
 import { type PtxFunction, type PtxVariable, scalarBytes } from "./types.js";
 
 /** One argument: a number or bigint by the parameter's type, or the bytes of a struct. */
@@ -17,21 +18,23 @@ function pack(view: DataView, at: number, fn: PtxFunction, index: number, parame
   const { type, bytes } = parameter;
   const name = describe(fn, index, parameter);
   if (value instanceof Uint8Array) {
-    if (value.length !== bytes) throw new LaunchError(`${name} got ${value.length} bytes`);
+    if (value.length !== bytes) throw new LaunchError(undefined, `${name} got ${value.length} bytes`);
     new Uint8Array(view.buffer).set(value, at);
     return;
   }
-  if (bytes !== scalarBytes[type]) throw new LaunchError(`${name} got a ${typeof value}: it takes a Uint8Array`);
+  if (bytes !== scalarBytes[type]) throw new LaunchError(undefined, `${name} got a ${typeof value}: it takes a Uint8Array`);
   if (type === "f32" || type === "f64") {
-    if (typeof value !== "number") throw new LaunchError(`${name} got the bigint ${value}: it takes a number`);
+    if (typeof value !== "number") throw new LaunchError(undefined, `${name} got the bigint ${value}: it takes a number`);
     if (type === "f32") view.setFloat32(at, value, true);
     else view.setFloat64(at, value, true);
     return;
   }
-  if (typeof value === "number" && !Number.isSafeInteger(value)) throw new LaunchError(`${name} got ${value}: it takes a whole number`);
+  if (typeof value === "number" && !Number.isSafeInteger(value))
+    throw new LaunchError(undefined, `${name} got ${value}: it takes a whole number`);
   const whole = BigInt(value);
   const bits = BigInt(8 * bytes);
-  if (whole < -(1n << (bits - 1n)) || whole >= 1n << bits) throw new LaunchError(`${name} got ${value}: it takes ${8 * bytes} bits`);
+  if (whole < -(1n << (bits - 1n)) || whole >= 1n << bits)
+    throw new LaunchError(undefined, `${name} got ${value}: it takes ${8 * bytes} bits`);
   for (let k = 0; k < bytes; k++) view.setUint8(at + k, Number((whole >> BigInt(8 * k)) & 255n));
 }
 
@@ -39,10 +42,11 @@ function pack(view: DataView, at: number, fn: PtxFunction, index: number, parame
 export function packArguments(fn: PtxFunction, args: Uint8Array | readonly KernelArgument[]): Uint8Array {
   const { offsets, bytes } = parameterLayout(fn.parameters);
   if (args instanceof Uint8Array) {
-    if (args.length < bytes) throw new LaunchError(`${fn.name} takes ${bytes} bytes of arguments, got ${args.length}`);
+    if (args.length < bytes) throw new LaunchError(undefined, `${fn.name} takes ${bytes} bytes of arguments, got ${args.length}`);
     return args.slice(0, bytes);
   }
-  if (args.length !== fn.parameters.length) throw new LaunchError(`${fn.name} takes ${fn.parameters.length} arguments, got ${args.length}`);
+  if (args.length !== fn.parameters.length)
+    throw new LaunchError(undefined, `${fn.name} takes ${fn.parameters.length} arguments, got ${args.length}`);
   const view = new DataView(new ArrayBuffer(bytes));
   for (const [k, parameter] of fn.parameters.entries()) pack(view, offsets[k]!, fn, k, parameter, args[k]!);
   return new Uint8Array(view.buffer);
@@ -56,7 +60,7 @@ export function dimensions(given: Dimensions, what: string, largest: Index3): In
     ["z", z, largest.z],
   ] as const) {
     if (!Number.isInteger(value) || value < 1 || value > limit)
-      throw new LaunchError(`${what}.${axis} is ${value}: it takes 1 to ${limit}`);
+      throw new LaunchError(undefined, `${what}.${axis} is ${value}: it takes 1 to ${limit}`);
   }
   return { x, y, z };
 }
@@ -64,13 +68,14 @@ export function dimensions(given: Dimensions, what: string, largest: Index3): In
 /** Threads of a block against what the kernel declares. */
 export function checkBlock(fn: PtxFunction, block: Index3): void {
   const threads = block.x * block.y * block.z;
-  if (threads > 1024) throw new LaunchError(`a block of ${threads} threads: it takes at most 1024`);
+  if (threads > 1024) throw new LaunchError(undefined, `a block of ${threads} threads: it takes at most 1024`);
   const most = fn.directives.get("maxntid")?.reduce((a, b) => a * b, 1);
-  if (most !== undefined && threads > most) throw new LaunchError(`a block of ${threads} threads: ${fn.name} is built for at most ${most}`);
+  if (most !== undefined && threads > most)
+    throw new LaunchError(undefined, `a block of ${threads} threads: ${fn.name} is built for at most ${most}`);
   const exact = fn.directives.get("reqntid");
   if (exact !== undefined) {
     const [x = 1, y = 1, z = 1] = exact;
     if (x !== block.x || y !== block.y || z !== block.z)
-      throw new LaunchError(`a block of ${block.x} x ${block.y} x ${block.z} threads: ${fn.name} takes ${x} x ${y} x ${z}`);
+      throw new LaunchError(undefined, `a block of ${block.x} x ${block.y} x ${block.z} threads: ${fn.name} takes ${x} x ${y} x ${z}`);
   }
 }

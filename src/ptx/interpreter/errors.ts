@@ -1,6 +1,7 @@
 // The errors of the simulated device: PTX that cannot be read, PTX that asks for something not modelled, and kernels that do wrong.
 // Nothing here decides what is wrong; the parser, the compiler and the checks do.
 
+import { SpillwayError } from "../../core/errors.js";
 import { visible } from "../../core/text.js";
 
 /** Characters of a message: the text it quotes may be of any length. */
@@ -9,14 +10,14 @@ const mostMessage = 1000;
 const mostName = 300;
 
 /** PTX text that is not PTX. `line` and `column` count from 1 and point at `offending`. */
-export class PtxSyntaxError extends Error {
+export class PtxSyntaxError extends SpillwayError {
   override readonly name = "PtxSyntaxError";
   readonly line: number;
   readonly column: number;
   readonly offending: string;
 
   constructor(problem: string, line: number, column: number, offending: string) {
-    super(visible(`PTX line ${line}, column ${column}: ${problem}, at "${visible(offending, 60)}"`, mostMessage));
+    super("format", visible(`PTX line ${line}, column ${column}: ${problem}, at "${visible(offending, 60)}"`, mostMessage));
     this.line = line;
     this.column = column;
     this.offending = offending;
@@ -24,22 +25,13 @@ export class PtxSyntaxError extends Error {
 }
 
 /** PTX that is well formed but that the interpreter does not model, or a launch that names what the module does not have. */
-export class UnsupportedPtxError extends Error {
+export class UnsupportedPtxError extends SpillwayError {
   override readonly name = "UnsupportedPtxError";
   readonly line: number;
 
   constructor(problem: string, line = 0) {
-    super(visible(line > 0 ? `PTX line ${line}: ${problem}` : problem, mostMessage));
+    super("unavailable", visible(line > 0 ? `PTX line ${line}: ${problem}` : problem, mostMessage));
     this.line = line;
-  }
-}
-
-/** A launch whose configuration or arguments cannot be; nothing has run. */
-export class LaunchError extends Error {
-  override readonly name = "LaunchError";
-
-  constructor(problem: string) {
-    super(visible(problem, mostMessage));
   }
 }
 
@@ -107,14 +99,14 @@ export function lineWords({ line, source, inlinedAt }: Pick<SimulationSite, "lin
 const triple = (index: Index3): string => `(${index.x},${index.y},${index.z})`;
 
 /** A kernel did what a GPU would let pass or crash on. The message names kernel, PTX line, block and thread. */
-export class SimulationError extends Error {
+export class SimulationError extends SpillwayError {
   override readonly name = "SimulationError";
   readonly kind: SimulationErrorKind;
   readonly site: SimulationSite;
 
   constructor(kind: SimulationErrorKind, what: string, site: SimulationSite) {
     const place = `in ${visible(site.kernel, mostName)}, ${visible(lineWords(site), mostName)} "${visible(site.instruction, mostMessage)}"`;
-    super(`${visible(what, mostMessage)}; ${place}, block ${triple(site.block)}, thread ${triple(site.thread)}`);
+    super("device", `${visible(what, mostMessage)}; ${place}, block ${triple(site.block)}, thread ${triple(site.thread)}`);
     this.kind = kind;
     this.site = site;
   }

@@ -1,6 +1,7 @@
 // The PTX interpreter: reads PTX and runs it without a GPU, strictly. It has no driver API and loads nothing native.
 export type { Dimensions, KernelArgument } from "./arguments.js";
-export { LaunchError, PtxSyntaxError, SimulationError, UnsupportedPtxError } from "./errors.js";
+export { LaunchError } from "../../core/errors.js";
+export { PtxSyntaxError, SimulationError, UnsupportedPtxError } from "./errors.js";
 export type { Index3, SimulationErrorKind, SimulationSite } from "./errors.js";
 export { type LaunchOptions, type MachineOptions, PtxMachine } from "./machine.js";
 export { parsePtx } from "./parser.js";

@@ -1,6 +1,6 @@
 // The simulated device: memory that a host may allocate, copy and free, and programs of PTX to launch on it. It knows no driver API.
+import { LaunchError } from "../../core/errors.js";
 import type { Dimensions, KernelArgument } from "./arguments.js";
-import { LaunchError } from "./errors.js";
 import { makeSupport, type Support } from "./compile/support.js";
 import { parsePtx } from "./parser.js";
 import { PtxProgram } from "./program.js";
@@ -71,7 +71,7 @@ export class PtxMachine {
 
   /**
    * Reserves the memory. @throws LaunchError on sizes that are not above 0, or 2 GiB or more
-   * together; RangeError for a check or limit that there is not
+   * together; ArgumentError for a check or limit that there is not
    */
   constructor(options: MachineOptions = {}) {
     rejectUnknownChecks(options);
@@ -99,7 +99,7 @@ export class PtxMachine {
   free(address: bigint): void {
     const allocation = this.memory.allocationAt(Number(address - globalBase));
     if (allocation === undefined || allocation.kind !== "global")
-      throw new LaunchError(`0x${address.toString(16)} is not the start of an allocation`);
+      throw new LaunchError(undefined, `0x${address.toString(16)} is not the start of an allocation`);
     this.memory.free(allocation);
   }
 
@@ -114,7 +114,7 @@ export class PtxMachine {
   private range(address: bigint, bytes: number): { place: number; allocation: Allocation } {
     const problem = this.problemAt(address, bytes);
     if (problem !== undefined)
-      throw new LaunchError(`a copy of ${bytes} bytes at 0x${address.toString(16)} leaves what is allocated: ${problem}`);
+      throw new LaunchError(undefined, `a copy of ${bytes} bytes at 0x${address.toString(16)} leaves what is allocated: ${problem}`);
     const place = Number(address - globalBase);
     return { place, allocation: this.memory.liveAround(place)! };
   }

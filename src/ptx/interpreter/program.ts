@@ -1,7 +1,8 @@
 // A loaded PTX module: its variables on the device, its kernels compiled on first use, and launches of them.
+import { LaunchError } from "../../core/errors.js";
 import { checkBlock, dimensions, packArguments } from "./arguments.js";
 import { type CompiledKernel, KernelCompiler, parameterLayout } from "./compile/function.js";
-import { LaunchError, UnsupportedPtxError } from "./errors.js";
+import { UnsupportedPtxError } from "./errors.js";
 import type { LaunchOptions, PtxMachine } from "./machine.js";
 import { collectCounters, type LaunchCounters } from "./run/counters.js";
 import { GridRun, type GridShape, type Slot } from "./run/grid.js";
@@ -77,7 +78,10 @@ export class PtxProgram {
     const variable = this.module.variables.get(name);
     const allocation = variable && this.allocations.get(variable);
     if (allocation === undefined)
-      throw new LaunchError(`the module has no variable "${name}": it has ${[...this.module.variables.keys()].join(", ") || "none"}`);
+      throw new LaunchError(
+        undefined,
+        `the module has no variable "${name}": it has ${[...this.module.variables.keys()].join(", ") || "none"}`,
+      );
     return { address: (BigInt(globalHigh) << 32n) + BigInt(allocation.base), bytes: allocation.bytes };
   }
 
@@ -129,7 +133,7 @@ export class PtxProgram {
   private entry(name: string): PtxFunction {
     const fn = this.module.functions.get(name);
     if (fn?.kind !== "entry" || !fn.defined)
-      throw new LaunchError(`the module has no kernel "${name}": it has ${this.entries.join(", ") || "none"}`);
+      throw new LaunchError(undefined, `the module has no kernel "${name}": it has ${this.entries.join(", ") || "none"}`);
     return fn;
   }
 
@@ -160,16 +164,16 @@ export class PtxProgram {
     const clusterOption = options.cluster ?? declared;
     const cluster = dimensions(clusterOption ?? 1, "cluster", { x: 16, y: 16, z: 16 });
     if (cluster.x * cluster.y * cluster.z > 16)
-      throw new LaunchError(`a cluster of ${cluster.x * cluster.y * cluster.z} blocks: it takes at most 16`);
+      throw new LaunchError(undefined, `a cluster of ${cluster.x * cluster.y * cluster.z} blocks: it takes at most 16`);
     for (const axis of ["x", "y", "z"] as const)
       if (grid[axis] % cluster[axis] !== 0)
-        throw new LaunchError(`grid.${axis} ${grid[axis]} is no multiple of cluster.${axis} ${cluster[axis]}`);
+        throw new LaunchError(undefined, `grid.${axis} ${grid[axis]} is no multiple of cluster.${axis} ${cluster[axis]}`);
     const dynamicSharedBytes = options.dynamicSharedBytes ?? 0;
     if (!Number.isInteger(dynamicSharedBytes) || dynamicSharedBytes < 0)
-      throw new LaunchError(`dynamicSharedBytes is ${dynamicSharedBytes}: it takes a whole number from 0`);
+      throw new LaunchError(undefined, `dynamicSharedBytes is ${dynamicSharedBytes}: it takes a whole number from 0`);
     const own = kernel.staticSharedBytes + dynamicSharedBytes;
     const most = this.machine.sharedBytesPerBlock;
-    if (own > most) throw new LaunchError(`${fn.name} would have ${own} bytes of shared memory a block: there are ${most}`);
+    if (own > most) throw new LaunchError(undefined, `${fn.name} would have ${own} bytes of shared memory a block: there are ${most}`);
     const sharedBytes = kernel.reservedSharedBytes + own;
     return { grid, block, cluster, explicitCluster: clusterOption !== undefined, sharedBytes, dynamicSharedBytes };
   }
@@ -179,7 +183,7 @@ export class PtxProgram {
    * SimulationError for what the kernel does wrong; memory then holds what was written so far.
    */
   launch(options: LaunchOptions): LaunchResult {
-    if (this.unloaded) throw new LaunchError("the program was unloaded");
+    if (this.unloaded) throw new LaunchError(undefined, "the program was unloaded");
     const { machine } = this;
     const { memory } = machine;
     const fn = this.entry(options.entry);
@@ -196,6 +200,7 @@ export class PtxProgram {
     const warps = resident * Math.ceil((shape.block.x * shape.block.y * shape.block.z) / 32);
     if (warps * kernel.entry.registerBytes > mostRegisterBytes)
       throw new LaunchError(
+        undefined,
         `the registers of ${warps} warps of ${fn.name} take ${warps * kernel.entry.registerBytes} bytes: there are ${mostRegisterBytes}`,
       );
     const localBytes = alignUp(kernel.localBytes ?? limits.stackBytes, 16);

@@ -1,5 +1,5 @@
 // What a generator of kernels gives: PTX with all that a launch needs to know. It launches nothing.
-import { rejectUnknown } from "../../core/known-fields.js";
+import { checkFields } from "../../core/errors.js";
 import {
   type KernelResources,
   type LaunchBounds,
@@ -62,7 +62,7 @@ interface Shape {
 
 /** Builds, checks and prints one kernel. @throws PtxBuildError, PtxTargetError */
 export function generate(shape: Shape, options: GeneratorOptions, body: (k: PtxKernel) => void): GeneratedKernel {
-  rejectUnknown(options, ["target"], "generateKernel");
+  checkFields(options, ["target"], "generateKernel");
   const { target = "sm_75" } = options;
   const { name, grid, block, minBlocks, cluster, cooperative = false } = shape;
   const module = new PtxModule({ target });

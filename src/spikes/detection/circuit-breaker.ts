@@ -1,6 +1,6 @@
 // Stops calling what keeps failing, and tries again after a while. It knows nothing of spikes.
-import { checkFields } from "../../reservoir/validate.js";
-import { checkNotNegative, checkWhole, SpikeError } from "../errors.js";
+import { ArgumentError, SpillwayError, checkFields } from "../../core/errors.js";
+import { checkNotNegative, checkWhole } from "../errors.js";
 
 /** "closed": calls go through. "open": they are refused. "halfOpen": they go through on probation. */
 export type CircuitState = "closed" | "open" | "halfOpen";
@@ -18,14 +18,16 @@ export interface CircuitBreakerOptions {
 }
 
 /** A call was refused, because too many before it failed. */
-export class CircuitOpenError extends Error {
+export class CircuitOpenError extends SpillwayError {
   override readonly name = "CircuitOpenError";
   /** Failures in a row that opened the circuit. */
   readonly failures: number;
   /** How long it stays open yet, in ms. */
   readonly remainingMs: number;
   constructor(failures: number, remainingMs: number, cause: unknown) {
-    super(`detection is paused after ${failures} failures in a row; it takes calls again in ${Math.ceil(remainingMs)} ms`, { cause });
+    super("limit", `detection is paused after ${failures} failures in a row; it takes calls again in ${Math.ceil(remainingMs)} ms`, {
+      cause,
+    });
     this.failures = failures;
     this.remainingMs = remainingMs;
   }
@@ -43,11 +45,11 @@ export class CircuitBreaker {
   #openedAt = 0;
   #lastError: unknown;
 
-  /** Closed, with no failure counted. @throws SpikeError on a threshold below 1 or a negative time */
+  /** Closed, with no failure counted. @throws ArgumentError on a threshold below 1 or a negative time */
   constructor(options: CircuitBreakerOptions = {}) {
     checkFields(options, ["failureThreshold", "recoveryMs", "successThreshold", "now"] satisfies (keyof CircuitBreakerOptions)[]);
     const { failureThreshold = 10, recoveryMs = 1000, successThreshold = 5, now = () => performance.now() } = options;
-    if (typeof now !== "function") throw new SpikeError("now", now, "a function that gives the time in ms");
+    if (typeof now !== "function") throw new ArgumentError("now", now, "a function that gives the time in ms");
     this.#failureThreshold = checkWhole("failureThreshold", failureThreshold, 1);
     this.#recoveryMs = checkNotNegative("recoveryMs", recoveryMs, "ms");
     this.#successThreshold = checkWhole("successThreshold", successThreshold, 1);

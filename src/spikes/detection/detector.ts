@@ -1,6 +1,6 @@
 // Looks for the eight types in patterns, one after the other, and keeps count. What a type is stands in types/.
-import { checkFields } from "../../reservoir/validate.js";
-import { checkNotNegative, checkOneOf, checkPositive, checkRange, SpikeError } from "../errors.js";
+import { ArgumentError, checkFields } from "../../core/errors.js";
+import { checkNotNegative, checkOneOf, checkPositive, checkRange } from "../errors.js";
 import { checkPattern, type SpikePattern } from "../pattern/pattern.js";
 import { CircuitBreaker, type CircuitBreakerOptions, CircuitOpenError, type CircuitState } from "./circuit-breaker.js";
 import { type PatternScore, type PatternType, patternTypes } from "./measure.js";
@@ -83,19 +83,19 @@ export class PatternDetector {
   #recent: number[] = [];
   #factor = 1;
 
-  /** @throws SpikeError on an option that it does not take. */
+  /** @throws ArgumentError on an option that it does not take. */
   constructor(options: PatternDetectorOptions = {}) {
     checkFields(options, fields);
     if (options.types !== undefined && !Array.isArray(options.types))
-      throw new SpikeError("types", options.types, "a list of pattern types");
+      throw new ArgumentError("types", options.types, "a list of pattern types");
     this.types = options.types ?? patternTypes;
     for (const type of [...this.types, ...Object.keys(options.thresholds ?? {})]) {
       if (!patternTypes.includes(type as PatternType))
-        throw new SpikeError("a pattern type", type, patternTypes.map((name) => `"${name}"`).join(", "));
+        throw new ArgumentError("a pattern type", type, patternTypes.map((name) => `"${name}"`).join(", "));
     }
     const thresholds = patternTypes.map((type) => {
       const threshold = options.thresholds?.[type] ?? patternMeasures[type].threshold;
-      if (!(threshold > 0)) throw new SpikeError(`thresholds.${type}`, threshold, "a number above 0, at most 1");
+      if (!(threshold > 0)) throw new ArgumentError(`thresholds.${type}`, threshold, "a number above 0, at most 1");
       return [type, checkRange(`thresholds.${type}`, threshold, 0, 1)];
     });
     this.#thresholds = Object.fromEntries(thresholds) as Record<PatternType, number>;
@@ -126,7 +126,7 @@ export class PatternDetector {
   /**
    * Looks for the types in one pattern. `truth`, where it is known, are the types that the pattern is of: it goes into the statistics
    * alone. `DeviceDetector` of spillway/spikes/gpu looks for them on a device.
-   * @throws SpikeError on a pattern without spikes, one that is too long, or a type that there is
+   * @throws ArgumentError on a pattern without spikes, one that is too long, or a type that there is
    * not; CircuitOpenError while the circuit is open.
    */
   detect(pattern: SpikePattern, truth?: readonly PatternType[]): DetectionResult {
@@ -167,22 +167,22 @@ export class PatternDetector {
 
   /**
    * @internal Whether a pattern is long enough to have a type. `name` is what it is called in
-   * errors. @throws SpikeError on one without spikes or too long
+   * errors. @throws ArgumentError on one without spikes or too long
    */
   isLong({ spikeCount, durationMs }: Pick<SpikePattern, "spikeCount" | "durationMs">, name = "the pattern"): boolean {
     if (spikeCount === 0)
-      throw new SpikeError(
+      throw new ArgumentError(
         name === "the pattern" ? "the number of spikes" : `the number of spikes of ${name}`,
         0,
         "at least one: a pattern without spikes has no type",
       );
     const { minimumDurationMs = 10, maximumDurationMs = longestMs } = this.#options;
     if (durationMs > maximumDurationMs)
-      throw new SpikeError(
+      throw new ArgumentError(
         `the duration of ${name}`,
         durationMs,
         `up to ${maximumDurationMs} ms: cut windows out by slicePattern, or raise maximumDurationMs`,
-        `${durationMs} ms`,
+        { shown: `${durationMs} ms` },
       );
     return durationMs >= minimumDurationMs;
   }
@@ -229,6 +229,6 @@ export class PatternDetector {
 
 function checkTruth(truth: readonly PatternType[] | undefined): void {
   if (truth === undefined) return;
-  if (!Array.isArray(truth)) throw new SpikeError("truth", truth, "a list of pattern types");
+  if (!Array.isArray(truth)) throw new ArgumentError("truth", truth, "a list of pattern types");
   for (const [i, type] of truth.entries()) checkOneOf(`truth[${i}]`, type, patternTypes);
 }

@@ -1,6 +1,6 @@
 // What a type of pattern is to the detector: a score from 0 to 1, the threshold that it fires at, and a generator of its own kind.
+import { checkFields } from "../../core/errors.js";
 import type { Seed } from "../../numerics/index.js";
-import { checkFields } from "../../reservoir/validate.js";
 import { checkPositive, checkWhole } from "../errors.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 
@@ -43,7 +43,7 @@ export interface PatternMeasure {
   readonly generate: (options: GeneratorOptions) => SpikePattern;
 }
 
-/** Options with their defaults. @throws SpikeError on a value that a generator does not take. */
+/** Options with their defaults. @throws ArgumentError on a value that a generator does not take. */
 export function generatorOptions(options: GeneratorOptions): Required<{
   [Key in keyof GeneratorOptions]: NonNullable<GeneratorOptions[Key]>;
 }> {

@@ -1,7 +1,7 @@
 // A bank of Kuramoto oscillators, free or driven by spikes, and the order parameter that says how coherent it is.
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import { Matrix, portableSin, portableSinCos, type Seed, type SineCosine } from "../../numerics/index.js";
-import { checkFields } from "../../reservoir/validate.js";
-import { checkNotNegative, checkOneOf, checkPositive, checkWhole, SpikeError } from "../errors.js";
+import { checkNotNegative, checkOneOf, checkPositive, checkWhole } from "../errors.js";
 import { binSpikes } from "../pattern/binning.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";
@@ -53,7 +53,7 @@ export class KuramotoOscillators {
   readonly drive: number;
   readonly #phases: Float64Array;
 
-  /** @throws SpikeError on an option that it does not take. */
+  /** @throws ArgumentError on an option that it does not take. */
   constructor(options: OscillatorOptions = {}) {
     checkFields(options, fields);
     const { coupling = 0.3, rangeHz = [0.1, 100], phases = "random", seed = "spillway", stepMs = 1, drive = 2000 } = options;
@@ -62,10 +62,10 @@ export class KuramotoOscillators {
       : evenly(checkWhole("count", options.count ?? 128, 1), rangeHz);
     this.count = this.frequenciesHz.length;
     if (this.count === 0 || (options.count ?? this.count) !== this.count) {
-      throw new SpikeError("count", options.count ?? 0, `${this.count || "at least 1"}, the number of frequencies`);
+      throw new ArgumentError("count", options.count ?? 0, `${this.count || "at least 1"}, the number of frequencies`);
     }
     const bad = this.frequenciesHz.findIndex((frequency) => !Number.isFinite(frequency));
-    if (bad >= 0) throw new SpikeError(`frequency ${bad}`, this.frequenciesHz[bad], "finite numbers of Hz");
+    if (bad >= 0) throw new ArgumentError(`frequency ${bad}`, this.frequenciesHz[bad], "finite numbers of Hz");
     this.coupling = checkNotNegative("coupling", coupling, "rad/s");
     this.stepMs = checkPositive("stepMs", stepMs, "ms");
     this.drive = checkNotNegative("drive", drive, "rad/s");
@@ -82,10 +82,10 @@ export class KuramotoOscillators {
     return orderOf(this.#phases);
   }
 
-  /** One step of stepMs; `input` is s, M values from 0 to 1, or nothing. @throws SpikeError on inputs of another number. */
+  /** One step of stepMs; `input` is s, M values from 0 to 1, or nothing. @throws ArgumentError on inputs of another number. */
   step(input?: ArrayLike<number>): void {
     if (input && input.length !== this.count)
-      throw new SpikeError("the number of inputs", input.length, `${this.count}, one an oscillator`);
+      throw new ArgumentError("the number of inputs", input.length, `${this.count}, one an oscillator`, { code: "shape" });
     const parts = this.parts(input !== undefined);
     for (let part = 0; part < parts; part++) this.#advance(this.stepMs / 1000 / parts, input);
   }
@@ -171,9 +171,9 @@ export class KuramotoOscillators {
   }
 }
 
-/** R e^(i psi) = mean of e^(i phi). For M phases drawn at random R is about 1 / sqrt(M). @throws SpikeError where there are none. */
+/** R e^(i psi) = mean of e^(i phi). For M phases drawn at random R is about 1 / sqrt(M). @throws ArgumentError where there are none. */
 export function orderOf(phases: ArrayLike<number>): OrderParameter {
-  if (phases.length === 0) throw new SpikeError("the number of phases", 0, "at least 1");
+  if (phases.length === 0) throw new ArgumentError("the number of phases", 0, "at least 1", { code: "shape" });
   let cosine = 0;
   let sine = 0;
   for (let i = 0; i < phases.length; i++) {
@@ -188,7 +188,7 @@ export function orderOf(phases: ArrayLike<number>): OrderParameter {
 function evenly(count: number, [lowest, highest]: readonly [number, number]): Float64Array {
   checkNotNegative("the lower end of rangeHz", lowest, "Hz");
   if (!(highest >= lowest && highest < Infinity)) {
-    throw new SpikeError("the upper end of rangeHz", highest, `at least the lower end, ${lowest} Hz`);
+    throw new ArgumentError("the upper end of rangeHz", highest, `at least the lower end, ${lowest} Hz`);
   }
   return Float64Array.from({ length: count }, (_, i) => (count === 1 ? lowest : lowest + (i * (highest - lowest)) / (count - 1)));
 }
@@ -199,6 +199,7 @@ function startPhases(phases: "random" | "aligned" | ArrayLike<number>, count: nu
     const draws = spikeStream("oscillators", seed);
     return Float64Array.from({ length: count }, (_, i) => (phases === "random" ? twoPi * draws.uniform(0, i) : 0));
   }
-  if (phases.length !== count) throw new SpikeError("the number of phases", phases.length, `${count}, one an oscillator`);
+  if (phases.length !== count)
+    throw new ArgumentError("the number of phases", phases.length, `${count}, one an oscillator`, { code: "shape" });
   return Float64Array.from(phases);
 }

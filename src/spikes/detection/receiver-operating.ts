@@ -1,5 +1,5 @@
 // How well scores tell two kinds of pattern apart, whatever the threshold. What the scores are is not its business.
-import { SpikeError } from "../errors.js";
+import { ArgumentError } from "../../core/errors.js";
 
 /** One threshold: a score of at least it counts as detected. */
 export interface OperatingPoint {
@@ -21,7 +21,7 @@ export interface ReceiverOperatingCurve {
 /**
  * The receiver-operating curve of scores of patterns that are of a kind (positives) and that are not (negatives).
  * Source: Fawcett 2006, "An introduction to ROC analysis", algorithms 1 and 2.
- * @throws SpikeError where there are none of either, or a score is not a number.
+ * @throws ArgumentError where there are none of either, or a score is not a number.
  */
 export function receiverOperatingCurve(positives: ArrayLike<number>, negatives: ArrayLike<number>): ReceiverOperatingCurve {
   const all = [...scored("positives", positives, true), ...scored("negatives", negatives, false)].sort((a, b) => b.score - a.score);
@@ -44,10 +44,10 @@ export function receiverOperatingCurve(positives: ArrayLike<number>, negatives: 
 }
 
 function scored(name: string, scores: ArrayLike<number>, positive: boolean): { score: number; positive: boolean }[] {
-  if (typeof scores !== "object" || scores === null) throw new SpikeError(name, scores, "a list of scores");
-  if (scores.length === 0) throw new SpikeError(`the number of ${name}`, 0, "at least 1");
+  if (typeof scores !== "object" || scores === null) throw new ArgumentError(name, scores, "a list of scores");
+  if (scores.length === 0) throw new ArgumentError(`the number of ${name}`, 0, "at least 1", { code: "shape" });
   return Array.from(scores, (score, i) => {
-    if (typeof score !== "number" || Number.isNaN(score)) throw new SpikeError(`score ${i} of ${name}`, score, "a number");
+    if (typeof score !== "number" || Number.isNaN(score)) throw new ArgumentError(`score ${i} of ${name}`, score, "a number");
     return { score, positive };
   });
 }

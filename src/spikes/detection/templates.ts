@@ -1,12 +1,12 @@
 // Templates: labelled patterns as binned vectors, and what a new pattern is most like. Types without an example are the detector's
 // business.
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import { writeFileAtomic } from "../../io/atomic.js";
 import { FormatError } from "../../io/errors.js";
 import { readBytes } from "../../io/files.js";
 import { decodeSafetensors, encodeSafetensors } from "../../io/safetensors.js";
 import { asMatrix, firstNonFinite, Matrix, type MatrixLike } from "../../numerics/index.js";
-import { checkFields } from "../../reservoir/validate.js";
-import { checkRange, checkWhole, SpikeError } from "../errors.js";
+import { checkRange, checkWhole } from "../errors.js";
 import { binSpikes } from "../pattern/binning.js";
 import { checkPatterns, type SpikePattern } from "../pattern/pattern.js";
 import { cosine32, dot32, norm32, reportedCosine } from "./cosine.js";
@@ -56,7 +56,7 @@ export class PatternTemplates implements TemplateShape {
 
   /**
    * Templates that are given, P x D in binary32.
-   * @throws SpikeError where labels, vectors and shape do not fit, or a number is not finite.
+   * @throws ArgumentError where labels, vectors and shape do not fit, or a number is not finite.
    */
   constructor(labels: readonly string[], vectors: MatrixLike, options: TemplateShape & TemplateOptions) {
     checkFields(options, fields);
@@ -65,15 +65,17 @@ export class PatternTemplates implements TemplateShape {
     checkWhole("channels", channels, 1);
     this.threshold = checkRange("threshold", threshold, -1, 1);
     const matrix = asMatrix(vectors, "vectors");
-    if (matrix.rows === 0) throw new SpikeError("the number of templates", 0, "at least 1");
+    if (matrix.rows === 0) throw new ArgumentError("the number of templates", 0, "at least 1", { code: "shape" });
     if (matrix.cols !== bins * channels)
-      throw new SpikeError("the length of a template", matrix.cols, `${bins * channels}, bins x channels`);
+      throw new ArgumentError("the length of a template", matrix.cols, `${bins * channels}, bins x channels`, { code: "shape" });
     if (!Array.isArray(labels) || !labels.every((label) => typeof label === "string"))
-      throw new SpikeError("labels", labels, "a list of texts, one a template");
-    if (labels.length !== matrix.rows) throw new SpikeError("the number of labels", labels.length, `${matrix.rows}, one a template`);
+      throw new ArgumentError("labels", labels, "a list of texts, one a template");
+    if (labels.length !== matrix.rows)
+      throw new ArgumentError("the number of labels", labels.length, `${matrix.rows}, one a template`, { code: "shape" });
     this.vectors = new Matrix(matrix.rows, matrix.cols, Float32Array.from(matrix.data));
     const bad = firstNonFinite(this.vectors.data);
-    if (bad >= 0) throw new SpikeError(`a value of template ${Math.floor(bad / matrix.cols)}`, matrix.data[bad], "finite binary32 numbers");
+    if (bad >= 0)
+      throw new ArgumentError(`a value of template ${Math.floor(bad / matrix.cols)}`, matrix.data[bad], "finite binary32 numbers");
     this.bins = bins;
     this.channels = channels;
     this.labels = [...labels];
@@ -83,7 +85,7 @@ export class PatternTemplates implements TemplateShape {
   /**
    * One template a label: the mean of the vectors of its patterns, summed in the order they are given. Templates stand in the order in
    * which labels first occur. `labels` default to those in the patterns' metadata.
-   * @throws SpikeError where there is no pattern, one without a label, or one with fewer neurons than channels.
+   * @throws ArgumentError where there is no pattern, one without a label, or one with fewer neurons than channels.
    */
   static learn(
     patterns: readonly SpikePattern[],
@@ -111,15 +113,16 @@ export class PatternTemplates implements TemplateShape {
     return new PatternTemplates([...sums.keys()], rows, shape);
   }
 
-  /** What a pattern is most like. @throws SpikeError where it has fewer neurons than channels. */
+  /** What a pattern is most like. @throws ArgumentError where it has fewer neurons than channels. */
   match(pattern: SpikePattern): TemplateMatch {
     return this.matchVector(vectorOf(pattern, this));
   }
 
-  /** The same for a vector of D numbers, such as a reservoir's state. @throws SpikeError on another length. */
+  /** The same for a vector of D numbers, such as a reservoir's state. @throws ArgumentError on another length. */
   matchVector(vector: Float32Array): TemplateMatch {
     const { rows, cols, data } = this.vectors;
-    if (vector.length !== cols) throw new SpikeError("the length of the vector", vector.length, `${cols}, as the templates`);
+    if (vector.length !== cols)
+      throw new ArgumentError("the length of the vector", vector.length, `${cols}, as the templates`, { code: "shape" });
     const norm = norm32(vector, 0, cols);
     const scores = Float32Array.from({ length: rows }, (_, p) => cosine32(dot32(vector, 0, data, p * cols, cols), norm, this.#norms[p]!));
     let index = 0;
@@ -152,7 +155,7 @@ export class PatternTemplates implements TemplateShape {
         | (TemplateShape & TemplateOptions & { labels: readonly string[] })
         | null;
       if (typeof description !== "object" || description === null)
-        throw new SpikeError("the description", description, "an object with labels, bins and channels");
+        throw new ArgumentError("the description", description, "an object with labels, bins and channels");
       const { labels, ...shape } = description;
       return new PatternTemplates(labels, new Matrix(tensor.shape[0]!, tensor.shape[1]!, tensor.data as Float32Array), shape);
     } catch (error) {
@@ -176,5 +179,5 @@ function vectorOf(pattern: SpikePattern, { bins, channels }: TemplateShape): Flo
 }
 
 function fail(subject: string, value: unknown, takes: string): never {
-  throw new SpikeError(subject, value, takes);
+  throw new ArgumentError(subject, value, takes);
 }

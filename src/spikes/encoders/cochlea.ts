@@ -1,7 +1,7 @@
 // A cochlea-like front end: sound to the envelopes of a gammatone filter bank, and those to spikes. No model of hair cells or of the nerve.
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import { asMatrix, Matrix, type MatrixLike, portableCos, portableExp, portableLog, portableSin, type Seed } from "../../numerics/index.js";
-import { checkFields } from "../../reservoir/validate.js";
-import { checkNotNegative, checkPositive, checkWhole, SpikeError } from "../errors.js";
+import { checkNotNegative, checkPositive, checkWhole } from "../errors.js";
 import { SpikePattern } from "../pattern/pattern.js";
 import { rateEncode } from "./rate.js";
 
@@ -41,7 +41,7 @@ const fields: readonly (keyof CochleaOptions)[] = [
  * gammatone filterbank"), pole exp(-2 pi 1.019 ERB(f) / sampleRate) at angle 2 pi f / sampleRate, gain 1 at f for a sine;
  * centres evenly spaced on the ERB scale 21.4 log10(1 + 0.00437 f), ERB(f) = 24.7 (1 + 0.00437 f) Hz (Glasberg and Moore 1990). The
  * envelope is the modulus of the complex output.
- * @throws SpikeError on a sample that is not finite, a sound of several channels, or centres beyond half the sample rate.
+ * @throws ArgumentError on a sample that is not finite, a sound of several channels, or centres beyond half the sample rate.
  */
 export function cochleagram(sound: MatrixLike, options: CochleaOptions): Matrix<Float64Array> {
   checkFields(options, fields);
@@ -51,11 +51,12 @@ export function cochleagram(sound: MatrixLike, options: CochleaOptions): Matrix<
   checkPositive("frameMs", frameMs, "ms");
   checkPositive("dynamicRangeDb", dynamicRangeDb, "dB");
   if (reference !== undefined) checkPositive("reference", reference);
-  if (samples.cols !== 1) throw new SpikeError("the number of channels of the sound", samples.cols, "1: mix them or take one");
+  if (samples.cols !== 1)
+    throw new ArgumentError("the number of channels of the sound", samples.cols, "1: mix them or take one", { code: "shape" });
   const bad = samples.data.findIndex((value) => !Number.isFinite(value));
-  if (bad >= 0) throw new SpikeError(`sample ${bad}`, samples.data[bad], "finite numbers");
+  if (bad >= 0) throw new ArgumentError(`sample ${bad}`, samples.data[bad], "finite numbers");
   const frameSamples = (sampleRate * frameMs) / 1000;
-  if (frameSamples < 1) throw new SpikeError("frameMs", frameMs, `at least one sample, ${1000 / sampleRate} ms`);
+  if (frameSamples < 1) throw new ArgumentError("frameMs", frameMs, `at least one sample, ${1000 / sampleRate} ms`);
   const centres = filterCentres({ ...options, channels });
   const frames = Math.max(0, Math.ceil(samples.rows / frameSamples - 1e-9));
   const out = Matrix.zeros(frames, channels);
@@ -69,7 +70,7 @@ export function cochleagram(sound: MatrixLike, options: CochleaOptions): Matrix<
   return out;
 }
 
-/** The centre frequencies of the filters in Hz, evenly spaced on the ERB scale. @throws SpikeError where they leave (0, sampleRate / 2). */
+/** The centre frequencies of the filters in Hz, evenly spaced on the ERB scale. @throws ArgumentError where they leave (0, sampleRate / 2). */
 export function filterCentres(options: CochleaOptions): Float64Array {
   checkFields(options, fields);
   const { sampleRate, channels = 64, lowestHz = 100, highestHz } = options;
@@ -78,7 +79,7 @@ export function filterCentres(options: CochleaOptions): Float64Array {
   checkPositive("lowestHz", lowestHz, "Hz");
   const highest = highestHz !== undefined ? checkPositive("highestHz", highestHz, "Hz") : Math.min(0.45 * sampleRate, 8000);
   if (!(highest >= lowestHz && highest < sampleRate / 2)) {
-    throw new SpikeError(
+    throw new ArgumentError(
       "highestHz",
       highest,
       `a frequency from lowestHz, ${lowestHz} Hz, to below half the sample rate, ${sampleRate / 2} Hz`,
@@ -147,7 +148,7 @@ const encoderFields: readonly (keyof CochleaEncoderOptions)[] = [...fields, "max
 /**
  * Sound to spikes: its {@link cochleagram}, each channel rate coded by {@link rateEncode} from 0 to maximumRateHz. The pattern lasts as
  * long as the frames do.
- * @throws SpikeError as those two do.
+ * @throws ArgumentError as those two do.
  */
 export function cochleaEncode(sound: MatrixLike, options: CochleaEncoderOptions): SpikePattern {
   checkFields(options, encoderFields);

@@ -1,7 +1,7 @@
 // Delta coding (send on delta, threshold crossing): a channel's two neurons fire when the signal has risen or fallen by a threshold.
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import { asMatrix, Matrix, type MatrixLike } from "../../numerics/index.js";
-import { checkFields } from "../../reservoir/validate.js";
-import { checkPositive, SpikeError } from "../errors.js";
+import { checkPositive } from "../errors.js";
 import { checkPattern, SpikePattern } from "../pattern/pattern.js";
 import { encoderMetadata } from "./series.js";
 
@@ -23,7 +23,7 @@ const fields: readonly (keyof DeltaEncoderOptions)[] = ["stepMs", "threshold", "
  * the threshold. Row k is at k stepMs, and the pattern lasts (T - 1) stepMs. {@link deltaDecode} gets the signal back within the threshold
  * at every sample. Source: Lichtsteiner, Posch, Delbruck 2008 (event cameras); Petro, Kasabov, Kiss 2020, "Selection and optimization of
  * temporal spike encoding methods", "step forward".
- * @throws SpikeError on a value that is not finite, or a threshold that is not above 0.
+ * @throws ArgumentError on a value that is not finite, or a threshold that is not above 0.
  */
 export function deltaEncode(values: MatrixLike, options: DeltaEncoderOptions): SpikePattern {
   checkFields(options, fields);
@@ -31,11 +31,11 @@ export function deltaEncode(values: MatrixLike, options: DeltaEncoderOptions): S
   const series = asMatrix(values, "series");
   checkPositive("stepMs", stepMs, "ms");
   checkPositive("threshold", threshold);
-  if (series.cols === 0) throw new SpikeError("the number of channels", 0, "at least 1");
+  if (series.cols === 0) throw new ArgumentError("the number of channels", 0, "at least 1", { code: "shape" });
   if (start !== undefined) checkStart(start, series.cols);
   const bad = series.data.findIndex((value) => !Number.isFinite(value));
   if (bad >= 0)
-    throw new SpikeError(
+    throw new ArgumentError(
       `the value at row ${Math.floor(bad / series.cols)}, channel ${bad % series.cols}`,
       series.data[bad],
       "finite numbers",
@@ -71,7 +71,7 @@ export function deltaEncode(values: MatrixLike, options: DeltaEncoderOptions): S
 /**
  * The signal that up and down spikes stand for, T x F with T = durationMs / stepMs + 1: start + threshold (ups - downs up to row k's time k
  * stepMs).
- * @throws SpikeError where the number of neurons is odd or `start` does not have one number a channel.
+ * @throws ArgumentError where the number of neurons is odd or `start` does not have one number a channel.
  */
 export function deltaDecode(
   pattern: SpikePattern,
@@ -82,7 +82,7 @@ export function deltaDecode(
   checkPattern(pattern);
   checkPositive("stepMs", stepMs, "ms");
   checkPositive("threshold", threshold);
-  if (pattern.neuronCount % 2 !== 0) throw new SpikeError("neuronCount", pattern.neuronCount, "an even number: two neurons a channel");
+  if (pattern.neuronCount % 2 !== 0) throw new ArgumentError("neuronCount", pattern.neuronCount, "an even number: two neurons a channel");
   const channels = pattern.neuronCount / 2;
   checkStart(start, channels);
   const rows = Math.round(pattern.durationMs / stepMs) + 1;
@@ -100,8 +100,9 @@ export function deltaDecode(
 }
 
 function checkStart(start: readonly number[], channels: number): void {
-  if (typeof start !== "object" || start === null) throw new SpikeError("start", start, "a list of levels, one a channel");
-  if (start.length !== channels) throw new SpikeError("the number of start levels", start.length, `${channels}, one a channel`);
+  if (typeof start !== "object" || start === null) throw new ArgumentError("start", start, "a list of levels, one a channel");
+  if (start.length !== channels)
+    throw new ArgumentError("the number of start levels", start.length, `${channels}, one a channel`, { code: "shape" });
   for (let c = 0; c < channels; c++)
-    if (!Number.isFinite(start[c])) throw new SpikeError(`the start level of channel ${c}`, start[c], "a finite number");
+    if (!Number.isFinite(start[c])) throw new ArgumentError(`the start level of channel ${c}`, start[c], "a finite number");
 }

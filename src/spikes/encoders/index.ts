@@ -1,6 +1,6 @@
 // The encoders by name, for whoever chooses one in a file: one line each. Each is a function in a file of its own.
+import { ArgumentError } from "../../core/errors.js";
 import type { MatrixLike } from "../../numerics/index.js";
-import { SpikeError } from "../errors.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 import { type CochleaEncoderOptions, cochleaEncode } from "./cochlea.js";
 import { type DeltaEncoderOptions, deltaEncode } from "./delta.js";
@@ -32,12 +32,12 @@ const encoders: Readonly<Record<EncoderConfig["encoder"], Encode>> = {
 /** The names that {@link encodeSpikes} takes. */
 export const encoderNames = Object.keys(encoders) as readonly EncoderConfig["encoder"][];
 
-/** A series, T x F (for "cochlea" a sound), through the encoder that `config` names. @throws SpikeError as that encoder does. */
+/** A series, T x F (for "cochlea" a sound), through the encoder that `config` names. @throws ArgumentError as that encoder does. */
 export function encodeSpikes(values: MatrixLike, config: EncoderConfig): SpikePattern {
   if (typeof config !== "object" || config === null)
-    throw new SpikeError("the encoder's description", config, "{ encoder, ...its options }");
+    throw new ArgumentError("the encoder's description", config, "{ encoder, ...its options }");
   const { encoder, ...options } = config;
-  if (!Object.hasOwn(encoders, encoder)) throw new SpikeError("encoder", encoder, encoderNames.map((name) => `"${name}"`).join(", "));
+  if (!Object.hasOwn(encoders, encoder)) throw new ArgumentError("encoder", encoder, encoderNames.map((name) => `"${name}"`).join(", "));
   return encoders[encoder](values, options as never);
 }
 

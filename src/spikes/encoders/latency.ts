@@ -1,7 +1,7 @@
 // Latency (temporal) coding: the value of a channel is when in its frame a neuron fires, once.
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import { Matrix, type MatrixLike, portableExp, portableLog } from "../../numerics/index.js";
-import { checkFields } from "../../reservoir/validate.js";
-import { checkNotNegative, checkOneOf, checkPositive, checkRange, SpikeError } from "../errors.js";
+import { checkNotNegative, checkOneOf, checkPositive, checkRange } from "../errors.js";
 import { SpikePattern } from "../pattern/pattern.js";
 import { decodedShape } from "./rate.js";
 import { encoderMetadata, type FrameOptions, framesOf } from "./series.js";
@@ -44,7 +44,7 @@ const encoderFields: readonly (keyof LatencyEncoderOptions)[] = [
  * One spike a neuron and frame at t = row frameMs + d(f) + j neuronDelayMs, for a T x F series of values f in [0, 1]; a spike that would
  * come after the end of its frame is left out. First-spike coding: Thorpe, Delorme, van Rullen 2001, "Spike-based strategies for rapid
  * processing".
- * @throws SpikeError on a value outside [0, 1] or an option that it does not take.
+ * @throws ArgumentError on a value outside [0, 1] or an option that it does not take.
  */
 export function latencyEncode(values: MatrixLike, options: LatencyEncoderOptions): SpikePattern {
   checkFields(options, encoderFields);
@@ -83,12 +83,12 @@ export interface LatencyDecoderOptions extends LatencyCode {
 /**
  * The values that first spikes stand for, T x F: the inverse of the encoder's curve at the first spike of each channel's first neuron in
  * each frame. All that the encoder was given may be given again.
- * @throws SpikeError where the neurons do not divide into groups.
+ * @throws ArgumentError where the neurons do not divide into groups.
  */
 export function latencyDecode(pattern: SpikePattern, options: LatencyDecoderOptions): Matrix<Float64Array> {
   checkFields(options, [...encoderFields, "silent"] satisfies (keyof (LatencyEncoderOptions & LatencyDecoderOptions))[]);
   const { frameMs, neuronsPerChannel = 1, silent = 0 } = options;
-  if (typeof silent !== "number") throw new SpikeError("silent", silent, "a number");
+  if (typeof silent !== "number") throw new ArgumentError("silent", silent, "a number");
   const delay = delayCurve(options);
   const { frames, channels } = decodedShape(pattern, frameMs, neuronsPerChannel);
   const out = new Matrix(frames, channels, new Float64Array(frames * channels).fill(silent));
@@ -114,7 +114,7 @@ function delayCurve({ delayRangeMs = 50, order = "strongFirst", curve = "linear"
     return { of: (value: number) => delayRangeMs * share(value), inverse: (delayMs: number) => share(delayMs / delayRangeMs) };
   }
   const full = 1 - portableExp(-delayRangeMs / timeConstantMs);
-  if (!(full < 1)) throw new SpikeError("timeConstantMs", timeConstantMs, `more than a 36th of delayRangeMs, ${delayRangeMs} ms`);
+  if (!(full < 1)) throw new ArgumentError("timeConstantMs", timeConstantMs, `more than a 36th of delayRangeMs, ${delayRangeMs} ms`);
   return {
     of: (value: number) => -timeConstantMs * portableLog(1 - share(value) * full),
     inverse: (delayMs: number) => share((1 - portableExp(-delayMs / timeConstantMs)) / full),

@@ -1,7 +1,7 @@
 // Phase coding: the neurons of a channel fire once in every cycle of a common oscillation, and the value is where in the cycle.
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import type { MatrixLike, Seed } from "../../numerics/index.js";
-import { checkFields } from "../../reservoir/validate.js";
-import { checkNotNegative, checkPositive, checkRange, SpikeError } from "../errors.js";
+import { checkNotNegative, checkPositive, checkRange } from "../errors.js";
 import { SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";
 import { encoderMetadata, type FrameOptions, framesOf } from "./series.js";
@@ -34,7 +34,7 @@ const twoPi = 6.283185307179586;
  * pattern's beginning and f in [0, 1] the value of the frame in which the cycle begins. A spike that jitter or phase carry out of the
  * pattern is left out. Source: O'Keefe and Recce 1993, "Phase relationship between hippocampal place units and the EEG theta rhythm"; here
  * with a fixed frequency.
- * @throws SpikeError on a value outside [0, 1] or an option that it does not take.
+ * @throws ArgumentError on a value outside [0, 1] or an option that it does not take.
  */
 export function phaseEncode(values: MatrixLike, options: PhaseEncoderOptions): SpikePattern {
   checkFields(options, fields);
@@ -42,7 +42,7 @@ export function phaseEncode(values: MatrixLike, options: PhaseEncoderOptions): S
   checkPositive("baseFrequencyHz", baseFrequencyHz, "Hz");
   checkRange("phaseRange", phaseRange, 0, twoPi);
   checkNotNegative("jitterMs", jitterMs, "ms");
-  if (jitterMs > 0 && seed === undefined) throw new SpikeError("seed", seed, "a number or a text: jitter is drawn from it");
+  if (jitterMs > 0 && seed === undefined) throw new ArgumentError("seed", seed, "a number or a text: jitter is drawn from it");
   const { series, frameMs, group, durationMs, neuronCount } = framesOf(values, options);
   const draws = jitterMs > 0 ? spikeStream("phaseEncoder", seed!) : undefined;
   const period = 1000 / baseFrequencyHz;

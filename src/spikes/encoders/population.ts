@@ -1,7 +1,7 @@
 // Population coding: the neurons of a channel have Gaussian receptive fields side by side, and those near the value respond most.
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import { Matrix, type MatrixLike, portableExp, type Seed } from "../../numerics/index.js";
-import { checkFields } from "../../reservoir/validate.js";
-import { checkOneOf, checkPositive, checkRange, checkWhole, SpikeError } from "../errors.js";
+import { checkOneOf, checkPositive, checkRange, checkWhole } from "../errors.js";
 import { SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";
 import { decodedShape } from "./rate.js";
@@ -40,7 +40,7 @@ const encoderFields: readonly (keyof PopulationEncoderOptions)[] = [
 /**
  * Gaussian receptive fields: neuron j of the G of a channel responds to f in [0, 1] with exp(-((j - f (G - 1)) / width)^2 / 2), its centre
  * at f = j / (G - 1). Source: Bohte, La Poutre, Kok 2002, "Unsupervised clustering with spiking neurons by sparse temporal coding".
- * @throws SpikeError on a value outside [0, 1], fewer than 2 neurons a channel, or no seed where one is drawn from.
+ * @throws ArgumentError on a value outside [0, 1], fewer than 2 neurons a channel, or no seed where one is drawn from.
  */
 export function populationEncode(values: MatrixLike, options: PopulationEncoderOptions): SpikePattern {
   checkFields(options, encoderFields);
@@ -50,7 +50,8 @@ export function populationEncode(values: MatrixLike, options: PopulationEncoderO
   const width = checkPositive("fieldWidth", options.fieldWidth ?? neuronsPerChannel / 6);
   checkRange("peakProbability", peakProbability, 0, 1);
   checkRange("threshold", threshold, 0, 1);
-  if (code === "probability" && seed === undefined) throw new SpikeError("seed", seed, "a number or a text: the spikes are drawn from it");
+  if (code === "probability" && seed === undefined)
+    throw new ArgumentError("seed", seed, "a number or a text: the spikes are drawn from it");
   const { series, frameMs, group, durationMs, neuronCount } = framesOf(values, { ...options, neuronsPerChannel });
   const fires = code === "probability" ? spikeStream("populationEncoder", seed!, 0) : undefined;
   const when = code === "probability" ? spikeStream("populationEncoder", seed!, 1) : undefined;
@@ -75,7 +76,7 @@ export function populationEncode(values: MatrixLike, options: PopulationEncoderO
  * The values that a population stands for, T x F: the mean centre j / (G - 1) of the spikes of each channel and frame, each weighted alike,
  * or by 1 - (time within the frame) / frameMs for the latency code. NaN where a channel is silent. All that the
  * encoder was given may be given again.
- * @throws SpikeError where the neurons do not divide into groups of at least 2.
+ * @throws ArgumentError where the neurons do not divide into groups of at least 2.
  */
 export function populationDecode(
   pattern: SpikePattern,

@@ -1,7 +1,7 @@
 // Rate coding: the value of a channel is how often its neurons fire. Poisson or regular; the rate may change from frame to frame.
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import { Matrix, type MatrixLike, portableLog, type Seed } from "../../numerics/index.js";
-import { checkFields } from "../../reservoir/validate.js";
-import { checkNotNegative, checkOneOf, checkPositive, checkWhole, SpikeError } from "../errors.js";
+import { checkNotNegative, checkOneOf, checkPositive, checkWhole } from "../errors.js";
 import { checkPattern, SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";
 import { encoderMetadata, type FrameOptions, type Frames, framesOf } from "./series.js";
@@ -33,7 +33,7 @@ const encoderFields = [
  * ..., with E = -ln(1 - U) drawn by neuron and spike, which is an exact Poisson process for rates that are constant within a frame (time
  * rescaling; Brown et al. 2002, "The time-rescaling theorem"). Regular: levels p, 1 + p, 2 + p, ... with p = (j + 1/2) / G for
  * neuron j of the channel's G, so that neurons of one channel take turns.
- * @throws SpikeError on a value outside [0, 1], a rate below 0, or a Poisson process without a seed.
+ * @throws ArgumentError on a value outside [0, 1], a rate below 0, or a Poisson process without a seed.
  */
 export function rateEncode(values: MatrixLike, options: RateEncoderOptions): SpikePattern {
   checkFields(options, encoderFields);
@@ -42,7 +42,7 @@ export function rateEncode(values: MatrixLike, options: RateEncoderOptions): Spi
   checkNotNegative("minimumRateHz", minimumRateHz, "Hz");
   checkNotNegative("maximumRateHz", maximumRateHz, "Hz");
   if (process === "poisson" && seed === undefined)
-    throw new SpikeError("seed", seed, "a number or a text: a Poisson process is drawn from it");
+    throw new ArgumentError("seed", seed, "a number or a text: a Poisson process is drawn from it");
   const frames = framesOf(values, options);
   const draws = process === "poisson" ? spikeStream("rateEncoder", seed!) : undefined;
   const times: number[] = [];
@@ -96,7 +96,7 @@ export interface RateDecoderOptions {
  * The values that rates stand for, T x F: (spikes of the channel in the frame / (G frame in seconds) - minimum) / (maximum - minimum), not
  * clipped, so that its mean is the value that was encoded. Its standard deviation for a Poisson process is sqrt(r / (G frame)) / (maximum -
  * minimum). All that the encoder was given may be given again.
- * @throws SpikeError where the neurons do not divide into groups, or minimum and maximum are the same.
+ * @throws ArgumentError where the neurons do not divide into groups, or minimum and maximum are the same.
  */
 export function rateDecode(pattern: SpikePattern, options: RateDecoderOptions): Matrix<Float64Array> {
   checkFields(options, encoderFields);
@@ -104,7 +104,7 @@ export function rateDecode(pattern: SpikePattern, options: RateDecoderOptions): 
   checkNotNegative("minimumRateHz", minimumRateHz, "Hz");
   checkNotNegative("maximumRateHz", maximumRateHz, "Hz");
   const { frames, channels } = decodedShape(pattern, frameMs, neuronsPerChannel);
-  if (!(maximumRateHz !== minimumRateHz)) throw new SpikeError("maximumRateHz", maximumRateHz, "a rate other than minimumRateHz");
+  if (!(maximumRateHz !== minimumRateHz)) throw new ArgumentError("maximumRateHz", maximumRateHz, "a rate other than minimumRateHz");
   const counts = Matrix.zeros(frames, channels);
   for (let i = 0; i < pattern.spikeCount; i++) {
     const frame = Math.min(Math.floor(pattern.times[i]! / frameMs), frames - 1);
@@ -119,13 +119,13 @@ export function rateDecode(pattern: SpikePattern, options: RateDecoderOptions): 
   );
 }
 
-/** The T x F shape that a pattern decodes to. @throws SpikeError where neurons or duration do not divide. */
+/** The T x F shape that a pattern decodes to. @throws ArgumentError where neurons or duration do not divide. */
 export function decodedShape(pattern: SpikePattern, frameMs: number, group: number): { frames: number; channels: number } {
   checkPattern(pattern);
   checkPositive("frameMs", frameMs, "ms");
   checkWhole("neuronsPerChannel", group, 1);
   if (pattern.neuronCount % group !== 0) {
-    throw new SpikeError("neuronsPerChannel", group, `a divisor of the pattern's ${pattern.neuronCount} neurons`);
+    throw new ArgumentError("neuronsPerChannel", group, `a divisor of the pattern's ${pattern.neuronCount} neurons`);
   }
   return { frames: Math.max(0, Math.ceil(pattern.durationMs / frameMs - 1e-9)), channels: pattern.neuronCount / group };
 }

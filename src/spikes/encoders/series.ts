@@ -1,7 +1,7 @@
 // What every encoder starts from: a T x F series of values from 0 to 1, each row held for one frame, each channel given a group of neurons.
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import { asMatrix, Matrix, type MatrixLike, portableLog, portableTanh } from "../../numerics/index.js";
-import { checkFields } from "../../reservoir/validate.js";
-import { checkPositive, checkWhole, SpikeError } from "../errors.js";
+import { checkPositive, checkWhole } from "../errors.js";
 import type { SpikeMetadata } from "../pattern/pattern.js";
 
 /** What all encoders of frames take. */
@@ -21,16 +21,16 @@ export interface Frames {
   readonly neuronCount: number;
 }
 
-/** Checks a series; a flat array is one channel. @throws SpikeError on a value outside [0, 1] or no channels. */
+/** Checks a series; a flat array is one channel. @throws ArgumentError on a value outside [0, 1] or no channels. */
 export function framesOf(values: MatrixLike, { frameMs, neuronsPerChannel = 1 }: FrameOptions): Frames {
   const series = asMatrix(values, "series");
   checkPositive("frameMs", frameMs, "ms");
   checkWhole("neuronsPerChannel", neuronsPerChannel, 1);
-  if (series.cols === 0) throw new SpikeError("the number of channels", 0, "at least 1");
+  if (series.cols === 0) throw new ArgumentError("the number of channels", 0, "at least 1", { code: "shape" });
   for (let i = 0; i < series.data.length; i++) {
     if (series.data[i]! >= 0 && series.data[i]! <= 1) continue;
     const place = `the value at row ${Math.floor(i / series.cols)}, channel ${i % series.cols}`;
-    throw new SpikeError(place, series.data[i], "values from 0 to 1: scaleToUnit or squashToUnit brings a series there");
+    throw new ArgumentError(place, series.data[i], "values from 0 to 1: scaleToUnit or squashToUnit brings a series there");
   }
   return {
     series,
@@ -70,7 +70,7 @@ export interface UnitScale {
 /**
  * Each channel of a T x F series mapped linearly onto [0, 1] and clipped there: (x - minimum) / (maximum - minimum). A constant channel
  * becomes 0.5. Give the training data's extremes to map other data the same way.
- * @throws SpikeError on a value that is not finite, or a maximum below its minimum.
+ * @throws ArgumentError on a value that is not finite, or a maximum below its minimum.
  */
 export function scaleToUnit(values: MatrixLike, scale: UnitScale = {}): Matrix<Float64Array> {
   checkFields(scale, ["minimum", "maximum"] satisfies (keyof UnitScale)[], "scale");
@@ -83,7 +83,7 @@ export function scaleToUnit(values: MatrixLike, scale: UnitScale = {}): Matrix<F
     const low = (typeof minimum === "object" ? minimum[c] : minimum) ?? column.reduce((a, b) => Math.min(a, b), Infinity);
     const high = (typeof maximum === "object" ? maximum[c] : maximum) ?? column.reduce((a, b) => Math.max(a, b), -Infinity);
     if (out.rows > 0 && !(low <= high))
-      throw new SpikeError(`the maximum of channel ${c}`, high, `a number of at least its minimum ${low}`);
+      throw new ArgumentError(`the maximum of channel ${c}`, high, `a number of at least its minimum ${low}`);
     for (let r = 0; r < out.rows; r++) {
       const scaled = low === high ? 0.5 : (column[r]! - low) / (high - low);
       out.data[r * out.cols + c] = Math.min(1, Math.max(0, scaled));
@@ -95,7 +95,7 @@ export function scaleToUnit(values: MatrixLike, scale: UnitScale = {}): Matrix<F
 /**
  * Any numbers brought into (0, 1) without knowing their range: v is compressed to sign(v) (ln |v| + 1) where |v| > 1, then becomes
  * (tanh(v) + 1) / 2.
- * @throws SpikeError on a value that is not finite.
+ * @throws ArgumentError on a value that is not finite.
  */
 export function squashToUnit(values: MatrixLike): Matrix<Float64Array> {
   const out = matrixCopy(values);
@@ -107,19 +107,20 @@ export function squashToUnit(values: MatrixLike): Matrix<Float64Array> {
   return out;
 }
 
-/** @throws SpikeError unless `extremes` is a number, as many numbers as there are channels, or left out */
+/** @throws ArgumentError unless `extremes` is a number, as many numbers as there are channels, or left out */
 function checkExtremes(name: string, extremes: UnitScale["minimum"] | null, channels: number): void {
   if (extremes === undefined || typeof extremes === "number") return;
   if (typeof extremes !== "object" || extremes === null)
-    throw new SpikeError(name, extremes, "a number, or a list of numbers, one a channel");
-  if (extremes.length !== channels) throw new SpikeError(`the number of values of ${name}`, extremes.length, `${channels}, one a channel`);
-  for (let c = 0; c < channels; c++) if (typeof extremes[c] !== "number") throw new SpikeError(`${name}[${c}]`, extremes[c], "a number");
+    throw new ArgumentError(name, extremes, "a number, or a list of numbers, one a channel");
+  if (extremes.length !== channels)
+    throw new ArgumentError(`the number of values of ${name}`, extremes.length, `${channels}, one a channel`, { code: "shape" });
+  for (let c = 0; c < channels; c++) if (typeof extremes[c] !== "number") throw new ArgumentError(`${name}[${c}]`, extremes[c], "a number");
 }
 
 function matrixCopy(values: MatrixLike): Matrix<Float64Array> {
   const out = Matrix.from(values, "float64", "series");
   const bad = out.data.findIndex((value) => !Number.isFinite(value));
   if (bad >= 0)
-    throw new SpikeError(`the value at row ${Math.floor(bad / out.cols)}, channel ${bad % out.cols}`, out.data[bad], "finite numbers");
+    throw new ArgumentError(`the value at row ${Math.floor(bad / out.cols)}, channel ${bad % out.cols}`, out.data[bad], "finite numbers");
   return out;
 }

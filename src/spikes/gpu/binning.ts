@@ -1,7 +1,8 @@
 // Binning on a device: the T x N inputs that binSpikes makes, bit for bit, of spikes that may have been made there.
+import { ArgumentError } from "../../core/errors.js";
 import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";
 import { DeviceMatrix } from "../../reservoir/index.js";
-import { checkOneOf, checkWhole, SpikeError } from "../errors.js";
+import { checkOneOf, checkWhole } from "../errors.js";
 import { type BinOptions, binsOf } from "../pattern/binning.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 import { type DeviceSpikeColumns, DeviceSpikePattern } from "./device-pattern.js";
@@ -21,7 +22,7 @@ const unitsOfOne = 16777216;
  * first; one on the device may have its spikes in any order. Sums are of whole numbers (32 bits for
  * counts, units of 2^-24 for amplitudes). The bins, T x C in binary32, stay on the device;
  * `toMatrix` copies them.
- * @throws SpikeError as binSpikes does; where a spike on the device lies outside its pattern; where the amplitudes of one bin sum to 2^29.
+ * @throws ArgumentError as binSpikes does; where a spike on the device lies outside its pattern; where the amplitudes of one bin sum to 2^29.
  */
 export async function binSpikesOnDevice(
   context: Context,
@@ -125,24 +126,24 @@ export interface ReportWords {
   bin(cell: number): string;
 }
 
-/** @throws SpikeError for the first thing that was wrong. */
+/** @throws ArgumentError for the first thing that was wrong. */
 export function checkReport(context: Context, { columns, neuronCount }: ReportedSpikes, report: BigUint64Array, words: ReportWords): void {
   const [outside, amplitude, cell] = Array.from(report, (index) => (index === none ? undefined : Number(index)));
   if (outside !== undefined) {
     const [time] = context.read(columns.times.slice(outside, outside + 1));
     const durationMs = words.durationOf(outside);
     if (!(time! >= 0 && time! <= durationMs))
-      throw new SpikeError(`the time of spike ${words.spike(outside)}`, time, `0 to ${durationMs} ms, the duration of the pattern`);
+      throw new ArgumentError(`the time of spike ${words.spike(outside)}`, time, `0 to ${durationMs} ms, the duration of the pattern`);
     const [neuron] = context.read(columns.neurons.slice(outside, outside + 1));
-    throw new SpikeError(`the neuron of spike ${words.spike(outside)}`, neuron, `a whole number from 0 to ${neuronCount - 1}`);
+    throw new ArgumentError(`the neuron of spike ${words.spike(outside)}`, neuron, `a whole number from 0 to ${neuronCount - 1}`);
   }
   if (amplitude !== undefined) {
     const [value] = context.read(columns.amplitudes!.slice(amplitude, amplitude + 1));
     const takes = `finite numbers below ${2 ** 53 / unitsOfOne}: scale the amplitudes down`;
-    throw new SpikeError(`the amplitude of spike ${words.spike(amplitude)}`, value, takes);
+    throw new ArgumentError(`the amplitude of spike ${words.spike(amplitude)}`, value, takes);
   }
   if (cell !== undefined) {
     const takes = "sums below 2^29: scale the amplitudes down";
-    throw new SpikeError(`the sum of amplitudes in bin ${words.bin(cell)}`, "2^29 or more", takes, "too large");
+    throw new ArgumentError(`the sum of amplitudes in bin ${words.bin(cell)}`, "2^29 or more", takes, { shown: "too large" });
   }
 }

@@ -38,7 +38,7 @@ export class DeviceDetector implements Disposable {
 
   /**
    * Looks for the types in one pattern; one that is on the host is copied to the device first.
-   * @throws SpikeError as `PatternDetector.detect` does, and where a spike on the device lies
+   * @throws ArgumentError as `PatternDetector.detect` does, and where a spike on the device lies
    * outside the pattern; CircuitOpenError
    */
   async detect(pattern: SpikePattern | DeviceSpikePattern, truth?: readonly PatternType[]): Promise<DetectionResult> {
@@ -49,7 +49,7 @@ export class DeviceDetector implements Disposable {
   /**
    * The same for several patterns at once. Nothing is found in any if one has no spikes or is too
    * long; the error names it. `latencyMs` is an equal share of the time of all.
-   * @throws SpikeError, CircuitOpenError
+   * @throws ArgumentError, CircuitOpenError
    */
   async detectAll(
     patterns: readonly SpikePattern[] | DeviceSpikePatterns,

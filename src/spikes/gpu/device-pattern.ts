@@ -1,7 +1,8 @@
 // Spike patterns in device memory. It is not checked as it is made: what reads it reports the first
 // spike that does not fit.
+import { ArgumentError } from "../../core/errors.js";
 import type { Context, ReadonlyDeviceSlice } from "../../gpu/index.js";
-import { checkNotNegative, checkWhole, SpikeError } from "../errors.js";
+import { checkNotNegative, checkWhole } from "../errors.js";
 import { checkPatterns, SpikePattern } from "../pattern/pattern.js";
 import { Held } from "./held.js";
 
@@ -15,11 +16,11 @@ export interface DeviceSpikeColumns {
   readonly amplitudes?: ReadonlyDeviceSlice<"f32"> | undefined;
 }
 
-/** @throws SpikeError on columns of different lengths */
+/** @throws ArgumentError on columns of different lengths */
 function checkColumns({ times, neurons, amplitudes }: DeviceSpikeColumns): void {
   for (const [name, column] of Object.entries({ neurons, amplitudes }))
     if (column && column.length !== times.length)
-      throw new SpikeError(`the number of ${name}`, column.length, `${times.length}, as many as there are times`);
+      throw new ArgumentError(`the number of ${name}`, column.length, `${times.length}, as many as there are times`, { code: "shape" });
 }
 
 /** Copies columns to a device. @throws OutOfMemoryError */
@@ -44,7 +45,7 @@ export class DeviceSpikePattern implements Disposable {
 
   /**
    * Columns that are there already; they stay their owner's, who keeps them for as long as the pattern is used.
-   * @throws SpikeError on columns of different lengths, a duration or a neuron count that no pattern has.
+   * @throws ArgumentError on columns of different lengths, a duration or a neuron count that no pattern has.
    */
   constructor(
     columns: DeviceSpikeColumns,
@@ -110,7 +111,7 @@ export class DeviceSpikePatterns implements Disposable {
   /**
    * Columns that are there already: spikes offsets[b] to offsets[b + 1] are those of pattern b, in
    * any order.
-   * @throws SpikeError on columns of different lengths, or offsets that do not fit them
+   * @throws ArgumentError on columns of different lengths, or offsets that do not fit them
    */
   constructor(
     columns: DeviceSpikeColumns,
@@ -124,13 +125,15 @@ export class DeviceSpikePatterns implements Disposable {
       checkNotNegative(`durationsMs[${b}]`, duration, "ms");
     });
     if (offsets.length !== durationsMs.length + 1)
-      throw new SpikeError("the number of offsets", offsets.length, `${durationsMs.length + 1}, one more than there are patterns`);
+      throw new ArgumentError("the number of offsets", offsets.length, `${durationsMs.length + 1}, one more than there are patterns`, {
+        code: "shape",
+      });
     offsets.forEach((offset, b) => {
       const least = b === 0 ? 0 : offsets[b - 1]!;
       checkWhole(`offsets[${b}]`, offset, least, b === 0 ? 0 : columns.times.length);
     });
     if (offsets.at(-1) !== columns.times.length)
-      throw new SpikeError("the last offset", offsets.at(-1), `${columns.times.length}, the number of spikes`);
+      throw new ArgumentError("the last offset", offsets.at(-1), `${columns.times.length}, the number of spikes`);
     this.columns = columns;
     this.durationsMs = durationsMs;
     this.offsets = offsets;
@@ -140,16 +143,18 @@ export class DeviceSpikePatterns implements Disposable {
   /**
    * A copy of patterns; `dispose` gives its memory back. Where one has amplitudes, the spikes of
    * those that have none get 1.
-   * @throws SpikeError for patterns of different numbers of neurons, OutOfMemoryError
+   * @throws ArgumentError for patterns of different numbers of neurons, OutOfMemoryError
    */
   static upload(context: Context, patterns: readonly SpikePattern[]): DeviceSpikePatterns {
     checkPatterns(patterns);
     const neuronCount = patterns[0]?.neuronCount;
-    if (neuronCount === undefined) throw new SpikeError("the number of patterns", 0, "at least 1");
+    if (neuronCount === undefined) throw new ArgumentError("the number of patterns", 0, "at least 1", { code: "shape" });
     const offsets = [0];
     for (const [b, pattern] of patterns.entries()) {
       if (pattern.neuronCount !== neuronCount)
-        throw new SpikeError(`the number of neurons of patterns[${b}]`, pattern.neuronCount, `${neuronCount}, as that of patterns[0]`);
+        throw new ArgumentError(`the number of neurons of patterns[${b}]`, pattern.neuronCount, `${neuronCount}, as that of patterns[0]`, {
+          code: "shape",
+        });
       offsets.push(offsets[b]! + pattern.spikeCount);
     }
     const count = offsets.at(-1)!;
@@ -175,7 +180,7 @@ export class DeviceSpikePatterns implements Disposable {
   }
 
   /**
-   * Copies on the host, sorted, after all work of all streams. @throws SpikeError for a spike
+   * Copies on the host, sorted, after all work of all streams. @throws ArgumentError for a spike
    * outside its pattern
    */
   toPatterns(context: Context): SpikePattern[] {

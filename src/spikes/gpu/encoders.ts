@@ -1,10 +1,10 @@
 // Encoders on a device: series in its memory to spikes there, the spikes that the encoder of the
 // same name makes on the host.
+import { ArgumentError } from "../../core/errors.js";
 import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";
 import { asMatrix, Matrix, type MatrixLike, portableExp, type Seed, seedKeys } from "../../numerics/index.js";
 import { DeviceMatrix, DeviceSequences, type RealValues } from "../../reservoir/index.js";
 import { type EncoderConfig, encodeSpikes } from "../encoders/index.js";
-import { SpikeError } from "../errors.js";
 import { streamNumbers } from "../streams.js";
 import { DeviceSpikePatterns } from "./device-pattern.js";
 import { Held } from "./held.js";
@@ -29,7 +29,7 @@ const mostRows = 32_768;
  * @example
  * using spikes = await encodeOnDevice(context, series, { encoder: "latency", frameMs: 50 });
  * using bins = await binPatternsOnDevice(context, spikes, { binMs: 1 });
- * @throws SpikeError as the encoder on the host does, naming the series
+ * @throws ArgumentError as the encoder on the host does, naming the series
  */
 export async function encodeOnDevice(context: Context, series: DeviceSeries, config: DeviceEncoderConfig): Promise<DeviceSpikePatterns> {
   const held = new Held();
@@ -56,7 +56,8 @@ export async function encodeOnDevice(context: Context, series: DeviceSeries, con
     const offsets = [0];
     for (const count of await stream.download(cursors)) offsets.push(offsets.at(-1)! + Number(count));
     const total = offsets.at(-1)!;
-    if (total > 2 ** 31) throw new SpikeError("the number of spikes", total, "at most 2^31: take a larger threshold, or fewer series");
+    if (total > 2 ** 31)
+      throw new ArgumentError("the number of spikes", total, "at most 2^31: take a larger threshold, or fewer series", { code: "shape" });
     const times = result.own(context.alloc("f64", total, { label: "spike times" }));
     const neurons = result.own(context.alloc("u32", total, { label: "spike neurons" }));
     stream.upload(cursors, BigUint64Array.from(offsets.slice(0, -1), BigInt));
@@ -77,16 +78,17 @@ interface There {
   readonly columns: number;
 }
 
-/** All series in device memory. @throws SpikeError where they do not have the same width */
+/** All series in device memory. @throws ArgumentError where they do not have the same width */
 function there(context: Context, held: Held, series: DeviceSeries): There {
   if (series instanceof DeviceMatrix) return { values: series.values, rows: [series.rows], columns: series.cols };
   if (!(series instanceof DeviceSequences) && !Array.isArray(series))
-    throw new SpikeError("series", series, "a DeviceMatrix, or a list of series");
+    throw new ArgumentError("series", series, "a DeviceMatrix, or a list of series");
   const all = series instanceof DeviceSequences ? series.sequences : series.map((one: MatrixLike, b) => asMatrix(one, `series[${b}]`));
   const columns = all[0]?.cols;
-  if (columns === undefined) throw new SpikeError("the number of series", 0, "at least 1");
+  if (columns === undefined) throw new ArgumentError("the number of series", 0, "at least 1", { code: "shape" });
   for (const [b, { cols }] of all.entries())
-    if (cols !== columns) throw new SpikeError(`the number of channels of series[${b}]`, cols, `${columns}, as that of series[0]`);
+    if (cols !== columns)
+      throw new ArgumentError(`the number of channels of series[${b}]`, cols, `${columns}, as that of series[0]`, { code: "shape" });
   const rows = all.map((one) => one.rows);
   if (series instanceof DeviceSequences) return { values: series.values, rows, columns };
   const data = new Float64Array(rows.reduce((sum, each) => sum + each, 0) * columns);
@@ -119,7 +121,7 @@ function codeOf(
   seedOf: (b: number, seed: Seed) => Seed,
 ): Code {
   if (!encoders.includes(config?.encoder))
-    throw new SpikeError("encoder", config?.encoder, `${encoders.map((name) => `"${name}"`).join(", ")} on a device`);
+    throw new ArgumentError("encoder", config?.encoder, `${encoders.map((name) => `"${name}"`).join(", ")} on a device`);
   // The encoder on the host checks the options: here on a row of zeros.
   const { neuronCount } = encodeSpikes(Matrix.zeros(1, columns), config);
   const longest = rows.reduce((most, each) => Math.max(most, each), 0);
@@ -172,7 +174,7 @@ function codeOf(
   };
 }
 
-/** @throws SpikeError for the first value that cannot be encoded */
+/** @throws ArgumentError for the first value that cannot be encoded */
 async function checkValues(
   stream: Stream,
   bad: DeviceSlice<"u64">,
@@ -197,5 +199,5 @@ async function checkValues(
   const b = starts.findLastIndex((start) => start <= row);
   const [value] = await stream.download(values.slice(at, at + 1) as DeviceSlice<"f32">);
   const where = `row ${row - starts[b]!}, channel ${at % columns}${single ? "" : ` of series[${b}]`}`;
-  throw new SpikeError(`the value at ${where}`, value, takes);
+  throw new ArgumentError(`the value at ${where}`, value, takes);
 }

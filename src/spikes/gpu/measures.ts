@@ -1,9 +1,10 @@
 // The measures of the eight types and the bank of oscillators on a device: patterns to scores. What
 // a detector makes of scores is in detector.ts.
+import { ArgumentError } from "../../core/errors.js";
 import type { Context, DeviceBuffer, DeviceSlice, Parameter, Stream } from "../../gpu/index.js";
 import { type PatternType, patternTypes } from "../detection/measure.js";
 import type { KuramotoOscillators } from "../detection/oscillators.js";
-import { checkWhole, SpikeError } from "../errors.js";
+import { checkWhole } from "../errors.js";
 import { binsOf } from "../pattern/binning.js";
 import type { DeviceSpikePatterns } from "./device-pattern.js";
 import type { Held } from "./held.js";
@@ -73,7 +74,7 @@ export interface MeasuredThere {
   readonly outside: DeviceBuffer<"u64">;
 }
 
-/** @throws SpikeError for patterns that a device does not measure with the host's bits */
+/** @throws ArgumentError for patterns that a device does not measure with the host's bits */
 export function checkMeasurable({ offsets, durationsMs }: DeviceSpikePatterns, bank: KuramotoOscillators | undefined): void {
   for (const [b, durationMs] of durationsMs.entries()) {
     checkWhole(`the number of spikes of patterns[${b}]`, offsets[b + 1]! - offsets[b]!, 0, mostSpikes);
@@ -86,7 +87,7 @@ function checkPhases(bank: KuramotoOscillators, durationMs: number, b: number): 
   const greatest = (values: Float64Array) => values.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   const reached = greatest(phases) + ((6.3 * greatest(frequenciesHz) + coupling + drive) * (durationMs + 2 * stepMs)) / 1000;
   if (!(reached < largestPhase))
-    throw new SpikeError(
+    throw new ArgumentError(
       `the phase that an oscillator may reach in patterns[${b}]`,
       reached,
       "below 2^30 rad on a device: take a shorter pattern or lower frequencies, or detect on the host",

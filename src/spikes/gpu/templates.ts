@@ -1,10 +1,11 @@
 // Templates on a device: what patterns are most like, with the scores that PatternTemplates gives, bit for bit.
+import { ArgumentError } from "../../core/errors.js";
 import type { Context, DeviceBuffer, DeviceSlice, ReadonlyDeviceSlice, Stream } from "../../gpu/index.js";
 import { Matrix } from "../../numerics/index.js";
 import type { DeviceMatrix, DeviceSequences } from "../../reservoir/index.js";
 import { reportedCosine } from "../detection/cosine.js";
 import type { PatternTemplates, TemplateMatch } from "../detection/templates.js";
-import { checkOneOf, SpikeError } from "../errors.js";
+import { checkOneOf } from "../errors.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 import { binSpikesOnDevice } from "./binning.js";
 import type { DeviceSpikePattern, DeviceSpikePatterns } from "./device-pattern.js";
@@ -32,9 +33,9 @@ export interface DeviceMatches {
 
 const threads = 256;
 
-/** @throws SpikeError for numbers that are not of binary32 */
+/** @throws ArgumentError for numbers that are not of binary32 */
 function singles(values: ReadonlyDeviceSlice): ReadonlyDeviceSlice<"f32"> {
-  if (values.dtype !== "f32") throw new SpikeError("the type of the vectors", values.dtype, '"f32"');
+  if (values.dtype !== "f32") throw new ArgumentError("the type of the vectors", values.dtype, '"f32"');
   return values as ReadonlyDeviceSlice<"f32">;
 }
 
@@ -72,17 +73,17 @@ export class DeviceTemplates implements Disposable {
   readonly #held = new Held();
   #stream: Stream | undefined;
 
-  /** Copies templates to a device; `dispose` gives the memory back. @throws SpikeError, OutOfMemoryError */
+  /** Copies templates to a device; `dispose` gives the memory back. @throws ArgumentError, OutOfMemoryError */
   constructor(context: Context, templates: PatternTemplates, { score = "cosine", threshold }: DeviceTemplateOptions = {}) {
     this.score = checkOneOf("score", score, ["cosine", "dot"]);
     this.threshold = threshold ?? templates.threshold;
-    if (!Number.isFinite(this.threshold)) throw new SpikeError("threshold", threshold, "a finite number");
+    if (!Number.isFinite(this.threshold)) throw new ArgumentError("threshold", threshold, "a finite number");
     this.templates = templates;
     this.#context = context;
     this.#vectors = this.#held.own(context.upload(templates.vectors.data as Float32Array<ArrayBuffer>, { label: "templates" }));
   }
 
-  /** What a pattern is most like; it is binned on the device. @throws SpikeError where it has fewer neurons than channels. */
+  /** What a pattern is most like; it is binned on the device. @throws ArgumentError where it has fewer neurons than channels. */
   async match(pattern: SpikePattern | DeviceSpikePattern): Promise<TemplateMatch> {
     const { bins, channels } = this.templates;
     using binned = await binSpikesOnDevice(this.#context, pattern, { bins, channels, stream: this.#ownStream() });
@@ -90,7 +91,7 @@ export class DeviceTemplates implements Disposable {
   }
 
   /**
-   * The same for several patterns, which are binned in one launch. @throws SpikeError as `match`
+   * The same for several patterns, which are binned in one launch. @throws ArgumentError as `match`
    */
   async matchAll(patterns: readonly SpikePattern[] | DeviceSpikePatterns): Promise<TemplateMatch[]> {
     const { bins, channels } = this.templates;
@@ -101,12 +102,12 @@ export class DeviceTemplates implements Disposable {
   /**
    * The same for B vectors of D numbers, such as states: on the host, or one after the other in
    * device memory, as `batch` leaves them with `keep: "deviceLast"`.
-   * @throws SpikeError where they are of another length, or on the device of another type than f32.
+   * @throws ArgumentError where they are of another length, or on the device of another type than f32.
    */
   async matchVectors(vectors: Matrix | ReadonlyDeviceSlice<"f32"> | DeviceMatrix | DeviceSequences): Promise<TemplateMatch[]> {
     const { rows: templates, cols: length } = this.templates.vectors;
     if (vectors instanceof Matrix && vectors.cols !== length)
-      throw new SpikeError("the length of the vectors", vectors.cols, `${length}, as the templates`);
+      throw new ArgumentError("the length of the vectors", vectors.cols, `${length}, as the templates`, { code: "shape" });
     const context = this.#context;
     const held = new Held();
     try {
@@ -145,7 +146,7 @@ export class DeviceTemplates implements Disposable {
     }
   }
 
-  /** Enqueues the detection of B vectors, all in device memory, and waits for nothing. @throws SpikeError where something is of another length. */
+  /** Enqueues the detection of B vectors, all in device memory, and waits for nothing. @throws ArgumentError where something is of another length. */
   enqueue(stream: Stream, vectors: ReadonlyDeviceSlice<"f32">, { scores, best, matches }: DeviceMatches): void {
     const { rows: templates, cols: length } = this.templates.vectors;
     const count = this.#countOf(vectors);
@@ -154,7 +155,7 @@ export class DeviceTemplates implements Disposable {
       ["best", best, count],
       ["matches", matches, count],
     ] as const) {
-      if (slice.length < needed) throw new SpikeError(`the length of ${name}`, slice.length, `at least ${needed}`);
+      if (slice.length < needed) throw new ArgumentError(`the length of ${name}`, slice.length, `at least ${needed}`, { code: "shape" });
     }
     if (count === 0) return;
     const work = { vectors, templates: this.#vectors, count, templateCount: templates, length, scores, best, matches };
@@ -174,7 +175,9 @@ export class DeviceTemplates implements Disposable {
   #countOf(vectors: ReadonlyDeviceSlice<"f32">): number {
     const length = this.templates.vectors.cols;
     if (vectors.length % length !== 0)
-      throw new SpikeError("the length of the vectors", vectors.length, `a multiple of ${length}, the length of a template`);
+      throw new ArgumentError("the length of the vectors", vectors.length, `a multiple of ${length}, the length of a template`, {
+        code: "shape",
+      });
     return vectors.length / length;
   }
 

@@ -1,9 +1,9 @@
 // Whether input spikes have amplitudes that a network's sums leave room for.
+import { ArgumentError } from "../../core/errors.js";
 import type { FloatArray } from "../../numerics/index.js";
-import { DataError } from "../../reservoir/inputs.js";
 import type { SpikingModel } from "../../reservoir/spiking-model.js";
 
-/** @throws DataError naming step and channel of a spike that is too strong; `inputs` holds I values a step. */
+/** @throws ArgumentError naming step and channel of a spike that is too strong; `inputs` holds I values a step. */
 export function checkAmplitudes(model: SpikingModel, inputs: FloatArray, firstStep: number): void {
   if (!model.inputSynapses) return;
   const { largestAmplitude } = model.config.input;
@@ -12,8 +12,8 @@ export function checkAmplitudes(model: SpikingModel, inputs: FloatArray, firstSt
 }
 
 /** The error for number `i` of inputs, I values a step from `firstStep` on. */
-export function amplitudeError({ inputSize, config }: SpikingModel, i: number, value: number, firstStep: number): DataError {
-  return new DataError(
+export function amplitudeError({ inputSize, config }: SpikingModel, i: number, value: number, firstStep: number): ArgumentError {
+  return ArgumentError.because(
     `the input of channel ${i % inputSize} is ${value} at step ${firstStep + Math.floor(i / inputSize)}; this reservoir takes spikes of amplitudes up to ${config.input.largestAmplitude} (input.largestAmplitude)`,
   );
 }

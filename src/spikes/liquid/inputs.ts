@@ -1,8 +1,7 @@
 // Spike patterns as the inputs of a reservoir: spikes counted in its steps. It runs nothing.
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import type { Matrix } from "../../numerics/index.js";
 import type { AnyReservoirComputer } from "../../reservoir/index.js";
-import { checkFields } from "../../reservoir/validate.js";
-import { SpikeError } from "../errors.js";
 import { binSpikes } from "../pattern/binning.js";
 import { checkPattern, type SpikePattern } from "../pattern/pattern.js";
 
@@ -19,7 +18,7 @@ export interface InputOptions {
  * A pattern as T x I inputs, one row a step: the number of spikes of each neuron, or the sum of
  * their amplitudes where it has some. Row t holds the spikes from t to t + 1 steps; one at the very
  * end belongs to the last row.
- * @throws SpikeError where the pattern has another number of neurons than the reservoir has inputs
+ * @throws ArgumentError where the pattern has another number of neurons than the reservoir has inputs
  */
 export function patternInputs(
   reservoir: Pick<AnyReservoirComputer, "model">,
@@ -30,7 +29,7 @@ export function patternInputs(
   return binSpikes(pattern, { binMs: stepFor(reservoir, pattern, options), values: pattern.amplitudes ? "amplitudes" : "counts" });
 }
 
-/** Length of a step in ms. @throws SpikeError for what does not go with the reservoir */
+/** Length of a step in ms. @throws ArgumentError for what does not go with the reservoir */
 export function stepFor(
   { model }: Pick<AnyReservoirComputer, "model">,
   pattern: { readonly neuronCount: number },
@@ -39,12 +38,15 @@ export function stepFor(
   checkFields(options, ["stepMs"] satisfies (keyof InputOptions)[]);
   const { stepMs } = options;
   if (pattern.neuronCount !== model.inputSize) {
-    throw new SpikeError("the number of neurons of the pattern", pattern.neuronCount, `${model.inputSize}, the reservoir's inputSize`);
+    throw new ArgumentError("the number of neurons of the pattern", pattern.neuronCount, `${model.inputSize}, the reservoir's inputSize`, {
+      code: "shape",
+    });
   }
   const own = model.kind === "spiking" ? model.config.timeStep : undefined;
   if (own !== undefined && stepMs !== undefined && stepMs !== own)
-    throw new SpikeError("stepMs", stepMs, `${own} ms, the reservoir's timeStep, or nothing`);
+    throw new ArgumentError("stepMs", stepMs, `${own} ms, the reservoir's timeStep, or nothing`);
   const binMs = own ?? stepMs;
-  if (binMs === undefined) throw new SpikeError("stepMs", stepMs, "the length of a step in ms, since a rate reservoir has none of its own");
+  if (binMs === undefined)
+    throw new ArgumentError("stepMs", stepMs, "the length of a step in ms, since a rate reservoir has none of its own");
   return binMs;
 }

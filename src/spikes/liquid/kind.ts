@@ -7,14 +7,14 @@ import type { SpikingModel } from "../../reservoir/spiking-model.js";
 import { buildSpikingModel } from "./build.js";
 import { resolveSpikingConfig } from "./schema.js";
 
-/** Checks a description and draws its network. @throws ConfigError, EngineCapacityError where it cannot fit the engine */
+/** Checks a description and draws its network. @throws ArgumentError, EngineCapacityError where it cannot fit the engine */
 export function build(options: SpikingReservoirOptions, engine?: Engine): SpikingModel {
   const config = resolveSpikingConfig(options);
   if (engine) refuseOversized(config, engine);
   return buildSpikingModel(config);
 }
 
-/** The sizes that a description will have, on average over seeds. @throws ConfigError */
+/** The sizes that a description will have, on average over seeds. @throws ArgumentError */
 export function shape(options: SpikingReservoirOptions): SpikingShape {
   const config = resolveSpikingConfig(options);
   return { kind: "spiking", size: config.size, synapses: expectedSynapses(config) };

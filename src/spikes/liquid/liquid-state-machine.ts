@@ -34,7 +34,7 @@ export class LiquidStateMachine implements AsyncDisposable {
     this.reservoir = reservoir;
   }
 
-  /** Checks a description, draws the network and opens an engine. @throws ConfigError, EngineUnavailableError, EngineCapacityError */
+  /** Checks a description, draws the network and opens an engine. @throws ArgumentError, EngineUnavailableError, EngineCapacityError */
   static async create(options: LiquidOptions, create: Omit<CreateOptions, "matrices"> = {}): Promise<LiquidStateMachine> {
     return new LiquidStateMachine(await ReservoirComputer.create({ ...options, kind: "spiking" }, create));
   }
@@ -54,7 +54,7 @@ export class LiquidStateMachine implements AsyncDisposable {
     return this.reservoir.config;
   }
 
-  /** The state after a pattern that runs from the initial state, N values; or the mean of all states. @throws SpikeError, DataError */
+  /** The state after a pattern that runs from the initial state, N values; or the mean of all states. @throws ArgumentError */
   process(pattern: SpikePattern | DeviceSpikePattern, options: Omit<ProcessOptions, "keep"> = {}): Promise<FloatArray> {
     return processPattern(this.reservoir, pattern, options);
   }

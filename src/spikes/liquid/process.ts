@@ -1,4 +1,5 @@
 // A spike pattern through a reservoir: to a state, to all states, to the reservoir's own spikes. Any kind of reservoir on any engine.
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import type { DeviceSlice } from "../../gpu/index.js";
 import { allocate, asMatrix, type FloatArray, Matrix } from "../../numerics/index.js";
 import {
@@ -9,8 +10,7 @@ import {
   type SpikingModel,
   type WorkOptions,
 } from "../../reservoir/index.js";
-import { checkFields } from "../../reservoir/validate.js";
-import { checkOneOf, SpikeError } from "../errors.js";
+import { checkOneOf } from "../errors.js";
 import { DeviceSpikePattern, DeviceSpikePatterns } from "../gpu/device-pattern.js";
 import { checkPatterns, SpikePattern } from "../pattern/pattern.js";
 import { type InputOptions, patternInputs, stepFor } from "./inputs.js";
@@ -37,7 +37,7 @@ async function patternInputsThere(
 ): Promise<DeviceSequences> {
   const { context, engine } = reservoir;
   const binMs = stepFor(reservoir, patterns, options);
-  if (!context) throw new SpikeError("the engine of the reservoir", engine.name, "one on a device, for patterns that lie there");
+  if (!context) throw new ArgumentError("the engine of the reservoir", engine.name, "one on a device, for patterns that lie there");
   const { binPatternsOnDevice } = await import("../gpu/patterns-binning.js");
   return binPatternsOnDevice(context, patterns, { binMs, values: patterns.columns.amplitudes ? "amplitudes" : "counts" });
 }
@@ -46,7 +46,7 @@ async function patternInputsThere(
  * One state (N values) for each pattern, B x N in the model's precision: the pattern runs from the
  * initial state; the reservoir's own state is untouched. A pattern without spikes gives the state
  * after that much silence. Patterns in the memory of the reservoir's device are binned there.
- * @throws SpikeError, DataError, WorkInterruptedError
+ * @throws ArgumentError, WorkInterruptedError
  */
 export async function processPatterns(
   reservoir: AnyReservoirComputer,
@@ -69,7 +69,8 @@ export async function processPatterns(
   checkOneOf("state", state, ["last", "mean"]);
   checkOneOf("keep", keep, ["host", "device"]);
   const count = patterns instanceof DeviceSpikePatterns ? patterns.count : patterns.length;
-  if (count === 0 && keep === "device") throw new SpikeError("the number of patterns", 0, 'at least 1 beside keep "device"');
+  if (count === 0 && keep === "device")
+    throw new ArgumentError("the number of patterns", 0, 'at least 1 beside keep "device"', { code: "shape" });
   if (!(patterns instanceof DeviceSpikePatterns)) {
     const inputs = patterns.map((pattern) => patternInputs(reservoir, pattern, binning));
     return keep === "device" ? lastThere(reservoir, inputs, options) : statesOf(reservoir, inputs, state, { signal, onProgress });
@@ -92,7 +93,7 @@ async function lastThere(
   { state, signal, onProgress }: ProcessOptions,
 ): Promise<DeviceMatrix> {
   const { size, noiseLevel } = reservoir.model;
-  if (state === "mean") throw new SpikeError("state", state, '"last" beside keep "device"');
+  if (state === "mean") throw new ArgumentError("state", state, '"last" beside keep "device"');
   const shape = { rows: sequences.length, cols: size };
   const batch = (some: readonly (Matrix | DeviceMatrix)[]) => reservoir.batch(some, { keep: "deviceLast", signal, onProgress });
   if (noiseLevel === 0) {

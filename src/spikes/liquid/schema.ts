@@ -1,4 +1,5 @@
 // What the fields of a spiking reservoir's description take, and their defaults. Loaded when the first is made, since zod is heavy to import.
+import { ArgumentError } from "../../core/errors.js";
 import * as z from "zod";
 import { number, oneOf, whole } from "../../reservoir/config-schema.js";
 import type {
@@ -9,7 +10,7 @@ import type {
   SpikingReservoirConfig,
   SpikingReservoirOptions,
 } from "../../reservoir/spiking-config.js";
-import { ConfigError, parseOrThrow } from "../../reservoir/validate.js";
+import { parseOrThrow } from "../../reservoir/validate.js";
 
 const finite = number("a finite number");
 const millivolts = number("a finite number of mV");
@@ -187,7 +188,7 @@ const inhibitoryDefaults = {
   izhikevich: { a: 0.1, d: 2 },
 };
 
-/** Fills in defaults and checks every field. @throws ConfigError naming the field, the value and what it takes */
+/** Fills in defaults and checks every field. @throws ArgumentError naming the field, the value and what it takes */
 export function resolveSpikingConfig(options: SpikingReservoirOptions): SpikingReservoirConfig {
   const parsed = parseOrThrow(spikingReservoirSchema, options, "config", knownSpikingFields);
   const { feedback: _feedback, outputSize: _outputSize, neuron, inhibitory, connectivity, synapses, input, ...rest } = parsed;
@@ -259,25 +260,25 @@ function checkTogether({
   ] as const) {
     if (one.type === "izhikevich") continue;
     if (one.threshold <= one.restingPotential)
-      throw new ConfigError(`${field}.threshold`, one.threshold, `a potential above restingPotential, ${one.restingPotential} mV`);
+      throw new ArgumentError(`${field}.threshold`, one.threshold, `a potential above restingPotential, ${one.restingPotential} mV`);
     if (one.reset === "value" && one.resetPotential >= one.threshold)
-      throw new ConfigError(`${field}.resetPotential`, one.resetPotential, `a potential below threshold, ${one.threshold} mV`);
+      throw new ArgumentError(`${field}.resetPotential`, one.resetPotential, `a potential below threshold, ${one.threshold} mV`);
     if (one.refractoryPeriod > 2 ** 30 * timeStep)
-      throw new ConfigError(`${field}.refractoryPeriod`, one.refractoryPeriod, `at most 2^30 steps of ${timeStep} ms`);
+      throw new ArgumentError(`${field}.refractoryPeriod`, one.refractoryPeriod, `at most 2^30 steps of ${timeStep} ms`);
   }
   if (inhibitory.neuron.type !== "izhikevich" && neuron.type !== "izhikevich" && inhibitory.neuron.reset !== neuron.reset)
-    throw new ConfigError("inhibitory.neuron.reset", inhibitory.neuron.reset, `what neuron.reset is, "${neuron.reset}"`);
+    throw new ArgumentError("inhibitory.neuron.reset", inhibitory.neuron.reset, `what neuron.reset is, "${neuron.reset}"`);
   if (connectivity.type === "distance" && connectivity.grid) {
     const [x, y, z] = connectivity.grid;
     if (x * y * z < size)
-      throw new ConfigError("connectivity.grid", connectivity.grid, `at least as many points as there are neurons, ${size}`);
+      throw new ArgumentError("connectivity.grid", connectivity.grid, `at least as many points as there are neurons, ${size}`);
   }
   if (typeof input.weight !== "number" && input.weight.length !== inputSize)
-    throw new ConfigError("input.weight", input.weight, `a number, or one per channel (${inputSize})`);
+    throw new ArgumentError("input.weight", input.weight, `a number, or one per channel (${inputSize})`);
   const delays = [input.delay, ...Object.values(synapses.delay).flatMap((value) => (typeof value === "number" ? [value] : [...value]))];
   const longest = Math.max(...delays);
   if (Math.round(longest / timeStep) > 0xfffe)
-    throw new ConfigError("synapses.delay", longest, `at most 65534 steps of ${timeStep} ms; take a longer timeStep`);
+    throw new ArgumentError("synapses.delay", longest, `at most 65534 steps of ${timeStep} ms; take a longer timeStep`);
   if (typeof initialPotential === "object" && initialPotential.from > initialPotential.to)
-    throw new ConfigError("initialPotential.from", initialPotential.from, `at most initialPotential.to, ${initialPotential.to} mV`);
+    throw new ArgumentError("initialPotential.from", initialPotential.from, `at most initialPotential.to, ${initialPotential.to} mV`);
 }

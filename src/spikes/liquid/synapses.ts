@@ -1,9 +1,9 @@
 // The synapses of a spiking reservoir: weights and delays of connections, as tables of whole units. Which neurons are connected is in connectivity.ts.
+import { ArgumentError } from "../../core/errors.js";
 import { allocate, Matrix, type PhiloxKey, portableLog, RandomStream } from "../../numerics/index.js";
 import type { SpikingReservoirConfig, SynapticDistribution } from "../../reservoir/spiking-config.js";
 import type { SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";
 import { drawPositions } from "../../reservoir/topologies/random-rows.js";
-import { ConfigError } from "../../reservoir/validate.js";
 import { type TargetsOf, targetsOf } from "./connectivity.js";
 import { purposes, streams } from "./streams.js";
 
@@ -94,11 +94,11 @@ function table(sources: number, targetsOfSource: TargetsOf, fractionBits: number
   return { offsets, targets: columns.targets.values(), weights: columns.weights.values(), delays: columns.delays.values() };
 }
 
-/** A weight in mV as a whole number of units of 2^-fractionBits mV. @throws ConfigError beyond 24 bits */
+/** A weight in mV as a whole number of units of 2^-fractionBits mV. @throws ArgumentError beyond 24 bits */
 export function inUnits(weight: number, fractionBits: number, field: string): number {
   const units = Math.round(weight * 2 ** fractionBits);
   if (Math.abs(units) > 2 ** 24)
-    throw new ConfigError(
+    throw new ArgumentError(
       field,
       weight,
       `weights of at most ${2 ** (24 - fractionBits)} mV with fractionBits ${fractionBits}; take fewer bits`,
@@ -106,7 +106,7 @@ export function inUnits(weight: number, fractionBits: number, field: string): nu
   return units;
 }
 
-/** @throws ConfigError where the input that can reach a neuron at once does not fit 32 bits */
+/** @throws ArgumentError where the input that can reach a neuron at once does not fit 32 bits */
 export function checkSums(
   model: Pick<SpikingModel, "synapses" | "inputSynapses" | "size" | "backgroundWeight" | "fractionBits" | "config">,
 ): void {
@@ -124,7 +124,7 @@ export function checkSums(
   if (largest < 2 ** 31) return;
   let bits = fractionBits;
   while (largest / 2 ** (fractionBits - bits) >= 2 ** 31) bits--;
-  throw new ConfigError(
+  throw new ArgumentError(
     "fractionBits",
     fractionBits,
     `at most ${bits} here, since up to ${Math.round(largest / 2 ** fractionBits)} mV can reach a neuron at once`,

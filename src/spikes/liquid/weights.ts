@@ -1,7 +1,7 @@
 // The weights between a spiking reservoir's neurons as a matrix in mV, and back: for rules that learn, and for networks of one's own.
+import { ArgumentError } from "../../core/errors.js";
 import { checkSparse, isSparse, type Matrix, type SparseMatrix, toSparse } from "../../numerics/index.js";
 import type { SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";
-import { ConfigError } from "../../reservoir/validate.js";
 import { buildSpikingModel } from "./build.js";
 import { inUnits } from "./synapses.js";
 
@@ -27,7 +27,7 @@ export function synapticWeights({ size, synapses, fractionBits }: SpikingModel):
 /**
  * The model with other weights in mV (N x N), rounded to units of 2^-fractionBits. Synapses that were there keep their delays; new ones have the
  * delay of `delayMs` (default 0); those that are 0 or absent are gone.
- * @throws ConfigError for a matrix of another shape, weights that are not finite, or sums that do not fit 32 bits
+ * @throws ArgumentError for a matrix of another shape, weights that are not finite, or sums that do not fit 32 bits
  */
 export function withSynapticWeights(
   model: SpikingModel,
@@ -37,17 +37,17 @@ export function withSynapticWeights(
   const { size, fractionBits, config } = model;
   const matrix = isSparse(weights) ? weights : toSparse(weights);
   if (matrix.rows !== size || matrix.cols !== size)
-    throw new ConfigError("weights", `${matrix.rows} x ${matrix.cols}`, `a ${size} x ${size} matrix`);
+    throw new ArgumentError("weights", `${matrix.rows} x ${matrix.cols}`, `a ${size} x ${size} matrix`);
   checkSparse(matrix, "weights");
   if (!(delayMs >= 0 && Math.round(delayMs / config.timeStep) < 0xffff))
-    throw new ConfigError("delayMs", delayMs, "a delay in ms of at least 0");
+    throw new ArgumentError("delayMs", delayMs, "a delay in ms of at least 0");
   const delayOf = delaysOf(model.synapses);
   const fresh = Math.round(delayMs / config.timeStep);
   const bySource: { target: number; units: number; delay: number }[][] = Array.from({ length: size }, () => []);
   for (let target = 0; target < size; target++) {
     for (let p = matrix.rowOffsets[target]!; p < matrix.rowOffsets[target + 1]!; p++) {
       const [source, value] = [matrix.columns[p]!, matrix.values[p]!];
-      if (!Number.isFinite(value)) throw new ConfigError(`weights[${target}, ${source}]`, value, "finite numbers of mV");
+      if (!Number.isFinite(value)) throw new ArgumentError(`weights[${target}, ${source}]`, value, "finite numbers of mV");
       const units = inUnits(value, fractionBits, `weights[${target}, ${source}]`);
       if (units !== 0) bySource[source]!.push({ target, units, delay: delayOf.get(source * size + target) ?? fresh });
     }

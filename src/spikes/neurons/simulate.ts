@@ -1,8 +1,8 @@
 // One neuron under a current of one's own: for looking at neurons. Networks are run by engines.
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import { allocate, type FloatArray, type Precision } from "../../numerics/index.js";
 import type { NeuronOptions } from "../../reservoir/spiking-config.js";
-import { checkFields } from "../../reservoir/validate.js";
-import { checkPositive, SpikeError } from "../errors.js";
+import { checkPositive } from "../errors.js";
 
 /** Time step and precision of a simulated neuron. */
 export interface SimulateNeuronOptions {
@@ -25,7 +25,7 @@ export interface NeuronTrace {
  *
  * @param neuron a neuron by name, or by name and settings
  * @param currents the current of each step, T values: for integrate-and-fire neurons in mV, times the membrane's resistance
- * @throws ConfigError for the neuron, SpikeError for a current that is not finite
+ * @throws ArgumentError for the neuron, ArgumentError for a current that is not finite
  */
 export async function simulateNeuron(
   neuron: NeuronOptions,
@@ -54,10 +54,10 @@ export async function simulateNeuron(
   const spikeTimes: number[] = [];
   const [before, after, input] = [allocate(precision, 1), allocate(precision, 1), allocate(precision, 1)];
   for (let t = 0; t < currents.length; t++) {
-    if (!Number.isFinite(currents[t])) throw new SpikeError(`the current of step ${t}`, currents[t], "a finite number of mV");
+    if (!Number.isFinite(currents[t])) throw new ArgumentError(`the current of step ${t}`, currents[t], "a finite number of mV");
     input[0] = currents[t]!;
     if (!network.step(before, after, input, t, 0))
-      throw new SpikeError(`the current of step ${t}`, currents[t], "one that keeps the potential finite");
+      throw new ArgumentError(`the current of step ${t}`, currents[t], "one that keeps the potential finite");
     if (after[0] === 1) spikeTimes.push((t + 1) * timeStep);
     potential[t] = network.state.potential[0]! + zero;
   }

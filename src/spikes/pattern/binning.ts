@@ -1,7 +1,7 @@
 // From spike times to T x N inputs of a reservoir, and back. Sums are of whole numbers, so that no order of the spikes changes a bit.
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import { Matrix } from "../../numerics/index.js";
-import { checkFields } from "../../reservoir/validate.js";
-import { checkOneOf, checkPositive, checkRoom, checkWhole, SpikeError } from "../errors.js";
+import { checkOneOf, checkPositive, checkRoom, checkWhole } from "../errors.js";
 import { checkPattern, SpikePattern } from "./pattern.js";
 
 /** How the duration is cut into bins, and what a spike adds to its bin. */
@@ -25,7 +25,7 @@ const amplitudeUnit = 16777216;
  * Spikes counted in bins of time and neuron, T x N (or T x channels), in binary32: element (k, n) is the number of spikes of neuron n, or
  * the sum of their amplitudes, with k = min(floor(t / width), T - 1) and width = durationMs / T, each rounded to binary64. Amplitudes are
  * added as whole numbers in units of 2^-24 and the sum is rounded once. Where the duration is 0 every spike falls into the first bin.
- * @throws SpikeError unless exactly one of `bins` and `binMs` is given, and where the amplitudes of one bin reach 2^29.
+ * @throws ArgumentError unless exactly one of `bins` and `binMs` is given, and where the amplitudes of one bin reach 2^29.
  */
 export function binSpikes(pattern: SpikePattern, options: BinOptions): Matrix<Float32Array> {
   checkPattern(pattern);
@@ -44,7 +44,7 @@ export function binSpikes(pattern: SpikePattern, options: BinOptions): Matrix<Fl
     const sum = sums[cell]! + (amplitudes ? Math.floor(amplitudes[i]! * amplitudeUnit + 0.5) : 1);
     if (!(Math.abs(sum) < Number.MAX_SAFE_INTEGER)) {
       const bin = Math.floor(cell / channels);
-      throw new SpikeError(`the sum of amplitudes in bin ${bin}`, sum / amplitudeUnit, "sums below 2^29: scale the amplitudes down");
+      throw new ArgumentError(`the sum of amplitudes in bin ${bin}`, sum / amplitudeUnit, "sums below 2^29: scale the amplitudes down");
     }
     sums[cell] = sum;
   }
@@ -55,7 +55,7 @@ export function binSpikes(pattern: SpikePattern, options: BinOptions): Matrix<Fl
  * The profile of a whole population over time, 1 x bins in binary64: each spike adds 1, and its amplitude besides where it has one, to bin
  * min(floor(t / width), bins - 1), whatever its neuron; then all is divided by the total, so that the profile sums to 1. Zeros where there
  * are no spikes. One pattern is one input of a reservoir with inputSize = bins.
- * @throws SpikeError where `bins` is not a whole number of at least 1.
+ * @throws ArgumentError where `bins` is not a whole number of at least 1.
  */
 export function timeProfile(pattern: SpikePattern, bins: number): Matrix<Float64Array> {
   checkPattern(pattern);
@@ -75,7 +75,7 @@ export function timeProfile(pattern: SpikePattern, bins: number): Matrix<Float64
 
 /**
  * The raster of a pattern: T x N in binary32, 1 where neuron n fires within step k of `stepMs` (once or more) and 0 elsewhere.
- * @throws SpikeError where `stepMs` is not above 0.
+ * @throws ArgumentError where `stepMs` is not above 0.
  */
 export function spikeRaster(pattern: SpikePattern, options: { readonly stepMs: number }): Matrix<Float32Array> {
   const counts = binSpikes(pattern, { binMs: stepOf(options) });
@@ -89,11 +89,11 @@ export function spikeRaster(pattern: SpikePattern, options: { readonly stepMs: n
 /**
  * The pattern of a raster, T x N: a spike at t = k stepMs wherever element (k, n) is not 0; lasting T steps. Rasters of patterns whose
  * spikes lie on the grid come back as those patterns.
- * @throws SpikeError where `stepMs` is not above 0 or the raster has no columns.
+ * @throws ArgumentError where `stepMs` is not above 0 or the raster has no columns.
  */
 export function patternFromRaster(raster: Matrix, options: { readonly stepMs: number }): SpikePattern {
   const stepMs = stepOf(options);
-  if (!(raster instanceof Matrix)) throw new SpikeError("raster", raster, "a Matrix, T x N");
+  if (!(raster instanceof Matrix)) throw new ArgumentError("raster", raster, "a Matrix, T x N");
   const times: number[] = [];
   const neurons: number[] = [];
   for (let i = 0; i < raster.data.length; i++) {
@@ -109,10 +109,10 @@ function stepOf(options: { readonly stepMs: number }): number {
   return checkPositive("stepMs", options.stepMs, "ms");
 }
 
-/** How many bins, and how wide they are in ms. @throws SpikeError unless exactly one of `bins` and `binMs` is given. */
+/** How many bins, and how wide they are in ms. @throws ArgumentError unless exactly one of `bins` and `binMs` is given. */
 export function binsOf({ durationMs }: Pick<SpikePattern, "durationMs">, { bins, binMs }: BinOptions): { bins: number; width: number } {
   if ((bins === undefined) === (binMs === undefined)) {
-    throw new SpikeError("the binning", [bins, binMs], "one of bins and binMs", `bins = ${bins}, binMs = ${binMs}`);
+    throw new ArgumentError("the binning", [bins, binMs], "one of bins and binMs", { shown: `bins = ${bins}, binMs = ${binMs}` });
   }
   if (bins !== undefined) return { bins: checkWhole("bins", bins, 1), width: durationMs / bins };
   const width = checkPositive("binMs", binMs!, "ms");

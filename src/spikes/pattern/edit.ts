@@ -1,7 +1,7 @@
 // Patterns made from patterns: merged, joined, shifted, jittered, thinned. The pattern that is given never changes.
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import type { Seed } from "../../numerics/index.js";
-import { checkFields } from "../../reservoir/validate.js";
-import { checkNotNegative, checkOneOf, checkRange, SpikeError } from "../errors.js";
+import { checkNotNegative, checkOneOf, checkRange } from "../errors.js";
 import { spikeStream } from "../streams.js";
 import { checkPattern, checkPatterns, type SpikeColumns, SpikePattern } from "./pattern.js";
 
@@ -15,7 +15,7 @@ export interface MergeOptions {
 
 /**
  * All spikes of several patterns at the times they have. The result lasts as long as the longest, and carries the metadata of the first.
- * @throws SpikeError where there is no pattern.
+ * @throws ArgumentError where there is no pattern.
  */
 export function mergePatterns(patterns: readonly SpikePattern[], options: MergeOptions = {}): SpikePattern {
   checkFields(options, ["neurons"] satisfies (keyof MergeOptions)[]);
@@ -37,7 +37,7 @@ export function mergePatterns(patterns: readonly SpikePattern[], options: MergeO
 /**
  * Patterns one after the other in time, with a silence of `gapMs` (default 0) between two. Neuron n of every pattern is one neuron; the
  * result carries the metadata of the first.
- * @throws SpikeError where there is no pattern, or the gap is below 0.
+ * @throws ArgumentError where there is no pattern, or the gap is below 0.
  */
 export function concatenatePatterns(
   patterns: readonly SpikePattern[],
@@ -65,11 +65,11 @@ export type PatternEdge = "clamp" | "drop";
 /**
  * Every spike `byMs` later (earlier where that is negative), in a pattern of the same duration. A spike that leaves it is dropped, unless
  * `edge` is "clamp".
- * @throws SpikeError where `byMs` is not a finite number.
+ * @throws ArgumentError where `byMs` is not a finite number.
  */
 export function shiftPattern(pattern: SpikePattern, byMs: number, options: { readonly edge?: PatternEdge | undefined } = {}): SpikePattern {
   checkFields(options, ["edge"]);
-  if (!Number.isFinite(byMs)) throw new SpikeError("byMs", byMs, "a finite number of ms");
+  if (!Number.isFinite(byMs)) throw new ArgumentError("byMs", byMs, "a finite number of ms");
   return moved(pattern, options.edge ?? "drop", (i) => pattern.times[i]! + byMs);
 }
 
@@ -87,7 +87,7 @@ export interface JitterOptions {
 
 /**
  * Every spike moved by a random time of its own, drawn for its position in the pattern. The same seed gives the same pattern.
- * @throws SpikeError where the standard deviation is below 0.
+ * @throws ArgumentError where the standard deviation is below 0.
  */
 export function jitterPattern(pattern: SpikePattern, options: JitterOptions): SpikePattern {
   checkFields(options, ["seed", "standardDeviationMs", "distribution", "edge"] satisfies (keyof JitterOptions)[]);
@@ -105,7 +105,7 @@ export function jitterPattern(pattern: SpikePattern, options: JitterOptions): Sp
 
 /**
  * The pattern with each spike left out with probability `dropProbability`, drawn for its position.
- * @throws SpikeError where that is no number from 0 to 1.
+ * @throws ArgumentError where that is no number from 0 to 1.
  */
 export function thinPattern(pattern: SpikePattern, options: { readonly dropProbability: number; readonly seed: Seed }): SpikePattern {
   checkPattern(pattern);
@@ -119,7 +119,7 @@ export function thinPattern(pattern: SpikePattern, options: { readonly dropProba
 function firstOf(patterns: readonly SpikePattern[]): SpikePattern {
   checkPatterns(patterns);
   const [first] = patterns;
-  if (!first) throw new SpikeError("patterns", patterns, "at least one pattern");
+  if (!first) throw new ArgumentError("patterns", patterns, "at least one pattern");
   return first;
 }
 

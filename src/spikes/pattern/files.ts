@@ -1,5 +1,6 @@
 // One pattern in one file: JSON, CSV or NPZ. Files of many patterns are in hdf5.ts.
 
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import { describe } from "../../core/text.js";
 import { writeFileAtomic } from "../../io/atomic.js";
 import { parseCsv } from "../../io/csv.js";
@@ -10,8 +11,7 @@ import { decodeText, readBytes } from "../../io/files.js";
 import { parseNumber } from "../../io/missing.js";
 import { decodeNpz, encodeNpz } from "../../io/npz.js";
 import { Matrix } from "../../numerics/index.js";
-import { checkFields } from "../../reservoir/validate.js";
-import { checkOneOf, SpikeError } from "../errors.js";
+import { checkOneOf } from "../errors.js";
 import { type SpikeTimeUnit, spikeColumnPlaces, spikeTimeUnits } from "./csv-columns.js";
 import { checkPattern, type SpikeColumns, type SpikeMetadata, SpikePattern, type SpikePatternOptions } from "./pattern.js";
 
@@ -165,7 +165,7 @@ export async function decodePatternNpz(bytes: Uint8Array, options: PatternReadOp
 }
 
 /**
- * Writes a pattern to a file, whole or not at all, in the format of its ending: .json, .csv or .npz (Node). @throws SpikeError, FileError
+ * Writes a pattern to a file, whole or not at all, in the format of its ending: .json, .csv or .npz (Node). @throws ArgumentError, FileError
  */
 export async function writeSpikePattern(path: string, pattern: SpikePattern): Promise<void> {
   const format = formatOf(path);
@@ -173,13 +173,13 @@ export async function writeSpikePattern(path: string, pattern: SpikePattern): Pr
   await writeFileAtomic(path, data);
 }
 
-/** Reads a pattern from a file of those three formats (Node). @throws SpikeError, FileError */
+/** Reads a pattern from a file of those three formats (Node). @throws ArgumentError, FileError */
 export async function readSpikePattern(path: string, options: Omit<SpikeCsvOptions, "source"> = {}): Promise<SpikePattern> {
   checkFields(options, ["durationMs", "neuronCount", "timeUnit"] satisfies (keyof SpikeCsvOptions)[]);
   const format = formatOf(path);
   const { timeUnit, ...others } = options;
   if (timeUnit !== undefined && format !== "csv")
-    throw new SpikeError("timeUnit", timeUnit, `nothing for .${format}, whose times are in ms`);
+    throw new ArgumentError("timeUnit", timeUnit, `nothing for .${format}, whose times are in ms`);
   const bytes = await readBytes(path);
   const named = { ...others, source: path };
   if (format === "npz") return decodePatternNpz(bytes, named);
@@ -188,13 +188,13 @@ export async function readSpikePattern(path: string, options: Omit<SpikeCsvOptio
 }
 
 function checkText(text: string): void {
-  if (typeof text !== "string") throw new SpikeError("the text of a pattern", text, "a text: bytes are read by decodePatternNpz");
+  if (typeof text !== "string") throw new ArgumentError("the text of a pattern", text, "a text: bytes are read by decodePatternNpz");
 }
 
 function formatOf(path: string): PatternFormat {
   const ending = /\.(json|csv|npz)$/i.exec(path)?.[1]?.toLowerCase();
   if (ending === undefined) {
-    throw new SpikeError(
+    throw new ArgumentError(
       "the name of the file",
       path,
       "the ending .json, .csv or .npz (event lists in HDF5: SpikeEventFile.open and writeSpikeHdf5)",

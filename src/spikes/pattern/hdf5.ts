@@ -2,6 +2,7 @@
 // (Cramer et al. 2020): spikes/times and spikes/units of one row a pattern, labels, extra/keys; and
 // extra/amplitudes, one a spike. h5wasm, an optional peer, reads the file in a thread of its own
 // (hdf5-thread.ts).
+import { ArgumentError, SpillwayError, checkFields } from "../../core/errors.js";
 import { unzlibSync } from "fflate";
 import { writeFileAtomic } from "../../io/atomic.js";
 import { FileError } from "../../io/errors.js";
@@ -9,8 +10,7 @@ import { readBytes } from "../../io/files.js";
 import { halfBits } from "../../core/half.js";
 import { float16ToFloat32 } from "../../io/half.js";
 import { fromBytes, type NumberArray, type NumberArrayConstructor } from "../../io/typed-bytes.js";
-import { checkFields } from "../../reservoir/validate.js";
-import { checkOneOf, checkPositive, checkWhole, SpikeError } from "../errors.js";
+import { checkOneOf, checkPositive, checkWhole } from "../errors.js";
 import { hdf5Templates } from "./hdf5-templates.js";
 import { type EventData, type EventRows, readEvents, writeEvents } from "./hdf5-thread.js";
 import { checkPatterns, SpikePattern } from "./pattern.js";
@@ -65,7 +65,7 @@ export class SpikeEventFile implements Disposable {
    */
   static async decode(bytes: Uint8Array, options: SpikeHdf5Options = {}): Promise<SpikeEventFile> {
     checkFields(options, readFields);
-    if (!(bytes instanceof Uint8Array)) throw new SpikeError("bytes", bytes, "a Uint8Array");
+    if (!(bytes instanceof Uint8Array)) throw new ArgumentError("bytes", bytes, "a Uint8Array");
     const { source = "HDF5 data", neuronCount = 700, durationMs, timeLimitMs = 5000 + bytes.length / 10_000 } = options;
     checkWhole("neuronCount", neuronCount, 1);
     if (durationMs !== undefined) checkPositive("durationMs", durationMs, "ms");
@@ -82,11 +82,11 @@ export class SpikeEventFile implements Disposable {
 
   /**
    * Pattern `i`, its times turned from seconds into ms. Its label is the name of its class, or the number where classes have no names.
-   * @throws SpikeError where there is none, FileError where a unit or a time lies outside neuronCount and durationMs.
+   * @throws ArgumentError where there is none, FileError where a unit or a time lies outside neuronCount and durationMs.
    */
   pattern(i: number): SpikePattern {
     const data = this.#data;
-    if (!data) throw new Error("the file of event lists is closed");
+    if (!data) throw new SpillwayError("lifecycle", "the file of event lists is closed; open it again");
     checkWhole("the index of a pattern", i, 0, Math.max(0, this.count - 1));
     const times = Float64Array.from(rowOf(data.times, i), (seconds) => Number(seconds) * 1000);
     const neurons = Float64Array.from(rowOf(data.units, i), Number);
@@ -138,14 +138,14 @@ export interface SpikeHdf5WriteOptions {
  * Patterns as an HDF5 file of event lists: times in seconds, units, and, where the patterns have
  * labels, labels and extra/keys. Amplitudes, which that layout does not know, stand in
  * extra/amplitudes, a binary32 number a spike. Durations and neuron counts have no place.
- * @throws SpikeError where some patterns have labels and others do not, or a neuron is beyond 65535.
+ * @throws ArgumentError where some patterns have labels and others do not, or a neuron is beyond 65535.
  */
 export async function encodeSpikeHdf5(patterns: readonly SpikePattern[], options: SpikeHdf5WriteOptions = {}): Promise<Uint8Array> {
   checkPatterns(patterns);
   checkFields(options, ["times", "classNames"] satisfies (keyof SpikeHdf5WriteOptions)[]);
   const { times = "float32" } = options;
   if (options.classNames !== undefined && !Array.isArray(options.classNames))
-    throw new SpikeError("classNames", options.classNames, "a list of texts");
+    throw new ArgumentError("classNames", options.classNames, "a list of texts");
   checkOneOf("times", times, ["float16", "float32"]);
   const classes = classesOf(patterns, options.classNames);
   const seconds = patterns.map((pattern) => pattern.times.map((timeMs) => timeMs / 1000));
@@ -181,14 +181,19 @@ function classesOf(
   classNames: readonly string[] | undefined,
 ): { names: readonly string[]; labels: number[] } | undefined {
   for (const [i, { neuronCount }] of patterns.entries()) {
-    if (neuronCount > 65536) throw new SpikeError(`the neuronCount of pattern ${i}`, neuronCount, "at most 65536: units are 16 bits wide");
+    if (neuronCount > 65536)
+      throw new ArgumentError(`the neuronCount of pattern ${i}`, neuronCount, "at most 65536: units are 16 bits wide");
   }
   if (patterns.every(({ metadata }) => metadata.label === undefined)) return undefined;
   const names = classNames ?? [...new Set(patterns.map(({ metadata }) => metadata.label))].filter((label) => label !== undefined);
   const labels = patterns.map(({ metadata: { label } }, i) => {
     const index = label === undefined ? -1 : names.indexOf(label);
     if (index < 0)
-      throw new SpikeError(`the label of pattern ${i}`, label, `one of the ${names.length} class names, as all patterns or none have one`);
+      throw new ArgumentError(
+        `the label of pattern ${i}`,
+        label,
+        `one of the ${names.length} class names, as all patterns or none have one`,
+      );
     return index;
   });
   return { names, labels };

@@ -1,7 +1,8 @@
 // A spike pattern as typed columns: which neuron fired when, and how strongly. What is computed from patterns is in the files beside this
 // one.
+import { ArgumentError } from "../../core/errors.js";
 import { isList } from "../../numerics/index.js";
-import { checkNotNegative, checkWhole, SpikeError } from "../errors.js";
+import { checkNotNegative, checkWhole } from "../errors.js";
 
 /** One spike. */
 export interface Spike {
@@ -69,7 +70,7 @@ export class SpikePattern {
 
   /**
    * A pattern of columns that are in order already; typed arrays of the pattern's own types are taken over without a copy.
-   * @throws SpikeError on columns of different lengths, on a spike outside the pattern, with a time that is not a number, or out of order.
+   * @throws ArgumentError on columns of different lengths, on a spike outside the pattern, with a time that is not a number, or out of order.
    */
   constructor(columns: SpikeColumns, options: SpikePatternOptions) {
     checkGiven(columns, options);
@@ -81,7 +82,9 @@ export class SpikePattern {
     const late = firstOutOfOrder(columns);
     if (late > 0) {
       const shown = `at ${times[late]} ms of neuron ${neurons[late]}, after one at ${times[late - 1]} ms of neuron ${neurons[late - 1]}`;
-      throw new SpikeError(`spike ${late}`, times[late], "spikes in order of time, then of neuron; SpikePattern.from sorts them", shown);
+      throw new ArgumentError(`spike ${late}`, times[late], "spikes in order of time, then of neuron; SpikePattern.from sorts them", {
+        shown,
+      });
     }
     this.times = times instanceof Float64Array ? times : Float64Array.from(times);
     this.neurons = neurons instanceof Uint32Array ? neurons : Uint32Array.from(neurons);
@@ -93,7 +96,7 @@ export class SpikePattern {
 
   /**
    * A pattern of spikes in any order: they are sorted by time, then by neuron; spikes equal in both stay as they came.
-   * @throws SpikeError on a spike outside the pattern or with a time that is not a number.
+   * @throws ArgumentError on a spike outside the pattern or with a time that is not a number.
    */
   static from(spikes: readonly Spike[] | SpikeColumns, options: SpikePatternOptions): SpikePattern {
     checkGiven(spikes, options);
@@ -109,10 +112,10 @@ export class SpikePattern {
     return this.times.length;
   }
 
-  /** Spike `i` in the pattern's order. @throws SpikeError where there is none. */
+  /** Spike `i` in the pattern's order. @throws ArgumentError where there is none. */
   spike(i: number): Spike {
     if (!(Number.isInteger(i) && i >= 0 && i < this.spikeCount)) {
-      throw new SpikeError("the index of a spike", i, `a whole number from 0 to ${this.spikeCount - 1}`);
+      throw new ArgumentError("the index of a spike", i, `a whole number from 0 to ${this.spikeCount - 1}`);
     }
     const spike = { neuron: this.neurons[i]!, timeMs: this.times[i]! };
     return this.amplitudes ? { ...spike, amplitude: this.amplitudes[i]! } : spike;
@@ -124,31 +127,32 @@ export class SpikePattern {
   }
 }
 
-/** @throws SpikeError where `value`, which errors call `name`, is no pattern */
+/** @throws ArgumentError where `value`, which errors call `name`, is no pattern */
 export function checkPattern(value: SpikePattern, name = "pattern"): SpikePattern {
-  if (!(value?.times instanceof Float64Array && value.neurons instanceof Uint32Array)) throw new SpikeError(name, value, "a SpikePattern");
+  if (!(value?.times instanceof Float64Array && value.neurons instanceof Uint32Array))
+    throw new ArgumentError(name, value, "a SpikePattern");
   return value;
 }
 
-/** @throws SpikeError where `patterns` is no list, or holds something other than patterns */
+/** @throws ArgumentError where `patterns` is no list, or holds something other than patterns */
 export function checkPatterns(patterns: readonly SpikePattern[]): void {
-  if (!Array.isArray(patterns)) throw new SpikeError("patterns", patterns, "a list of SpikePatterns");
+  if (!Array.isArray(patterns)) throw new ArgumentError("patterns", patterns, "a list of SpikePatterns");
   for (let i = 0; i < patterns.length; i++) checkPattern(patterns[i], `patterns[${i}]`);
 }
 
-/** @throws SpikeError where spikes or the pattern's sizes are missing altogether */
+/** @throws ArgumentError where spikes or the pattern's sizes are missing altogether */
 function checkGiven(spikes: unknown, options: unknown): void {
   if (typeof spikes !== "object" || spikes === null || !(Array.isArray(spikes) || "times" in spikes))
-    throw new SpikeError("the list of spikes", spikes, "spikes { neuron, timeMs }, or columns { times, neurons }");
-  if (!Array.isArray(spikes) && !("neurons" in spikes)) throw new SpikeError("neurons", undefined, "the neuron of each spike");
+    throw new ArgumentError("the list of spikes", spikes, "spikes { neuron, timeMs }, or columns { times, neurons }");
+  if (!Array.isArray(spikes) && !("neurons" in spikes)) throw new ArgumentError("neurons", undefined, "the neuron of each spike");
   if (typeof options !== "object" || options === null)
-    throw new SpikeError("the pattern's second argument", options, "{ durationMs, neuronCount }, in ms and neurons");
+    throw new ArgumentError("the pattern's second argument", options, "{ durationMs, neuronCount }, in ms and neurons");
 }
 
 function columnsOf(spikes: readonly Spike[]): SpikeColumns {
   for (const [i, spike] of spikes.entries())
     if (typeof spike?.timeMs !== "number" || typeof spike.neuron !== "number")
-      throw new SpikeError(`spike ${i}`, spike, "{ neuron, timeMs }, both numbers");
+      throw new ArgumentError(`spike ${i}`, spike, "{ neuron, timeMs }, both numbers");
   const columns = {
     times: Float64Array.from(spikes, ({ timeMs }) => timeMs),
     neurons: spikes.map(({ neuron }) => neuron),
@@ -164,20 +168,20 @@ function checkColumns({ times, neurons, amplitudes }: SpikeColumns, durationMs: 
     ["amplitudes", amplitudes],
   ] as const) {
     if (column === undefined && name === "amplitudes") continue;
-    if (!isList(column)) throw new SpikeError(name, column, "a list of numbers");
+    if (!isList(column)) throw new ArgumentError(name, column, "a list of numbers");
     if (column.length !== times.length) {
-      throw new SpikeError(`the number of ${name}`, column.length, `${times.length}, as many as there are times`);
+      throw new ArgumentError(`the number of ${name}`, column.length, `${times.length}, as many as there are times`, { code: "shape" });
     }
   }
   for (let i = 0; i < times.length; i++) {
     if (!(typeof times[i] === "number" && times[i]! >= 0 && times[i]! <= durationMs)) {
-      throw new SpikeError(`the time of spike ${i}`, times[i], `0 to ${durationMs} ms, the duration of the pattern`);
+      throw new ArgumentError(`the time of spike ${i}`, times[i], `0 to ${durationMs} ms, the duration of the pattern`);
     }
     if (!(Number.isInteger(neurons[i]) && neurons[i]! >= 0 && neurons[i]! < neuronCount)) {
-      throw new SpikeError(`the neuron of spike ${i}`, neurons[i], `a whole number from 0 to ${neuronCount - 1}`);
+      throw new ArgumentError(`the neuron of spike ${i}`, neurons[i], `a whole number from 0 to ${neuronCount - 1}`);
     }
     if (amplitudes && !Number.isFinite(amplitudes[i]))
-      throw new SpikeError(`the amplitude of spike ${i}`, amplitudes[i], "a finite number");
+      throw new ArgumentError(`the amplitude of spike ${i}`, amplitudes[i], "a finite number");
   }
 }
 

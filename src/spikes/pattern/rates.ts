@@ -1,5 +1,6 @@
 // What is counted in a pattern: windows, rates, intervals. Nothing here changes a pattern.
-import { checkRoom, checkWhole, SpikeError } from "../errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { checkRoom, checkWhole } from "../errors.js";
 import { checkPattern, SpikePattern } from "./pattern.js";
 
 /** How many spikes a pattern has. */
@@ -10,7 +11,7 @@ export function spikeCount(pattern: SpikePattern): number {
 /**
  * The spikes with startMs <= t <= endMs, both ends included, at the times they have, in a pattern of the same duration.
  * {@link slicePattern} cuts a window out instead.
- * @throws SpikeError where a time is not a number or the window ends before it starts.
+ * @throws ArgumentError where a time is not a number or the window ends before it starts.
  */
 export function spikesInWindow(pattern: SpikePattern, startMs: number, endMs: number): SpikePattern {
   checkPattern(pattern);
@@ -21,14 +22,14 @@ export function spikesInWindow(pattern: SpikePattern, startMs: number, endMs: nu
 /**
  * The window [startMs, endMs) as a pattern of its own that begins at 0 and lasts endMs - startMs; a spike at the very end of the pattern
  * belongs to the window that ends there, so that the slices of a pattern hold each spike once.
- * @throws SpikeError where the window is not within the pattern.
+ * @throws ArgumentError where the window is not within the pattern.
  */
 export function slicePattern(pattern: SpikePattern, startMs: number, endMs: number): SpikePattern {
   checkPattern(pattern);
   checkWindow(startMs, endMs);
   if (startMs < 0 || endMs > pattern.durationMs) {
     const shown = `${startMs} to ${endMs} ms`;
-    throw new SpikeError("the window", [startMs, endMs], `a window within 0 to ${pattern.durationMs} ms`, shown);
+    throw new ArgumentError("the window", [startMs, endMs], `a window within 0 to ${pattern.durationMs} ms`, { shown });
   }
   const end = endMs === pattern.durationMs ? pattern.spikeCount : firstFrom(pattern.times, endMs);
   return part(pattern, firstFrom(pattern.times, startMs), end, startMs, endMs - startMs);
@@ -70,7 +71,7 @@ export function spikeTrains(pattern: SpikePattern): Float64Array[] {
 
 /**
  * Intervals between successive spikes in ms: of one neuron, or, where none is named, of every neuron one after the other.
- * @throws SpikeError where there is no such neuron.
+ * @throws ArgumentError where there is no such neuron.
  */
 export function interspikeIntervals(pattern: SpikePattern, neuron?: number): Float64Array {
   checkPattern(pattern);
@@ -83,7 +84,9 @@ export function interspikeIntervals(pattern: SpikePattern, neuron?: number): Flo
 
 function checkWindow(startMs: number, endMs: number): void {
   if (!(typeof startMs === "number" && typeof endMs === "number" && startMs <= endMs)) {
-    throw new SpikeError("the window", [startMs, endMs], "two times in ms, the first not after the second", `${startMs} to ${endMs} ms`);
+    throw new ArgumentError("the window", [startMs, endMs], "two times in ms, the first not after the second", {
+      shown: `${startMs} to ${endMs} ms`,
+    });
   }
 }
 

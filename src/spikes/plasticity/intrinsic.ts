@@ -1,4 +1,5 @@
 // Intrinsic plasticity: each neuron of a rate reservoir learns its own gain and bias, so that its activity gets a wanted distribution.
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import {
   allocate,
   asMatrix,
@@ -11,8 +12,7 @@ import {
   type SparseMatrix,
 } from "../../numerics/index.js";
 import type { ReservoirModel } from "../../reservoir/index.js";
-import { checkFields } from "../../reservoir/validate.js";
-import { checkPositive, checkRange, checkWhole, SpikeError } from "../errors.js";
+import { checkPositive, checkRange, checkWhole } from "../errors.js";
 
 /** The activity that is wanted of each neuron, and how it is learnt. */
 export interface IntrinsicPlasticityOptions {
@@ -48,7 +48,7 @@ export interface IntrinsicPlasticityResult {
  * - tanh: a normal distribution of mean mu and deviation sigma (Schrauwen et al. 2008, "Improving reservoirs using intrinsic plasticity"):
  *   db = -eta (-mu/sigma^2 + (y/sigma^2)(2 sigma^2 + 1 - y^2 + mu y)), da = eta/a + db z.
  * Noise is left out while learning. The learning is in binary64; what comes of it is rounded to the model's precision.
- * @throws SpikeError on another activation, a reservoir with feedback, inputs of another width, or where a gain leaves the positive
+ * @throws ArgumentError on another activation, a reservoir with feedback, inputs of another width, or where a gain leaves the positive
  * numbers.
  */
 export function intrinsicPlasticity(
@@ -58,16 +58,16 @@ export function intrinsicPlasticity(
 ): IntrinsicPlasticityResult {
   checkFields(options, ["mean", "standardDeviation", "learningRate", "epochs"] satisfies (keyof IntrinsicPlasticityOptions)[]);
   const { activation, size, inputSize } = model;
-  if (activation !== "sigmoid" && activation !== "tanh") throw new SpikeError("activation", activation, '"sigmoid" or "tanh"');
+  if (activation !== "sigmoid" && activation !== "tanh") throw new ArgumentError("activation", activation, '"sigmoid" or "tanh"');
   if (model.outputSize > 0)
-    throw new SpikeError("outputSize", model.outputSize, "0: there is no output to feed back while gains are learnt");
+    throw new ArgumentError("outputSize", model.outputSize, "0: there is no output to feed back while gains are learnt");
   const epochs = checkWhole("epochs", options.epochs ?? 1, 1);
   const rule = ruleOf(activation, options);
   const series = asMatrix(inputs, "inputs");
   if (series.cols !== inputSize)
-    throw new SpikeError("the number of columns of inputs", series.cols, `${inputSize}, the reservoir's inputSize`);
+    throw new ArgumentError("the number of columns of inputs", series.cols, `${inputSize}, the reservoir's inputSize`, { code: "shape" });
   if (firstNonFinite(series.data) >= 0)
-    throw new SpikeError("a value of inputs", series.data[firstNonFinite(series.data)], "finite numbers");
+    throw new ArgumentError("a value of inputs", series.data[firstNonFinite(series.data)], "finite numbers");
   const gain = new Float64Array(size).fill(1);
   const bias = new Float64Array(size);
   const sums = new Float64Array(size);
@@ -85,7 +85,7 @@ export function intrinsicPlasticity(
         gain[i] = gain[i]! + rule.learningRate / gain[i]! + change * z;
         bias[i] = bias[i]! + change;
         if (!(gain[i]! > 0 && gain[i]! < Infinity)) {
-          throw new SpikeError(`the gain of neuron ${i} after step ${t}`, gain[i], "positive numbers: take a smaller learningRate");
+          throw new ArgumentError(`the gain of neuron ${i} after step ${t}`, gain[i], "positive numbers: take a smaller learningRate");
         }
         if (epoch < epochs - 1) continue;
         sums[i] = sums[i]! + y;
@@ -108,9 +108,9 @@ function ruleOf(activation: "sigmoid" | "tanh", { mean = activation === "sigmoid
   const learningRate = checkPositive("learningRate", options.learningRate ?? 5e-4);
   const variance = checkPositive("standardDeviation", options.standardDeviation ?? 0.2) ** 2;
   if (activation === "sigmoid") {
-    if (!(mean > 0 && mean < 1)) throw new SpikeError("mean", mean, "a number between 0 and 1 for sigmoid neurons");
+    if (!(mean > 0 && mean < 1)) throw new ArgumentError("mean", mean, "a number between 0 and 1 for sigmoid neurons");
     if (options.standardDeviation !== undefined)
-      throw new SpikeError(
+      throw new ArgumentError(
         "standardDeviation",
         options.standardDeviation,
         "no value for sigmoid neurons: an exponential distribution has its mean",

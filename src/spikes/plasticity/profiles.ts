@@ -1,6 +1,6 @@
 // The learning parameters that go together, by name. What a rule does with them is in its own file.
-import { checkFields } from "../../reservoir/validate.js";
-import { checkNotNegative, checkPositive, SpikeError } from "../errors.js";
+import { ArgumentError, checkFields } from "../../core/errors.js";
+import { checkNotNegative, checkPositive } from "../errors.js";
 
 /**
  * What a plasticity rule learns with. Weights are bounded in size: a synapse keeps its sign, and |w| stays in [minimumWeight,
@@ -63,12 +63,12 @@ export const plasticityProfiles: Readonly<Record<PlasticityProfileName, Plastici
 /** A named profile, or a custom one: what it does not say is as in "balanced". */
 export type PlasticityChoice = PlasticityProfileName | Partial<PlasticityProfile>;
 
-/** The profile of a choice. @throws SpikeError on an unknown name or a value that it does not take. */
+/** The profile of a choice. @throws ArgumentError on an unknown name or a value that it does not take. */
 export function plasticityProfile(choice: PlasticityChoice = "balanced"): PlasticityProfile {
   if (typeof choice === "string") {
     const found = Object.hasOwn(plasticityProfiles, choice) ? plasticityProfiles[choice] : undefined;
     const names = Object.keys(plasticityProfiles).map((name) => `"${name}"`);
-    if (!found) throw new SpikeError("profile", choice, `${names.join(", ")}, or the fields of one`);
+    if (!found) throw new ArgumentError("profile", choice, `${names.join(", ")}, or the fields of one`);
     return found;
   }
   checkFields(choice, Object.keys(plasticityProfiles.balanced), "profile");
@@ -79,9 +79,9 @@ export function plasticityProfile(choice: PlasticityChoice = "balanced"): Plasti
   checkNotNegative("minimumWeight", custom.minimumWeight);
   checkPositive("maximumWeight", custom.maximumWeight);
   if (custom.maximumWeight < custom.minimumWeight) {
-    throw new SpikeError("maximumWeight", custom.maximumWeight, `at least minimumWeight, ${custom.minimumWeight}`);
+    throw new ArgumentError("maximumWeight", custom.maximumWeight, `at least minimumWeight, ${custom.minimumWeight}`);
   }
-  if (!(custom.decay >= 0 && custom.decay < 1)) throw new SpikeError("decay", custom.decay, "a number from 0 to below 1");
+  if (!(custom.decay >= 0 && custom.decay < 1)) throw new ArgumentError("decay", custom.decay, "a number from 0 to below 1");
   checkPositive("targetActivity", custom.targetActivity);
   return custom;
 }

@@ -1,7 +1,7 @@
 // Plasticity of rates: a Hebbian rule with decay and homeostasis, and Oja's rule. Rules of spike times are in spike-timing.ts.
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import { asMatrix, firstNonFinite, type Matrix, type MatrixLike, spectralRadius } from "../../numerics/index.js";
-import { checkFields } from "../../reservoir/validate.js";
-import { checkNotNegative, checkPositive, SpikeError } from "../errors.js";
+import { checkNotNegative, checkPositive } from "../errors.js";
 import { LearningRecord, type LearningStats } from "./learning-stats.js";
 import { type PlasticityChoice, type PlasticityProfile, plasticityProfile } from "./profiles.js";
 import { bounded, type LearnableWeights, Synapses } from "./synapses.js";
@@ -32,14 +32,15 @@ export class RateHebbianPlasticity {
   readonly #totals: readonly [Float64Array, Float64Array];
   #before: Float64Array | undefined;
 
-  /** The weights, N x N, are copied. @throws SpikeError on weights that are not square or finite. */
+  /** The weights, N x N, are copied. @throws ArgumentError on weights that are not square or finite. */
   constructor(weights: LearnableWeights, options: RateHebbianOptions = {}) {
     checkFields(options, ["profile", "homeostaticRate", "maximumRadius"] satisfies (keyof RateHebbianOptions)[]);
     const { profile, homeostaticRate = 1e-4, maximumRadius } = options;
     this.profile = plasticityProfile(profile);
     this.#homeostaticRate = checkNotNegative("homeostaticRate", homeostaticRate);
     this.#maximumRadius = maximumRadius === undefined ? undefined : checkPositive("maximumRadius", maximumRadius);
-    if (weights.rows !== weights.cols) throw new SpikeError("the shape of weights", weights, "as many rows as columns");
+    if (weights.rows !== weights.cols)
+      throw new ArgumentError("the shape of weights", weights, "as many rows as columns", { code: "shape" });
     const synapses = new Synapses(weights);
     this.#synapses = synapses;
     this.#record = new LearningRecord(this.profile);
@@ -62,7 +63,7 @@ export class RateHebbianPlasticity {
     return this.#record.hasConverged(window, threshold);
   }
 
-  /** Learns from states, T x N, that go on where the last ones ended. @throws SpikeError on another width or a state that is not finite. */
+  /** Learns from states, T x N, that go on where the last ones ended. @throws ArgumentError on another width or a state that is not finite. */
   apply(states: MatrixLike): void {
     const rows = checkedRows("states", states, this.#synapses.targets);
     for (let t = 0; t < rows.rows; t++) {
@@ -110,7 +111,7 @@ export interface OjaOptions {
  * turns into the first principal direction of x, at length 1. For recurrent weights give states x(t-1) as sources and x(t) as targets.
  * Source: Oja 1982, "Simplified neuron model as a principal component analyzer".
  * @returns the new weights in the storage and precision of the old.
- * @throws SpikeError on series of other widths, and where the weights leave the finite numbers: the learning rate is too large.
+ * @throws ArgumentError on series of other widths, and where the weights leave the finite numbers: the learning rate is too large.
  */
 export function oja(weights: LearnableWeights, sources: MatrixLike, options: OjaOptions = {}): LearnableWeights {
   checkFields(options, ["learningRate", "targets"] satisfies (keyof OjaOptions)[]);
@@ -119,7 +120,7 @@ export function oja(weights: LearnableWeights, sources: MatrixLike, options: Oja
   const synapses = new Synapses(weights);
   const x = checkedRows("sources", sources, synapses.sources);
   const y = targets === undefined ? undefined : checkedRows("targets", targets, synapses.targets);
-  if (y && y.rows !== x.rows) throw new SpikeError("the number of target rows", y.rows, `${x.rows}, as the sources`);
+  if (y && y.rows !== x.rows) throw new ArgumentError("the number of target rows", y.rows, `${x.rows}, as the sources`, { code: "shape" });
   const { rowOffsets, columns, sizes, signs } = synapses;
   for (let p = 0; p < sizes.length; p++) sizes[p] = sizes[p]! * signs[p]!;
   signs.fill(1);
@@ -132,14 +133,15 @@ export function oja(weights: LearnableWeights, sources: MatrixLike, options: Oja
       }
     }
   }
-  if (firstNonFinite(sizes) >= 0) throw new SpikeError("learningRate", learningRate, "a smaller number: the weights grew without bound");
+  if (firstNonFinite(sizes) >= 0) throw new ArgumentError("learningRate", learningRate, "a smaller number: the weights grew without bound");
   return synapses.toWeights();
 }
 
 function checkedRows(name: string, series: MatrixLike, cols: number): Matrix {
   const matrix = asMatrix(series, name);
-  if (matrix.cols !== cols) throw new SpikeError(`the number of columns of ${name}`, matrix.cols, `${cols}`);
+  if (matrix.cols !== cols) throw new ArgumentError(`the number of columns of ${name}`, matrix.cols, `${cols}`, { code: "shape" });
   const bad = firstNonFinite(matrix.data);
-  if (bad >= 0) throw new SpikeError(`${name} at row ${Math.floor(bad / cols)}, column ${bad % cols}`, matrix.data[bad], "finite numbers");
+  if (bad >= 0)
+    throw new ArgumentError(`${name} at row ${Math.floor(bad / cols)}, column ${bad % cols}`, matrix.data[bad], "finite numbers");
   return matrix;
 }

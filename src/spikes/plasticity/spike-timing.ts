@@ -1,7 +1,7 @@
 // Spike-timing-dependent plasticity: the pair rule, with homeostasis and heterosynaptic normalisation. Rules of rates are in rate-rules.ts.
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import { portableExp, portablePow } from "../../numerics/index.js";
-import { checkFields } from "../../reservoir/validate.js";
-import { checkNotNegative, checkOneOf, checkPositive, checkRange, SpikeError } from "../errors.js";
+import { checkNotNegative, checkOneOf, checkPositive, checkRange } from "../errors.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 import { LearningRecord, type LearningStats } from "./learning-stats.js";
 import { type PlasticityChoice, type PlasticityProfile, plasticityProfile } from "./profiles.js";
@@ -59,7 +59,7 @@ export class SpikeTimingPlasticity {
   #timeMs = 0;
   #windowStartMs = 0;
 
-  /** The weights are copied. @throws SpikeError on a weight that is not finite or an option that it does not take. */
+  /** The weights are copied. @throws ArgumentError on a weight that is not finite or an option that it does not take. */
   constructor(weights: LearnableWeights, options: SpikeTimingOptions = {}) {
     checkFields(options, fields);
     this.profile = plasticityProfile(options.profile);
@@ -99,16 +99,18 @@ export class SpikeTimingPlasticity {
 
   /**
    * Learns from a pattern whose time 0 is now; afterwards now is its end. One pattern of a recurrent network is source and target at once.
-   * @throws SpikeError where the neurons are not as many as the weights have columns and rows, or the two patterns do not last as long.
+   * @throws ArgumentError where the neurons are not as many as the weights have columns and rows, or the two patterns do not last as long.
    */
   apply(sources: SpikePattern, targets: SpikePattern = sources): void {
     const { sources: cols, targets: rows } = this.#synapses;
     if (sources.neuronCount !== cols)
-      throw new SpikeError("the number of source neurons", sources.neuronCount, `${cols}, the weights' columns`);
+      throw new ArgumentError("the number of source neurons", sources.neuronCount, `${cols}, the weights' columns`, { code: "shape" });
     if (targets.neuronCount !== rows)
-      throw new SpikeError("the number of target neurons", targets.neuronCount, `${rows}, the weights' rows`);
+      throw new ArgumentError("the number of target neurons", targets.neuronCount, `${rows}, the weights' rows`, { code: "shape" });
     if (sources.durationMs !== targets.durationMs) {
-      throw new SpikeError("the duration of the target pattern", targets.durationMs, `${sources.durationMs} ms, as the source pattern`);
+      throw new ArgumentError("the duration of the target pattern", targets.durationMs, `${sources.durationMs} ms, as the source pattern`, {
+        code: "shape",
+      });
     }
     const origin = this.#timeMs;
     let s = 0;
@@ -126,11 +128,11 @@ export class SpikeTimingPlasticity {
 
   /**
    * Learns from what fires at one time: the sources and targets that do, each named once.
-   * @throws SpikeError on a time before the last one, or a neuron that is not there.
+   * @throws ArgumentError on a time before the last one, or a neuron that is not there.
    */
   step(timeMs: number, sources: ArrayLike<number>, targets: ArrayLike<number> = sources): void {
     if (!(timeMs >= this.#timeMs && timeMs < Infinity))
-      throw new SpikeError("timeMs", timeMs, `a time of at least ${this.#timeMs} ms, the last one`);
+      throw new ArgumentError("timeMs", timeMs, `a time of at least ${this.#timeMs} ms, the last one`);
     checkNeurons("source", sources, this.#synapses.sources);
     checkNeurons("target", targets, this.#synapses.targets);
     while (timeMs >= this.#windowStartMs + this.#options.updateMs) this.#update();
@@ -225,7 +227,7 @@ class Traces {
 function checkNeurons(kind: string, neurons: ArrayLike<number>, count: number): void {
   for (let i = 0; i < neurons.length; i++) {
     if (!(Number.isInteger(neurons[i]) && neurons[i]! >= 0 && neurons[i]! < count)) {
-      throw new SpikeError(`the ${kind} neuron`, neurons[i], `a whole number from 0 to ${count - 1}`);
+      throw new ArgumentError(`the ${kind} neuron`, neurons[i], `a whole number from 0 to ${count - 1}`);
     }
   }
 }

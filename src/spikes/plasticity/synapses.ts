@@ -1,4 +1,5 @@
 // The weights while they learn: binary64, found by target and by source, each with a sign that it keeps. No rule is in here.
+import { ArgumentError } from "../../core/errors.js";
 import {
   allocate,
   checkSparse,
@@ -10,7 +11,6 @@ import {
   type SparseMatrix,
   toSparse,
 } from "../../numerics/index.js";
-import { SpikeError } from "../errors.js";
 
 /** What learns: rows are targets, columns are sources. A weight of 0 in a dense matrix is no synapse. */
 export type LearnableWeights = Matrix | SparseMatrix;
@@ -35,12 +35,12 @@ export class Synapses {
   readonly #dense: boolean;
   readonly #precision: Precision;
 
-  /** @throws SpikeError on a weight that is not finite, RangeError for a CSR matrix whose structure is wrong. */
+  /** @throws ArgumentError on a weight that is not finite, ArgumentError for a CSR matrix whose structure is wrong. */
   constructor(weights: LearnableWeights) {
     const sparse = isSparse(weights) ? weights : toSparse(weights);
     checkSparse(sparse, "weights");
     const bad = firstNonFinite(sparse.values);
-    if (bad >= 0) throw new SpikeError(`weight ${bad}`, sparse.values[bad], "finite numbers");
+    if (bad >= 0) throw new ArgumentError(`weight ${bad}`, sparse.values[bad], "finite numbers");
     this.targets = sparse.rows;
     this.sources = sparse.cols;
     this.rowOffsets = sparse.rowOffsets;

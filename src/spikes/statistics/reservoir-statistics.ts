@@ -1,7 +1,7 @@
 // Statistics of a reservoir at work: taken from states now and then, so that the steps between cost nothing.
+import { checkFields } from "../../core/errors.js";
 import { asMatrix, type FloatArray, type Matrix, type MatrixLike } from "../../numerics/index.js";
 import type { AnyReservoirComputer, WorkOptions } from "../../reservoir/index.js";
-import { checkFields } from "../../reservoir/validate.js";
 import { checkWhole } from "../errors.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 import { type ReservoirSnapshot, reservoirSnapshot } from "./snapshot.js";
@@ -50,7 +50,7 @@ export class ReservoirStatistics {
   /**
    * Takes a snapshot of a state, N values, that stands after `pattern`, where it came from one; the state of the last call is the one
    * before, where no other is given.
-   * @throws SpikeError on no values, or a state of another size than the one before.
+   * @throws ArgumentError on no values, or a state of another size than the one before.
    */
   observe(
     state: FloatArray,

@@ -1,8 +1,7 @@
 // What one state of a reservoir shows at a glance. None of it measures memory, separation or the echo state property: the analysis room
 // does.
+import { ArgumentError, checkFields } from "../../core/errors.js";
 import type { FloatArray } from "../../numerics/index.js";
-import { checkFields } from "../../reservoir/validate.js";
-import { SpikeError } from "../errors.js";
 
 /** A state and the one before it, in numbers. */
 export interface ReservoirSnapshot {
@@ -24,7 +23,7 @@ export interface ReservoirSnapshot {
 }
 
 /**
- * The snapshot of a state, N values; sums run over neurons in rising order in binary64. @throws SpikeError on no values, or states of two
+ * The snapshot of a state, N values; sums run over neurons in rising order in binary64. @throws ArgumentError on no values, or states of two
  * sizes.
  */
 export function reservoirSnapshot(
@@ -34,8 +33,9 @@ export function reservoirSnapshot(
   checkFields(options, ["before", "spikeCount"]);
   const { before, spikeCount } = options;
   const size = state.length;
-  if (size === 0) throw new SpikeError("the number of neurons", 0, "at least 1");
-  if (before && before.length !== size) throw new SpikeError("the size of the state before", before.length, `${size}, as the state`);
+  if (size === 0) throw new ArgumentError("the number of neurons", 0, "at least 1", { code: "shape" });
+  if (before && before.length !== size)
+    throw new ArgumentError("the size of the state before", before.length, `${size}, as the state`, { code: "shape" });
   let sum = 0;
   let maximal = -Infinity;
   let active = 0;

@@ -11,7 +11,7 @@ import {
   type AnyReservoirOptions,
   Classifier,
   type ClassifierOptions,
-  DataError,
+  ArgumentError,
   DeviceMatrix,
   DeviceSequences,
   EngineUnavailableError,
@@ -199,9 +199,9 @@ describe("data on a device that cannot be used", () => {
   ])("is refused by name: memory %s", async (_, make, message) => {
     await using computer = await ReservoirComputer.create(options, { context });
     const matrix = make();
-    await expect(computer.run(matrix)).rejects.toThrow(DataError);
+    await expect(computer.run(matrix)).rejects.toThrow(ArgumentError);
     await expect(computer.run(matrix)).rejects.toThrow(message);
-    await expect(computer.batch([matrix])).rejects.toThrow(DataError);
+    await expect(computer.batch([matrix])).rejects.toThrow(ArgumentError);
     if (matrix.context !== context) matrix.context.dispose();
   });
 

@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { DeviceMatrix, DeviceSequences } from "../../../src/index.js";
 import { Matrix, RandomStream, seedKeys } from "../../../src/numerics/index.js";
 import { binPatternsOnDevice, type DeviceEncoderConfig, encodeOnDevice } from "../../../src/spikes/gpu/index.js";
-import { binSpikes, encodeSpikes, SpikeError, type SpikePattern } from "../../../src/spikes/index.js";
+import { binSpikes, encodeSpikes, ArgumentError, type SpikePattern } from "../../../src/spikes/index.js";
 import { openTestDevice, size } from "../../gpu/device/device.js";
 
 const context = openTestDevice();
@@ -72,7 +72,7 @@ describe("encodeOnDevice", () => {
       "the number of channels of series[1] is 2",
     );
     await expect(encodeOnDevice(context, [], config)).rejects.toThrow("the number of series is 0");
-    await expect(encodeOnDevice(context, [bad], { encoder: "phase", frameMs: 10 })).rejects.toThrow(SpikeError);
+    await expect(encodeOnDevice(context, [bad], { encoder: "phase", frameMs: 10 })).rejects.toThrow(ArgumentError);
     await expect(encodeOnDevice(context, [bad], { encoder: "rate", frameMs: 10, seed: 1 } as never)).rejects.toThrow(
       'encoder is "rate"; it takes "latency", "population", "phase", "delta" on a device',
     );

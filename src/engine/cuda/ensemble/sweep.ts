@@ -1,5 +1,6 @@
 // A sweep on a device: of each member the weights are scaled, the states made, the Gram matrix summed, the readout solved and its errors added, and
 // only those errors come to the host.
+import { ArgumentError } from "../../../core/errors.js";
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
 import { allocate, isSparse, Matrix, type SparseMatrix, toDense } from "../../../numerics/index.js";
 import { type EnginePlan, formatBytes, type SweepErrors, type SweepMember, type SweepWork } from "../../../reservoir/engine.js";
@@ -60,7 +61,7 @@ export function sweepTogether(context: Context, engine: string, work: SweepWork,
 
 function layOut(draws: Matrix | SparseMatrix, sparse: boolean): Laid {
   if (!sparse) return { values: (isSparse(draws) ? toDense(draws) : draws).data as Float64Array<ArrayBuffer>, pattern: undefined };
-  if (!isSparse(draws)) throw new TypeError("draws of sparse weights are sparse themselves");
+  if (!isSparse(draws)) throw ArgumentError.because("draws of sparse weights are sparse themselves");
   const pattern = slicePattern(draws);
   return { values: sliceValues(pattern, draws.values, new Float64Array(pattern.entries)), pattern };
 }

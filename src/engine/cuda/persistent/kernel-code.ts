@@ -1,5 +1,6 @@
 // Where the code of a persistent kernel comes from: shipped as PTX, compiled here by NVRTC from the same source for one model, or written by the
 // builder, for which no compiler is needed. What the kernel is given is its shape's business.
+import { SpillwayError } from "../../../core/errors.js";
 import { CompileError, type Context, LibraryError, type Module, ModuleLoadError, shippedSource } from "../../../gpu/index.js";
 import type { Precision } from "../../../numerics/index.js";
 import type { GeneratedKernel } from "../../../ptx/kernels/index.js";
@@ -105,7 +106,7 @@ export function builtCode({ name, ptx }: GeneratedKernel, madeFor: string): Kern
       return module.kernel(name, typedParameters("float32", Object.values(parameters)));
     },
     loadClosed() {
-      throw new Error(`${name} has no closed form`);
+      throw new SpillwayError("unavailable", `${name} has no closed form`);
     },
   };
 }

@@ -1,5 +1,6 @@
 // The spectral radius on a device: the host's methods, with the iteration where the matrix and the
 // vectors are. The same bits as on the host.
+import { ArgumentError } from "../../../core/errors.js";
 import type { Context, Stream } from "../../../gpu/index.js";
 import {
   type Matrix,
@@ -12,7 +13,6 @@ import { krylovAttempts, type KrylovResult, largestBasis } from "../../../numeri
 import { powerRadius, spectralRadiusBy } from "../../../numerics/spectrum/radius.js";
 import { EngineCapacityError, type WorkOptions } from "../../../reservoir/engine.js";
 import { type DrawnMatrix, radiusOfRows } from "../../../reservoir/weight-draws.js";
-import { ConfigError } from "../../../reservoir/validate.js";
 import { WorkPacer } from "../../../reservoir/work.js";
 import { freeMemory } from "../memory.js";
 import { connectionsIn, countDrawn, drawRowSums } from "../streamed/drawn.js";
@@ -99,7 +99,7 @@ export async function drawnSpectralRadius(
   const count = connectionsIn(counts);
   const isPower = method === "power";
   if (isPower && rounding !== "none" && isTakenDense(n, count))
-    throw new ConfigError("method", method, '"krylov" or "circularLaw" for a dense W that only the device holds, in less than binary64');
+    throw new ArgumentError("method", method, '"krylov" or "circularLaw" for a dense W that only the device holds, in less than binary64');
   const elementBytes = { none: 8, float32: 4, bfloat16: 2 }[rounding];
   checkMemory(context, n, count, operatorBytes(n, count, elementBytes), isPower ? powerBytes(n) : krylovBytes(n, count));
   return onOperator(

@@ -1,4 +1,5 @@
 // Draws W on the device, from the streams that the host would draw it from (kernels/reservoir_weights.cu).
+import { ArgumentError } from "../../../core/errors.js";
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
 import type { SparseMatrix } from "../../../numerics/index.js";
 import { EngineCapacityError } from "../../../reservoir/engine.js";
@@ -60,7 +61,7 @@ export function countDrawn(context: Context, drawn: WeightDraws): Uint32Array {
 /** Connections of all rows together, which may be more than 2^32. */
 export const connectionsIn = (counts: Uint32Array): number => counts.reduce((sum, count) => sum + count, 0);
 
-/** Where each row begins in CSR form, and where the last one ends. @throws RangeError from 2^32 connections on */
+/** Where each row begins in CSR form, and where the last one ends. @throws ArgumentError from 2^32 connections on */
 export function rowOffsetsOf(counts: Uint32Array): Uint32Array<ArrayBuffer> {
   const offsets = new Uint32Array(counts.length + 1);
   let sum = 0;
@@ -68,7 +69,7 @@ export function rowOffsetsOf(counts: Uint32Array): Uint32Array<ArrayBuffer> {
     sum += counts[r]!;
     offsets[r + 1] = sum;
   }
-  if (sum >= 2 ** 32) throw new RangeError(`a sparse W has ${sum} connections; it takes fewer than 2^32`);
+  if (sum >= 2 ** 32) throw ArgumentError.because(`a sparse W has ${sum} connections; it takes fewer than 2^32`);
   return offsets;
 }
 

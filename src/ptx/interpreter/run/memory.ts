@@ -1,6 +1,6 @@
 // The memory of the simulated device: one heap for global, constant, parameter, shared and local bytes, each byte with a shadow that says
 // whether it may be touched. It hands out addresses and keeps what was freed by name; it knows no threads.
-import { LaunchError } from "../errors.js";
+import { LaunchError } from "../../../core/errors.js";
 
 /** Shadow values: no live allocation; allocated and never written; written; written and constant; the target of a copy that was not waited for. */
 export const shadow = { none: 0, unwritten: 1, written: 2, constant: 3, arriving: 4 } as const;
@@ -51,7 +51,7 @@ export class DeviceMemory {
   constructor(capacity: number, reserve: number, tracksWrites: boolean) {
     const total = Math.ceil((capacity + reserve) / 65536) * 65536;
     if (!(capacity > 0) || total >= 2 ** 31)
-      throw new LaunchError(`device memory of ${capacity} bytes: it takes 1 byte to just below 2 GiB`);
+      throw new LaunchError(undefined, `device memory of ${capacity} bytes: it takes 1 byte to just below 2 GiB`);
     this.capacity = capacity;
     this.tracksWrites = tracksWrites;
     const heap = new ArrayBuffer(total);
@@ -99,12 +99,16 @@ export class DeviceMemory {
   }
 
   allocate(bytes: number, kind: AllocationKind, name: string): Allocation {
-    if (!Number.isInteger(bytes) || bytes < 0) throw new LaunchError(`an allocation of ${bytes} bytes: it takes a whole number from 0`);
+    if (!Number.isInteger(bytes) || bytes < 0)
+      throw new LaunchError(undefined, `an allocation of ${bytes} bytes: it takes a whole number from 0`);
     if (kind === "global" && this.used + bytes > this.capacity)
-      throw new LaunchError(`out of device memory: ${bytes} bytes asked, ${this.capacity - this.used} of ${this.capacity} free`);
+      throw new LaunchError(undefined, `out of device memory: ${bytes} bytes asked, ${this.capacity - this.used} of ${this.capacity} free`);
     const base = this.reserve(bytes);
     if (base < 0)
-      throw new LaunchError(`out of device memory: no ${bytes} bytes in one piece for ${name}; give the device more memoryBytes`);
+      throw new LaunchError(
+        undefined,
+        `out of device memory: no ${bytes} bytes in one piece for ${name}; give the device more memoryBytes`,
+      );
     const allocation: Allocation = { base, bytes, kind, name };
     this.live.set(base, allocation);
     if (kind === "global") this.used += bytes;
@@ -120,7 +124,8 @@ export class DeviceMemory {
   }
 
   free(allocation: Allocation): void {
-    if (this.live.get(allocation.base) !== allocation) throw new LaunchError(`${allocation.name} is not allocated, or was freed already`);
+    if (this.live.get(allocation.base) !== allocation)
+      throw new LaunchError(undefined, `${allocation.name} is not allocated, or was freed already`);
     this.live.delete(allocation.base);
     if (allocation.kind === "global") this.used -= allocation.bytes;
     if (allocation.kind === "heap") this.heapUsed -= allocation.bytes;

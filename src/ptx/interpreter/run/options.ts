@@ -1,5 +1,5 @@
 // What a launch may be told: which checks run and where simulated limits lie. Defaults are the strict ones.
-import { rejectUnknown } from "../../../core/known-fields.js";
+import { checkFields } from "../../../core/errors.js";
 
 /** Each check can be switched on or off; all but `globalRaces` are on by default. */
 export interface Checks {
@@ -58,8 +58,8 @@ export interface Limits {
 
 export const defaultLimits: Limits = { idlePolls: 20_000, idleSteps: 50_000_000, steps: 1_000_000_000, stackBytes: 8192 };
 
-/** @throws RangeError for a check or a limit that there is not */
+/** @throws ArgumentError for a check or a limit that there is not */
 export function rejectUnknownChecks({ checks = {}, limits = {} }: { checks?: Partial<Checks>; limits?: Partial<Limits> }): void {
-  rejectUnknown(checks, Object.keys(defaultChecks), "checks of the simulated device");
-  rejectUnknown(limits, Object.keys(defaultLimits), "limits of the simulated device");
+  checkFields(checks, Object.keys(defaultChecks), "checks of the simulated device");
+  checkFields(limits, Object.keys(defaultLimits), "limits of the simulated device");
 }
