@@ -54,15 +54,15 @@ export function philox4x32(key: PhiloxKey, c0: number, c1: number, c2: number, c
   out[3] = c3;
 }
 
-/** The high 32 bits of an unsigned 32 x 32 bit product. */
+/** The high 32 bits of an unsigned 32 x 32 bit product, as a signed number. No sum of its parts reaches 2^32. */
 function multiplyHigh(a: number, b: number): number {
   const aLow = a & 0xffff;
   const aHigh = a >>> 16;
   const bLow = b & 0xffff;
   const bHigh = b >>> 16;
-  const middle = aHigh * bLow + ((aLow * bLow) >>> 16);
-  const carry = aLow * bHigh + (middle & 0xffff);
-  return (aHigh * bHigh + Math.floor(middle / 65536) + Math.floor(carry / 65536)) >>> 0;
+  const middle = (Math.imul(aHigh, bLow) + (Math.imul(aLow, bLow) >>> 16)) | 0;
+  const carry = (Math.imul(aLow, bHigh) + (middle & 0xffff)) | 0;
+  return (Math.imul(aHigh, bHigh) + (middle >>> 16) + (carry >>> 16)) | 0;
 }
 
 /** 53-bit uniform in [0, 1) from two words: ((w0 >>> 5) * 2^26 + (w1 >>> 6)) * 2^-53. */
@@ -79,6 +79,9 @@ export class RandomStream {
   readonly #stream: number;
   readonly #purpose: number;
   readonly #block = new Uint32Array(4);
+  /** The counter that `#block` was made of: uniform draws come in pairs. */
+  #index = Number.NaN;
+  #row = Number.NaN;
 
   /** `stream` and `purpose` are the last two words of every counter: two streams of one key share no draw unless both agree. */
   constructor(key: PhiloxKey, stream: number, purpose = 0) {
@@ -89,7 +92,7 @@ export class RandomStream {
 
   /** Uniform in [0, 1), 53 bits. */
   uniform(row: number, index: number): number {
-    philox4x32(this.#key, index >>> 1, row, this.#stream, this.#purpose, this.#block);
+    this.#make(index >>> 1, row);
     const word = (index & 1) * 2;
     return uniformFromWords(this.#block[word]!, this.#block[word + 1]!);
   }
@@ -101,8 +104,15 @@ export class RandomStream {
 
   /** Standard normal (Box-Muller, cosine branch): sqrt(-2 ln(1 - U0)) cos(2 pi U1), both uniforms from block `index`. */
   normal(row: number, index: number): number {
-    philox4x32(this.#key, index, row, this.#stream, this.#purpose, this.#block);
+    this.#make(index, row);
     const [w0, w1, w2, w3] = this.#block as unknown as [number, number, number, number];
     return Math.sqrt(-2 * portableLog(1 - uniformFromWords(w0, w1))) * portableCos(6.283185307179586 * uniformFromWords(w2, w3));
+  }
+
+  #make(index: number, row: number): void {
+    if (index === this.#index && row === this.#row) return;
+    philox4x32(this.#key, index, row, this.#stream, this.#purpose, this.#block);
+    this.#index = index;
+    this.#row = row;
   }
 }

@@ -50,6 +50,8 @@ class Imbalance implements SmoothObjective {
   readonly #count: number;
   /** Calls with each element off the diagonal, its modulus divided by a power of two that all share. */
   readonly #forEach: (visit: EntryVisitor) => void;
+  /** The same as lists; undefined for a block that is too large for them. */
+  readonly #entries: Entries | undefined;
   readonly #first: number;
   #least = Number.POSITIVE_INFINITY;
   #best: Float64Array;
@@ -69,7 +71,8 @@ class Imbalance implements SmoothObjective {
       });
     this.size = size;
     this.#count = count;
-    this.#forEach = count > newtonLimit ? visitModuli : listed(visitModuli, count);
+    this.#forEach = visitModuli;
+    this.#entries = count > newtonLimit ? undefined : listed(visitModuli, count);
     this.#rowSums = new Float64Array(size);
     this.#columnSums = new Float64Array(size);
     this.#up = new Float64Array(size);
@@ -89,7 +92,7 @@ class Imbalance implements SmoothObjective {
       before = this.#least;
       this.#value(this.#best.map((x, i) => x + this.#equalising(i)));
     }
-    if (this.#count > newtonLimit) return this.#best;
+    if (!this.#entries) return this.#best;
     try {
       minimiseByNewton(this, (1e-6 * this.#least) / this.size, 30, this.#best);
     } catch (error) {
@@ -107,15 +110,16 @@ class Imbalance implements SmoothObjective {
   /** The Hessian is the Laplacian of the graph whose edges weigh what the elements both ways come to. */
   curvature(direction: Float64Array, out: Float64Array): void {
     out.fill(0);
+    const { rows, columns, scaled, count } = this.#entries!;
     this.#visits += this.#count;
     if (this.#visits > newtonVisits) return;
-    const up = this.#up;
-    const down = this.#down;
-    this.#forEach((row, column, size) => {
-      const flow = size * up[row]! * down[column]! * (direction[row]! - direction[column]!);
+    for (let p = 0; p < count; p++) {
+      const row = rows[p]!;
+      const column = columns[p]!;
+      const flow = scaled[p]! * (direction[row]! - direction[column]!);
       out[row] = out[row]! + flow;
       out[column] = out[column]! - flow;
-    });
+    }
   }
 
   preconditioner(out: Float64Array): void {
@@ -136,11 +140,19 @@ class Imbalance implements SmoothObjective {
       this.#up[i] = portableExp(x[i]!);
       this.#down[i] = portableExp(-x[i]!);
     }
-    this.#forEach((row, column, size) => {
-      const scaled = size * this.#up[row]! * this.#down[column]!;
+    const up = this.#up;
+    const down = this.#down;
+    const add = (row: number, column: number, scaled: number): void => {
       rowSums[row] = rowSums[row]! + scaled;
       columnSums[column] = columnSums[column]! + scaled;
-    });
+    };
+    if (this.#entries) {
+      const { rows, columns, sizes, scaled, count } = this.#entries;
+      for (let p = 0; p < count; p++) {
+        scaled[p] = sizes[p]! * up[rows[p]!]! * down[columns[p]!]!;
+        add(rows[p]!, columns[p]!, scaled[p]!);
+      }
+    } else this.#forEach((row, column, size) => add(row, column, size * up[row]! * down[column]!));
     const sum = rowSums.reduce((total, rowSum) => total + rowSum, 0);
     if (sum < this.#least) {
       this.#least = sum;
@@ -150,18 +162,25 @@ class Imbalance implements SmoothObjective {
   }
 }
 
-/** The same visits from lists of rows, columns and values. */
-function listed(visitAll: (visit: EntryVisitor) => void, count: number): (visit: EntryVisitor) => void {
-  const rows = new Uint32Array(count);
-  const columns = new Uint32Array(count);
-  const values = new Float64Array(count);
-  let length = 0;
-  visitAll((row, column, value) => {
-    rows[length] = row;
-    columns[length] = column;
-    values[length++] = value;
+/** Elements of a block, in the order of their visits. */
+interface Entries {
+  readonly count: number;
+  readonly rows: Uint32Array;
+  readonly columns: Uint32Array;
+  readonly sizes: Float64Array;
+  /** size_ij e^(x_i - x_j) at the point evaluated last. */
+  readonly scaled: Float64Array;
+}
+
+/** At most `most` visits as lists. */
+function listed(visitAll: (visit: EntryVisitor) => void, most: number): Entries {
+  const [rows, columns] = [new Uint32Array(most), new Uint32Array(most)];
+  const sizes = new Float64Array(most);
+  let count = 0;
+  visitAll((row, column, size) => {
+    rows[count] = row;
+    columns[count] = column;
+    sizes[count++] = size;
   });
-  return (visit) => {
-    for (let p = 0; p < length; p++) visit(rows[p]!, columns[p]!, values[p]!);
-  };
+  return { count, rows, columns, sizes, scaled: new Float64Array(count) };
 }
