@@ -1,6 +1,9 @@
-// Training on a GPU, end to end from JavaScript: a million steps of one reservoir into a readout, and a sweep over 10,000 reservoirs with the drawing of
-// their weights. Usage: npx tsx bench/gpu/training.ts
+// Training on a GPU, end to end from JavaScript: a million steps of one reservoir into a readout, and sweeps over 10,000 and 100,000 reservoirs with the
+// drawing of their weights. Usage: npx tsx bench/gpu/training.ts [--mark] [--seeds 1000] [--engine cpu]
+// `--mark`: the sweep over 100,000 alone; with another engine and fewer seeds also where there is no GPU.
 import "../../src/index.js";
+import { availableParallelism } from "node:os";
+import { parseArgs } from "node:util";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
 import { DeviceBlas } from "../../src/engine/cuda/training/device-blas.js";
 import { LibraryError } from "../../src/gpu/index.js";
@@ -9,6 +12,9 @@ import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 import { ridge } from "../../src/readout/index.js";
 import { ReservoirComputer, registerEngine } from "../../src/reservoir/index.js";
 
+const { values: flags } = parseArgs({
+  options: { mark: { type: "boolean" }, seeds: { type: "string", default: "1000" }, engine: { type: "string", default: "bench" } },
+});
 const engine = cudaEngine(0);
 registerEngine("bench", async () => engine, { automatic: false });
 
@@ -25,30 +31,65 @@ const seconds = (since: number): string => ((performance.now() - since) / 1000).
 
 const mebibytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
 
-const sweep = async (profile = false) => {
-  const settings = Array.from({ length: 500 }, (_, i) => ({
-    spectralRadius: 0.4 + (i % 25) / 25,
-    leakRate: 0.1 + (0.9 * (i % 20)) / 20,
-    inputScaling: 0.1 + (i % 7) / 5,
-    lambda: 10 ** -(1 + (i % 9)),
-  }));
-  const seeds = Array.from({ length: 20 }, (_, i) => i + 1);
+const sweep = async (seeds: number, settings: number, profile = false) => {
   const { inputs, targets } = series(2000);
-  const options = { reservoir: { size: 200, connectionProbability: 0.1 }, seeds, settings, inputs, targets, washout: 100, validation: 500 };
-  return sweepReadouts({ ...options, engine: "bench", profile });
+  return sweepReadouts({
+    ...{ reservoir: { size: 200, connectionProbability: 0.1 }, inputs, targets, washout: 100, validation: 500 },
+    seeds: Array.from({ length: seeds }, (_, i) => i + 1),
+    settings: Array.from({ length: settings }, (_, i) => ({
+      spectralRadius: 0.4 + (i % 25) / 25,
+      leakRate: 0.1 + (0.9 * (i % 20)) / 20,
+      inputScaling: 0.1 + (i % 7) / 5,
+      lambda: 10 ** -(1 + (i % 9)),
+    })),
+    ...{ engine: flags.engine, profile },
+  });
 };
+
+/** 1000 seeds x 100 settings: the whole, its parts, and how much of them lay beside one another. */
+async function manySeeds(): Promise<void> {
+  const seeds = Number(flags.seeds);
+  for (const round of ["in a fresh process", "again"]) {
+    const begun = performance.now();
+    const { profile, best, scores } = await sweep(seeds, 100, true);
+    const whole = performance.now() - begun;
+    const took = (clock: string) => profile!.phases.filter((phase) => phase.clock === clock);
+    const sum = (phases: ReturnType<typeof took>) => phases.reduce((total, { milliseconds }) => total + milliseconds, 0);
+    const words = (phases: ReturnType<typeof took>) =>
+      phases.map(({ phase, milliseconds }) => `${phase} ${(milliseconds / 1000).toFixed(2)} s`).join(", ");
+    const [host, device] = [took("host"), [...took("device"), ...took("simulated")]];
+    const drawing = host.find(({ phase }) => phase === "draw")!.milliseconds;
+    const together = Math.max(0, drawing + sum(device) - whole);
+    const valid = scores.data.filter((score) => !Number.isNaN(score)).length;
+    console.log(
+      `${seeds} seeds x 100 settings, N=200, p=0.1, T=2000, each trained and scored, ${round}: ${(whole / 1000).toFixed(2)} s\n` +
+        `  host, radii summed over their threads (${availableParallelism()} cores): ${words(host)}\n` +
+        `  device ${(sum(device) / 1000).toFixed(2)} s: ${words(device)}\n` +
+        `  drawing and device beside each other: ${(together / 1000).toFixed(2)} s or more\n` +
+        `  best NRMSE ${Math.sqrt(best.score).toExponential(3)} of ${valid} scores\n` +
+        `  ${profile!.plan.summary}`,
+    );
+  }
+}
+
+if (flags.mark) {
+  await manySeeds();
+  engine.close();
+  process.exit();
+}
+
 let start = performance.now();
-const cold = await sweep();
+const cold = await sweep(20, 500);
 console.log(
   `10,000 reservoirs of N=200, p=0.1, T=2000, each trained and scored: ${seconds(start)} s with the device opened and kernels loaded`,
 );
 start = performance.now();
-const { best, scores } = await sweep();
+const { best, scores } = await sweep(20, 500);
 const valid = scores.data.filter((score) => !Number.isNaN(score)).length;
 console.log(`the same again: ${seconds(start)} s; best NRMSE ${Math.sqrt(best.score).toExponential(3)} of ${valid} scores`);
 const same = Buffer.from(scores.data.buffer).equals(Buffer.from(cold.scores.data.buffer));
 console.log(`both times the same bits: ${same}`);
-const { profile } = await sweep(true);
+const { profile } = await sweep(20, 500, true);
 const phases = profile!.phases.map(({ phase, milliseconds, bytes }) => {
   const moved = bytes === undefined ? "" : ` (${(bytes / 2 ** 20).toFixed(0)} MiB)`;
   return `${phase} ${milliseconds.toFixed(1)} ms${moved}`;
@@ -59,6 +100,8 @@ const { seed, setting } = best;
 const check = { reservoir: single, seeds: [seed], settings: [setting], ...series(2000), washout: 100, validation: 500 };
 const reference = await sweepReadouts({ ...check, engine: "cpu" });
 console.log(`the best member has the CPU engine's score, bit for bit: ${Object.is(reference.best.score, best.score)}`);
+
+await manySeeds();
 
 const long = series(1_000_000);
 // A device opened anew, so that its pool and its free memory tell of this work alone.
