@@ -188,13 +188,14 @@ export class Context implements Disposable {
 
   /**
    * The PTX of kernels that come with the package (`shippedManifest`) for this device, as shipped
-   * or, with `kernelSource: "nvrtc"`, compiled from their source.
+   * or, with `kernelSource: "nvrtc"` here or of the context, compiled from their source.
    *
    * @throws ArgumentError naming what is shipped; CompileError with the compiler's log.
    */
-  shippedPtx(name: string, options: Pick<ShippedPtxOptions, "entries"> = {}): string {
-    const which = { ...options, computeCapability: this.info.computeCapability };
-    return this.#options.kernelSource === "nvrtc" ? compiledPtx(this.compiler, name, which) : shippedPtx(name, which);
+  shippedPtx(name: string, options: Pick<ShippedPtxOptions, "entries"> & { readonly kernelSource?: KernelSource } = {}): string {
+    const { kernelSource = this.#options.kernelSource, ...rest } = options;
+    const which = { ...rest, computeCapability: this.info.computeCapability };
+    return kernelSource === "nvrtc" ? compiledPtx(this.compiler, name, which) : shippedPtx(name, which);
   }
 
   /** The compiler of `compile`, found now where it was not yet. @throws LibraryError where there is no NVRTC. */

@@ -193,15 +193,44 @@ describe("opening", () => {
     engine.close();
   });
 
-  it("compiles what a plan takes of the shipped kernels on a context that was opened for that", async () => {
-    const asked: string[] = [];
-    const nvrtc = {
+  /** Compiles shipped sources to what nvcc made of them, and notes their names. */
+  const noting = (asked: string[]) =>
+    ({
       architectures: [75, 90],
       compile(_source: string, { name = "" }: CompileOptions) {
         asked.push(name);
         return { ptx: shippedPtx(name.replace(".cu", ""), { computeCapability: [9, 0] }) };
       },
-    } as unknown as Nvrtc;
+    }) as unknown as Nvrtc;
+
+  it("compiles the three named kernels if that is asked for, and no others", async () => {
+    const asked: string[] = [];
+    const open = () => openDevice({ driver: simulatedDriver(), nvrtc: noting(asked) });
+    const engine = deviceEngine({ name: "sim", open, stepsPerChunk: 16 });
+    const shipped = await states(engine, { plan: "named" });
+    expect([asked, shipped.plan["kernelSource"]]).toEqual([[], undefined]);
+    const compiled = await states(engine, { plan: "named", kernelSource: "nvrtc" });
+    expect([asked, compiled.plan["kernelSource"]]).toEqual([["neuromorphic_gemv.cu"], "nvrtc"]);
+    expect(compiled.bits).toEqual(shipped.bits);
+    const names: string[] = [];
+    const load = engine.context().load.bind(engine.context());
+    vi.spyOn(engine.context(), "load").mockImplementation((image, options) => {
+      names.push(options?.label ?? "");
+      return load(image, options);
+    });
+    const sparse = model({ size: 60, inputSize: 2, storage: "sparse", connectionProbability: 0.1, seed: 1 });
+    const session = await engine.open(sparse, { plan: "named", kernelSource: "nvrtc" });
+    await session.dispose();
+    expect(names).toEqual(["neuromorphic_gemv: matvec_reservoir_csr by nvrtc"]);
+    expect(() => engine.plan(of, { plan: "streamed", kernelSource: "nvrtc" })).toThrow(
+      'the plan "streamed" has no kernels from "nvrtc" for 700 neurons',
+    );
+    engine.close();
+  });
+
+  it("compiles what a plan takes of the shipped kernels on a context that was opened for that", async () => {
+    const asked: string[] = [];
+    const nvrtc = noting(asked);
     const open = () => openDevice({ driver: simulatedDriver(), nvrtc, kernelSource: "nvrtc" });
     const engine = deviceEngine({ name: "sim", open, stepsPerChunk: 16 });
     const compiled = await states(engine, { plan: "named" });

@@ -1,7 +1,7 @@
 // The kernels beside the time loop that every plan uses: input drive, feedback sums, readout, and the look for states that are not finite.
 import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";
 import type { Precision } from "../../numerics/index.js";
-import { type AnyKernel, realKernel, realType } from "./kernels.js";
+import { type AnyKernel, type CompiledSource, realKernel, realType } from "./kernels.js";
 import { NamedKernels } from "./named-kernels.js";
 import type { DeviceReadout, RealSlice } from "./time-loop.js";
 
@@ -14,11 +14,12 @@ export class CommonKernels {
   readonly #firstNonFinite: AnyKernel;
   readonly #multiprocessors: number;
 
-  constructor(context: Context, precision: Precision) {
+  /** `source` is that of matvec_input, which makes the drive. */
+  constructor(context: Context, precision: Precision, source?: CompiledSource) {
     const real = realType(precision);
     const kernel = (name: string, parameters: Parameters<typeof realKernel>[4]) =>
       realKernel(context, file, `${name}_${real}`, precision, parameters);
-    this.#named = new NamedKernels(context, precision).load("matvec_input");
+    this.#named = new NamedKernels(context, precision, { source }).load("matvec_input");
     this.#readout = kernel("readout", [
       ...(["const f64*", "const f64*", "const real*", "const real*", "i32", "i32", "i32", "i32", "real*", "real*"] as const),
     ]);

@@ -142,6 +142,7 @@ function engineOf(name: string, device: EngineDevice, stepsPerChunk?: number): D
           spinLimit: engineOptions.spinLimit,
           plan: describeChoice(choice, shape, here, found, loop.details),
           capacity: choice.memory.capacity,
+          compiled: loop.name === "named" && choice.loop.kernelSource === "nvrtc" ? "nvrtc" : undefined,
           openStreamed: () => openStreamed(context, model, shape),
         });
       } catch (error) {

@@ -4,14 +4,17 @@ import type { Precision } from "../../numerics/index.js";
 
 const loaded = new WeakMap<Context, Map<string, Module>>();
 
+/** "nvrtc" compiles kernels from their shipped source; left out, they are what the context takes. */
+export type CompiledSource = "nvrtc" | undefined;
+
 /** The module of some entries of a shipped file. It lives as long as the context. */
-export function loadEntries(context: Context, file: string, entries: readonly string[]): Module {
+export function loadEntries(context: Context, file: string, entries: readonly string[], source?: CompiledSource): Module {
   const modules = loaded.get(context) ?? new Map<string, Module>();
   loaded.set(context, modules);
-  const key = `${file}: ${entries.join(", ")}`;
+  const key = `${file}: ${entries.join(", ")}${source ? ` by ${source}` : ""}`;
   const known = modules.get(key);
   if (known) return known;
-  const module = context.load(context.shippedPtx(file, { entries }), { label: key });
+  const module = context.load(context.shippedPtx(file, source ? { entries, kernelSource: source } : { entries }), { label: key });
   modules.set(key, module);
   return module;
 }
@@ -37,13 +40,20 @@ export function realKernel(
   name: string,
   precision: Precision,
   parameters: readonly RealParameter[],
+  source?: CompiledSource,
 ): AnyKernel {
-  return loadEntries(context, file, [name]).kernel(name, typedParameters(precision, parameters));
+  return loadEntries(context, file, [name], source).kernel(name, typedParameters(precision, parameters));
 }
 
 /** A kernel of kernels/neuromorphic_gemv.cu for a precision. */
-export function namedKernel(context: Context, name: string, precision: Precision, parameters: readonly RealParameter[]): AnyKernel {
-  return realKernel(context, "neuromorphic_gemv", `${name}${precision === "float32" ? "" : "_f64"}`, precision, parameters);
+export function namedKernel(
+  context: Context,
+  name: string,
+  precision: Precision,
+  parameters: readonly RealParameter[],
+  source?: CompiledSource,
+): AnyKernel {
+  return realKernel(context, "neuromorphic_gemv", `${name}${precision === "float32" ? "" : "_f64"}`, precision, parameters, source);
 }
 
 /** Device memory of some type, as the arguments of an `AnyKernel` have it. */

@@ -2,7 +2,7 @@
 // launches. Who owns what they read is not known here, and shapes are not checked.
 import type { Context, DeviceSlice, ReadonlyDeviceSlice, Stream } from "../../gpu/index.js";
 import type { Precision } from "../../numerics/index.js";
-import { type AnyKernel, namedKernel, type RealParameter } from "./kernels.js";
+import { type AnyKernel, type CompiledSource, namedKernel, type RealParameter } from "./kernels.js";
 import type { RealSlice } from "./time-loop.js";
 import type { NeuronArguments } from "./streamed/weights.js";
 
@@ -45,15 +45,17 @@ export class NamedKernels {
   readonly #context: Context;
   readonly #precision: Precision;
   readonly #overlap: boolean;
+  readonly #source: CompiledSource;
   readonly #loaded = new Map<string, AnyKernel>();
 
   /**
    * With `overlap`, a kernel loads weights while the one before ends, if the device can
    * (docs/cuda.md, launch shapes): for weights that no kernel writes.
    */
-  constructor(context: Context, precision: Precision, options: { readonly overlap?: boolean } = {}) {
+  constructor(context: Context, precision: Precision, options: { readonly overlap?: boolean; readonly source?: CompiledSource } = {}) {
     this.#context = context;
     this.#precision = precision;
+    this.#source = options.source;
     this.#overlap = options.overlap === true && context.info.computeCapability[0] >= 9;
   }
 
@@ -66,7 +68,7 @@ export class NamedKernels {
   #kernel(name: keyof typeof parameters): AnyKernel {
     let kernel = this.#loaded.get(name);
     if (!kernel) {
-      kernel = namedKernel(this.#context, name, this.#precision, parameters[name]);
+      kernel = namedKernel(this.#context, name, this.#precision, parameters[name], this.#source);
       this.#loaded.set(name, kernel);
     }
     return kernel;

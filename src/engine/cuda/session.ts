@@ -27,6 +27,7 @@ import { ChunkPipeline, type ChunkTarget, type FinishedChunk, runSize } from "./
 import { ClosedLoop } from "./closed-loop.js";
 import type { DeviceClock } from "./profile.js";
 import { CommonKernels } from "./common-kernels.js";
+import type { CompiledSource } from "./kernels.js";
 import { DeviceModel } from "./device-model.js";
 import type { DeviceBatch, DeviceBatchOptions, OpenBatch, OpenTrainer, StateTaker } from "./device-work.js";
 import { deviceSide, slicesOf, StateKeeper } from "./device-rows.js";
@@ -48,6 +49,8 @@ export interface SessionParts {
   readonly openStreamed: () => Promise<TimeLoop>;
   readonly openTrainer: OpenTrainer;
   readonly openBatch: OpenBatch;
+  /** Where the plan's own matvec_input comes from. */
+  readonly compiled?: CompiledSource;
   /** Times phases; the session disposes of it. */
   readonly clock?: DeviceClock | undefined;
   /** As `EngineOptions.spinLimit`. */
@@ -100,7 +103,7 @@ export class DeviceSession implements EngineSession {
     try {
       if (clock) own(clock);
       this.#device = own(new DeviceModel(context, model));
-      this.#common = new CommonKernels(context, model.precision);
+      this.#common = new CommonKernels(context, model.precision, parts.compiled);
       this.#compute = own(context.stream({ label: "reservoir" }));
       this.#copies = own(context.stream({ label: "states to the host" }));
       this.#setValues(model.initialState);

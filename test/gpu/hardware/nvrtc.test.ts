@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CompileError, type Context, loadNvrtc, type Nvrtc, struct } from "../../../src/gpu/index.js";
+import { Matrix, ReservoirComputer } from "../../../src/index.js";
 import { openHardware } from "../device/device.js";
 
 const source = `#include "step.h"
@@ -91,5 +92,21 @@ template <typename F> __global__ void apply(double *x, int n, F f) {
     }
     expect(thrown).toBeInstanceOf(CompileError);
     expect((thrown as CompileError).log).toContain('bad.cu(1): error: identifier "undefined_fn" is undefined');
+  });
+});
+
+describe("the named kernels, compiled for a reservoir", () => {
+  it.each(["dense", "sparse"] as const)("have the bits of the shipped ones: %s", async (storage) => {
+    const states = async (kernelSource: "shipped" | "nvrtc") => {
+      const options = { size: 130, inputSize: 2, storage, connectionProbability: 0.3, noiseLevel: 0.01, seed: 1 } as const;
+      await using computer = await ReservoirComputer.create(options, { context, plan: "named", kernelSource });
+      const inputs = new Matrix(
+        40,
+        2,
+        Float32Array.from({ length: 80 }, (_, i) => ((i * 37) % 19) / 19 - 0.5),
+      );
+      return (await computer.run(inputs)).data;
+    };
+    expect(await states("nvrtc")).toEqual(await states("shipped"));
   });
 });

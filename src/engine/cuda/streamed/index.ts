@@ -5,11 +5,12 @@ import type { Matrix, SparseMatrix } from "../../../numerics/index.js";
 import { EngineUnavailableError } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { isQuantized } from "../../../reservoir/weight-rounding.js";
+import type { CompiledSource } from "../kernels.js";
 import { elementBytes, type ModelShape } from "../shape.js";
 import type { TimeLoopFamily, TimeLoopPlan } from "../time-loop.js";
 import { denseKernel, denseLayout, DenseWeights } from "./dense.js";
 import { chunkBytes, StreamedLoop } from "./loop.js";
-import { NamedWeights, namedKernels } from "./named.js";
+import { NamedWeights, namedKernels, sourceDetail } from "./named.js";
 import { quantizedLayout, QuantizedWeights } from "./quantized.js";
 import { sparseKernel, SparseWeights, sparseVariant } from "./sparse.js";
 import { mostLayoutBytes } from "./sparse-layout.js";
@@ -102,21 +103,25 @@ function plan(shape: ModelShape, device: DeviceInfo): TimeLoopPlan {
 }
 
 /** Weights stand in the model's precision, whatever they were rounded to. */
-function namedPlan({ size, nonzeros, precision, storage }: ModelShape, device: DeviceInfo): TimeLoopPlan {
+function namedPlan({ size, nonzeros, precision, storage }: ModelShape, device: DeviceInfo, source?: CompiledSource): TimeLoopPlan {
   const element = elementBytes(precision);
   const bytes = storage === "dense" ? size * size * element : nonzeros * (element + 4) + 4 * (size + 1);
   const rate = bandwidth[storage === "dense" ? "dense" : "gathered"] * relativeBandwidth(device);
   return {
     name: "named",
-    details: { kernels: namedKernels(storage), bytesPerStep: bytes },
+    ...sourceDetail(source),
+    details: { kernels: namedKernels(storage), bytesPerStep: bytes, ...sourceDetail(source) },
     bytes: bytes + 5 * size * element + chunkBytes,
     microsecondsPerStep: launchMicroseconds.named + bytes / rate,
     open: (context, model) =>
-      new StreamedLoop("named", context, model, (stream, neuron) => new NamedWeights(context, stream, model, neuron)),
+      new StreamedLoop("named", context, model, (stream, neuron) => new NamedWeights(context, stream, model, neuron, source), source),
   };
 }
 
 export const streamedLoops: TimeLoopFamily = {
   names: ["streamed", "named"],
-  plans: (shape, device) => [plan(shape, device), namedPlan(shape, device)],
+  plans(shape, device, { kernelSource, whyNoCompiler }) {
+    if (kernelSource !== "nvrtc") return [plan(shape, device), namedPlan(shape, device)];
+    return whyNoCompiler?.() === undefined ? [namedPlan(shape, device, "nvrtc")] : [];
+  },
 };

@@ -5,7 +5,7 @@ import type { FloatArray, Precision } from "../../../numerics/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
 import { CommonKernels } from "../common-kernels.js";
-import { type AnyKernel, loadEntries, realKernel, realType } from "../kernels.js";
+import { type AnyKernel, type CompiledSource, loadEntries, realKernel, realType } from "../kernels.js";
 import type { ClosedLoopRun, DeviceReadout, RealSlice, TimeLoop, TimeLoopRun } from "../time-loop.js";
 import type { NeuronArguments, StreamedWeights } from "./weights.js";
 import { abandonAll, disposeAll } from "../dispose.js";
@@ -38,14 +38,14 @@ export class StreamedLoop implements TimeLoop {
   #graph: Graph | undefined;
   #closed: { readonly readout: DeviceReadout; readonly key: string; readonly graph: Graph } | undefined;
 
-  constructor(name: string, context: Context, model: ReservoirModel, makeWeights: MakeWeights) {
+  constructor(name: string, context: Context, model: ReservoirModel, makeWeights: MakeWeights, source?: CompiledSource) {
     this.name = name;
     const { precision, size } = model;
     const real = realType(precision);
     this.#size = size;
     this.#inputSize = model.inputSize;
     this.#outputSize = model.outputSize;
-    this.#common = new CommonKernels(context, precision);
+    this.#common = new CommonKernels(context, precision, source);
     const chunkKernels = loadEntries(context, "reservoir_step", ["set_chunk", "advance_chunk"]);
     this.#setChunk = chunkKernels.kernel("set_chunk", ["u64*", `const ${real}*`, `const ${real}*`, `${real}*`, "u32", "u32"]) as AnyKernel;
     this.#advance = chunkKernels.kernel("advance_chunk", ["u64*", "u32"]) as AnyKernel;

@@ -4,7 +4,7 @@ import type { Context, DeviceSlice, Stream } from "../../../gpu/index.js";
 import { type FloatArray, Matrix } from "../../../numerics/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { abandonAll, disposeAll } from "../dispose.js";
-import { allocAny, type AnyBuffer, realType } from "../kernels.js";
+import { allocAny, type AnyBuffer, type CompiledSource, realType } from "../kernels.js";
 import { NamedKernels, productBlocks, type RealInput, type SparseSlices } from "../named-kernels.js";
 import type { RealSlice } from "../time-loop.js";
 import { countDrawn, type DrawnRounding, drawCsr, drawRoundedRows, rowOffsetsOf } from "./drawn.js";
@@ -13,6 +13,9 @@ import { type NeuronArguments, rowsOfPiece, type StepArguments, type StreamedWei
 /** The kernels of a step, in their order. */
 export const namedKernels = (storage: "dense" | "sparse"): string =>
   `matvec_input, matvec_reservoir${storage === "sparse" ? "_csr" : ""}, leaky_integration`;
+
+/** What a plan says of compiled kernels. */
+export const sourceDetail = (source: CompiledSource): { readonly kernelSource?: "nvrtc" } => (source ? { kernelSource: source } : {});
 
 export class NamedWeights implements StreamedWeights {
   readonly lanes = 0;
@@ -25,7 +28,7 @@ export class NamedWeights implements StreamedWeights {
   readonly #recurrent: RealSlice;
   readonly #matrix: RealInput | SparseSlices;
 
-  constructor(context: Context, stream: Stream, model: ReservoirModel, neuron: NeuronArguments) {
+  constructor(context: Context, stream: Stream, model: ReservoirModel, neuron: NeuronArguments, source?: CompiledSource) {
     const { precision, size, weights, draws } = model;
     const real = realType(precision);
     const kept = <B extends AnyBuffer>(buffer: B): B => {
@@ -35,7 +38,7 @@ export class NamedWeights implements StreamedWeights {
     const dense = weights instanceof Matrix;
     this.#neuron = neuron;
     this.stateLength = size;
-    this.#kernels = new NamedKernels(context, precision, { overlap: true });
+    this.#kernels = new NamedKernels(context, precision, { overlap: true, source });
     this.#kernels.load(dense ? "matvec_reservoir" : "matvec_reservoir_csr", "leaky_integration");
     try {
       if (weights instanceof Matrix) {
@@ -70,7 +73,13 @@ export class NamedWeights implements StreamedWeights {
       throw error;
     }
     const storage = dense ? "dense" : "sparse";
-    this.details = { kernels: namedKernels(storage), blocks: productBlocks(size, !dense), threads: 256, bytesPerStep: this.bytes };
+    this.details = {
+      kernels: namedKernels(storage),
+      blocks: productBlocks(size, !dense),
+      threads: 256,
+      bytesPerStep: this.bytes,
+      ...sourceDetail(source),
+    };
   }
 
   step(stream: Stream, { before, after, chunk, leak, step }: StepArguments): void {
