@@ -56,8 +56,10 @@ function randomRows(size: number, density: number, scale: number): SparseMatrix 
   const stream = new RandomStream(seedKeys(2).weights, 78);
   const rowOffsets = new Uint32Array(size + 1);
   const columns: number[] = [];
+  const gap = (r: number, i: number): number => 1 + Math.floor(Math.log(1 - stream.uniform(r, i)) / Math.log(1 - density));
   for (let r = 0; r < size; r++) {
-    for (let c = 0; c < size; c++) if (stream.uniform(r, c) < density) columns.push(c);
+    let drawn = 0;
+    for (let c = gap(r, 0) - 1; c < size; c += gap(r, ++drawn)) columns.push(c);
     rowOffsets[r + 1] = columns.length;
   }
   return { rows: size, cols: size, rowOffsets, columns: Uint32Array.from(columns), values: uniform(columns.length, scale, 3) };
@@ -139,6 +141,8 @@ const cases: readonly Case[] = [
   ["dense N=6000, bfloat16 weights", 6000, 1, 1000, 8, 6, "bfloat16"],
   ["sparse N=1000, p=0.1", 1000, 0.1, 8000, 1.3, 1.0],
   ["sparse N=10000, p=0.1", 10_000, 0.1, 1000, 15, 8],
+  ["sparse N=20000, p=0.005", 20_000, 0.005, 1000, Number.NaN, Number.NaN],
+  ["sparse N=50000, p=0.002", 50_000, 0.002, 1000, 10, 7],
 ];
 
 console.log(`${context.info.name}: one sequence, float32, all states kept on the device, medians of 7; microseconds a step\n`);

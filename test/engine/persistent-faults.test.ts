@@ -1,8 +1,10 @@
 // Loading a persistent loop when the driver fails: any call of it, at any of its uses. The error is the driver's, and nothing stays behind.
 import { describe, expect, it } from "vitest";
-import { densePlan, sparsePlan } from "../../src/engine/cuda/persistent/index.js";
+import { densePlan, sortedPlan, sparsePlan } from "../../src/engine/cuda/persistent/index.js";
 import { longestRow } from "../../src/engine/cuda/persistent/pack.js";
 import { denseVariants, fitDense, fitSparse, sparseVariants } from "../../src/engine/cuda/persistent/shapes.js";
+import { fitSorted, sortedVariants } from "../../src/engine/cuda/persistent/sorted-shapes.js";
+import { shapeOf } from "../../src/engine/cuda/shape.js";
 import type { TimeLoopPlan } from "../../src/engine/cuda/time-loop.js";
 import { type Context, CudaError, FaultyDriver, type Fault, ModuleLoadError, openDevice } from "../../src/gpu/index.js";
 import { isSparse } from "../../src/numerics/index.js";
@@ -19,6 +21,7 @@ const kinds: readonly (readonly [string, ReservoirModel, (context: Context) => T
   ["cluster", dense, ({ info }) => densePlan(fitDense(variant("cluster"), 10, info)!)],
   ["grid", dense, ({ info }) => densePlan(fitDense(variant("grid"), 10, info)!)],
   ["sparse grid", sparse, ({ info }) => sparsePlan(fitSparse(sparseVariants[0]!, 10, longest, info)!)],
+  ["sorted sparse grid", sparse, ({ info }) => sortedPlan(fitSorted(sortedVariants[0]!, shapeOf(sparse), info)!)],
   ["builder's grid", dense, ({ info }) => densePlan(fitDense(variant("grid"), 10, info)!, built)],
   ["builder's sparse grid", sparse, ({ info }) => sparsePlan(fitSparse(sparseVariants[0]!, 10, longest, info)!, built)],
 ];

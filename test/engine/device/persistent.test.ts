@@ -1,9 +1,14 @@
 // The persistent loops against the step function: every compiled shape, at sizes that leave lanes, groups and blocks partly empty, with states that
 // keep to [-1, 1] and with others, in chunks; and what happens when a block never comes.
 import { afterAll, describe, expect, it } from "vitest";
+import { densePlan, persistentLoops, sortedPlan, sparsePlan } from "../../../src/engine/cuda/persistent/index.js";
+import { PersistentLoop } from "../../../src/engine/cuda/persistent/loop.js";
+import { packSorted, sortedParts } from "../../../src/engine/cuda/persistent/sorted.js";
+import { whyNoCompiler } from "../../../src/engine/cuda/persistent/kernel-code.js";
+import { longestRow } from "../../../src/engine/cuda/persistent/pack.js";
 import {
-  denseEntry,
   type DenseVariant,
+  denseEntry,
   denseVariants,
   fitDense,
   fitSparse,
@@ -14,18 +19,24 @@ import {
   tileGroups,
   unitBytes,
 } from "../../../src/engine/cuda/persistent/shapes.js";
-import { densePlan, persistentLoops, sparsePlan } from "../../../src/engine/cuda/persistent/index.js";
-import { whyNoCompiler } from "../../../src/engine/cuda/persistent/kernel-code.js";
-import { longestRow } from "../../../src/engine/cuda/persistent/pack.js";
+import {
+  fitSorted,
+  type SortedVariant,
+  sortedEntry,
+  sortedVariants,
+  warpUnitBytes,
+} from "../../../src/engine/cuda/persistent/sorted-shapes.js";
+import { choices } from "../../../src/engine/cuda/plan.js";
+import { type ModelShape, shapeOf } from "../../../src/engine/cuda/shape.js";
 import { type RealSlice, StallError, type TimeLoop, type TimeLoopPlan } from "../../../src/engine/cuda/time-loop.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
 import { type Context, type DeviceInfo, openDevice, shippedManifest } from "../../../src/gpu/index.js";
 import { allocate, type FloatArray, Matrix, type SparseMatrix } from "../../../src/numerics/index.js";
 import {
   type LinearReadout,
-  reservoirStep,
   type ReservoirModel,
   type ReservoirOptions,
+  reservoirStep,
   type SessionState,
 } from "../../../src/reservoir/index.js";
 import { simulatedDriver } from "../../../src/sim/index.js";
@@ -187,6 +198,14 @@ describe("dense shapes", () => {
   });
 });
 
+/** A W whose first row is full and whose others have one connection. */
+function withOneFullRow(size: number): ReservoirModel {
+  const rowOffsets = Uint32Array.from({ length: size + 1 }, (_, r) => (r === 0 ? 0 : size - 1 + r));
+  const columns = Uint32Array.from([...Array(size).keys(), ...Array(size - 1).fill(5)]);
+  const weights = { rows: size, cols: size, rowOffsets, columns, values: new Float32Array(columns.length).fill(0.01) };
+  return { ...sparseModel(size, "float32", 0.1), weights };
+}
+
 describe("sparse shapes", () => {
   it.each(sparseVariants.map((variant) => [sparseEntry(variant), variant] as const))(
     "%s has the step function's bits",
@@ -213,13 +232,39 @@ describe("sparse shapes", () => {
   );
 
   it("declines rows of very different lengths", async () => {
-    const size = 300;
-    const rowOffsets = Uint32Array.from({ length: size + 1 }, (_, r) => (r === 0 ? 0 : size - 1 + r));
-    const columns = Uint32Array.from([...Array(size).keys(), ...Array(size - 1).fill(5)]);
-    const weights = { rows: size, cols: size, rowOffsets, columns, values: new Float32Array(columns.length).fill(0.01) };
-    const of: ReservoirModel = { ...sparseModel(size, "float32", 0.1), weights };
-    const plan = sparsePlan(fitSparse(sparseVariants[1]!, size, size, device.info)!);
+    const of = withOneFullRow(300);
+    const plan = sparsePlan(fitSparse(sparseVariants[1]!, of.size, of.size, device.info)!);
     expect(await plan.open(device, of, {})).toBeUndefined();
+  });
+});
+
+describe("sparse shapes with sorted rows", () => {
+  const shapes = sortedVariants.map((variant) => [sortedEntry(variant), variant] as const);
+  const on = (variant: SortedVariant, of: ReservoirModel, sharedBytes = device.info.attributes.sharedBytesPerBlockOptIn) =>
+    fitSorted(variant, shapeOf(of), withShared(sharedBytes))!;
+
+  it.each(shapes)("%s has the step function's bits", async (_, variant) => {
+    const of = sparseModel(90, "float32", 0.2);
+    await holds(device, sortedPlan(on(variant, of)), of, [3, 1, 2]);
+  });
+
+  it.each([...shapes.map(([name, variant]) => [name, 2, variant] as const), [shapes[0]![0], 30, shapes[0]![1]] as const])(
+    "%s keeps %i units in shared memory and streams others",
+    async (_, units, variant) => {
+      const of = sparseModel(410, "float32", 0.9, { activation: "relu", spectralRadius: 3, noiseLevel: 0 });
+      const fit = on(variant, of, 512 + 4 * 412 + units * warpUnitBytes);
+      expect(fit.sharedUnits).toBe(units);
+      const loop = (await sortedPlan(fit).open(device, of, {}))!;
+      expect(loop.details["bytesStreamed"]).toBeGreaterThan(0);
+      loop.dispose();
+      await holds(device, sortedPlan(fit), of, [2, 1]);
+    },
+  );
+
+  it("declines rows of very different lengths", async () => {
+    const of = withOneFullRow(300);
+    const fit = fitSorted(sortedVariants[0]!, { ...shapeOf(of), nonzeros: 300 }, device.info)!;
+    expect(await sortedPlan(fit).open(device, of, {})).toBeUndefined();
   });
 });
 
@@ -440,6 +485,26 @@ describe("a block that never comes", () => {
     expect((error as StallError).message).toMatch(/^reservoir_grid_f32_r2_h2_w4: block \d+ waited 3000 clock ticks at step 0/);
   });
 
+  it("is an error of sorted rows too, after which a run has the step function's bits", async () => {
+    const of = sparseModel(90, "float32", 0.2);
+    const fit = fitSorted(sortedVariants[0]!, shapeOf(of), device.info)!;
+    const { kernel, memory } = sortedParts(fit, packSorted(of.weights as SparseMatrix, fit, 100)!);
+    const made = memory(device, of);
+    const loop = (await PersistentLoop.open(device, of, kernel, () => made, 3000))!;
+    // The first count of blocks begins at -1, so that one is always missing.
+    const stream = device.stream();
+    stream.upload(made.places!.slice(0, 1), BigUint64Array.of(0xffff_ffffn));
+    await stream.done();
+    stream.dispose();
+    const [inputs, teacher] = [randomMatrix(3, of.inputSize, of.precision, 5), randomMatrix(3, of.outputSize, of.precision, 6)];
+    const error = await run(device, loop, of, [3], inputs, teacher).catch((reason: unknown) => reason);
+    expect(error, String(error)).toBeInstanceOf(StallError);
+    expect((error as StallError).message).toMatch(/^reservoir_sparse_sorted_f32_l1_h8_w12: block \d+ waited 3000 clock ticks at step 0/);
+    const [mine, reference] = [await run(device, loop, of, [3], inputs, teacher), expected(of, [3], inputs, teacher)];
+    loop.dispose();
+    expect(bits(mine.states)).toEqual(bits(reference.states));
+  });
+
   it("is not asked to: a launch of more blocks than run at once is declined", async () => {
     const multiprocessors = device.info.attributes.multiprocessors;
     expect(await densePlan({ ...fit, blocks: 100 * multiprocessors }).open(device, of, {})).toBeUndefined();
@@ -449,11 +514,12 @@ describe("a block that never comes", () => {
 describe("which shapes", () => {
   it("are those that are shipped", () => {
     const shipped = shippedManifest()
-      .filter(({ name }) => /^reservoir_(cluster|grid|grid_streamed|sparse)$/.test(name))
+      .filter(({ name }) => /^reservoir_(cluster|grid|grid_streamed|sparse|sparse_sorted)$/.test(name))
       .flatMap(({ images }) => images.flatMap(({ entries }) => entries));
     const listed = [
       ...denseVariants.map((variant) => ({ name: denseEntry(variant), ...variant })),
       ...sparseVariants.map((variant) => ({ name: sparseEntry(variant), ...variant })),
+      ...sortedVariants.map((variant) => ({ name: sortedEntry(variant), closed: false, ...variant })),
     ];
     const names = listed.flatMap(({ name, closed }) => (closed ? [name, `${name}_closed`] : [name]));
     expect(shipped.map(({ name }) => name).sort()).toEqual(names.sort());
@@ -479,6 +545,23 @@ describe("which shapes", () => {
       }
     },
   );
+
+  const sparseOf = (size: number, row: number) =>
+    ({
+      ...({ size, inputSize: 1, outputSize: 0, nonzeros: size * row, noisy: false } as const),
+      ...({ storage: "sparse", precision: "float32", weightPrecision: "full", arithmetic: "portable" } as const),
+    }) as unknown as ModelShape;
+
+  it.each([
+    [20_000, 100],
+    [36_000, 50],
+    [50_000, 100],
+  ])("%i neurons with %i entries a row have sorted rows on a device of compute capability 9.0", (size, row) => {
+    const plan = (of: DeviceInfo) =>
+      choices(sparseOf(size, row), { engine: "here", device: of, memory: 2 ** 34 }, { kernelSource: "shipped" })[0]!.loop;
+    expect(plan(device.info).details["kernel"]).toMatch(/^reservoir_sparse_sorted_f32/);
+    expect(plan({ ...device.info, computeCapability: [8, 0] }).details["kernel"]).not.toMatch(/sorted/);
+  });
 
   it("leaves clusters out where the device has none", () => {
     const shape = {

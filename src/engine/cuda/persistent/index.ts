@@ -24,6 +24,8 @@ import {
   sparseVariants,
   unitEntries,
 } from "./shapes.js";
+import { describeSorted, packSorted, sortedFits, sortedParts } from "./sorted.js";
+import { type SortedFit, sortedEntry } from "./sorted-shapes.js";
 import { builtSparse, compiledSparse, describeSparse, shippedSparse, sparseKernel } from "./sparse.js";
 
 /** Rows may differ in length until padding them all to the longest makes W this many times larger. */
@@ -127,6 +129,21 @@ export function sparsePlan(fit: SparseFit, made: Made = shippedPortable): TimeLo
   };
 }
 
+/** The plan that runs a sparse reservoir with its rows sorted by length, as it fits a variant. */
+export function sortedPlan(fit: SortedFit): TimeLoopPlan {
+  const { source, arithmetic } = shippedPortable;
+  return {
+    ...{ name: "grid", kernelSource: source, arithmetic },
+    details: { kernel: sortedEntry(fit.variant), kernelSource: source, arithmetic, ...describeSorted(fit) },
+    bytes: fit.weightBytes + fit.placeBytes,
+    microsecondsPerStep: fit.microsecondsPerStep,
+    open: async (context, model, options) => {
+      const packed = packSorted(model.weights as SparseMatrix, fit, mostPadding * fit.unitsOfBlock + 4);
+      return packed && open(context, model, shippedPortable, options, () => sortedParts(fit, packed));
+    },
+  };
+}
+
 interface ShippedPlan {
   readonly plan: TimeLoopPlan;
   /** Whether W lies in registers altogether, and in a dense kernel takes all that it has. */
@@ -140,10 +157,13 @@ const suits = ({ precision, weights }: DenseVariant, shape: ModelShape): boolean
 
 /** Plans by shipped kernels, the fastest first. */
 function shippedPlans(shape: ModelShape, device: DeviceInfo): ShippedPlan[] {
-  if (shape.storage === "sparse")
-    return shippedSparseFits(shape, likelyLongest(shape), device).map((fit) => ({
+  if (shape.storage === "sparse") {
+    const inOrder = shippedSparseFits(shape, likelyLongest(shape), device).map((fit) => ({
       ...{ plan: sparsePlan(fit), suits: !fit.variant.mixed, closes: fit.variant.closed },
     }));
+    const sorted = sortedFits(shape, device).map((fit) => ({ plan: sortedPlan(fit), suits: false, closes: false }));
+    return [...inOrder, ...sorted].sort((a, b) => a.plan.microsecondsPerStep - b.plan.microsecondsPerStep);
+  }
   return denseVariants
     .filter((variant) => runsOn(variant, device) && suits(variant, shape))
     .flatMap((variant) => fitDense(variant, shape.size, device) ?? [])
