@@ -203,6 +203,8 @@ export interface DrawnWeights {
   readonly analyticRadius: number | undefined;
   /** The spectral radius, measured when it is first asked for. */
   measured(): { readonly radius: number; readonly method: RadiusMethod };
+  /** The radius by the circular law, if the one that was measured is far below it, else 0. */
+  typical(measured: number): number;
 }
 
 /** Draws W and scales nothing. */
@@ -213,6 +215,7 @@ export function drawWeights(config: ReservoirConfig, own: ReservoirMatrices = {}
 
 function fromMatrix(matrix: Matrix | SparseMatrix, radius: number | undefined, { radiusMethod: method }: ReservoirConfig): DrawnWeights {
   let found: ReturnType<DrawnWeights["measured"]> | undefined = radius === undefined ? undefined : { radius, method: "analytic" };
+  let typical: number | undefined;
   return {
     matrix,
     analyticRadius: radius,
@@ -220,27 +223,61 @@ function fromMatrix(matrix: Matrix | SparseMatrix, radius: number | undefined, {
       found ??= spectralRadius(matrix, { method });
       return found;
     },
+    typical: (measured) => {
+      typical ??= farAbove(matrix, measured);
+      return typical;
+    },
   };
+}
+
+/** Below this share of the radius that W would have by the circular law, its radius is rounding, or as good as that. */
+const leastShare = 1e-3;
+
+/** The radius by the circular law, if the measured one is far below it, else 0. It is at most N times the largest weight. */
+function farAbove(matrix: Matrix | SparseMatrix, measured: number): number {
+  let largest = 0;
+  for (const value of isSparse(matrix) ? matrix.values : matrix.data) largest = Math.max(largest, Math.abs(value));
+  if (measured >= leastShare * matrix.rows * largest) return 0;
+  const { radius } = spectralRadius(matrix, { method: "circularLaw" });
+  return measured < leastShare * radius ? radius : 0;
 }
 
 /**
  * The factor on W as it was drawn: 1 if it is to keep its radius, or has none. A W whose
  * connections close no cycle has radius 0 whatever its weights: a warning says so, but for a
- * topology that has none by its formula, and for no connections at all.
+ * topology that has none by its formula, and for no connections at all. Another says so if its
+ * cycles cancel, as those of weights -1 and 1 may: what is measured then is rounding.
  */
 export function weightFactor(config: ReservoirConfig, drawn: DrawnWeights): number {
-  const { spectralRadius: wanted, connectionProbability, size, seed } = config;
+  const { spectralRadius: wanted, connectionProbability } = config;
   if (wanted === null) return 1;
   const { radius } = drawn.measured();
-  if (radius > 0) return wanted / radius;
-  if (drawn.analyticRadius !== 0 && connectionProbability > 0 && wanted > 0) {
-    warnOnce(
-      "SpillwayRadiusWarning",
-      `the connections of this reservoir (size ${size}, connectionProbability ${connectionProbability}, seed ${describe(seed)}) close no cycle: its spectral radius is 0, not ${wanted}, ` +
-        `and W is left as it was drawn. Take a connectionProbability of ${Math.min(1, Math.ceil(300 / size) / 100)} or more, another seed, or the topology "ring"; spectralRadius: null says that this is meant`,
-    );
+  if (radius === 0) {
+    if (drawn.analyticRadius !== 0 && connectionProbability > 0 && wanted > 0)
+      warnOfRadius(
+        config,
+        `close no cycle: its spectral radius is 0, not ${wanted}, and W is left as it was drawn`,
+        ', or the topology "ring"; spectralRadius: null says that this is meant',
+      );
+    return 1;
   }
-  return 1;
+  const typical = wanted > 0 && drawn.analyticRadius === undefined ? drawn.typical(radius) : 0;
+  if (typical > 0)
+    warnOfRadius(
+      config,
+      `close only cycles that cancel or are weak: its spectral radius is ${radius.toExponential(2)}, where such weights have about ${typical.toPrecision(2)}, ` +
+        `so W is multiplied by ${(wanted / radius).toExponential(2)} for the radius ${wanted}, and states may overflow`,
+      ', or weightDistribution "uniform"; spectralRadius: null leaves W as it was drawn',
+    );
+  return wanted / radius;
+}
+
+function warnOfRadius({ size, connectionProbability, seed }: ReservoirConfig, what: string, orElse: string): void {
+  warnOnce(
+    "SpillwayRadiusWarning",
+    `the connections of this reservoir (size ${size}, connectionProbability ${connectionProbability}, seed ${describe(seed)}) ${what}. ` +
+      `Take a connectionProbability of ${Math.min(1, Math.ceil(300 / size) / 100)} or more, another seed${orElse}`,
+  );
 }
 
 function recurrentWeights(config: ReservoirConfig, drawn: DrawnWeights, own: ReservoirMatrices): Recurrent {

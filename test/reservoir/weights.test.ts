@@ -125,6 +125,34 @@ describe("a radius asked of connections that close no cycle", () => {
     for (let seed = 0; seed < 100; seed++) expect(build({ size: 10, connectionProbability: 0.3, seed }).measuredRadius).toBeGreaterThan(0);
   });
 
+  it("warns if the cycles cancel, so that W is scaled by a radius that is rounding", async () => {
+    const cancelling = { size: 10, connectionProbability: 0.2, weightDistribution: "bernoulli", seed: 28 } as const;
+    expect(build(cancelling).measuredRadius).toBeCloseTo(6.2e-6, 7);
+    expect(await warningsOf({ ...cancelling, seed: 1 }, { ...cancelling, spectralRadius: null })).toEqual([]);
+    const warnings = await warningsOf(cancelling, { ...cancelling, seed: 11 });
+    expect(warnings).toHaveLength(1);
+    expect(warnings[0]).toMatch(
+      /^the connections of this reservoir \(size 10, connectionProbability 0\.2, seed 28\) close only cycles that cancel or are weak: its spectral radius is 6\.25e-6, where such weights have about 1\.1, so W is multiplied by 1\.52e\+5 for the radius 0\.95, and states may overflow\. Take /,
+    );
+  });
+
+  it("warns of neither of random weights of any size, nor of weights of one's own that are small", async () => {
+    const random = [5, 20, 200].flatMap((size) => [1, 2, 3].map((seed) => ({ size, seed, connectionProbability: 0.5 })));
+    expect(await warningsOf(...random)).toEqual([]);
+    vi.resetModules();
+    const { buildModel: fresh } = await import("../../src/reservoir/weights.js");
+    const spy = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
+    fresh(resolveConfig({ size: 2 }), {
+      weights: [
+        [0, 1e-9],
+        [1e-9, 1e-9],
+      ],
+      rescale: true,
+    });
+    expect(spy).not.toHaveBeenCalled();
+    spy.mockRestore();
+  });
+
   it("is meant if nobody asks for one, of a delay line, and of no connections at all", async () => {
     expect(
       await warningsOf(
