@@ -2,7 +2,7 @@
 import type { NrmseNorm } from "../metrics/index.js";
 import type { ClassifierSettings } from "../model/index.js";
 
-import type { LeastMeanSquaresOptions, RecursiveLeastSquaresOptions, RidgeOptions, SoftmaxOptions } from "../readout/index.js";
+import type { ReadoutDescription } from "../readout/index.js";
 import type { AnyReservoirOptions, Seed } from "../reservoir/index.js";
 import type { PatternType } from "../spikes/index.js";
 
@@ -107,13 +107,6 @@ export interface EncodeDescription {
 
 /** What is done to the series before the reservoir sees it, in order, and undone on its predictions. */
 export type TransformDescription = "standardise" | "squash" | { readonly difference: number };
-
-/** A readout by name, with the options of its trainer. */
-export type ReadoutDescription =
-  | ({ readonly type: "ridge" } & RidgeOptions)
-  | ({ readonly type: "softmax" } & SoftmaxOptions)
-  | ({ readonly type: "rls" } & RecursiveLeastSquaresOptions)
-  | ({ readonly type: "lms" } & LeastMeanSquaresOptions);
 
 /** One step: the value of a series or the target `ahead` rows later. */
 export interface PredictTask {

@@ -1,18 +1,18 @@
 // Task "forecast": one seed trained on the first rows of a series, then let run in closed loop from several starts.
 import { noInputs } from "../model/forecaster-options.js";
+import { Forecaster } from "../model/index.js";
 import { Matrix } from "../numerics/index.js";
 import { plotError, plotForecast } from "../plot/index.js";
 import { NonFiniteStateError } from "../reservoir/index.js";
 import { baselineName, forecastBaseline } from "./baselines.js";
 import { generateIndependent, type SeriesData } from "./data.js";
 import type { BaselineDescription, Experiment, ForecastTask, GeneratedData, MetricName } from "./description.js";
-import { type Learner, train } from "./learner.js";
 import { type PreparedSeries, prepareSeries, startRows } from "./prepare.js";
 import type { Scores } from "./result.js";
 import { betterOf, type Outcome, type ScoreContext, scoreForecasts, unitOf } from "./scores.js";
 import { DriveScale, stateFigures, streamStates } from "./states.js";
 import { type TransformedSeries, transformSeries } from "./transforms.js";
-import { radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
+import { forecasterOptions, radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
 /** Where one forecast starts: row `at` of a series. */
 interface StartPoint {
@@ -39,16 +39,17 @@ export async function runForecast(
   const watch = new Stopwatch();
 
   const training = whole.series.subarray(0, trainRows);
-  const learner = await watch.time("train", () =>
-    train(experiment, options.seed, training, options, { signal, onProgress: progress.stage(trainRows) }),
+  const forecaster = await watch.time("train", () =>
+    Forecaster.fit(training, { ...forecasterOptions(experiment, options), onProgress: progress.stage(trainRows) }),
   );
-  const trained = learner.computer.state;
+  const { computer } = forecaster;
+  const trained = computer.state;
   try {
     const outcomes: Outcome[] = [];
     await watch.time("test", async () => {
       for (const { whole: series, at } of starts) {
         progress.stage(warmup + horizon);
-        const raw = await closedLoop(learner, horizon, series.series.subarray(at - warmup, at), signal);
+        const raw = await closedLoop(forecaster, horizon, series.series.subarray(at - warmup, at), signal);
         outcomes.push({ prediction: series.undo(raw, at, true), target: series.original.subarray(at, at + horizon) });
       }
     });
@@ -59,47 +60,47 @@ export async function runForecast(
       baseline,
       scores: scoreForecasts(baselineOutcomes(baseline, starts, horizon, reference), metrics, context),
     }));
-    const { model } = learner.computer;
+    const { model } = computer;
     const teacher = model.outputSize > 0;
     const scale = new DriveScale(
       experiment.transforms.includes("standardise") ? { inputs: training, teacher: teacher ? training : undefined } : undefined,
     );
     const drive = (series: Matrix) => scale.apply(teacher ? { inputs: noInputs(series.rows), teacher: series } : { inputs: series });
     return {
-      engine: learner.computer.engine,
-      reservoir: learner.computer.config,
+      engine: computer.engine,
+      reservoir: computer.config,
       ...radiusOf(model),
-      readout: { ...learner.training },
+      readout: { ...forecaster.readout.training },
       scores: scoreForecasts(outcomes, metrics, context),
       baselines: Object.fromEntries(baselines.map(({ baseline, scores }) => [baselineName(baseline), scores])),
       timing: watch.seconds,
-      profile: learner.computer.profile,
+      profile: computer.profile,
       summary: `closed-loop forecast of ${horizon} steps from ${starts.length} start${starts.length === 1 ? "" : "s"}, each after ${warmup} rows; trained on ${trainRows} rows (${experiment.washout} of them washout)`,
       figures: options.withFigures
         ? await figures(experiment, data, prepared, starts, outcomes, reference, bestBaseline(baselines, metrics[0]), () => {
             const { whole: series, at } = starts[0]!;
-            return stateFigures(learner.computer, drive(series.series.subarray(at - warmup, at + horizon)), -warmup, signal);
+            return stateFigures(computer, drive(series.series.subarray(at - warmup, at + horizon)), -warmup, signal);
           })
         : [],
       unit: (metric) => unitOf(metric, context),
       save: async (path) => {
-        learner.computer.state = trained;
-        await learner.save(path);
+        computer.state = trained;
+        await forecaster.save(path);
         return [];
       },
-      saveStates: (folder, every, stop) => streamStates(learner.computer, drive(whole.series), folder, every, stop),
-      dispose: async () => learner[Symbol.asyncDispose](),
+      saveStates: (folder, every, stop) => streamStates(computer, drive(whole.series), folder, every, stop),
+      dispose: () => forecaster.dispose(),
     };
   } catch (error) {
-    await learner[Symbol.asyncDispose]();
+    await forecaster.dispose();
     throw error;
   }
 }
 
 /** A forecast whose states leave for infinity is all NaN: it scores as worst. */
-async function closedLoop(learner: Learner, steps: number, warmup: Matrix, signal: AbortSignal): Promise<Matrix> {
+async function closedLoop(forecaster: Forecaster, steps: number, warmup: Matrix, signal: AbortSignal): Promise<Matrix> {
   try {
-    return await learner.forecast(steps, { warmup, signal });
+    return await forecaster.forecast(steps, { warmup, signal });
   } catch (error) {
     if (!(error instanceof NonFiniteStateError)) throw error;
     const out = Matrix.zeros(steps, warmup.cols);

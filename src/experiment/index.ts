@@ -21,7 +21,6 @@ export type {
   PatternName,
   PredictTask,
   PublishedFigure,
-  ReadoutDescription,
   ScoringDescription,
   SeasonalBaseline,
   SeriesFolderData,
@@ -35,10 +34,10 @@ export type {
 export { ExperimentError, type ExperimentErrorPlace } from "./errors.js";
 export { type LoadedExperiment, loadExperiment, parseExperimentText } from "./file.js";
 export { experimentJsonSchema } from "./json-schema.js";
-export type { EngineChoiceOptions } from "./learner.js";
 export type { Machine } from "./machine.js";
 export { parseExperiment } from "./parse.js";
 export { resolveDataPath } from "./paths.js";
 export { type ExperimentResult, formatResult, type ResolvedExperiment, type Scores, type ScoreSummary, type SeedResult } from "./result.js";
 export { type FinishedRun, type RunOptions, runExperiment } from "./run.js";
+export type { EngineChoiceOptions } from "./trial.js";
 export { type TransformedSeries, transformSeries } from "./transforms.js";

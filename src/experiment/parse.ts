@@ -97,9 +97,6 @@ function complete({ seed, seeds, washout, metrics, ...parsed }: Parsed, source: 
   checkUnread(rest, washout);
   if (readout.type === "softmax" && task.type !== "classify")
     throw new ArgumentError("readout.type", "softmax", `"ridge", "rls" or "lms" for ${task.type}; softmax is for classify`);
-  if (readout.type !== "softmax" && readout.type !== "ridge" && task.type === "classify") {
-    throw new ArgumentError("readout.type", readout.type, '"ridge" or "softmax" for classify');
-  }
   if (readout.type === "ridge" && readout.lambda !== undefined && readout.lambdas !== undefined) {
     throw new ArgumentError("readout.lambdas", readout.lambdas, "nothing where lambda is given: one of the two");
   }

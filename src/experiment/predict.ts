@@ -1,17 +1,17 @@
 // Task "predict": one seed trained on the first rows, then asked for one output a row: the next value of a series, or the target of an input.
 import { ArgumentError } from "../core/errors.js";
 import { noInputs } from "../model/forecaster-options.js";
+import { Forecaster } from "../model/index.js";
 import type { Matrix } from "../numerics/index.js";
 import { plotError, plotForecast } from "../plot/index.js";
 import { baselineName, predictBaseline } from "./baselines.js";
 import type { DrivenData, SeriesData } from "./data.js";
 import type { Experiment, PredictTask } from "./description.js";
-import { train } from "./learner.js";
 import { prepareDriven, prepareSeries, rowsAhead } from "./prepare.js";
 import { stackRows } from "./rows.js";
 import { type ScoreContext, scorePrediction } from "./scores.js";
 import { type Drive, DriveScale, shownSteps, stateFigures, streamStates } from "./states.js";
-import { radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
+import { forecasterOptions, radiusOf, StagedProgress, Stopwatch, type Trial, type TrialOptions } from "./trial.js";
 
 type PredictExperiment = Experiment & { readonly task: PredictTask };
 
@@ -41,19 +41,23 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
   const watch = new Stopwatch();
   const training = { inputs: rows.train.inputs, targets: rows.train.targets };
 
-  const learner = await watch.time("train", () =>
-    train(experiment, options.seed, training, options, { signal, onProgress: progress.stage(trainRows) }),
+  const forecaster = await watch.time("train", () =>
+    Forecaster.fit(training, { ...forecasterOptions(experiment, options), onProgress: progress.stage(trainRows) }),
   );
-  const trained = learner.computer.state;
+  const { computer } = forecaster;
+  const trained = computer.state;
   try {
     const onProgress = progress.stage(rows.test.rows);
-    if (rows.isSeparate) learner.reset();
-    const raw = await watch.time("test", () => learner.predict(rows.test.inputs, rows.test.teacher, { signal, onProgress }));
+    if (rows.isSeparate) forecaster.reset();
+    const inputs = rows.test.inputs.cols === 0 ? { steps: rows.test.inputs.rows } : rows.test.inputs;
+    // Readouts that learn row by row take no z-scores; their outputs are scored as they are, not rounded.
+    const precision = experiment.readout.type === "ridge" ? undefined : "float64";
+    const raw = await watch.time("test", () => forecaster.predict(inputs, { signal, onProgress, precision, teacher: rows.test.teacher }));
     const prediction = rows.restore(raw).subarray(rows.settle);
     const target = rows.target.subarray(rows.settle);
     const context: ScoreContext = { scoring, reference: target };
     const { series, start, training: trainingTargets } = rows.known;
-    const { model } = learner.computer;
+    const { model } = computer;
     const scale = new DriveScale(
       experiment.transforms.includes("standardise")
         ? { inputs: rows.train.inputs, teacher: hasFeedback ? rows.train.targets : undefined }
@@ -61,10 +65,10 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
     );
     const drive = (each: Drive) => scale.apply(each);
     return {
-      engine: learner.computer.engine,
-      reservoir: learner.computer.config,
+      engine: computer.engine,
+      reservoir: computer.config,
       ...radiusOf(model),
-      readout: { ...learner.training },
+      readout: { ...forecaster.readout.training },
       scores: scorePrediction({ prediction, target }, metrics, context),
       baselines: Object.fromEntries(
         experiment.baselines.map((baseline) => {
@@ -73,25 +77,25 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
         }),
       ),
       timing: watch.seconds,
-      profile: learner.computer.profile,
+      profile: computer.profile,
       summary: `${wordsOf(data.kind, ahead)}; trained on ${trainRows} rows (${washout} of them washout), tested on ${target.rows}`,
       figures: options.withFigures
         ? [
             ...predictionFigures(prediction, target, data.names),
-            ...(await stateFigures(learner.computer, drive(testDrive(rows, hasFeedback)), 0, signal)),
+            ...(await stateFigures(computer, drive(testDrive(rows, hasFeedback)), 0, signal)),
           ]
         : [],
       unit: () => undefined,
       save: async (path) => {
-        learner.computer.state = trained;
-        await learner.save(path);
+        computer.state = trained;
+        await forecaster.save(path);
         return [];
       },
-      saveStates: (folder, every, stop) => streamStates(learner.computer, drive(wholeDrive(rows, hasFeedback)), folder, every, stop),
-      dispose: async () => learner[Symbol.asyncDispose](),
+      saveStates: (folder, every, stop) => streamStates(computer, drive(wholeDrive(rows, hasFeedback)), folder, every, stop),
+      dispose: () => forecaster.dispose(),
     };
   } catch (error) {
-    await learner[Symbol.asyncDispose]();
+    await forecaster.dispose();
     throw error;
   }
 }

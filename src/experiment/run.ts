@@ -12,13 +12,13 @@ import type { ClassifyTask, DetectTask, Experiment, ForecastTask, PredictTask } 
 import { runDetection } from "./detect.js";
 import type { LoadedExperiment } from "./file.js";
 import { runForecast } from "./forecast.js";
-import { checkReadout, type EngineChoiceOptions } from "./learner.js";
+import { trainerOf } from "../readout/index.js";
 import { describeMachine, versions } from "./machine.js";
 import { OutputFolder, type RunFile } from "./output-folder.js";
 import { runPrediction } from "./predict.js";
 import { reportSection } from "./report-section.js";
 import { type ExperimentResult, formatResult, resolveExperiment, type SeedResult, summarise, totalTiming } from "./result.js";
-import type { Trial, TrialOptions } from "./trial.js";
+import type { EngineChoiceOptions, Trial, TrialOptions } from "./trial.js";
 
 /** How an experiment runs, and where its folder goes. */
 export interface RunOptions extends EngineChoiceOptions {
@@ -232,6 +232,15 @@ function configAsYaml({ config }: ExperimentResult): string {
 
 function isStop(error: unknown, signal: AbortSignal): boolean {
   return signal.aborted && error instanceof Error && error.name === "AbortError";
+}
+
+/** Checks the readout's options before anything runs. @throws ExperimentError */
+function checkReadout({ readout }: Experiment): void {
+  try {
+    trainerOf(readout);
+  } catch (error) {
+    throw new ExperimentError(`readout: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 /** An error with the experiment file it came from, where it does not name a file already. */

@@ -1,11 +1,21 @@
 // What one seed of an experiment gives back, whatever its task, and what it is told. The tasks are predict.ts, forecast.ts and classify.ts.
+import type { ForecasterOptions } from "../model/index.js";
 import type { Seed } from "../numerics/index.js";
 import type { Figure } from "../plot/index.js";
-import type { EngineModel, EnginePlan, Profile } from "../reservoir/index.js";
-import type { MetricName } from "./description.js";
-import type { EngineChoiceOptions } from "./learner.js";
+import type { EngineModel, EnginePlan, Profile, WorkOptions } from "../reservoir/index.js";
+import type { Experiment, MetricName } from "./description.js";
 import type { RunFile } from "./output-folder.js";
 import type { Scores } from "./result.js";
+
+/** Which engine an experiment runs on. */
+export interface EngineChoiceOptions {
+  /** An engine by name; default "auto". */
+  readonly engine?: string | undefined;
+  /** Worker threads of the CPU engine. Default 1. */
+  readonly threads?: number | undefined;
+  /** Measure phases: `computer.profile`. */
+  readonly profile?: boolean | undefined;
+}
 
 /** How a trial runs. */
 export interface TrialOptions extends EngineChoiceOptions {
@@ -40,6 +50,15 @@ export interface Trial {
   /** Writes states, every k-th row, into files of this folder; gives their names. */
   saveStates(folder: string, every: number, signal: AbortSignal): Promise<readonly RunFile[]>;
   dispose(): Promise<void>;
+}
+
+/** The forecaster of an experiment for one seed. */
+export function forecasterOptions(
+  { reservoir, readout, washout, transforms }: Experiment,
+  { seed, engine, threads, profile, signal }: TrialOptions,
+): ForecasterOptions & Pick<WorkOptions, "signal"> {
+  const standardise = transforms.includes("standardise");
+  return { reservoir: { ...reservoir, seed }, readout, washout, standardise, engine, threads, profile, signal };
 }
 
 /** What is known of the spectral radius of a model's weights. */

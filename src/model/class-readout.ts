@@ -1,28 +1,40 @@
 // From features of cases to scores of classes: trains the readout of a Classifier's member and turns its outputs into shares.
+import { ArgumentError } from "../core/errors.js";
 import { Matrix } from "../numerics/index.js";
-import { type RidgeOptions, ridge, type SoftmaxOptions, SoftmaxReadout, softmaxRegression, TrainedReadout } from "../readout/index.js";
+import { asTrained, type ReadoutDescription, ridge, SoftmaxReadout, TrainedReadout, type Trainer } from "../readout/index.js";
 import { type FeatureSpec, featureCount, writeFeatures } from "../reservoir/features.js";
-import type { ClassifierReadout, ClassifierSettings } from "./classifier-options.js";
-import { classifierLambda } from "./defaults.js";
+import type { ClassifierSettings } from "./classifier-options.js";
+import { classifierLambda, describedTrainer } from "./defaults.js";
 import { fitStandardisation, standardised } from "./standardisation.js";
 
-/** Trains on B x F features and the number of each case's class. */
+/**
+ * Trains on B x F features and the number of each case's class.
+ * @param own the trainer, if it was given as one
+ */
 export function trainClassReadout(
   features: Matrix<Float64Array>,
   classes: Int32Array,
   count: number,
   { readout, scaleFeatures }: ClassifierSettings,
+  own: Trainer | undefined,
 ): TrainedReadout {
   const targets = Matrix.zeros(features.rows, count);
   classes.forEach((k, b) => {
     targets.data[b * count + k] = 1;
   });
-  const spec = classTrainer(readout).features;
+  const trainerFor = (said: ClassifierSettings["readout"], length?: number) => own ?? classTrainer(said, length);
+  const spec = trainerFor(readout).features;
   const seen = seenBy(spec, features);
-  if (!scaleFeatures) return classTrainer(readout, meanSquaredLength(seen)).fit(features, targets);
-  const scale = fitStandardisation([seen]);
-  const rows = standardised(scale, seen);
-  const trained = classTrainer({ ...readout, transform: "plain" }, meanSquaredLength(rows)).fit(rows, targets);
+  const scale = scaleFeatures ? fitStandardisation([seen]) : undefined;
+  const rows = scale ? standardised(scale, seen) : features;
+  const trainer = trainerFor(
+    scale ? ({ ...readout, transform: "plain" } as ReadoutDescription) : readout,
+    meanSquaredLength(scale ? rows : seen),
+  );
+  const trained = asTrained(trainer.fit(rows, targets), features.rows);
+  if (trained.outputSize !== count)
+    throw ArgumentError.shape(`the readout has ${trained.outputSize} outputs for ${count} classes; it takes one a class`);
+  if (!scale) return trained;
   const weights = new Matrix(count, rows.cols, trained.weights.data.slice());
   const intercept = trained.intercept.slice();
   for (let k = 0; k < count; k++) {
@@ -47,16 +59,25 @@ function seenBy(spec: FeatureSpec, features: Matrix<Float64Array>): Matrix<Float
  * @param length the mean squared length of a case's features, which the default lambda is relative to
  * @throws ArgumentError naming the option of the readout
  */
-export function classTrainer(
-  readout: ClassifierReadout,
-  length = 1,
-): { readonly features: FeatureSpec; fit(states: Matrix, targets: Matrix): TrainedReadout } {
-  const { type = "ridge", ...options } = readout;
-  if (type === "softmax") return softmaxRegression(options as SoftmaxOptions);
-  const own = options as RidgeOptions;
+export function classTrainer(readout: ClassifierSettings["readout"], length = 1): Trainer {
+  if (readout.type !== undefined && readout.type !== "ridge") return describedTrainer(readout);
+  const { type: _, ...own } = readout;
   const lambda = own.lambdas === undefined ? (own.lambda ?? classifierLambda * length) : own.lambda;
   const takesGram = own.lambdas !== undefined || (own.blas ?? "portable") !== "portable";
   return ridge({ ...own, lambda, solver: own.solver ?? (takesGram ? "cholesky" : "auto") });
+}
+
+/** @throws ArgumentError for a trainer whose features cannot be scaled before it sees them */
+export function checkClassTrainer({ features }: Trainer, { scaleFeatures }: ClassifierSettings): void {
+  if (features.input)
+    throw ArgumentError.because(
+      "the trainer's readout sees inputs; a classifier's sees what its representation gives: take input: true of the classifier",
+      { field: "readout" },
+    );
+  if (scaleFeatures && (features.squares || features.state !== "plain"))
+    throw ArgumentError.because("the trainer transforms the features and scaleFeatures is true; set scaleFeatures to false", {
+      field: "scaleFeatures",
+    });
 }
 
 /** 1/B sum over the cases of |features - their means|^2; 1 if no feature ever changes, so that lambda is not 0. */

@@ -1,10 +1,10 @@
 // What a Classifier is told and what it is given: options, sequences and labels, and their checks. It runs nothing.
 import { ArgumentError } from "../core/errors.js";
 import { describe, Matrix, type Seed } from "../numerics/index.js";
-import type { RidgeOptions, SoftmaxOptions } from "../readout/index.js";
+import type { ReadoutDescription, Trainer } from "../readout/index.js";
 import type { Context } from "../gpu/index.js";
 import { type AnyReservoirOptions, DeviceMatrix, type SequenceLike } from "../reservoir/index.js";
-import { checkedSeries } from "./forecaster-options.js";
+import { checkedSeries, type OwnReadout } from "./forecaster-options.js";
 
 /** A class: a text or a number, not both in one classifier. */
 export type Label = string | number;
@@ -13,11 +13,11 @@ export type Label = string | number;
 export type Representation = "last" | "mean" | "last+mean" | "output";
 
 /**
- * "ridge": one output a class, trained on 1 for the class and 0 for the others; the largest wins. Without `lambda` or `lambdas`, lambda
+ * A trainer by its `type` and options, or a trainer, which may be an object of one's own. "ridge" (default): one output a class, trained on 1 for the class and 0 for the others; the largest wins. Without `lambda` or `lambdas`, lambda
  * is 0.003 times the mean squared length of a case's features, their means taken off: with `scaleFeatures`, of the number of features
- * that change. "softmax": multinomial logistic regression.
+ * that change. "softmax": multinomial logistic regression. "rls", "lms" and trainers: outputs as of ridge.
  */
-export type ClassifierReadout = ({ readonly type?: "ridge" | undefined } & RidgeOptions) | ({ readonly type: "softmax" } & SoftmaxOptions);
+export type ClassifierReadout = ReadoutDescription | Trainer;
 
 /** What a Classifier keeps beside its reservoirs. */
 export interface ClassifierSettings {
@@ -47,8 +47,8 @@ export interface ClassifierSettings {
   readonly washout: number;
   /** Ridge penalty of the readouts of "output". Default 1. */
   readonly sequenceLambda: number;
-  /** Ridge or softmax, and its options. Default ridge. */
-  readonly readout: ClassifierReadout;
+  /** The trainer of the readouts. A trainer of one's own is kept as `{ type: "own" }`. */
+  readonly readout: ReadoutDescription | OwnReadout;
   /** How many reservoirs vote, or their seeds. Member 0 has the seed of the description, member m the seed "SEED/m". Default 1. */
   readonly members: number | readonly Seed[];
   /**
@@ -59,7 +59,9 @@ export interface ClassifierSettings {
 }
 
 /** A description of a classifier: its reservoir, what is read from the states, the readout, and where it runs. */
-export interface ClassifierOptions extends Partial<ClassifierSettings> {
+export interface ClassifierOptions extends Partial<Omit<ClassifierSettings, "readout">> {
+  /** How classes are learnt. Default ridge. */
+  readonly readout?: ClassifierReadout | undefined;
   /** The reservoir; `inputSize` follows from the channels, and `bias` is 0.5, where they are left out. */
   readonly reservoir: AnyReservoirOptions;
   /** "auto" (default), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */

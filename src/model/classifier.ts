@@ -5,11 +5,11 @@ import { writeFileAtomic } from "../io/atomic.js";
 import { readBytes } from "../io/files.js";
 import { accuracy, type ConfusionMatrix, confusionMatrix } from "../metrics/index.js";
 import { Matrix } from "../numerics/index.js";
-import type { TrainedReadout } from "../readout/index.js";
+import { isTrainer, type TrainedReadout, type Trainer, trainerOf } from "../readout/index.js";
 import { type AnyReservoirComputer, DeviceMatrix, ReservoirComputer, type SequenceLike, type WorkOptions } from "../reservoir/index.js";
 import { checkSequences } from "../reservoir/inputs.js";
 import { Turns } from "../reservoir/work.js";
-import { classTrainer, largest, trainClassReadout } from "./class-readout.js";
+import { checkClassTrainer, classTrainer, largest, trainClassReadout } from "./class-readout.js";
 import { decodeClassifier, encodeClassifier } from "./classifier-file.js";
 import {
   type ClassifierOptions,
@@ -20,7 +20,7 @@ import {
   type Label,
   memberSeeds,
 } from "./classifier-options.js";
-import { classifierReservoir, withStandardise } from "./defaults.js";
+import { classifierReservoir, descriptionOf, withStandardise } from "./defaults.js";
 import { NotFittedError } from "./errors.js";
 import { workFields } from "./forecaster-options.js";
 import { checkLoadOptions, decodeModelFile, type LoadOptions } from "./model-file.js";
@@ -54,14 +54,17 @@ interface Fitted {
  */
 export class Classifier implements AsyncDisposable {
   readonly settings: ClassifierSettings;
-  readonly #options: ClassifierOptions;
+  readonly #options: Omit<ClassifierOptions, "readout">;
+  /** If it was given as one. */
+  readonly #trainer: Trainer | undefined;
   #members: AnyReservoirComputer[] = [];
   #trained: Fitted | undefined;
   #predictedOn: readonly string[] | undefined;
   readonly #turns = new Turns();
 
-  private constructor(options: ClassifierOptions, settings: ClassifierSettings) {
+  private constructor(options: Omit<ClassifierOptions, "readout">, settings: ClassifierSettings, trainer?: Trainer) {
     this.#options = options;
+    this.#trainer = trainer;
     this.settings = settings;
   }
 
@@ -69,13 +72,16 @@ export class Classifier implements AsyncDisposable {
   static async create(options: ClassifierOptions): Promise<Classifier> {
     const { parseClassifierSettings, requireReservoir } = await import("./schemas.js");
     requireReservoir(options);
-    const { reservoir: described, engine, context, threads, profile, ...rest } = options;
+    const { reservoir: described, engine, context, threads, profile, readout, ...rest } = options;
     const reservoir = classifierReservoir(described);
-    const settings = parseClassifierSettings(withStandardise(rest, reservoir));
-    classTrainer(settings.readout);
+    const trainer = isTrainer(readout) ? trainerOf(readout) : undefined;
+    const said = trainer ? descriptionOf(trainer) : readout;
+    const settings = parseClassifierSettings({ ...withStandardise(rest, reservoir), ...(said === undefined ? {} : { readout: said }) });
+    if (trainer) checkClassTrainer(trainer, settings);
+    else classTrainer(settings.readout);
     if ((reservoir.feedback ?? null) !== null)
       throw ArgumentError.because("feedback is set; a classifier's reservoirs have no outputs to feed back", { field: "feedback" });
-    return new Classifier({ reservoir, engine, context, threads, profile }, settings);
+    return new Classifier({ reservoir, engine, context, threads, profile }, settings, trainer);
   }
 
   /** Makes a classifier and trains it. */
@@ -118,7 +124,7 @@ export class Classifier implements AsyncDisposable {
       const seen = new SaturationCount();
       const features = await represent(computer, inputs, settings, shareOf(work, m, members.length), seen);
       warnWhereSaturated(computer.model, seen.share);
-      readouts.push(trainClassReadout(features, numbers, classes.length, settings));
+      readouts.push(trainClassReadout(features, numbers, classes.length, settings, this.#trainer));
     }
     this.#trained = { classes, scale, readouts, stepMs: stepOf(checked) };
     this.#predictedOn = undefined;

@@ -1,8 +1,9 @@
 // What Forecaster and Classifier take where nothing is said. They drive reservoirs with z-scores, for which the plain defaults of a
 // description (reservoir/config.ts) are poor: without a bias tanh is odd, so the answer to -u is minus the answer to u.
-import { ArgumentError } from "../core/errors.js";
+import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
-import type { ForecasterSettings } from "./forecaster-options.js";
+import { isTrainer, type ReadoutDescription, type RidgeOptions, type Trainer, trainerOf } from "../readout/index.js";
+import type { OwnReadout } from "./forecaster-options.js";
 
 /** The penalty of a Forecaster's readout, on z-scores: the smallest with which closed loops over measured series stay near them. */
 export const forecasterLambda = 1e-3;
@@ -48,10 +49,34 @@ export function withStandardise<Settings extends { readonly standardise?: unknow
   return { ...settings, standardise };
 }
 
-/** Settings whose readout says its lambda. */
-export function withDefaultLambda(settings: ForecasterSettings): ForecasterSettings {
-  const { lambda, lambdas } = settings.readout;
-  return lambda === undefined && lambdas === undefined
-    ? { ...settings, readout: { ...settings.readout, lambda: forecasterLambda } }
-    : settings;
+/** The trainer of a forecaster's readout: ridge with lambda 1e-3 if nothing is said. @throws what the trainer throws */
+export function forecasterTrainer(readout: ReadoutDescription | Trainer = {}): Trainer {
+  if (!isPlain(readout) || isTrainer(readout) || (readout.type ?? "ridge") !== "ridge") return trainerOf(readout);
+  const options = readout as RidgeOptions;
+  const isSaid = options.lambda !== undefined || options.lambdas !== undefined;
+  return trainerOf(isSaid ? options : { ...options, lambda: forecasterLambda });
+}
+
+/** A trainer as settings and model files have it. */
+export function descriptionOf({ description }: Trainer): ReadoutDescription | OwnReadout {
+  return description ?? { type: "own" };
+}
+
+/** The trainer that settings of a model file name. @throws SpillwayError for one that no file holds */
+export function describedTrainer(readout: ReadoutDescription | OwnReadout): Trainer {
+  if (readout.type === "own")
+    throw new SpillwayError(
+      "lifecycle",
+      "this model was trained by a trainer of one's own, which its file does not hold; make a model with that trainer",
+    );
+  return trainerOf(readout);
+}
+
+/** Settings that leave classes, the targets of softmax, as they are. @throws ArgumentError for z-scores of them */
+export function withClassTargets<Settings extends { readonly standardise?: unknown }>(settings: Settings, trainer: Trainer): Settings {
+  if (trainer.description?.type !== "softmax") return settings;
+  const { standardise = "inputs" } = settings;
+  if (standardise === true || standardise === "targets")
+    throw new ArgumentError("standardise", standardise, '"inputs" or false for softmax, whose targets are classes');
+  return { ...settings, standardise };
 }

@@ -1,5 +1,5 @@
 // A Forecaster as a model file and back: which tensors and notes it is made of.
-import type { TrainedReadout } from "../readout/index.js";
+import { SoftmaxReadout, type TrainedReadout } from "../readout/index.js";
 import type { EngineModel, SessionState } from "../reservoir/index.js";
 import { emptyContent, floats, getReadout, getReservoir, getState, putReadout, putReservoir, putState } from "./content.js";
 import type { ForecasterSettings } from "./forecaster-options.js";
@@ -39,7 +39,8 @@ export async function decodeForecaster(file: ModelFile, source: string): Promise
   const reader = new TensorReader(file, source);
   const settings = reader.check("forecaster", () => parseForecasterSettings(reader.json("forecaster")));
   const model = await getReservoir(reader, "");
-  const readout = await getReadout(reader, "", model.size, model.inputSize);
+  const linear = await getReadout(reader, "", model.size, model.inputSize);
+  const readout = settings.readout.type === "softmax" ? new SoftmaxReadout(linear, linear.training) : linear;
   if (model.outputSize > 0 && model.outputSize !== readout.outputSize) {
     throw reader.error(`its readout has ${readout.outputSize} outputs and its reservoir feeds back ${model.outputSize}`);
   }

@@ -1,7 +1,7 @@
 // What a Forecaster is told and what it is given: options, data, and their checks. It runs nothing.
 import { ArgumentError } from "../core/errors.js";
-import { Matrix, type MatrixLike } from "../numerics/index.js";
-import type { RidgeOptions } from "../readout/index.js";
+import { Matrix, type MatrixLike, type Precision } from "../numerics/index.js";
+import type { ReadoutDescription, Trainer } from "../readout/index.js";
 import { type AnyReservoirOptions, checkFinite, type ReservoirMatrices, type WorkOptions } from "../reservoir/index.js";
 import { filledSeries } from "../reservoir/inputs.js";
 
@@ -11,15 +11,26 @@ export interface ForecasterSettings {
   readonly washout: number;
   /**
    * Turn inputs and targets (or only one of them) into z-scores by the training data; outputs are turned back. Default true; false for
-   * a reservoir that takes spikes. A column that never changes is left as it is.
+   * a reservoir that takes spikes; "inputs" for softmax, whose targets are classes. A column that never changes is left as it is.
    */
   readonly standardise: boolean | "inputs" | "targets";
-  /** Options of `ridge`. Without `lambda` or `lambdas`, lambda is 1e-3. */
-  readonly readout: RidgeOptions;
+  /** The trainer of the readout. A trainer of one's own is kept as `{ type: "own" }`. */
+  readonly readout: ReadoutDescription | OwnReadout;
+}
+
+/** What stands for a trainer that is not one of this package's, in settings and model files. */
+export interface OwnReadout {
+  readonly type: "own";
 }
 
 /** A description of a forecaster: its reservoir, the readout, what is done to the data, and where it runs. */
-export interface ForecasterOptions extends Partial<ForecasterSettings> {
+export interface ForecasterOptions extends Partial<Omit<ForecasterSettings, "readout">> {
+  /**
+   * How outputs are learnt: the options of `ridge` (without `lambda` or `lambdas`, lambda is 1e-3);
+   * another trainer by its `type` ("rls", "lms", "softmax") and its options; or a trainer, which may
+   * be an object of one's own. With softmax, targets are one column a class, and predictions scores.
+   */
+  readonly readout?: ReadoutDescription | Trainer | undefined;
   /**
    * The reservoir; `inputSize` and `feedback.size` follow from the data where they are left out. Without `matrices`, `bias` is 0.5,
    * `inputScaling` and `feedback.scaling` 0.2 and `spectralRadius` 1 where they are left out.
@@ -56,6 +67,8 @@ export interface StartOptions extends WorkOptions {
 export interface PredictOptions extends StartOptions {
   /** With feedback: the true outputs (T x O) to feed back in place of the predicted ones. Row t reaches the prediction of row t + 1. */
   readonly teacher?: MatrixLike | undefined;
+  /** The precision that outputs are rounded to, if the forecaster's own are not fed back. Default that of the reservoir. */
+  readonly precision?: Precision | undefined;
 }
 
 /** Options of `forecast`. */
@@ -75,7 +88,7 @@ export interface ScoreOptions extends StartOptions {
 /** The names of the options of `fit`, `predict`, `forecast` and `score`, which nothing but these takes. */
 export const workFields = ["signal", "onProgress"] as const satisfies readonly (keyof WorkOptions)[];
 const startFields = [...workFields, "warmup"] as const satisfies readonly (keyof StartOptions)[];
-export const predictFields: readonly (keyof PredictOptions)[] = [...startFields, "teacher"];
+export const predictFields: readonly (keyof PredictOptions)[] = [...startFields, "teacher", "precision"];
 export const forecastFields: readonly (keyof ForecastOptions)[] = [...startFields, "inputs"];
 export const scoreFields: readonly (keyof ScoreOptions)[] = [...startFields, "metric", "washout"];
 

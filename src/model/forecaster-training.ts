@@ -1,9 +1,17 @@
-// How a Forecaster's readout is trained: rows stream from the reservoir into the trainer, or are kept where the trainer goes over them
-// again.
+// How a Forecaster's readout is trained: rows stream from the reservoir into the trainer, or are
+// kept if the trainer needs all of them at once.
 import { ArgumentError } from "../core/errors.js";
 import { Matrix } from "../numerics/index.js";
-import { type RidgeOptions, ridge, type TrainedReadout } from "../readout/index.js";
-import { type AnyReservoirComputer, checkFinite, type WorkOptions } from "../reservoir/index.js";
+import {
+  asTrained,
+  GramAccumulator,
+  type TrainedReadout,
+  type Trainer,
+  type TrainingStream,
+  TriangularAccumulator,
+} from "../readout/index.js";
+import { type AnyReservoirComputer, checkFinite, type LinearReadout, type TrainingSink, type WorkOptions } from "../reservoir/index.js";
+import { checkReadout } from "../reservoir/inputs.js";
 import { SaturationCount, shareOfSums, warnWhereSaturated } from "./saturation.js";
 
 /** One series in the reservoir's own units: inputs T x I, targets T x O. */
@@ -12,10 +20,10 @@ export interface TrainingSeries {
   readonly targets: Matrix;
 }
 
-/** Runs every series from the initial state, with its targets forced where there is feedback, and solves for the readout. */
+/** Runs every series from the initial state, with its targets forced if there is feedback, and solves for the readout. */
 export async function trainReadout(
   computer: AnyReservoirComputer,
-  options: RidgeOptions,
+  trainer: Trainer,
   series: readonly TrainingSeries[],
   washout: number,
   work: WorkOptions,
@@ -28,39 +36,63 @@ export async function trainReadout(
       value: washout,
     });
   });
-  const goesOverRows = options.solver === "dual" || options.solver === "auto" || options.selection === "leaveOneOut";
-  return goesOverRows ? fitKept(computer, options, series, washout, work) : fitStreamed(computer, options, series, washout, work);
+  const outputSize = series[0]!.targets.cols;
+  const { size: stateSize, inputSize } = computer.model;
+  const stream = trainer.stream?.({ stateSize, inputSize, outputSize });
+  const readout = stream
+    ? await fitStreamed(computer, stream, series, washout, work)
+    : await fitKept(computer, trainer, series, washout, work);
+  checkReadout(computer.model, readout);
+  if (readout.weights.rows !== outputSize)
+    throw ArgumentError.shape(`the readout has ${readout.weights.rows} outputs for ${outputSize} targets; it takes one a target`);
+  return asTrained(
+    readout,
+    series.reduce((sum, { targets }) => sum + targets.rows - washout, 0),
+  );
 }
 
 async function fitStreamed(
   computer: AnyReservoirComputer,
-  options: RidgeOptions,
+  stream: TrainingStream,
   series: readonly TrainingSeries[],
   washout: number,
   work: WorkOptions,
-): Promise<TrainedReadout> {
-  const trainer = ridge(options);
-  const { size, inputSize } = computer.model;
-  const sink = trainer.accumulator({ stateSize: size, inputSize, outputSize: series[0]!.targets.cols });
+): Promise<LinearReadout> {
+  const { sink } = stream;
+  // An engine sums up for ridge where its states are; any other sink is given the states themselves.
+  const isOfSums = sink instanceof GramAccumulator || sink instanceof TriangularAccumulator;
+  const seen = new SaturationCount();
+  const taking: TrainingSink = isOfSums ? sink : watched(sink, seen);
   try {
     for (const { one, progress } of inTurn(series, work)) {
       computer.reset();
-      await computer.train(one.inputs, one.targets, sink, { ...progress, washout, teacher: teacherOf(computer, one) });
+      await computer.train(one.inputs, one.targets, taking, { ...progress, washout, teacher: teacherOf(computer, one) });
     }
-    warnWhereSaturated(computer.model, shareOfSums(sink));
-    return trainer.solve(sink);
+    warnWhereSaturated(computer.model, isOfSums ? shareOfSums(sink) : seen.share);
+    return stream.solve();
   } finally {
-    sink.dispose();
+    stream.dispose?.();
   }
+}
+
+/** The same sink, with saturated states counted on their way. */
+function watched(sink: TrainingSink, seen: SaturationCount): TrainingSink {
+  return {
+    features: sink.features,
+    add(states, inputs, targets) {
+      seen.add(states.data);
+      sink.add(states, inputs, targets);
+    },
+  };
 }
 
 async function fitKept(
   computer: AnyReservoirComputer,
-  options: RidgeOptions,
+  trainer: Trainer,
   series: readonly TrainingSeries[],
   washout: number,
   work: WorkOptions,
-): Promise<TrainedReadout> {
+): Promise<LinearReadout> {
   const states: Matrix[] = [];
   const inputs: Matrix[] = [];
   for (const { one, progress } of inTurn(series, work)) {
@@ -71,7 +103,7 @@ async function fitKept(
   const seen = new SaturationCount();
   for (const each of states) seen.add(each.subarray(washout).data);
   warnWhereSaturated(computer.model, seen.share);
-  return ridge(options).fit(
+  return trainer.fit(
     states,
     series.map(({ targets }) => targets),
     { washout, inputs },

@@ -1,15 +1,15 @@
-// Forecaster: a reservoir and a ridge readout that predict a series, or outputs from inputs. How it is trained stands in
+// Forecaster: a reservoir and a readout that predict a series, or outputs from inputs. How it is trained stands in
 // forecaster-training.ts, how it is kept in forecaster-file.ts.
 import { ArgumentError, checkFields } from "../core/errors.js";
 import { writeFileAtomic } from "../io/atomic.js";
 import { readBytes } from "../io/files.js";
 import { nrmse } from "../metrics/index.js";
 import { Matrix, type MatrixLike } from "../numerics/index.js";
-import { ridge, type TrainedReadout } from "../readout/index.js";
+import type { TrainedReadout, Trainer } from "../readout/index.js";
 import { type AnyReservoirComputer, type AnyReservoirOptions, ReservoirComputer, type WorkOptions } from "../reservoir/index.js";
 import { checkSequences, checkWhole } from "../reservoir/inputs.js";
 import { Turns } from "../reservoir/work.js";
-import { forecasterReservoir, withDefaultLambda, withStandardise } from "./defaults.js";
+import { describedTrainer, descriptionOf, forecasterReservoir, forecasterTrainer, withClassTargets, withStandardise } from "./defaults.js";
 import { NotFittedError } from "./errors.js";
 import { decodeForecaster, encodeForecaster } from "./forecaster-file.js";
 import {
@@ -57,8 +57,8 @@ interface Fitted {
 const chunk = 1024;
 
 /**
- * A reservoir x(t+1) = (1 - a) x(t) + a f(W x(t) + W_in u(t+1) + b + W_fb y(t)) and a readout y = W_out [features of x] + c by ridge
- * regression (Jaeger 2001, GMD report 148; Lukoševičius 2012, "A practical guide to applying echo state networks").
+ * A reservoir x(t+1) = (1 - a) x(t) + a f(W x(t) + W_in u(t+1) + b + W_fb y(t)) and a readout y = W_out [features of x] + c: ridge
+ * regression, or any other trainer (`readout`) (Jaeger 2001, GMD report 148; Lukoševičius 2012, "A practical guide to applying echo state networks").
  *
  * - Trained on a series (T x D) without feedback, it predicts the next row: u(t) is row t and y(t) is row t + 1.
  * - Trained on inputs (T x I) and targets (T x O), y(t) is target t.
@@ -77,25 +77,28 @@ const chunk = 1024;
  */
 export class Forecaster implements AsyncDisposable {
   readonly settings: ForecasterSettings;
-  readonly #options: ForecasterOptions;
+  readonly #options: Omit<ForecasterOptions, "readout">;
+  #trainer: Trainer | undefined;
   #computer: AnyReservoirComputer | undefined;
   #trained: Omit<Fitted, "computer"> | undefined;
   readonly #turns = new Turns();
 
-  private constructor(options: ForecasterOptions, settings: ForecasterSettings) {
+  private constructor(options: Omit<ForecasterOptions, "readout">, settings: ForecasterSettings, trainer?: Trainer) {
     this.#options = options;
     this.settings = settings;
+    this.#trainer = trainer;
   }
 
-  /** Checks the options; the reservoir is made when it is trained. @throws ArgumentError, and what `ridge` throws */
+  /** Checks the options; the reservoir is made when it is trained. @throws ArgumentError, and what the trainer of the readout throws */
   static async create(options: ForecasterOptions): Promise<Forecaster> {
     const { parseForecasterSettings, requireReservoir } = await import("./schemas.js");
     requireReservoir(options);
-    const { reservoir: described, matrices, engine, threads, profile, ...rest } = options;
+    const { reservoir: described, matrices, engine, threads, profile, readout, ...rest } = options;
     const reservoir = matrices ? described : forecasterReservoir(described);
-    const settings = withDefaultLambda(parseForecasterSettings(withStandardise(rest, reservoir)));
-    ridge(settings.readout);
-    return new Forecaster({ reservoir, matrices, engine, threads, profile }, settings);
+    const trainer = forecasterTrainer(readout);
+    const said = withClassTargets(withStandardise(rest, reservoir), trainer);
+    const settings = parseForecasterSettings({ ...said, readout: descriptionOf(trainer) });
+    return new Forecaster({ reservoir, matrices, engine, threads, profile }, settings, trainer);
   }
 
   /** Makes a forecaster and trains it. */
@@ -111,9 +114,9 @@ export class Forecaster implements AsyncDisposable {
   }
 
   /**
-   * Trains the readout on one series or on several. Memory does not grow with the rows, except where the choice of lambda or of solver
-   * goes over them again ("leaveOneOut", "dual", "auto"). The state then stands at the end of the last series.
-   * @throws ArgumentError for data that does not fit together, ArgumentError for the reservoir, and what `ridge` throws
+   * Trains the readout on one series or on several. Memory does not grow with the rows, except if the trainer goes over them again: softmax, and ridge
+   * with "leaveOneOut", "dual" or "auto". The state then stands at the end of the last series.
+   * @throws ArgumentError for data or a reservoir that do not fit, and what the trainer of the readout throws
    */
   async fit(data: ForecasterData | ForecasterSequences, work: WorkOptions = {}): Promise<this> {
     return this.#turns.take(() => this.#fit(data, work));
@@ -128,7 +131,8 @@ export class Forecaster implements AsyncDisposable {
       : [trainingRows(data, this.#feedback)];
     const { inputs, targets } = sameShape(rows);
     const computer = await this.#reservoirFor(inputs.cols, targets.cols);
-    const { standardise, washout, readout: options } = this.settings;
+    const { standardise, washout } = this.settings;
+    this.#trainer ??= describedTrainer(this.settings.readout);
     const inputScale =
       standardise === true || standardise === "inputs"
         ? fitStandardisation(rows.map((one) => one.series ?? one.inputs))
@@ -141,7 +145,7 @@ export class Forecaster implements AsyncDisposable {
       inputs: standardised(inputScale, one.inputs),
       targets: standardised(targetScale, one.targets),
     }));
-    const readout = await trainReadout(computer, options, series, washout, work);
+    const readout = await trainReadout(computer, this.#trainer, series, washout, work);
     const last = rows.at(-1)?.last;
     if (last) await computer.run(standardised(inputScale, last));
     this.#trained = { readout, inputScale, targetScale };
@@ -178,7 +182,7 @@ export class Forecaster implements AsyncDisposable {
     const teacher = this.#teacher(options.teacher, given.rows);
     await this.#start(options);
     const u = standardised(inputScale, given);
-    const { signal, onProgress } = options;
+    const { signal, onProgress, precision } = options;
     if (computer.model.outputSize > 0 && !teacher) {
       return restored(targetScale, await computer.generate(u.rows, readout, { signal, onProgress, inputs: u }));
     }
@@ -186,7 +190,7 @@ export class Forecaster implements AsyncDisposable {
     for (let from = 0; from < u.rows; from += chunk) {
       const rows = u.subarray(from, from + chunk);
       const states = await computer.run(rows, { signal, teacher: teacher?.subarray(from, from + chunk) });
-      out.data.set(readout.predict(states, roundedInputs(computer, rows)).data, from * out.cols);
+      out.data.set(readout.predict(states, roundedInputs(computer, rows), { precision }).data, from * out.cols);
       onProgress?.(from + rows.rows, u.rows);
     }
     return restored(targetScale, out);

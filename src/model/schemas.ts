@@ -38,7 +38,10 @@ const classifierFields = {
   sequenceLambda: number("a finite number above 0", (value) => value > 0).default(1),
   readout: z
     .intersection(
-      z.looseObject({ type: oneOf(["ridge", "softmax"]).default("ridge") }, { error: "an object of readout options" }),
+      z.looseObject(
+        { type: z.enum(["ridge", "softmax", "rls", "lms", "own"], { error: 'one of "ridge", "softmax", "rls", "lms"' }).default("ridge") },
+        { error: "an object of readout options" },
+      ),
       trainerOptions,
     )
     .default({ type: "ridge" }),

@@ -2,6 +2,7 @@
 import { ArgumentError } from "../core/errors.js";
 import type { ClassifierSettings } from "../model/index.js";
 import type { MatrixLike } from "../numerics/index.js";
+import type { ReadoutDescription } from "../readout/index.js";
 import type { AnyReservoirOptions } from "../reservoir/index.js";
 import type { BinOptions, CochleaOptions, EncoderConfig, SpikePattern } from "../spikes/index.js";
 
@@ -25,7 +26,9 @@ export type EncoderParameters =
   | ({ readonly type: "pattern" } & Omit<BinOptions, "bins">);
 
 /** A pipeline from raw cases to classes. Everything but `reservoir` has a default. */
-export interface PipelineParameters extends Partial<Omit<ClassifierSettings, "standardise">> {
+export interface PipelineParameters extends Partial<Omit<ClassifierSettings, "standardise" | "readout">> {
+  /** How classes are learnt, by name and options. Default ridge. */
+  readonly readout?: ReadoutDescription | undefined;
   /** Default "standard" without an encoder, "unit" before spikes (but "none" before delta and cochlea), "none" before a cochleagram and for patterns. */
   readonly scaler?: Scaler | undefined;
   /** Default none: the reservoir sees the scaled series themselves. */

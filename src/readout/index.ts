@@ -9,6 +9,7 @@ export { type OnlineStep, OnlineTrainer } from "./online-trainer.js";
 export { type RecursiveLeastSquaresOptions, recursiveLeastSquares } from "./recursive-least-squares.js";
 export { type RidgeAccumulator, type RidgeOptions, type RidgeSolver, RidgeTrainer, ridge } from "./ridge.js";
 export { type SoftmaxOptions, SoftmaxReadout, SoftmaxTrainer, softmax, softmaxRegression } from "./softmax-regression.js";
+export { asTrained, isTrainer, type ReadoutDescription, type Trainer, type TrainingStream, trainerOf } from "./trainer.js";
 export { type ReadoutJson, type ReadoutTraining, TrainedReadout } from "./trained-readout.js";
 export type { FitOptions, ReadoutShape, SeriesLike } from "./training-data.js";
 export { TriangularAccumulator, type TriangularAccumulatorOptions } from "./triangular-accumulator.js";

@@ -25,6 +25,7 @@ export function leastMeanSquares(options: LeastMeanSquaresOptions = {}): OnlineT
   return new OnlineTrainer({
     method: "leastMeanSquares",
     features: featureSpec(options),
+    description: { type: "lms", ...options },
     intercept: flag("intercept", options.intercept, true),
     details: { learningRate, normalised },
     gain: (size) => {

@@ -4,8 +4,18 @@ import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { asMatrix, isList, Matrix } from "../numerics/index.js";
 import { evaluateReadout, type FeatureSpec, writeFeatures } from "../reservoir/features.js";
 import { featuresOf } from "./features-option.js";
+import { checkRows } from "./gram-accumulator.js";
 import { TrainedReadout } from "./trained-readout.js";
-import { checkShape, type FitOptions, type ReadoutShape, type SeriesLike, shapeOf, trainingSequences } from "./training-data.js";
+import type { ReadoutDescription, Trainer, TrainingStream } from "./trainer.js";
+import {
+  checkShape,
+  type FitOptions,
+  type ReadoutShape,
+  type SeriesLike,
+  shapeOf,
+  type TrainingSequence,
+  trainingSequences,
+} from "./training-data.js";
 
 /** What a row did. The arrays hold until the next step. */
 export interface OnlineStep {
@@ -21,6 +31,7 @@ export type GainRule = (row: Float64Array) => Float64Array;
 export interface OnlineRule {
   readonly method: string;
   readonly features: FeatureSpec;
+  readonly description: ReadoutDescription;
   readonly intercept: boolean;
   readonly details: Readonly<Record<string, string | number | boolean>>;
   /** A fresh rule for rows of `size` features. */
@@ -38,14 +49,16 @@ interface Learning {
 }
 
 /** Trains a readout online. Weights start at 0. */
-export class OnlineTrainer {
+export class OnlineTrainer implements Trainer {
   readonly features: FeatureSpec;
+  readonly description: ReadoutDescription;
   readonly #rule: OnlineRule;
   #learning: Learning | undefined;
 
   /** @internal Use `recursiveLeastSquares` or `leastMeanSquares`. */
   constructor(rule: OnlineRule) {
     this.features = rule.features;
+    this.description = rule.description;
     this.#rule = rule;
   }
 
@@ -58,12 +71,10 @@ export class OnlineTrainer {
   /** Learns from more rows. */
   partialFit(states: SeriesLike, targets: SeriesLike, options: FitOptions = {}): this {
     const sequences = trainingSequences(states, targets, options, this.features.input);
-    const learning = this.#begin(shapeOf(sequences[0]!));
+    this.#learning ??= this.#begin(shapeOf(sequences[0]!));
     for (const sequence of sequences) {
-      checkShape(learning.shape, sequence, "partialFit");
-      for (let t = 0; t < sequence.states.rows; t++) {
-        this.#learn(learning, sequence.states.row(t), sequence.inputs.row(t), sequence.targets.row(t));
-      }
+      checkShape(this.#learning.shape, sequence, "partialFit");
+      this.#learnAll(this.#learning, sequence);
     }
     return this;
   }
@@ -81,15 +92,28 @@ export class OnlineTrainer {
     const sequence = { states: asRow(state, "state"), inputs: asRow(input, "input"), targets: asRow(target, "target") };
     if (this.features.input && sequence.inputs.cols === 0)
       throw ArgumentError.because("input is missing; a readout with input: true takes it beside the state", { field: "input" });
-    const learning = this.#begin(shapeOf(sequence));
-    checkShape(learning.shape, sequence, "step");
-    return this.#learn(learning, sequence.states.data, sequence.inputs.data, sequence.targets.data);
+    this.#learning ??= this.#begin(shapeOf(sequence));
+    checkShape(this.#learning.shape, sequence, "step");
+    return this.#learn(this.#learning, sequence.states.data, sequence.inputs.data, sequence.targets.data);
+  }
+
+  /** A training of its own, beside the rows that this trainer learned from. */
+  stream(shape: ReadoutShape): TrainingStream {
+    const learning = this.#begin(shape);
+    const add = (states: Matrix, inputs: Matrix, targets: Matrix): void => {
+      checkRows(shape, states, inputs, targets);
+      this.#learnAll(learning, { states, inputs, targets });
+    };
+    return { sink: { features: this.features, add }, solve: () => this.#readout(learning) };
   }
 
   /** The readout as it is now; later rows do not change it. */
   readout(): TrainedReadout {
-    const learning = this.#learning;
-    if (!learning) throw new SpillwayError("lifecycle", "there are no training rows; call step, partialFit or fit first");
+    if (!this.#learning) throw new SpillwayError("lifecycle", "there are no training rows; call step, partialFit or fit first");
+    return this.#readout(this.#learning);
+  }
+
+  #readout(learning: Learning): TrainedReadout {
     const { stateSize, inputSize } = learning.shape;
     const { method, details } = this.#rule;
     const data = {
@@ -103,9 +127,8 @@ export class OnlineTrainer {
   }
 
   #begin(shape: ReadoutShape): Learning {
-    if (this.#learning) return this.#learning;
     const count = featuresOf(this.features, shape);
-    this.#learning = {
+    return {
       shape,
       gain: this.#rule.gain(count + (this.#rule.intercept ? 1 : 0)),
       weights: Matrix.zeros(shape.outputSize, count),
@@ -114,7 +137,10 @@ export class OnlineTrainer {
       step: { prediction: new Float64Array(shape.outputSize), error: new Float64Array(shape.outputSize) },
       rows: 0,
     };
-    return this.#learning;
+  }
+
+  #learnAll(learning: Learning, { states, inputs, targets }: TrainingSequence): void {
+    for (let t = 0; t < states.rows; t++) this.#learn(learning, states.row(t), inputs.row(t), targets.row(t));
   }
 
   #learn(learning: Learning, state: ArrayLike<number>, input: ArrayLike<number>, target: ArrayLike<number>): OnlineStep {

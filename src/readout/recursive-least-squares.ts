@@ -26,6 +26,7 @@ export function recursiveLeastSquares(options: RecursiveLeastSquaresOptions = {}
   return new OnlineTrainer({
     method: "recursiveLeastSquares",
     features: featureSpec(options),
+    description: { type: "rls", ...options },
     intercept: flag("intercept", options.intercept, true),
     details: { forgetting, alpha },
     gain: (size) => {

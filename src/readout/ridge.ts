@@ -10,6 +10,7 @@ import { generalisedCrossValidation, type LambdaSelection, leaveOneOut, type Sel
 import { solveDual } from "./ridge-dual.js";
 import { gramSystem, type RidgeSystem, triangularSystem } from "./ridge-solve.js";
 import { TrainedReadout } from "./trained-readout.js";
+import type { Trainer, TrainingStream } from "./trainer.js";
 import {
   checkShape,
   type FitOptions,
@@ -61,8 +62,9 @@ export function ridge(options: RidgeOptions = {}): RidgeTrainer {
 }
 
 /** Trains readouts: `fit` on rows that are all there, or `partialFit` and `solve`, or an `accumulator` that an engine fills. */
-export class RidgeTrainer {
+export class RidgeTrainer implements Trainer {
   readonly features: FeatureSpec;
+  readonly description: RidgeOptions;
   readonly #intercept: boolean;
   readonly #subtractMean: boolean;
   readonly #lambdas: readonly number[];
@@ -75,6 +77,7 @@ export class RidgeTrainer {
   constructor(options: RidgeOptions) {
     knownFields("ridge", options, fields);
     this.features = featureSpec(options);
+    this.description = options;
     this.#intercept = flag("intercept", options.intercept, true);
     this.#subtractMean = flag("subtractMean", options.subtractMean, false);
     this.#solver = choice("solver", options.solver, ["cholesky", "qr", "dual", "auto"], "cholesky");
@@ -157,6 +160,13 @@ export class RidgeTrainer {
     const { stateSize, inputSize, outputSize } = shape;
     const own = { stateSize, inputSize, outputSize, features: this.features, constant: this.#constant };
     return this.#solver === "qr" ? new TriangularAccumulator(own) : new GramAccumulator({ ...own, blas: this.#blas });
+  }
+
+  /** undefined if it goes over the rows again: for leave-one-out, and for the solvers "dual" and "auto". */
+  stream(shape: ReadoutShape): TrainingStream | undefined {
+    if (this.#solver === "dual" || this.#solver === "auto" || this.#selection === "leaveOneOut") return undefined;
+    const sink = this.accumulator(shape);
+    return { sink, solve: () => this.solve(sink), dispose: () => sink.dispose() };
   }
 
   /** Means are subtracted by fitting with a constant feature, which gives the same weights. */

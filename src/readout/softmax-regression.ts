@@ -6,6 +6,7 @@ import { type FeatureSpec, writeFeatures } from "../reservoir/features.js";
 import { type FeatureOptions, featureSpec, featuresOf, flag, knownFields, numberIn } from "./features-option.js";
 import { minimiseByNewton, type SmoothObjective } from "../numerics/newton.js";
 import { TrainedReadout } from "./trained-readout.js";
+import type { ReadoutDescription, Trainer } from "./trainer.js";
 import { type FitOptions, type SeriesLike, shapeOf, type TrainingSequence, trainingSequences } from "./training-data.js";
 
 /** Penalty, stopping rule and features of softmax regression. */
@@ -56,8 +57,9 @@ export function softmax(scores: Matrix): Matrix<Float64Array> {
 }
 
 /** Fits multinomial logistic regression by Newton's method; `softmaxRegression` makes one. */
-export class SoftmaxTrainer {
+export class SoftmaxTrainer implements Trainer {
   readonly features: FeatureSpec;
+  readonly description: ReadoutDescription;
   readonly #intercept: boolean;
   readonly #l2: number;
   readonly #tolerance: number;
@@ -67,6 +69,7 @@ export class SoftmaxTrainer {
   constructor(options: SoftmaxOptions) {
     knownFields("softmaxRegression", options, ["transform", "input", "intercept", "l2", "tolerance", "maxIterations"]);
     this.features = featureSpec(options);
+    this.description = { type: "softmax", ...options };
     this.#intercept = flag("intercept", options.intercept, true);
     this.#l2 = numberIn("l2", options.l2, 1, (x) => x >= 0, "a finite number of at least 0");
     this.#tolerance = numberIn("tolerance", options.tolerance, 1e-8, (x) => x > 0, "a number above 0");

@@ -8,7 +8,7 @@ import type { ExperimentResult } from "../../src/experiment/result.js";
 import { silent } from "../../src/cli/progress.js";
 import { readNpy } from "../../src/io/index.js";
 import { rmse } from "../../src/metrics/index.js";
-import { Classifier, Forecaster, loadReservoir } from "../../src/model/index.js";
+import { Classifier, Forecaster } from "../../src/model/index.js";
 import { mackeyGlass, narma } from "../../src/tasks/index.js";
 
 const predict = `name: small
@@ -266,12 +266,11 @@ describe("what a run leaves behind", () => {
     });
   });
 
-  it("the model of a readout that learns row by row is a reservoir and its readout", async () => {
+  it("the model of a readout that learns row by row is a forecaster", async () => {
     for (const readout of ["{ type: rls, alpha: 1.0e-6 }", "{ type: lms, normalised: true }"]) {
       const { folder } = await runText(predict.replace("{ type: ridge, lambda: 1.0e-8 }", readout));
-      const { readout: loaded, computer } = await loadReservoir(join(folder, "model.safetensors"));
-      expect(loaded?.training?.rows).toBe(400);
-      await computer.dispose();
+      await using forecaster = await Forecaster.load(join(folder, "model.safetensors"));
+      expect(forecaster.readout.training?.rows).toBe(400);
     }
   });
 
