@@ -10,6 +10,7 @@ export type {
   ForecasterSequences,
   ForecasterSettings,
   ForecastOptions,
+  OwnReadout,
   PredictOptions,
   ScoreOptions,
   StartOptions,
