@@ -96,6 +96,13 @@ export function checkedSequences(
   const checked = (sequences as readonly SequenceLike[]).map((sequence, b) =>
     sequence instanceof DeviceMatrix ? checkedThere(sequence, `sequences[${b}]`, settings) : checkedSeries(sequence, `sequences[${b}]`),
   );
+  const elsewhere = checked.findIndex((sequence) => sequence instanceof Matrix !== checked[0] instanceof Matrix);
+  if (settings.standardise && elsewhere > 0) {
+    const place = (sequence: Matrix | DeviceMatrix) => (sequence instanceof Matrix ? "on the host" : "on a device");
+    throw ArgumentError.because(
+      `sequences[${elsewhere}] lies ${place(checked[elsewhere]!)} and sequences[0] ${place(checked[0]!)}; with standardise all lie in one place`,
+    );
+  }
   const cols = channels ?? checked[0]!.cols;
   checked.forEach((sequence, b) => {
     if (sequence.cols !== cols || cols === 0) {
@@ -116,17 +123,11 @@ export function checkedSequences(
  * A sequence on a device, of which a classifier takes what it need not have on the host. @throws
  * ArgumentError
  */
-function checkedThere(sequence: DeviceMatrix, name: string, { standardise, input, representation }: ClassifierSettings): DeviceMatrix {
-  const wrong = standardise
-    ? "standardise is true"
-    : input
-      ? "input is true"
-      : representation === "output"
-        ? 'representation is "output"'
-        : undefined;
+function checkedThere(sequence: DeviceMatrix, name: string, { input, representation }: ClassifierSettings): DeviceMatrix {
+  const wrong = input ? "input is true" : representation === "output" ? 'representation is "output"' : undefined;
   if (wrong === undefined) return sequence;
   throw ArgumentError.because(
-    `${name} lies on a device and ${wrong}; it takes series on the host, or a classifier without: standardise: false, input: false, and "last", "mean" or "last+mean"`,
+    `${name} lies on a device and ${wrong}; it takes series on the host, or a classifier without: input: false, and "last", "mean" or "last+mean"`,
   );
 }
 

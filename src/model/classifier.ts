@@ -116,9 +116,9 @@ export class Classifier implements AsyncDisposable {
     const places = new Map(classes.map((label, k) => [label, k]));
     const numbers = Int32Array.from(labels as ArrayLike<unknown> as Label[], (label) => places.get(label)!);
     const channels = checked[0]!.cols;
-    const scale = settings.standardise ? fitStandardisation(checked.filter((one) => one instanceof Matrix)) : noStandardisation(channels);
-    const inputs = scaled(scale, checked);
     const members = await this.#membersFor(channels);
+    using scaled = await scaledInputs(members[0]!, checked, settings.standardise ? undefined : noStandardisation(channels));
+    const { scale, inputs } = scaled;
     const readouts: TrainedReadout[] = [];
     for (const [m, computer] of members.entries()) {
       const seen = new SaturationCount();
@@ -269,7 +269,8 @@ export class Classifier implements AsyncDisposable {
       throw ArgumentError.shape(
         `sequences have rows of ${given} ms and the classifier was trained on rows of ${stepMs} ms; take the same step length`,
       );
-    const inputs = scaled(scale, checked);
+    using scaled = await scaledInputs(this.#members[0]!, checked, scale, this.settings.standardise);
+    const { inputs } = scaled;
     const placed: PlacedShares[] = [];
     for (const [m, readout] of readouts.entries())
       placed.push(await classify(this.#members[m]!, readout, inputs, this.settings, shareOf(work, m, readouts.length)));
@@ -283,12 +284,30 @@ function stepOf(sequences: readonly (Matrix | DeviceMatrix)[]): number | undefin
   return sequences.find((one): one is DeviceMatrix => one instanceof DeviceMatrix && one.stepMs !== undefined)?.stepMs;
 }
 
+/** z-scores of sequences where they lie, and by what. */
+interface Scaled extends Disposable {
+  readonly scale: Standardisation;
+  readonly inputs: readonly (Matrix | DeviceMatrix)[];
+}
+
 /**
- * z-scores of sequences on the host; those on a device are taken as they are, and have none
- * (checkedSequences).
+ * z-scores by a scale, or by one that is fitted to these sequences; not `standardise`, those on a
+ * device stay as they are. checkedSequences has seen to it that they lie in one place.
  */
-function scaled(scale: Standardisation, sequences: readonly (Matrix | DeviceMatrix)[]): (Matrix | DeviceMatrix)[] {
-  return sequences.map((sequence) => (sequence instanceof DeviceMatrix ? sequence : standardised(scale, sequence)));
+async function scaledInputs(
+  computer: AnyReservoirComputer,
+  sequences: readonly (Matrix | DeviceMatrix)[],
+  given: Standardisation | undefined,
+  standardise = given === undefined,
+): Promise<Scaled> {
+  const there = sequences.filter((one) => one instanceof DeviceMatrix);
+  if (standardise && there.length > 0) {
+    const { scale, series } = await computer.standardise(there, given);
+    return { scale, inputs: series.sequences, [Symbol.dispose]: () => series.dispose() };
+  }
+  const scale = given ?? fitStandardisation(sequences as readonly Matrix[]);
+  const inputs = sequences.map((one) => (one instanceof DeviceMatrix ? one : standardised(scale, one)));
+  return { scale, inputs, [Symbol.dispose]: () => undefined };
 }
 
 /** All of them, or none: where one cannot be opened, those before it are given back. */

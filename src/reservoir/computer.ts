@@ -5,10 +5,12 @@ import { firstNonFinite, type FloatArray, Matrix, type MatrixLike } from "../num
 import type { ReservoirOptions } from "./config.js";
 import { DeviceMatrix, type DeviceSequences } from "./device-matrix.js";
 import {
+  type ColumnScale,
   type EngineOptions,
   type EnginePlan,
   type EngineSession,
   NonFiniteStateError,
+  type ScaledThere,
   type SessionState,
   type TrainingSink,
   type WorkOptions,
@@ -287,6 +289,18 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   /** The device whose memory its data may lie in; undefined for an engine of the host. */
   get context(): Context | undefined {
     return this.#session.device?.context;
+  }
+
+  /**
+   * z-scores of series in the memory of the device, where they stay: the caller's to dispose of.
+   * Without a scale it is fitted to these series. See `DeviceSide.standardise`.
+   * @throws ArgumentError for series that this reservoir does not take
+   */
+  async standardise(series: readonly DeviceMatrix[], scale?: ColumnScale): Promise<ScaledThere> {
+    checkSequences(series, "sequences");
+    const checked = series.map((inputs, b) => sequenceOf(this.#place, inputs, undefined, `sequences[${b}]`));
+    checkSteps(checked, "sequences");
+    return this.#session.device!.standardise(series, scale);
   }
 
   /** Whether the engine can `summarise`. */

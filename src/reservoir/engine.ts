@@ -108,6 +108,23 @@ export interface DeviceSide {
   check(matrix: DeviceMatrix, name: string): void;
   /** Room for states in the model's precision: rows[b] x N for each b. @throws OutOfMemoryError */
   allocate(rows: readonly number[], stepMs: number | undefined): DeviceSequences;
+  /**
+   * Series in the model's precision, of one width, as z-scores, which are the caller's to dispose of. Without a scale it is fitted: the mean and the deviation (over T, not
+   * T - 1) of each column over all rows of all series; a column that never changes has 0 and 1.
+   */
+  standardise(series: readonly DeviceMatrix[], scale?: ColumnScale): Promise<ScaledThere>;
+}
+
+/** One mean and one deviation a column: z = (x - mean) / deviation. */
+export interface ColumnScale {
+  readonly mean: Float64Array;
+  readonly deviation: Float64Array;
+}
+
+/** z-scores on a device, and by what. */
+export interface ScaledThere {
+  readonly scale: ColumnScale;
+  readonly series: DeviceSequences;
 }
 
 /** A closed loop: its readout, its steps, and what comes in from outside. */

@@ -9,6 +9,7 @@ import type { DeviceSide, SequenceInput } from "../../reservoir/engine.js";
 import type { EngineModel } from "../../reservoir/spiking-model.js";
 import type { StateChunk, StateTaker } from "./device-work.js";
 import { allocAny, type AnyBuffer, realType } from "./kernels.js";
+import { standardiseThere } from "./standardising.js";
 import type { RealSlice } from "./time-loop.js";
 
 /**
@@ -152,6 +153,7 @@ export class StateKeeper implements StateTaker {
 export function deviceSide(context: Context, { size, precision }: EngineModel): DeviceSide {
   return {
     context,
+    standardise: (series, scale) => standardiseThere(context, series, scale),
     check(matrix, name) {
       if (matrix.context !== context)
         throw ArgumentError.because(

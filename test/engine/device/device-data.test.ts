@@ -300,12 +300,43 @@ describe("a chain from spikes to classes", () => {
     await expect(there.processAll(spikes, { keep: "device", state: "mean" })).rejects.toThrow('state is "mean"; it takes "last"');
   });
 
+  it.each(["float32", "float64"] as const)("takes z-scores of what lies there, with the host's bits: %s", async (precision) => {
+    const host = patterns.map((pattern, b) => {
+      const { rows, cols, data } = binSpikes(pattern, { binMs: 1 });
+      // A column that never changes, and rows of several lengths.
+      const kept = rows - (b % 2) * 3;
+      return Matrix.from(
+        new Matrix(
+          kept,
+          cols,
+          data.slice(0, kept * cols).map((value, i) => (i % cols === 4 ? 2 : value + (i % 7) * 0.1)),
+        ),
+        precision,
+      );
+    });
+    const reservoir = { ...rate, precision };
+    await using here = await Classifier.fit(host, labels, { reservoir, engine: "cpu" });
+    using together = upload(host, 1);
+    await using there = await Classifier.fit(together.sequences, labels, { reservoir, context });
+    const bytes = await there.toBytes();
+    expect(bytes).toEqual(await here.toBytes());
+    const apart = host.map((one) => upload([one], 1));
+    const expected = await here.predictProba(host);
+    for (const given of [together.sequences, apart.flatMap(({ sequences }) => sequences)])
+      expect(await there.predictProba(given)).toEqual(expected);
+    expect(there.predictedOn).toEqual([contextEngine(context).name]);
+    for (const one of apart) one.dispose();
+  });
+
   it("refuses what a classifier would need on the host", async () => {
     using bins = await binPatternsOnDevice(context, patterns, { binMs: 1 });
     const trained = (options: Partial<ClassifierOptions>) =>
       Classifier.fit(bins.sequences, labels, { reservoir: rate, context, ...options });
-    await expect(trained({})).rejects.toThrow("sequences[0] lies on a device and standardise is true");
-    await expect(trained({ standardise: false, input: true })).rejects.toThrow("input is true");
+    await expect(trained({ standardise: false, input: true })).rejects.toThrow("sequences[0] lies on a device and input is true");
+    const mixed = [bins.sequences[0]!, ...bins.toMatrices().slice(1)];
+    await expect(Classifier.fit(mixed, labels, { reservoir: rate, context })).rejects.toThrow(
+      "sequences[1] lies on the host and sequences[0] on a device; with standardise all lie in one place",
+    );
     await expect(trained({ standardise: false, representation: "output" })).rejects.toThrow('representation is "output"');
   });
 });
