@@ -3,6 +3,7 @@
 // target: sm_90a
 #include "approximate.cuh"
 #include "batch.cuh"
+#include "batch_ring.cuh"
 
 namespace {
 
@@ -21,62 +22,6 @@ constexpr int parts = 2, pairs = 8;
 /** Where a pair of columns of a row of a 64 x 64 block of binary16 lies: the 128-byte swizzle, in which eight rows meet no bank twice. */
 static __device__ __forceinline__ unsigned placeOf(unsigned row, unsigned column) {
   return row * 128 + ((column / 8 ^ row % 8) * 16) + column % 8 * 2;
-}
-
-static __device__ __forceinline__ void initialise(unsigned barrier, unsigned count) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count) : "memory");
-}
-static __device__ __forceinline__ void expect(unsigned barrier, unsigned bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
-static __device__ __forceinline__ void arrive(unsigned barrier) {
-  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
-}
-static __device__ __forceinline__ bool passed(unsigned barrier, unsigned parity) {
-  unsigned done;
-  asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\nselp.u32 %0, 1, 0, p;\n}"
-               : "=r"(done)
-               : "r"(barrier), "r"(parity)
-               : "memory");
-  return done != 0;
-}
-/** For what ends by itself: a copy that was asked for, products of a slot that has come, a slot that comes or is given up. */
-static __device__ __forceinline__ void await(unsigned barrier, unsigned parity) {
-  while (!passed(barrier, parity)) {}
-}
-
-/** Copies blocks that lie behind one another; a barrier counts their bytes. */
-static __device__ __forceinline__ void copy(unsigned to, const half_bits* from, unsigned bytes, unsigned barrier) {
-  asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from), "r"(bytes), "r"(barrier)
-               : "memory");
-}
-/** Between a thread's stores to global memory and copies of what they wrote: on the side that writes, and on the side that copies. */
-static __device__ __forceinline__ void fenceCopies() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
-
-static __device__ __forceinline__ void storeRelease(unsigned* address, unsigned value) {
-  asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
-}
-
-/** A warp waits, for at most `limit` clock ticks, until each of `blocks` row blocks has made `steps` steps; false where it gave up or another did. */
-static __device__ __forceinline__ bool haveMade(const unsigned* arrived, int blocks, unsigned steps, long long limit, int* stalled, int step) {
-  const int lane = threadIdx.x & 31;
-  long long begin = 0;
-  for (unsigned tries = 0; steps > 0; tries++) {
-    bool come = true;
-    for (int b = lane; b < blocks; b += 32) come = come && batch::loadAcquire(arrived + b) >= steps;
-    if (__all_sync(0xffffffffu, come)) break;
-    if (tries % 16 != 0) continue;
-    if (tries == 0) begin = clock64();
-    bool gaveUp = batch::loadAcquire(reinterpret_cast<const unsigned*>(stalled)) != 0;
-    if (!gaveUp && lane == 0 && clock64() - begin > limit) {
-      gaveUp = true;
-      if (atomicCAS(stalled, 0, blockIdx.x + 1) == 0) stalled[1] = step;
-    }
-    if (__any_sync(0xffffffffu, gaveUp)) return false;
-  }
-  // A vote orders no memory: what any lane found to have come is there for the one that copies after this.
-  __syncwarp();
-  return true;
 }
 
 /** A barrier of a team's four warps. */
@@ -127,14 +72,6 @@ struct Sums {
   }
 };
 
-/** A team's next slot, and whether the ring has gone round an odd number of times. */
-struct Turn {
-  unsigned slot, parity;
-  __device__ __forceinline__ void next(unsigned slots) {
-    if (++slot == slots) slot = 0, parity ^= 1;
-  }
-};
-
 /** What a block's warps share beside W and the rings. */
 struct Shared {
   unsigned long long full[teams][mostSlots], empty[teams][mostSlots], weights;
@@ -143,20 +80,6 @@ struct Shared {
   batch::TileLengths lengths[teams];
   float2 leak[edge / 2];
 };
-
-/** Visits the tiles of a team that have not ended, step after step. */
-template <typename Visit>
-__device__ __forceinline__ void eachTile(const Data& data, const batch::TileLengths& lengths, int first, int stride, int tiles, const Visit& visit) {
-  for (int t = 0; t < data.steps; t++) {
-    bool any = false;
-    for (int tile = first, index = 0; tile < tiles; tile += stride, index++) {
-      if (lengths.of<edge>(data, index, first, stride) <= t) break;
-      any = true;
-      if (!visit(t, tile)) return;
-    }
-    if (!any) return;
-  }
-}
 
 /** Two neighbouring neurons of a row of `size`, which may begin anywhere if that is odd; beyond the edge from within it. */
 static __device__ __forceinline__ void loadPair(const float* from, int neuron, int size, float (&to)[2]) {
@@ -201,36 +124,36 @@ __device__ __forceinline__ void run(const half_bits* __restrict__ weights, half_
     for (int i = 0; i < teams; i++) {
       shared.lost[i] = 0;
       for (int slot = 0; slot < slots; slot++) {
-        initialise(batch::sharedAddress(&shared.full[i][slot]), 1);
-        initialise(batch::sharedAddress(&shared.empty[i][slot]), teamThreads / 32);
+        batch::initialise(batch::sharedAddress(&shared.full[i][slot]), 1);
+        batch::initialise(batch::sharedAddress(&shared.empty[i][slot]), teamThreads / 32);
       }
     }
-    initialise(weightsCame, 1);
+    batch::initialise(weightsCame, 1);
     asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
-    expect(weightsCame, blocks * blockBytes);
-    for (int c = 0; c < blocks; c++) copy(residents + c * blockBytes, weights + ((size_t)rowBlock * blocks + c) * blockValues, blockBytes, weightsCame);
+    batch::expect(weightsCame, blocks * blockBytes);
+    for (int c = 0; c < blocks; c++) batch::copy(residents + c * blockBytes, weights + ((size_t)rowBlock * blocks + c) * blockValues, blockBytes, weightsCame);
   }
   __syncthreads();
 
   if (copies) {
-    Turn turn = {0, 1};
-    eachTile(data, shared.lengths[team], first, stride, tiles, [&](int t, int tile) {
-      if (!haveMade(arrived + (size_t)tile * rowBlocks, rowBlocks, t, limit, stalled, data.firstStep + t)) {
+    batch::Turn turn = {0, 1};
+    batch::eachTile<edge>(data, shared.lengths[team], first, stride, tiles, [&](int t, int tile) {
+      if (!batch::haveMade(arrived + (size_t)tile * rowBlocks, rowBlocks, t, limit, stalled, data.firstStep + t)) {
         if (lane != 0) return false;
         // When all that was copied is used up, the next slot comes with nothing in it but this word.
-        for (int slot = 0; slot < slots; slot++, turn.next(slots)) await(empty + turn.slot * 8, turn.parity);
+        for (int slot = 0; slot < slots; slot++, turn.next(slots)) batch::await(empty + turn.slot * 8, turn.parity);
         shared.lost[team] = 1;
-        arrive(full + turn.slot * 8);
+        batch::arrive(full + turn.slot * 8);
         return false;
       }
       if (lane != 0) return true;
-      fenceCopies();
+      batch::fenceCopies();
       const half_bits* const from = exchange + (t & 1 ? buffer : 0) + tile * tileValues;
       for (int c = 0; c < blocks; c += slotBlocks, turn.next(slots)) {
         const unsigned came = full + turn.slot * 8;
-        await(empty + turn.slot * 8, turn.parity);
-        expect(came, slotBytes);
-        copy(ring + turn.slot * slotBytes, from + (size_t)c * blockValues, slotBytes, came);
+        batch::await(empty + turn.slot * 8, turn.parity);
+        batch::expect(came, slotBytes);
+        batch::copy(ring + turn.slot * slotBytes, from + (size_t)c * blockValues, slotBytes, came);
       }
       return true;
     });
@@ -240,10 +163,10 @@ __device__ __forceinline__ void run(const half_bits* __restrict__ weights, half_
   const int within = warp % 4, firstRow = rowBlock * edge;
   // A team with one tile has its states in registers from step to step.
   const bool stays = tiles <= stride;
-  Turn turn = {0, 0};
+  batch::Turn turn = {0, 0};
   float x[parts][pairs][2];
-  await(weightsCame, 0);
-  eachTile(data, shared.lengths[team], first, stride, tiles, [&](int t, int tile) {
+  batch::await(weightsCame, 0);
+  batch::eachTile<edge>(data, shared.lengths[team], first, stride, tiles, [&](int t, int tile) {
     // What the step's end reads is asked for before the products, which hide it; of sequences beyond the last, the last one's.
     float driven[parts][pairs][2];
     int lengths[parts];
@@ -277,17 +200,17 @@ __device__ __forceinline__ void run(const half_bits* __restrict__ weights, half_
       }
     }
 
-    await(full + turn.slot * 8, turn.parity);
+    batch::await(full + turn.slot * 8, turn.parity);
     // Read by the lane that gives slots back, which is what the word's writer waits for.
     if (__any_sync(0xffffffffu, lane == 0 && shared.lost[team] != 0)) return false;
     Sums sums;
     unsigned before = 0;
     auto release = [&](unsigned slot) {
       __syncwarp();
-      if (lane == 0) arrive(empty + slot * 8);
+      if (lane == 0) batch::arrive(empty + slot * 8);
     };
     for (int c = 0; c < blocks; c += slotBlocks, turn.next(slots)) {
-      await(full + turn.slot * 8, turn.parity);
+      batch::await(full + turn.slot * 8, turn.parity);
       __syncwarp();
       sums.add(ring + turn.slot * slotBytes, residents + c * blockBytes, c == 0);
       sums.wait<1>();
@@ -324,9 +247,9 @@ __device__ __forceinline__ void run(const half_bits* __restrict__ weights, half_
           atomicMin(data.failures + tile * edge + inTile,
                     (unsigned long long)(data.firstStep + t) << 32 | (unsigned)(firstRow + Sums::row(lane, i / 2) + i % 2));
     }
-    fenceCopies();
+    batch::fenceCopies();
     together(team);
-    if (threadIdx.x % teamThreads == 0) storeRelease(arrived + (size_t)tile * rowBlocks + rowBlock, t + 1);
+    if (threadIdx.x % teamThreads == 0) batch::storeRelease(arrived + (size_t)tile * rowBlocks + rowBlock, t + 1);
     // Nobody waits for these.
 #pragma unroll
     for (int s = 0; s < parts; s++) {

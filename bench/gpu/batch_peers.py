@@ -51,7 +51,7 @@ def graph(size, batch, steps):
 
 results = {}
 with torch.no_grad():
-    for size, batch, steps in ((1024, 64, 400), (1024, 256, 200), (1024, 1024, 100), (4096, 64, 50)):
+    for size, batch, steps in ((1024, 64, 400), (1024, 256, 200), (1024, 512, 100), (1024, 1024, 100), (4096, 64, 50)):
         results[f"{size} {batch}"] = {
             "cuDNN fp32": cudnn(size, batch, steps, torch.float32, False),
             "cuDNN tf32": cudnn(size, batch, steps, torch.float32, True),

@@ -72,6 +72,20 @@ describe.each(portable)("%s", (name) => {
   });
 });
 
+describe("reservoir_batch_slices", () => {
+  it("takes two tiles a block and two slots a partial sum, and rows that are no quads", async () => {
+    const of = model({ size: 261, storage: "dense", seed: 6, connectionProbability: 0.1, spectralRadius: null });
+    const lengths = Array.from({ length: 65 }, (_, b) => (b < 3 ? 3 : 1));
+    const sequences = sequencesFor(of, lengths);
+    const kernels = batchKernels.filter(({ name }) => name === "reservoir_batch_slices");
+    const plan = { ...planBatch(context.info, of, sequences.length, kernels)!, groups: 1 };
+    const run = new DenseBatchRun(context, of, plan, sequences, {});
+    const states = await run.run();
+    run.dispose();
+    for (const [b, each] of (await expected(of, sequences)).entries()) expect(bits(states[b]!.data), `${b}`).toEqual(bits(each.data));
+  });
+});
+
 /** The largest difference of states from the reference's; NaN where one is no number. */
 function distance(states: readonly Matrix[], exact: readonly Matrix[]): number {
   let largest = 0;
@@ -131,7 +145,7 @@ describe.each(fast)("%s", (name) => {
   });
 });
 
-describe.each(batchKernels.filter(({ resident }) => resident))("$name when a block does not come", (kernel) => {
+describe.each(batchKernels.filter(({ persistent }) => persistent))("$name when a block does not come", (kernel) => {
   it("is an error with kernel, block and step after `spinLimit` clock ticks", async () => {
     const of = model({ size: 70, storage: "dense", seed: 3, arithmetic: kernel.portable ? "portable" : "fast" });
     const plan = planBatch(context.info, of, 3, [kernel])!;
@@ -164,9 +178,19 @@ describe("the choice of a kernel", () => {
 
   it("takes small tiles for few sequences and large ones for many, and streams what does not fit", () => {
     expect(planBatch(h200, large(), 64)!.kernel.name).toBe("reservoir_batch_16");
-    expect(planBatch(h200, large(), 1024)!.kernel.name).toBe("reservoir_batch_32");
+    const ampere = { ...h200, computeCapability: [8, 0] } as const;
+    expect(planBatch(ampere, large(), 1024)!.kernel.name).toBe("reservoir_batch_32");
     const wide = model({ size: 3000, storage: "dense", connectionProbability: 0, spectralRadius: null });
-    expect(planBatch(h200, wide, 64)!.kernel.resident).toBe(false);
+    expect(planBatch(h200, wide, 64)!.kernel.persistent).toBe(false);
+  });
+
+  it("divides the partial sums among warps where many sequences fill Hopper", () => {
+    const name = (sequences: number, computeCapability: readonly [number, number] = [9, 0]) =>
+      planBatch({ ...h200, computeCapability }, large(), sequences)!.kernel.name;
+    expect(name(512)).toBe("reservoir_batch_slices");
+    expect(name(1024)).toBe("reservoir_batch_slices");
+    expect(name(64)).toBe("reservoir_batch_16");
+    expect(name(1024, [10, 0])).toBe("reservoir_batch_32");
   });
 
   it("takes two tiles a block where there are many sequences and the tensor cores are Hopper's", () => {

@@ -114,7 +114,7 @@ export class DenseBatchRun {
       this.#common = new CommonKernels(context, "float32");
       this.#device = own(new DeviceModel(context, model));
       const element = kernel.portable ? "f32" : "u16";
-      const steps = kernel.portable ? (["i32", "i32"] as const) : [];
+      const steps = kernel.ranged ? (["i32", "i32"] as const) : [];
       const slots = plan.slots === undefined ? [] : (["i32"] as const);
       const head: RealParameter[] = [`const ${element}*`, `${element}*`, "u32*", "i32*", "i64", ...steps, "i32", ...slots];
       this.#kernel = realKernel(context, kernel.file, kernel.name, "float32", [...head, ...rest]);
@@ -224,7 +224,7 @@ export class DenseBatchRun {
     stream.upload(this.#lengths, Int32Array.from(lengths));
     stream.fill(this.#arrived);
     const launch = (...range: number[]): void => {
-      const config = { grid: rowBlocks * groups, block: kernel.threads, shared, cooperative: kernel.resident };
+      const config = { grid: rowBlocks * groups, block: kernel.threads, shared, cooperative: kernel.persistent };
       stream.launch(
         this.#kernel,
         config,
@@ -255,8 +255,8 @@ export class DenseBatchRun {
     };
     this.#clock?.on(stream, "batch", { steps: lengths.reduce((sum, length) => sum + length, 0) });
     this.#started[slot]!.record(stream);
-    if (!kernel.portable) launch();
-    else if (kernel.resident) launch(0, steps);
+    if (!kernel.ranged) launch();
+    else if (kernel.persistent) launch(0, steps);
     else for (let t = 0; t < steps; t++) launch(t, t + 1);
     this.#computed[slot]!.record(stream);
     this.#clock?.off(stream);

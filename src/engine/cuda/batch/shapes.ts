@@ -5,14 +5,18 @@ import type { ReservoirModel } from "../../../reservoir/model.js";
 
 /** A kernel for batches. */
 export interface BatchKernel {
-  readonly file: "reservoir_batch" | "reservoir_batch_fast" | "reservoir_batch_pair";
+  readonly file: "reservoir_batch" | "reservoir_batch_slices" | "reservoir_batch_fast" | "reservoir_batch_pair";
   readonly name: string;
   /** Whether sums are those of portable arithmetic; else tensor cores make them of binary16 products. */
   readonly portable: boolean;
-  /** Whether W stays in shared memory for all steps; else each step is a launch of its own. */
-  readonly resident: boolean;
+  /** Whether only multiprocessors of compute capability 9.0 have its instructions. */
+  readonly hopper: boolean;
+  /** Whether one launch makes all steps; else each step is a launch of its own. */
+  readonly persistent: boolean;
+  /** Whether a launch is told its first and its last step. */
+  readonly ranged: boolean;
   /** How matrices lie in memory: the functions below. */
-  readonly layout: "quads" | "halves" | "swizzled";
+  readonly layout: "quads" | "slices" | "halves" | "swizzled";
   /** Tiles that a block has in work at a time. */
   readonly teams: number;
   /** Rows and sequences of a block's tile. */
@@ -38,20 +42,25 @@ export interface BatchPlan {
   readonly microsecondsPerStep: number;
 }
 
-const portable = { file: "reservoir_batch", portable: true, layout: "quads", teams: 1, rows: 32, columns: 32, threads: 512 } as const;
-const fast = { file: "reservoir_batch_fast", portable: false, resident: true, layout: "halves", teams: 1 } as const;
-const pair = { file: "reservoir_batch_pair", portable: false, resident: true, layout: "swizzled", teams: 2 } as const;
+const quads = {
+  ...({ file: "reservoir_batch", portable: true, hopper: false, ranged: true, layout: "quads" } as const),
+  ...({ teams: 1, rows: 32, columns: 32, threads: 512 } as const),
+};
+const slices = { file: "reservoir_batch_slices", portable: true, hopper: true, persistent: true, ranged: false, layout: "slices" } as const;
+const fast = { file: "reservoir_batch_fast", portable: false, hopper: false, persistent: true, ranged: false, layout: "halves" } as const;
+const pair = { file: "reservoir_batch_pair", portable: false, hopper: true, persistent: true, ranged: false, layout: "swizzled" } as const;
 
 /** Every batch kernel there is. */
 export const batchKernels: readonly BatchKernel[] = [
-  { ...portable, name: "reservoir_batch_16", resident: true, sequences: 16 },
-  { ...portable, name: "reservoir_batch_32", resident: true, sequences: 32 },
-  { ...portable, name: "reservoir_batch_step_16", resident: false, sequences: 16 },
-  { ...portable, name: "reservoir_batch_step_32", resident: false, sequences: 32 },
-  { ...fast, name: "reservoir_batch_fast_16", rows: 32, sequences: 16, columns: 256, threads: 256 },
-  { ...fast, name: "reservoir_batch_fast_64", rows: 64, sequences: 64, columns: 128, threads: 512 },
-  { ...fast, name: "reservoir_batch_fast_128", rows: 64, sequences: 128, columns: 64, threads: 512 },
-  { ...pair, name: "reservoir_batch_pair", rows: 64, sequences: 64, columns: 128, threads: 320 },
+  { ...quads, name: "reservoir_batch_16", persistent: true, sequences: 16 },
+  { ...quads, name: "reservoir_batch_32", persistent: true, sequences: 32 },
+  { ...quads, name: "reservoir_batch_step_16", persistent: false, sequences: 16 },
+  { ...quads, name: "reservoir_batch_step_32", persistent: false, sequences: 32 },
+  { ...slices, name: "reservoir_batch_slices", teams: 1, rows: 64, sequences: 64, columns: 256, threads: 384 },
+  { ...fast, name: "reservoir_batch_fast_16", teams: 1, rows: 32, sequences: 16, columns: 256, threads: 256 },
+  { ...fast, name: "reservoir_batch_fast_64", teams: 1, rows: 64, sequences: 64, columns: 128, threads: 512 },
+  { ...fast, name: "reservoir_batch_fast_128", teams: 1, rows: 64, sequences: 128, columns: 64, threads: 512 },
+  { ...pair, name: "reservoir_batch_pair", teams: 2, rows: 64, sequences: 64, columns: 128, threads: 320 },
 ];
 
 /** Chunks of columns under way in shared memory, and columns of all chunks of a portable kernel together. */
@@ -69,14 +78,21 @@ function pairSlots({ rows, sequences, columns, teams }: BatchKernel, padded: num
   return Math.min(mostPairSlots, Math.floor(room / (2 * teams * sequences * columns)));
 }
 
+/**
+ * What a block of slices has in shared memory: two stages of sums that wait for others, 64 KiB each,
+ * and six slots of 32 columns.
+ */
+const slicesBytes = 2 * 65536 + 6 * 4 * 32 * (64 + 64);
+
 /** Bytes of dynamic shared memory that a block takes. */
 function sharedBytes(
-  { portable, resident, rows, sequences, columns, teams }: BatchKernel,
+  { layout, persistent, rows, sequences, columns, teams }: BatchKernel,
   padded: number,
   slots: number | undefined,
 ): number {
   if (slots !== undefined) return pairAlignment + 2 * rows * padded + 2 * teams * slots * sequences * columns;
-  if (portable) return 4 * ((resident ? rows * padded : 0) + chunkColumns * (sequences + (resident ? 0 : rows)));
+  if (layout === "slices") return slicesBytes;
+  if (layout === "quads") return 4 * ((persistent ? rows * padded : 0) + chunkColumns * (sequences + (persistent ? 0 : rows)));
   return 2 * (rows * (padded + 8) + stages * sequences * (columns + 8));
 }
 
@@ -93,7 +109,7 @@ const cacheBytes = 6.3e6;
 
 /** Microseconds of a step of which each of `blocks` blocks makes some tiles. */
 function stepTime(
-  { name, portable, resident, sequences, rows, teams }: BatchKernel,
+  { name, portable, layout, persistent, sequences, rows, teams }: BatchKernel,
   padded: number,
   blocks: number,
   tilesOfBlock: number,
@@ -105,7 +121,8 @@ function stepTime(
     return Math.ceil(tilesOfBlock / teams) * (own + column * padded + bytes / cacheBytes);
   }
   const cycles = (2 * rows * sequences * padded) / 128;
-  return (resident ? 1.7 : 3) + tilesOfBlock * (0.3 + cycles / (resident ? 0.6 : 0.55) / clock);
+  if (layout === "slices") return 4 + tilesOfBlock * (2.5 + cycles / 0.75 / clock);
+  return (persistent ? 1.7 : 3) + tilesOfBlock * (0.3 + cycles / (persistent ? 0.6 : 0.55) / clock);
 }
 
 /** The plan that is modelled as fastest, or undefined where no kernel takes the model. `arithmetic: "fast"` and states in [-1, 1] allow the fast ones. */
@@ -122,15 +139,15 @@ export function planBatch(
   const { multiprocessors, sharedBytesPerBlockOptIn, clockKilohertz } = device.attributes;
   const hopper = device.computeCapability.join(".") === "9.0";
   const plans = kernels.flatMap((kernel): BatchPlan[] => {
-    if ((!kernel.portable && !allowFast) || (kernel.teams > 1 && !hopper)) return [];
+    if ((!kernel.portable && !allowFast) || (kernel.hopper && !hopper)) return [];
     const padded = Math.ceil(size / kernel.columns) * kernel.columns;
     const rowBlocks = Math.ceil(size / kernel.rows);
     const tiles = Math.ceil(sequences / kernel.sequences);
     const slots = kernel.teams > 1 ? pairSlots(kernel, padded, sharedBytesPerBlockOptIn) : undefined;
     const shared = sharedBytes(kernel, padded, slots);
-    if ((slots ?? 2) < 2 || shared > sharedBytesPerBlockOptIn || (kernel.resident && rowBlocks > multiprocessors)) return [];
-    const groups = kernel.resident ? Math.min(tiles, Math.floor(multiprocessors / rowBlocks)) : tiles;
-    const tilesOfBlock = kernel.resident ? Math.ceil(tiles / groups) : Math.ceil((tiles * rowBlocks) / multiprocessors);
+    if ((slots ?? 2) < 2 || shared > sharedBytesPerBlockOptIn || (kernel.persistent && rowBlocks > multiprocessors)) return [];
+    const groups = kernel.persistent ? Math.min(tiles, Math.floor(multiprocessors / rowBlocks)) : tiles;
+    const tilesOfBlock = kernel.persistent ? Math.ceil(tiles / groups) : Math.ceil((tiles * rowBlocks) / multiprocessors);
     const microsecondsPerStep = stepTime(kernel, padded, rowBlocks * groups, tilesOfBlock, clockKilohertz / 1000);
     return [{ kernel, padded, rowBlocks, tiles, groups, shared, slots, microsecondsPerStep }];
   });
@@ -150,6 +167,38 @@ export function packQuads(
   for (let r = 0; r < rows; r++) {
     const base = Math.floor(r / 4) * padded * 4 + (r % 4);
     for (let k = 0; k < columns; k++) out[base + k * 4] = value(r, k);
+  }
+  return out;
+}
+
+/** Edge of a tile of slices, the teams that divide the partial sums among them, and a team's columns in a slot. */
+const tileEdge = 64;
+const sliceTeams = 4;
+const slotColumns = 8;
+
+/**
+ * Matrix rows as the kernels with slices read them: [tile of 64 rows][partial sum of the team][slot]
+ * [team][column][row]. Team g has the partial sums l with l mod 4 = g of rule 1, and makes them in the
+ * order in which the butterfly adds them: the bits of l / 4 reversed.
+ */
+export function packSlices(
+  rows: number,
+  columns: number,
+  value: (row: number, column: number) => number,
+  paddedRows: number,
+  padded: number,
+): Float32Array {
+  const out = new Float32Array(paddedRows * padded);
+  const slots = padded / (32 * slotColumns);
+  const turns = Uint8Array.of(0, 4, 2, 6, 1, 5, 3, 7);
+  const places = Uint32Array.from({ length: columns }, (_, k) => {
+    const [partial, j] = [k % 32, Math.floor(k / 32)];
+    const slot = turns[Math.floor(partial / sliceTeams)]! * slots + Math.floor(j / slotColumns);
+    return ((slot * sliceTeams + (partial % sliceTeams)) * slotColumns + (j % slotColumns)) * tileEdge;
+  });
+  for (let r = 0; r < rows; r++) {
+    const base = Math.floor(r / tileEdge) * tileEdge * padded + (r % tileEdge);
+    for (let k = 0; k < columns; k++) out[base + places[k]!] = value(r, k);
   }
   return out;
 }
@@ -192,4 +241,4 @@ export function packSwizzled(
 }
 
 /** How each layout is made. */
-export const packs = { quads: packQuads, halves: packHalves, swizzled: packSwizzled } as const;
+export const packs = { quads: packQuads, slices: packSlices, halves: packHalves, swizzled: packSwizzled } as const;
