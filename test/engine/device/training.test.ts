@@ -1,7 +1,9 @@
 // Training on the device: Gram matrices that go on from a sink's sums, and sweeps, against the same work on the host, bit for bit.
 import "../../../src/index.js";
 import { afterAll, describe, expect, it } from "vitest";
+import { Scaling } from "../../../src/engine/cuda/ensemble/scaling.js";
 import { sweepTogether } from "../../../src/engine/cuda/ensemble/sweep.js";
+import { Uploads } from "../../../src/engine/cuda/ensemble/uploads.js";
 import { DeviceGrams, type RowShape } from "../../../src/engine/cuda/training/gram.js";
 import type { RealSlice } from "../../../src/engine/cuda/time-loop.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
@@ -142,6 +144,17 @@ describe("a sweep", () => {
   it("refuses fewer rows than weights without a penalty", async () => {
     const sweep = sweepReadouts({ reservoir: { size: 40, inputSize: 2 }, settings: [{ lambda: 0 }], ...data, engine: name });
     await expect(sweep).rejects.toThrow("22 rows do not determine 41 weights an output with lambda 0");
+  });
+
+  it("scales as many rows as a grid takes at once, each by its factor", async () => {
+    const memory = new Uploads(context, stream, "float32");
+    const values = context.upload(Float64Array.of(0.1, 0.2, 0.3, 1, 2, 3));
+    const rows = [0, 1, 1, 0, 1].map((draws, r) => ({ draws, factor: 1 - r / 7 }));
+    const made = new Scaling(context, "float32", 2).scale(stream, memory, { values, columns: 3, label: "W" }, rows);
+    const expected = rows.flatMap(({ draws, factor }) => [0.1, 0.2, 0.3].map((x, i) => Math.fround((draws === 0 ? x : i + 1) * factor)));
+    expect([...(await stream.download(made))]).toEqual(expected);
+    memory.dispose();
+    values.dispose();
   });
 
   it("has the same errors in waves and chunks as in one piece", async () => {

@@ -24,8 +24,10 @@ const mostRows = 65_535;
 /** Draws times factors, each product rounded to binary64 and then to the precision (docs/numerics.md, rule 7). */
 export class Scaling {
   readonly #kernel: AnyKernel;
+  readonly #rowsAtOnce: number;
 
-  constructor(context: Context, precision: Precision) {
+  constructor(context: Context, precision: Precision, rowsAtOnce = mostRows) {
+    this.#rowsAtOnce = rowsAtOnce;
     const parameters = ["const f64*", "const i32*", "const f64*", "i32", "i32", "real*"] as const;
     this.#kernel = realKernel(context, "reservoir_ensemble_general", `ensemble_scale_${realType(precision)}`, precision, parameters);
   }
@@ -41,8 +43,8 @@ export class Scaling {
       factors,
       Float64Array.from(rows, ({ factor }) => factor),
     );
-    for (let first = 0; first < rows.length; first += mostRows) {
-      const end = Math.min(rows.length, first + mostRows);
+    for (let first = 0; first < rows.length; first += this.#rowsAtOnce) {
+      const end = Math.min(rows.length, first + this.#rowsAtOnce);
       const config = { grid: [Math.ceil(columns / 1024), end - first] as const, block: 256 };
       const made = out.slice(first * columns, end * columns);
       stream.launch(
