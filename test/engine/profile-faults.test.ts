@@ -6,6 +6,7 @@ import { Matrix } from "../../src/numerics/index.js";
 import type { Engine } from "../../src/reservoir/engine.js";
 import { simulatedDriver } from "../../src/sim/index.js";
 import { bits, model, randomMatrix } from "./contract.js";
+import { exhaustive } from "../exhaustive.js";
 
 const of = model({ size: 10, inputSize: 3, storage: "dense", seed: 1 });
 const inputs = randomMatrix(12, 3, "float32", 2);
@@ -38,7 +39,7 @@ describe("an event of a profile that the driver refuses", async () => {
 
   it.each(calls)("%s", async (call) => {
     const count = uses.get(call)!;
-    for (const use of new Set([1, 2, Math.ceil(count / 2), count])) {
+    for (const use of new Set(exhaustive ? [1, 2, Math.ceil(count / 2), count] : [count])) {
       const driver = new FaultyDriver(simulatedDriver({ memoryBytes: 2 ** 22 }), [{ call, use, code: 400 }]);
       const broken = engineOver(driver);
       const error = await profiled(broken).then(

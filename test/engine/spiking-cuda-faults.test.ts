@@ -9,6 +9,7 @@ import { binSpikesOnDevice, DeviceTemplates } from "../../src/spikes/gpu/index.j
 import { PatternTemplates, poissonPattern } from "../../src/spikes/index.js";
 import { build } from "../../src/spikes/liquid/kind.js";
 import { bits } from "./contract.js";
+import { casesOf } from "../exhaustive.js";
 
 const model = build({ kind: "spiking", size: 40, inputSize: 2, seed: 1, background: { current: 14, deviation: 2 } });
 const inputs = new Matrix(
@@ -68,32 +69,35 @@ describe.each([
     expect(uses.length).toBeGreaterThan(10);
   });
 
-  it.each(uses)("gives everything back: %s, of %i uses", async (call: DriverCall, count) => {
-    for (const use of new Set([1, count])) {
-      const driver = new FaultyDriver(simulatedDriver(), [{ call, use, code: 400 }]);
-      let context: Context;
-      try {
-        context = openDevice({ driver, onLeak: () => undefined });
-      } catch {
-        continue;
+  it.each(casesOf(uses, ([call]) => /^cu(MemAllocFromPoolAsync|LaunchKernelEx|MemcpyDtoHAsync)$/.test(call)))(
+    "gives everything back: %s, of %i uses",
+    async (call: DriverCall, count) => {
+      for (const use of new Set([1, count])) {
+        const driver = new FaultyDriver(simulatedDriver(), [{ call, use, code: 400 }]);
+        let context: Context;
+        try {
+          context = openDevice({ driver, onLeak: () => undefined });
+        } catch {
+          continue;
+        }
+        const error = await work(context).then(
+          () => undefined,
+          (thrown: unknown) => thrown,
+        );
+        if (error !== undefined) expect(String(error)).toMatch(/CUDA_ERROR_|cu[A-Z]/);
+        if (error !== undefined && !context.loss) {
+          expect(
+            context.held().filter(({ kind }) => kind !== "module"),
+            `${call}, use ${use}`,
+          ).toEqual([]);
+          expect(await work(context)).toEqual(expected);
+        }
+        try {
+          context.dispose();
+        } catch {
+          // The call that failed was one of closing.
+        }
       }
-      const error = await work(context).then(
-        () => undefined,
-        (thrown: unknown) => thrown,
-      );
-      if (error !== undefined) expect(String(error)).toMatch(/CUDA_ERROR_|cu[A-Z]/);
-      if (error !== undefined && !context.loss) {
-        expect(
-          context.held().filter(({ kind }) => kind !== "module"),
-          `${call}, use ${use}`,
-        ).toEqual([]);
-        expect(await work(context)).toEqual(expected);
-      }
-      try {
-        context.dispose();
-      } catch {
-        // The call that failed was one of closing.
-      }
-    }
-  });
+    },
+  );
 });

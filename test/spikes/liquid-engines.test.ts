@@ -8,6 +8,7 @@ import { NonFiniteStateError, type SpikingReservoirOptions } from "../../src/res
 import { build } from "../../src/spikes/liquid/kind.js";
 import { bits } from "../engine/contract.js";
 import { inputsOf, statesOf } from "./drive.js";
+import { amount } from "../exhaustive.js";
 
 const liquids: fc.Arbitrary<SpikingReservoirOptions> = fc.record({
   kind: fc.constant("spiking" as const),
@@ -35,6 +36,8 @@ const liquids: fc.Arbitrary<SpikingReservoirOptions> = fc.record({
   seed: fc.integer({ min: 0, max: 1000 }),
 });
 
+const steps = amount(10_000, 1000);
+
 describe("a spiking reservoir in WebAssembly", () => {
   it("gives the reference's bits, whatever its description", async () => {
     let active = 0;
@@ -46,23 +49,23 @@ describe("a spiking reservoir in WebAssembly", () => {
         expect(bits((await statesOf(cpuEngine, model, inputs)).data)).toEqual(bits(expected.data));
         if (expected.data.some((value) => value !== 0)) active++;
       }),
-      { numRuns: 200, seed: 1 },
+      { numRuns: amount(200, 50), seed: 1 },
     );
-    expect(active).toBeGreaterThan(80);
+    expect(active).toBeGreaterThan(amount(80, 15));
   });
 
   it.each([
     ["leakyIntegrateAndFire", { current: 13.5, deviation: 4 }],
     ["adaptiveIntegrateAndFire", { current: 14, deviation: 4 }],
     ["izhikevich", { current: 3, deviation: 4 }],
-  ] as const)("gives the reference's bits for 1000 %s neurons over 10,000 steps", async (neuron, background) => {
+  ] as const)(`gives the reference's bits for 1000 %s neurons over ${steps} steps`, async (neuron, background) => {
     const weight = neuron === "izhikevich" ? { ee: 1, ei: 1, ie: 2, ii: 2 } : { ee: 8, ei: 12, ie: 19, ii: 19 };
     const model = build({ kind: "spiking", size: 1000, inputSize: 4, neuron, background, synapses: { weight }, seed: 3 });
-    const inputs = inputsOf(model, 10_000, 0.02);
+    const inputs = inputsOf(model, steps, 0.02);
     const expected = await statesOf(referenceEngine, model, inputs);
     const states = await statesOf(cpuEngine, model, inputs);
     expect(Buffer.compare(Buffer.from(states.data.buffer), Buffer.from(expected.data.buffer))).toBe(0);
-    expect(expected.row(9_999).filter((value) => value > 0).length).toBeGreaterThan(500);
+    expect(expected.row(steps - 1).filter((value) => value > 0).length).toBeGreaterThan(500);
   });
 });
 

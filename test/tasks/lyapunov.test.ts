@@ -2,6 +2,7 @@
 // generator, pulled together again and again (Benettin et al. 1976, Phys. Rev. A 14).
 import { describe, expect, it } from "vitest";
 import { henon, logistic, lyapunovExponent, mackeyGlass, samplingInterval, tasks, type SeriesTask } from "../../src/tasks/index.js";
+import { casesOf } from "../exhaustive.js";
 
 const distance = (a: ArrayLike<number>, b: ArrayLike<number>) => Math.sqrt(Array.from(a).reduce((sum, x, i) => sum + (x - b[i]!) ** 2, 0));
 
@@ -25,7 +26,7 @@ function growthRate(advance: (state: number[]) => number[], start: number[], tim
 
 describe("lyapunovExponent", () => {
   // [task, options, time of a round, rounds, relative tolerance]
-  it.each([
+  const flows = [
     ["lorenz", {}, 1, 4000, 0.02],
     ["rossler", {}, 10, 1500, 0.05],
     ["multiscroll", {}, 0.5, 4000, 0.03],
@@ -35,7 +36,9 @@ describe("lyapunovExponent", () => {
     ["lorenz96", {}, 0.5, 1000, 0.05],
     ["lorenz96", { N: 40 }, 0.5, 1000, 0.05],
     ["kuramotoSivashinsky", {}, 20, 60, 0.15],
-  ] as const)("%s %j", (name, options, time, rounds, tolerance) => {
+  ] as const;
+
+  it.each(casesOf(flows, ([name]) => name === "lorenz" || name === "rossler"))("%s %j", (name, options, time, rounds, tolerance) => {
     const task = tasks.find((candidate) => candidate.name === name) as SeriesTask;
     // The exponent needs the flow, not its last digits: steps four times as long as a series takes.
     const step = 4 * (task.options.find((option) => option.name === "step")!.default as number);

@@ -2,7 +2,9 @@
 import { size } from "../../gpu/device/device.js";
 import { engineContract } from "../contract.js";
 import { inShortChunks, name } from "./engines.js";
+import { amount, exhaustive } from "../../exhaustive.js";
 
-engineContract(`${name}, plan "streamed"`, inShortChunks, { plan: "streamed" }, size(200, 20, 20));
-engineContract(`${name}, plan "named"`, inShortChunks, { plan: "named" }, size(200, 20, 20));
-engineContract(`${name}, plan "auto"`, inShortChunks, {}, size(200, 20, 20));
+engineContract(`${name}, plan "auto"`, inShortChunks, {}, size(200, amount(20, 8), 20));
+if (exhaustive)
+  for (const plan of ["streamed", "named"] as const)
+    engineContract(`${name}, plan "${plan}"`, inShortChunks, { plan }, size(200, amount(20, 8), 20));

@@ -23,6 +23,7 @@ import { binPatternsOnDevice, DeviceSpikePattern, DeviceSpikePatterns, DeviceTem
 import { binSpikes, jitterPattern, LiquidStateMachine, PatternTemplates, poissonPattern } from "../../../src/spikes/index.js";
 import { openTestDevice } from "../../gpu/device/device.js";
 import { model, randomMatrix } from "../contract.js";
+import { amount, casesOf } from "../../exhaustive.js";
 
 const context = openTestDevice();
 afterAll(() => context.dispose());
@@ -56,7 +57,7 @@ const spikesOf = (steps: number, seed: number) => {
 const reservoirs: readonly (readonly [string, AnyReservoirOptions])[] = [
   ["small, each on a multiprocessor", { size: 40, inputSize: 2, storage: "dense", noiseLevel: 0.01, seed: 3 }],
   ["sparse", { size: 70, inputSize: 2, storage: "sparse", connectionProbability: 0.1, seed: 3 }],
-  ["double, one after the other", { size: 200, inputSize: 2, storage: "dense", precision: "float64", seed: 3 }],
+  ["double, one after the other", { size: amount(200, 100), inputSize: 2, storage: "dense", precision: "float64", seed: 3 }],
   ["a liquid", { kind: "spiking", size: 40, inputSize: 2, seed: 1, background: { current: 14, deviation: 2 } }],
 ];
 
@@ -110,30 +111,32 @@ describe.each(reservoirs)("%s", (_, options) => {
 });
 
 describe("a dense batch in step", () => {
-  it.each(batchKernels.filter(({ portable }) => portable))(
-    "takes inputs and leaves states on the device by $name, in chunks",
-    async (kernel) => {
-      const of = model({ size: 70, inputSize: 2, storage: "dense", seed: 3, noiseLevel: 0.05 });
-      const given = lengths.map((steps, b) => randomMatrix(steps, 2, "float32", b));
-      const session = await referenceEngine.open(of);
-      const expected = await session.batch(
-        given.map((inputs) => ({ inputs })),
-        {},
-      );
-      await session.dispose();
-      using inputs = upload(given);
-      using into = deviceSide(context, of).allocate(lengths, undefined);
-      const sequences = inputs.sequences.map((each) => ({ inputs: each }));
-      const taker = new StateKeeper(into, sequences, false);
-      const run = new DenseBatchRun(context, of, planBatch(context.info, of, 6, [kernel])!, sequences, { taker }, 16 * 5 * 70 * 4 * 5);
-      try {
-        await run.run();
-        expect(into.toMatrices()).toEqual(expected);
-      } finally {
-        run.dispose();
-      }
-    },
-  );
+  it.each(
+    casesOf(
+      batchKernels.filter(({ portable }) => portable),
+      (_, k) => k === 0,
+    ),
+  )("takes inputs and leaves states on the device by $name, in chunks", async (kernel) => {
+    const of = model({ size: 70, inputSize: 2, storage: "dense", seed: 3, noiseLevel: 0.05 });
+    const given = lengths.map((steps, b) => randomMatrix(steps, 2, "float32", b));
+    const session = await referenceEngine.open(of);
+    const expected = await session.batch(
+      given.map((inputs) => ({ inputs })),
+      {},
+    );
+    await session.dispose();
+    using inputs = upload(given);
+    using into = deviceSide(context, of).allocate(lengths, undefined);
+    const sequences = inputs.sequences.map((each) => ({ inputs: each }));
+    const taker = new StateKeeper(into, sequences, false);
+    const run = new DenseBatchRun(context, of, planBatch(context.info, of, 6, [kernel])!, sequences, { taker }, 16 * 5 * 70 * 4 * 5);
+    try {
+      await run.run();
+      expect(into.toMatrices()).toEqual(expected);
+    } finally {
+      run.dispose();
+    }
+  });
 });
 
 describe("a context that is shared", () => {

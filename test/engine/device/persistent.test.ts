@@ -42,6 +42,7 @@ import {
 import { simulatedDriver } from "../../../src/sim/index.js";
 import { onHardware, openTestDevice } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix, randomReadout } from "../contract.js";
+import { casesOf } from "../../exhaustive.js";
 
 /** As many multiprocessors as the GPU that the shapes were chosen on. */
 const device = onHardware
@@ -157,8 +158,16 @@ const denseModel = (size: number, precision: "float32" | "float64", more: Partia
 const sparseModel = (size: number, precision: "float32" | "float64", connectionProbability: number, more: Partial<ReservoirOptions> = {}) =>
   model({ ...everything, size, precision, connectionProbability, storage: "sparse", leakRate: leaks(size), ...more } as ReservoirOptions);
 
+/** A shape without its sizes. */
+const kind = (shape: DenseVariant | SparseVariant) => JSON.stringify({ ...shape, rows: 0, rounds: 0, held: 0, warps: 0 });
+
+/** All shapes, or in `npm test` the first of each kind. */
+function firstOfKind<T extends DenseVariant | SparseVariant>(shapes: readonly T[]): T[] {
+  return casesOf(shapes, (shape, k) => shapes.findIndex((other) => kind(other) === kind(shape)) === k);
+}
+
 describe("dense shapes", () => {
-  it.each(denseVariants.map((variant) => [denseEntry(variant), variant] as const))(
+  it.each(firstOfKind(denseVariants).map((variant) => [denseEntry(variant), variant] as const))(
     "%s has the step function's bits",
     async (_, variant) => {
       const size = variant.rows * variant.warps <= 16 ? 33 : 100;
@@ -185,7 +194,10 @@ describe("dense shapes", () => {
     );
   });
 
-  const mixed = denseVariants.filter(({ plan, mixed, held }) => plan === "grid" && mixed && held <= 6);
+  const mixed = casesOf(
+    denseVariants.filter(({ plan, mixed, held }) => plan === "grid" && mixed && held <= 6),
+    ({ held, precision }) => held === 2 && precision === "float64",
+  );
   it.each(mixed.map((variant) => [denseEntry(variant), variant] as const))("%s streams what the chip does not hold", async (_, variant) => {
     const { held, rows, warps, precision, weights } = variant;
     const columns = 128 * tileGroups(variant);
@@ -207,7 +219,7 @@ function withOneFullRow(size: number): ReservoirModel {
 }
 
 describe("sparse shapes", () => {
-  it.each(sparseVariants.map((variant) => [sparseEntry(variant), variant] as const))(
+  it.each(firstOfKind(sparseVariants).map((variant) => [sparseEntry(variant), variant] as const))(
     "%s has the step function's bits",
     async (_, variant) => {
       const of = sparseModel(90, variant.precision, 0.2);
@@ -217,7 +229,7 @@ describe("sparse shapes", () => {
   );
 
   const mixed: readonly SparseVariant[] = sparseVariants.filter((variant) => variant.mixed && variant.held === 1);
-  it.each(mixed.map((variant) => [sparseEntry(variant), variant] as const))(
+  it.each(firstOfKind(mixed).map((variant) => [sparseEntry(variant), variant] as const))(
     "%s streams what the chip does not hold",
     async (_, variant) => {
       const of = sparseModel(250, variant.precision, 0.97, { leakRate: 0.5, activation: "relu", spectralRadius: 3 });
@@ -243,12 +255,13 @@ describe("sparse shapes with sorted rows", () => {
   const on = (variant: SortedVariant, of: ReservoirModel, sharedBytes = device.info.attributes.sharedBytesPerBlockOptIn) =>
     fitSorted(variant, shapeOf(of), withShared(sharedBytes))!;
 
-  it.each(shapes)("%s has the step function's bits", async (_, variant) => {
+  it.each(casesOf(shapes, (_, k) => k === 0))("%s has the step function's bits", async (_, variant) => {
     const of = sparseModel(90, "float32", 0.2);
     await holds(device, sortedPlan(on(variant, of)), of, [3, 1, 2]);
   });
 
-  it.each([...shapes.map(([name, variant]) => [name, 2, variant] as const), [shapes[0]![0], 30, shapes[0]![1]] as const])(
+  const streaming = [...shapes.map(([name, variant]) => [name, 2, variant] as const), [shapes[0]![0], 30, shapes[0]![1]] as const];
+  it.each(casesOf(streaming, ([, , { lanes }]) => lanes === 4))(
     "%s keeps %i units in shared memory and streams others",
     async (_, units, variant) => {
       const of = sparseModel(410, "float32", 0.9, { activation: "relu", spectralRadius: 3, noiseLevel: 0 });
@@ -394,34 +407,39 @@ describe("closed loops", () => {
     ...ways,
     ...compiledToo.map(([name, way, , variant, feedback]) => [`${name} by NVRTC`, way, compiledByNvrtc, variant, feedback] as const),
   ];
-  it.each(all)("%s closes the loop %s", async (_name, _way, made, variant, feedback) => {
-    const size = 37;
-    const options = { ...{ inputSize: feedback ? 1 : 3, leakRate: 0.7 }, feedback } as Partial<ReservoirOptions>;
-    const of = "rows" in variant ? denseModel(size, variant.precision, options) : sparseModel(size, variant.precision, 0.3, options);
-    const longest = "rows" in variant ? 0 : longestRow(of.weights as SparseMatrix);
-    const plan =
-      "rows" in variant
-        ? densePlan(fitDense(variant, size, device.info)!, made)
-        : sparsePlan(fitSparse(variant, size, longest, device.info)!, made);
-    const loop = (await plan.open(device, of, {}))!;
-    expect(loop.details["kernelSource"]).toBe(made.source);
-    const readout = randomReadout(of, 2, features);
-    const outside = randomMatrix(4, 1, of.precision, 8);
-    const start: SessionState = {
-      values: of.initialState,
-      output: randomMatrix(of.outputSize, 1, of.precision, 9).data,
-      input: randomMatrix(of.inputSize, 1, of.precision, 10).data,
-      step: 11,
-    };
-    const reference = await referenceEngine.open(of);
-    reference.setState(start);
-    const states = Matrix.zeros(4, size, of.precision) as Matrix;
-    const expectedOutputs = await reference.generate({ readout, steps: 4, inputs: outside, states });
-    const mine = await runClosed(loop, of, readout, outside, start);
-    loop.dispose();
-    expect(bits(mine.outputs)).toEqual(bits(expectedOutputs.data));
-    expect(bits(mine.states)).toEqual(bits(states.data));
-  });
+  const same = (one: (typeof all)[number], other: (typeof all)[number]) =>
+    one[1] === other[1] && one[2] === other[2] && kind(one[3]) === kind(other[3]);
+  it.each(casesOf(all, (each, k) => all.findIndex((other) => same(each, other)) === k))(
+    "%s closes the loop %s",
+    async (_name, _way, made, variant, feedback) => {
+      const size = 37;
+      const options = { ...{ inputSize: feedback ? 1 : 3, leakRate: 0.7 }, feedback } as Partial<ReservoirOptions>;
+      const of = "rows" in variant ? denseModel(size, variant.precision, options) : sparseModel(size, variant.precision, 0.3, options);
+      const longest = "rows" in variant ? 0 : longestRow(of.weights as SparseMatrix);
+      const plan =
+        "rows" in variant
+          ? densePlan(fitDense(variant, size, device.info)!, made)
+          : sparsePlan(fitSparse(variant, size, longest, device.info)!, made);
+      const loop = (await plan.open(device, of, {}))!;
+      expect(loop.details["kernelSource"]).toBe(made.source);
+      const readout = randomReadout(of, 2, features);
+      const outside = randomMatrix(4, 1, of.precision, 8);
+      const start: SessionState = {
+        values: of.initialState,
+        output: randomMatrix(of.outputSize, 1, of.precision, 9).data,
+        input: randomMatrix(of.inputSize, 1, of.precision, 10).data,
+        step: 11,
+      };
+      const reference = await referenceEngine.open(of);
+      reference.setState(start);
+      const states = Matrix.zeros(4, size, of.precision) as Matrix;
+      const expectedOutputs = await reference.generate({ readout, steps: 4, inputs: outside, states });
+      const mine = await runClosed(loop, of, readout, outside, start);
+      loop.dispose();
+      expect(bits(mine.outputs)).toEqual(bits(expectedOutputs.data));
+      expect(bits(mine.states)).toEqual(bits(states.data));
+    },
+  );
 });
 
 /** Four closed steps of a loop in two chunks. */

@@ -16,6 +16,7 @@ import { onHardware, size } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix } from "../contract.js";
 import { distance } from "./distance.js";
 import { device } from "./engines.js";
+import { casesOf, exhaustive } from "../../exhaustive.js";
 
 const precisions = ["int8", "q4_k"] as const;
 
@@ -37,12 +38,15 @@ describe.each(precisions)("weights of %s", (weightPrecision) => {
     ...options,
   });
 
-  it.each([1, 2, 31, 33, 255, 257, 513, 600])("stay within 1e-5 of the CPU's states over five steps, with %i neurons", async (size) => {
-    const of = model(described({ size, connectionProbability: 0.4, noiseLevel: 0.01, inputSize: 3 }));
-    expect(distance(await statesOf(of, device), await statesOf(of, cpuEngine))).toBeLessThan(1e-5);
-  });
+  it.each(casesOf([1, 2, 31, 33, 255, 257, 513, 600], (size) => [1, 31, 257].includes(size)))(
+    "stay within 1e-5 of the CPU's states over five steps, with %i neurons",
+    async (size) => {
+      const of = model(described({ size, connectionProbability: 0.4, noiseLevel: 0.01, inputSize: 3 }));
+      expect(distance(await statesOf(of, device), await statesOf(of, cpuEngine))).toBeLessThan(1e-5);
+    },
+  );
 
-  it("do so where a warp has several superblocks of a row", async () => {
+  it.runIf(exhaustive || weightPrecision === "int8")("do so where a warp has several superblocks of a row", async () => {
     const initialState = { distribution: "uniform", scaling: 0.5 } as const;
     const n = onHardware ? 5000 : weightPrecision === "int8" ? 1100 : 2100;
     const of = model(

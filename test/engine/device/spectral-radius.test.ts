@@ -28,6 +28,7 @@ import { simulatedDriver } from "../../../src/sim/index.js";
 import { checked, onHardware, size } from "../../gpu/device/device.js";
 import { model, randomMatrix } from "../contract.js";
 import { device } from "./engines.js";
+import { casesOf } from "../../exhaustive.js";
 
 afterAll(() => device.close());
 
@@ -44,12 +45,17 @@ function thrown(work: () => unknown): unknown {
 }
 
 describe("the Krylov iteration on the device has the host's bits", () => {
-  it.each([
-    [5, 1],
-    [33, 0.4],
-    [65, 0.7],
-    [129, 0.06],
-  ])("on a random matrix of %i rows and density %f, dense and sparse", async (n, p) => {
+  it.each(
+    casesOf(
+      [
+        [5, 1],
+        [33, 0.4],
+        [65, 0.7],
+        [129, 0.06],
+      ],
+      ([n]) => n! < 50,
+    ),
+  )("on a random matrix of %i rows and density %f, dense and sparse", async (n, p) => {
     const sparse = random(n, p, n);
     for (const matrix of [sparse, toDense(sparse)]) {
       const found = await device.spectralRadius!(matrix, krylov);
@@ -68,11 +74,12 @@ describe("the Krylov iteration on the device has the host's bits", () => {
     const { count } = summarize(block);
     const [context, pacer] = [device.context(), new WorkPacer({}, 1)];
     const stream = context.stream();
-    for (const attempt of [
+    const attempts = [
       { full: 12, kept: 4, restarts: 3, power: 1 },
       { full: 13, kept: 5, restarts: 4, power: 3 },
       { full: 20, kept: 8, restarts: 30, power: 2 },
-    ]) {
+    ];
+    for (const attempt of casesOf(attempts, ({ restarts }) => restarts < 10)) {
       const task = { attempt, exponent: 1 };
       const operator = blockOperator(context, stream, block, count, task.exponent);
       const found = await iterateOnDevice(context, stream, operator, block.size, task, pacer);
@@ -123,13 +130,18 @@ describe("power iteration on the device has the host's bits", () => {
     return { ...matrix, values: matrix.values.map((w) => Math.abs(w)) as Float64Array };
   };
 
-  it.each([
-    [1, 1],
-    [5, 1],
-    [65, 0.7],
-    [129, 0.06],
-    [600, 0.02],
-  ])(
+  it.each(
+    casesOf(
+      [
+        [1, 1],
+        [5, 1],
+        [65, 0.7],
+        [129, 0.06],
+        [600, 0.02],
+      ],
+      ([n]) => n! < 100,
+    ),
+  )(
     "on a positive matrix of %i rows and density %f, dense and sparse, in both precisions, whatever the size of the weights",
     async (n, p) => {
       const sparse = n === 1 ? toSparse(Matrix.from([[-3]])) : positive(n, p); // biome-ignore format: one line
@@ -158,7 +170,7 @@ describe("power iteration on the device has the host's bits", () => {
 
   it("of a W that it draws itself, which is told if it is not in binary64", async () => {
     const options = { size: 70, storage: "dense", radiusMethod: "power", seed: 4 } as const;
-    for (const connectionProbability of [1, 0.3]) {
+    for (const connectionProbability of casesOf([1, 0.3], (p) => p < 1)) {
       const config = resolveConfig({ ...options, connectionProbability });
       const here = thrown(() => buildModel(config));
       expect(here).toBeInstanceOf(PowerIterationError);
@@ -183,25 +195,33 @@ describe("power iteration on the device has the host's bits", () => {
 });
 
 describe("a W that is drawn on the device", () => {
-  it.each([
+  const drawnOnes = [
     { size: 70, connectionProbability: 1, storage: "dense" },
     { size: 90, connectionProbability: 0.3, storage: "dense" },
     { size: 90, connectionProbability: 0.2, storage: "sparse" },
-  ] as const)("is scaled by the radius that the host iterates to: $storage, p = $connectionProbability", async (fields) => {
-    const config = resolveConfig({ ...fields, weightDistribution: "normal", radiusMethod: "krylov", seed: 4 });
-    const drawn = await buildDrawnModel(config, device);
-    const host = buildModel(config);
-    expect(drawn).toMatchObject({ measuredRadius: host.measuredRadius, radiusMethod: "krylov" });
-    expect(drawn.draws!.factor).toBe(0.95 / host.measuredRadius);
-  });
+  ] as const;
+
+  it.each(casesOf(drawnOnes, ({ connectionProbability }) => connectionProbability < 0.3))(
+    "is scaled by the radius that the host iterates to: $storage, p = $connectionProbability",
+    async (fields) => {
+      const config = resolveConfig({ ...fields, weightDistribution: "normal", radiusMethod: "krylov", seed: 4 });
+      const drawn = await buildDrawnModel(config, device);
+      const host = buildModel(config);
+      expect(drawn).toMatchObject({ measuredRadius: host.measuredRadius, radiusMethod: "krylov" });
+      expect(drawn.draws!.factor).toBe(0.95 / host.measuredRadius);
+    },
+  );
 
   it("and rounded has the radius of its rounded values", async () => {
     for (const [storage, connectionProbability] of [["dense", 0.9], ["sparse", 0.2]] as const) // biome-ignore format: two rows
-      for (const [precision, weightPrecision] of [
-        ["float32", "full"],
-        ["float32", "bfloat16"],
-        ["float64", "full"],
-      ] as const) {
+      for (const [precision, weightPrecision] of casesOf(
+        [
+          ["float32", "full"],
+          ["float32", "bfloat16"],
+          ["float64", "full"],
+        ] as const,
+        ([, weights]) => weights === "bfloat16",
+      )) {
         const config = resolveConfig({
           size: 40,
           connectionProbability,

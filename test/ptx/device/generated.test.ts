@@ -10,6 +10,7 @@ import { attentionOf } from "../kernels/attention-reference.js";
 import { fromHalves, toHalves } from "../kernels/halves.js";
 import { product, uniform, worst } from "../kernels/run.js";
 import { productCases, productData, productKernel } from "../warp-group-products.js";
+import { casesOf } from "../../exhaustive.js";
 
 interface Launchable {
   readonly name: string;
@@ -54,11 +55,13 @@ describe("a product of a warp group", () => {
 });
 
 describe("gemmTensorCore", () => {
-  it.each([
+  const products = [
     ["bf16", 130, 264, 200],
     ["f16", 65, 72, 330],
     ["bf16", 70, 67, 93],
-  ] as const)("of %s, %i x %i x %i, is the product of the halves to 1e-6", (type, m, n, k) => {
+  ] as const;
+
+  it.each(casesOf(products, ([, m]) => m === 70))("of %s, %i x %i x %i, is the product of the halves to 1e-6", (type, m, n, k) => {
     const [a, b] = [toHalves(uniform(m * k, 1), type), toHalves(uniform(k * n, 2), type)];
     const { value, size } = product(fromHalves(a, type), fromHalves(b, type), m, n, k);
     const targets: Target[] = isHopper() ? ["sm_80", "sm_90a"] : ["sm_80"];

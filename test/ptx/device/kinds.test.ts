@@ -10,6 +10,7 @@ import { quantizeQ4 } from "../../../src/ptx/kernels/q4k.js";
 import { openTestDevice } from "../../gpu/device/device.js";
 import { fromHalves, toHalves } from "../kernels/halves.js";
 import { runKernel, uniform } from "../kernels/run.js";
+import { casesOf } from "../../exhaustive.js";
 
 let context: Context;
 beforeAll(() => {
@@ -134,18 +135,23 @@ it.each([
   expect(difference(device as Float32Array, interpreter as Float32Array)).toBeLessThan(1e-6);
 });
 
-it.each([
+const attentions = [
   ["f16", "sm_75", 1e-3],
   ["f16", "sm_80", 1e-3],
   ["bf16", "sm_80", 8e-3],
-] as const)("attention of %s for %s keeps to %d of the interpreter's largest number", (type, target, limit) => {
-  const [seqLen, headDim, heads] = [70, 77, 1];
-  const given = [11, 12, 13].map((seed) => toHalves(uniform(heads * seqLen * headDim, seed, 2), type));
-  const [device, interpreter] = both(
-    { kind: "attention", heads, seqLen, headDim, causal: true, type },
-    [...given, poisoned(new Uint16Array(heads * seqLen * headDim))],
-    3,
-    target,
-  ).map((each) => fromHalves(each as Uint16Array, type));
-  expect(difference(device!, interpreter!)).toBeLessThan(limit);
-});
+] as const;
+
+it.each(casesOf(attentions, ([type]) => type === "bf16"))(
+  "attention of %s for %s keeps to %d of the interpreter's largest number",
+  (type, target, limit) => {
+    const [seqLen, headDim, heads] = [70, 77, 1];
+    const given = [11, 12, 13].map((seed) => toHalves(uniform(heads * seqLen * headDim, seed, 2), type));
+    const [device, interpreter] = both(
+      { kind: "attention", heads, seqLen, headDim, causal: true, type },
+      [...given, poisoned(new Uint16Array(heads * seqLen * headDim))],
+      3,
+      target,
+    ).map((each) => fromHalves(each as Uint16Array, type));
+    expect(difference(device!, interpreter!)).toBeLessThan(limit);
+  },
+);
