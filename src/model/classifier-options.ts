@@ -123,11 +123,13 @@ export function checkedSequences(
  * A sequence on a device, of which a classifier takes what it need not have on the host. @throws
  * ArgumentError
  */
-function checkedThere(sequence: DeviceMatrix, name: string, { input, representation }: ClassifierSettings): DeviceMatrix {
-  const wrong = input ? "input is true" : representation === "output" ? 'representation is "output"' : undefined;
+function checkedThere(sequence: DeviceMatrix, name: string, { standardise, input, representation }: ClassifierSettings): DeviceMatrix {
+  // The host joins z-scores in binary64, which are rounded where they lie.
+  const wrong =
+    representation === "output" ? 'representation is "output"' : input && standardise ? "input and standardise are true" : undefined;
   if (wrong === undefined) return sequence;
   throw ArgumentError.because(
-    `${name} lies on a device and ${wrong}; it takes series on the host, or a classifier without: input: false, and "last", "mean" or "last+mean"`,
+    `${name} lies on a device and ${wrong}; it takes series on the host, or one of input and standardise, and "last", "mean" or "last+mean"`,
   );
 }
 

@@ -2,7 +2,7 @@
 // the host. It trains no readout of classes.
 import { Matrix } from "../numerics/index.js";
 import { ridge, SoftmaxReadout, type TrainedReadout } from "../readout/index.js";
-import type { AnyReservoirComputer, DeviceMatrix, SummaryWork, WorkOptions } from "../reservoir/index.js";
+import { type AnyReservoirComputer, DeviceMatrix, type SummaryWork, type WorkOptions } from "../reservoir/index.js";
 import { onlyHost } from "../reservoir/inputs.js";
 import { classShares } from "./class-readout.js";
 import type { ClassifierSettings } from "./classifier-options.js";
@@ -120,11 +120,12 @@ function summarised(
 ): Promise<Matrix<Float64Array>> | undefined {
   const { representation, washout, input } = settings;
   if (representation === "output") return undefined;
-  const given = input
-    ? rowsOf(group.map((inputs) => statistics([onlyHost(inputs, "a sequence")], settings)))
-    : Matrix.zeros(group.length, 0);
-  const [last, mean] = [representation !== "mean", representation !== "last"];
-  return computer.summarise(group, { last, mean, washout, given, classes, signal, onProgress });
+  const which = { last: representation !== "mean", mean: representation !== "last", washout };
+  const summarise = (given: Matrix<Float64Array>) => computer.summarise(group, { ...which, given, classes, signal, onProgress });
+  if (!input || !computer.canSummarise) return summarise(Matrix.zeros(group.length, 0));
+  const there = group.filter((one) => one instanceof DeviceMatrix);
+  if (there.length === 0) return summarise(rowsOf((group as readonly Matrix[]).map((inputs) => statistics([inputs], settings))));
+  return computer.statistics(there, which).then((made) => summarise(givenOf(group, made, settings))!);
 }
 
 async function onHost(
@@ -143,6 +144,12 @@ async function onHost(
       representation === "output" ? outputSpace(x, group[b]!, settings) : statistics(input ? [x, group[b]!] : [x], settings),
     ),
   );
+}
+
+/** Statistics of inputs, those of the ones on a device from what was made there, in their order. */
+function givenOf(group: readonly Sequence[], made: Matrix<Float64Array>, settings: ClassifierSettings): Matrix<Float64Array> {
+  let next = 0;
+  return rowsOf(group.map((one) => (one instanceof Matrix ? statistics([one], settings) : made.row(next++))));
 }
 
 function rowsOf(rows: readonly Float64Array[]): Matrix<Float64Array> {

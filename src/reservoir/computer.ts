@@ -297,10 +297,25 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
    * @throws ArgumentError for series that this reservoir does not take
    */
   async standardise(series: readonly DeviceMatrix[], scale?: ColumnScale): Promise<ScaledThere> {
+    this.#checkedThere(series);
+    return this.#session.device!.standardise(series, scale);
+  }
+
+  /**
+   * The last row, the mean row or both of each series in the memory of the device, B x F, as a
+   * summary has them of states.
+   * @throws ArgumentError for series that this reservoir does not take
+   */
+  async statistics(series: readonly DeviceMatrix[], which: Pick<SummaryWork, "last" | "mean" | "washout">): Promise<Matrix<Float64Array>> {
+    this.#checkedThere(series);
+    checkSummary({ ...which, given: Matrix.zeros(series.length, 0) }, this.model.inputSize, series);
+    return this.#session.device!.statistics(series, which);
+  }
+
+  #checkedThere(series: readonly DeviceMatrix[]): void {
     checkSequences(series, "sequences");
     const checked = series.map((inputs, b) => sequenceOf(this.#place, inputs, undefined, `sequences[${b}]`));
     checkSteps(checked, "sequences");
-    return this.#session.device!.standardise(series, scale);
   }
 
   /** Whether the engine can `summarise`. */

@@ -113,6 +113,8 @@ export interface DeviceSide {
    * T - 1) of each column over all rows of all series; a column that never changes has 0 and 1.
    */
   standardise(series: readonly DeviceMatrix[], scale?: ColumnScale): Promise<ScaledThere>;
+  /** The last row and the mean row of each series, B x F, in the order of a summary of states. */
+  statistics(series: readonly DeviceMatrix[], which: Pick<SummaryWork, "last" | "mean" | "washout">): Promise<Matrix<Float64Array>>;
 }
 
 /** One mean and one deviation a column: z = (x - mean) / deviation. */

@@ -10,6 +10,7 @@ import type { EngineModel } from "../../reservoir/spiking-model.js";
 import type { StateChunk, StateTaker } from "./device-work.js";
 import { allocAny, type AnyBuffer, realType } from "./kernels.js";
 import { standardiseThere } from "./standardising.js";
+import { statisticsThere } from "./summary.js";
 import type { RealSlice } from "./time-loop.js";
 
 /**
@@ -154,6 +155,7 @@ export function deviceSide(context: Context, { size, precision }: EngineModel): 
   return {
     context,
     standardise: (series, scale) => standardiseThere(context, series, scale),
+    statistics: (series, which) => statisticsThere(context, series, which),
     check(matrix, name) {
       if (matrix.context !== context)
         throw ArgumentError.because(

@@ -1,6 +1,7 @@
 // Statistics of sequences' states on the device, and what a readout of classes makes of them: only these come to the host. It runs no reservoir.
 import type { Context, DeviceBuffer, Stream } from "../../gpu/index.js";
 import { Matrix } from "../../numerics/index.js";
+import { type DeviceMatrix, stretchOf } from "../../reservoir/device-matrix.js";
 import type { SequenceInput } from "../../reservoir/engine.js";
 import type { EngineModel } from "../../reservoir/spiking-model.js";
 import type { ClassScores, SummaryWork } from "../../reservoir/summary.js";
@@ -9,6 +10,7 @@ import { abandonAll, disposeAll } from "./dispose.js";
 import { generatedKernel, type LoadedKernel } from "./generated.js";
 import { realType } from "./kernels.js";
 import type { DeviceClock } from "./profile.js";
+import type { RealSlice } from "./time-loop.js";
 
 export class DeviceSummary implements StateTaker {
   readonly #context: Context;
@@ -21,7 +23,13 @@ export class DeviceSummary implements StateTaker {
   readonly #features: DeviceBuffer<"f64">;
   readonly #owned: { dispose(): void }[] = [];
 
-  constructor(context: Context, model: EngineModel, sequences: readonly SequenceInput[], work: SummaryWork, clock?: DeviceClock) {
+  constructor(
+    context: Context,
+    model: Pick<EngineModel, "size" | "precision">,
+    sequences: readonly SequenceInput[],
+    work: SummaryWork,
+    clock?: DeviceClock,
+  ) {
     this.#context = context;
     this.#work = work;
     this.#clock = clock;
@@ -94,5 +102,38 @@ export class DeviceSummary implements StateTaker {
   #own<T extends { dispose(): void }>(thing: T): T {
     this.#owned.push(thing);
     return thing;
+  }
+}
+
+/** Statistics of series that lie on the device themselves, B x F in binary64, in the order of those of states. */
+export async function statisticsThere(
+  context: Context,
+  series: readonly DeviceMatrix[],
+  which: Pick<SummaryWork, "last" | "mean" | "washout">,
+): Promise<Matrix<Float64Array>> {
+  const { cols: size, rows, precision } = series[0]!;
+  const work = { ...which, given: Matrix.zeros(series.length, 0) };
+  const inputs = series.map((one) => ({ inputs: one }));
+  const summary = new DeviceSummary(context, { size, precision }, inputs, work);
+  try {
+    const stream = context.stream({ label: "statistics of inputs" });
+    try {
+      stream.waitFor(series.map(({ values }) => values));
+      const { values, start } = stretchOf(series[0]!);
+      const pitch = rows * size;
+      const even = series.every((one, b) => {
+        const place = stretchOf(one);
+        return one.rows === rows && place.values === values && place.start === start + b * pitch;
+      });
+      if (even) {
+        const states = values.slice(start, start + series.length * pitch) as RealSlice;
+        summary.group(stream, [...series.keys()])({ states, pitch, from: 0, to: rows });
+      } else for (const [b, one] of series.entries()) summary.group(stream, [b])({ states: one.values, pitch: 0, from: 0, to: one.rows });
+      return await summary.finish(stream);
+    } finally {
+      stream.dispose();
+    }
+  } finally {
+    summary.dispose();
   }
 }

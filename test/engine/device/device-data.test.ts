@@ -331,11 +331,24 @@ describe("a chain from spikes to classes", () => {
     for (const one of apart) one.dispose();
   });
 
+  it.each(["last", "mean", "last+mean"] as const)("joins statistics of inputs that lie there: %s", async (representation) => {
+    const host = patterns.map((pattern) => binSpikes(pattern, { binMs: 1 }));
+    const short = host.map((one, b) => one.subarray(0, one.rows - (b % 2)));
+    const settings = { reservoir: rate, representation, input: true, standardise: false, washout: 2 } as const;
+    await using here = await Classifier.fit(host, labels, { ...settings, engine: "cpu" });
+    using even = upload(host, 1);
+    using uneven = upload(short, 1);
+    await using there = await Classifier.fit(even.sequences, labels, { ...settings, context });
+    expect(await there.toBytes()).toEqual(await here.toBytes());
+    expect(await there.predictProba(uneven.sequences)).toEqual(await here.predictProba(short));
+    await expect(there.computers[0]!.statistics(even.sequences, { last: false, mean: true, washout: 99 })).rejects.toThrow("washout is 99");
+  });
+
   it("refuses what a classifier would need on the host", async () => {
     using bins = await binPatternsOnDevice(context, patterns, { binMs: 1 });
     const trained = (options: Partial<ClassifierOptions>) =>
       Classifier.fit(bins.sequences, labels, { reservoir: rate, context, ...options });
-    await expect(trained({ standardise: false, input: true })).rejects.toThrow("sequences[0] lies on a device and input is true");
+    await expect(trained({ input: true })).rejects.toThrow("sequences[0] lies on a device and input and standardise are true");
     const mixed = [bins.sequences[0]!, ...bins.toMatrices().slice(1)];
     await expect(Classifier.fit(mixed, labels, { reservoir: rate, context })).rejects.toThrow(
       "sequences[1] lies on the host and sequences[0] on a device; with standardise all lie in one place",
