@@ -36,6 +36,15 @@ describe("a part of the package runs reservoirs without an import of the whole",
       "5",
     ],
     [
+      "spillway/experiment",
+      `import { runExperiment } from "spillway/experiment";
+       const { result } = await runExperiment({
+         name: "x", data: { task: "mackeyGlass" }, reservoir: { size: 5 }, task: "predict", split: { train: 150, test: 9 },
+       });
+       console.log(result.seeds.length);`,
+      "1",
+    ],
+    [
       "spillway/pipeline",
       `import { Pipeline } from "spillway/pipeline";
        const pipeline = await new Pipeline({ reservoir: { size: 5 } }).fit([[1, 1], [2, 2], [1, 1], [2, 2]], ["a", "b", "a", "b"]);

@@ -12,7 +12,7 @@ import type { NamedFiles, PatternData, SeriesFolderData, SoundData, SpikeBins, S
 import { resolveDataPath } from "./paths.js";
 
 /** @throws FileError, ArgumentError, ExperimentError where no recording tests or none trains */
-export async function loadSounds(data: SoundData, experimentPath: string): Promise<CaseData> {
+export async function loadSounds(data: SoundData, experimentPath: string | undefined): Promise<CaseData> {
   const folder = resolveDataPath(data.sounds, experimentPath);
   const { train, test } = await partsOf(data, (options) => readWavFolder(folder, options));
   const { sampleRate } = train;
@@ -26,7 +26,7 @@ export async function loadSounds(data: SoundData, experimentPath: string): Promi
 }
 
 /** @throws FileError, ArgumentError, ExperimentError where no series tests or none trains */
-export async function loadSeriesFolder(data: SeriesFolderData, experimentPath: string): Promise<CaseData> {
+export async function loadSeriesFolder(data: SeriesFolderData, experimentPath: string | undefined): Promise<CaseData> {
   const folder = resolveDataPath(data.cases, experimentPath);
   const { train, test } = await partsOf(data, (options) => readSeriesFolder(folder, options));
   if (test && test.channels !== train.channels)
@@ -37,7 +37,7 @@ export async function loadSeriesFolder(data: SeriesFolderData, experimentPath: s
 }
 
 /** @throws FileError, ArgumentError, ExperimentError where no pattern tests or none trains */
-export async function loadSpikes(data: SpikeData, experimentPath: string, reservoir: AnyReservoirOptions): Promise<CaseData> {
+export async function loadSpikes(data: SpikeData, experimentPath: string | undefined, reservoir: AnyReservoirOptions): Promise<CaseData> {
   const path = resolveDataPath(data.spikes, experimentPath);
   const { neuronCount, durationMs } = data;
   const { train, test } = await partsOf(data, (options) => readSpikeFolder(path, { ...options, neuronCount, durationMs }));

@@ -55,8 +55,13 @@ export interface CaseData {
 /** What the data of an experiment may be. */
 export type ExperimentData = SeriesData | DrivenData | CaseData;
 
-/** The data for one seed. @throws FileError, ExperimentError, ArgumentError. */
-export async function loadData(experiment: Experiment, path: string, seed: Seed): Promise<ExperimentData> {
+/**
+ * The data of an experiment for one seed.
+ * @param path the experiment file, from whose folder paths count; default the working directory
+ * @param seed what `redraw` draws from; default the first seed
+ * @throws FileError, ExperimentError, ArgumentError
+ */
+export async function loadData(experiment: Experiment, path?: string, seed: Seed = experiment.seeds[0]!): Promise<ExperimentData> {
   const { data } = experiment;
   const loaded =
     "task" in data
@@ -123,7 +128,7 @@ function neededLength(experiment: Experiment, kind: "series" | "driven"): number
   return train + (test ?? 0) + rowsAhead(experiment, kind) + lost;
 }
 
-async function loadFiles(data: FileData, experimentPath: string): Promise<ExperimentData> {
+async function loadFiles(data: FileData, experimentPath: string | undefined): Promise<ExperimentData> {
   const path = resolveDataPath(data.file, experimentPath);
   if ((await stat(path).catch(() => undefined))?.isDirectory())
     throw new FileError(path, "that is a folder; give the name of a file in it", "folder");

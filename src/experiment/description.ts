@@ -3,7 +3,7 @@ import type { NrmseNorm } from "../metrics/index.js";
 import type { ClassifierSettings } from "../model/index.js";
 
 import type { ReadoutDescription } from "../readout/index.js";
-import type { AnyReservoirOptions, Seed } from "../reservoir/index.js";
+import type { AnyReservoirOptions, Seed, SpikingReservoirOptions } from "../reservoir/index.js";
 import type { PatternType } from "../spikes/index.js";
 
 /** A generated series: one of the benchmark tasks. */
@@ -229,4 +229,44 @@ export interface Experiment {
   readonly baselines: readonly BaselineDescription[];
   readonly published: readonly PublishedFigure[];
   readonly outputs: OutputsDescription;
+}
+
+/** Fields that have a default may be left out. */
+type WithDefaults<Given, Required extends keyof Given> = Pick<Given, Required> & Partial<Given>;
+
+/** An experiment as a file or a program says it: only name, data, task and a reservoir are needed. */
+export interface ExperimentInput {
+  readonly name: string;
+  readonly description?: string | undefined;
+  readonly data:
+    | WithDefaults<GeneratedData, "task">
+    | WithDefaults<FileData, "file">
+    | WithDefaults<SoundData, "sounds">
+    | WithDefaults<SeriesFolderData, "cases">
+    | WithDefaults<SpikeData, "spikes">
+    | PatternData;
+  readonly transforms?: readonly TransformDescription[] | undefined;
+  readonly encode?: EncodeDescription | undefined;
+  readonly reservoir?: AnyReservoirOptions | undefined;
+  /** In place of `reservoir`: a spiking one, without its kind. */
+  readonly liquid?: Omit<SpikingReservoirOptions, "kind"> | undefined;
+  readonly readout?: NonNullable<ReadoutDescription["type"]> | ReadoutDescription | undefined;
+  readonly task:
+    | "predict"
+    | "classify"
+    | "detect"
+    | PredictTask
+    | WithDefaults<ForecastTask, "type" | "horizon">
+    | WithDefaults<ClassifyTask, "type">
+    | WithDefaults<DetectTask, "type">;
+  readonly washout?: number | undefined;
+  readonly split?: SplitDescription | undefined;
+  /** One seed, or `seeds`: a list, or how many. */
+  readonly seed?: Seed | undefined;
+  readonly seeds?: number | readonly Seed[] | undefined;
+  readonly metrics?: readonly MetricName[] | undefined;
+  readonly scoring?: Partial<ScoringDescription> | undefined;
+  readonly baselines?: readonly BaselineDescription[] | undefined;
+  readonly published?: readonly PublishedFigure[] | undefined;
+  readonly outputs?: Partial<OutputsDescription> | undefined;
 }

@@ -1,15 +1,16 @@
 // Reads an experiment file, YAML or JSON, and says where in it something is wrong. What the fields take is checked in parse.ts.
 import { ArgumentError } from "../core/errors.js";
 import { readText } from "../io/index.js";
-import type { Experiment } from "./description.js";
+import type { Experiment, ExperimentInput } from "./description.js";
 import { ExperimentError } from "./errors.js";
 import { applyOverrides } from "./overrides.js";
 import { parseExperiment } from "./parse.js";
 import { readYaml, YamlError, type YamlText } from "./yaml.js";
 
-/** An experiment and the file it stands in: paths in it count from that file's folder. */
+/** An experiment that was checked, and the file it stands in. */
 export interface LoadedExperiment {
-  readonly path: string;
+  /** Paths in the experiment count from the folder of this file; without one, from the working directory. */
+  readonly path?: string | undefined;
   readonly experiment: Experiment;
   /** An error about a field, with its line in the file, or word that `--set` gave it. */
   readonly errorOf: (error: ArgumentError, field?: string) => ExperimentError;
@@ -24,6 +25,19 @@ export async function loadExperiment(path: string, overrides: readonly string[] 
   return parseExperimentText(await readText(path), path, overrides);
 }
 
+/**
+ * Checks an experiment that is an object of the shape of an experiment file.
+ * @throws ExperimentError naming the field
+ */
+export function asExperiment(source: ExperimentInput): LoadedExperiment {
+  const errorOf = (error: ArgumentError, field = error.field) =>
+    new ExperimentError(
+      error.message.replace(error.field, () => field),
+      { field, cause: error },
+    );
+  return checked(() => parseExperiment(source), { errorOf });
+}
+
 /** Parses the text of an experiment file; see {@link loadExperiment}. */
 export function parseExperimentText(text: string, path: string, overrides: readonly string[] = []): LoadedExperiment {
   const { value: source, lineOf } = readOrThrow(text, path);
@@ -35,10 +49,14 @@ export function parseExperimentText(text: string, path: string, overrides: reado
     if (isOverride(field)) return new ExperimentError(`with --set, ${message}`, { path, field, cause: error });
     return new ExperimentError(message, { path, line: lineOf(field), field, cause: error });
   };
+  return checked(() => parseExperiment(applyOverrides(source, overrides)), { path, errorOf });
+}
+
+function checked(parse: () => Experiment, place: Pick<LoadedExperiment, "path" | "errorOf">): LoadedExperiment {
   try {
-    return { path, experiment: parseExperiment(applyOverrides(source, overrides)), errorOf };
+    return { ...place, experiment: parse() };
   } catch (error) {
-    throw error instanceof ArgumentError ? errorOf(error) : error;
+    throw error instanceof ArgumentError ? place.errorOf(error) : error;
   }
 }
 

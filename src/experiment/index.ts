@@ -11,6 +11,7 @@ export type {
   DetectTask,
   EncodeDescription,
   Experiment,
+  ExperimentInput,
   FileData,
   ForecastTask,
   GeneratedData,
@@ -32,12 +33,13 @@ export type {
   TransformDescription,
 } from "./description.js";
 export { ExperimentError, type ExperimentErrorPlace } from "./errors.js";
-export { type LoadedExperiment, loadExperiment, parseExperimentText } from "./file.js";
+export { asExperiment, type LoadedExperiment, loadExperiment, parseExperimentText } from "./file.js";
 export { experimentJsonSchema } from "./json-schema.js";
 export type { Machine } from "./machine.js";
 export { parseExperiment } from "./parse.js";
 export { resolveDataPath } from "./paths.js";
+export { readRun } from "./read-run.js";
 export { type ExperimentResult, formatResult, type ResolvedExperiment, type Scores, type ScoreSummary, type SeedResult } from "./result.js";
-export { type FinishedRun, type RunOptions, runExperiment } from "./run.js";
+export { type ExperimentSource, type FinishedRun, type RunOptions, runExperiment } from "./run.js";
 export type { EngineChoiceOptions } from "./trial.js";
 export { type TransformedSeries, transformSeries } from "./transforms.js";

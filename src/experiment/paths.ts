@@ -8,12 +8,12 @@ import { ExperimentError } from "./errors.js";
  * - `${NAME}` and `$NAME` are environment variables, `${NAME:-default}` has a default;
  * - `npm:package/file` is a file of an installed package, looked for in every node_modules folder from the experiment's folder, the
  *   working directory and this package upwards;
- * - anything else counts from the folder of the experiment file.
+ * - anything else counts from the folder of the experiment file, or from the working directory if it has none.
  * @throws ExperimentError for a variable that is not set and a package that is not installed.
  */
 export function resolveDataPath(
   text: string,
-  experimentPath: string,
+  experimentPath: string | undefined,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): string {
   const expanded = text.replace(
@@ -27,7 +27,7 @@ export function resolveDataPath(
       );
     },
   );
-  const folder = dirname(resolve(experimentPath));
+  const folder = experimentPath === undefined ? process.cwd() : dirname(resolve(experimentPath));
   if (!expanded.startsWith("npm:")) return isAbsolute(expanded) ? expanded : join(folder, expanded);
   const inPackage = expanded.slice("npm:".length);
   for (const start of [folder, process.cwd(), import.meta.dirname]) {

@@ -1,5 +1,5 @@
 // Runs an experiment over its seeds and writes its folder: scores, model, states, report. The tasks themselves are predict.ts, forecast.ts and classify.ts.
-import { ArgumentError } from "../core/errors.js";
+import { ArgumentError, checkFields } from "../core/errors.js";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { writeFileAtomic } from "../io/index.js";
@@ -8,9 +8,9 @@ import { addProfiles } from "../reservoir/index.js";
 import { ExperimentError } from "./errors.js";
 import { runClassification } from "./classify.js";
 import { type ExperimentData, loadData } from "./data.js";
-import type { ClassifyTask, DetectTask, Experiment, ForecastTask, PredictTask } from "./description.js";
+import type { ClassifyTask, DetectTask, Experiment, ExperimentInput, ForecastTask, PredictTask } from "./description.js";
 import { runDetection } from "./detect.js";
-import type { LoadedExperiment } from "./file.js";
+import { asExperiment, type LoadedExperiment, loadExperiment } from "./file.js";
 import { runForecast } from "./forecast.js";
 import { trainerOf } from "../readout/index.js";
 import { describeMachine, versions } from "./machine.js";
@@ -22,21 +22,24 @@ import type { EngineChoiceOptions, Trial, TrialOptions } from "./trial.js";
 
 /** How an experiment runs, and where its folder goes. */
 export interface RunOptions extends EngineChoiceOptions {
-  /** The folder that receives a folder a run. */
-  readonly out: string;
+  /** The folder that receives a folder of the experiment's name. Left out, nothing is written. */
+  readonly out?: string | undefined;
   /** Stops the run, which then keeps the seeds that are finished. */
-  readonly signal: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Called with what is done, what is to be done, and the name of the seed's run. */
   readonly onProgress?: ((done: number, total: number, label: string) => void) | undefined;
   /** Hears of the folder in which runs are made, for whoever mends it if the command is ended. */
-  readonly announce?: (folder: string) => void;
+  readonly announce?: ((folder: string) => void) | undefined;
 }
+
+/** The path of an experiment file, an experiment that was read, or an object of the shape of a file. */
+export type ExperimentSource = string | LoadedExperiment | ExperimentInput;
 
 /** A run that is over. */
 export interface FinishedRun {
   readonly result: ExperimentResult;
-  /** Where its files are. */
-  readonly folder: string;
+  /** Where its files are; undefined if nothing was written. */
+  readonly folder: string | undefined;
   /** Its section of a report page. */
   readonly section: ReportSection;
   /** Whether an earlier run stood in its place. */
@@ -44,15 +47,34 @@ export interface FinishedRun {
 }
 
 /**
- * Runs every seed. Stopped by its signal, it keeps the seeds that are finished.
- * @throws ExperimentError and others for what the user got wrong; then nothing is left behind, and an earlier run stands as it was.
+ * Runs every seed of an experiment: loads its data, trains, tests and scores. Stopped by its
+ * signal, it keeps the seeds that are finished.
+ * @param source the path of an experiment file, what `loadExperiment` gave, or an object of the same shape
+ * @throws ExperimentError and others for what the user got wrong; then nothing is left behind, and
+ * an earlier run stands as it was
+ * @example
+ * const { result } = await runExperiment({
+ *   name: "sine",
+ *   data: { task: "mackeyGlass" },
+ *   reservoir: { size: 200 },
+ *   task: { type: "forecast", horizon: 84 },
+ *   split: { train: 2000, test: 200 },
+ * });
+ * console.log(result.scores[0].value);
  */
-export async function runExperiment(loaded: LoadedExperiment, options: RunOptions): Promise<FinishedRun> {
+export async function runExperiment(
+  source: ExperimentSource,
+  options: RunOptions & { readonly out: string },
+): Promise<FinishedRun & { readonly folder: string }>;
+export async function runExperiment(source: ExperimentSource, options?: RunOptions): Promise<FinishedRun>;
+export async function runExperiment(source: ExperimentSource, options: RunOptions = {}): Promise<FinishedRun> {
+  checkFields(options, runFields);
+  const loaded = typeof source === "string" ? await loadExperiment(source) : isLoaded(source) ? source : asExperiment(source);
   const { experiment, path } = loaded;
-  const { signal } = options;
-  options.announce?.(options.out);
-  const folder = await OutputFolder.create(join(options.out, experiment.name));
-  const run = new Run(experiment, folder, options);
+  const { out, signal = new AbortController().signal } = options;
+  if (out !== undefined) options.announce?.(out);
+  const folder = out === undefined ? undefined : await OutputFolder.create(join(out, experiment.name));
+  const run = new Run(experiment, folder, { ...options, signal });
   try {
     checkReadout(experiment);
     let data: ExperimentData | undefined;
@@ -65,24 +87,30 @@ export async function runExperiment(loaded: LoadedExperiment, options: RunOption
     }
   } catch (error) {
     if (!isStop(error, signal)) {
-      await folder.discard();
-      throw withLocation(folder.named(error), loaded);
+      await folder?.discard();
+      throw withLocation(folder ? folder.named(error) : error, loaded);
     }
   }
   try {
     return await run.finish(signal.aborted);
   } catch (error) {
-    if (run.hasKeptSeeds) await folder.keepInterrupted().catch(() => undefined);
-    await folder.discard();
-    throw folder.named(error);
+    if (run.hasKeptSeeds) await folder?.keepInterrupted().catch(() => undefined);
+    await folder?.discard();
+    throw folder ? folder.named(error) : error;
   }
+}
+
+const runFields: readonly (keyof RunOptions)[] = ["out", "signal", "onProgress", "announce", "engine", "threads", "profile"];
+
+function isLoaded(source: LoadedExperiment | ExperimentInput): source is LoadedExperiment {
+  return typeof source === "object" && source !== null && "errorOf" in source;
 }
 
 /** What has been found so far. */
 class Run {
   readonly #experiment: Experiment;
-  readonly #folder: OutputFolder;
-  readonly #options: RunOptions;
+  readonly #folder: OutputFolder | undefined;
+  readonly #options: RunOptions & { readonly signal: AbortSignal };
   readonly #seeds: SeedResult[] = [];
   readonly #begun = performance.now();
   #loading = 0;
@@ -92,7 +120,7 @@ class Run {
   #figures: readonly Figure[] = [];
   #files: RunFile[] = [];
 
-  constructor(experiment: Experiment, folder: OutputFolder, options: RunOptions) {
+  constructor(experiment: Experiment, folder: OutputFolder | undefined, options: RunOptions & { readonly signal: AbortSignal }) {
     this.#experiment = experiment;
     this.#folder = folder;
     this.#options = options;
@@ -106,13 +134,13 @@ class Run {
   }
 
   /** Runs the k-th seed. */
-  trial(data: ExperimentData, k: number): Promise<Trial> {
+  async trial(data: ExperimentData, k: number): Promise<Trial> {
     const { engine, threads, profile, signal } = this.#options;
     const { name, seeds } = this.#experiment;
     const label = seeds.length > 1 ? `${name}, seed ${seeds[k]} (${k + 1} of ${seeds.length})` : name;
     const onProgress = (share: number) => this.#options.onProgress?.(k * 1000 + Math.round(share * 1000), seeds.length * 1000, label);
     if (k === 0) onProgress(0);
-    return runTask(this.#experiment, data, {
+    const trial = await runTask(this.#experiment, data, {
       seed: seeds[k]!,
       withFigures: k === 0 && this.#experiment.outputs.report,
       engine,
@@ -121,20 +149,21 @@ class Run {
       signal,
       onProgress,
     });
+    onProgress(1);
+    return trial;
   }
 
   /** Keeps what a seed gave; of the first one also model, states and figures. */
   async take(trial: Trial, seed: SeedResult["seed"]): Promise<void> {
     const { outputs } = this.#experiment;
+    const folder = this.#folder;
     try {
       const { scores, baselines, readout, measuredRadius, radiusMethod, timing, profile } = trial;
       if (this.#seeds.length === 0) {
-        const files: RunFile[] =
-          outputs.states === "npy" ? [...(await trial.saveStates(this.#folder.working, outputs.every, this.#options.signal))] : [];
-        if (outputs.model) {
-          const beside = await trial.save(this.#folder.path("model.safetensors"));
-          files.push("model.safetensors", ...beside);
-        }
+        const files: RunFile[] = [];
+        if (folder && outputs.states === "npy")
+          files.push(...(await trial.saveStates(folder.working, outputs.every, this.#options.signal)));
+        if (folder && outputs.model) files.push("model.safetensors", ...(await trial.save(folder.path("model.safetensors"))));
         this.#first = trial;
         this.#figures = trial.figures;
         this.#files = files;
@@ -153,32 +182,31 @@ class Run {
 
   /** Writes the result so far, at most once a second: a command that is killed keeps the seeds that were finished. */
   async #keepSeeds(): Promise<void> {
+    const folder = this.#folder;
     const now = performance.now();
-    if (this.#seeds.length === this.#experiment.seeds.length || now - this.#kept < 1000) return;
-    await this.#writeResult(this.#result(true, false));
+    if (!folder || this.#seeds.length === this.#experiment.seeds.length || now - this.#kept < 1000) return;
+    await writeResult(folder, this.#result(true, false));
     this.#kept = now;
-  }
-
-  async #writeResult(result: ExperimentResult): Promise<void> {
-    await writeFileAtomic(this.#folder.path("result.json"), `${formatResult(result)}\n`);
   }
 
   /** Writes what is left to write and puts the folder in its place. result.json comes last: it tells that the others are there. */
   async finish(wasStopped: boolean): Promise<FinishedRun> {
     const { outputs, seeds } = this.#experiment;
     const interrupted = wasStopped && this.#seeds.length < seeds.length;
-    const result = this.#result(interrupted, outputs.report);
+    const folder = this.#folder;
+    const result = this.#result(interrupted, outputs.report && folder !== undefined);
     const section = reportSection(result, this.#figures, configAsYaml(result));
+    if (!folder) return { result, section, folder: undefined, replaced: false };
     let failure: unknown;
     if (outputs.report) {
       const html = await reportHtml({ title: result.name, sections: [section], footer: footerOf(result) });
-      await writeFileAtomic(this.#folder.path("report.html"), html).catch((error: unknown) => {
-        failure = this.#folder.named(error);
+      await writeFileAtomic(folder.path("report.html"), html).catch((error: unknown) => {
+        failure = folder.named(error);
       });
     }
-    await this.#writeResult(failure ? this.#result(interrupted, false) : result);
-    const place = interrupted ? await this.#folder.keepInterrupted() : this.#folder.target;
-    const replaced = !interrupted && (await this.#folder.commit());
+    await writeResult(folder, failure ? this.#result(interrupted, false) : result);
+    const place = interrupted ? await folder.keepInterrupted() : folder.target;
+    const replaced = !interrupted && (await folder.commit());
     // What took hours to compute is not lost for want of its page.
     if (failure) throw failure;
     return { result, section, folder: place, replaced };
@@ -204,9 +232,13 @@ class Run {
       profile: addProfiles(this.#seeds.flatMap(({ profile }) => profile ?? [])),
       versions: versions(),
       machine: describeMachine(),
-      files: ["result.json", ...this.#files, ...(hasReport ? ["report.html"] : [])],
+      files: [...(this.#folder ? ["result.json"] : []), ...this.#files, ...(hasReport ? ["report.html"] : [])],
     };
   }
+}
+
+async function writeResult(folder: OutputFolder, result: ExperimentResult): Promise<void> {
+  await writeFileAtomic(folder.path("result.json"), `${formatResult(result)}\n`);
 }
 
 /** The last line of a page. */

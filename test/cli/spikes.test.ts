@@ -5,9 +5,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import "../../src/index.js";
+import { silent } from "../../src/cli/progress.js";
 import { loadExperiment, parseExperimentText } from "../../src/experiment/file.js";
 import type { TypesFound } from "../../src/experiment/pattern-types.js";
-import { createProgress } from "../../src/cli/progress.js";
 import { runExperiment } from "../../src/experiment/run.js";
 import { compareEngines } from "../../src/cli/commands/compare.js";
 import { writeNpy, writeWav } from "../../src/io/index.js";
@@ -30,8 +30,6 @@ async function vowels(): Promise<string> {
 
 const optionsIn = async (folder: string) => ({
   out: join(folder, "out"),
-  signal: new AbortController().signal,
-  progress: await createProgress(true),
   engine: "cpu",
 });
 
@@ -193,8 +191,8 @@ describe("an experiment on files of cases", () => {
     const folder = await filesOf();
     const path = join(folder, "x.yaml");
     await writeFile(path, `name: x\ndata: { spikes: spikes, ${ofFiles} }\n${liquid}\ntask: classify\n`);
-    const { signal, progress } = await optionsIn(folder);
-    const { equal, text } = await compareEngines(path, { engines: ["cpu", "reference"], steps: 60, signal }, progress);
+    const { signal } = new AbortController();
+    const { equal, text } = await compareEngines(path, { engines: ["cpu", "reference"], steps: 60, signal }, silent);
     expect(equal).toBe(true);
     expect(text).toContain("60 steps");
   });

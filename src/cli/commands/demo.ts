@@ -10,11 +10,10 @@ import { ExperimentError } from "../../experiment/errors.js";
 import { loadExperiment } from "../../experiment/file.js";
 import { resolveDataPath } from "../../experiment/paths.js";
 import { formatResult } from "../../experiment/result.js";
-import { type FinishedRun, footerOf, runExperiment } from "../../experiment/run.js";
+import { type FinishedRun, footerOf } from "../../experiment/run.js";
 import { verdictOf } from "../../experiment/report-section.js";
 import { headline, scoreTable } from "../present.js";
-import { reportTo } from "../progress.js";
-import type { CommandOutcome, RunCommandOptions } from "./run.js";
+import { type CommandOutcome, type RunCommandOptions, runReporting } from "./run.js";
 
 const names = ["mackey-glass", "narma10", "co2"] as const;
 
@@ -35,8 +34,7 @@ export async function demo(options: RunCommandOptions): Promise<CommandOutcome> 
       skipped.push(`${name} is skipped: ${error.message}`);
       continue;
     }
-    const { progress } = options;
-    runs.push(await runExperiment(loaded, { ...options, out, onProgress: reportTo(progress) }).finally(() => progress.end()));
+    runs.push(await runReporting(loaded, { ...options, out }));
   }
   const results = runs.map(({ result }) => result);
   const interrupted =

@@ -9,11 +9,16 @@ import { type FinishedRun, type RunOptions, runExperiment } from "../../experime
 import { headline, profileTable, scoreTable } from "../present.js";
 import { type Progress, reportTo } from "../progress.js";
 
-export interface RunCommandOptions extends Omit<RunOptions, "onProgress"> {
+export interface RunCommandOptions extends Omit<RunOptions, "onProgress" | "out" | "signal"> {
+  readonly out: string;
+  readonly signal: AbortSignal;
   readonly progress: Progress;
   readonly set?: readonly string[] | undefined;
   readonly json?: boolean | undefined;
 }
+
+/** A run with a folder. */
+export type WrittenRun = FinishedRun & { readonly folder: string };
 
 /** What a command ends with. */
 export interface CommandOutcome {
@@ -39,14 +44,12 @@ export async function run(paths: readonly string[], options: RunCommandOptions):
         `${path}: its name is ${JSON.stringify(experiment.name)}, as that of ${paths[earlier]}; each run needs a name of its own`,
       );
   });
-  const runs: FinishedRun[] = [];
+  const runs: WrittenRun[] = [];
   let failure: unknown;
   try {
     for (const experiment of experiments) {
       if (options.signal.aborted) break;
-      const finished = await runExperiment(experiment, { ...options, onProgress: reportTo(options.progress) }).finally(() =>
-        options.progress.end(),
-      );
+      const finished = await runReporting(experiment, options);
       runs.push(finished);
       if (finished.replaced) options.progress.note(`${finished.folder}: the run that was there is replaced`);
     }
@@ -62,8 +65,21 @@ export async function run(paths: readonly string[], options: RunCommandOptions):
   return { text, interrupted, failure };
 }
 
+/** Runs an experiment, with its progress shown. */
+export async function runReporting(
+  experiment: LoadedExperiment,
+  { out, engine, threads, profile, signal, announce, progress }: RunCommandOptions,
+): Promise<WrittenRun> {
+  try {
+    const onProgress = reportTo(progress);
+    return await runExperiment(experiment, { out, engine, threads, profile, signal, onProgress, announce });
+  } finally {
+    progress.end();
+  }
+}
+
 /** A run in a terminal: what ran, its scores, where its files are. */
-function describeRun({ result, folder }: FinishedRun): string {
+function describeRun({ result, folder }: WrittenRun): string {
   const report = result.files.includes("report.html") ? join(folder, "report.html") : undefined;
   const scores = result.seeds.length > 0 ? scoreTable(result) : "No seed was finished, so there are no scores.";
   const profile = result.profile ? ["", profileTable(result.profile)] : [];
