@@ -2,26 +2,19 @@
 // can, all of it happens on the device.
 import { ArgumentError, checkFields, SpillwayError } from "../core/errors.js";
 import { describe, Matrix, type MatrixLike, type Seed } from "../numerics/index.js";
-import {
-  type FeatureOptions,
-  IllConditionedError,
-  type RidgeAccumulator,
-  ridge,
-  SingularFitError,
-  type TrainedReadout,
-} from "../readout/index.js";
+import { type FeatureOptions, ridge, type TrainedReadout } from "../readout/index.js";
 import type { ReservoirConfig, ReservoirOptions } from "../reservoir/config.js";
-import type { Engine, EnginePlan, SweepErrors, SweepMember, SweepWork, WorkOptions } from "../reservoir/engine.js";
-import { EngineUnavailableError, NonFiniteStateError } from "../reservoir/engine.js";
+import type { EnginePlan, SweepErrors, SweepMember, SweepWork, WorkOptions } from "../reservoir/engine.js";
+import { EngineUnavailableError } from "../reservoir/engine.js";
 import { chooseEngine, type EngineChoice } from "../reservoir/engines.js";
-import { applyReadout, featureCount } from "../reservoir/features.js";
+import { featureCount } from "../reservoir/features.js";
 import { anySeries, checkWhole, series } from "../reservoir/inputs.js";
-import type { ReservoirModel } from "../reservoir/model.js";
-import { addMeasurements, type EngineProfile, type PhaseName, type Profile } from "../reservoir/profile.js";
+import { addMeasurements, type Profile } from "../reservoir/profile.js";
 import { expectedNonzeros, expectedShape, type ModelShape } from "../reservoir/shape.js";
 import { buildModel, weightFactor } from "../reservoir/weights.js";
-import { WorkInterruptedError, WorkPacer } from "../reservoir/work.js";
+import { WorkInterruptedError } from "../reservoir/work.js";
 import { type Base, BaseDrawing, type SeedRange } from "./sweep-bases.js";
+import { oneByOne, retrain } from "./sweep-one-by-one.js";
 
 /** What a member of a sweep may have for itself. What is left out is the description's; lambda's default is 1e-6. */
 export interface SweepSetting {
@@ -244,10 +237,11 @@ const membersOfPart = 8192;
 /** Bytes of W of the seeds of one part, near enough. */
 const weightBytesOfPart = 2 ** 28;
 
-/** The seeds of each part, in order. */
+/** The seeds of each part, in order; parts of one size, but for the last. */
 function partsOf(seeds: number, settings: number, config: ReservoirConfig): SeedRange[] {
   const fit = Math.floor(weightBytesOfPart / (16 * expectedNonzeros(config) + 1));
-  const size = Math.max(1, Math.min(Math.ceil(membersOfPart / settings), fit));
+  const most = Math.max(1, Math.min(Math.ceil(membersOfPart / settings), fit));
+  const size = Math.ceil(seeds / Math.ceil(seeds / most));
   return Array.from({ length: Math.ceil(seeds / size) }, (_, p) => ({ from: p * size, to: Math.min(seeds, (p + 1) * size) }));
 }
 
@@ -305,73 +299,6 @@ function memberOf({ drawn, model: { precision } }: Base, base: number, config: R
   const { inputScaling, bias, leakRate, noiseLevel } = config;
   const factor = weightFactor(config, drawn);
   return { base, factor, inputScaling, bias, leakRate, noiseLevel: precision === "float32" ? Math.fround(noiseLevel) : noiseLevel, lambda };
-}
-
-/** What `Engine.sweep` gives, one member after the other. */
-async function oneByOne(
-  engine: Engine,
-  work: SweepWork,
-  configOf: (member: number) => ReservoirConfig,
-  bases: readonly Base[],
-  trainers: ReadonlyMap<number, ReturnType<typeof ridge>>,
-): Promise<SweepErrors> {
-  const { members, inputs, targets, trainRows } = work;
-  const pacer = new WorkPacer(work, members.length * inputs.rows);
-  const squares = Matrix.zeros(members.length, targets.cols);
-  const measured: EngineProfile[] = [];
-  for (const [m, { base, lambda }] of members.entries()) {
-    const model = buildModel(configOf(m), {}, bases[base]!.drawn);
-    const states = Matrix.zeros(inputs.rows - trainRows, model.size, model.precision) as Matrix;
-    try {
-      const readout = await retrain(engine, model, work, trainers.get(lambda)!, { states, measured });
-      const rest = inputs.subarray(trainRows);
-      const begun = performance.now();
-      const predicted = applyReadout(readout, states, rest, model.precision);
-      const wanted = targets.subarray(trainRows).data;
-      for (let i = 0; i < wanted.length; i++) {
-        const error = predicted[i]! - wanted[i]!;
-        const at = m * targets.cols + (i % targets.cols);
-        squares.data[at] = squares.data[at]! + error * error;
-      }
-      measured.push(onHost("score", begun));
-    } catch (error) {
-      if (!(error instanceof NonFiniteStateError || error instanceof IllConditionedError || error instanceof SingularFitError)) throw error;
-      squares.row(m).fill(Number.NaN);
-    }
-    await pacer.pause((m + 1) * inputs.rows);
-  }
-  pacer.finish();
-  const first = engine.plan(bases[0]!.model);
-  const plan: EnginePlan = { ...first, summary: `${members.length} reservoirs one after the other, the first: ${first.summary}` };
-  return { squares, plan, ...(work.profile ? { profile: addMeasurements(measured) } : {}) };
-}
-
-function onHost(phase: PhaseName, begun: number): EngineProfile {
-  return { phases: [{ phase, clock: "host", milliseconds: performance.now() - begun, pieces: 1 }] };
-}
-
-/** The readout of one member. `states`, where they are given, take those of the rows after training, and `measured` what it cost. */
-async function retrain(
-  engine: Engine,
-  model: ReservoirModel,
-  { inputs, targets, washout, trainRows, signal, profile }: SweepWork,
-  trainer: ReturnType<typeof ridge>,
-  { states, measured = [] }: { readonly states?: Matrix; readonly measured?: EngineProfile[] } = {},
-): Promise<TrainedReadout> {
-  const session = await engine.open(model, { profile });
-  const sink: RidgeAccumulator = trainer.accumulator({ stateSize: model.size, inputSize: model.inputSize, outputSize: targets.cols });
-  try {
-    const rows = { targets: targets.subarray(0, trainRows), washout, sink, signal };
-    await session.accumulate({ inputs: inputs.subarray(0, trainRows) }, rows);
-    if (states) await session.run({ inputs: inputs.subarray(trainRows) }, { states, signal });
-    const begun = performance.now();
-    const readout = trainer.solve(sink);
-    measured.push(onHost("solve", begun), ...[session.profile?.()].filter((each) => each !== undefined));
-    return readout;
-  } finally {
-    sink.dispose();
-    await session.dispose();
-  }
 }
 
 /** Of each output, the sum of its squared deviations from its mean. */
