@@ -1,6 +1,6 @@
 /**
  * Experiments as data: read one from a file or make it in a program, run it over its seeds, and
- * keep what it found in a folder. Importing this loads zod and yaml.
+ * keep what it found in a folder. Importing this loads yaml.
  * @module spillway/experiment
  */
 export { type CaseData, type Cases, type DrivenData, type ExperimentData, loadData, type SeriesData } from "./data.js";
@@ -34,6 +34,7 @@ export type {
 } from "./description.js";
 export { ExperimentError, type ExperimentErrorPlace } from "./errors.js";
 export { asExperiment, type LoadedExperiment, loadExperiment, parseExperimentText } from "./file.js";
+export type { JsonSchema } from "../core/options.js";
 export { experimentJsonSchema } from "./json-schema.js";
 export type { Machine } from "./machine.js";
 export { parseExperiment } from "./parse.js";

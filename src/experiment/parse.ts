@@ -1,36 +1,17 @@
 // Turns what stands in an experiment file into an experiment: every field checked, every default filled in. It reads no file.
 
 import { ArgumentError } from "../core/errors.js";
-import * as z from "zod";
+import { given, type Kind, object, type OptionTable } from "../core/options.js";
 import { classifierReservoir, forecasterReservoir, takesSpikes } from "../model/defaults.js";
 import { nearest } from "../core/near-names.js";
-import { knownReservoirFields, reservoirSchema } from "../reservoir/config-schema.js";
-import { type AnyReservoirOptions, isSpiking, parseOrThrow } from "../reservoir/index.js";
-import { knownSpikingFields, spikingReservoirSchema } from "../spikes/liquid/schema.js";
+import { reservoirKind } from "../reservoir/config-schema.js";
+import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
+import { liquidKind, spikingKind } from "../spikes/liquid/schema.js";
 import { tasks } from "../tasks/index.js";
 import type { BaselineDescription, Experiment, MetricName, TaskDescription, TransformDescription } from "./description.js";
 import { typedFields } from "./overrides.js";
-import {
-  common,
-  fromCases,
-  fromFile,
-  fromPatterns,
-  fromSounds,
-  fromSpikes,
-  generated,
-  metricNames,
-  readouts,
-  taskSchemas,
-} from "./schema.js";
+import { common, dataKinds, metricNames, readouts, taskSchemas } from "./schema.js";
 
-const dataSchemas: Readonly<Record<string, z.ZodType>> = {
-  task: generated,
-  file: fromFile,
-  sounds: fromSounds,
-  cases: fromCases,
-  spikes: fromSpikes,
-  patterns: fromPatterns,
-};
 const dataTakes = "an object with task (a generated series), file, sounds, cases, spikes or patterns (generated ones)";
 const readoutTakes = `one of ${Object.keys(readouts).join(", ")}, or an object whose "type" is one of them`;
 const taskTakes = `predict, classify or detect, or an object whose "type" is predict, forecast, classify or detect`;
@@ -50,26 +31,15 @@ export function parseExperiment(source: unknown): Experiment {
     throw new ArgumentError("liquid", liquid, "nothing where reservoir is given: one of the two");
   if (isObject(value["reservoir"]) && value["reservoir"]["size"] === undefined)
     throw new ArgumentError("reservoir.size", undefined, "a whole number of at least 1");
-  const data = dataSchema(value["data"]);
+  const data = dataKind(value["data"]);
   const readout = variant(readouts, "readout", value["readout"], readoutTakes);
   const task = variant(taskSchemas, "task", value["task"], taskTakes);
   const { reservoir: _, ...others } = common;
-  const kind = liquid === undefined ? reservoirKind(value["reservoir"]) : liquidKind;
-  const described = liquid === undefined ? { reservoir: kind.schema } : { liquid: kind.schema };
-  const shape = { ...others, data, readout, task, ...described };
-  const schema = z.strictObject(shape) as unknown as z.ZodType<Parsed>;
-  const fieldsOf = (path: readonly PropertyKey[]): readonly string[] => {
-    if (path[0] === "reservoir" || path[0] === "liquid") return kind.fieldsOf(path.slice(1));
-    let here: unknown = z.strictObject(shape);
-    for (const part of path) here = inside(here, part);
-    return Object.keys((unwrap(here) as { shape?: object } | undefined)?.shape ?? {});
-  };
-  const { liquid: __, ...parsed } = parseOrThrow(schema, value, "the experiment", fieldsOf);
+  const described = liquid === undefined ? { reservoir: given(kindOf(value["reservoir"]), "") } : { liquid: given(liquidKind, "") };
+  const table: OptionTable = { ...others, data: given(data, ""), readout: given(readout, ""), task: given(task, ""), ...described };
+  const { liquid: __, ...parsed } = object(table, "").read(value, "") as unknown as Parsed;
   return complete(parsed, liquid === undefined ? value : { ...value, reservoir: { kind: "spiking", ...liquid } });
 }
-
-/** A field `liquid` is a spiking reservoir without its kind. */
-const liquidKind = { schema: spikingReservoirSchema.omit({ kind: true }), fieldsOf: knownSpikingFields };
 
 type Parsed = Omit<Experiment, "seeds" | "washout" | "metrics" | "transforms" | "baselines"> & {
   readonly seed?: string | number | undefined;
@@ -186,21 +156,22 @@ function defaultMetrics(task: TaskDescription): readonly MetricName[] {
   return task.type === "classify" ? ["accuracy", "errors"] : ["accuracy", "errors", "missed"];
 }
 
-function dataSchema(data: unknown): z.ZodType {
-  const given = isObject(data) ? Object.keys(dataSchemas).filter((field) => field in data) : [];
-  if (given.length !== 1) throw new ArgumentError("data", data, given.length > 1 ? `${given.join(" or ")}, not both` : dataTakes);
-  return dataSchemas[given[0]!]!;
+function dataKind(data: unknown): Kind<unknown> {
+  const found = isObject(data) ? Object.entries(dataKinds).filter(([field]) => field in data) : [];
+  const names = found.map(([field]) => field);
+  if (found.length !== 1) throw new ArgumentError("data", data, found.length > 1 ? `${names.join(" or ")}, not both` : dataTakes);
+  return found[0]![1];
 }
 
-/** The schema of the kind of reservoir that is described, and its fields. @throws ArgumentError for a kind that there is not */
-function reservoirKind(value: unknown): { schema: z.ZodType; fieldsOf: (path: readonly PropertyKey[]) => readonly string[] } {
+/** The kind of reservoir that is described. @throws ArgumentError for a kind that there is not */
+function kindOf(value: unknown): Kind<unknown> {
   const kind = isObject(value) ? value["kind"] : undefined;
-  if (kind === undefined) return { schema: reservoirSchema, fieldsOf: knownReservoirFields };
-  if (kind === "spiking") return { schema: spikingReservoirSchema, fieldsOf: knownSpikingFields };
+  if (kind === undefined) return reservoirKind;
+  if (kind === "spiking") return spikingKind;
   throw new ArgumentError("reservoir.kind", kind, '"spiking", or nothing for a rate reservoir');
 }
 
-function variant(schemas: Readonly<Record<string, z.ZodType>>, field: string, value: unknown, takes: string): z.ZodType {
+function variant(schemas: Readonly<Record<string, Kind<unknown>>>, field: string, value: unknown, takes: string): Kind<unknown> {
   if (!isObject(value)) throw new ArgumentError(field, value, takes);
   const { type } = value;
   const found = typeof type === "string" && Object.hasOwn(schemas, type) ? schemas[type] : undefined;
@@ -215,18 +186,6 @@ function checkTaskOptions(name: string, options: Readonly<Record<string, unknown
   for (const option of Object.keys(options)) {
     if (!known.includes(option)) throw ArgumentError.unknownField(`data.options.${option}`, options[option], known);
   }
-}
-
-function inside(schema: unknown, part: PropertyKey): unknown {
-  const here = unwrap(schema) as { shape?: Record<PropertyKey, unknown>; element?: unknown } | undefined;
-  return typeof part === "number" ? here?.element : here?.shape?.[part];
-}
-
-function unwrap(schema: unknown): unknown {
-  let here = schema as { unwrap?: () => unknown; shape?: unknown; element?: unknown } | undefined;
-  while (here && here.shape === undefined && here.element === undefined && typeof here.unwrap === "function")
-    here = here.unwrap() as typeof here;
-  return here;
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

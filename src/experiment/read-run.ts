@@ -1,54 +1,72 @@
 // Reads the folder of a run again: its result.json, checked field by field.
 import { join } from "node:path";
-import * as z from "zod";
+import { ArgumentError } from "../core/errors.js";
+import {
+  anything,
+  checked,
+  choice,
+  flag,
+  given,
+  type Kind,
+  list,
+  number,
+  object,
+  type OptionTable,
+  optional,
+  record,
+  seed,
+  text as anyText,
+  tuple,
+  whole,
+} from "../core/options.js";
 import { FileError, readText } from "../io/index.js";
 import type { ExperimentResult } from "./result.js";
 
 /** A number, or NaN for the null that stands for one that is not finite. */
-const figure = z.union([z.number(), z.null().transform(() => Number.NaN)]);
-const scores = z.record(z.string(), figure);
-const seed = z.union([z.string(), z.number()]);
-const details = z.record(z.string(), z.unknown());
+const figure: Kind<number> = {
+  ...number({ takes: "a finite number or null" }),
+  read: (value, field) => (value === null ? Number.NaN : number({ takes: "a finite number or null" }).read(value, field)),
+};
+const scores = record(figure, "an object of figures");
+const details = record(anything, "an object");
+/** Values that a result has, by name; there may be more. */
+const having = (kinds: Readonly<Record<string, Kind<unknown>>>, more: OptionTable = {}) =>
+  object({ ...Object.fromEntries(Object.entries(kinds).map(([name, kind]) => [name, given(kind, "")])), ...more }, undefined, "kept");
 
-const scoreSummary = z.looseObject({
-  metric: z.string(),
-  value: figure,
-  statistic: z.enum(["median", "mean"]),
-  median: figure,
-  quartiles: z.tuple([figure, figure]),
-  mean: figure,
-  sd: figure,
-  seeds: z.int().min(1),
-  better: z.enum(["lower", "higher"]),
-  unit: z.string().optional(),
-  baselines: z.array(z.looseObject({ name: z.string(), value: figure })),
-  published: z.looseObject({ value: z.number(), source: z.string() }).optional(),
-});
-
-const seedResult = z.looseObject({
-  seed,
-  scores,
-  baselines: z.record(z.string(), scores),
-  readout: details,
-  timing: scores,
-});
-
-const resultSchema = z.looseObject({
-  format: z.literal("spillway-result"),
-  formatVersion: z.literal(1),
-  name: z.string(),
-  interrupted: z.boolean(),
-  finished: z.string(),
-  scores: z.array(scoreSummary),
-  seeds: z.array(seedResult),
-  engine: z.looseObject({ name: z.string(), reason: z.string() }).optional(),
-  data: details,
-  config: z.looseObject({ name: z.string(), task: z.looseObject({ type: z.string() }) }),
-  timing: scores,
-  versions: z.record(z.string(), z.string()),
-  machine: details,
-  files: z.array(z.string()),
-});
+const scoreSummary = having(
+  {
+    metric: anyText(),
+    value: figure,
+    statistic: choice("median", "mean"),
+    median: figure,
+    quartiles: tuple<[number, number]>("two figures", [figure, figure]),
+    mean: figure,
+    sd: figure,
+    seeds: whole({ atLeast: 1 }),
+    better: choice("lower", "higher"),
+    baselines: list(having({ name: anyText(), value: figure }), "a list of baselines"),
+  },
+  { unit: optional(anyText(), ""), published: optional(having({ value: number(), source: anyText() }), "") },
+);
+const seedResult = having({ seed, scores, baselines: record(scores, "an object of scores"), readout: details, timing: scores });
+const result = having(
+  {
+    format: choice("spillway-result"),
+    formatVersion: checked("1", (value) => value === 1),
+    name: anyText(),
+    interrupted: flag,
+    finished: anyText(),
+    scores: list(scoreSummary, "a list of scores"),
+    seeds: list(seedResult, "a list of seeds"),
+    data: details,
+    config: having({ name: anyText(), task: having({ type: anyText() }) }),
+    timing: scores,
+    versions: record(anyText(), "an object of versions"),
+    machine: details,
+    files: list(anyText(), "a list of names"),
+  },
+  { engine: optional(having({ name: anyText(), reason: anyText() }), "") },
+);
 
 /**
  * Reads the result of a run from its folder, as `runExperiment` or `spillway run` wrote it. A score
@@ -65,8 +83,10 @@ export async function readRun(folder: string): Promise<ExperimentResult> {
   } catch (cause) {
     throw new FileError(path, "it is no JSON", "content", cause);
   }
-  const parsed = resultSchema.safeParse(source);
-  if (parsed.success) return parsed.data as unknown as ExperimentResult;
-  const { path: field, message } = parsed.error.issues[0]!;
-  throw new FileError(path, `${field.length > 0 ? field.join(".") : "the whole"} is not that of a result: ${message}`, "content");
+  try {
+    return result.read(source, "result") as unknown as ExperimentResult;
+  } catch (error) {
+    if (!(error instanceof ArgumentError)) throw error;
+    throw new FileError(path, `it is no result of a run: ${error.message}`, "content", error);
+  }
 }

@@ -1,56 +1,72 @@
-// What the options of models and the notes of model files take. Loaded when the first model is made or read, since zod is heavy to import.
-
+// What the options of models and the notes of model files take.
 import { ArgumentError } from "../core/errors.js";
-import * as z from "zod";
 import { nearest } from "../core/near-names.js";
+import {
+  anything,
+  checked,
+  choice,
+  either,
+  flag,
+  given,
+  type Kind,
+  list,
+  number,
+  object,
+  option,
+  optional,
+  record,
+  resolve,
+  seed,
+  type TableOf,
+  text,
+  whole,
+} from "../core/options.js";
 import type { ReadoutTraining } from "../readout/index.js";
 import type { FeatureSpec, RadiusMethod, ReservoirOptions } from "../reservoir/index.js";
-import { parseOrThrow } from "../reservoir/index.js";
 import type { ClassifierSettings } from "./classifier-options.js";
 import type { ForecasterSettings } from "./forecaster-options.js";
 
-const number = (takes: string, accept: (value: number) => boolean = () => true) =>
-  z.number({ error: takes }).refine((value) => Number.isFinite(value) && accept(value), { error: takes });
-const wholeFrom = (least: number) =>
-  number(`a whole number of at least ${least}`, (value) => Number.isSafeInteger(value) && value >= least);
-const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
-  z.enum(values, { error: `one of ${values.map((value) => JSON.stringify(value)).join(", ")}` });
-const flag = z.boolean({ error: "true or false" });
-const seed = z.union([z.string(), number("")], { error: "text or a finite number" });
-/** Options of a trainer; the trainer itself checks them. */
-const trainerOptions = z.record(z.string(), z.unknown(), { error: "an object of readout options" });
-
+const readoutTakes = "an object of readout options";
+/** "own": a trainer of one's own, in a model file. */
+const readoutType = checked(
+  '"ridge", "softmax", "rls" or "lms"',
+  (value) => ["ridge", "softmax", "rls", "lms", "own"].includes(value as string),
+  { enum: ["ridge", "softmax", "rls", "lms"] },
+);
 const memberTakes = "a whole number of at least 1, or a list of one seed a member";
 
-const forecasterFields = {
-  washout: wholeFrom(0).default(100),
-  standardise: z.union([z.boolean(), z.enum(["inputs", "targets"])], { error: 'true, false, "inputs" or "targets"' }).default(true),
-  readout: trainerOptions.default({}),
-};
+/** What a Forecaster keeps beside its reservoir. The options of the readout are its trainer's to check. */
+export const forecasterTable = {
+  washout: option(whole(), 100, "Rows at the start of every training series that train nothing."),
+  standardise: option(
+    either('true, false, "inputs" or "targets"', flag, choice("inputs", "targets")),
+    true,
+    "Turn inputs and targets, or one of them, into z-scores.",
+  ),
+  readout: option(record(anything, readoutTakes) as Kind<object>, {}, "Options of ridge."),
+} satisfies TableOf<ForecasterSettings>;
 
-const classifierFields = {
-  representation: oneOf(["last", "mean", "last+mean", "output"]).default("last+mean"),
-  input: flag.default(false),
-  standardise: flag.default(true),
-  layerNorm: flag.default(false),
-  scaleFeatures: flag.default(true),
-  washout: wholeFrom(0).default(0),
-  sequenceLambda: number("a finite number above 0", (value) => value > 0).default(1),
-  readout: z
-    .intersection(
-      z.looseObject(
-        { type: z.enum(["ridge", "softmax", "rls", "lms", "own"], { error: 'one of "ridge", "softmax", "rls", "lms"' }).default("ridge") },
-        { error: "an object of readout options" },
-      ),
-      trainerOptions,
-    )
-    .default({ type: "ridge" }),
-  members: z
-    .union([z.number(), z.array(seed).readonly()], { error: memberTakes })
-    .refine((value) => (typeof value === "number" ? Number.isSafeInteger(value) && value >= 1 : value.length >= 1), { error: memberTakes })
-    .default(1),
-  vote: oneOf(["majority", "mean"]).default("majority"),
-};
+/** The same of a Classifier. */
+export const classifierTable = {
+  representation: option(choice("last", "mean", "last+mean", "output"), "last+mean", "What of a sequence the readout sees."),
+  input: option(flag, false, "Join the same statistics of the inputs."),
+  standardise: option(flag, true, "Turn the inputs into z-scores."),
+  layerNorm: option(flag, false, "Take from each sequence's features their mean and divide them by their deviation."),
+  scaleFeatures: option(flag, true, "Turn the features into z-scores."),
+  washout: option(whole(), 0, "Rows at the start of every sequence that count for nothing."),
+  sequenceLambda: option(number({ above: 0 }), 1, "Ridge penalty of the readouts of representation output."),
+  readout: option(
+    object({ type: option(readoutType, "ridge", "The readout.") }, readoutTakes, "kept") as unknown as Kind<ClassifierSettings["readout"]>,
+    { type: "ridge" },
+    "The readout of classes and its options.",
+  ),
+  members: option(
+    either(memberTakes, whole({ atLeast: 1, takes: memberTakes }), list(seed, memberTakes, 1)),
+    1,
+    "Reservoirs that vote, each of another seed.",
+  ),
+  vote: option(choice("majority", "mean"), "majority", "How members agree."),
+} satisfies TableOf<ClassifierSettings>;
 
 /** @throws ArgumentError where options have no description of a reservoir; what stands in it is checked when the reservoir is made */
 export function requireReservoir(options: { readonly reservoir?: unknown } | undefined): void {
@@ -62,28 +78,25 @@ export function requireReservoir(options: { readonly reservoir?: unknown } | und
   }
 }
 
-const forecasterSchema = z.strictObject(forecasterFields, { error: "an object of forecaster options" });
-const classifierSchema = z.strictObject(classifierFields, { error: "an object of classifier options" });
+/** What else the options of a model hold, checked by what they are for. */
+const elsewhere = ["reservoir", "matrices", "engine", "threads"];
+
+function settings<Table extends typeof forecasterTable | typeof classifierTable>(table: Table, value: unknown) {
+  const known = [...elsewhere, ...Object.keys(table)];
+  if (typeof value === "object" && value !== null)
+    for (const [field, each] of Object.entries(value))
+      if (!Object.hasOwn(table, field)) throw ArgumentError.unknownField(field, each, known);
+  return resolve(table, value as object);
+}
 
 /** @throws ArgumentError */
 export function parseForecasterSettings(value: unknown): ForecasterSettings {
-  return parseOrThrow(forecasterSchema as unknown as z.ZodType<ForecasterSettings>, value, "options", () => [
-    "reservoir",
-    "matrices",
-    "engine",
-    "threads",
-    ...Object.keys(forecasterFields),
-  ]);
+  return settings(forecasterTable, value) as ForecasterSettings;
 }
 
 /** @throws ArgumentError */
 export function parseClassifierSettings(value: unknown): ClassifierSettings {
-  return parseOrThrow(classifierSchema as unknown as z.ZodType<ClassifierSettings>, value, "options", () => [
-    "reservoir",
-    "engine",
-    "threads",
-    ...Object.keys(classifierFields),
-  ]);
+  return settings(classifierTable, value) as ClassifierSettings;
 }
 
 const radiusMethods = [
@@ -96,14 +109,11 @@ const radiusMethods = [
   "unscaled",
 ] as const satisfies readonly RadiusMethod[];
 
-const reservoirNote = z.strictObject(
-  {
-    config: z.record(z.string(), z.unknown(), { error: "a reservoir's description" }),
-    measuredRadius: number("a finite number of at least 0", (value) => value >= 0),
-    radiusMethod: oneOf(radiusMethods),
-  },
-  { error: "an object with config, measuredRadius and radiusMethod" },
-);
+const reservoirNote = object({
+  config: given(record(anything, "a reservoir's description") as unknown as Kind<ReservoirOptions>, "The description."),
+  measuredRadius: given(number({ atLeast: 0 }), "The spectral radius of W as drawn."),
+  radiusMethod: given(choice<RadiusMethod>(...radiusMethods), "How it was measured."),
+});
 
 interface ReservoirNote {
   readonly config: ReservoirOptions;
@@ -113,30 +123,38 @@ interface ReservoirNote {
 
 /** @throws ArgumentError; the description itself is checked by `resolveConfig` */
 export function parseReservoirNote(value: unknown): ReservoirNote {
-  return parseOrThrow(reservoirNote as unknown as z.ZodType<ReservoirNote>, value, "reservoir", () => Object.keys(reservoirNote.shape));
+  return reservoirNote.read(value, "reservoir");
 }
 
-const readoutNote = z.strictObject(
-  {
-    features: z.strictObject(
-      { state: oneOf(["plain", "squareHalf"]), input: flag, squares: flag },
-      { error: "an object with state, input and squares" },
-    ),
-    stateSize: wholeFrom(1),
-    inputSize: wholeFrom(0),
-    training: z
-      .strictObject({
-        method: z.string({ error: "text" }),
-        rows: wholeFrom(0),
-        details: z.record(
-          z.string(),
-          z.union([z.string(), z.boolean(), z.number(), infinite(), z.array(z.union([z.number(), infinite()])).readonly()]),
+/** A number of a note; scores of a choice of lambda may be infinite. */
+const score = checked<number>("a number", (value) => typeof value === "number" && !Number.isNaN(value));
+
+const readoutNote = object({
+  features: given(
+    object({
+      state: given(choice("plain", "squareHalf"), "Which power of each state."),
+      input: given(flag, "Whether the input is a feature."),
+      squares: given(flag, "Whether the squares are."),
+    }) as unknown as Kind<FeatureSpec>,
+    "What the readout is linear in.",
+  ),
+  stateSize: given(whole({ atLeast: 1 }), "N."),
+  inputSize: given(whole(), "I."),
+  training: optional(
+    object({
+      method: given(text("text"), "The trainer."),
+      rows: given(whole(), "T."),
+      details: given(
+        record(
+          either("a text, true, false, a number or a list of numbers", text(), flag, score, list(score, "a list of numbers")),
+          "an object",
         ),
-      })
-      .optional(),
-  },
-  { error: "an object with features, stateSize and inputSize" },
-);
+        "What it was told and found.",
+      ),
+    }) as unknown as Kind<ReadoutTraining>,
+    "How it was trained.",
+  ),
+});
 
 interface ReadoutNote {
   readonly features: FeatureSpec;
@@ -147,26 +165,22 @@ interface ReadoutNote {
 
 /** @throws ArgumentError */
 export function parseReadoutNote(value: unknown): ReadoutNote {
-  return parseOrThrow(readoutNote as unknown as z.ZodType<ReadoutNote>, value, "readout", () => Object.keys(readoutNote.shape));
+  return readoutNote.read(value, "readout");
 }
 
-const stateNote = z.strictObject({ step: wholeFrom(0) }, { error: "an object with step" });
+const stateNote = object({ step: given(whole(), "Steps since the start.") });
 
 /** @throws ArgumentError */
 export function parseStateNote(value: unknown): { readonly step: number } {
-  return parseOrThrow(stateNote, value, "state", () => ["step"]);
+  return stateNote.read(value, "state");
 }
 
 const twoTexts = "a list of at least two different texts, or numbers";
-const isList = (labels: readonly unknown[]): boolean => labels.length >= 2 && new Set(labels).size === labels.length;
-const classesNote = z.union([z.array(z.string()), z.array(number(""))], { error: twoTexts }).refine(isList, { error: twoTexts });
+const classesNote = either(twoTexts, list(text(twoTexts), twoTexts, 2), list(number({ takes: twoTexts }), twoTexts, 2));
 
 /** @throws ArgumentError */
 export function parseClasses(value: unknown): readonly (string | number)[] {
-  return parseOrThrow(classesNote, value, "classes", () => []);
-}
-
-/** Scores of a choice of lambda may be infinite. */
-function infinite() {
-  return z.literal([Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]);
+  const classes = classesNote.read(value, "classes");
+  if (new Set<string | number>(classes).size !== classes.length) throw new ArgumentError("classes", value, twoTexts);
+  return classes;
 }

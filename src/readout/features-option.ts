@@ -1,6 +1,7 @@
 // The features a trainer is asked for, in a user's words, and the columns they become. Shared by every trainer.
 import { ArgumentError } from "../core/errors.js";
-import { type ColumnSource, describe, type Matrix } from "../numerics/index.js";
+import { choice, flag, option, type Resolved, type TableOf } from "../core/options.js";
+import type { ColumnSource, Matrix } from "../numerics/index.js";
 import { type FeatureSpec, featureCount } from "../reservoir/features.js";
 import type { ReadoutShape } from "./training-data.js";
 
@@ -17,14 +18,16 @@ export interface FeatureOptions {
   readonly intercept?: boolean | undefined;
 }
 
-/** @throws ArgumentError naming the option */
-export function featureSpec(options: FeatureOptions): FeatureSpec {
-  const transform = choice("transform", options.transform, ["plain", "squareHalf", "squares"], "plain");
-  return {
-    state: transform === "squareHalf" ? "squareHalf" : "plain",
-    input: flag("input", options.input, false),
-    squares: transform === "squares",
-  };
+/** What every trainer takes. */
+export const featureTable = {
+  transform: option(choice("plain", "squareHalf", "squares"), "plain", "What the readout sees of the state."),
+  input: option(flag, false, "Give the input to the readout beside the state."),
+  intercept: option(flag, true, "A constant term, which no penalty acts on."),
+} satisfies TableOf<FeatureOptions>;
+
+/** The features of options that were checked. */
+export function featureSpec({ transform, input }: Pick<Resolved<typeof featureTable>, "transform" | "input">): FeatureSpec {
+  return { state: transform === "squareHalf" ? "squareHalf" : "plain", input, squares: transform === "squares" };
 }
 
 /** The feature columns of rows, in the order of the specification, with a last column of ones where it is asked for. */
@@ -62,45 +65,4 @@ export function checkFeatures(features: FeatureSpec): void {
   if (state !== "plain" && state !== "squareHalf") throw new ArgumentError("features.state", state, '"plain" or "squareHalf"');
   for (const [name, value] of Object.entries({ input, squares }))
     if (typeof value !== "boolean") throw new ArgumentError(`features.${name}`, value, "true or false");
-}
-
-/** @throws ArgumentError for options that are no object, and for a field that is not in the list */
-export function knownFields(what: string, options: object, fields: readonly string[]): void {
-  if (typeof options !== "object" || options === null)
-    throw ArgumentError.because(`the options of ${what} are ${describe(options)}; it takes an object with ${fields.join(", ")}`);
-  for (const field of Object.keys(options)) {
-    if (!fields.includes(field))
-      throw ArgumentError.because(`${what} has no option ${JSON.stringify(field)}; it takes ${fields.join(", ")}`, { field: what });
-  }
-}
-
-/** @throws ArgumentError */
-export function flag(name: string, value: boolean | undefined, fallback: boolean): boolean {
-  if (value === undefined) return fallback;
-  if (typeof value !== "boolean") throw new ArgumentError(name, value, "true or false");
-  return value;
-}
-
-/** @throws ArgumentError */
-export function choice<Value extends string>(name: string, value: Value | undefined, values: readonly Value[], fallback: Value): Value {
-  if (value === undefined) return fallback;
-  if (!values.includes(value)) {
-    throw new ArgumentError(name, value, values.map((one) => JSON.stringify(one)).join(", "));
-  }
-  return value;
-}
-
-/** @throws ArgumentError */
-export function numberIn(
-  name: string,
-  value: number | undefined,
-  fallback: number,
-  accepts: (x: number) => boolean,
-  takes: string,
-): number {
-  if (value === undefined) return fallback;
-  if (typeof value !== "number" || !Number.isFinite(value) || !accepts(value)) {
-    throw new ArgumentError(name, value, takes);
-  }
-  return value;
 }

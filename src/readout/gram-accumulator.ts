@@ -4,7 +4,8 @@ import { ArgumentError } from "../core/errors.js";
 import { type DenseBlas, describe, type GramSum, Matrix, mirrorLowerTriangle, PortableGram } from "../numerics/index.js";
 import type { TrainingSink } from "../reservoir/engine.js";
 import type { FeatureSpec } from "../reservoir/features.js";
-import { checkFeatures, checkSizes, featureColumns, featuresOf, flag } from "./features-option.js";
+import { flag } from "../core/options.js";
+import { checkFeatures, checkSizes, featureColumns, featuresOf } from "./features-option.js";
 import { checkFinite, checkShape, type ReadoutShape } from "./training-data.js";
 
 /** Which features are summed, of rows of what shape. */
@@ -32,7 +33,7 @@ export class GramAccumulator implements TrainingSink {
     checkFeatures(options.features);
     this.features = options.features;
     this.shape = { stateSize: options.stateSize, inputSize: options.inputSize, outputSize: options.outputSize };
-    this.constant = flag("constant", options.constant, true);
+    this.constant = flag.read(options.constant ?? true, "constant");
     this.featureCount = featuresOf(this.features, this.shape) + (this.constant ? 1 : 0);
     const columns = this.featureCount + this.shape.outputSize;
     this.#sum = options.blas ? options.blas.gram(columns) : new PortableGram(columns);

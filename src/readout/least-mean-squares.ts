@@ -1,5 +1,6 @@
 // Least mean squares: the cheapest online readout, one gradient step a row.
-import { type FeatureOptions, featureSpec, flag, knownFields, numberIn } from "./features-option.js";
+import { flag, number, option, optional, resolve, type TableOf } from "../core/options.js";
+import { type FeatureOptions, featureSpec, featureTable } from "./features-option.js";
 import { OnlineTrainer } from "./online-trainer.js";
 
 /** Step size and features of least mean squares. */
@@ -10,6 +11,13 @@ export interface LeastMeanSquaresOptions extends FeatureOptions {
   readonly normalised?: boolean | undefined;
 }
 
+/** The options of `leastMeanSquares`. */
+export const leastMeanSquaresTable = {
+  ...featureTable,
+  learningRate: optional(number({ above: 0 }), "Step size; left out, 0.01, or 0.5 if normalised."),
+  normalised: option(flag, false, "Divide the step by |x|^2."),
+} satisfies TableOf<LeastMeanSquaresOptions>;
+
 /** Added to |x|^2 in the normalised rule, so that a row of zeros gives no division by 0. */
 const normFloor = 1e-12;
 
@@ -19,14 +27,13 @@ const normFloor = 1e-12;
  * @throws ArgumentError naming the option; SpillwayError of code "numeric" if the weights diverge
  */
 export function leastMeanSquares(options: LeastMeanSquaresOptions = {}): OnlineTrainer {
-  knownFields("leastMeanSquares", options, ["transform", "input", "intercept", "learningRate", "normalised"]);
-  const normalised = flag("normalised", options.normalised, false);
-  const learningRate = numberIn("learningRate", options.learningRate, normalised ? 0.5 : 0.01, (x) => x > 0, "a number above 0");
+  const { normalised, intercept, ...rest } = resolve(leastMeanSquaresTable, options, "leastMeanSquares");
+  const learningRate = rest.learningRate ?? (normalised ? 0.5 : 0.01);
   return new OnlineTrainer({
     method: "leastMeanSquares",
-    features: featureSpec(options),
+    features: featureSpec(rest),
     description: { type: "lms", ...options },
-    intercept: flag("intercept", options.intercept, true),
+    intercept,
     details: { learningRate, normalised },
     gain: (size) => {
       const gain = new Float64Array(size);

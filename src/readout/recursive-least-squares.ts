@@ -1,8 +1,9 @@
 // Recursive least squares: ridge regression updated row by row, with forgetting. With a reservoir that feeds its output back and learns
 // at every step it is FORCE learning.
 import { SpillwayError } from "../core/errors.js";
+import { number, option, resolve, type TableOf } from "../core/options.js";
 import { InverseCovariance } from "../numerics/index.js";
-import { type FeatureOptions, featureSpec, flag, knownFields, numberIn } from "./features-option.js";
+import { type FeatureOptions, featureSpec, featureTable } from "./features-option.js";
 import { OnlineTrainer } from "./online-trainer.js";
 
 /** Forgetting, penalty and features of recursive least squares. */
@@ -13,6 +14,13 @@ export interface RecursiveLeastSquaresOptions extends FeatureOptions {
   readonly alpha?: number | undefined;
 }
 
+/** The options of `recursiveLeastSquares`. */
+export const recursiveLeastSquaresTable = {
+  ...featureTable,
+  forgetting: option(number({ above: 0, atMost: 1 }), 1, "Weight of a row against the next one."),
+  alpha: option(number({ above: 0 }), 1e-6, "P starts as I / alpha, a penalty as ridge's lambda."),
+} satisfies TableOf<RecursiveLeastSquaresOptions>;
+
 /**
  * Recursive least squares (Haykin, Adaptive Filter Theory, chapter 10; FORCE: Sussillo and Abbott 2009, Neuron 63):
  * g = P x, s = forgetting + x . g, k = g / s, W += (y - W x) k^T, P = (P - g g^T / s) / forgetting.
@@ -20,14 +28,12 @@ export interface RecursiveLeastSquaresOptions extends FeatureOptions {
  * @throws ArgumentError naming the option; SpillwayError of code "numeric" if P loses positive definiteness
  */
 export function recursiveLeastSquares(options: RecursiveLeastSquaresOptions = {}): OnlineTrainer {
-  knownFields("recursiveLeastSquares", options, ["transform", "input", "intercept", "forgetting", "alpha"]);
-  const forgetting = numberIn("forgetting", options.forgetting, 1, (x) => x > 0 && x <= 1, "a number above 0 and up to 1");
-  const alpha = numberIn("alpha", options.alpha, 1e-6, (x) => x > 0, "a number above 0");
+  const { forgetting, alpha, intercept, ...features } = resolve(recursiveLeastSquaresTable, options, "recursiveLeastSquares");
   return new OnlineTrainer({
     method: "recursiveLeastSquares",
-    features: featureSpec(options),
+    features: featureSpec(features),
     description: { type: "rls", ...options },
-    intercept: flag("intercept", options.intercept, true),
+    intercept,
     details: { forgetting, alpha },
     gain: (size) => {
       const covariance = new InverseCovariance(size, 1 / alpha);

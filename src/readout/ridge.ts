@@ -1,10 +1,11 @@
 // Ridge regression, the readout of reservoir computing: options, training on rows, and the choice of solver. The arithmetic is in
 // numerics/linear-algebra.
 import { ArgumentError, SpillwayError } from "../core/errors.js";
+import { checked, choice, either, flag, list, number, option, optional, resolve, type TableOf } from "../core/options.js";
 import { type DenseBlas, describe, Matrix, SystemBlas } from "../numerics/index.js";
 import type { FeatureSpec } from "../reservoir/features.js";
 import { SingularFitError } from "./errors.js";
-import { checkSizes, choice, type FeatureOptions, featureSpec, featuresOf, flag, knownFields, numberIn } from "./features-option.js";
+import { checkSizes, type FeatureOptions, featureSpec, featuresOf, featureTable } from "./features-option.js";
 import { GramAccumulator } from "./gram-accumulator.js";
 import { generalisedCrossValidation, type LambdaSelection, leaveOneOut, type SelectionMethod } from "./lambda-selection.js";
 import { solveDual } from "./ridge-dual.js";
@@ -50,7 +51,24 @@ export interface RidgeOptions extends FeatureOptions {
 /** What rows are gathered in while they stream by. */
 export type RidgeAccumulator = GramAccumulator | TriangularAccumulator;
 
-const fields = ["transform", "input", "intercept", "lambda", "lambdas", "selection", "subtractMean", "solver", "blas"];
+const penalty = number({ atLeast: 0, takes: "a finite number of at least 0" });
+const isBlas = (value: unknown): boolean =>
+  typeof value === "object" && value !== null && "gram" in value && typeof value.gram === "function" && "solvePositiveDefinite" in value;
+
+/** The options of `ridge`. */
+export const ridgeTable = {
+  ...featureTable,
+  lambda: optional(penalty, "The penalty on squared weights; left out, 1e-6."),
+  lambdas: optional(list(penalty, "at least one number", 1), "A grid to choose lambda from."),
+  selection: optional(choice("gcv", "leaveOneOut"), "How lambda is chosen from lambdas; left out, gcv."),
+  subtractMean: option(flag, false, "Fit the weights on features minus their means, folded into the intercept afterwards."),
+  solver: option(choice("cholesky", "qr", "dual", "auto"), "cholesky", "How the weights are found."),
+  blas: option(
+    either('"portable", "system" or a library', choice("portable", "system"), checked<DenseBlas>("a library", isBlas)),
+    "portable",
+    "portable: the same bits everywhere; system: a system's BLAS, faster if there is one.",
+  ),
+} satisfies TableOf<RidgeOptions>;
 
 /**
  * Ridge regression: W = argmin sum over t of |y_t - W x_t - b|^2 + lambda |W|^2, the intercept b unpenalised (Lukoševičius 2012, "A
@@ -75,15 +93,16 @@ export class RidgeTrainer implements Trainer {
 
   /** Use `ridge`. */
   constructor(options: RidgeOptions) {
-    knownFields("ridge", options, fields);
-    this.features = featureSpec(options);
+    const { intercept, subtractMean, solver, lambda, lambdas, selection, blas, ...features } = resolve(ridgeTable, options, "ridge");
+    this.features = featureSpec(features);
     this.description = options;
-    this.#intercept = flag("intercept", options.intercept, true);
-    this.#subtractMean = flag("subtractMean", options.subtractMean, false);
-    this.#solver = choice("solver", options.solver, ["cholesky", "qr", "dual", "auto"], "cholesky");
-    this.#lambdas = lambdasOf(options);
-    this.#selection = options.lambdas ? choice<SelectionMethod>("selection", options.selection, ["gcv", "leaveOneOut"], "gcv") : undefined;
-    const blas = blasOf(options.blas);
+    this.#intercept = intercept;
+    this.#subtractMean = subtractMean;
+    this.#solver = solver;
+    if (lambda !== undefined && lambdas !== undefined)
+      throw ArgumentError.because("lambda and lambdas are both given; it takes one of them", { field: "lambdas", value: lambdas });
+    this.#lambdas = lambdas ?? [lambda ?? 1e-6];
+    this.#selection = lambdas && (selection ?? "gcv");
     if (options.selection !== undefined && !options.lambdas) {
       throw ArgumentError.because(`selection is ${describe(options.selection)} and lambdas is missing; it takes a grid to choose from`, {
         field: "selection",
@@ -237,21 +256,6 @@ export class RidgeTrainer implements Trainer {
     const data = { features: this.features, stateSize, inputSize, weights: transposed, intercept };
     return new TrainedReadout(data, { method: "ridge", rows, details });
   }
-}
-
-function blasOf(blas: RidgeOptions["blas"]): "portable" | "system" | DenseBlas {
-  if (typeof blas === "object" && typeof blas?.gram === "function" && typeof blas.solvePositiveDefinite === "function") return blas;
-  return choice("blas", blas as "portable" | "system" | undefined, ["portable", "system"] as const, "portable");
-}
-
-function lambdasOf(options: RidgeOptions): readonly number[] {
-  const takes = "a finite number of at least 0";
-  if (options.lambdas === undefined) return [numberIn("lambda", options.lambda, 1e-6, (x) => x >= 0, takes)];
-  if (options.lambda !== undefined) throw ArgumentError.because("lambda and lambdas are both given; it takes one of them");
-  if (!Array.isArray(options.lambdas) || options.lambdas.length === 0) {
-    throw new ArgumentError("lambdas", options.lambdas, "at least one number");
-  }
-  return options.lambdas.map((lambda, i) => numberIn(`lambdas[${i}]`, lambda, Number.NaN, (x) => x >= 0, takes));
 }
 
 /** intercept -= W means, in rising order of features. */

@@ -1,9 +1,10 @@
 // Multinomial logistic regression: a readout whose outputs are scores of classes, and their probabilities. The minimiser is in
 // newton.ts; loss and derivatives are here.
 import { ArgumentError } from "../core/errors.js";
+import { number, option, resolve, type TableOf, whole } from "../core/options.js";
 import { asMatrix, Matrix, type MatrixLike, portableExp, portableLog, ResidentRows } from "../numerics/index.js";
 import { type FeatureSpec, writeFeatures } from "../reservoir/features.js";
-import { type FeatureOptions, featureSpec, featuresOf, flag, knownFields, numberIn } from "./features-option.js";
+import { type FeatureOptions, featureSpec, featuresOf, featureTable } from "./features-option.js";
 import { minimiseByNewton, type SmoothObjective } from "../numerics/newton.js";
 import { TrainedReadout } from "./trained-readout.js";
 import type { ReadoutDescription, Trainer } from "./trainer.js";
@@ -18,6 +19,14 @@ export interface SoftmaxOptions extends FeatureOptions {
   /** Newton steps before it gives up with an error. Default 100. */
   readonly maxIterations?: number | undefined;
 }
+
+/** The options of `softmaxRegression`. */
+export const softmaxTable = {
+  ...featureTable,
+  l2: option(number({ atLeast: 0, takes: "a finite number of at least 0" }), 1, "The penalty l2 / 2 |W|^2 on the summed loss."),
+  tolerance: option(number({ above: 0 }), 1e-8, "Converged when the gradient's largest element is at most this times the rows."),
+  maxIterations: option(whole({ above: 0 }), 100, "Newton steps before it gives up with an error."),
+} satisfies TableOf<SoftmaxOptions>;
 
 /**
  * Softmax regression: p_k(x) = exp(w_k . x + b_k) / sum over j of exp(w_j . x + b_j), fitted by minimising
@@ -67,14 +76,13 @@ export class SoftmaxTrainer implements Trainer {
 
   /** Use `softmaxRegression`. */
   constructor(options: SoftmaxOptions) {
-    knownFields("softmaxRegression", options, ["transform", "input", "intercept", "l2", "tolerance", "maxIterations"]);
-    this.features = featureSpec(options);
+    const { l2, tolerance, maxIterations, intercept, ...features } = resolve(softmaxTable, options, "softmaxRegression");
+    this.features = featureSpec(features);
     this.description = { type: "softmax", ...options };
-    this.#intercept = flag("intercept", options.intercept, true);
-    this.#l2 = numberIn("l2", options.l2, 1, (x) => x >= 0, "a finite number of at least 0");
-    this.#tolerance = numberIn("tolerance", options.tolerance, 1e-8, (x) => x > 0, "a number above 0");
-    const whole = (x: number): boolean => Number.isSafeInteger(x) && x > 0;
-    this.#maxIterations = numberIn("maxIterations", options.maxIterations, 100, whole, "a whole number above 0");
+    this.#intercept = intercept;
+    this.#l2 = l2;
+    this.#tolerance = tolerance;
+    this.#maxIterations = maxIterations;
   }
 
   /**

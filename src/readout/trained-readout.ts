@@ -1,8 +1,9 @@
 // A trained linear readout: plain data, and its evaluation over whole series. How it was trained is another file's matter.
 import { ArgumentError } from "../core/errors.js";
+import { choice, optional, resolve } from "../core/options.js";
 import { allocate, asMatrix, describe, evaluateRows, Matrix, type MatrixLike, type Precision, precisionOf } from "../numerics/index.js";
 import { applyReadout, type FeatureSpec, featureCount, type LinearReadout, writeFeatures } from "../reservoir/features.js";
-import { checkFeatures, checkSizes, knownFields } from "./features-option.js";
+import { checkFeatures, checkSizes } from "./features-option.js";
 
 /** Products below which plain code is done before a WebAssembly instance is ready. */
 const smallWork = 65536;
@@ -25,6 +26,8 @@ export interface ReadoutJson {
   readonly intercept: readonly number[];
   readonly training?: ReadoutTraining;
 }
+
+const predictTable = { precision: optional(choice("float32", "float64"), "Of the outputs; left out, that of the states.") };
 
 /** y = weights . features + intercept (docs/numerics.md, rule 10). */
 export class TrainedReadout implements LinearReadout {
@@ -74,13 +77,13 @@ export class TrainedReadout implements LinearReadout {
   predict(states: MatrixLike, inputs: MatrixLike | undefined, options: { readonly precision: "float64" }): Matrix<Float64Array>;
   predict(states: MatrixLike, inputs?: MatrixLike, options?: { readonly precision?: Precision | undefined }): Matrix;
   predict(states: MatrixLike, inputs?: MatrixLike, options: { readonly precision?: Precision | undefined } = {}): Matrix {
-    knownFields("predict", options, ["precision"]);
+    const { precision: wanted } = resolve(predictTable, options, "predict");
     const x = asMatrix(states, "states");
     if (x.cols !== this.stateSize) {
       throw ArgumentError.shape(`states has ${x.cols} columns; this readout was trained on ${this.stateSize} neurons`, { field: "states" });
     }
     const u = this.#inputs(inputs, x.rows);
-    const precision = options.precision ?? precisionOf(x.data);
+    const precision = wanted ?? precisionOf(x.data);
     if (x.rows * this.weights.data.length < smallWork) return new Matrix(x.rows, this.outputSize, applyReadout(this, x, u, precision));
     const out = new Matrix(x.rows, this.outputSize, allocate(precision, x.rows * this.outputSize));
     const none = new Float64Array(0);

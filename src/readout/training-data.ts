@@ -1,7 +1,7 @@
 // What a user hands to `fit`, turned into checked sequences: matrices of equal length, washout cut off, every value finite.
 import { ArgumentError } from "../core/errors.js";
 import { asMatrix, describe, type FloatArray, Matrix, type MatrixLike } from "../numerics/index.js";
-import { knownFields } from "./features-option.js";
+import { anything, either, type Kind, list, option, optional, resolve, type TableOf, whole } from "../core/options.js";
 
 /** One series, or several that follow one another without touching. */
 export type SeriesLike = MatrixLike | readonly MatrixLike[];
@@ -31,20 +31,26 @@ export interface ReadoutShape {
   readonly outputSize: number;
 }
 
+const washoutTakes = "a whole number of at least 0, or a list of one a sequence";
+const fitTable = {
+  washout: option(either(washoutTakes, whole(), list(whole(), washoutTakes)), 0, "Rows at the start of each sequence that train nothing."),
+  inputs: optional(anything as Kind<SeriesLike>, "T x I, the inputs that go with the states."),
+} satisfies TableOf<FitOptions>;
+
 /**
  * Checks and cuts training data. Several sequences are an array of matrices, or of arrays of rows.
  * @throws ArgumentError naming the series, the row and the column
  */
 export function trainingSequences(states: SeriesLike, targets: SeriesLike, options: FitOptions, needsInput: boolean): TrainingSequence[] {
-  knownFields("fit", options, ["washout", "inputs"]);
+  const { washout, inputs } = resolve(fitTable, options, "fit");
   const several = isSeveral(states);
   const stateList = several ? states : [states as MatrixLike];
   if (stateList.length === 0) throw ArgumentError.shape("states is an empty list; it takes at least one sequence", { field: "states" });
   const targetList = listOf("targets", targets, several, stateList.length);
-  const inputList = options.inputs === undefined ? undefined : listOf("inputs", options.inputs, several, stateList.length);
+  const inputList = inputs === undefined ? undefined : listOf("inputs", inputs, several, stateList.length);
   if (needsInput && !inputList)
     throw ArgumentError.because("inputs is missing; a readout with input: true takes the inputs beside the states", { field: "inputs" });
-  const washouts = washoutList(options.washout, stateList.length);
+  const washouts = washoutList(washout, stateList.length);
   const sequences = stateList.map((item, s) => {
     const where = several ? `sequence ${s}: ` : "";
     const full = asMatrix(item, `${where}states`);
@@ -146,16 +152,11 @@ function listOf(name: string, series: SeriesLike, several: boolean, count: numbe
   return series as readonly MatrixLike[];
 }
 
-function washoutList(washout: number | readonly number[] | undefined, count: number): readonly number[] {
-  if (washout !== undefined && typeof washout !== "number" && !Array.isArray(washout))
-    throw new ArgumentError("washout", washout, "a whole number of at least 0, or a list of one a sequence");
-  const list = typeof washout === "object" ? washout : Array.from({ length: count }, () => washout ?? 0);
+function washoutList(washout: number | readonly number[], count: number): readonly number[] {
+  const list = typeof washout === "number" ? Array.from({ length: count }, () => washout) : washout;
   if (list.length !== count)
     throw ArgumentError.shape(`washout holds ${list.length} numbers; ${count} sequences take ${count}, or one for all`, {
       field: "washout",
     });
-  for (const rows of list) {
-    if (!Number.isSafeInteger(rows) || rows < 0) throw new ArgumentError("washout", rows, "whole numbers of at least 0");
-  }
   return list;
 }

@@ -4,7 +4,8 @@ import { ArgumentError } from "../core/errors.js";
 import { type Matrix, TriangularFactor } from "../numerics/index.js";
 import type { TrainingSink } from "../reservoir/engine.js";
 import type { FeatureSpec } from "../reservoir/features.js";
-import { checkFeatures, checkSizes, featureColumns, featuresOf, flag } from "./features-option.js";
+import { flag } from "../core/options.js";
+import { checkFeatures, checkSizes, featureColumns, featuresOf } from "./features-option.js";
 import { checkRows } from "./gram-accumulator.js";
 import type { ReadoutShape } from "./training-data.js";
 
@@ -31,7 +32,7 @@ export class TriangularAccumulator implements TrainingSink {
     checkFeatures(options.features);
     this.features = options.features;
     this.shape = { stateSize: options.stateSize, inputSize: options.inputSize, outputSize: options.outputSize };
-    this.constant = flag("constant", options.constant, true);
+    this.constant = flag.read(options.constant ?? true, "constant");
     this.featureCount = featuresOf(this.features, this.shape) + (this.constant ? 1 : 0);
     this.#factor = new TriangularFactor(this.featureCount, this.shape.outputSize);
   }

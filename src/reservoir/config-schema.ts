@@ -1,139 +1,141 @@
-// What the fields of a reservoir's description take. Loaded when the first reservoir is made, since zod is heavy to import.
+// What the fields of a reservoir's description are and take: the one description from which come checks, defaults and JSON Schema.
 import { ArgumentError } from "../core/errors.js";
-import * as z from "zod";
+import {
+  byType,
+  choice,
+  either,
+  flag,
+  given,
+  type Kind,
+  list,
+  nothing,
+  number,
+  object,
+  type Option,
+  type OptionTable,
+  option,
+  optional,
+  type Resolved,
+  resolve,
+  seed,
+  whole,
+} from "../core/options.js";
 import type { ReservoirConfig, ReservoirOptions } from "./config.js";
 import type { TopologyConfig } from "./topologies/topology.js";
-import { parseOrThrow } from "./validate.js";
 import { isQuantized, quantizedTakes } from "./weight-rounding.js";
 
-/** A finite number; `takes` says in words what is accepted. */
-export const number = (takes: string, accept: (value: number) => boolean = () => true) =>
-  z.number({ error: takes }).refine((value) => Number.isFinite(value) && accept(value), { error: takes });
-
-/** A whole number. */
-export const whole = (takes: string, accept: (value: number) => boolean) =>
-  number(takes, (value) => Number.isSafeInteger(value) && accept(value));
-
-/** One of some names. */
-export const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
-  z.enum(values, {
-    error: values
-      .map((value) => JSON.stringify(value))
-      .join(", ")
-      .replace(/, ([^,]*)$/, " or $1"),
-  });
-
-export const flag = z.boolean({ error: "true or false" });
-const distribution = oneOf(["uniform", "normal", "bernoulli"]);
-const share = number("a number from 0 to 1", (value) => value >= 0 && value <= 1);
-const factor = number("a finite number");
-// Where one branch of a union has the right type, zod reports that branch alone: so each branch says what the whole takes.
-const factors = (each: string) => {
+const distribution = choice("uniform", "normal", "bernoulli");
+const share = number({ atLeast: 0, atMost: 1 });
+const factor = number();
+const factors = (each: string): Kind<number | readonly number[]> => {
   const takes = `a finite number, or one per ${each}`;
-  return z.union([number(takes), z.array(factor).readonly()], { error: takes });
+  return either(takes, factor, list(factor, takes));
 };
 const leakTakes = "a number above 0 and at most 1, or one per neuron";
-const leak = number(leakTakes, (value) => value > 0 && value <= 1);
+const leak = number({ above: 0, atMost: 1 });
 const radiusTakes = "a number of at least 0, or null to leave the weights as drawn";
 
-const topologySchemas = {
-  erdosRenyi: z.strictObject({ type: z.literal("erdosRenyi") }),
-  fixedInDegree: z.strictObject({
-    type: z.literal("fixedInDegree"),
-    degree: whole("a whole number of at least 0", (v) => v >= 0).optional(),
-  }),
-  ring: z.strictObject({ type: z.literal("ring") }),
-  cycleWithJumps: z.strictObject({
-    type: z.literal("cycleWithJumps"),
-    jump: whole("a whole number of at least 2", (v) => v >= 2),
-    jumpWeight: factor.optional(),
-  }),
-  delayLine: z.strictObject({ type: z.literal("delayLine"), weight: factor.optional(), feedback: factor.optional() }),
-  smallWorld: z.strictObject({
-    type: z.literal("smallWorld"),
-    neighbours: whole("an even whole number of at least 2", (v) => v >= 2 && v % 2 === 0).optional(),
-    rewiring: share.optional(),
-  }),
-  orthogonal: z.strictObject({ type: z.literal("orthogonal") }),
-  blockDiagonal: z.strictObject({ type: z.literal("blockDiagonal"), blocks: whole("a whole number of at least 1", (v) => v >= 1) }),
-  custom: z.strictObject({ type: z.literal("custom") }),
-} satisfies { [Type in TopologyConfig["type"]]: z.ZodType<Extract<TopologyConfig, { type: Type }>> };
-
-/** The names a topology can have. */
-export const topologyNames = Object.keys(topologySchemas) as TopologyConfig["type"][];
-const topologyTakes = `one of ${topologyNames.join(", ")}, or an object whose "type" is one of them`;
-
-const topology = z
-  .preprocess(
-    (value) => (typeof value === "string" ? { type: value } : value),
-    z.discriminatedUnion("type", Object.values(topologySchemas) as unknown as [typeof topologySchemas.ring], { error: topologyTakes }),
-  )
-  .transform((value) => value as TopologyConfig);
-
-const feedback = z.strictObject(
-  {
-    size: whole("a whole number of at least 1", (v) => v >= 1).optional(),
-    scaling: factors("output").default(1),
-    density: share.default(1),
-    distribution: distribution.default("uniform"),
+const topologyTables = {
+  erdosRenyi: {},
+  fixedInDegree: { degree: optional(whole(), "Inputs of each neuron; left out, round(connectionProbability * size).") },
+  ring: {},
+  cycleWithJumps: {
+    jump: given(whole({ atLeast: 2 }), "Length of a jump."),
+    jumpWeight: optional(factor, "Weight of a jump; the ring's is 1."),
   },
-  { error: "null, or an object with size, scaling, density and distribution" },
+  delayLine: {
+    weight: optional(factor, "Weight forward; left out, 1."),
+    feedback: optional(factor, "Weight backward; left out, there is none."),
+  },
+  smallWorld: {
+    neighbours: optional(
+      whole({ atLeast: 2, accepts: (value) => value % 2 === 0, takes: "an even whole number of at least 2" }),
+      "Nearest neighbours of the lattice.",
+    ),
+    rewiring: optional(share, "Chance that an edge is rewired."),
+  },
+  orthogonal: {},
+  blockDiagonal: { blocks: given(whole({ atLeast: 1 }), "Blocks on the diagonal.") },
+  custom: {},
+} satisfies { [Type in TopologyConfig["type"]]: OptionTable };
+
+const feedbackTakes = "null, or an object with size, scaling, density and distribution";
+const feedback = object(
+  {
+    size: optional(whole({ atLeast: 1 }), "O, how many outputs are fed back."),
+    scaling: option(factors("output"), 1, "Factor on every feedback weight, or one per output."),
+    density: option(share, 1, "Share of nonzero feedback weights."),
+    distribution: option(distribution, "uniform", "Distribution of the nonzero feedback weights."),
+  },
+  feedbackTakes,
+);
+const stateTakes = '"zeros", one number per neuron, or {distribution, scaling}';
+const randomState = object(
+  {
+    distribution: option(distribution, "uniform", "Where the values come from."),
+    scaling: option(factor, 1, "Factor on every value."),
+  },
+  stateTakes,
 );
 
-const fields = {
-  size: whole("a whole number of at least 1", (v) => v >= 1 && v <= 2 ** 31),
-  inputSize: whole("a whole number of at least 0", (v) => v >= 0).default(1),
-  outputSize: whole("a whole number of at least 0", (v) => v >= 0).optional(),
-  spectralRadius: z.union([number(radiusTakes, (v) => v >= 0), z.null()], { error: radiusTakes }).default(0.95),
-  radiusMethod: oneOf(["auto", "dense", "krylov", "power", "circularLaw"]).default("auto"),
-  connectionProbability: share.default(0.1),
-  weightDistribution: distribution.default("uniform"),
-  selfConnections: flag.default(false),
-  inputConnectivity: share.default(1),
-  inputDistribution: distribution.default("uniform"),
-  inputScaling: factors("input").default(1),
-  bias: factor.default(0),
-  biasDistribution: distribution.default("uniform"),
-  biasDensity: share.default(1),
-  leakRate: z.union([leak, z.array(leak).readonly()], { error: leakTakes }).default(0.3),
-  noiseLevel: number("a number of at least 0", (v) => v >= 0).default(0),
-  activation: oneOf(["tanh", "identity", "relu", "sigmoid"]).default("tanh"),
-  topology: topology.default({ type: "erdosRenyi" }),
-  feedback: feedback.nullable().default(null),
-  initialState: z
-    .union(
-      [
-        z.literal("zeros"),
-        z.array(factor).readonly(),
-        z.strictObject({ distribution: distribution.default("uniform"), scaling: factor.default(1) }),
-      ],
-      {
-        error: '"zeros", one number per neuron, or {distribution, scaling}',
-      },
-    )
-    .default("zeros"),
-  seed: z.union([z.string(), number("text or a finite number")], { error: "text or a finite number" }).default("spillway"),
-  storage: oneOf(["auto", "dense", "sparse"]).default("auto"),
-  weightPrecision: oneOf(["full", "bfloat16", "int8", "q4_k"]).default("full"),
-  arithmetic: oneOf(["portable", "fast"]).default("portable"),
-  precision: oneOf(["float32", "float64"]).default("float32"),
-};
+/** Every field of a rate reservoir's description. */
+export const reservoirTable = {
+  size: given(whole({ atLeast: 1, atMost: 2 ** 31, takes: "a whole number of at least 1" }), "N, the number of neurons."),
+  inputSize: option(whole(), 1, "I, the number of input channels; left out, it follows from the data."),
+  outputSize: optional(whole(), "O, the number of outputs that are fed back; the same as feedback.size."),
+  spectralRadius: option(
+    either(radiusTakes, number({ atLeast: 0 }), nothing),
+    0.95,
+    "Target spectral radius of W; null leaves W as it was drawn.",
+  ),
+  radiusMethod: option(
+    choice("auto", "dense", "krylov", "power", "circularLaw"),
+    "auto",
+    "How the radius of W is measured; circularLaw is a quick estimate, power fails for complex pairs.",
+  ),
+  connectionProbability: option(share, 0.1, "Chance of a connection between two neurons."),
+  weightDistribution: option(distribution, "uniform", "Distribution of the nonzero weights of W."),
+  selfConnections: option(flag, false, "Whether neurons may connect to themselves."),
+  inputConnectivity: option(share, 1, "Share of nonzero input weights."),
+  inputDistribution: option(distribution, "uniform", "Distribution of the nonzero input weights."),
+  inputScaling: option(factors("input"), 1, "Factor on every input weight, or one per input."),
+  bias: option(factor, 0, "Factor on the bias of every neuron."),
+  biasDistribution: option(distribution, "uniform", "Distribution of the biases."),
+  biasDensity: option(share, 1, "Share of neurons with a bias."),
+  leakRate: option(
+    either(leakTakes, leak, list(leak, leakTakes)),
+    0.3,
+    "a in x' = (1 - a) x + a f(...); 1 is the plain echo state network.",
+  ),
+  noiseLevel: option(number({ atLeast: 0 }), 0, "Uniform noise in [-noiseLevel, noiseLevel) on every pre-activation."),
+  activation: option(choice("tanh", "identity", "relu", "sigmoid"), "tanh", "f."),
+  topology: option(byType<TopologyConfig>(topologyTables), { type: "erdosRenyi" }, "The pattern of W, by name or with settings."),
+  feedback: option(either(feedbackTakes, nothing, feedback), null, "Output feedback W_fb; null for none."),
+  initialState: option(either(stateTakes, choice("zeros"), list(factor, stateTakes), randomState), "zeros", "x before the first step."),
+  seed: option(seed, "spillway", "Determines every weight; in an experiment, seed or seeds at the top of the file do."),
+  storage: option(choice("auto", "dense", "sparse"), "auto", "How W is stored; auto follows the density."),
+  weightPrecision: option(
+    choice("full", "bfloat16", "int8", "q4_k"),
+    "full",
+    "bfloat16 rounds every weight of W once more; int8 and q4_k to steps of 8 and 4 bits (dense float32, arithmetic fast).",
+  ),
+  arithmetic: option(
+    choice("portable", "fast"),
+    "portable",
+    "portable: the same bits on every engine; fast: an engine may use what is faster.",
+  ),
+  precision: option(choice("float32", "float64"), "float32", "Precision of states and weights."),
+} satisfies { [Field in keyof ReservoirConfig]: Option<unknown, unknown> };
 
-/** The zod schema of a reservoir's description; `spillway run` files embed it. */
-export const reservoirSchema = z.strictObject(fields, { error: "an object that describes a reservoir, at least {size}" });
+/** A reservoir's description as a field of something larger, such as an experiment. */
+export const reservoirKind = object(reservoirTable, "an object that describes a reservoir, at least {size}");
 
-/** Fields of a description, by path, for "did you mean". */
-export function knownReservoirFields(path: readonly PropertyKey[]): readonly string[] {
-  if (path[0] === "feedback") return ["size", "scaling", "density", "distribution"];
-  if (path[0] === "initialState") return ["distribution", "scaling"];
-  if (path[0] === "topology") return [...new Set(Object.values(topologySchemas).flatMap((schema) => Object.keys(schema.shape)))];
-  return Object.keys(fields);
-}
+type Parsed = Resolved<typeof reservoirTable>;
 
 /** Fills in defaults and checks every field. @throws ArgumentError naming the field, the value and what it takes. */
 export function resolveConfig(options: ReservoirOptions): ReservoirConfig {
-  const parsed = parseOrThrow(reservoirSchema as z.ZodType<Parsed>, options, "config", knownReservoirFields);
-  const { feedback, outputSize, ...rest } = parsed;
+  if (typeof options !== "object" || options === null) throw new ArgumentError("config", options, reservoirKind.takes);
+  const { feedback, outputSize, ...rest } = resolve(reservoirTable, options);
   checkLength("leakRate", rest.leakRate, rest.size, "neuron");
   checkLength("inputScaling", rest.inputScaling, rest.inputSize, "input");
   if (Array.isArray(rest.initialState)) checkLength("initialState", rest.initialState, rest.size, "neuron");
@@ -151,16 +153,11 @@ export function resolveConfig(options: ReservoirOptions): ReservoirConfig {
   return { ...rest, outputSize: size, feedback: { ...feedback, size } };
 }
 
-type Parsed = Omit<ReservoirConfig, "feedback" | "outputSize"> & {
-  outputSize?: number | undefined;
-  feedback: (Omit<NonNullable<ReservoirConfig["feedback"]>, "size"> & { size?: number | undefined }) | null;
-};
-
 function checkLength(field: string, value: number | readonly number[] | object, length: number, each: string): void {
   if (Array.isArray(value) && value.length !== length) throw new ArgumentError(field, value, `a number, or one per ${each} (${length})`);
 }
 
-function checkWeightPrecision({ weightPrecision, arithmetic, precision, storage }: Omit<Parsed, "feedback">): void {
+function checkWeightPrecision({ weightPrecision, arithmetic, precision, storage }: Omit<Parsed, "feedback" | "outputSize">): void {
   if (!isQuantized(weightPrecision)) return;
   const refuse = (needs: string): never => {
     throw new ArgumentError("weightPrecision", weightPrecision, quantizedTakes(needs));

@@ -37,7 +37,6 @@ export type * from "./spiking-model.js";
 export { activationOf, reservoirStep } from "./step.js";
 export type * from "./summary.js";
 export type { TopologyConfig } from "./topologies/topology.js";
-export { formatPath, parseOrThrow, type Schema, type SchemaIssue } from "./validate.js";
 export type { DrawnMatrix, DrawnRounding, RowSums, WeightDraws } from "./weight-draws.js";
 export type { WeightPrecision } from "./weight-rounding.js";
 export type { ReservoirMatrices } from "./weights.js";

@@ -70,7 +70,9 @@ describe("an experiment file", () => {
 
   it("has a ridge readout where options of one stand without a type", () => {
     expect(parse(`${least}readout: { lambda: 0.1 }\n`).readout).toEqual({ type: "ridge", lambda: 0.1 });
-    expect(failure(`${least}readout: { alpha: 0.1 }\n`)).toContain('unknown field "readout.alpha"; known fields are type, lambda');
+    expect(failure(`${least}readout: { alpha: 0.1 }\n`)).toContain(
+      'unknown field "readout.alpha"; known fields are type, transform, input, intercept, lambda',
+    );
   });
 
   it("may be JSON, which is YAML", () => {

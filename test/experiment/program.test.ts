@@ -86,8 +86,8 @@ describe("the folder of a run", () => {
   });
 
   it.each([
-    ["no result", (result: { format: unknown }) => (result.format = "else"), "format is not that of a result"],
-    ["a score that is a text", (result: { scores: { value: unknown }[] }) => (result.scores[0]!.value = "1"), "scores.0.value"],
+    ["no result", (result: { format: unknown }) => (result.format = "else"), `result.format is "else"; it takes "spillway-result"`],
+    ["a score that is a text", (result: { scores: { value: unknown }[] }) => (result.scores[0]!.value = "1"), "result.scores[0].value"],
   ])("is refused if it holds %s", async (_, edit, sentence) => {
     await expect(change(edit)).rejects.toThrow(sentence);
     await expect(readRun(folder)).rejects.toThrow(FileError);

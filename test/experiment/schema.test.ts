@@ -5,9 +5,6 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { experimentJsonSchema } from "../../src/experiment/json-schema.js";
 import { parseExperimentText } from "../../src/experiment/file.js";
-import { reservoirFieldDescriptions, spikingFieldDescriptions } from "../../src/experiment/reservoir-fields.js";
-import { knownReservoirFields } from "../../src/reservoir/config-schema.js";
-import { knownSpikingFields } from "../../src/spikes/liquid/schema.js";
 import { tasks } from "../../src/tasks/index.js";
 
 interface Node {
@@ -47,16 +44,16 @@ function fits(node: Node, value: unknown): boolean {
       })
     );
   }
+  if (node.type === "integer") return Number.isInteger(value);
   return node.type === undefined || typeof value === node.type;
 }
 
 describe("the JSON Schema of experiment files", () => {
   it.each([
-    ["a rate reservoir", rate, reservoirFieldDescriptions, knownReservoirFields([])],
-    ["a spiking reservoir", spiking, spikingFieldDescriptions, knownSpikingFields([])],
-  ])("describes every field of %s", (_, { properties }, descriptions, known) => {
-    expect(Object.keys(descriptions).sort()).toEqual([...known].sort());
-    for (const [field, node] of Object.entries(properties!)) expect(node.description, field).toContain(descriptions[field]);
+    ["a rate reservoir", rate],
+    ["a spiking reservoir", spiking],
+  ])("describes every field of %s", (_, { properties }) => {
+    for (const [field, node] of Object.entries(properties!)) expect(node.description, field).toMatch(/^\S.*\. Takes \S/);
   });
 
   it("says what a field takes, in the words of the error", () => {

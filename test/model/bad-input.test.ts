@@ -88,7 +88,11 @@ describe("a forecaster says what is wrong with", () => {
       () => train(wave(300), { standardise: "both" }),
       'standardise is "both"; it takes true, false, "inputs" or "targets"',
     ],
-    ["an unknown option of the readout", () => train(wave(300), { readout: { lamda: 1 } }), 'ridge has no option "lamda"'],
+    [
+      "an unknown option of the readout",
+      () => train(wave(300), { readout: { lamda: 1 } }),
+      'ridge: unknown field "lamda": did you mean "lambda"?',
+    ],
     [
       "an unknown field of the reservoir",
       () => train(wave(300), { reservoir: { size: 10, spectralRadus: 1 } }),
@@ -191,7 +195,7 @@ describe("a classifier says what is wrong with", () => {
     [
       "another representation",
       () => train(cases, labels, { representation: "first" }),
-      'representation is "first"; it takes one of "last", "mean"',
+      'representation is "first"; it takes "last", "mean"',
     ],
     [
       "no members",
@@ -206,12 +210,12 @@ describe("a classifier says what is wrong with", () => {
     [
       "an unknown readout",
       () => train(cases, labels, { readout: { type: "svm" } }),
-      'readout.type is "svm"; it takes one of "ridge", "softmax"',
+      'readout.type is "svm"; it takes "ridge", "softmax", "rls" or "lms"',
     ],
     [
       "an option of another readout",
       () => train(cases, labels, { readout: { type: "softmax", lambda: 1 } }),
-      'softmaxRegression has no option "lambda"',
+      'softmaxRegression: unknown field "lambda"',
     ],
   ] as [string, () => Promise<unknown>, string][])("%s", async (_, work, message) => {
     await expect(work()).rejects.toThrow(message);

@@ -226,7 +226,7 @@ describe("a model file that cannot be used says why", () => {
     await reject(
       "reservoir",
       edit("reservoir", '"radiusMethod":"dense"', '"radiusMethod":"xdense"'),
-      /radiusMethod is "xdense"; it takes one of "analytic"/,
+      /radiusMethod is "xdense"; it takes "analytic"/,
     );
     await reject("forecaster", (file) => Object.assign(file.metadata, { reservoir: "{" }), /its metadata "reservoir" is no JSON/);
   });
@@ -246,7 +246,7 @@ describe("a model file that cannot be used says why", () => {
     await reject(
       "classifier",
       edit("classifier", '"vote":"majority"', '"vote":"loudest"'),
-      /vote is "loudest"; it takes one of "majority", "mean"/,
+      /vote is "loudest"; it takes "majority" or "mean"/,
     );
     await reject(
       "classifier",

@@ -119,6 +119,6 @@ describe("the Gram matrix", () => {
     const gram = new PortableGram(3);
     gram.dispose();
     gram.dispose();
-    expect(() => gram.lowerTriangle()).toThrow("the Gram matrix was disposed; make a new one");
+    expect(() => gram.lowerTriangle()).toThrow("the Gram matrix was disposed; create a new one");
   });
 });

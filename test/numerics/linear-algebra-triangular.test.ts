@@ -170,6 +170,6 @@ describe("the triangular factor", () => {
     expect(() => new TriangularFactor(24000, 1)).toThrow(MemoryLimitError);
     const factor = new TriangularFactor(2, 1);
     factor.dispose();
-    expect(() => factor.solve()).toThrow("the triangular factor was disposed; make a new one");
+    expect(() => factor.solve()).toThrow("the triangular factor was disposed; create a new one");
   });
 });

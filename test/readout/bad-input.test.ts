@@ -52,7 +52,7 @@ describe("training data", () => {
       "washout is 10 and there are 10 rows; it takes fewer than there are",
     ],
     ["a washout of null", () => ridge().fit(states, targets, { washout: null as never }), "washout is null; it takes a whole number"],
-    ["a negative washout", () => ridge().fit(states, targets, { washout: -1 }), "washout is -1; it takes whole numbers of at least 0"],
+    ["a negative washout", () => ridge().fit(states, targets, { washout: -1 }), "washout is -1; it takes a whole number of at least 0"],
     [
       "too few washouts",
       () => ridge().fit([states, states], [targets, targets], { washout: [1] }),
@@ -80,7 +80,7 @@ describe("training data", () => {
     [
       "a misspelt option of fit",
       () => ridge().fit(states, targets, { warmup: 3 } as never),
-      'fit has no option "warmup"; it takes washout, inputs',
+      'fit: unknown field "warmup"; known fields are washout, inputs',
     ],
     ["nothing to solve", () => ridge().solve(), "there are no training rows; call partialFit before solve"],
   ])("with %s is refused", (_, run, message) => {
@@ -105,17 +105,17 @@ describe("training data", () => {
 
 describe("options", () => {
   it.each([
-    [() => ridge(1e-6 as never), "the options of ridge are 0.000001; it takes an object with transform, input, intercept, lambda"],
-    [() => recursiveLeastSquares(1 as never), "the options of recursiveLeastSquares are 1; it takes an object"],
-    [() => ridge().fit(states, targets, 3 as never), "the options of fit are 3; it takes an object with washout, inputs"],
+    [() => ridge(1e-6 as never), "ridge is 0.000001; it takes an object of options"],
+    [() => recursiveLeastSquares(1 as never), "recursiveLeastSquares is 1; it takes an object"],
+    [() => ridge().fit(states, targets, 3 as never), "fit is 3; it takes an object of options"],
     [() => ridge({ lambda: -1 }), "lambda is -1; it takes a finite number of at least 0"],
     [() => ridge({ lambda: Number.NaN }), "lambda is NaN; it takes a finite number of at least 0"],
     [() => ridge({ lambdas: [] }), "lambdas is an array of 0; it takes at least one number"],
     [() => ridge({ lambdas: [1, -2] }), "lambdas[1] is -2; it takes a finite number of at least 0"],
     [() => ridge({ lambdas: [1], lambda: 1 }), "lambda and lambdas are both given; it takes one of them"],
     [() => ridge({ selection: "gcv" }), 'selection is "gcv" and lambdas is missing; it takes a grid to choose from'],
-    [() => ridge({ lambdas: [1], selection: "aic" as never }), 'selection is "aic"; it takes "gcv", "leaveOneOut"'],
-    [() => ridge({ solver: "svd" as never }), 'solver is "svd"; it takes "cholesky", "qr", "dual", "auto"'],
+    [() => ridge({ lambdas: [1], selection: "aic" as never }), 'selection is "aic"; it takes "gcv" or "leaveOneOut"'],
+    [() => ridge({ solver: "svd" as never }), 'solver is "svd"; it takes "cholesky", "qr", "dual" or "auto"'],
     [() => ridge({ solver: "dual", lambdas: [1] }), 'solver is "dual" and lambdas is given; a grid takes "cholesky" or "qr"'],
     [
       () => ridge({ solver: "dual" }).partialFit(states, targets),
@@ -123,10 +123,10 @@ describe("options", () => {
     ],
     [() => ridge({ solver: "qr", blas: "system" }), 'blas is "system" and solver is "qr"; a library serves "cholesky"'],
     [() => ridge({ lambdas: [1], subtractMean: true, intercept: false }), "lambdas with subtractMean takes intercept: true"],
-    [() => ridge({ transform: "cube" as never }), 'transform is "cube"; it takes "plain", "squareHalf", "squares"'],
+    [() => ridge({ transform: "cube" as never }), 'transform is "cube"; it takes "plain", "squareHalf" or "squares"'],
     [() => ridge({ intercept: 1 as never }), "intercept is 1; it takes true or false"],
-    [() => ridge({ alpha: 1 } as never), 'ridge has no option "alpha"; it takes transform, input, intercept, lambda'],
-    [() => recursiveLeastSquares({ forgetting: 0 }), "forgetting is 0; it takes a number above 0 and up to 1"],
+    [() => ridge({ alpha: 1 } as never), 'ridge: unknown field "alpha"; known fields are transform, input, intercept, lambda'],
+    [() => recursiveLeastSquares({ forgetting: 0 }), "forgetting is 0; it takes a number above 0 and at most 1"],
     [() => recursiveLeastSquares({ alpha: 0 }), "alpha is 0; it takes a number above 0"],
     [() => leastMeanSquares({ learningRate: -1 }), "learningRate is -1; it takes a number above 0"],
     [() => softmaxRegression({ l2: -1 }), "l2 is -1; it takes a finite number of at least 0"],
@@ -238,11 +238,9 @@ describe("a readout from its parts", () => {
 
   it("predicts without options that there are not", () => {
     expect(() => trained.predict(states, undefined, { precison: "float64" } as never)).toThrow(
-      'predict has no option "precison"; it takes precision',
+      'predict: unknown field "precison": did you mean "precision"?',
     );
-    expect(() => trained.predict(states, undefined, null as never)).toThrow(
-      "the options of predict are null; it takes an object with precision",
-    );
+    expect(() => trained.predict(states, undefined, null as never)).toThrow("predict is null; it takes an object of options");
   });
 
   it("is the same as it was", () => {

@@ -1,4 +1,4 @@
-// Spiking reservoirs as the domain asks for them: a description in, a model out. Loaded when the first is described, since it checks with zod.
+// Spiking reservoirs as the domain asks for them: a description in, a model out. Loaded when the first is described.
 import { machineMemory } from "../../core/machine-memory.js";
 import { type Engine, EngineCapacityError } from "../../reservoir/engine.js";
 import type { SpikingShape } from "../../reservoir/shape.js";

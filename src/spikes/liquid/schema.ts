@@ -1,7 +1,28 @@
-// What the fields of a spiking reservoir's description take, and their defaults. Loaded when the first is made, since zod is heavy to import.
+// What the fields of a spiking reservoir's description are and take: the one description from which come checks, defaults and JSON Schema.
 import { ArgumentError } from "../../core/errors.js";
-import * as z from "zod";
-import { number, oneOf, whole } from "../../reservoir/config-schema.js";
+import {
+  anything,
+  byType,
+  checked,
+  choice,
+  either,
+  filled,
+  given,
+  type Kind,
+  list,
+  nothing,
+  number,
+  object,
+  type Option,
+  type OptionTable,
+  option,
+  optional,
+  record,
+  resolve,
+  seed,
+  tuple,
+  whole,
+} from "../../core/options.js";
 import type {
   NeuronConfig,
   NeuronType,
@@ -10,164 +31,161 @@ import type {
   SpikingReservoirConfig,
   SpikingReservoirOptions,
 } from "../../reservoir/spiking-config.js";
-import { parseOrThrow } from "../../reservoir/validate.js";
 
-const finite = number("a finite number");
-const millivolts = number("a finite number of mV");
-const positive = (unit: string) => number(`a number of ${unit} above 0`, (value) => value > 0);
-const notNegative = (unit: string) => number(`a number of ${unit}, at least 0`, (value) => value >= 0);
-const share = number("a number from 0 to 1", (value) => value >= 0 && value <= 1);
+const finite = number();
+const millivolts = number({ unit: "mV" });
+const positive = (unit: string) => number({ above: 0, takes: `a number of ${unit} above 0` });
+const notNegative = (unit: string) => number({ atLeast: 0, takes: `a number of ${unit}, at least 0` });
+const share = number({ atLeast: 0, atMost: 1 });
 
-const integrateAndFireFields = {
-  membraneTimeConstant: positive("ms").optional(),
-  restingPotential: millivolts.optional(),
-  threshold: millivolts.optional(),
-  reset: oneOf(["value", "subtract"]).optional(),
-  resetPotential: millivolts.optional(),
-  refractoryPeriod: notNegative("ms").optional(),
+const integrateAndFireTable = {
+  membraneTimeConstant: optional(positive("ms"), "Decay of the potential."),
+  restingPotential: optional(millivolts, "Where the potential decays to."),
+  threshold: optional(millivolts, "The potential at which a neuron fires."),
+  reset: optional(choice("value", "subtract"), "What a spike does to the potential."),
+  resetPotential: optional(millivolts, "The potential after a spike."),
+  refractoryPeriod: optional(notNegative("ms"), "How long the potential is held after a spike."),
 };
-const neuronFields = {
-  leakyIntegrateAndFire: integrateAndFireFields,
+const neuronTables = {
+  leakyIntegrateAndFire: integrateAndFireTable,
   adaptiveIntegrateAndFire: {
-    ...integrateAndFireFields,
-    adaptationTimeConstant: positive("ms").optional(),
-    adaptationStep: notNegative("mV").optional(),
+    ...integrateAndFireTable,
+    adaptationTimeConstant: optional(positive("ms"), "Decay of the threshold's rise."),
+    adaptationStep: optional(notNegative("mV"), "How much a spike raises the threshold."),
   },
-  izhikevich: { a: positive("1/ms").optional(), b: finite.optional(), c: millivolts.optional(), d: finite.optional() },
-} satisfies Record<NeuronType, z.ZodRawShape>;
-/** The names a neuron can have. */
-export const neuronTypes = Object.keys(neuronFields) as [NeuronType, ...NeuronType[]];
-const neuronTakes = `one of ${neuronTypes.join(", ")}, or an object whose "type" is one of them`;
+  izhikevich: {
+    a: optional(positive("1/ms"), "Rate of recovery."),
+    b: optional(finite, "Sensitivity of recovery."),
+    c: optional(millivolts, "The potential after a spike."),
+    d: optional(finite, "Recovery after a spike."),
+  },
+} satisfies Record<NeuronType, OptionTable>;
 
-/** A name stands for an object of that type; another text is left as it is, for the error to show it. */
-const byName = (names: readonly string[]) => (value: unknown) => (names.includes(value as string) ? { type: value } : value);
-const neuron = z.preprocess(
-  byName(neuronTypes),
-  z.discriminatedUnion(
-    "type",
-    neuronTypes.map((type) => z.strictObject({ type: z.literal(type), ...neuronFields[type] })) as unknown as [
-      z.ZodObject<{ type: z.ZodLiteral<NeuronType> }>,
-    ],
-    { error: neuronTakes },
-  ),
-);
-
-const pairNames = ["ee", "ei", "ie", "ii"] as const;
 /** One value for all kinds of connection, or an object with some of them. */
-function pairs(value: z.ZodType, takes: string) {
-  const error = `${takes}, or an object with ee, ei, ie and ii`;
-  return z.union([value, z.strictObject(Object.fromEntries(pairNames.map((name) => [name, value.optional()])))], { error });
+function pairs<Value>(value: Kind<Value>, takes: string): Kind<PairOptions<Value>> {
+  const whole = `${takes}, or an object with ee, ei, ie and ii`;
+  const one = (name: string) => optional(value, `Of ${name} connections.`);
+  return either(whole, value, object({ ee: one("ee"), ei: one("ei"), ie: one("ie"), ii: one("ii") }, whole)) as Kind<PairOptions<Value>>;
 }
 const delayTakes = "ms of at least 0, or [least, most]";
-const delay = z.union(
-  [
-    notNegative("ms"),
-    z.tuple([notNegative("ms"), notNegative("ms")], { error: delayTakes }).refine(([least, most]) => least <= most, { error: delayTakes }),
-  ],
-  { error: delayTakes },
-);
-const probability = pairs(share, "a number from 0 to 1").optional();
-const distribution = oneOf(["constant", "uniform", "exponential"]);
+const range = tuple<readonly [number, number]>(delayTakes, [notNegative("ms"), notNegative("ms")]);
+const delay = either(delayTakes, notNegative("ms"), {
+  ...range,
+  read(value, field) {
+    const [least, most] = range.read(value, field);
+    if (least > most) throw new ArgumentError(field, value, delayTakes);
+    return [least, most] as const;
+  },
+} as Kind<readonly [number, number]>);
+const probability = optional(pairs(share, "a number from 0 to 1"), "Chance of a connection.");
+const distribution = choice("constant", "uniform", "exponential");
 const gridTakes = "three whole numbers of at least 1, points along x, y and z, or null";
-const gridSide = whole(gridTakes, (value) => value >= 1);
+const gridSide = whole({ atLeast: 1, takes: gridTakes });
 
-const connectivity = z.preprocess(
-  byName(["distance", "random"]),
-  z.discriminatedUnion(
-    "type",
-    [
-      z.strictObject({
-        type: z.literal("distance"),
-        grid: z.tuple([gridSide, gridSide, gridSide], { error: gridTakes }).nullable().default(null),
-        lambda: positive("grid steps").default(2),
-        probability,
-      }),
-      z.strictObject({ type: z.literal("random"), probability }),
-    ],
-    { error: '"distance", "random", or an object whose "type" is one of them' },
-  ),
-);
-
-const weightTakes = "a number of mV, at least 0, or one per channel";
-const inputFields = {
-  mode: oneOf(["spikes", "current"]).default("spikes"),
-  connectivity: share.default(0.3),
-  weight: z.union([notNegative("mV"), z.array(notNegative("mV")).readonly()], { error: weightTakes }).default(18),
-  distribution: distribution.default("exponential"),
-  negativeShare: share.optional(),
-  delay: notNegative("ms").default(0),
-  largestAmplitude: number("a number of at least 1", (value) => value >= 1).default(64),
-};
-const synapsesFields = {
-  excitatoryTimeConstant: notNegative("ms").default(3),
-  inhibitoryTimeConstant: notNegative("ms").default(6),
-  weight: pairs(notNegative("mV"), "a number of mV, at least 0").optional(),
-  distribution: distribution.default("exponential"),
-  delay: pairs(delay, delayTakes).optional(),
-};
-const backgroundFields = {
-  current: millivolts.default(0),
-  deviation: notNegative("mV").default(0),
-  rate: notNegative("spikes per second").default(0),
-  weight: notNegative("mV").default(10),
-};
-
-const fields = {
-  kind: z.literal("spiking", { error: '"spiking"' }),
-  size: whole("a whole number of at least 1", (v) => v >= 1 && v < 2 ** 30),
-  inputSize: whole("a whole number of at least 0", (v) => v >= 0 && v < 2 ** 30).default(1),
-  timeStep: positive("ms").default(1),
-  neuron: neuron.default({ type: "leakyIntegrateAndFire" }),
-  inhibitory: z
-    .strictObject(
-      {
-        share: share.default(0.2),
-        neuron: z.record(z.string(), z.unknown(), { error: "an object of what differs from neuron" }).default({}),
-      },
-      { error: "an object with share and neuron" },
-    )
-    .prefault({}),
-  connectivity: connectivity.default({ type: "distance", grid: null, lambda: 2 }),
-  synapses: z.strictObject(synapsesFields, { error: `an object with ${Object.keys(synapsesFields).join(", ")}` }).prefault({}),
-  input: z.strictObject(inputFields, { error: `an object with ${Object.keys(inputFields).join(", ")}` }).prefault({}),
-  background: z.strictObject(backgroundFields, { error: `an object with ${Object.keys(backgroundFields).join(", ")}` }).prefault({}),
-  initialPotential: z
-    .union([z.literal("rest"), z.strictObject({ from: millivolts, to: millivolts })], { error: '"rest", or {from, to} in mV' })
-    .default("rest"),
-  stateTimeConstant: notNegative("ms").default(30),
-  fractionBits: whole("a whole number from 0 to 24", (v) => v >= 0 && v <= 24).default(12),
-  seed: z.union([z.string(), number("text or a finite number")], { error: "text or a finite number" }).default("spillway"),
-  precision: oneOf(["float32", "float64"]).default("float32"),
-  feedback: z.null({ error: "null: a spiking reservoir feeds no outputs back" }).optional(),
-  outputSize: z.literal(0, { error: "0: a spiking reservoir feeds no outputs back" }).optional(),
-};
-
-/** The zod schema of a spiking reservoir's description; `spillway run` files embed it. */
-export const spikingReservoirSchema = z.strictObject(fields, {
-  error: "an object that describes a spiking reservoir, at least {kind, size}",
+type Connectivity =
+  | {
+      readonly type: "distance";
+      readonly grid: readonly [number, number, number] | null;
+      readonly lambda: number;
+      readonly probability?: PairOptions<number>;
+    }
+  | { readonly type: "random"; readonly probability?: PairOptions<number> };
+const connectivity = byType<Connectivity>({
+  distance: {
+    grid: option(
+      either(gridTakes, nothing, tuple<readonly [number, number, number]>(gridTakes, [gridSide, gridSide, gridSide])),
+      null,
+      "Points along x, y and z; null takes the smallest box near a cube.",
+    ),
+    lambda: option(positive("grid steps"), 2, "How far connections reach."),
+    probability,
+  },
+  random: { probability },
 });
 
-/** Fields of a description, by path, for "did you mean". */
-export function knownSpikingFields(path: readonly PropertyKey[]): readonly string[] {
-  switch (path[0]) {
-    case "neuron":
-      return ["type", ...new Set(Object.values(neuronFields).flatMap((shape) => Object.keys(shape)))];
-    case "inhibitory":
-      return ["share", "neuron"];
-    case "connectivity":
-      return path[1] === "probability" ? pairNames : ["type", "grid", "lambda", "probability"];
-    case "synapses":
-      return path.length > 1 ? pairNames : Object.keys(synapsesFields);
-    case "input":
-      return Object.keys(inputFields);
-    case "background":
-      return Object.keys(backgroundFields);
-    case "initialPotential":
-      return ["from", "to"];
-    default:
-      return Object.keys(fields);
-  }
-}
+const weightTakes = "a number of mV, at least 0, or one per channel";
+const inputTable = {
+  mode: option(choice("spikes", "current"), "spikes", "What a row of the inputs is."),
+  connectivity: option(share, 0.3, "Share of neurons that a channel reaches."),
+  weight: option(either(weightTakes, notNegative("mV"), list(notNegative("mV"), weightTakes)), 18, "Mean weight, or one per channel."),
+  distribution: option(distribution, "exponential", "How weights scatter."),
+  negativeShare: optional(share, "Share of input weights that are negative; left out, 0 for spikes and 0.5 for a current."),
+  delay: option(notNegative("ms"), 0, "Delay of spikes, in whole steps."),
+  largestAmplitude: option(number({ atLeast: 1 }), 64, "The largest amplitude that a spike may have."),
+};
+const synapsesTable = {
+  excitatoryTimeConstant: option(notNegative("ms"), 3, "Decay of the current of excitatory synapses."),
+  inhibitoryTimeConstant: option(notNegative("ms"), 6, "Decay of the current of inhibitory synapses."),
+  weight: optional(pairs(notNegative("mV"), "a number of mV, at least 0"), "Mean weights."),
+  distribution: option(distribution, "exponential", "How weights and delays scatter."),
+  delay: optional(pairs(delay, delayTakes), "Delays: a number, or [least, most]."),
+};
+const backgroundTable = {
+  current: option(millivolts, 0, "A constant current."),
+  deviation: option(notNegative("mV"), 0, "Standard deviation of a current that is drawn for every step."),
+  rate: option(notNegative("spikes per second"), 0, "Spikes per second and neuron."),
+  weight: option(notNegative("mV"), 10, "Weight of these spikes."),
+};
+const none = (value: null | 0) =>
+  checked<typeof value>(`${value}: a spiking reservoir feeds no outputs back`, (each) => each === value, { const: value });
+
+const table = {
+  kind: given(choice("spiking"), "spiking: a network of spiking neurons; its state is their filtered spikes."),
+  size: given(
+    whole({ atLeast: 1, below: 2 ** 30, takes: "a whole number of at least 1" }),
+    "N, the number of neurons; excitatory ones come first.",
+  ),
+  inputSize: option(
+    whole({ atLeast: 0, below: 2 ** 30, takes: "a whole number of at least 0" }),
+    1,
+    "I, the number of input channels; left out, it follows from the data.",
+  ),
+  timeStep: option(positive("ms"), 1, "Length of a step in ms; a row of the inputs is a step."),
+  neuron: option(
+    byType<{ readonly type: NeuronType }>(neuronTables),
+    { type: "leakyIntegrateAndFire" },
+    "The neurons, by name or with settings: potentials in mV, times in ms.",
+  ),
+  inhibitory: filled(
+    object(
+      {
+        share: option(share, 0.2, "Share of neurons that are inhibitory."),
+        neuron: option(record(anything, "an object of what differs from neuron"), {}, "What differs from neuron."),
+      },
+      "an object with share and neuron",
+    ),
+    "The share of inhibitory neurons, and what differs in them.",
+  ),
+  connectivity: option(
+    connectivity,
+    { type: "distance", grid: null, lambda: 2 },
+    "Which neurons are connected: by distance on a grid, or at random.",
+  ),
+  synapses: filled(object(synapsesTable), "Time constants in ms, weights in mV and delays in ms."),
+  input: filled(object(inputTable), "How inputs act: as spikes through synapses, or as currents."),
+  background: filled(object(backgroundTable), "What reaches every neuron from outside: a current, its noise, and spikes."),
+  initialPotential: option(
+    either(
+      '"rest", or {from, to} in mV',
+      choice("rest"),
+      object({ from: given(millivolts, "The lowest."), to: given(millivolts, "The highest.") }, '"rest", or {from, to} in mV'),
+    ),
+    "rest",
+    "Potentials at the start.",
+  ),
+  stateTimeConstant: option(notNegative("ms"), 30, "Decay of the filtered spikes, in ms."),
+  fractionBits: option(whole({ atLeast: 0, atMost: 24 }), 12, "Synaptic input is summed in units of 2^-fractionBits mV."),
+  seed: option(seed, "spillway", "Determines every synapse; in an experiment, seed or seeds at the top of the file do."),
+  precision: option(choice("float32", "float64"), "float32", "Precision of potentials, currents and states."),
+  feedback: optional(none(null), "null: a spiking reservoir feeds no outputs back."),
+  outputSize: optional(none(0), "0: a spiking reservoir feeds no outputs back."),
+} satisfies { [Field in keyof SpikingReservoirConfig | "feedback" | "outputSize"]: Option<unknown, unknown> };
+
+const takes = "an object that describes a spiking reservoir, at least {kind, size}";
+/** A spiking reservoir's description as a field of something larger, such as an experiment; `liquidKind` without its kind. */
+export const spikingKind = object(table, takes);
+const { kind: _kind, ...liquidTable } = table;
+export const liquidKind = object(liquidTable, "an object that describes a spiking reservoir, at least {size}");
 
 const integrateAndFireDefaults = {
   membraneTimeConstant: 30,
@@ -190,20 +208,19 @@ const inhibitoryDefaults = {
 
 /** Fills in defaults and checks every field. @throws ArgumentError naming the field, the value and what it takes */
 export function resolveSpikingConfig(options: SpikingReservoirOptions): SpikingReservoirConfig {
-  const parsed = parseOrThrow(spikingReservoirSchema, options, "config", knownSpikingFields);
+  if (typeof options !== "object" || options === null) throw new ArgumentError("config", options, takes);
+  const parsed = resolve(table, options);
   const { feedback: _feedback, outputSize: _outputSize, neuron, inhibitory, connectivity, synapses, input, ...rest } = parsed;
-  const type = neuron.type;
+  const { type } = neuron;
   const own = withoutUndefined(neuron);
-  const inhibitoryFields = parseOrThrow(
-    z.object({
-      inhibitory: z.object({
-        neuron: z.strictObject({ type: z.literal(type, { error: `"${type}", as neuron.type` }).optional(), ...neuronFields[type] }),
-      }),
-    }),
-    { inhibitory: { neuron: inhibitory.neuron } },
-    "inhibitory",
-    () => Object.keys(neuronFields[type]),
-  ).inhibitory.neuron;
+  const inhibitoryTable = {
+    type: optional(
+      checked(`"${type}", as neuron.type`, (value) => value === type),
+      "",
+    ),
+    ...neuronTables[type],
+  };
+  const inhibitoryFields = object(inhibitoryTable, "an object of what differs from neuron").read(inhibitory.neuron, "inhibitory.neuron");
   const config = {
     ...rest,
     neuron: { ...neuronDefaults[type], ...own } as NeuronConfig,

@@ -1,0 +1,310 @@
+// Options described once, as a table: from it come their checks, their defaults, "did you mean", their JSON Schema and the tables of
+// the command line and the documentation. It knows nothing of any one options object.
+import { ArgumentError, checkFields } from "./errors.js";
+
+/** A JSON Schema (draft 2020-12), or a part of one. */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** What a value may be. `Input` is what a user writes, `Value` the same with every default filled in. */
+export interface Kind<Value, Input = Value> {
+  /** What it takes, in words: "a whole number of at least 1". */
+  readonly takes: string;
+  /** The value with every default filled in. `field` is its path. @throws ArgumentError */
+  read(value: unknown, field: string): Value;
+  readonly schema: JsonSchema;
+  /** What a user writes; for types alone. */
+  readonly input?: Input;
+}
+
+/** One option: a kind of value, what it is if it is left out, and a sentence about it. */
+export interface Option<Value, Input = Value> extends Kind<Value, Input> {
+  /** Whether it has to be given. */
+  readonly required: boolean;
+  /** What it is if it is left out; undefined if that depends, or if it has to be given. */
+  readonly default: Value | undefined;
+  /** What it is for, in a line. */
+  readonly description: string;
+}
+
+/** Options by name. */
+// biome-ignore lint/suspicious/noExplicitAny: a table holds options of any type.
+export type OptionTable = Readonly<Record<string, Option<any, any>>>;
+
+/** A table with an option for every field of `Options`, and none more. */
+export type TableOf<Options> = { readonly [Name in keyof Options]-?: Option<Exclude<Options[Name], undefined> | undefined> };
+
+/** The values of a table, every default filled in. */
+export type Resolved<Table> = { readonly [Name in keyof Table]: Table[Name] extends Kind<infer Value, infer _> ? Value : never };
+
+/** Bounds of a number, and its unit. */
+export interface Bounds {
+  readonly above?: number;
+  readonly atLeast?: number;
+  readonly below?: number;
+  readonly atMost?: number;
+  readonly unit?: string;
+  /** In words, if the bounds do not say all. */
+  readonly takes?: string;
+  /** A check beyond the bounds, which `takes` names. */
+  readonly accepts?: (value: number) => boolean;
+}
+
+/** A kind of value from its check. */
+export function checked<Value>(takes: string, accepts: (value: unknown) => boolean, schema: JsonSchema = {}): Kind<Value> {
+  return {
+    takes,
+    schema,
+    read(value, field) {
+      if (!accepts(value)) throw new ArgumentError(field, value, takes);
+      return value as Value;
+    },
+  };
+}
+
+/** A finite number within bounds. */
+export function number(bounds: Bounds = {}): Kind<number> {
+  return numberOf("number", bounds, Number.isFinite);
+}
+
+/** A whole number within bounds. */
+export function whole(bounds: Bounds = { atLeast: 0 }): Kind<number> {
+  return numberOf("integer", bounds, Number.isSafeInteger);
+}
+
+function numberOf(type: "number" | "integer", bounds: Bounds, isOne: (value: unknown) => boolean): Kind<number> {
+  const { above = -Infinity, atLeast = -Infinity, below = Infinity, atMost = Infinity, accepts = () => true } = bounds;
+  const within = (value: number) => value > above && value >= atLeast && value < below && value <= atMost && accepts(value);
+  const schema: Record<string, unknown> = { type };
+  if (bounds.above !== undefined) schema["exclusiveMinimum"] = above;
+  if (bounds.atLeast !== undefined) schema["minimum"] = atLeast;
+  if (bounds.below !== undefined) schema["exclusiveMaximum"] = below;
+  if (bounds.atMost !== undefined) schema["maximum"] = atMost;
+  return checked(bounds.takes ?? inWords(type, bounds), (value) => isOne(value) && within(value as number), schema);
+}
+
+/** true or false. */
+export const flag: Kind<boolean> = checked("true or false", (value) => typeof value === "boolean", { type: "boolean" });
+
+/** One of some names. */
+export function choice<const Name extends string>(...names: readonly Name[]): Kind<Name> {
+  const takes = names
+    .map((name) => JSON.stringify(name))
+    .join(", ")
+    .replace(/, ([^,]*)$/, " or $1");
+  return checked(takes, (value) => (names as readonly unknown[]).includes(value), { type: "string", enum: names });
+}
+
+/** A text. */
+export function text(takes = "a text"): Kind<string> {
+  return checked(takes, (value) => typeof value === "string", { type: "string" });
+}
+
+/** A function. */
+export function callback<Value>(takes = "a function"): Kind<Value> {
+  return checked(takes, (value) => typeof value === "function");
+}
+
+/** A seed: any text or finite number. */
+export const seed: Kind<string | number> = checked(
+  "text or a finite number",
+  (value) => typeof value === "string" || Number.isFinite(value),
+  { anyOf: [{ type: "string" }, { type: "number" }] },
+);
+
+/** A list of values, at least `least` of them. */
+export function list<Value, Input>(each: Kind<Value, Input>, takes: string, least = 0): Kind<readonly Value[], readonly Input[]> {
+  return {
+    takes,
+    schema: { type: "array", items: each.schema, ...(least > 0 && { minItems: least }) },
+    read(value, field) {
+      if (!Array.isArray(value) || value.length < least) throw new ArgumentError(field, value, takes);
+      return value.map((item, i) => each.read(item, `${field}[${i}]`));
+    },
+  };
+}
+
+/** A list with one value for each of some kinds. */
+export function tuple<Values extends readonly unknown[]>(
+  takes: string,
+  kinds: { readonly [K in keyof Values]: Kind<Values[K]> },
+): Kind<Values> {
+  const { length } = kinds;
+  return {
+    takes,
+    schema: { type: "array", prefixItems: kinds.map(({ schema }) => schema), items: false, minItems: length },
+    read(value, field) {
+      if (!Array.isArray(value) || value.length !== length) throw new ArgumentError(field, value, takes);
+      return kinds.map((kind, i) => kind.read(value[i], `${field}[${i}]`)) as unknown as Values;
+    },
+  };
+}
+
+/** An object with any names, whose values are of one kind. */
+export function record<Value, Input>(
+  each: Kind<Value, Input>,
+  takes: string,
+): Kind<Readonly<Record<string, Value>>, Readonly<Record<string, Input>>> {
+  return {
+    takes,
+    schema: { type: "object", additionalProperties: each.schema },
+    read(value, field) {
+      if (typeof value !== "object" || value === null || Array.isArray(value)) throw new ArgumentError(field, value, takes);
+      return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, each.read(item, `${field}.${name}`)]));
+    },
+  };
+}
+
+/** Any value: what is checked elsewhere. */
+export const anything: Kind<unknown> = checked("", () => true);
+
+/** null. */
+export const nothing: Kind<null> = checked("null", (value) => value === null, { type: "null" });
+
+/** The first of some kinds that takes the value. An error deep in a value is that kind's own. */
+export function either<Kinds extends readonly Kind<unknown, unknown>[]>(
+  takes: string,
+  ...kinds: Kinds
+): Kind<Kinds[number] extends Kind<infer Value, infer _> ? Value : never> {
+  return {
+    takes,
+    schema: { anyOf: kinds.map(({ schema }) => schema) },
+    read(value, field) {
+      let deep: unknown;
+      for (const kind of kinds) {
+        try {
+          return kind.read(value, field) as never;
+        } catch (error) {
+          if (!(error instanceof ArgumentError)) throw error;
+          if (error.field !== field) deep ??= error;
+        }
+      }
+      throw deep ?? new ArgumentError(field, value, takes);
+    },
+  };
+}
+
+/** An object with the options of a table. `others` says what becomes of fields that the table does not have. */
+export function object<const Table extends OptionTable>(
+  table: Table,
+  takes: string = `an object with ${Object.keys(table).join(", ")}`,
+  others: "refused" | "kept" = "refused",
+): Kind<Resolved<Table>> {
+  const required = Object.keys(table).filter((name) => table[name]!.required);
+  return {
+    takes,
+    schema: {
+      type: "object",
+      properties: Object.fromEntries(Object.entries(table).map(([name, option]) => [name, schemaOf(option)])),
+      ...(required.length > 0 && { required }),
+      additionalProperties: others === "kept",
+    },
+    read(value, field) {
+      if (typeof value !== "object" || value === null || Array.isArray(value)) throw new ArgumentError(field, value, takes);
+      const path = field === "" ? "" : `${field}.`;
+      return others === "kept" ? { ...value, ...readTable(table, pick(value, table), path) } : readTable(table, value, path);
+    },
+  };
+}
+
+/** An object whose `type` says which of some tables it has, or that name alone. */
+export function byType<Value extends { readonly type: string }>(tables: Readonly<Record<Value["type"], OptionTable>>): Kind<Value> {
+  const names = Object.keys(tables) as Value["type"][];
+  const kinds = Object.fromEntries(names.map((name) => [name, object({ type: given(choice(name), ""), ...tables[name] }, "")]));
+  const takes = `one of ${names.join(", ")}, or an object whose "type" is one of them`;
+  const fields = [...new Set(["type", ...names.flatMap((name) => Object.keys(tables[name]))])];
+  return {
+    takes,
+    schema: { anyOf: [{ type: "string", enum: names }, ...names.map((name) => kinds[name]!.schema)] },
+    read(value, field) {
+      const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+      const type = isObject ? (value as { type?: unknown }).type : value;
+      if (isObject) checkNames(value, fields, `${field}.`);
+      if (typeof type === "string" && Object.hasOwn(kinds, type))
+        return kinds[type]!.read(isObject ? value : { type }, field) as unknown as Value;
+      throw new ArgumentError(isObject ? `${field}.type` : field, type, takes);
+    },
+  };
+}
+
+/** An option with a default. */
+export function option<Value, Input>(kind: Kind<Value, Input>, fallback: NoInfer<Value>, description: string): Option<Value, Input> {
+  return { ...kind, required: false, default: fallback, description };
+}
+
+/** An object that is filled in if it is left out: none of its options has to be given. */
+export function filled<Value, Input>(kind: Kind<Value, Input>, description: string): Option<Value, Input> {
+  return option(kind, kind.read({}, "") as NoInfer<Value>, description);
+}
+
+/** An option that is undefined if it is left out. */
+export function optional<Value, Input>(kind: Kind<Value, Input>, description: string): Option<Value | undefined, Input> {
+  return { ...kind, required: false, default: undefined, description };
+}
+
+/** An option that has to be given. */
+export function given<Value, Input>(kind: Kind<Value, Input>, description: string): Option<Value, Input> {
+  return { ...kind, required: true, default: undefined, description };
+}
+
+/** The same options without defaults: what is left out stays so. */
+export function withoutDefaults<Table extends OptionTable>(
+  table: Table,
+): { readonly [Name in keyof Table]: Table[Name] extends Kind<infer Value, infer Input> ? Option<Value | undefined, Input> : never } {
+  return Object.fromEntries(
+    Object.entries(table).map(([name, { required: _, default: __, ...rest }]) => [name, { ...rest, required: false, default: undefined }]),
+  ) as never;
+}
+
+/**
+ * Checks options against a table and fills in the defaults. `of` names what takes them.
+ * @throws ArgumentError for an unknown option, a missing one, or a value that is not taken
+ */
+export function resolve<Table extends OptionTable>(table: Table, options: object, of?: string): Resolved<Table> {
+  checkFields(options, Object.keys(table), of);
+  try {
+    return readTable(table, options, "");
+  } catch (error) {
+    throw of !== undefined && error instanceof ArgumentError ? error.at(of) : error;
+  }
+}
+
+function checkNames(value: object, known: readonly string[], path: string): void {
+  for (const [name, item] of Object.entries(value)) if (!known.includes(name)) throw ArgumentError.unknownField(path + name, item, known);
+}
+
+function pick(value: object, table: OptionTable): object {
+  return Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(table, name)));
+}
+
+function readTable<Table extends OptionTable>(table: Table, value: object, path: string): Resolved<Table> {
+  const source = value as Readonly<Record<string, unknown>>;
+  const names = Object.keys(table);
+  // A misspelt option that has to be there is missing as well; its name says more.
+  checkNames(value, names, path);
+  const out: Record<string, unknown> = {};
+  for (const name of names) {
+    const { required, default: fallback } = table[name]!;
+    const found = source[name];
+    const read = found === undefined && !required ? fallback : table[name]!.read(found, path + name);
+    if (read !== undefined) out[name] = read;
+  }
+  return out as Resolved<Table>;
+}
+
+/** The JSON Schema of an option: what it takes, in the words of its error, ends its description. */
+export function schemaOf(option: Option<unknown, unknown>): JsonSchema {
+  const description = [option.description, option.takes && `Takes ${option.takes}.`].filter(Boolean).join(" ");
+  return { ...option.schema, description, ...(option.default !== undefined && { default: option.default }) };
+}
+
+function inWords(type: "number" | "integer", { above, atLeast, below, atMost, unit }: Bounds): string {
+  const noun = `${type === "integer" ? "whole number" : "number"}${unit === undefined ? "" : ` of ${unit}`}`;
+  if (atLeast !== undefined && atMost !== undefined) return `a ${noun} from ${atLeast} to ${atMost}`;
+  const words: string[] = [];
+  if (above !== undefined) words.push(`above ${above}`);
+  if (atLeast !== undefined) words.push(`of at least ${atLeast}`);
+  if (below !== undefined) words.push(`below ${below}`);
+  if (atMost !== undefined) words.push(`${words.length === 0 ? "of " : ""}at most ${atMost}`);
+  if (words.length === 0) return type === "integer" ? `a ${noun}` : `a finite ${noun}`;
+  return `a ${noun} ${words.join(" and ")}`;
+}
