@@ -2,7 +2,8 @@
 import { SoftmaxReadout, type TrainedReadout } from "../readout/index.js";
 import type { EngineModel } from "../reservoir/index.js";
 import type { ClassifierSettings, Label } from "./classifier-options.js";
-import { emptyContent, getReadout, getReservoir, putReadout, putReservoir } from "./content.js";
+import { getReadout, getReservoir, putReadout, putReservoir } from "./content.js";
+import { emptyContent } from "./mutable-content.js";
 import { getStandardisation, putStandardisation } from "./forecaster-file.js";
 import { encodeModelFile, type ModelFile } from "./model-file.js";
 import { stableJson } from "./stable-json.js";

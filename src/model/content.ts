@@ -1,26 +1,12 @@
 // A reservoir and a readout as tensors and notes, and back. The parts carry a prefix, so that one file can hold several.
 import type { SafetensorsTensor } from "../io/safetensors-types.js";
-import { type FloatArray, isSparse, Matrix } from "../numerics/index.js";
+import { isSparse, Matrix } from "../numerics/index.js";
 import { TrainedReadout } from "../readout/index.js";
 import { type EngineModel, featureCount, type LinearReadout, type SessionState } from "../reservoir/index.js";
+import { floats, type MutableContent } from "./mutable-content.js";
 import { getNetwork, getSpiking, putNetwork, putSpiking } from "./spiking-content.js";
 import { stableJson } from "./stable-json.js";
 import type { TensorReader } from "./tensor-reader.js";
-
-/** Content in the making. */
-export interface MutableContent {
-  readonly tensors: Record<string, SafetensorsTensor>;
-  readonly metadata: Record<string, string>;
-}
-
-export function emptyContent(): MutableContent {
-  return { tensors: {}, metadata: {} };
-}
-
-/** A tensor of floats, in the shape that is said or as one dimension. */
-export function floats(data: FloatArray, shape: readonly number[] = [data.length]): SafetensorsTensor {
-  return { dtype: data instanceof Float32Array ? "F32" : "F64", shape, data };
-}
 
 /**
  * Tensors `${prefix}weights` (N x N; or `weights.values`, `weights.columns` and `weights.rowOffsets` of its CSR form), `inputWeights` (N

@@ -1,7 +1,8 @@
 // A Forecaster as a model file and back: which tensors and notes it is made of.
 import { SoftmaxReadout, type TrainedReadout } from "../readout/index.js";
 import type { EngineModel, SessionState } from "../reservoir/index.js";
-import { emptyContent, floats, getReadout, getReservoir, getState, putReadout, putReservoir, putState } from "./content.js";
+import { getReadout, getReservoir, getState, putReadout, putReservoir, putState } from "./content.js";
+import { emptyContent, floats } from "./mutable-content.js";
 import type { ForecasterSettings } from "./forecaster-options.js";
 import { encodeModelFile, type ModelFile } from "./model-file.js";
 import { stableJson } from "./stable-json.js";

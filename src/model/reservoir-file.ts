@@ -4,7 +4,8 @@ import { readBytes } from "../io/files.js";
 import type { TrainedReadout } from "../readout/index.js";
 import { type AnyReservoirComputer, type LinearReadout, ReservoirComputer } from "../reservoir/index.js";
 import { checkReadout } from "../reservoir/inputs.js";
-import { emptyContent, getReadout, getReservoir, getState, putReadout, putReservoir, putState } from "./content.js";
+import { getReadout, getReservoir, getState, putReadout, putReservoir, putState } from "./content.js";
+import { emptyContent } from "./mutable-content.js";
 import { checkLoadOptions, decodeModelFile, encodeModelFile, type LoadOptions, type ModelFile } from "./model-file.js";
 import { TensorReader } from "./tensor-reader.js";
 

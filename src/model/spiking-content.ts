@@ -1,8 +1,7 @@
 // A spiking reservoir as tensors and notes, and back. What else a model file holds is in content.ts.
 import { firstFall, type Matrix } from "../numerics/index.js";
 import type { NetworkState, SpikingModel, SynapseTable } from "../reservoir/index.js";
-import type { MutableContent } from "./content.js";
-import { floats } from "./content.js";
+import { floats, type MutableContent } from "./mutable-content.js";
 import { stableJson } from "./stable-json.js";
 import type { TensorReader } from "./tensor-reader.js";
 

@@ -1,0 +1,18 @@
+// Tensors and notes in the making, for files of models.
+import type { SafetensorsTensor } from "../io/safetensors-types.js";
+import type { FloatArray } from "../numerics/index.js";
+
+/** Content in the making. */
+export interface MutableContent {
+  readonly tensors: Record<string, SafetensorsTensor>;
+  readonly metadata: Record<string, string>;
+}
+
+export function emptyContent(): MutableContent {
+  return { tensors: {}, metadata: {} };
+}
+
+/** A tensor of floats, in the shape that is said or as one dimension. */
+export function floats(data: FloatArray, shape: readonly number[] = [data.length]): SafetensorsTensor {
+  return { dtype: data instanceof Float32Array ? "F32" : "F64", shape, data };
+}
