@@ -45,7 +45,40 @@ const onlyTypes = (path: string, target: string) =>
     ([statement, from]) => from !== target || /^(?:import|export) type\b/.test(statement),
   );
 
+/** The files that a file imports values from; imports within functions and of types alone are none. */
+const valuesFrom = (path: string): string[] =>
+  [...readFileSync(path, "utf8").matchAll(/^(?:import|export)\s+(?!type\b)(?:([^;"]*?)\bfrom\s+)?"(\.[^"]+)"/gm)]
+    .filter(([, names]) => !/^\{(\s*type\s[^,}]+,?)+\s*\}\s*$/.test(names ?? ""))
+    .map(([, , target]) => join(path, "..", target!).replace(/\.js$/, ".ts"));
+
+/** Not JavaScript, which imports nothing of ours, nor the compiler of PTX, whose instructions refer to one another. */
+const isLookedAt = (path: string): boolean => path.endsWith(".ts") && !path.startsWith(join("src", "ptx", "interpreter"));
+
+/** The first chain of files that comes back to itself. */
+function cycle(paths: readonly string[]): readonly string[] | undefined {
+  const done = new Set<string>();
+  const visit = (path: string, chain: readonly string[]): readonly string[] | undefined => {
+    if (chain.includes(path)) return [...chain.slice(chain.indexOf(path)), path];
+    if (done.has(path)) return undefined;
+    for (const target of valuesFrom(path).filter(isLookedAt)) {
+      const found = visit(target, [...chain, path]);
+      if (found) return found;
+    }
+    done.add(path);
+    return undefined;
+  };
+  for (const path of paths) {
+    const found = visit(path, []);
+    if (found) return found;
+  }
+  return undefined;
+}
+
 describe("the house", () => {
+  it("has no cycle of imports by value but the compiler of PTX", () => {
+    expect(cycle(sources.filter(isLookedAt))).toBeUndefined();
+  });
+
   it.each(sources.filter((path) => room(path) !== "index"))("%s imports only what its room may", (path) => {
     const here = room(path);
     expect(Object.keys(allowed)).toContain(here);
