@@ -5,6 +5,8 @@ export { type LiquidOptions, LiquidStateMachine } from "./liquid-state-machine.j
 export { type InputOptions, patternInputs } from "./inputs.js";
 export {
   firedNeurons,
+  type OneStateOptions,
+  type ProcessedPatterns,
   processPattern,
   processPatterns,
   type ProcessOptions,

@@ -2,7 +2,6 @@
 import type { FloatArray, Matrix } from "../../numerics/index.js";
 import {
   type CreateOptions,
-  type DeviceMatrix,
   ReservoirComputer,
   type SpikingModel,
   type SpikingReservoirConfig,
@@ -11,7 +10,15 @@ import {
 } from "../../reservoir/index.js";
 import type { DeviceSpikePattern, DeviceSpikePatterns } from "../gpu/device-pattern.js";
 import type { SpikePattern } from "../pattern/pattern.js";
-import { type ProcessOptions, processPattern, processPatterns, reservoirSpikes, runPattern } from "./process.js";
+import {
+  type OneStateOptions,
+  type ProcessedPatterns,
+  type ProcessOptions,
+  processPattern,
+  processPatterns,
+  reservoirSpikes,
+  runPattern,
+} from "./process.js";
 
 /** A liquid's description: that of a spiking reservoir, whose `kind` may be left out. */
 export type LiquidOptions = Omit<SpikingReservoirOptions, "kind"> & { readonly kind?: "spiking" | undefined };
@@ -55,24 +62,19 @@ export class LiquidStateMachine implements AsyncDisposable {
   }
 
   /** The state after a pattern that runs from the initial state, N values; or the mean of all states. @throws ArgumentError */
-  process(pattern: SpikePattern | DeviceSpikePattern, options: Omit<ProcessOptions, "keep"> = {}): Promise<FloatArray> {
+  process(pattern: SpikePattern | DeviceSpikePattern, options: OneStateOptions = {}): Promise<FloatArray> {
     return processPattern(this.reservoir, pattern, options);
   }
 
   /**
-   * The same for several patterns, B x N, which `keep: "device"` leaves in the memory of the
-   * device.
+   * The same for several patterns, B x N, or with `state: "all"` the states of all steps of each;
+   * `keep: "device"` leaves them in the memory of the device.
    */
-  processAll(
+  processAll<const O extends ProcessOptions = Record<never, never>>(
     patterns: readonly SpikePattern[] | DeviceSpikePatterns,
-    options: ProcessOptions & { readonly keep: "device" },
-  ): Promise<DeviceMatrix>;
-  processAll(
-    patterns: readonly SpikePattern[] | DeviceSpikePatterns,
-    options?: ProcessOptions & { readonly keep?: "host" | undefined },
-  ): Promise<Matrix>;
-  processAll(patterns: readonly SpikePattern[] | DeviceSpikePatterns, options: ProcessOptions = {}): Promise<Matrix | DeviceMatrix> {
-    return processPatterns(this.reservoir, patterns, options as ProcessOptions & { readonly keep: "device" });
+    options?: O,
+  ): Promise<ProcessedPatterns<O>> {
+    return processPatterns(this.reservoir, patterns, options);
   }
 
   /** All states of a pattern that runs on from the present state, T x N. */

@@ -5,7 +5,7 @@ import { allocate, asMatrix, type FloatArray, Matrix } from "../../numerics/inde
 import {
   type AnyReservoirComputer,
   DeviceMatrix,
-  type DeviceSequences,
+  DeviceSequences,
   type ReservoirComputer,
   type SpikingModel,
   type WorkOptions,
@@ -17,14 +17,28 @@ import { type InputOptions, patternInputs, stepFor } from "./inputs.js";
 
 /** How patterns become inputs, and which state is kept of each. */
 export interface ProcessOptions extends InputOptions, WorkOptions {
-  /** "last" (default): the state at the end of the pattern. "mean": the mean of the states of all steps. */
-  readonly state?: "last" | "mean" | undefined;
   /**
-   * "host" (default), or "device": the last states stay in the memory of the reservoir's device, B
-   * x N, and a DeviceMatrix is returned.
+   * "last" (default): the state at the end of the pattern. "mean": the mean of the states of all
+   * steps. "all": the states of all steps, T x N for each pattern.
+   */
+  readonly state?: "last" | "mean" | "all" | undefined;
+  /**
+   * "host" (default), or "device": the states stay in the memory of the reservoir's device, in a
+   * DeviceMatrix (B x N) or, of all steps, DeviceSequences. Means are made on the host alone.
    */
   readonly keep?: "host" | "device" | undefined;
 }
+
+/** What `processPatterns` gives for its options. */
+export type ProcessedPatterns<O extends ProcessOptions> = O extends ProcessOptions & { readonly keep: "device"; readonly state: "all" }
+  ? DeviceSequences
+  : O extends ProcessOptions & { readonly keep: "device"; readonly state?: "last" | "mean" | undefined }
+    ? DeviceMatrix
+    : O extends ProcessOptions & { readonly keep?: "host" | undefined; readonly state: "all" }
+      ? Matrix[]
+      : O extends ProcessOptions & { readonly keep?: "host" | undefined; readonly state?: "last" | "mean" | undefined }
+        ? Matrix
+        : Matrix | Matrix[] | DeviceMatrix | DeviceSequences;
 
 /**
  * As `patternInputs`, of patterns in the memory of the reservoir's device, which the inputs stay
@@ -43,112 +57,131 @@ async function patternInputsThere(
 }
 
 /**
- * One state (N values) for each pattern, B x N in the model's precision: the pattern runs from the
- * initial state; the reservoir's own state is untouched. A pattern without spikes gives the state
+ * One state (N values) for each pattern, B x N in the model's precision, or with `state: "all"` the
+ * states of all steps of each: the pattern runs from the initial state; the reservoir's own state
+ * is untouched. A pattern without spikes gives the state
  * after that much silence. Patterns in the memory of the reservoir's device are binned there.
  * @throws ArgumentError, WorkInterruptedError
  */
-export async function processPatterns(
+export async function processPatterns<const O extends ProcessOptions = Record<never, never>>(
   reservoir: AnyReservoirComputer,
   patterns: readonly SpikePattern[] | DeviceSpikePatterns,
-  options: ProcessOptions & { readonly keep: "device" },
-): Promise<DeviceMatrix>;
-export async function processPatterns(
+  options?: O,
+): Promise<ProcessedPatterns<O>> {
+  return (await processed(reservoir, patterns, options ?? {})) as ProcessedPatterns<O>;
+}
+
+async function processed(
   reservoir: AnyReservoirComputer,
   patterns: readonly SpikePattern[] | DeviceSpikePatterns,
-  options?: ProcessOptions & { readonly keep?: "host" | undefined },
-): Promise<Matrix>;
-export async function processPatterns(
-  reservoir: AnyReservoirComputer,
-  patterns: readonly SpikePattern[] | DeviceSpikePatterns,
-  options: ProcessOptions = {},
-): Promise<Matrix | DeviceMatrix> {
+  options: ProcessOptions,
+): Promise<Matrix | Matrix[] | DeviceMatrix | DeviceSequences> {
   checkFields(options, ["stepMs", "signal", "onProgress", "state", "keep"] satisfies (keyof ProcessOptions)[]);
   if (!(patterns instanceof DeviceSpikePatterns)) checkPatterns(patterns);
   const { state = "last", keep = "host", signal, onProgress, ...binning } = options;
-  checkOneOf("state", state, ["last", "mean"]);
+  checkOneOf("state", state, ["last", "mean", "all"]);
   checkOneOf("keep", keep, ["host", "device"]);
   const count = patterns instanceof DeviceSpikePatterns ? patterns.count : patterns.length;
   if (count === 0 && keep === "device")
     throw new ArgumentError("the number of patterns", 0, 'at least 1 beside keep "device"', { code: "shape" });
   if (!(patterns instanceof DeviceSpikePatterns)) {
     const inputs = patterns.map((pattern) => patternInputs(reservoir, pattern, binning));
-    return keep === "device" ? lastThere(reservoir, inputs, options) : statesOf(reservoir, inputs, state, { signal, onProgress });
+    return keep === "device" ? statesThere(reservoir, inputs, options) : statesOf(reservoir, inputs, state, { signal, onProgress });
   }
   const inputs = await patternInputsThere(reservoir, patterns, binning);
   try {
     const { sequences } = inputs;
     return await (keep === "device"
-      ? lastThere(reservoir, sequences, options)
+      ? statesThere(reservoir, sequences, options)
       : statesOf(reservoir, sequences, state, { signal, onProgress }));
   } finally {
     inputs.dispose();
   }
 }
 
-/** The last state of each sequence in the memory of the device, B x N. */
-async function lastThere(
+/** The last state of each sequence, B x N, or all states in the memory of the device. */
+async function statesThere(
   reservoir: AnyReservoirComputer,
   sequences: readonly (Matrix | DeviceMatrix)[],
   { state, signal, onProgress }: ProcessOptions,
-): Promise<DeviceMatrix> {
+): Promise<DeviceMatrix | DeviceSequences> {
   const { size, noiseLevel } = reservoir.model;
-  if (state === "mean") throw new ArgumentError("state", state, '"last" beside keep "device"');
-  const shape = { rows: sequences.length, cols: size };
-  const batch = (some: readonly (Matrix | DeviceMatrix)[]) => reservoir.batch(some, { keep: "deviceLast", signal, onProgress });
-  if (noiseLevel === 0) {
-    const last = await batch(sequences);
-    return new DeviceMatrix(last.sequences[0]!.context, last.values, shape, last);
-  }
-  // Each sequence has the noise of the first, as those whose states come to the host have.
-  const first = await batch(sequences.slice(0, 1));
-  const { context } = first.sequences[0]!;
-  const dtype = first.values.dtype as "f32";
-  const stream = context.stream({ label: "states of patterns" });
-  const values = context.alloc(dtype, sequences.length * size, { label: "kept states" });
+  if (state === "mean") throw new ArgumentError("state", state, '"last" or "all" beside keep "device"');
+  const keep = state === "all" ? "device" : "deviceLast";
+  const batch = (some: readonly (Matrix | DeviceMatrix)[]) => reservoir.batch(some, { keep, signal, onProgress });
+  const kept = noiseLevel === 0 ? await batch(sequences) : await oneByOne(sequences, batch);
+  if (state === "all") return kept;
+  return new DeviceMatrix(kept.sequences[0]!.context, kept.values, { rows: sequences.length, cols: size }, kept);
+}
+
+/** Each sequence has the noise of the first, as those whose states come to the host have. */
+async function oneByOne(
+  sequences: readonly (Matrix | DeviceMatrix)[],
+  batch: (some: readonly (Matrix | DeviceMatrix)[]) => Promise<DeviceSequences>,
+): Promise<DeviceSequences> {
+  const parts: DeviceSequences[] = [];
   try {
-    for (const b of sequences.keys()) {
-      using last = b === 0 ? first : await batch(sequences.slice(b, b + 1));
-      stream.copy(values.slice(b * size, (b + 1) * size), last.values as DeviceSlice<"f32">);
+    for (const sequence of sequences) parts.push(await batch([sequence]));
+    const [{ context, cols, stepMs }] = parts[0]!.sequences as [DeviceMatrix];
+    const rows = parts.map((part) => part.sequences[0]!.rows);
+    const length = rows.reduce((sum, each) => sum + each, 0) * cols;
+    const values = context.alloc(parts[0]!.values.dtype as "f32", length, { label: "kept states" });
+    const stream = context.stream({ label: "states of patterns" });
+    try {
+      let next = 0;
+      for (const part of parts) {
+        stream.waitFor([part.values]);
+        stream.copy(values.slice(next, next + part.values.length), part.values as DeviceSlice<"f32">);
+        next += part.values.length;
+      }
+      await stream.done();
+      return new DeviceSequences(context, values, { rows, cols, stepMs }, values);
+    } catch (error) {
+      values.dispose();
+      throw error;
+    } finally {
+      stream.dispose();
     }
-    await stream.done();
-    return new DeviceMatrix(context, values, shape, values);
-  } catch (error) {
-    values.dispose();
-    throw error;
   } finally {
-    stream.dispose();
+    for (const part of parts) part.dispose();
   }
 }
 
-/** The last or the mean state of each sequence, B x N. */
+/** The last or the mean state of each sequence, B x N, or all states of each. */
 async function statesOf(
   reservoir: AnyReservoirComputer,
   inputs: readonly (Matrix | DeviceMatrix)[],
-  state: "last" | "mean",
+  state: "last" | "mean" | "all",
   { signal, onProgress }: WorkOptions,
-): Promise<Matrix> {
+): Promise<Matrix | Matrix[]> {
   const { size, precision } = reservoir.model;
-  const out = new Matrix(inputs.length, size, allocate(precision, inputs.length * size));
-  if (inputs.length === 0) return out;
   const total = inputs.reduce((sum, { rows }) => sum + rows, 0);
+  const found: Matrix[] = [];
   let done = 0;
-  for (const [b, sequence] of inputs.entries()) {
-    const progress = onProgress && ((steps: number) => onProgress(done + steps, total));
+  for (const sequence of inputs) {
+    const before = done;
+    const progress = onProgress && ((steps: number) => onProgress(before + steps, total));
     // A sequence at a time bounds the memory that a mean takes to one sequence; the noise of each is that of the first.
     const [states] = await reservoir.batch([sequence], { keep: state === "last" ? "last" : "all", signal, onProgress: progress });
-    out.row(b).set(state === "last" ? states!.data : meanRow(states!));
+    found.push(state === "mean" ? new Matrix(1, size, meanRow(states!)) : states!);
     done += sequence.rows;
   }
+  if (state === "all") return found;
+  const out = new Matrix(found.length, size, allocate(precision, found.length * size));
+  for (const [b, { data }] of found.entries()) out.row(b).set(data);
   return out;
 }
+
+/** How one pattern becomes one state. */
+export type OneStateOptions = Omit<ProcessOptions, "keep" | "state"> & { readonly state?: "last" | "mean" | undefined };
 
 /** One pattern's state, N values: see {@link processPatterns}. */
 export async function processPattern(
   reservoir: AnyReservoirComputer,
   pattern: SpikePattern | DeviceSpikePattern,
-  options: Omit<ProcessOptions, "keep"> = {},
+  options: OneStateOptions = {},
 ): Promise<FloatArray> {
+  checkOneOf("state", options.state ?? "last", ["last", "mean"]);
   const patterns = pattern instanceof DeviceSpikePattern ? pattern.alone() : [pattern];
   return (await processPatterns(reservoir, patterns, options)).data;
 }

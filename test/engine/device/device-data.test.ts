@@ -297,10 +297,21 @@ describe("a chain from spikes to classes", () => {
       using states = await there.processAll(given, { keep: "device" });
       expect(states.toMatrix()).toEqual(await here.processAll(patterns));
     }
+    const all = await here.processAll(patterns, { state: "all" });
+    expect(all.map(({ rows, cols }) => [rows, cols])).toEqual(patterns.map(() => [durationMs, 40]));
+    expect(await there.processAll(spikes, { state: "all" })).toEqual(all);
+    for (const given of [spikes, patterns]) {
+      using states = await there.processAll(given, { state: "all", keep: "device" });
+      expect(states.toMatrices()).toEqual(all);
+      expect(states.sequences[0]!.stepMs).toBe(given === spikes ? 1 : undefined);
+    }
+    await expect(there.process(one, { state: "all" as "last" })).rejects.toThrow('state is "all"; it takes "last", "mean"');
     expect(await there.process(one)).toEqual(await here.process(patterns[1]!));
     expect(await there.run(one)).toEqual(await here.run(patterns[1]!));
     await expect(here.processAll(spikes)).rejects.toThrow('the engine of the reservoir is "cpu"; it takes one on a device');
-    await expect(there.processAll(spikes, { keep: "device", state: "mean" })).rejects.toThrow('state is "mean"; it takes "last"');
+    await expect(there.processAll(spikes, { keep: "device", state: "mean" })).rejects.toThrow(
+      'state is "mean"; it takes "last" or "all" beside keep "device"',
+    );
   });
 
   it.each(["float32", "float64"] as const)("takes z-scores of what lies there, with the host's bits: %s", async (precision) => {
