@@ -1,5 +1,5 @@
 // README and tutorial show only what runs: every block of theirs is run here, or is what .ci/run runs elsewhere.
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, exec, execFile, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -144,6 +144,25 @@ describe("docs/tutorial.md", () => {
       expect(readFileSync("docs/tutorial.md", "utf8")).toMatch(new RegExp(`\\b${figure}\\b`));
       expect(stdout).toContain(` ${figure}`);
     }
+  });
+});
+
+describe("CONTRIBUTING.md", () => {
+  const text = readFileSync("CONTRIBUTING.md", "utf8");
+  const blocks = blocksOf("CONTRIBUTING.md");
+  const commands = blocks.filter(({ kind }) => kind === "sh").flatMap((block) => commandsOf(block.text));
+
+  it("names npm scripts and test files that there are", () => {
+    for (const [, script] of text.matchAll(/npm run ([\w:]+)/g)) expect(Object.keys(scripts)).toContain(script);
+    for (const [file] of text.matchAll(/\b(?:test|scripts)\/[\w./-]+\.(?:ts|mjs)/g)) expect(existsSync(file), file).toBe(true);
+    expect(commands.length).toBeGreaterThan(10);
+  });
+
+  it.each(commands.filter((command) => command.startsWith("node ")))("shows what a command prints: %s", async (command) => {
+    const { stdout, stderr } = await promisify(exec)(command).catch((error: { stdout: string; stderr: string }) => error);
+    const after = blocks[blocks.findIndex((block) => block.text.includes(command)) + 1]!;
+    expect(after.kind).toBe("text");
+    for (const line of after.text.trim().split("\n")) expect(stdout + stderr).toContain(line);
   });
 });
 
