@@ -20,7 +20,7 @@ export function plotConfusion(
   checkList(classes, "classes", "class names");
   const size = classes.length;
   if (matrix.rows !== size || matrix.cols !== size) {
-    throw ArgumentError.because(`counts is ${matrix.rows} x ${matrix.cols}; ${size} classes take ${size} x ${size}`, { field: "counts" });
+    throw ArgumentError.shape(`counts is ${matrix.rows} x ${matrix.cols}; ${size} classes take ${size} x ${size}`, { field: "counts" });
   }
   const share = new Float64Array(size * size);
   const annotations: Record<string, unknown>[] = [];

@@ -1,7 +1,8 @@
 // The double-scroll electronic circuit.
 import { type Matrix, portableExp } from "../numerics/index.js";
 import { type FlowOptions, integrate } from "./integrate.js";
-import { discardOption, numberOption, type OptionTable, resolveOptions, startSeedOption, vectorOption } from "./options.js";
+import { number, option, resolve, type TableOf } from "../core/options.js";
+import { discardOption, startSeedOption, vectorOption } from "./options.js";
 import { type SeriesTask, seriesTask } from "./task.js";
 
 /** Circuit, start and integration of the double-scroll attractor. */
@@ -20,18 +21,18 @@ export interface DoubleScrollOptions extends FlowOptions {
   readonly initialState?: readonly number[] | undefined;
 }
 
-const table: OptionTable<DoubleScrollOptions> = {
-  r1: numberOption(1.2, "resistance R1", { above: 0 }),
-  r2: numberOption(3.44, "resistance R2", { above: 0 }),
-  r4: numberOption(0.193, "resistance R4"),
-  ir: numberOption(4.5e-5, "2 I_r, twice the saturation current of the diodes"),
-  beta: numberOption(11.6, "steepness of the diodes"),
+const table = {
+  r1: option(number({ above: 0 }), 1.2, "resistance R1"),
+  r2: option(number({ above: 0 }), 3.44, "resistance R2"),
+  r4: option(number(), 0.193, "resistance R4"),
+  ir: option(number(), 4.5e-5, "2 I_r, twice the saturation current of the diodes"),
+  beta: option(number(), 11.6, "steepness of the diodes"),
   initialState: vectorOption([0.37926545, 0.058339, -0.08167691], "V1, V2, I at time 0"),
-  dt: numberOption(0.25, "time between two samples", { above: 0 }),
-  step: numberOption(0.005, "longest integration step", { above: 0 }),
+  dt: option(number({ above: 0 }), 0.25, "time between two samples"),
+  step: option(number({ above: 0 }), 0.005, "longest integration step"),
   discard: discardOption,
   seed: startSeedOption,
-};
+} satisfies TableOf<DoubleScrollOptions>;
 
 /**
  * The double-scroll circuit in dimensionless form (A. Chang et al. 1998, Chaos 8, 782-790), with the parameters of D. J. Gauthier
@@ -46,7 +47,7 @@ const table: OptionTable<DoubleScrollOptions> = {
  * @throws ArgumentError on options it does not take, and when the series diverges.
  */
 export function doubleScroll(length: number, options: DoubleScrollOptions = {}): Matrix<Float64Array> {
-  const { r1, r2, r4, ir, beta, initialState, ...sampling } = resolveOptions("doubleScroll", table, options);
+  const { r1, r2, r4, ir, beta, initialState, ...sampling } = resolve(table, options, "doubleScroll");
   const derivative = (state: Float64Array, out: Float64Array) => {
     const [v1, v2, i] = state as unknown as [number, number, number];
     const dv = v1 - v2;

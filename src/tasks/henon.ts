@@ -1,6 +1,7 @@
 // The Hénon map.
 import type { Matrix } from "../numerics/index.js";
-import { checkLength, discardOption, numberOption, type OptionTable, resolveOptions, vectorOption } from "./options.js";
+import { number, option, resolve, type TableOf } from "../core/options.js";
+import { checkLength, discardOption, vectorOption } from "./options.js";
 import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
 
 /** Parameters and start of the Hénon map. */
@@ -15,12 +16,12 @@ export interface HenonOptions {
   readonly discard?: number | undefined;
 }
 
-const table: OptionTable<HenonOptions> = {
-  a: numberOption(1.4, "a of the map"),
-  b: numberOption(0.3, "b of the map"),
+const table = {
+  a: option(number(), 1.4, "a of the map"),
+  b: option(number(), 0.3, "b of the map"),
   initialState: vectorOption([0, 0], "x and y of the first iterate"),
   discard: discardOption,
-};
+} satisfies TableOf<HenonOptions>;
 
 /**
  * The Hénon map (M. Hénon 1976, "A two-dimensional mapping with a strange attractor", Comm. Math. Phys. 50):
@@ -32,7 +33,7 @@ const table: OptionTable<HenonOptions> = {
  * @throws ArgumentError on options it does not take, and when the map diverges.
  */
 export function henon(length: number, options: HenonOptions = {}): Matrix<Float64Array> {
-  const { a, b, initialState, discard } = resolveOptions("henon", table, options);
+  const { a, b, initialState, discard } = resolve(table, options, "henon");
   checkLength("henon", length);
   const out = new Float64Array(2 * length);
   let [x, y] = initialState as readonly [number, number];

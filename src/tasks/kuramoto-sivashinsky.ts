@@ -4,16 +4,8 @@ import { type Matrix, portableCos, portableSin } from "../numerics/index.js";
 import { type ComplexVector, complexZeros, etdrk4 } from "./etdrk4.js";
 import { fourierTransform } from "./fourier.js";
 import type { SamplingOptions } from "./integrate.js";
-import {
-  checkLength,
-  discardOption,
-  numberOption,
-  optionalVectorOption,
-  type OptionRule,
-  type OptionTable,
-  resolveOptions,
-  stepsPer,
-} from "./options.js";
+import { checked, number, option, resolve, type TableOf } from "../core/options.js";
+import { checkLength, discardOption, optionalVectorOption, stepsPer } from "./options.js";
 import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
 
 /** Grid, domain, start and integration of the Kuramoto-Sivashinsky equation. */
@@ -26,21 +18,23 @@ export interface KuramotoSivashinskyOptions extends SamplingOptions {
   readonly initialState?: readonly number[] | null | undefined;
 }
 
-const gridOption: OptionRule<number> = {
-  default: 128,
-  description: "number of grid points",
-  takes: "a power of two from 8 to 65536",
-  accepts: (value) => Number.isInteger(value) && (value as number) >= 8 && (value as number) <= 65536 && isPowerOfTwo(value as number),
-};
+const gridOption = option(
+  checked<number>(
+    "a power of two from 8 to 65536",
+    (value) => Number.isInteger(value) && (value as number) >= 8 && (value as number) <= 65536 && isPowerOfTwo(value as number),
+  ),
+  128,
+  "number of grid points",
+);
 
-const table: OptionTable<KuramotoSivashinskyOptions> = {
+const table = {
   N: gridOption,
-  L: numberOption(32 * Math.PI, "length of the periodic domain; the default is 32 pi", { above: 0 }),
+  L: option(number({ above: 0 }), 32 * Math.PI, "length of the periodic domain; the default is 32 pi"),
   initialState: optionalVectorOption("the N values at time 0; left out: cos(2 pi x / L) (1 + sin(2 pi x / L))", "N numbers"),
-  dt: numberOption(0.25, "time between two samples", { above: 0 }),
-  step: numberOption(0.0625, "longest integration step", { above: 0 }),
+  dt: option(number({ above: 0 }), 0.25, "time between two samples"),
+  step: option(number({ above: 0 }), 0.0625, "longest integration step"),
   discard: discardOption,
-};
+} satisfies TableOf<KuramotoSivashinskyOptions>;
 
 /**
  * The Kuramoto-Sivashinsky equation on a periodic domain of length L (Y. Kuramoto 1978, Prog. Theor. Phys. Suppl. 64; G. I.
@@ -55,7 +49,7 @@ const table: OptionTable<KuramotoSivashinskyOptions> = {
  * @throws ArgumentError on options it does not take, and when the series diverges.
  */
 export function kuramotoSivashinsky(length: number, options: KuramotoSivashinskyOptions = {}): Matrix<Float64Array> {
-  const { N, L, initialState, dt, step, discard } = resolveOptions("kuramotoSivashinsky", table, options);
+  const { N, L, initialState, dt, step, discard } = resolve(table, options, "kuramotoSivashinsky");
   checkLength("kuramotoSivashinsky", length);
   const start = initialState ?? defaultStart(N);
   if (start.length !== N) {

@@ -1,6 +1,7 @@
 // The logistic map.
 import type { Matrix } from "../numerics/index.js";
-import { checkLength, discardOption, numberOption, type OptionTable, resolveOptions } from "./options.js";
+import { number, option, resolve, type TableOf } from "../core/options.js";
+import { checkLength, discardOption } from "./options.js";
 import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
 
 /** Parameters and start of the logistic map. */
@@ -13,11 +14,11 @@ export interface LogisticOptions {
   readonly discard?: number | undefined;
 }
 
-const table: OptionTable<LogisticOptions> = {
-  r: numberOption(3.9, "growth rate", { above: 0, atMost: 4 }),
-  initialState: numberOption(0.5, "the first iterate", { above: 0, below: 1 }),
+const table = {
+  r: option(number({ above: 0, atMost: 4 }), 3.9, "growth rate"),
+  initialState: option(number({ above: 0, below: 1 }), 0.5, "the first iterate"),
   discard: discardOption,
-};
+} satisfies TableOf<LogisticOptions>;
 
 /**
  * The logistic map (R. M. May 1976, "Simple mathematical models with very complicated dynamics", Nature 261):
@@ -29,7 +30,7 @@ const table: OptionTable<LogisticOptions> = {
  * @throws ArgumentError on options it does not take.
  */
 export function logistic(length: number, options: LogisticOptions = {}): Matrix<Float64Array> {
-  const { r, initialState, discard } = resolveOptions("logistic", table, options);
+  const { r, initialState, discard } = resolve(table, options, "logistic");
   checkLength("logistic", length);
   const out = new Float64Array(length);
   let x = initialState;

@@ -1,7 +1,8 @@
 // The Lorenz system of 1963.
 import type { Matrix } from "../numerics/index.js";
 import { type FlowOptions, integrate } from "./integrate.js";
-import { discardOption, numberOption, type OptionTable, resolveOptions, startSeedOption, vectorOption } from "./options.js";
+import { number, option, resolve, type TableOf } from "../core/options.js";
+import { discardOption, startSeedOption, vectorOption } from "./options.js";
 import { type SeriesTask, seriesTask } from "./task.js";
 
 /** Parameters, start and integration of the Lorenz system. */
@@ -16,16 +17,16 @@ export interface LorenzOptions extends FlowOptions {
   readonly initialState?: readonly number[] | undefined;
 }
 
-const table: OptionTable<LorenzOptions> = {
-  sigma: numberOption(10, "Prandtl number"),
-  rho: numberOption(28, "Rayleigh number over its critical value"),
-  beta: numberOption(8 / 3, "geometry of the convection cells"),
+const table = {
+  sigma: option(number(), 10, "Prandtl number"),
+  rho: option(number(), 28, "Rayleigh number over its critical value"),
+  beta: option(number(), 8 / 3, "geometry of the convection cells"),
   initialState: vectorOption([1, 1, 1], "x, y, z at time 0"),
-  dt: numberOption(0.03, "time between two samples", { above: 0 }),
-  step: numberOption(0.0005, "longest integration step", { above: 0 }),
+  dt: option(number({ above: 0 }), 0.03, "time between two samples"),
+  step: option(number({ above: 0 }), 0.0005, "longest integration step"),
   discard: discardOption,
   seed: startSeedOption,
-};
+} satisfies TableOf<LorenzOptions>;
 
 /**
  * The Lorenz system (E. N. Lorenz 1963, "Deterministic nonperiodic flow", J. Atmos. Sci. 20, equations 25-27):
@@ -38,7 +39,7 @@ const table: OptionTable<LorenzOptions> = {
  * @throws ArgumentError on options it does not take, and when the series diverges.
  */
 export function lorenz(length: number, options: LorenzOptions = {}): Matrix<Float64Array> {
-  const { sigma, rho, beta, initialState, ...sampling } = resolveOptions("lorenz", table, options);
+  const { sigma, rho, beta, initialState, ...sampling } = resolve(table, options, "lorenz");
   const derivative = (state: Float64Array, out: Float64Array) => {
     const [x, y, z] = state as unknown as [number, number, number];
     out[0] = sigma * (y - x);

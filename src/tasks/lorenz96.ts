@@ -2,15 +2,8 @@
 import { ArgumentError } from "../core/errors.js";
 import type { Matrix } from "../numerics/index.js";
 import { type FlowOptions, integrate } from "./integrate.js";
-import {
-  discardOption,
-  numberOption,
-  optionalVectorOption,
-  type OptionTable,
-  resolveOptions,
-  startSeedOption,
-  wholeOption,
-} from "./options.js";
+import { number, option, resolve, type TableOf, whole } from "../core/options.js";
+import { discardOption, optionalVectorOption, startSeedOption } from "./options.js";
 import { type SeriesTask, seriesTask } from "./task.js";
 
 /** Size, forcing, start and integration of the Lorenz-96 system. */
@@ -25,16 +18,16 @@ export interface Lorenz96Options extends FlowOptions {
   readonly initialState?: readonly number[] | null | undefined;
 }
 
-const table: OptionTable<Lorenz96Options> = {
-  N: wholeOption(36, "number of variables", { atLeast: 4 }),
-  F: numberOption(8, "forcing"),
-  dF: numberOption(0.01, "what the first variable starts above F"),
+const table = {
+  N: option(whole({ atLeast: 4 }), 36, "number of variables"),
+  F: option(number(), 8, "forcing"),
+  dF: option(number(), 0.01, "what the first variable starts above F"),
   initialState: optionalVectorOption("the N variables at time 0; left out: F, and F + dF in the first", "N numbers"),
-  dt: numberOption(0.01, "time between two samples", { above: 0 }),
-  step: numberOption(0.00125, "longest integration step", { above: 0 }),
+  dt: option(number({ above: 0 }), 0.01, "time between two samples"),
+  step: option(number({ above: 0 }), 0.00125, "longest integration step"),
   discard: discardOption,
   seed: startSeedOption,
-};
+} satisfies TableOf<Lorenz96Options>;
 
 /**
  * The Lorenz-96 system (E. N. Lorenz 1996, "Predictability: a problem partly solved"), on a ring of N variables:
@@ -48,7 +41,7 @@ const table: OptionTable<Lorenz96Options> = {
  * @throws ArgumentError on options it does not take, and when the series diverges.
  */
 export function lorenz96(length: number, options: Lorenz96Options = {}): Matrix<Float64Array> {
-  const { N, F, dF, initialState, ...sampling } = resolveOptions("lorenz96", table, options);
+  const { N, F, dF, initialState, ...sampling } = resolve(table, options, "lorenz96");
   const start = initialState ?? Array.from({ length: N }, (_, i) => (i === 0 ? F + dF : F));
   if (start.length !== N) {
     throw ArgumentError.shape(`initialState holds ${start.length} numbers; it takes N, ${N}`, {

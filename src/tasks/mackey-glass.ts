@@ -2,20 +2,8 @@
 import { ArgumentError } from "../core/errors.js";
 import { type Matrix, portablePow, portableTanh, type Seed } from "../numerics/index.js";
 import { type DelayProblem, delayedEuler, delayedReservoirPy, delayedRungeKutta4, type History } from "./mackey-glass-schemes.js";
-import {
-  checkLength,
-  choiceOption,
-  discardOption,
-  flagOption,
-  numberOption,
-  optionalSeedOption,
-  optionalVectorOption,
-  type OptionTable,
-  type Resolved,
-  resolveOptions,
-  stepsPer,
-  wholeSteps,
-} from "./options.js";
+import { choice, flag, number, option, resolve, type Resolved, type TableOf } from "../core/options.js";
+import { checkLength, discardOption, optionalSeedOption, optionalVectorOption, stepsPer, wholeSteps } from "./options.js";
 import { taskStream } from "./streams.js";
 import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
 
@@ -49,21 +37,21 @@ export interface MackeyGlassOptions {
   readonly compat?: "none" | "reservoirpy" | undefined;
 }
 
-const table: OptionTable<MackeyGlassOptions> = {
-  tau: numberOption(17, "delay", { above: 0 }),
-  a: numberOption(0.2, "production rate"),
-  b: numberOption(0.1, "decay rate"),
-  n: numberOption(10, "exponent", { above: 0 }),
-  initialState: numberOption(1.2, "x at time 0"),
+const table = {
+  tau: option(number({ above: 0 }), 17, "delay"),
+  a: option(number(), 0.2, "production rate"),
+  b: option(number(), 0.1, "decay rate"),
+  n: option(number({ above: 0 }), 10, "exponent"),
+  initialState: option(number(), 1.2, "x at time 0"),
   history: optionalVectorOption("x before time 0, oldest first, the last one sample before 0; left out: by seed, else constant"),
   seed: optionalSeedOption("draws the history: initialState + 0.2 (U - 0.5); null for a constant one"),
-  dt: numberOption(1, "time between two samples", { above: 0 }),
-  step: numberOption(0.1, "integration step: the longest (rk4) or the step itself (euler)", { above: 0 }),
-  method: choiceOption("rk4", ["rk4", "euler"], "rk4 is accurate; euler with step 0.1 is the series of Jaeger 2001"),
-  squash: flagOption(false, "y -> tanh(y - 1), as Jaeger 2001 does"),
+  dt: option(number({ above: 0 }), 1, "time between two samples"),
+  step: option(number({ above: 0 }), 0.1, "integration step: the longest (rk4) or the step itself (euler)"),
+  method: option(choice("rk4", "euler"), "rk4", "rk4 is accurate; euler with step 0.1 is the series of Jaeger 2001"),
+  squash: option(flag, false, "y -> tanh(y - 1), as Jaeger 2001 does"),
   discard: discardOption,
-  compat: choiceOption("none", ["none", "reservoirpy"], "the recurrence of ReservoirPy, for comparisons with it"),
-};
+  compat: option(choice("none", "reservoirpy"), "none", "the recurrence of ReservoirPy, for comparisons with it"),
+} satisfies TableOf<MackeyGlassOptions>;
 
 /**
  * The Mackey-Glass equation (M. C. Mackey, L. Glass 1977, "Oscillation and chaos in physiological control systems", Science 197):
@@ -89,7 +77,7 @@ const table: OptionTable<MackeyGlassOptions> = {
  * @throws ArgumentError on options it does not take, a history that is too short, and when the series diverges.
  */
 export function mackeyGlass(length: number, options: MackeyGlassOptions = {}): Matrix<Float64Array> {
-  const settings = resolveOptions("mackeyGlass", table, options);
+  const settings = resolve(table, options, "mackeyGlass");
   checkLength("mackeyGlass", length);
   const { a, b, n, dt, discard, initialState } = settings;
   const power = powerOf(n);
@@ -103,7 +91,7 @@ export function mackeyGlass(length: number, options: MackeyGlassOptions = {}): M
   if (settings.squash) for (let t = 0; t < length; t++) series[t] = portableTanh(series[t]! - 1);
   return finishedSeries("mackeyGlass", 1, series.slice());
 
-  function solve(problem: DelayProblem, { tau, step, method, compat }: Resolved<MackeyGlassOptions>): Float64Array {
+  function solve(problem: DelayProblem, { tau, step, method, compat }: Resolved<typeof table>): Float64Array {
     if (compat === "reservoirpy") {
       const delay = Math.floor(tau / dt);
       return delayedReservoirPy(problem, historyOf(settings, delay, dt), delay, dt);
@@ -136,7 +124,7 @@ function substepsFor(dt: number, step: number, tau: number): number {
 }
 
 /** The `count` values before time 0, `spacing` apart. */
-function historyOf({ history, seed, initialState, tau }: Resolved<MackeyGlassOptions>, count: number, spacing: number): History {
+function historyOf({ history, seed, initialState, tau }: Resolved<typeof table>, count: number, spacing: number): History {
   if (history !== null) {
     if (history.length < count) {
       throw ArgumentError.shape(`history holds ${history.length} values; a delay of ${tau} takes at least ${count}, ${spacing} apart`, {

@@ -1,6 +1,7 @@
 // The memory task: remember what the input was some steps ago.
 import { Matrix, type Seed } from "../numerics/index.js";
-import { checkLength, numberOption, type OptionRule, type OptionTable, resolveOptions, seedOption } from "./options.js";
+import { checked, number, option, resolve, seed, type TableOf } from "../core/options.js";
+import { checkLength } from "./options.js";
 import { taskStream } from "./streams.js";
 import { type DrivenTask, drivenTask, type InputsAndTargets } from "./task.js";
 
@@ -14,18 +15,19 @@ export interface MemoryTaskOptions {
   readonly seed?: Seed | undefined;
 }
 
-const delaysOption: OptionRule<number | readonly number[]> = {
-  default: 20,
-  description: "K for the delays 1 to K, or the delays themselves",
-  takes: "a whole number of at least 1, or one or more whole numbers of at least 0",
-  accepts: (value) => (Array.isArray(value) ? value.length > 0 && value.every((delay) => isWhole(delay, 0)) : isWhole(value, 1)),
-};
+const delaysOption = option(
+  checked<number | readonly number[]>("a whole number of at least 1, or one or more whole numbers of at least 0", (value) =>
+    Array.isArray(value) ? value.length > 0 && value.every((delay) => isWhole(delay, 0)) : isWhole(value, 1),
+  ),
+  20,
+  "K for the delays 1 to K, or the delays themselves",
+);
 
-const table: OptionTable<MemoryTaskOptions> = {
+const table = {
   delays: delaysOption,
-  amplitude: numberOption(0.8, "the input is uniform in [-amplitude, amplitude)", { above: 0 }),
-  seed: seedOption("spillway", "draws the input"),
-};
+  amplitude: option(number({ above: 0 }), 0.8, "the input is uniform in [-amplitude, amplitude)"),
+  seed: option(seed, "spillway", "draws the input"),
+} satisfies TableOf<MemoryTaskOptions>;
 
 /**
  * The short-term memory task (H. Jaeger 2001, "Short term memory in echo state networks", GMD report 152): the input is
@@ -39,7 +41,7 @@ const table: OptionTable<MemoryTaskOptions> = {
  * @throws ArgumentError on options it does not take.
  */
 export function memoryTask(length: number, options: MemoryTaskOptions = {}): InputsAndTargets {
-  const { delays: asked, amplitude, seed } = resolveOptions("memoryTask", table, options);
+  const { delays: asked, amplitude, seed } = resolve(table, options, "memoryTask");
   checkLength("memoryTask", length);
   const delays = typeof asked === "number" ? Array.from({ length: asked }, (_, k) => k + 1) : asked;
   const before = Math.max(...delays);

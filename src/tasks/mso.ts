@@ -1,6 +1,7 @@
 // Multiple superimposed oscillators: a sum of sines whose common period is very long.
 import { type Matrix, portableSin } from "../numerics/index.js";
-import { checkLength, discardOption, flagOption, type OptionRule, type OptionTable, resolveOptions } from "./options.js";
+import { checked, flag, option, resolve, type TableOf } from "../core/options.js";
+import { checkLength, discardOption } from "./options.js";
 import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
 
 /** The sines that are superimposed. */
@@ -13,18 +14,20 @@ export interface MsoOptions {
   readonly discard?: number | undefined;
 }
 
-const frequenciesOption: OptionRule<readonly number[]> = {
-  default: [0.2, 0.311],
-  description: "angular frequencies, radians a sample",
-  takes: "one or more numbers above 0",
-  accepts: (value) => Array.isArray(value) && value.length > 0 && value.every((item) => Number.isFinite(item) && item > 0),
-};
+const frequenciesOption = option(
+  checked<readonly number[]>(
+    "one or more numbers above 0",
+    (value) => Array.isArray(value) && value.length > 0 && value.every((item) => Number.isFinite(item) && item > 0),
+  ),
+  [0.2, 0.311],
+  "angular frequencies, radians a sample",
+);
 
-const table: OptionTable<MsoOptions> = {
+const table = {
   frequencies: frequenciesOption,
-  normalize: flagOption(true, "whether the series is moved and scaled to span -1 to 1"),
+  normalize: option(flag, true, "whether the series is moved and scaled to span -1 to 1"),
   discard: discardOption,
-};
+} satisfies TableOf<MsoOptions>;
 
 /** The eight frequencies of the MSO-8 task (B. Roeschies, C. Igel 2010, Logic Journal of IGPL 18); its first n are MSO-n. */
 export const msoFrequencies: readonly number[] = [0.2, 0.311, 0.42, 0.51, 0.63, 0.74, 0.85, 0.97];
@@ -41,7 +44,7 @@ export const msoFrequencies: readonly number[] = [0.2, 0.311, 0.42, 0.51, 0.63, 
  * @throws ArgumentError on options it does not take.
  */
 export function mso(length: number, options: MsoOptions = {}): Matrix<Float64Array> {
-  const { frequencies, normalize, discard } = resolveOptions("mso", table, options);
+  const { frequencies, normalize, discard } = resolve(table, options, "mso");
   checkLength("mso", length);
   const out = new Float64Array(length);
   let low = Infinity;

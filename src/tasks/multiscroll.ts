@@ -1,7 +1,8 @@
 // Chen's double scroll, the simplest of the multiscroll attractors.
 import type { Matrix } from "../numerics/index.js";
 import { type FlowOptions, integrate } from "./integrate.js";
-import { discardOption, numberOption, type OptionTable, resolveOptions, startSeedOption, vectorOption } from "./options.js";
+import { number, option, resolve, type TableOf } from "../core/options.js";
+import { discardOption, startSeedOption, vectorOption } from "./options.js";
 import { type SeriesTask, seriesTask } from "./task.js";
 
 /** Parameters, start and integration of the multiscroll attractor. */
@@ -16,16 +17,16 @@ export interface MultiscrollOptions extends FlowOptions {
   readonly initialState?: readonly number[] | undefined;
 }
 
-const table: OptionTable<MultiscrollOptions> = {
-  a: numberOption(40, "a of the equation"),
-  b: numberOption(3, "b of the equation"),
-  c: numberOption(28, "c of the equation"),
+const table = {
+  a: option(number(), 40, "a of the equation"),
+  b: option(number(), 3, "b of the equation"),
+  c: option(number(), 28, "c of the equation"),
   initialState: vectorOption([-0.1, 0.5, -0.6], "x, y, z at time 0"),
-  dt: numberOption(0.01, "time between two samples", { above: 0 }),
-  step: numberOption(0.00025, "longest integration step", { above: 0 }),
+  dt: option(number({ above: 0 }), 0.01, "time between two samples"),
+  step: option(number({ above: 0 }), 0.00025, "longest integration step"),
   discard: discardOption,
   seed: startSeedOption,
-};
+} satisfies TableOf<MultiscrollOptions>;
 
 /**
  * Chen's system (G. Chen, T. Ueta 1999, "Yet another chaotic attractor", Int. J. Bifurcation Chaos 9(7)):
@@ -38,7 +39,7 @@ const table: OptionTable<MultiscrollOptions> = {
  * @throws ArgumentError on options it does not take, and when the series diverges.
  */
 export function multiscroll(length: number, options: MultiscrollOptions = {}): Matrix<Float64Array> {
-  const { a, b, c, initialState, ...sampling } = resolveOptions("multiscroll", table, options);
+  const { a, b, c, initialState, ...sampling } = resolve(table, options, "multiscroll");
   const derivative = (state: Float64Array, out: Float64Array) => {
     const [x, y, z] = state as unknown as [number, number, number];
     out[0] = a * (y - x);

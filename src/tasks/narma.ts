@@ -1,17 +1,8 @@
 // NARMA: a nonlinear autoregressive moving average that is driven by random input.
 import { ArgumentError } from "../core/errors.js";
 import { Matrix, type Seed } from "../numerics/index.js";
-import {
-  checkLength,
-  choiceOption,
-  numberOption,
-  type OptionRule,
-  type OptionTable,
-  type Resolved,
-  resolveOptions,
-  seedOption,
-  wholeOption,
-} from "./options.js";
+import { checked, choice, number, option, resolve, type Resolved, seed, type TableOf, whole } from "../core/options.js";
+import { checkLength } from "./options.js";
 import { taskStream } from "./streams.js";
 import { type DrivenTask, drivenTask, type InputsAndTargets } from "./task.js";
 
@@ -38,23 +29,25 @@ export interface NarmaOptions {
 /** The NARMA-30 of B. Schrauwen et al. 2008, "Improving reservoirs using intrinsic plasticity", Neurocomputing 71. */
 export const narma30: NarmaOptions = { order: 30, a1: 0.2, a2: 0.04, b: 1.5, c: 0.001 };
 
-const inputOption: OptionRule<readonly number[] | Float64Array | null> = {
-  default: null,
-  description: "the input's values, in place of random ones",
-  takes: "an array of finite numbers",
-  accepts: (value) => value === null || ((Array.isArray(value) || value instanceof Float64Array) && value.every(Number.isFinite)),
-};
+const inputOption = option(
+  checked<readonly number[] | Float64Array | null>(
+    "an array of finite numbers",
+    (value) => value === null || ((Array.isArray(value) || value instanceof Float64Array) && value.every(Number.isFinite)),
+  ),
+  null,
+  "the input's values, in place of random ones",
+);
 
-const table: OptionTable<NarmaOptions> = {
-  order: wholeOption(10, "how many past outputs and which past input take part", { atLeast: 1 }),
-  a1: numberOption(0.3, "factor on the last output"),
-  a2: numberOption(0.05, "factor on the last output times the sum of outputs"),
-  b: numberOption(1.5, "factor on the product of two inputs"),
-  c: numberOption(0.1, "constant"),
+const table = {
+  order: option(whole({ atLeast: 1 }), 10, "how many past outputs and which past input take part"),
+  a1: option(number(), 0.3, "factor on the last output"),
+  a2: option(number(), 0.05, "factor on the last output times the sum of outputs"),
+  b: option(number(), 1.5, "factor on the product of two inputs"),
+  c: option(number(), 0.1, "constant"),
   u: inputOption,
-  seed: seedOption("spillway", "draws the input, uniform in [0, 0.5)"),
-  compat: choiceOption("none", ["none", "reservoirpy"], "the recurrence of ReservoirPy, for comparisons with it"),
-};
+  seed: option(seed, "spillway", "draws the input, uniform in [0, 0.5)"),
+  compat: option(choice("none", "reservoirpy"), "none", "the recurrence of ReservoirPy, for comparisons with it"),
+} satisfies TableOf<NarmaOptions>;
 
 /** NARMA-10 series stay below 1.3 (a million steps of a thousand seeds); past that one leaves faster than exponentially. */
 const divergenceLimit = 2;
@@ -77,7 +70,7 @@ const maximalDraws = 100;
  * @throws ArgumentError on options it does not take, a `u` that is too short, and when the series diverges for that `u` or for 100 draws.
  */
 export function narma(length: number, options: NarmaOptions = {}): InputsAndTargets {
-  const settings = resolveOptions("narma", table, options);
+  const settings = resolve(table, options, "narma");
   checkLength("narma", length);
   const { order, u, seed, compat } = settings;
   const before = compat === "reservoirpy" ? order : order - 1;
@@ -119,7 +112,7 @@ export function narma(length: number, options: NarmaOptions = {}): InputsAndTarg
 const advice = "take a shorter series, or a smaller a1, a2, b or c (narma30 has those for order 30)";
 
 /** Target rows y(1) ... y(length), or undefined where they diverge. */
-function standardSeries({ order, a1, a2, b, c }: Resolved<NarmaOptions>, u: Float64Array, length: number): Float64Array | undefined {
+function standardSeries({ order, a1, a2, b, c }: Resolved<typeof table>, u: Float64Array, length: number): Float64Array | undefined {
   const out = new Float64Array(length);
   for (let t = 0; t < length; t++) {
     const last = t > 0 ? out[t - 1]! : 0;
@@ -133,7 +126,7 @@ function standardSeries({ order, a1, a2, b, c }: Resolved<NarmaOptions>, u: Floa
 }
 
 /** Target rows y(0) ... y(length - 1) of ReservoirPy's recurrence, or undefined where they diverge. */
-function reservoirPySeries({ order, a1, a2, b, c }: Resolved<NarmaOptions>, u: Float64Array, length: number): Float64Array | undefined {
+function reservoirPySeries({ order, a1, a2, b, c }: Resolved<typeof table>, u: Float64Array, length: number): Float64Array | undefined {
   const out = new Float64Array(length);
   for (let t = 0; t + 1 < length; t++) {
     let sum = 0;

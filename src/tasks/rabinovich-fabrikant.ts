@@ -1,7 +1,8 @@
 // The Rabinovich-Fabrikant system.
 import type { Matrix } from "../numerics/index.js";
 import { integrate, type SamplingOptions } from "./integrate.js";
-import { discardOption, numberOption, type OptionTable, resolveOptions, vectorOption } from "./options.js";
+import { number, option, resolve, type TableOf } from "../core/options.js";
+import { discardOption, vectorOption } from "./options.js";
 import { type SeriesTask, seriesTask } from "./task.js";
 
 /** Parameters, start and integration of the Rabinovich-Fabrikant equations. */
@@ -14,14 +15,14 @@ export interface RabinovichFabrikantOptions extends SamplingOptions {
   readonly initialState?: readonly number[] | undefined;
 }
 
-const table: OptionTable<RabinovichFabrikantOptions> = {
-  alpha: numberOption(1.1, "alpha of the equation"),
-  gamma: numberOption(0.87, "gamma of the equation"),
+const table = {
+  alpha: option(number(), 1.1, "alpha of the equation"),
+  gamma: option(number(), 0.87, "gamma of the equation"),
   initialState: vectorOption([-1, 0, 0.5], "x, y, z at time 0"),
-  dt: numberOption(0.05, "time between two samples", { above: 0 }),
-  step: numberOption(0.00125, "longest integration step", { above: 0 }),
+  dt: option(number({ above: 0 }), 0.05, "time between two samples"),
+  step: option(number({ above: 0 }), 0.00125, "longest integration step"),
   discard: discardOption,
-};
+} satisfies TableOf<RabinovichFabrikantOptions>;
 
 /**
  * The Rabinovich-Fabrikant equations (M. I. Rabinovich, A. L. Fabrikant 1979, "Stochastic self-modulation of waves in
@@ -36,7 +37,7 @@ const table: OptionTable<RabinovichFabrikantOptions> = {
  * @throws ArgumentError on options it does not take, and when the series diverges.
  */
 export function rabinovichFabrikant(length: number, options: RabinovichFabrikantOptions = {}): Matrix<Float64Array> {
-  const { alpha, gamma, initialState, ...sampling } = resolveOptions("rabinovichFabrikant", table, options);
+  const { alpha, gamma, initialState, ...sampling } = resolve(table, options, "rabinovichFabrikant");
   const derivative = (state: Float64Array, out: Float64Array) => {
     const [x, y, z] = state as unknown as [number, number, number];
     const square = x * x;

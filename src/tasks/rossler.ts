@@ -1,7 +1,8 @@
 // The Rössler system.
 import type { Matrix } from "../numerics/index.js";
 import { type FlowOptions, integrate } from "./integrate.js";
-import { discardOption, numberOption, type OptionTable, resolveOptions, startSeedOption, vectorOption } from "./options.js";
+import { number, option, resolve, type TableOf } from "../core/options.js";
+import { discardOption, startSeedOption, vectorOption } from "./options.js";
 import { type SeriesTask, seriesTask } from "./task.js";
 
 /** Parameters, start and integration of the Rössler system. */
@@ -16,16 +17,16 @@ export interface RosslerOptions extends FlowOptions {
   readonly initialState?: readonly number[] | undefined;
 }
 
-const table: OptionTable<RosslerOptions> = {
-  a: numberOption(0.2, "a of the equation"),
-  b: numberOption(0.2, "b of the equation"),
-  c: numberOption(5.7, "c of the equation"),
+const table = {
+  a: option(number(), 0.2, "a of the equation"),
+  b: option(number(), 0.2, "b of the equation"),
+  c: option(number(), 5.7, "c of the equation"),
   initialState: vectorOption([-0.1, 0, 0.02], "x, y, z at time 0"),
-  dt: numberOption(0.1, "time between two samples", { above: 0 }),
-  step: numberOption(0.0025, "longest integration step", { above: 0 }),
+  dt: option(number({ above: 0 }), 0.1, "time between two samples"),
+  step: option(number({ above: 0 }), 0.0025, "longest integration step"),
   discard: discardOption,
   seed: startSeedOption,
-};
+} satisfies TableOf<RosslerOptions>;
 
 /**
  * The Rössler system (O. E. Rössler 1976, "An equation for continuous chaos", Phys. Lett. A 57):
@@ -39,7 +40,7 @@ const table: OptionTable<RosslerOptions> = {
  * @throws ArgumentError on options it does not take, and when the series diverges.
  */
 export function rossler(length: number, options: RosslerOptions = {}): Matrix<Float64Array> {
-  const { a, b, c, initialState, ...sampling } = resolveOptions("rossler", table, options);
+  const { a, b, c, initialState, ...sampling } = resolve(table, options, "rossler");
   const derivative = (state: Float64Array, out: Float64Array) => {
     const [x, y, z] = state as unknown as [number, number, number];
     out[0] = -y - z;

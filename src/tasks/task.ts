@@ -1,7 +1,8 @@
 // What a benchmark task is to those who list them or start them by name: the command line and experiment files.
 import { ArgumentError } from "../core/errors.js";
 import { firstNonFinite, Matrix } from "../numerics/index.js";
-import type { OptionTable, OptionValue } from "./options.js";
+import type { OptionTable } from "../core/options.js";
+import type { OptionValue } from "./options.js";
 
 /** A series to be driven by and the series to be learnt, row by row: inputs T x I, targets T x O. */
 export interface InputsAndTargets {
@@ -58,7 +59,7 @@ export type Task = SeriesTask | DrivenTask;
 export function seriesTask<Options extends object>(
   name: string,
   description: string,
-  table: OptionTable<Options>,
+  table: OptionTable,
   generate: (length: number, options: Options) => Matrix<Float64Array>,
   lyapunovExponents: readonly LyapunovExponent[] = [],
 ): SeriesTask {
@@ -76,7 +77,7 @@ export function seriesTask<Options extends object>(
 export function drivenTask<Options extends object>(
   name: string,
   description: string,
-  table: OptionTable<Options>,
+  table: OptionTable,
   generate: (length: number, options: Options) => InputsAndTargets,
 ): DrivenTask {
   return {
@@ -89,13 +90,12 @@ export function drivenTask<Options extends object>(
   };
 }
 
-function listOptions<Options>(table: OptionTable<Options>): TaskOption[] {
-  const rules = table as Readonly<Record<string, { default: OptionValue; takes: string; description: string }>>;
-  return Object.entries(rules).map(([name, rule]) => ({
+function listOptions(table: OptionTable): TaskOption[] {
+  return Object.entries(table).map(([name, { default: fallback, takes, description }]) => ({
     name,
-    default: rule.default,
-    takes: rule.takes,
-    description: rule.description,
+    default: fallback as OptionValue,
+    takes,
+    description,
   }));
 }
 

@@ -77,7 +77,7 @@ describe("tasks", () => {
   });
 
   it.each(tasks)("$name refuses an option it does not know, naming those it does", (task) => {
-    expect(() => task.generate(10, { speed: 3 })).toThrow(`${task.name}: unknown option "speed"; it takes ${task.options[0]!.name}`);
+    expect(() => task.generate(10, { xyzzy: 3 })).toThrow(`${task.name}: unknown field "xyzzy"; known fields are ${task.options[0]!.name}`);
   });
 
   it.each(tasks)("$name refuses a length that is not a whole number above 0", (task) => {
@@ -99,13 +99,13 @@ describe("tasks", () => {
 
   it.each([
     ["lorenz", { initialState: [1, 1] }, "lorenz: initialState is an array of 2; it takes 3 numbers"],
-    ["lorenz", { sigma: Number.NaN }, "lorenz: sigma is NaN; it takes a number"],
+    ["lorenz", { sigma: Number.NaN }, "lorenz: sigma is NaN; it takes a finite number"],
     ["lorenz", { discard: 0.5 }, "lorenz: discard is 0.5; it takes a whole number of at least 0"],
     ["lorenz96", { N: 3 }, "lorenz96: N is 3; it takes a whole number of at least 4"],
     ["lorenz96", { initialState: [1, 2] }, "lorenz96: initialState holds 2 numbers; it takes N, 36"],
     ["kuramotoSivashinsky", { N: 100 }, "kuramotoSivashinsky: N is 100; it takes a power of two from 8 to 65536"],
     ["mso", { normalize: "yes" }, 'mso: normalize is "yes"; it takes true or false'],
-    ["narma", { seed: true }, "narma: seed is true; it takes a text or a number"],
+    ["narma", { seed: true }, "narma: seed is true; it takes text or a finite number"],
   ])("%s refuses %j", (name, options, sentence) => {
     expect(() => matricesOf(name, 10, options)).toThrow(sentence);
   });
@@ -126,7 +126,7 @@ describe("tasks", () => {
   });
 
   it("refuses options that are no object", () => {
-    expect(() => room.lorenz(10, [0.1] as never)).toThrow("lorenz: the options are an array of 1; they take an object");
+    expect(() => room.lorenz(10, [0.1] as never)).toThrow("lorenz is an array of 1; it takes an object of options");
   });
 });
 

@@ -1,6 +1,6 @@
 // The spectral radius of a square matrix: max |lambda| over its eigenvalues, right for complex dominant pairs. The result
 // scales every weight of a reservoir, so it is made of IEEE operations in one fixed order and has the same bits everywhere.
-import { ArgumentError, SpillwayError } from "../../core/errors.js";
+import { ArgumentError, checkFields, SpillwayError } from "../../core/errors.js";
 import type { Matrix, SparseMatrix } from "../matrix.js";
 import { balanced } from "./balance.js";
 import { checkSquare } from "./check-square.js";
@@ -116,10 +116,7 @@ const circularLawLimit = 1e8;
  * 3000 rows; PowerIterationError where `power` does not.
  */
 export function spectralRadius(matrix: Matrix | SparseMatrix, options: SpectralRadiusOptions = {}): SpectralRadius {
-  if (typeof options !== "object" || options === null) throw new ArgumentError("options", options, "an object with method");
-  const unknown = Object.keys(options).find((name) => name !== "method");
-  if (unknown !== undefined)
-    throw ArgumentError.because(`spectralRadius has no option ${JSON.stringify(unknown)}; it takes method`, { field: "spectralRadius" });
+  checkFields(options, ["method"], "spectralRadius");
   const task = powerTaskOf(matrix, options);
   if (task) return powerRadius(task.component.size, hostPower(task));
   const steps = radiusSteps(matrix, options);

@@ -1,0 +1,213 @@
+// The same mistake gives the same class and code in every public function.
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import * as analysis from "../../src/analysis/index.js";
+import { parseExperiment } from "../../src/experiment/index.js";
+import * as gpu from "../../src/gpu/index.js";
+import * as spillway from "../../src/index.js";
+import * as io from "../../src/io/index.js";
+import * as numerics from "../../src/numerics/index.js";
+import * as pipeline from "../../src/pipeline/index.js";
+import * as plot from "../../src/plot/index.js";
+import * as ptx from "../../src/ptx/index.js";
+import * as sim from "../../src/sim/index.js";
+import * as spikes from "../../src/spikes/index.js";
+
+type Place = readonly [name: string, call: (wrong: never) => unknown];
+
+const { ReservoirComputer, ReservoirEnsemble, Forecaster, Classifier } = spillway;
+const reference = { engine: "reference" } as const;
+const rows = (count: number, cols = 1, value = 0.1) =>
+  Array.from({ length: count }, (_, t) => Array.from({ length: cols }, (_, c) => value * (t + c)));
+const nan = () => [...rows(9), [Number.NaN]];
+const pattern = new spikes.SpikePattern({ times: [1, 5], neurons: [0, 1] }, { durationMs: 10, neuronCount: 2 });
+const cases = Array.from({ length: 6 }, (_, b) => rows(5, 2, b % 2 === 0 ? 0.1 : -0.1));
+const labels = ["a", "b", "a", "b", "a", "b"];
+const small = { reservoir: { size: 6 }, ...reference };
+let computer: Awaited<ReturnType<typeof ReservoirComputer.create>>;
+let forecaster: spillway.Forecaster;
+let classifier: spillway.Classifier;
+let context: gpu.Context;
+beforeAll(async () => {
+  computer = await ReservoirComputer.create({ size: 6, connectionProbability: 0.5 }, reference);
+  forecaster = await Forecaster.fit(rows(40), { ...small, washout: 5 });
+  classifier = await Classifier.fit(cases as never, labels, small);
+  context = gpu.openDevice("sim");
+});
+afterAll(async () => {
+  await Promise.all([computer.dispose(), forecaster.dispose(), classifier.dispose()]);
+  context.dispose();
+});
+
+/** What a call throws, or rejects with. */
+async function errorOf(call: () => unknown): Promise<unknown> {
+  try {
+    await call();
+  } catch (error) {
+    return error;
+  }
+  return "nothing was thrown";
+}
+
+const withOptions: readonly Place[] = [
+  ["ReservoirComputer.create, the description", (wrong) => ReservoirComputer.create({ size: 5, ...(wrong as object) })],
+  ["ReservoirComputer.create, a part of it", (wrong) => ReservoirComputer.create({ size: 5, feedback: wrong })],
+  ["ReservoirComputer.create, a spiking one", (wrong) => ReservoirComputer.create({ kind: "spiking", size: 5, ...(wrong as object) })],
+  ["ReservoirComputer.create, where it runs", (wrong) => ReservoirComputer.create({ size: 5 }, wrong)],
+  ["ReservoirEnsemble.create", (wrong) => ReservoirEnsemble.create([{ size: 5 }], wrong)],
+  ["run", (wrong) => computer.run(rows(3), wrong)],
+  ["batch", (wrong) => computer.batch([rows(3)], wrong)],
+  ["Forecaster.create", (wrong) => Forecaster.create({ ...small, ...(wrong as object) })],
+  ["Forecaster.fit, the reservoir", (wrong) => Forecaster.fit(rows(200), { ...reference, reservoir: { size: 6, ...(wrong as object) } })],
+  ["Forecaster.create, the readout", (wrong) => Forecaster.create({ ...small, readout: wrong })],
+  ["Forecaster.forecast", (wrong) => forecaster.forecast(3, wrong)],
+  ["Classifier.create", (wrong) => Classifier.create({ ...small, ...(wrong as object) })],
+  ["Classifier.predict", (wrong) => classifier.predict(cases as never, wrong)],
+  ["sweepReadouts", (wrong) => spillway.sweepReadouts(wrong)],
+  ["ridge", spillway.ridge],
+  ["softmaxRegression", spillway.softmaxRegression],
+  ["recursiveLeastSquares", spillway.recursiveLeastSquares],
+  ["leastMeanSquares", spillway.leastMeanSquares],
+  ["fit of a readout", (wrong) => spillway.ridge().fit(rows(9, 2), rows(9), wrong)],
+  ["predict of a readout", (wrong) => spillway.ridge().fit(rows(9, 2), rows(9)).predict(rows(2, 2), undefined, wrong)],
+  ...spillway.tasks.map((task): Place => [task.name, (wrong) => task.generate(20, wrong)]),
+  ["toForecasting", (wrong) => spillway.toForecasting(rows(9), wrong)],
+  ["nrmse", (wrong) => spillway.nrmse(rows(3), rows(3), wrong)],
+  ["r2", (wrong) => spillway.r2(rows(3), rows(3), wrong)],
+  ["seasonalNaive", (wrong) => spillway.seasonalNaive(rows(3), wrong)],
+  ["validPredictionTime", (wrong) => spillway.validPredictionTime(rows(3), rows(3), wrong)],
+  ["memoryCapacity", (wrong) => analysis.memoryCapacity(computer, wrong)],
+  ["kernelRank", (wrong) => analysis.kernelRank(computer, wrong)],
+  ["lyapunovExponent", (wrong) => analysis.lyapunovExponent({ size: 5 }, wrong)],
+  ["echoStateIndex", (wrong) => analysis.echoStateIndex({ size: 5 }, wrong)],
+  ["spectralRadius of a reservoir", (wrong) => analysis.spectralRadius({ size: 5 }, wrong)],
+  ["spectralRadius of a matrix", (wrong) => numerics.spectralRadius(numerics.Matrix.zeros(2, 2), wrong)],
+  ["parseCsv", (wrong) => io.parseCsv("1,2", wrong)],
+  ["formatCsv", (wrong) => io.formatCsv(rows(2), wrong)],
+  ["encodeNpz", (wrong) => io.encodeNpz({ a: numerics.Matrix.zeros(1, 1) }, wrong)],
+  ["encodeWav", (wrong) => io.encodeWav(rows(2), wrong)],
+  ["parseUea", (wrong) => io.parseUea("", wrong)],
+  ["kFold", (wrong) => pipeline.kFold(9, wrong)],
+  ["trainTestSplit", (wrong) => pipeline.trainTestSplit(9, wrong)],
+  ["plotStateHeatmap", (wrong) => plot.plotStateHeatmap(rows(3), wrong)],
+  ["plotForecast", (wrong) => plot.plotForecast(rows(3), rows(3), wrong)],
+  ["toSvg", (wrong) => plot.toSvg(plot.plotStateHeatmap(rows(3)), wrong)],
+  ["binSpikes", (wrong) => spikes.binSpikes(pattern, wrong)],
+  ["mergePatterns", (wrong) => spikes.mergePatterns([pattern], wrong)],
+  ["poissonPattern", (wrong) => spikes.poissonPattern(wrong)],
+  ["encodeSpikes", (wrong) => spikes.encodeSpikes(rows(3), { encoder: "phase", frameMs: 5, ...(wrong as object) } as never)],
+  ["PatternDetector", (wrong) => new spikes.PatternDetector(wrong)],
+  ["PtxModule", (wrong) => new ptx.PtxModule(wrong)],
+  ["openDevice", (wrong) => gpu.openDevice(wrong)],
+  ["alloc", (wrong) => context.alloc("f32", 2, wrong)],
+  ["stream", (wrong) => context.stream(wrong)],
+  ["simulatedDriver", (wrong) => sim.simulatedDriver(wrong)],
+  [
+    "an experiment",
+    (wrong) => parseExperiment({ name: "x", data: { task: "narma" }, reservoir: { size: 5 }, task: "predict", ...(wrong as object) }),
+  ],
+  [
+    "an experiment's reservoir",
+    (wrong) => parseExperiment({ name: "x", data: { task: "narma" }, reservoir: { size: 5, ...(wrong as object) }, task: "predict" }),
+  ],
+  [
+    "an experiment's task options",
+    (wrong) => parseExperiment({ name: "x", data: { task: "narma", options: wrong }, reservoir: { size: 5 }, task: "predict" }),
+  ],
+];
+
+describe("the same mistake is the same class and code", () => {
+  it.each(withOptions)("a misspelt option of %s", async (_, call) => {
+    const error = await errorOf(() => call({ zealous: 1 } as never));
+    expect(error).toMatchObject({ name: "ArgumentError", code: "unknown-field", field: expect.stringMatching(/(^|\.)zealous$/), value: 1 });
+  });
+
+  it.each([
+    ["run", () => computer.run(nan())],
+    ["batch", () => computer.batch([nan()])],
+    ["Forecaster.fit", () => Forecaster.fit(nan(), small)],
+    ["Classifier.fit", () => Classifier.fit([nan(), rows(9)] as never, ["a", "b"], small)],
+    ["states of ridge", () => spillway.ridge().fit(nan(), rows(10))],
+    ["targets of ridge", () => spillway.ridge().fit(rows(10), nan())],
+    ["a row of an online readout", () => spillway.leastMeanSquares().step([Number.NaN], [1])],
+    ["mse", () => spillway.mse(nan(), rows(10))],
+    ["nrmse", () => spillway.nrmse(rows(10), nan())],
+    ["r2", () => spillway.r2(nan(), rows(10))],
+    ["validPredictionTime", () => spillway.validPredictionTime(nan(), rows(10))],
+    ["seasonalNaive", () => spillway.seasonalNaive(nan(), { period: 2, steps: 2 })],
+    ["encodeSpikes", () => spikes.encodeSpikes(nan(), { encoder: "phase", frameMs: 5 })],
+    ["a spike's time", () => new spikes.SpikePattern({ times: [Number.NaN], neurons: [0] }, { durationMs: 10, neuronCount: 2 })],
+    ["an option of a reservoir", () => ReservoirComputer.create({ size: 5, bias: Number.NaN }, reference)],
+    ["an option of a readout", () => spillway.ridge({ lambda: Number.NaN })],
+    ["an option of a task", () => spillway.lorenz(9, { sigma: Number.NaN })],
+    ["an option of an encoder", () => spikes.encodeSpikes(rows(9), { encoder: "phase", frameMs: Number.NaN })],
+    ["an option of a metric", () => spillway.nrmse(rows(3), rows(3), { scale: Number.NaN })],
+  ] as const)("NaN in %s", async (_, call) => {
+    expect(await errorOf(call)).toMatchObject({ name: "ArgumentError", code: "value" });
+  });
+
+  it.each([
+    ["columns of run", () => computer.run(rows(3, 2))],
+    [
+      "targets of train",
+      () => computer.train(rows(5), rows(4), spillway.ridge().accumulator({ stateSize: 6, inputSize: 1, outputSize: 1 })),
+    ],
+    ["targets of ridge", () => spillway.ridge().fit(rows(9, 2), rows(8))],
+    ["columns of a readout", () => spillway.ridge().fit(rows(9, 2), rows(9)).predict(rows(2, 3))],
+    ["targets of Forecaster.fit", () => Forecaster.fit({ inputs: rows(9), targets: rows(8) }, small)],
+    ["labels of Classifier.fit", () => Classifier.fit(cases as never, ["a", "b"], small)],
+    ["channels of Classifier.predict", () => classifier.predict([rows(4, 3)] as never)],
+    ["mse", () => spillway.mse(rows(3), rows(4))],
+    ["accuracy", () => spillway.accuracy(["a"], ["a", "b"])],
+    ["an initial state of lorenz96", () => spillway.lorenz96(5, { N: 6, initialState: [1, 2] })],
+    ["neurons of a pattern", () => new spikes.SpikePattern({ times: [1, 2], neurons: [0] }, { durationMs: 10, neuronCount: 2 })],
+    ["column names of formatCsv", () => io.formatCsv(rows(2, 2), { columns: ["a"] })],
+    ["confusion counts", () => plot.plotConfusion(rows(2, 2), ["a", "b", "c"])],
+    ["a slice of device memory", () => context.upload(new Float32Array(4)).slice(0, 9)],
+  ] as const)("a wrong length in %s", async (_, call) => {
+    expect(await errorOf(call)).toMatchObject({ name: "ArgumentError", code: "shape" });
+  });
+
+  it.each([
+    ["neurons", () => ReservoirComputer.create({ size: 0 }, reference)],
+    ["threads", () => ReservoirComputer.create({ size: 5 }, { engine: "cpu", threads: 0 })],
+    ["steps of forecast", () => forecaster.forecast(0)],
+    ["members", () => Classifier.create({ ...small, members: 0 })],
+    ["steps of Newton", () => spillway.softmaxRegression({ maxIterations: 0 })],
+    ["rows of a task", () => spillway.lorenz(0)],
+    ["a period", () => spillway.seasonalNaive(rows(3), { period: 0, steps: 1 })],
+    ["folds", () => pipeline.kFold(9, { folds: 1 })],
+    ["bins", () => spikes.binSpikes(pattern, { bins: 0 })],
+    ["neurons of a pattern", () => spikes.poissonPattern({ seed: 1, neuronCount: 0 })],
+    ["points of a figure", () => plot.decimate([1, 2, 3], 1)],
+    ["a sample rate", () => io.encodeWav(rows(2), { sampleRate: 0 })],
+    ["delays", () => analysis.memoryCapacity(computer, { maxDelay: 0 } as never)],
+    ["neurons of an experiment", () => parseExperiment({ name: "x", data: { task: "narma" }, reservoir: { size: 0 }, task: "predict" })],
+  ] as const)("too small a count of %s", async (_, call) => {
+    expect(await errorOf(call)).toMatchObject({ name: "ArgumentError", code: expect.stringMatching(/^(value|unknown-field)$/) });
+  });
+
+  it.each([
+    ["ridge().fit", () => spillway.ridge().fit(rows(9), rows(9), { washout: 9 })],
+    ["leastMeanSquares().fit", () => spillway.leastMeanSquares().fit(rows(9), rows(9), { washout: 10 })],
+    [
+      "train",
+      () => computer.train(rows(5), rows(5), spillway.ridge().accumulator({ stateSize: 6, inputSize: 1, outputSize: 1 }), { washout: 5 }),
+    ],
+    ["Forecaster.fit", () => Forecaster.fit(rows(9), { ...small, washout: 9 })],
+    ["Forecaster.score", () => forecaster.score(rows(9), { washout: 9 })],
+    [
+      "sweepReadouts",
+      () =>
+        spillway.sweepReadouts({
+          reservoir: { size: 6 },
+          settings: [{ lambda: 1 }],
+          inputs: rows(9),
+          targets: rows(9),
+          washout: 9,
+          validation: 2,
+        }),
+    ],
+  ] as const)("too long a washout for %s", async (_, call) => {
+    expect(await errorOf(call)).toMatchObject({ name: "ArgumentError", code: "shape", field: "washout" });
+  });
+});
