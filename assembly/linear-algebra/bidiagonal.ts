@@ -125,15 +125,11 @@ function dot(a: usize, b: usize, from: i32, to: i32): f64 {
   return total;
 }
 
+/** to -= x factor: the product with -factor is the negative of the product, bit for bit. */
+// @ts-ignore: decorator
+@inline
 function subtractScaled(to: usize, x: usize, factor: f64, from: i32, end: i32): void {
-  let p = (<usize>from) << 3;
-  const last = (<usize>end) << 3;
-  const f = f64x2.splat(factor);
-  for (; p + 32 <= last; p += 32) {
-    v128.store(to + p, f64x2.sub(v128.load(to + p), f64x2.mul(v128.load(x + p), f)));
-    v128.store(to + p, f64x2.sub(v128.load(to + p, 16), f64x2.mul(v128.load(x + p, 16), f)), 16);
-  }
-  for (; p < last; p += 8) store<f64>(to + p, load<f64>(to + p) - load<f64>(x + p) * factor);
+  addScaled(to, x, -factor, from, end);
 }
 
 function addScaled(to: usize, x: usize, factor: f64, from: i32, end: i32): void {

@@ -9,64 +9,51 @@ export function panelAddress(panels: usize, stride: i32, t: i32, c: i32): usize 
 }
 
 /**
- * Copies columns [0, columns) of a row-major binary32 source into panel columns from `column0` on, promoted exactly.
+ * Copies columns [0, columns) of a row-major source into panel columns from `column0` on, binary32 promoted exactly.
  * `square`: 0 none, 1 every second column (1, 3, 5, ...), 2 all; squares are products in binary64.
  */
-export function packColumns32(source: usize, columns: i32, rows: i32, square: i32, panels: usize, stride: i32, row0: i32, column0: i32): void {
+// @ts-ignore: decorator
+@inline
+function packColumns<T extends number>(source: usize, columns: i32, rows: i32, square: i32, panels: usize, stride: i32, row0: i32, column0: i32): void {
+  const ld = <usize>columns * sizeof<T>();
   let c = 0;
   if (column0 % 6 == 0) {
     for (; c + 6 <= columns; c += 6) {
       let to = panelAddress(panels, stride, row0, column0 + c);
-      let from = source + (<usize>c << 2);
+      let from = source + <usize>c * sizeof<T>();
       for (let t = 0; t < rows; t++) {
-        v128.store(to, squared(f64x2.promote_low_f32x4(v128.load64_zero(from)), square));
-        v128.store(to, squared(f64x2.promote_low_f32x4(v128.load64_zero(from, 8)), square), 16);
-        v128.store(to, squared(f64x2.promote_low_f32x4(v128.load64_zero(from, 16)), square), 32);
+        v128.store(to, squared(loadPair<T>(from), square));
+        v128.store(to, squared(loadPair<T>(from + 2 * sizeof<T>()), square), 16);
+        v128.store(to, squared(loadPair<T>(from + 4 * sizeof<T>()), square), 32);
         to += 48;
-        from += <usize>columns << 2;
+        from += ld;
       }
     }
   }
   for (; c < columns; c++) {
     let to = panelAddress(panels, stride, row0, column0 + c);
-    let from = source + (<usize>c << 2);
+    let from = source + <usize>c * sizeof<T>();
     const squares = square == 2 || (square == 1 && (c & 1) == 1);
     for (let t = 0; t < rows; t++) {
-      const value = <f64>load<f32>(from);
+      const value = <f64>load<T>(from);
       store<f64>(to, squares ? value * value : value);
       to += 48;
-      from += <usize>columns << 2;
+      from += ld;
     }
   }
 }
 
-/** The same from a row-major binary64 source. */
+export function packColumns32(source: usize, columns: i32, rows: i32, square: i32, panels: usize, stride: i32, row0: i32, column0: i32): void {
+  packColumns<f32>(source, columns, rows, square, panels, stride, row0, column0);
+}
 export function packColumns64(source: usize, columns: i32, rows: i32, square: i32, panels: usize, stride: i32, row0: i32, column0: i32): void {
-  let c = 0;
-  if (column0 % 6 == 0) {
-    for (; c + 6 <= columns; c += 6) {
-      let to = panelAddress(panels, stride, row0, column0 + c);
-      let from = source + (<usize>c << 3);
-      for (let t = 0; t < rows; t++) {
-        v128.store(to, squared(v128.load(from), square));
-        v128.store(to, squared(v128.load(from, 16), square), 16);
-        v128.store(to, squared(v128.load(from, 32), square), 32);
-        to += 48;
-        from += <usize>columns << 3;
-      }
-    }
-  }
-  for (; c < columns; c++) {
-    let to = panelAddress(panels, stride, row0, column0 + c);
-    let from = source + (<usize>c << 3);
-    const squares = square == 2 || (square == 1 && (c & 1) == 1);
-    for (let t = 0; t < rows; t++) {
-      const value = load<f64>(from);
-      store<f64>(to, squares ? value * value : value);
-      to += 48;
-      from += <usize>columns << 3;
-    }
-  }
+  packColumns<f64>(source, columns, rows, square, panels, stride, row0, column0);
+}
+
+// @ts-ignore: decorator
+@inline
+function loadPair<T extends number>(from: usize): v128 {
+  return sizeof<T>() == 4 ? f64x2.promote_low_f32x4(v128.load64_zero(from)) : v128.load(from);
 }
 
 /** Sets rows [row0, row0 + rows) of one column to a value. */

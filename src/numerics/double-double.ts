@@ -2,6 +2,8 @@
 // the same bits everywhere. No array arithmetic lives here.
 
 import { ArgumentError } from "../core/errors.js";
+import { productError } from "./product-error.js";
+
 /**
  * high + low with |low| <= ulp(high) / 2: about 106 bits, in the range of binary64. Infinities and
  * NaN are as in binary64, low 0.
@@ -86,16 +88,10 @@ function fastSum(a: number, b: number): DoubleDouble {
   return { high, low: finite(b - (high - a)) };
 }
 
-/** a b without loss, by splitting each into two halves (Veltkamp, Dekker 1971). */
+/** a b without loss. */
 function exactProduct(a: number, b: number): DoubleDouble {
   const high = a * b;
-  const aShifted = a * 134217729;
-  const aHigh = aShifted - (aShifted - a);
-  const aLow = a - aHigh;
-  const bShifted = b * 134217729;
-  const bHigh = bShifted - (bShifted - b);
-  const bLow = b - bHigh;
-  return { high, low: finite(aHigh * bHigh - high + aHigh * bLow + aLow * bHigh + aLow * bLow) };
+  return { high, low: finite(productError(a, b, high)) };
 }
 
 /**

@@ -1,6 +1,7 @@
 // Elementary functions from IEEE operations alone, so that weights, spikes, tasks and constants have the same bits in every
 // JavaScript engine and on every device (docs/numerics.md, rules 4 and 8). They do not replace Math.* where only a person reads the result.
 // The errors stated below are the largest that scripts/portable-accuracy.mjs found.
+import { productError } from "./product-error.js";
 
 /** Reading and writing the bits of a binary64, sign and exponent first. */
 const bits = new DataView(new ArrayBuffer(8));
@@ -132,17 +133,6 @@ function logPair(x: number, out: Pair): Pair {
   out.high = second + low;
   out.low = second - out.high + low;
   return out;
-}
-
-/** What rounding took from p = a * b: a * b - p, exactly (Dekker 1971). */
-function productError(a: number, b: number, p: number): number {
-  const aShifted = a * 134217729;
-  const aHigh = aShifted - (aShifted - a);
-  const aLow = a - aHigh;
-  const bShifted = b * 134217729;
-  const bHigh = bShifted - (bShifted - b);
-  const bLow = b - bHigh;
-  return aHigh * bHigh - p + aHigh * bLow + aLow * bHigh + aLow * bLow;
 }
 
 /**

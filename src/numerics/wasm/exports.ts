@@ -15,26 +15,8 @@ export interface PortableExports {
 
 /** assembly/linear-algebra.ts. Panels are 6 columns wide; `stride` is the rows a panel has room for. */
 export interface LinearAlgebraExports {
-  packColumns32(
-    source: number,
-    columns: number,
-    rows: number,
-    square: number,
-    panels: number,
-    stride: number,
-    row0: number,
-    column0: number,
-  ): void;
-  packColumns64(
-    source: number,
-    columns: number,
-    rows: number,
-    square: number,
-    panels: number,
-    stride: number,
-    row0: number,
-    column0: number,
-  ): void;
+  packColumns32: PackColumns;
+  packColumns64: PackColumns;
   fillColumn(value: number, rows: number, panels: number, stride: number, row0: number, column: number): void;
   /** Pairs of columns whose later one lies in panels `from` to `to` (excluded). */
   gramAddRows(panels: number, stride: number, rows: number, panelCount: number, from: number, to: number, sums: number): void;
@@ -79,6 +61,17 @@ export interface LinearAlgebraExports {
   multiplySymmetric(matrix: number, n: number, width: number, x: number, out: number): number;
   downdateSymmetric(matrix: number, n: number, width: number, q: number, factor: number): void;
 }
+
+type PackColumns = (
+  source: number,
+  columns: number,
+  rows: number,
+  square: number,
+  panels: number,
+  stride: number,
+  row0: number,
+  column0: number,
+) => void;
 
 /** assembly/fused.ts: kernels of the same name that fuse, for products that are exact. */
 export type FusedExports = Pick<LinearAlgebraExports, "gramAddRows">;
