@@ -1,7 +1,7 @@
 // CPU bench: reservoir steps and ridge fits beside NumPy/SciPy in the same run, one thread each. All sides are live processes that take
 // turns in short pieces of the same length; a figure is a median of process CPU time, a ratio the median of the rounds' ratios.
 // Usage: npm run bench [-- --quick] [-- --write] [-- --only=REGEXP], and to see what decides: [-- --steps=N] [-- --small-pages]
-import { writeFileSync } from "node:fs";
+import { appendFileSync } from "node:fs";
 import os from "node:os";
 import { live, median, pieceSteps, ratio, rounds } from "./live.mjs";
 import { busyThreads, machine, processorTimes } from "./machine.mjs";
@@ -90,4 +90,5 @@ if (!only || "ridge".match(only)) {
 }
 
 for (const side of [ours, ...peers]) side.close();
-if (write) writeFileSync(`bench/results/cpu-${new Date().toISOString().slice(0, 10)}.md`, `${lines.join("\n")}\n`);
+// Another run of the day comes behind the ones before.
+if (write) appendFileSync(`bench/results/cpu-${new Date().toISOString().slice(0, 10)}.md`, `${lines.join("\n")}\n\n`);
