@@ -36,7 +36,7 @@ export let states: usize = 0;
 
 /** 0 dense panels, 1 slices with 16-bit column offsets, 2 slices with 32-bit ones. */
 export let layout: i32 = 0;
-/** Columns of W in each of the 32 partial sums. */
+/** The most columns of W that one of the 32 partial sums has. */
 export let columnsPerPartial: i32 = 0;
 /** Bytes from the first stream of dense panels to the second, which holds the second half of each panel's rows; 0 if there is one stream. */
 export let secondStream: usize = 0;
@@ -79,20 +79,21 @@ function densePanels<T extends number>(first: i32, last: i32, split: bool): void
   const perPartial = <usize>columnsPerPartial * sizeof<T>();
   const tree = treeAddress + <usize>thread * treeBytes;
   const x = permutedState;
-  let w = weights + <usize>first * (<usize>columnsPerPartial << 5) * (split ? 48 : 96);
+  let w = weights + <usize>first * <usize>size * (split ? 48 : 96);
   let second = w + secondStream;
   let z = preactivation + <usize>first * 96;
   for (let panel = first; panel < last; panel++) {
-    let k = x;
     let top = tree;
     for (let i = 0; i < 32; i++) {
+      let k = x + <usize>i * perPartial;
+      const end = k + (<usize>(size + 31 - reversedBits5(i)) >> 5) * sizeof<T>();
       let a0 = i64x2.splat(0);
       let a1 = a0;
       let a2 = a0;
       let a3 = a0;
       let a4 = a0;
       let a5 = a0;
-      for (const end = k + perPartial; k < end; k += sizeof<T>()) {
+      for (; k < end; k += sizeof<T>()) {
         const xk = v128.load_splat<T>(k);
         a0 = v128.add<T>(a0, v128.mul<T>(v128.load(w), xk));
         a1 = v128.add<T>(a1, v128.mul<T>(v128.load(w, 16), xk));

@@ -13,6 +13,7 @@ const cacheBytes = 8 * 2 ** 20;
 export interface PanelLayout {
   readonly panelRows: number;
   readonly panels: number;
+  /** The most columns of a partial sum: the state lies in 32 parts of as many. */
   readonly columnsPerPartial: number;
   /** 1, or 2 for a W that comes from memory: each holds half of every panel's rows. */
   readonly streams: 1 | 2;
@@ -24,23 +25,20 @@ export function panelLayout(size: number, elementBytes: number): PanelLayout {
   const panelRows = (panelVectors * vectorBytes) / elementBytes;
   const panels = Math.ceil(size / panelRows);
   const columnsPerPartial = Math.ceil(size / 32);
-  const bytes = panels * columnsPerPartial * 32 * panelVectors * vectorBytes;
+  const bytes = panels * size * panelVectors * vectorBytes;
   return { panelRows, panels, columnsPerPartial, streams: bytes > cacheBytes ? 2 : 1, bytes };
 }
 
-/** Writes a dense W into panels; what is beyond its rows and columns stays zero. */
-export function packPanels(weights: Matrix, { panelRows, panels, columnsPerPartial, streams }: PanelLayout, out: FloatArray): void {
+/** Writes a dense W into panels; what is beyond its rows stays zero. */
+export function packPanels(weights: Matrix, { panelRows, panels, streams }: PanelLayout, out: FloatArray): void {
   const { rows, cols, data } = weights;
-  const columns = columnsPerPartial * 32;
+  const starts = partialStarts(cols, 5);
   const streamRows = panelRows / streams;
   for (let r = 0; r < rows; r++) {
     const panel = Math.floor(r / panelRows);
     const stream = Math.floor((r % panelRows) / streamRows);
-    const first = (stream * panels + panel) * columns * streamRows + (r % streamRows);
-    for (let k = 0; k < cols; k++) {
-      const slot = reversedBits(k & 31, 5) * columnsPerPartial + (k >>> 5);
-      out[first + slot * streamRows] = data[r * cols + k]!;
-    }
+    const first = (stream * panels + panel) * cols * streamRows + (r % streamRows);
+    for (let k = 0; k < cols; k++) out[first + (starts[k & 31]! + (k >>> 5)) * streamRows] = data[r * cols + k]!;
   }
 }
 
@@ -96,7 +94,7 @@ export function packSlices(weights: SparseMatrix, layout: SliceLayout, values: F
   const elementBytes = values.BYTES_PER_ELEMENT;
   for (let s = 0; s < slices; s++) {
     const length = offsets[s + 1]! - offsets[s]!;
-    const starts = partialStarts(length);
+    const starts = partialStarts(length, 3);
     for (let lane = 0; lane < sliceRows; lane++) {
       const r = rows[s * sliceRows + lane]!;
       if (r >= weights.rows) continue;
@@ -111,14 +109,15 @@ export function packSlices(weights: SparseMatrix, layout: SliceLayout, values: F
   }
 }
 
-/** Where each of the 8 partial sums of a row of `length` entries begins, when they are stored in bit-reversed order. */
-function partialStarts(length: number): number[] {
-  const starts = new Array<number>(8).fill(0);
+/** Where each of the 2^bits partial sums of a row of `length` entries begins, when they are stored in bit-reversed order. */
+function partialStarts(length: number, bits: number): number[] {
+  const count = 1 << bits;
+  const starts = new Array<number>(count).fill(0);
   let next = 0;
-  for (let i = 0; i < 8; i++) {
-    const partial = reversedBits(i, 3);
+  for (let i = 0; i < count; i++) {
+    const partial = reversedBits(i, bits);
     starts[partial] = next;
-    next += Math.floor((length - partial + 7) / 8);
+    next += Math.floor((length - partial + count - 1) / count);
   }
   return starts;
 }
