@@ -17,7 +17,8 @@ const pieceSeconds = quick ? 0.03 : 0.06;
 const oneThread = { OPENBLAS_NUM_THREADS: "1", OMP_NUM_THREADS: "1" };
 const python = process.env.PYTHON ?? "/usr/bin/python3";
 const cores = ["Haswell", "SkylakeX"];
-const ours = live("spillway", process.execPath, ["bench/cpu/ours.mjs"], {});
+const program = [...process.execArgv, "bench/cpu/ours.mjs"];
+const ours = live("spillway", process.execPath, program, {});
 const peer = (core, name, env) => live(name, python, ["bench/cpu/peer.py"], { ...oneThread, OPENBLAS_CORETYPE: core, ...env });
 const peers = cores.map((core) => peer(core, core));
 if (process.argv.includes("--small-pages"))
@@ -39,7 +40,9 @@ const spread = ({ median: middle, low, high }) => `${times(middle)} (${low.toFix
 const about = { ...(await ours.ask({ kind: "about" })), ...(await peers[0].ask({ kind: "about" })) };
 say(`CPU bench, ${new Date().toISOString().slice(0, 16).replace("T", " ")} UTC`);
 for (const line of machine()) say(line);
-say(`Node ${about.node}, NumPy ${about.numpy}, SciPy ${about.scipy}; float32, leak .3, 3 inputs, all states kept; one thread each`);
+say(
+  `Node ${[about.node, ...process.execArgv].join(" ")}, NumPy ${about.numpy}, SciPy ${about.scipy}; float32, leak .3, 3 inputs, all states kept; one thread each`,
+);
 say(
   `${count} rounds of pieces of about ${pieceSeconds * 1e3} ms, the same number of steps on every side; medians of process CPU time, microseconds a step; ratios with their quartiles`,
 );
@@ -66,7 +69,7 @@ for (const { size, density, bar } of cases) {
 if (!only || "ridge".match(only)) {
   // The system's BLAS is asked for in a process of its own for each core type, since OpenBLAS looks at the environment once.
   const system = cores.map((core) =>
-    live(`spillway, system OpenBLAS ${core}`, process.execPath, ["bench/cpu/ours.mjs"], { ...oneThread, OPENBLAS_CORETYPE: core }),
+    live(`spillway, system OpenBLAS ${core}`, process.execPath, program, { ...oneThread, OPENBLAS_CORETYPE: core }),
   );
   const sides = [...peers.slice(0, cores.length), ours, ...system];
   const request = (side) => ({ kind: "ridge", size: 1000, rows: 10000, ...(system.includes(side) ? { blas: "system" } : {}) });
