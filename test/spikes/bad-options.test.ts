@@ -25,11 +25,11 @@ describe("spikes", () => {
     expect(() => make(null as never)).toThrow("options is null; it takes an object of options");
   });
 
-  it("keep the last state or the mean of them, and nothing else", async () => {
+  it("keep the last state, the mean of them or all, and nothing else", async () => {
     await using computer = await ReservoirComputer.create({ size: 4, inputSize: 3 }, { engine: "cpu" });
     const pattern = new SpikePattern({ times: [1, 5], neurons: [0, 2] }, { durationMs: 10, neuronCount: 3 });
-    await expect(processPatterns(computer, [pattern], { stepMs: 1, state: "all" as never })).rejects.toThrow(
-      'state is "all"; it takes "last", "mean"',
+    await expect(processPatterns(computer, [pattern], { stepMs: 1, state: "first" as never })).rejects.toThrow(
+      'state is "first"; it takes "last", "mean", "all"',
     );
     await expect(processPatterns(computer, [pattern], { step: 1 } as never)).rejects.toThrow('did you mean "stepMs"?');
   });
