@@ -113,7 +113,7 @@ export class DenseThreads {
         if (!task) return;
         tasks.push(task);
         const block = denseBlock(task.component);
-        worker.postMessage(block, [block.values.buffer]);
+        worker.postMessage(block, [block.values.buffer as ArrayBuffer]);
       }
     if (this.#threads.length > 0) return;
     const task = this.#waiting.shift();

@@ -14,7 +14,7 @@ export interface Eigenvalues {
 export interface DenseBlock {
   readonly size: number;
   readonly ld: number;
-  readonly values: Float64Array<ArrayBuffer>;
+  readonly values: Float64Array;
 }
 
 /** Writes a block out. */
