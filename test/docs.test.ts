@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseExperimentText } from "../src/experiment/file.js";
+import { optionsPage } from "../scripts/option-tables.js";
 import { decodeSafetensors } from "../src/io/index.js";
 import { type AnyReservoirOptions, Classifier, Forecaster, mackeyGlass, nrmse, recursiveLeastSquares, ridge } from "../src/index.js";
 
@@ -135,6 +136,10 @@ describe("docs/coming-from-reservoirpy.md compares rules that are held here by w
     for (const [k, value] of [...weights.data, ...intercept].entries()) expect(value).toBeCloseTo(solved.weights.data[k]!, 12);
     expect(Math.abs(theirs(0.1, true).bias - intercept[0]!)).toBeGreaterThan(0.1);
   });
+});
+
+it("docs/options.md is what the descriptions of options say; npm run docs:options writes it", () => {
+  expect(readFileSync("docs/options.md", "utf8")).toBe(optionsPage());
 });
 
 describe("docs/file-formats.md names every tensor of", () => {

@@ -129,7 +129,8 @@ const backgroundTable = {
 const none = (value: null | 0) =>
   checked<typeof value>(`${value}: a spiking reservoir feeds no outputs back`, (each) => each === value, { const: value });
 
-const table = {
+/** Every field of a spiking reservoir's description. */
+export const spikingTable = {
   kind: given(choice("spiking"), "spiking: a network of spiking neurons; its state is their filtered spikes."),
   size: given(
     whole({ atLeast: 1, below: 2 ** 30, takes: "a whole number of at least 1" }),
@@ -183,8 +184,8 @@ const table = {
 
 const takes = "an object that describes a spiking reservoir, at least {kind, size}";
 /** A spiking reservoir's description as a field of something larger, such as an experiment; `liquidKind` without its kind. */
-export const spikingKind = object(table, takes);
-const { kind: _kind, ...liquidTable } = table;
+export const spikingKind = object(spikingTable, takes);
+const { kind: _kind, ...liquidTable } = spikingTable;
 export const liquidKind = object(liquidTable, "an object that describes a spiking reservoir, at least {size}");
 
 const integrateAndFireDefaults = {
@@ -209,7 +210,7 @@ const inhibitoryDefaults = {
 /** Fills in defaults and checks every field. @throws ArgumentError naming the field, the value and what it takes */
 export function resolveSpikingConfig(options: SpikingReservoirOptions): SpikingReservoirConfig {
   if (typeof options !== "object" || options === null) throw new ArgumentError("config", options, takes);
-  const parsed = resolve(table, options);
+  const parsed = resolve(spikingTable, options);
   const { feedback: _feedback, outputSize: _outputSize, neuron, inhibitory, connectivity, synapses, input, ...rest } = parsed;
   const { type } = neuron;
   const own = withoutUndefined(neuron);
