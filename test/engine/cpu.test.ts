@@ -4,9 +4,10 @@ import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { referenceEngine } from "../../src/engine/reference/index.js";
 import { Matrix } from "../../src/numerics/index.js";
 import { bits, engineContract, model, randomMatrix } from "./contract.js";
+import { amount } from "../exhaustive.js";
 
-engineContract("cpu", cpuEngine, {}, 300);
-engineContract("cpu with three threads", cpuEngine, { threads: 3 }, 20);
+engineContract("cpu", cpuEngine, {}, amount(300, 100));
+engineContract("cpu with three threads", cpuEngine, { threads: 3 }, amount(20, 8));
 
 describe("a dense W that is larger than a cache", () => {
   it.each([

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { formatNames, loadFormat } from "./cases.js";
 import { Fuzzer } from "./run.js";
+import { amount } from "../exhaustive.js";
 
 const fuzzer = new Fuzzer();
 afterAll(() => fuzzer.dispose());
@@ -8,7 +9,8 @@ afterAll(() => fuzzer.dispose());
 describe("a mutated input is read or refused, in bounded time and memory", () => {
   it.each(formatNames)("%s", async (format) => {
     const { testCases = 300 } = (await loadFormat(format)).format;
-    const { findings } = await fuzzer.run(format, { cases: testCases, seed: "ci" });
+    const cases = amount(testCases, Math.ceil(testCases / 3));
+    const { findings } = await fuzzer.run(format, { cases, seed: "ci" });
     expect(findings.map(({ problem, index }) => `case ${index}: ${problem.kind}: ${problem.text}`)).toEqual([]);
   });
 });

@@ -14,6 +14,7 @@ import { simulatedDriver } from "../../../src/sim/index.js";
 import { onHardware, openTestDevice } from "../../gpu/device/device.js";
 import { bits, model, randomMatrix } from "../contract.js";
 import { device } from "./engines.js";
+import { casesOf } from "../../exhaustive.js";
 
 const context = openTestDevice();
 afterAll(() => context.dispose());
@@ -110,7 +111,7 @@ describe("fast arithmetic", () => {
     return largest;
   }
 
-  it.each([
+  const fastOnes = [
     ["ensemble_dense_32_fast", dense(29), 1e-6],
     ["ensemble_dense_64_fast", dense(64), 1e-6],
     ["ensemble_dense_96_fast", dense(70), 1e-6],
@@ -126,12 +127,17 @@ describe("fast arithmetic", () => {
     ["ensemble_sparse_f64_fast", { ...sparse(1030), connectionProbability: 0.005, precision: "float64" }, 1e-15],
     ["ensemble_dense_32_fast", { ...dense(20), activation: "sigmoid" }, 1e-6],
     ["ensemble_dense_32_fast", { ...dense(20), activation: "relu", spectralRadius: 0.5 }, 1e-6],
-  ] as const)("by %s keeps near the reference, %j: within %d", async (kernel, options, tolerance) => {
-    const members = membersOf(models(2, options), (r) => (options.size > 250 ? 2 : 8) - r);
-    const largest = await distance(members, await together(members, kernel));
-    expect(largest).toBeGreaterThan(0);
-    expect(largest).toBeLessThan(tolerance);
-  });
+  ] as const;
+
+  it.each(casesOf(fastOnes, ([kernel]) => /_f32_fast$/.test(kernel) && !/shared/.test(kernel)))(
+    "by %s keeps near the reference, %j: within %d",
+    async (kernel, options, tolerance) => {
+      const members = membersOf(models(2, options), (r) => (options.size > 250 ? 2 : 8) - r);
+      const largest = await distance(members, await together(members, kernel));
+      expect(largest).toBeGreaterThan(0);
+      expect(largest).toBeLessThan(tolerance);
+    },
+  );
 
   it("is for the members that allow it alone, and the plan says so", async () => {
     const [allowed, portable] = [model({ size: 24, seed: 1, arithmetic: "fast" }), model({ size: 24, seed: 1 })];
