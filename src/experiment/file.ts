@@ -1,17 +1,16 @@
 // Reads an experiment file, YAML or JSON, and says where in it something is wrong. What the fields take is checked in parse.ts.
 import { ArgumentError } from "../core/errors.js";
 import { readText } from "../io/index.js";
-import type { Experiment, ExperimentInput } from "./description.js";
+import type { ExperimentInput } from "./description.js";
 import { ExperimentError } from "./errors.js";
 import { applyOverrides } from "./overrides.js";
-import { parseExperiment } from "./parse.js";
+import { type CheckedExperiment, readExperiment } from "./parse.js";
 import { readYaml, YamlError, type YamlText } from "./yaml.js";
 
 /** An experiment that was checked, and the file it stands in. */
-export interface LoadedExperiment {
+export interface LoadedExperiment extends CheckedExperiment {
   /** Paths in the experiment count from the folder of this file; without one, from the working directory. */
   readonly path?: string | undefined;
-  readonly experiment: Experiment;
   /** An error about a field, with its line in the file, or word that `--set` gave it. */
   readonly errorOf: (error: ArgumentError, field?: string) => ExperimentError;
 }
@@ -35,7 +34,7 @@ export function asExperiment(source: ExperimentInput): LoadedExperiment {
       error.message.replace(error.field, () => field),
       { field, cause: error },
     );
-  return checked(() => parseExperiment(source), { errorOf });
+  return checked(source, { errorOf });
 }
 
 /** Parses the text of an experiment file; see {@link loadExperiment}. */
@@ -49,12 +48,12 @@ export function parseExperimentText(text: string, path: string, overrides: reado
     if (isOverride(field)) return new ExperimentError(`with --set, ${message}`, { path, field, cause: error });
     return new ExperimentError(message, { path, line: lineOf(field), field, cause: error });
   };
-  return checked(() => parseExperiment(applyOverrides(source, overrides)), { path, errorOf });
+  return checked(source, { path, errorOf }, overrides);
 }
 
-function checked(parse: () => Experiment, place: Pick<LoadedExperiment, "path" | "errorOf">): LoadedExperiment {
+function checked(source: unknown, place: Pick<LoadedExperiment, "path" | "errorOf">, overrides: readonly string[] = []): LoadedExperiment {
   try {
-    return { ...place, experiment: parse() };
+    return { ...place, ...readExperiment(applyOverrides(source, overrides)) };
   } catch (error) {
     throw error instanceof ArgumentError ? place.errorOf(error) : error;
   }

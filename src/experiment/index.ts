@@ -37,7 +37,7 @@ export { asExperiment, type LoadedExperiment, loadExperiment, parseExperimentTex
 export type { JsonSchema } from "../core/options.js";
 export { experimentJsonSchema } from "./json-schema.js";
 export type { Machine } from "./machine.js";
-export { parseExperiment } from "./parse.js";
+export { type CheckedExperiment, parseExperiment } from "./parse.js";
 export { resolveDataPath } from "./paths.js";
 export { readRun } from "./read-run.js";
 export { type ExperimentResult, formatResult, type ResolvedExperiment, type Scores, type ScoreSummary, type SeedResult } from "./result.js";

@@ -1,8 +1,10 @@
 // Turns what stands in an experiment file into an experiment: every field checked, every default filled in. It reads no file.
 
 import { ArgumentError } from "../core/errors.js";
-import { given, type Kind, object, type OptionTable } from "../core/options.js";
-import { classifierReservoir, forecasterReservoir, takesSpikes } from "../model/defaults.js";
+import { anything, given, type Kind, object, type OptionTable } from "../core/options.js";
+import { classTrainer } from "../model/class-readout.js";
+import { classifierReservoir, forecasterReservoir, forecasterTrainer, takesSpikes } from "../model/defaults.js";
+import type { Trainer } from "../readout/index.js";
 import { nearest } from "../core/near-names.js";
 import { reservoirKind } from "../reservoir/config-schema.js";
 import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
@@ -21,6 +23,28 @@ const taskTakes = `predict, classify or detect, or an object whose "type" is pre
  * @throws ArgumentError naming the field by its path from the top of the file.
  */
 export function parseExperiment(source: unknown): Experiment {
+  return readExperiment(source).experiment;
+}
+
+/** An experiment that was checked, and the trainer of its readout, made when its options were. */
+export interface CheckedExperiment {
+  readonly experiment: Experiment;
+  readonly trainer: Trainer;
+}
+
+/** @throws as {@link parseExperiment} does */
+export function readExperiment(source: unknown): CheckedExperiment {
+  const experiment = parseFields(source);
+  // The one check of the readout's options: its trainer is made of them.
+  try {
+    const { readout, task } = experiment;
+    return { experiment, trainer: task.type === "classify" ? classTrainer(readout) : forecasterTrainer(readout) };
+  } catch (error) {
+    throw error instanceof ArgumentError ? error.under("readout") : error;
+  }
+}
+
+function parseFields(source: unknown): Experiment {
   if (!isObject(source)) throw new ArgumentError("the experiment", source, "an object with name, data, reservoir and task");
   const value: Record<string, unknown> = { ...source };
   if (value["readout"] === undefined) value["readout"] = { type: "ridge" };
@@ -32,11 +56,11 @@ export function parseExperiment(source: unknown): Experiment {
   if (isObject(value["reservoir"]) && value["reservoir"]["size"] === undefined)
     throw new ArgumentError("reservoir.size", undefined, "a whole number of at least 1");
   const data = dataKind(value["data"]);
-  const readout = variant(readouts, "readout", value["readout"], readoutTakes);
+  variant(readouts, "readout", value["readout"], readoutTakes);
   const task = variant(taskSchemas, "task", value["task"], taskTakes);
   const { reservoir: _, ...others } = common;
   const described = liquid === undefined ? { reservoir: given(kindOf(value["reservoir"]), "") } : { liquid: given(liquidKind, "") };
-  const table: OptionTable = { ...others, data: given(data, ""), readout: given(readout, ""), task: given(task, ""), ...described };
+  const table: OptionTable = { ...others, data: given(data, ""), readout: given(anything, ""), task: given(task, ""), ...described };
   const { liquid: __, ...parsed } = object(table, "").read(value, "") as unknown as Parsed;
   return complete(parsed, liquid === undefined ? value : { ...value, reservoir: { kind: "spiking", ...liquid } });
 }

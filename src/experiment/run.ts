@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { stringify } from "yaml";
 import { writeFileAtomic } from "../io/index.js";
 import { type Figure, type ReportSection, reportHtml } from "../plot/index.js";
+import { noteFinite } from "../numerics/index.js";
 import { addProfiles } from "../reservoir/index.js";
 import { ExperimentError } from "./errors.js";
 import { runClassification } from "./classify.js";
@@ -12,7 +13,7 @@ import type { ClassifyTask, DetectTask, Experiment, ExperimentInput, ForecastTas
 import { runDetection } from "./detect.js";
 import { asExperiment, type LoadedExperiment, loadExperiment } from "./file.js";
 import { runForecast } from "./forecast.js";
-import { trainerOf } from "../readout/index.js";
+import type { Trainer } from "../readout/index.js";
 import { describeMachine, versions } from "./machine.js";
 import { OutputFolder, type RunFile } from "./output-folder.js";
 import { runPrediction } from "./predict.js";
@@ -74,9 +75,8 @@ export async function runExperiment(source: ExperimentSource, options: RunOption
   const { out, signal = new AbortController().signal } = options;
   if (out !== undefined) options.announce?.(out);
   const folder = out === undefined ? undefined : await OutputFolder.create(join(out, experiment.name));
-  const run = new Run(experiment, folder, { ...options, signal });
+  const run = new Run(loaded, folder, { ...options, signal });
   try {
-    checkReadout(experiment);
     let data: ExperimentData | undefined;
     for (const [k, seed] of experiment.seeds.entries()) {
       if (signal.aborted) break;
@@ -100,6 +100,13 @@ export async function runExperiment(source: ExperimentSource, options: RunOption
   }
 }
 
+/** Series were checked where they were loaded, and nobody else has them. */
+function noteSeries(data: ExperimentData): ExperimentData {
+  if (data.kind === "series") for (const each of [data.series, data.test]) each && noteFinite(each);
+  if (data.kind === "driven") for (const each of [data, data.test]) each && [each.inputs, each.targets].forEach(noteFinite);
+  return data;
+}
+
 const runFields: readonly (keyof RunOptions)[] = ["out", "signal", "onProgress", "announce", "engine", "threads", "profile"];
 
 function isLoaded(source: LoadedExperiment | ExperimentInput): source is LoadedExperiment {
@@ -109,6 +116,7 @@ function isLoaded(source: LoadedExperiment | ExperimentInput): source is LoadedE
 /** What has been found so far. */
 class Run {
   readonly #experiment: Experiment;
+  readonly #trainer: Trainer;
   readonly #folder: OutputFolder | undefined;
   readonly #options: RunOptions & { readonly signal: AbortSignal };
   readonly #seeds: SeedResult[] = [];
@@ -120,15 +128,20 @@ class Run {
   #figures: readonly Figure[] = [];
   #files: RunFile[] = [];
 
-  constructor(experiment: Experiment, folder: OutputFolder | undefined, options: RunOptions & { readonly signal: AbortSignal }) {
+  constructor(
+    { experiment, trainer }: LoadedExperiment,
+    folder: OutputFolder | undefined,
+    options: RunOptions & { readonly signal: AbortSignal },
+  ) {
     this.#experiment = experiment;
+    this.#trainer = trainer;
     this.#folder = folder;
     this.#options = options;
   }
 
   async watchLoading(load: () => Promise<ExperimentData>): Promise<ExperimentData> {
     const begun = performance.now();
-    this.#data = await load();
+    this.#data = noteSeries(await load());
     this.#loading += (performance.now() - begun) / 1000;
     return this.#data;
   }
@@ -142,6 +155,7 @@ class Run {
     if (k === 0) onProgress(0);
     const trial = await runTask(this.#experiment, data, {
       seed: seeds[k]!,
+      trainer: this.#trainer,
       withFigures: k === 0 && this.#experiment.outputs.report,
       engine,
       threads,
@@ -264,15 +278,6 @@ function configAsYaml({ config }: ExperimentResult): string {
 
 function isStop(error: unknown, signal: AbortSignal): boolean {
   return signal.aborted && error instanceof Error && error.name === "AbortError";
-}
-
-/** Checks the readout's options before anything runs. @throws ExperimentError */
-function checkReadout({ readout }: Experiment): void {
-  try {
-    trainerOf(readout);
-  } catch (error) {
-    throw new ExperimentError(`readout: ${(error as Error).message}`, { cause: error });
-  }
 }
 
 /** An error with the experiment file it came from, where it does not name a file already. */

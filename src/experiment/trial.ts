@@ -1,4 +1,5 @@
 // What one seed of an experiment gives back, whatever its task, and what it is told. The tasks are predict.ts, forecast.ts and classify.ts.
+import type { Trainer } from "../readout/index.js";
 import type { ForecasterOptions } from "../model/index.js";
 import type { Seed } from "../numerics/index.js";
 import type { Figure } from "../plot/index.js";
@@ -20,6 +21,8 @@ export interface EngineChoiceOptions {
 /** How a trial runs. */
 export interface TrialOptions extends EngineChoiceOptions {
   readonly seed: Seed;
+  /** What trains the readout. */
+  readonly trainer: Trainer;
   /** Whether its figures are wanted: those of the first seed are. */
   readonly withFigures: boolean;
   readonly signal: AbortSignal;
@@ -54,11 +57,11 @@ export interface Trial {
 
 /** The forecaster of an experiment for one seed. */
 export function forecasterOptions(
-  { reservoir, readout, washout, transforms }: Experiment,
-  { seed, engine, threads, profile, signal }: TrialOptions,
+  { reservoir, washout, transforms }: Experiment,
+  { seed, trainer, engine, threads, profile, signal }: TrialOptions,
 ): ForecasterOptions & Pick<WorkOptions, "signal"> {
   const standardise = transforms.includes("standardise");
-  return { reservoir: { ...reservoir, seed }, readout, washout, standardise, engine, threads, profile, signal };
+  return { reservoir: { ...reservoir, seed }, readout: trainer, washout, standardise, engine, threads, profile, signal };
 }
 
 /** What is known of the spectral radius of a model's weights. */

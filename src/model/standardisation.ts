@@ -1,5 +1,5 @@
 // z-scores of series: fitted on training data, applied to what comes in, undone on what goes out.
-import { Matrix } from "../numerics/index.js";
+import { Matrix, noteFinite } from "../numerics/index.js";
 import { TrainedReadout } from "../readout/index.js";
 
 /** One mean and one deviation a column: z = (x - mean) / deviation. */
@@ -42,14 +42,18 @@ export function fitStandardisation(series: readonly Matrix[]): Standardisation {
   return out;
 }
 
-/** z-scores of a series, in binary64. */
+/** z-scores of a series, in binary64, in memory of their own: noted as finite if they are. */
 export function standardised({ mean, deviation }: Standardisation, series: Matrix): Matrix<Float64Array> {
   const out = Matrix.zeros(series.rows, series.cols);
+  let differences = 0;
   for (let i = 0, c = 0; i < out.data.length; i++) {
-    out.data[i] = (series.data[i]! - mean[c]!) / deviation[c]!;
+    const score = (series.data[i]! - mean[c]!) / deviation[c]!;
+    out.data[i] = score;
+    // 0 as long as every score is finite, else NaN.
+    differences += score - score;
     if (++c === series.cols) c = 0;
   }
-  return out;
+  return differences === 0 ? noteFinite(out) : out;
 }
 
 /** The series that has these z-scores, in binary64. */

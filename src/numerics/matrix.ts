@@ -271,8 +271,26 @@ export function firstFall(offsets: Uint32Array): number {
 
 /** Index of the first value that is not finite, or -1. */
 export function firstNonFinite(data: ArrayLike<number>): number {
-  for (let i = 0; i < data.length; i++) if (!Number.isFinite(data[i])) return i;
+  const run = 4096;
+  for (let start = 0; start < data.length; start += run) {
+    const end = Math.min(data.length, start + run);
+    // Over a run of numbers the sum of x - x is 0 or NaN, which is several times faster than asking each.
+    if (ArrayBuffer.isView(data) && sumOfDifferences(data, start, end) === 0) continue;
+    for (let i = start; i < end; i++) if (!Number.isFinite(data[i])) return i;
+  }
   return -1;
+}
+
+function sumOfDifferences(data: ArrayLike<number>, start: number, end: number): number {
+  let a = 0;
+  let b = 0;
+  let i = start;
+  for (; i + 1 < end; i += 2) {
+    a += data[i]! - data[i]!;
+    b += data[i + 1]! - data[i + 1]!;
+  }
+  if (i < end) a += data[i]! - data[i]!;
+  return a + b;
 }
 
 function checkSize(rows: number, cols: number): void {

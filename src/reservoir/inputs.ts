@@ -5,8 +5,10 @@ import {
   describe,
   type FloatArray,
   firstNonFinite,
+  isKnownFinite,
   inPrecision,
   Matrix,
+  noteFinite,
   type MatrixLike,
   type Precision,
 } from "../numerics/index.js";
@@ -203,12 +205,14 @@ export function filledSeries(source: MatrixLike, name: string): Matrix {
 function finite(matrix: Matrix, name: string, precision: Precision): Matrix {
   checkFinite(matrix, name);
   const converted = inPrecision(matrix, precision);
-  if (converted !== matrix) checkFinite(converted, name, " (beyond float32; scale the data or take precision float64)");
-  return converted;
+  if (converted === matrix) return matrix;
+  checkFinite(converted, name, " (beyond float32; scale the data or take precision float64)");
+  return noteFinite(converted);
 }
 
 /** @throws ArgumentError naming row and column of the first value that is NaN or infinite. */
 export function checkFinite(matrix: Matrix, name: string, hint = ""): void {
+  if (isKnownFinite(matrix)) return;
   const bad = firstNonFinite(matrix.data);
   if (bad < 0) return;
   const row = Math.floor(bad / matrix.cols);

@@ -111,7 +111,7 @@ describe("an experiment file", () => {
     [
       "an unknown field of the readout",
       `${least}readout: { type: ridge, lamda: 1 }\n`,
-      'x.yaml:5: unknown field "readout.lamda": did you mean "lambda"?',
+      'x.yaml:5: ridge: unknown field "readout.lamda": did you mean "lambda"?',
     ],
     [
       "an unknown option of the generator",

@@ -1,0 +1,101 @@
+// What a forecast passes on its way from a file to its first number (docs/architecture.md, "The road
+// of a forecast"), and how often its series and its readout options are checked on it.
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import "../../src/index.js";
+import { runExperiment } from "../../src/experiment/index.js";
+import { Forecaster, mackeyGlass } from "../../src/index.js";
+import type { RidgeOptions } from "../../src/readout/index.js";
+
+/** Lengths of the arrays of binary64 that were asked for values that are not finite. */
+const scans: number[] = [];
+vi.mock("../../src/numerics/matrix.js", async (original) => {
+  const real = await original<typeof import("../../src/numerics/matrix.js")>();
+  const firstNonFinite = (data: ArrayLike<number>) => {
+    if (data instanceof Float64Array) scans.push(data.length);
+    return real.firstNonFinite(data);
+  };
+  return { ...real, firstNonFinite };
+});
+
+/** The options of each trainer that was made. */
+const made: (RidgeOptions | undefined)[] = [];
+vi.mock("../../src/readout/ridge.js", async (original) => {
+  const real = await original<typeof import("../../src/readout/ridge.js")>();
+  const ridge = (options?: RidgeOptions) => {
+    made.push(options);
+    return real.ridge(options);
+  };
+  return { ...real, ridge };
+});
+
+const rows = 733;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "spillway-road-"));
+  const series = mackeyGlass(rows);
+  await writeFile(join(folder, "series.csv"), `x\n${Array.from(series.data).join("\n")}\n`);
+});
+afterAll(() => rm(folder, { recursive: true }));
+beforeEach(() => {
+  scans.length = 0;
+});
+
+async function forecast(reservoir = "{ size: 20 }", more = ""): Promise<void> {
+  const path = join(folder, "road.yaml");
+  const text = `name: road\ndata: { file: series.csv }\nreservoir: ${reservoir}\ntask: { type: forecast, horizon: 5 }\nsplit: { train: 617 }\noutputs: { report: false }\n${more}\n`;
+  await writeFile(path, text);
+  await runExperiment(path);
+}
+
+describe("the road of a forecast", () => {
+  it.each(["{ size: 20 }", "{ size: 20, precision: float64 }", "{ size: 20, feedback: {} }"])(
+    "scans the series once, where it enters: %s",
+    async (reservoir) => {
+      await forecast(reservoir);
+      expect(scans.filter((length) => length >= 617 && length <= rows)).toEqual([rows]);
+    },
+  );
+
+  it("still asks a series that a program hands to a forecaster, and each rounding to float32", async () => {
+    const series = mackeyGlass(rows);
+    series.data[650] = Number.NaN;
+    await expect(Forecaster.fit(series, { reservoir: { size: 5 } })).rejects.toThrow("series is NaN at row 650, column 0");
+    series.data[650] = 1e300;
+    const options = { reservoir: { size: 5 }, standardise: false };
+    await expect(Forecaster.fit(series, options)).rejects.toThrow("beyond float32");
+    await using forecaster = await Forecaster.fit(series.subarray(0, 600), options);
+    series.data[100] = Number.NaN;
+    await expect(forecaster.fit(series.subarray(0, 600))).rejects.toThrow("series is NaN at row 100");
+  });
+
+  it("makes the trainer of the readout once, when the file is checked", async () => {
+    made.length = 0;
+    await forecast(undefined, "seeds: 3\nreadout: { lambda: 0.01 }");
+    expect(made).toEqual([{ lambda: 0.01 }]);
+  });
+
+  it("passes the modules that docs/architecture.md lists, at most six, each handing on to the next", async () => {
+    const text = await readFile("docs/architecture.md", "utf8");
+    const list = text.slice(text.indexOf("## The road of a forecast")).split("\n## ")[0]!;
+    const modules = Array.from(list.matchAll(/^\d+\. `([\w/-]+\.ts)`/gm), ([, module]) => module!);
+    expect(modules[0]).toBe("experiment/run.ts");
+    expect(modules.length).toBeLessThanOrEqual(6);
+    const names: Readonly<Record<string, RegExp>> = {
+      "experiment/file.ts": /loadExperiment\(/,
+      "experiment/data.ts": /loadData\(/,
+      "experiment/forecast.ts": /runForecast\(/,
+      "model/forecaster.ts": /Forecaster\.fit\(/,
+      "reservoir/computer.ts": /ReservoirComputer\.create\(/,
+    };
+    const sources = await Promise.all(modules.map((module) => readFile(join("src", module), "utf8")));
+    for (const [k, module] of modules.entries())
+      if (k > 0)
+        expect(
+          sources.slice(0, k).some((source) => names[module]?.test(source)),
+          module,
+        ).toBe(true);
+  });
+});
