@@ -4,11 +4,12 @@ import { ArgumentError } from "../core/errors.js";
 import { basename } from "node:path";
 import { Matrix } from "../numerics/index.js";
 import { type FolderCases, readSeriesFolder, readSpikeFolder, readWavFolder, type SoundFolderOptions } from "../pipeline/index.js";
-import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
-import { binSpikes, patternMeasures, poissonPattern, type SpikePattern } from "../spikes/index.js";
+import type { AnyReservoirOptions } from "../reservoir/index.js";
+import { binWidth, drivingRows } from "../spikes/drive.js";
+import { patternMeasures, poissonPattern, type SpikePattern } from "../spikes/index.js";
 import { ExperimentError } from "./errors.js";
 import type { CaseData, Cases } from "./data.js";
-import type { NamedFiles, PatternData, SeriesFolderData, SoundData, SpikeBins, SpikeData } from "./description.js";
+import type { NamedFiles, PatternData, SeriesFolderData, SoundData, SpikeData } from "./description.js";
 import { resolveDataPath } from "./paths.js";
 
 /** @throws FileError, ArgumentError, ExperimentError where no recording tests or none trains */
@@ -45,7 +46,7 @@ export async function loadSpikes(data: SpikeData, experimentPath: string | undef
     throw new ExperimentError(
       `${path}: test patterns have ${test.neuronCount} neurons and the others ${train.neuronCount}; give neuronCount`,
     );
-  const binMs = binWidth(data, reservoir);
+  const binMs = binWidth(reservoir, data.binMs);
   const bins = ({ sequences }: typeof train) => sequences.map((pattern) => binned(pattern, binMs));
   return caseData(path, "spike patterns", `${train.neuronCount} neurons, bins of ${binMs} ms`, train, test, bins);
 }
@@ -53,7 +54,7 @@ export async function loadSpikes(data: SpikeData, experimentPath: string | undef
 /** Patterns that need no file. @throws ExperimentError for what a generator does not take */
 export function loadPatterns({ patterns, ...data }: PatternData, reservoir: AnyReservoirOptions): CaseData {
   const { types, count, seed, ...shape } = patterns;
-  const binMs = binWidth(data, reservoir);
+  const binMs = binWidth(reservoir, data.binMs);
   const labels = types.flatMap((type) => Array.from({ length: count }, () => type as string));
   const sequences = types.flatMap((type) =>
     Array.from({ length: count }, (_, k) => {
@@ -71,12 +72,8 @@ export function loadPatterns({ patterns, ...data }: PatternData, reservoir: AnyR
   return { kind: "cases", train: { sequences, labels }, classes: [...types].sort(), summary };
 }
 
-function binWidth({ binMs }: SpikeBins, reservoir: AnyReservoirOptions): number {
-  return binMs ?? (isSpiking(reservoir) ? reservoir.timeStep : undefined) ?? 1;
-}
-
 function binned(pattern: SpikePattern, binMs: number): Matrix<Float64Array> {
-  return Matrix.from(binSpikes(pattern, { binMs, values: pattern.amplitudes ? "amplitudes" : "counts" }));
+  return Matrix.from(drivingRows(pattern, { bins: { binMs, values: "amplitudes" } }, 0));
 }
 
 /** The files that train, and those that test where names choose them. */

@@ -1,8 +1,7 @@
 // Turns the cases of an experiment into what drives its reservoir: spikes counted in bins, or a sound's levels by frequency.
 import { ArgumentError } from "../core/errors.js";
 import { Matrix } from "../numerics/index.js";
-import { isSpiking } from "../reservoir/index.js";
-import { binSpikes, cochleagram, type EncoderConfig, encodeSpikes, scaleToUnit } from "../spikes/index.js";
+import { binWidth, type DriveEncoder, type DriveOptions, drivingRows, rangeOf } from "../spikes/drive.js";
 import { ExperimentError } from "./errors.js";
 import type { CaseData, Cases } from "./data.js";
 import type { Experiment } from "./description.js";
@@ -21,19 +20,18 @@ export function encoded(
     if (sampleRate !== undefined) throw new ExperimentError("encode is missing; recordings are encoded, by cochlea or cochleagram");
     return { train, test };
   }
-  const { encoder, binMs = (isSpiking(reservoir) ? reservoir.timeStep : undefined) ?? 1, ...options } = encode;
+  const { encoder, binMs, ...options } = encode;
   const own = sampleRate === undefined || !encoder.startsWith("cochlea") ? options : { sampleRate, ...options };
-  const range = ofAnyRange.includes(encoder) ? undefined : extremes(train.sequences);
+  const drive: DriveOptions = {
+    encoder: { ...own, encoder } as DriveEncoder,
+    range: ofAnyRange.includes(encoder) ? undefined : rangeOf(train.sequences),
+    bins: { binMs: binWidth(reservoir, binMs), values: "amplitudes" },
+  };
   const one = (sequence: Matrix, name: string): Matrix<Float64Array> => {
     try {
-      const scaled = range ? scaleToUnit(sequence, range) : sequence;
-      if (encoder === "cochleagram") return cochleagram(scaled, own as unknown as Parameters<typeof cochleagram>[1]);
-      const seeded = "seed" in own ? { ...own, seed: `${String(own["seed"])}/${name}` } : own;
-      const spikes = encodeSpikes(scaled, { ...seeded, encoder } as unknown as EncoderConfig);
-      return Matrix.from(binSpikes(spikes, { binMs, values: spikes.amplitudes ? "amplitudes" : "counts" }));
+      return Matrix.from(drivingRows(sequence, drive, name));
     } catch (error) {
-      if (error instanceof ArgumentError) throw new ExperimentError(`encode: ${name}: ${error.message}`, { cause: error });
-      throw error;
+      throw error instanceof ArgumentError ? new ExperimentError(`encode: ${name}: ${error.message}`, { cause: error }) : error;
     }
   };
   const part = ({ sequences, labels }: Cases, what: string): Cases => ({
@@ -41,18 +39,4 @@ export function encoded(
     labels,
   });
   return { train: part(train, "training"), test: part(test, "test") };
-}
-
-function extremes(sequences: readonly Matrix[]): { minimum: number[]; maximum: number[] } {
-  const cols = sequences[0]?.cols ?? 0;
-  const minimum = new Array<number>(cols).fill(Number.POSITIVE_INFINITY);
-  const maximum = new Array<number>(cols).fill(Number.NEGATIVE_INFINITY);
-  for (const { data } of sequences) {
-    for (let i = 0; i < data.length; i++) {
-      const c = i % cols;
-      minimum[c] = Math.min(minimum[c]!, data[i]!);
-      maximum[c] = Math.max(maximum[c]!, data[i]!);
-    }
-  }
-  return { minimum, maximum };
 }

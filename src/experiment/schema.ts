@@ -114,7 +114,7 @@ export const fromPatterns = object({
     object(
       {
         types: given(
-          list(choice(...patternTypes, "poisson"), "a list of types", 2),
+          list(choice(...patternTypes, "poisson"), "a list of at least two types", 2),
           "The types to generate, which are the classes; poisson is independent neurons.",
         ),
         count: given(whole({ atLeast: 2, atMost: 10_000 }), "Patterns of each type."),

@@ -1,6 +1,6 @@
 // How a reservoir sees a sequence of any length as one vector of features, and what a readout of classes makes of it: where the states are, or on
 // the host. It trains no readout of classes.
-import { Matrix } from "../numerics/index.js";
+import { columnMeans, Matrix } from "../numerics/index.js";
 import { ridge, SoftmaxReadout, type TrainedReadout } from "../readout/index.js";
 import { type AnyReservoirComputer, DeviceMatrix, type SummaryWork, type WorkOptions } from "../reservoir/index.js";
 import { onlyHost } from "../reservoir/inputs.js";
@@ -165,7 +165,7 @@ function statistics(all: readonly Matrix[], { representation, washout }: Classif
   const parts: ArrayLike<number>[] = [];
   for (const series of all) {
     if (representation !== "mean") parts.push(series.row(series.rows - 1));
-    if (representation !== "last") parts.push(columnMeans(series, washout));
+    if (representation !== "last") parts.push(columnMeans(series.subarray(washout)));
   }
   const out = new Float64Array(parts.reduce((length, part) => length + part.length, 0));
   let next = 0;
@@ -174,14 +174,6 @@ function statistics(all: readonly Matrix[], { representation, washout }: Classif
     next += part.length;
   }
   return out;
-}
-
-function columnMeans(series: Matrix, washout: number): Float64Array {
-  const { rows, cols, data } = series;
-  const means = new Float64Array(cols);
-  for (let t = washout; t < rows; t++) for (let c = 0; c < cols; c++) means[c] = means[c]! + data[t * cols + c]!;
-  for (let c = 0; c < cols; c++) means[c] = means[c]! / (rows - washout);
-  return means;
 }
 
 /**

@@ -269,6 +269,13 @@ export function firstFall(offsets: Uint32Array): number {
   return -1;
 }
 
+/** The mean of each column: summed in binary64 over rising rows, then divided. */
+export function columnMeans({ rows, cols, data }: Matrix): Float64Array {
+  const means = new Float64Array(cols);
+  for (let t = 0; t < rows; t++) for (let c = 0; c < cols; c++) means[c] = means[c]! + data[t * cols + c]!;
+  return means.map((sum) => sum / rows);
+}
+
 /** Index of the first value that is not finite, or -1. */
 export function firstNonFinite(data: ArrayLike<number>): number {
   const run = 4096;

@@ -1,16 +1,10 @@
 // The front of a pipeline: scaling fitted on the training cases, then an encoder. What comes out drives a reservoir.
 import { ArgumentError } from "../core/errors.js";
 import { asMatrix, type Matrix } from "../numerics/index.js";
-import { isSpiking } from "../reservoir/index.js";
 import { checkSequences } from "../reservoir/inputs.js";
-import { binSpikes, cochleagram, encodeSpikes, scaleToUnit, SpikePattern } from "../spikes/index.js";
-import { type PipelineCase, type PipelineParameters, type Scaler, scalerOf } from "./parameters.js";
-
-/** Extremes of each channel over the training cases, where the scaler is "unit". */
-export interface UnitRange {
-  readonly minimum: readonly number[];
-  readonly maximum: readonly number[];
-}
+import { binWidth, type DriveOptions, drivingRows, rangeOf, type UnitRange } from "../spikes/drive.js";
+import { SpikePattern } from "../spikes/index.js";
+import { type EncoderParameters, type PipelineCase, type PipelineParameters, type Scaler, scalerOf } from "./parameters.js";
 
 export class Front {
   readonly scaler: Scaler;
@@ -31,18 +25,8 @@ export class Front {
   /** The same front, with the range of these cases. */
   fit(sequences: readonly PipelineCase[]): Front {
     if (this.scaler !== "unit") return this;
-    const minimum: number[] = [];
-    const maximum: number[] = [];
     checkSequences(sequences, "sequences");
-    for (const sequence of sequences.map((one, b) => this.#series(one, b))) {
-      for (let i = 0; i < sequence.data.length; i++) {
-        const c = i % sequence.cols;
-        const value = sequence.data[i]!;
-        minimum[c] = Math.min(minimum[c] ?? Infinity, value);
-        maximum[c] = Math.max(maximum[c] ?? -Infinity, value);
-      }
-    }
-    return new Front(this.#parameters, { minimum, maximum });
+    return new Front(this.#parameters, rangeOf(sequences.map((one, b) => this.#series(one, b))));
   }
 
   /** Cases as the reservoir sees them. @throws ArgumentError naming the case that an encoder refuses */
@@ -66,19 +50,10 @@ export class Front {
           { field: "sequences" },
         );
       }
-      const { type: _, binMs = (isSpiking(reservoir) ? reservoir.timeStep : undefined) ?? 1, ...options } = encoder;
-      return binSpikes(one, { ...options, binMs });
+      const { type: _, binMs, ...options } = encoder;
+      return drivingRows(one, { bins: { ...options, binMs: binWidth(reservoir, binMs) } }, b);
     }
-    const sequence = this.#series(one, b);
-    const scaled = this.range ? scaleToUnit(sequence, this.range) : sequence;
-    if (!encoder) return scaled;
-    if (encoder.type === "cochleagram") {
-      const { type: _, ...options } = encoder;
-      return cochleagram(scaled, options);
-    }
-    const { type: _, binMs, seed, ...config } = encoder;
-    const drawn = seed === undefined ? config : { ...config, seed: `${seed}/${b}` };
-    return binSpikes(encodeSpikes(scaled, drawn as typeof config), { binMs });
+    return drivingRows(this.#series(one, b), { range: this.range, ...driveOf(encoder) }, b);
   }
 
   #series(one: PipelineCase, b: number): Matrix {
@@ -87,4 +62,15 @@ export class Front {
       field: "sequences",
     });
   }
+}
+
+/** An encoder's parameters as options of {@link drivingRows}. */
+function driveOf(encoder: Exclude<EncoderParameters, { readonly type: "pattern" }> | undefined): DriveOptions {
+  if (!encoder) return { bins: {} };
+  if (encoder.type === "cochleagram") {
+    const { type: _, ...options } = encoder;
+    return { encoder: { encoder: "cochleagram", ...options }, bins: {} };
+  }
+  const { type: _, binMs, ...config } = encoder;
+  return { encoder: config, bins: { binMs } };
 }

@@ -2,7 +2,7 @@
 import { decodeModelFile, encodeModelFile, ModelFileError } from "../model/model-file.js";
 import { stableJson } from "../model/stable-json.js";
 import { checkParameters } from "./check.js";
-import type { UnitRange } from "./front.js";
+import type { UnitRange } from "../spikes/drive.js";
 import type { PipelineParameters } from "./parameters.js";
 
 /** What of a pipeline the classifier's file does not hold. */

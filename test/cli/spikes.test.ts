@@ -236,7 +236,7 @@ describe("an experiment file on spikes", () => {
   it.each([
     [
       "data: { patterns: { types: [burst], count: 5 } }\nliquid: { size: 9 }",
-      "data.patterns.types is an array of 1; it takes at least two types",
+      "data.patterns.types is an array of 1; it takes a list of at least two types",
     ],
     [
       "data: { patterns: { types: [burst, brust], count: 5 } }\nliquid: { size: 9 }",
@@ -244,7 +244,7 @@ describe("an experiment file on spikes", () => {
     ],
     [
       "data: { patterns: { types: [burst, sparse], count: 1 } }\nliquid: { size: 9 }",
-      "data.patterns.count is 1; it takes a whole number from 2 to 10,000",
+      "data.patterns.count is 1; it takes a whole number from 2 to 10000",
     ],
     ["data: { spikes: ., cases: . }\nliquid: { size: 9 }", "cases or spikes, not both"],
     ["data: { spikes: . }\nencode: { encoder: delta }\nliquid: { size: 9 }", "nothing for spike patterns, which are spikes already"],

@@ -26,7 +26,7 @@ export function patternInputs(
   options: InputOptions = {},
 ): Matrix<Float32Array> {
   checkPattern(pattern);
-  return binSpikes(pattern, { binMs: stepFor(reservoir, pattern, options), values: pattern.amplitudes ? "amplitudes" : "counts" });
+  return binSpikes(pattern, { binMs: stepFor(reservoir, pattern, options), values: "amplitudes" });
 }
 
 /** Length of a step in ms. @throws ArgumentError for what does not go with the reservoir */

@@ -1,7 +1,7 @@
 // A spike pattern through a reservoir: to a state, to all states, to the reservoir's own spikes. Any kind of reservoir on any engine.
 import { ArgumentError, checkFields } from "../../core/errors.js";
 import type { DeviceSlice } from "../../gpu/index.js";
-import { allocate, asMatrix, type FloatArray, Matrix } from "../../numerics/index.js";
+import { allocate, asMatrix, columnMeans, type FloatArray, Matrix } from "../../numerics/index.js";
 import {
   type AnyReservoirComputer,
   DeviceMatrix,
@@ -163,7 +163,7 @@ async function statesOf(
     const progress = onProgress && ((steps: number) => onProgress(before + steps, total));
     // A sequence at a time bounds the memory that a mean takes to one sequence; the noise of each is that of the first.
     const [states] = await reservoir.batch([sequence], { keep: state === "last" ? "last" : "all", signal, onProgress: progress });
-    found.push(state === "mean" ? new Matrix(1, size, meanRow(states!)) : states!);
+    found.push(state === "mean" ? new Matrix(1, size, columnMeans(states!)) : states!);
     done += sequence.rows;
   }
   if (state === "all") return found;
@@ -261,12 +261,4 @@ export function firedNeurons({ stateKeep, precision }: SpikingModel, before: Flo
   const fired: number[] = [];
   for (let r = 0; r < after.length; r++) if (after[r] !== round(stateKeep * before[r]!)) fired.push(r);
   return fired;
-}
-
-/** Sums of rising rows in binary64, divided and rounded. */
-function meanRow(states: Matrix): Float64Array {
-  const { rows, cols, data } = states;
-  const mean = new Float64Array(cols);
-  for (let t = 0; t < rows; t++) for (let c = 0; c < cols; c++) mean[c] = mean[c]! + data[t * cols + c]!;
-  return mean.map((sum) => sum / rows);
 }

@@ -1,0 +1,56 @@
+// The one road from a case to the rows that drive a reservoir, and that every entry takes it.
+import { describe, expect, it } from "vitest";
+import { parseExperiment } from "../../src/experiment/index.js";
+import { encoded } from "../../src/experiment/encode.js";
+import { Matrix } from "../../src/index.js";
+import { Front } from "../../src/pipeline/front.js";
+import { drivingRows, rangeOf } from "../../src/spikes/drive.js";
+import { type EncoderConfig, LiquidStateMachine, patternInputs, poissonPattern } from "../../src/spikes/index.js";
+
+const series = Matrix.from(Array.from({ length: 30 }, (_, t) => [Math.sin(t / 3), 2 + Math.cos(t / 4)]));
+const other = Matrix.from(Array.from({ length: 20 }, (_, t) => [3 * Math.sin(t / 5), t / 20]));
+const reservoir = { kind: "spiking", size: 12, timeStep: 2 } as const;
+
+describe("what drives a reservoir", () => {
+  it("is the counts of a pattern's spikes in the steps of the liquid, whichever entry is taken", async () => {
+    const pattern = poissonPattern({ neuronCount: 4, durationMs: 60, rateHz: 200, seed: 1 });
+    const rows = drivingRows(pattern, { bins: { binMs: 2, values: "amplitudes" } }, 0);
+    await using liquid = await LiquidStateMachine.create({ ...reservoir, inputSize: 4 });
+    expect(patternInputs(liquid, pattern).data).toEqual(rows.data);
+    expect(new Front({ reservoir, encoder: { type: "pattern" } }).apply([pattern])[0]!.data).toEqual(rows.data);
+  });
+
+  it.each([
+    { encoder: "latency", frameMs: 20 },
+    { encoder: "cochleagram", sampleRate: 8000, channels: 3, frameMs: 1 },
+  ])("is the same of a pipeline and of an experiment: %j", (config) => {
+    const { encoder, ...options } = config;
+    const isSound = encoder === "cochleagram";
+    const [train, test] = (isSound ? [series, other].map((one) => Matrix.from(one.toArrays().map(([x]) => [x!]))) : [series, other]) as [
+      Matrix,
+      Matrix,
+    ];
+    const type = isSound ? { type: "cochleagram" } : { type: "spikes", encoder, binMs: 2 };
+    const front = new Front({ reservoir, scaler: isSound ? "none" : "unit", encoder: { ...type, ...options } as never }).fit([train]);
+    const experiment = parseExperiment({
+      name: "x",
+      data: { cases: "." },
+      encode: { encoder, ...options },
+      reservoir,
+      task: "classify",
+    });
+    const cases = (one: Matrix) => ({ sequences: [Matrix.from(one, "float64")], labels: ["a"] });
+    const data = { kind: "cases", train: cases(train), classes: ["a"], summary: "" } as const;
+    const parts = encoded(experiment, { train: cases(train), test: cases(test) }, data);
+    expect(front.apply([train])[0]!.toArrays()).toEqual(parts.train.sequences[0]!.toArrays());
+    expect(front.apply([test])[0]!.toArrays()).toEqual(parts.test.sequences[0]!.toArrays());
+  });
+
+  it("draws a seeded encoder by the name of the case", () => {
+    const encoder: EncoderConfig = { encoder: "rate", frameMs: 5, maximumRateHz: 200, seed: 7 };
+    const options = { encoder, range: rangeOf([series]), bins: { binMs: 2 } };
+    const one = drivingRows(series, options, 0);
+    expect(drivingRows(series, options, 0)).toEqual(one);
+    expect(drivingRows(series, options, 1)).not.toEqual(one);
+  });
+});
