@@ -17,8 +17,10 @@ suite("eigenvalues", () => {
 
   it("are found without options that there are not", () => {
     const matrix = Matrix.from([[0.5]]);
-    expect(() => spectralRadius(matrix, { methd: "dense" } as never)).toThrow('spectralRadius has no option "methd"; it takes method');
-    expect(() => spectralRadius(matrix, null as never)).toThrow("options is null; it takes an object with method");
+    expect(() => spectralRadius(matrix, { methd: "dense" } as never)).toThrow(
+      'options of spectralRadius: unknown field "methd": did you mean "method"?',
+    );
+    expect(() => spectralRadius(matrix, null as never)).toThrow("options of spectralRadius is null; it takes an object of options");
     expect(spectralRadius(matrix, { method: "dense" }).radius).toBe(0.5);
   });
 });

@@ -116,7 +116,7 @@ const circularLawLimit = 1e8;
  * 3000 rows; PowerIterationError where `power` does not.
  */
 export function spectralRadius(matrix: Matrix | SparseMatrix, options: SpectralRadiusOptions = {}): SpectralRadius {
-  checkFields(options, ["method"], "spectralRadius");
+  checkFields(options, ["method"], "options of spectralRadius");
   const task = powerTaskOf(matrix, options);
   if (task) return powerRadius(task.component.size, hostPower(task));
   const steps = radiusSteps(matrix, options);
