@@ -1,6 +1,6 @@
 // Options described once, as a table: from it come their checks, their defaults, "did you mean", their JSON Schema and the tables of
 // the command line and the documentation. It knows nothing of any one options object.
-import { ArgumentError, checkFields } from "./errors.js";
+import { ArgumentError } from "./errors.js";
 
 /** A JSON Schema (draft 2020-12), or a part of one. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -260,7 +260,8 @@ export function withoutDefaults<Table extends OptionTable>(
  * @throws ArgumentError for an unknown option, a missing one, or a value that is not taken
  */
 export function resolve<Table extends OptionTable>(table: Table, options: object, of?: string): Resolved<Table> {
-  checkFields(options, Object.keys(table), of);
+  if (typeof options !== "object" || options === null || Array.isArray(options))
+    throw new ArgumentError("options", options, "an object of options", { of });
   try {
     return readTable(table, options, "");
   } catch (error) {

@@ -1,6 +1,10 @@
 // What every metric checks before it computes: same shape, at least one value, finite numbers. The scores themselves are elsewhere.
 import { ArgumentError } from "../core/errors.js";
+import { choice, type Option, option } from "../core/options.js";
 import { asMatrix, firstNonFinite, type Matrix, type MatrixLike } from "../numerics/index.js";
+
+/** How several columns become one score: an option of several metrics. */
+export const columnsOption: Option<"pooled" | "mean"> = option(choice("pooled", "mean"), "pooled", "How several columns become one score.");
 
 /** Target and prediction as matrices. @throws ArgumentError unless both have the same shape, hold something, and are finite. */
 export function checkedPair(metric: string, target: MatrixLike, prediction: MatrixLike): { target: Matrix; prediction: Matrix } {

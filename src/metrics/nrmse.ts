@@ -1,7 +1,8 @@
 // The normalised root mean squared error. The field means several things by it: the norm has a name here.
-import { ArgumentError, checkFields } from "../core/errors.js";
-import { describe, Matrix, type MatrixLike } from "../numerics/index.js";
-import { checkedPair, columnSquaredErrors, columnVariances, mean } from "./check.js";
+import { ArgumentError } from "../core/errors.js";
+import { choice, number, option, optional, resolve, type TableOf } from "../core/options.js";
+import { Matrix, type MatrixLike } from "../numerics/index.js";
+import { checkedPair, columnSquaredErrors, columnsOption, columnVariances, mean } from "./check.js";
 
 /** What the root mean squared error is divided by. */
 export type NrmseNorm = "std" | "range" | "mean" | "variance";
@@ -16,7 +17,11 @@ export interface NrmseOptions {
   readonly columns?: "pooled" | "mean" | undefined;
 }
 
-const norms: readonly NrmseNorm[] = ["std", "range", "mean", "variance"];
+const table = {
+  norm: option(choice("std", "range", "mean", "variance"), "std", "What the error is divided by."),
+  scale: optional(number({ above: 0 }), "A divisor of one's own in place of the norm."),
+  columns: columnsOption,
+} satisfies TableOf<NrmseOptions>;
 
 /**
  * Normalised root mean squared error: sqrt(MSE) / norm, where norm is, of the target,
@@ -37,17 +42,7 @@ const norms: readonly NrmseNorm[] = ["std", "range", "mean", "variance"];
  * `scale` is given.
  */
 export function nrmse(target: MatrixLike, prediction: MatrixLike, options: NrmseOptions = {}): number {
-  if (typeof options !== "object" || options === null)
-    throw ArgumentError.because(`the options are ${describe(options)}; it takes an object such as {norm: "range"}`, { of: "nrmse" });
-  checkFields(options, ["norm", "scale", "columns"]);
-  const { norm = "std", scale, columns = "pooled" } = options;
-  if (!norms.includes(norm)) throw new ArgumentError("norm", norm, '"std", "range", "mean" or "variance"', { of: "nrmse" });
-  if (scale !== undefined && !(scale > 0 && Number.isFinite(scale))) {
-    throw new ArgumentError("scale", scale, "a number above 0", { of: "nrmse" });
-  }
-  if (columns !== "pooled" && columns !== "mean") {
-    throw new ArgumentError("columns", columns, '"pooled" or "mean"', { of: "nrmse" });
-  }
+  const { norm, scale, columns } = resolve(table, options, "nrmse");
   const pair = checkedPair("nrmse", target, prediction);
   const errors = columnSquaredErrors(pair);
   if (columns === "pooled") return Math.sqrt(mean(errors)) / (scale ?? pooledNorm(pair.target, norm));

@@ -1,13 +1,16 @@
 // The coefficient of determination.
-import { ArgumentError, checkFields } from "../core/errors.js";
+import { ArgumentError } from "../core/errors.js";
+import { resolve, type TableOf } from "../core/options.js";
 import type { MatrixLike } from "../numerics/index.js";
-import { checkedPair, columnSquaredErrors, columnVariances, mean } from "./check.js";
+import { checkedPair, columnSquaredErrors, columnsOption, columnVariances, mean } from "./check.js";
 
 /** How columns are joined. */
 export interface R2Options {
   /** How several columns become one score. Default "pooled". */
   readonly columns?: "pooled" | "mean" | undefined;
 }
+
+const table = { columns: columnsOption } satisfies TableOf<R2Options>;
 
 /**
  * Coefficient of determination: 1 - sum of (y - p)^2 / sum of (y - mean of y)^2. 1 is perfect, 0 is as good as the mean, below 0 is worse.
@@ -20,11 +23,7 @@ export interface R2Options {
  * @throws ArgumentError on different shapes, no values, a value that is not finite, or a constant target, for which there is no such score.
  */
 export function r2(target: MatrixLike, prediction: MatrixLike, options: R2Options = {}): number {
-  checkFields(options, ["columns"]);
-  const { columns = "pooled" } = options;
-  if (columns !== "pooled" && columns !== "mean") {
-    throw new ArgumentError("columns", columns, '"pooled" or "mean"', { of: "r2" });
-  }
+  const { columns } = resolve(table, options, "r2");
   const pair = checkedPair("r2", target, prediction);
   const errors = columnSquaredErrors(pair);
   const variances = columnVariances(pair.target);

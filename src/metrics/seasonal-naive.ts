@@ -1,5 +1,6 @@
 // The seasonal naive forecast: the baseline that a forecast of a measured series has to beat.
-import { ArgumentError, checkFields } from "../core/errors.js";
+import { ArgumentError } from "../core/errors.js";
+import { given, resolve, type TableOf, whole } from "../core/options.js";
 import { allocate, asMatrix, Matrix, type MatrixLike, precisionOf } from "../numerics/index.js";
 import { checkFinite } from "./check.js";
 
@@ -10,6 +11,11 @@ export interface SeasonalNaiveOptions {
   /** Rows to forecast. */
   readonly steps: number;
 }
+
+const table = {
+  period: given(whole({ atLeast: 1 }), "Rows in one season."),
+  steps: given(whole({ atLeast: 1 }), "Rows to forecast."),
+} satisfies TableOf<SeasonalNaiveOptions>;
 
 /**
  * The seasonal naive forecast (R. J. Hyndman, G. Athanasopoulos 2021, "Forecasting: principles and practice", section 5.2): each
@@ -24,13 +30,7 @@ export interface SeasonalNaiveOptions {
  * season with a value that is not finite.
  */
 export function seasonalNaive(history: MatrixLike, options: SeasonalNaiveOptions): Matrix {
-  checkFields(options, ["period", "steps"]);
-  const { period, steps } = options;
-  for (const [name, value] of Object.entries({ period, steps })) {
-    if (!Number.isSafeInteger(value) || value < 1) {
-      throw new ArgumentError(name, value, "a whole number of at least 1", { of: "seasonalNaive" });
-    }
-  }
+  const { period, steps } = resolve(table, options, "seasonalNaive");
   const known = asMatrix(history, "history");
   if (known.rows < period) {
     throw ArgumentError.shape(`history has ${known.rows} rows; a period of ${period} takes at least that many`, {

@@ -1,6 +1,7 @@
 // How long a forecast of a chaotic system stays good.
-import { ArgumentError, checkFields } from "../core/errors.js";
-import { asMatrix, describe, type Matrix, type MatrixLike } from "../numerics/index.js";
+import { ArgumentError } from "../core/errors.js";
+import { anything, choice, type Kind, number, option, optional, resolve, type TableOf } from "../core/options.js";
+import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
 import { checkFilled, checkFinite, columnVariances, sameShape } from "./check.js";
 
 /** What counts as valid, and the units of the time that comes back. */
@@ -29,6 +30,14 @@ export interface ValidPredictionTime {
   readonly reachedEnd: boolean;
 }
 
+const table = {
+  threshold: option(number({ above: 0 }), 0.4, "The first error above it ends the valid time."),
+  norm: option(choice("total", "perColumn"), "total", "How the errors of columns are joined."),
+  reference: optional(anything as Kind<MatrixLike>, "The series whose variances normalise the error; left out, the target."),
+  dt: optional(number({ above: 0 }), "Time between two rows."),
+  lyapunovExponent: optional(number({ above: 0 }), "Largest Lyapunov exponent, per unit of the time of dt."),
+} satisfies TableOf<ValidPredictionTimeOptions>;
+
 /**
  * Valid prediction time: the first step t, counted from 0, at which the normalised error e(t) is above the threshold.
  *
@@ -50,16 +59,10 @@ export function validPredictionTime(
   prediction: MatrixLike,
   options: ValidPredictionTimeOptions = {},
 ): ValidPredictionTime {
-  checkFields(options, ["threshold", "norm", "reference", "dt", "lyapunovExponent"]);
-  const { threshold = 0.4, norm = "total", dt, lyapunovExponent } = options;
-  for (const [name, value] of Object.entries({ threshold, dt, lyapunovExponent })) {
-    if (value !== undefined && !(value > 0 && Number.isFinite(value)))
-      throw refusal(`${name} is ${describe(value)}; it takes a number above 0`);
-  }
-  if (norm !== "total" && norm !== "perColumn") throw refusal(`norm is ${describe(norm)}; it takes "total" or "perColumn"`);
+  const { threshold, norm, reference, dt, lyapunovExponent } = resolve(table, options, "validPredictionTime");
   const pair = sameShape("validPredictionTime", target, prediction);
   checkFinite("validPredictionTime", "target", pair.target);
-  const weights = weightsOf(options.reference === undefined ? pair.target : referenceOf(options.reference, pair.target.cols), norm);
+  const weights = weightsOf(reference === undefined ? pair.target : referenceOf(reference, pair.target.cols), norm);
 
   const { rows, cols } = pair.target;
   let steps = 0;
@@ -92,7 +95,11 @@ function weightsOf(reference: Matrix, norm: "total" | "perColumn"): Float64Array
 
 function referenceOf(source: MatrixLike, cols: number): Matrix {
   const reference = asMatrix(source, "reference");
-  if (reference.cols !== cols) throw refusal(`reference has ${reference.cols} columns and target ${cols}; the two take the same number`);
+  if (reference.cols !== cols)
+    throw ArgumentError.shape(`reference has ${reference.cols} columns and target ${cols}; the two take the same number`, {
+      of: "validPredictionTime",
+      field: "reference",
+    });
   checkFilled("validPredictionTime", "reference", reference);
   checkFinite("validPredictionTime", "reference", reference);
   return reference;

@@ -69,7 +69,7 @@ describe("a table of options", () => {
 
   it("names what takes the options, if it is told", () => {
     expect(() => resolve(table, { size: 0 }, "create")).toThrow("create: size is 0; it takes a whole number of at least 1");
-    expect(() => resolve(table, null as never, "create")).toThrow("create is null; it takes an object of options");
+    expect(() => resolve(table, null as never, "create")).toThrow("create: options is null; it takes an object of options");
   });
 
   it("becomes a JSON Schema, in the words of the errors", () => {

@@ -13,8 +13,9 @@ describe("metrics", () => {
   });
 
   it("refuse options that are no object", () => {
-    for (const bad of [null, "mean", []]) expect(() => r2(y, y, bad as never)).toThrow(/^options is .*; it takes an object of options$/);
-    expect(() => seasonalNaive(y, undefined as never)).toThrow("options is missing; it takes an object of options");
+    for (const bad of [null, "mean", []])
+      expect(() => r2(y, y, bad as never)).toThrow(/^r2: options is .*; it takes an object of options$/);
+    expect(() => seasonalNaive(y, undefined as never)).toThrow("seasonalNaive: options is missing; it takes an object of options");
   });
 
   it("refuse classes that are no list", () => {

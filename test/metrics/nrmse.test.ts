@@ -40,7 +40,7 @@ describe("nrmse of one column", () => {
   });
 
   it("refuses a norm that stands where options do, which would change nothing", () => {
-    expect(() => nrmse(y, p, "range" as never)).toThrow('nrmse: the options are "range"; it takes an object such as {norm: "range"}');
+    expect(() => nrmse(y, p, "range" as never)).toThrow('nrmse: options is "range"; it takes an object of options');
   });
 
   it("refuses a norm, a scale or a way to join columns that it does not know", () => {

@@ -105,9 +105,9 @@ describe("training data", () => {
 
 describe("options", () => {
   it.each([
-    [() => ridge(1e-6 as never), "ridge is 0.000001; it takes an object of options"],
-    [() => recursiveLeastSquares(1 as never), "recursiveLeastSquares is 1; it takes an object"],
-    [() => ridge().fit(states, targets, 3 as never), "fit is 3; it takes an object of options"],
+    [() => ridge(1e-6 as never), "ridge: options is 0.000001; it takes an object of options"],
+    [() => recursiveLeastSquares(1 as never), "recursiveLeastSquares: options is 1; it takes an object"],
+    [() => ridge().fit(states, targets, 3 as never), "fit: options is 3; it takes an object of options"],
     [() => ridge({ lambda: -1 }), "lambda is -1; it takes a finite number of at least 0"],
     [() => ridge({ lambda: Number.NaN }), "lambda is NaN; it takes a finite number of at least 0"],
     [() => ridge({ lambdas: [] }), "lambdas is an array of 0; it takes at least one number"],
@@ -240,7 +240,7 @@ describe("a readout from its parts", () => {
     expect(() => trained.predict(states, undefined, { precison: "float64" } as never)).toThrow(
       'predict: unknown field "precison": did you mean "precision"?',
     );
-    expect(() => trained.predict(states, undefined, null as never)).toThrow("predict is null; it takes an object of options");
+    expect(() => trained.predict(states, undefined, null as never)).toThrow("predict: options is null; it takes an object of options");
   });
 
   it("is the same as it was", () => {

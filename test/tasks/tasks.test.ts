@@ -126,7 +126,7 @@ describe("tasks", () => {
   });
 
   it("refuses options that are no object", () => {
-    expect(() => room.lorenz(10, [0.1] as never)).toThrow("lorenz is an array of 1; it takes an object of options");
+    expect(() => room.lorenz(10, [0.1] as never)).toThrow("lorenz: options is an array of 1; it takes an object of options");
   });
 });
 
