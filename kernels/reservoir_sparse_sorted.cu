@@ -19,6 +19,6 @@
     sorted::run<Lanes, Held, Warps>(run, layout, reinterpret_cast<unsigned char*>(memory), kept);                                \
   }
 
-SORTED_KERNEL(reservoir_sparse_sorted_f32_l1_h8_w12, 1, 8, 12)
+SORTED_KERNEL(reservoir_sparse_sorted_f32_l1_h7_w12, 1, 7, 12)
 SORTED_KERNEL(reservoir_sparse_sorted_f32_l2_h8_w12, 2, 8, 12)
 SORTED_KERNEL(reservoir_sparse_sorted_f32_l4_h8_w12, 4, 8, 12)

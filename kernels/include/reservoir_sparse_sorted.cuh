@@ -77,11 +77,11 @@ struct Arrival {
   __device__ __forceinline__ void arrive() {
     asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(sharedAddress(&word)) : "memory");
   }
-  /** A phase that ends with a copy of so many bytes, which may be none. */
-  __device__ __forceinline__ void copy(float* to, const float* from, unsigned bytes) {
-    if (bytes == 0) return arrive();
-    asm volatile("fence.proxy.async;" ::: "memory");
+  /** Says how many bytes the phase ends with, which may be none. */
+  __device__ __forceinline__ void expect(unsigned bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(sharedAddress(&word)), "r"(bytes) : "memory");
+  }
+  __device__ __forceinline__ void copy(float* to, const float* from, unsigned bytes) {
     asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(sharedAddress(to)),
                  "l"(from), "r"(bytes), "r"(sharedAddress(&word))
                  : "memory");
@@ -221,21 +221,26 @@ static __device__ __forceinline__ void run(const Steps<float>& steps, const Layo
     }
     if (tid == 0) asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(layout.places->counters[chunkOfBlock]) : "memory");
     if (copies) {
-      copying = lane < Chunks && step + 1 < steps.steps;
       const int c = min(lane, Chunks - 1), from = blocks * c / Chunks, to = blocks * (c + 1) / Chunks;
+      const unsigned bytes = (to - from) * rowsOfBlock * sizeof(float), whole = (generation0 + step + 1) * (unsigned)(to - from);
       exchange::Patience patience(layout.spinLimit);
       bool impatient = false;
       unsigned counted;
       do {
         asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(counted) : "l"(layout.places->counters[c]) : "memory");
         impatient = patience.over();
-      } while (!__all_sync(0xffffffffu, impatient || (int)(counted - (generation0 + step + 1) * (unsigned)(to - from)) >= 0));
+      } while (!__all_sync(0xffffffffu, impatient || (int)(counted - whole) >= 0));
       if (__any_sync(0xffffffffu, impatient)) {
         exchange::reportStall(layout.report, blockIdx.x, steps.firstStep + step);
         kept.stop = step + 1;
-        copying = false;
       }
-      if (copying) kept.arrivals[c].copy(x + from * rowsOfBlock, out + from * rowsOfBlock, (unsigned)((to - from) * rowsOfBlock * sizeof(float)));
+      copying = lane < Chunks && step + 1 < steps.steps && kept.stop == 0;
+      // States that other threads stored, and copies that read them.
+      asm volatile("fence.proxy.async.global;" ::: "memory");
+      if (copying) {
+        kept.arrivals[c].expect(bytes);
+        if (bytes > 0) kept.arrivals[c].copy(x + from * rowsOfBlock, out + from * rowsOfBlock, bytes);
+      }
       __syncwarp();
     }
     // Only now what nobody waits for: a fence before would wait for it.
