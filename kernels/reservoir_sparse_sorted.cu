@@ -10,7 +10,7 @@
            const float* leakRate, const float* drive, const float* feedback, float* state, float* states, int size, int steps,   \
            int activation, float noiseLevel, unsigned key0, unsigned key1, unsigned firstStep, unsigned sequence,                \
            int rowsOfBlock, long long spinLimit) {                                                                               \
-    extern __shared__ uint4 memory[];                                                                                            \
+    extern __shared__ __align__(128) uint4 memory[];                                                                             \
     __shared__ sorted::Kept kept;                                                                                         \
     const recurrence::Steps<float> run = {leakRate,   drive,      feedback, state, states,    size,     steps,                   \
                                           activation, noiseLevel, key0,     key1,  firstStep, sequence, feedback != nullptr};    \
