@@ -27,6 +27,7 @@ struct Shared {
   /** Whether a wait for other blocks went past its limit, so that no more states come. */
   int lost;
   batch::TileLengths lengths;
+  float leak[edge];
 };
 
 /** Four neighbouring neurons of a row of `size`; beyond its end from within it. */
@@ -105,6 +106,7 @@ __device__ __forceinline__ void run(const float* __restrict__ weights, float* ex
   const char* const ring = reinterpret_cast<const char*>(memory) + parks * parkBytes;
 
   shared.lengths.load<edge>(data, group, groups, tiles);
+  if (threadIdx.x < edge) shared.leak[threadIdx.x] = data.leak[min(rowBlock * edge + (int)threadIdx.x, size - 1)];
   if (threadIdx.x == 0) {
     shared.lost = 0;
     for (int slot = 0; slot < slots; slot++) {
@@ -204,35 +206,38 @@ __device__ __forceinline__ void run(const float* __restrict__ weights, float* ex
         park[(place * quads + q) * threads] = make_float4(sum[q * 4], sum[q * 4 + 1], sum[q * 4 + 2], sum[q * 4 + 3]);
     }
 
+    // Read a quad ahead of its end.
     float driven[4], x[4];
+    int length;
     auto read = [&](int quad) {
       loadQuad(data.drive + (withinOf(quad) * data.steps + t) * size, neuronOf(quad), size, driven);
       loadQuad(data.state + withinOf(quad) * size, neuronOf(quad), size, x);
+      length = data.lengths[withinOf(quad)];
     };
     read(firstQuad);
     together();
 #pragma unroll 1
     for (int quad = firstQuad; quad < firstQuad + ownQuads; quad++) {
       const int inTile = inTileOf(quad), sequence = tile * edge + inTile, neuron = neuronOf(quad);
-      float of[teams][4], z[4], next[4], leak[4];
+      const bool live = sequence < data.sequences && neuron < size && t < length;
+      float of[teams][4], dot[4], input[4], next[4], leak[4];
 #pragma unroll
       for (int each = 0; each < teams; each++) {
         const float4 four = memory[quad * threads + each * teamThreads + owner];
         of[each][0] = four.x, of[each][1] = four.y, of[each][2] = four.z, of[each][3] = four.w;
       }
 #pragma unroll
-      for (int e = 0; e < 4; e++) z[e] = driven[e], next[e] = x[e];
+      for (int e = 0; e < 4; e++) {
+        dot[e] = portable::add(portable::add(of[0][e], of[2][e]), portable::add(of[1][e], of[3][e]));
+        input[e] = driven[e], next[e] = x[e], leak[e] = shared.leak[neuron - rowBlock * edge + e];
+      }
       if (quad + 1 < firstQuad + ownQuads) read(quad + 1);
-      if (sequence >= data.sequences || neuron >= size || t >= data.lengths[sequence]) continue;
-      loadQuad(data.leak, neuron, size, leak);
+      if (!live) continue;
+      batch::finishSteps(data, sequence, neuron, t, input, dot, leak, next);
       float* const to = exchange + ((t & 1 ? 0 : tiles) + tile) * tileValues + inTile;
 #pragma unroll
-      for (int e = 0; e < 4; e++) {
-        if (neuron + e >= size) break;
-        const float dot = portable::add(portable::add(of[0][e], of[2][e]), portable::add(of[1][e], of[3][e]));
-        next[e] = batch::finishStep(data, sequence, neuron + e, t, z[e], dot, next[e], leak[e]);
-        to[placeOf(neuron + e, slotsOfSum)] = next[e];
-      }
+      for (int e = 0; e < 4; e++)
+        if (neuron + e < size) to[placeOf(neuron + e, slotsOfSum)] = next[e];
       storeQuad(data.state + (size_t)sequence * size, neuron, size, next);
       if (data.states) storeQuad(data.states + ((size_t)sequence * data.steps + t) * size, neuron, size, next);
     }

@@ -75,4 +75,43 @@ static __device__ __forceinline__ float finishStep(const Data& data, int sequenc
   return next;
 }
 
+/** f of each number, by one activation. */
+template <int Activation, int Count> static __device__ __forceinline__ void activateAll(float (&z)[Count]) {
+#pragma unroll
+  for (float& each : z) each = portable::activate(Activation, each);
+}
+
+/**
+ * x(t+1) of `Count` neighbouring neurons of one sequence, in place of x(t). Nothing is reported of
+ * neurons beyond the last. The choices are made once for all, so that their chains run side by side.
+ */
+template <int Count>
+static __device__ __forceinline__ void finishSteps(const Data& data, int sequence, int neuron, int t, const float (&driven)[Count], const float (&dot)[Count],
+                                                   const float (&leak)[Count], float (&x)[Count]) {
+  float z[Count];
+#pragma unroll
+  for (int e = 0; e < Count; e++) z[e] = portable::add(driven[e], dot[e]);
+  if (data.feedback) {
+    const float* const fed = data.feedback + ((size_t)sequence * data.steps + t) * data.size;
+#pragma unroll
+    for (int e = 0; e < Count; e++) z[e] = portable::add(z[e], fed[min(neuron + e, data.size - 1)]);
+  }
+  if (data.noise != 0.0f) {
+#pragma unroll
+    for (int e = 0; e < Count; e++)
+      z[e] = portable::add(z[e], philox::noise(data.noise, data.key0, data.key1, data.firstStep + t, neuron + e, data.numbers[sequence]));
+  }
+  switch (data.activation) {
+    case portable::TANH: activateAll<portable::TANH>(z); break;
+    case portable::RELU: activateAll<portable::RELU>(z); break;
+    case portable::SIGMOID: activateAll<portable::SIGMOID>(z); break;
+  }
+#pragma unroll
+  for (int e = 0; e < Count; e++) {
+    x[e] = portable::leakyStep(portable::sub(1.0f, leak[e]), x[e], leak[e], z[e]);
+    if (!portable::finite(x[e]) && neuron + e < data.size)
+      atomicMin(data.failures + sequence, (unsigned long long)(data.firstStep + t) << 32 | (unsigned)(neuron + e));
+  }
+}
+
 }  // namespace batch
