@@ -2,6 +2,7 @@
 // only described here; the scheduler keeps them.
 import { singleBits, singleFromBits } from "../arithmetic/bits.js";
 import { maximum, minimum } from "../arithmetic/float.js";
+import { firstLane, forEachLane } from "../run/lanes.js";
 import type { Warp } from "../run/warp.js";
 import type { PtxInstruction } from "../types.js";
 import type { Heap } from "./fragment.js";
@@ -30,12 +31,6 @@ export type Collective =
     }
   | { kind: "cluster"; how: "arrive" | "wait" }
   | { kind: "yield" };
-
-export const firstLane = (mask: number): number => 31 - Math.clz32(mask & -mask);
-
-export function forEachLane(mask: number, visit: (lane: number) => void): void {
-  for (let rest = mask; rest !== 0; rest &= rest - 1) visit(firstLane(rest));
-}
 
 /** The member mask of an instruction with `.sync`; without, the lanes that are here take part. */
 function membersOf(access: LaneAccess, index: number): "here" | ReadLane {

@@ -6,9 +6,9 @@ import { doubleFromBits, doubleHigh, doubleLow, singleBits, singleFromBits } fro
 import { byteFloatValue } from "../arithmetic/float8.js";
 import { fromNumber, toNumber } from "../arithmetic/half.js";
 import type { Resolve } from "../run/access.js";
+import { firstLane } from "../run/lanes.js";
 import type { Warp } from "../run/warp.js";
 import type { PtxOperand } from "../types.js";
-import { firstLane } from "./collective.js";
 import type { LaneAccess } from "./lane-access.js";
 
 /** Bits of an element of each type. */

@@ -1,6 +1,6 @@
 // Products that wgmma.mma_async began and that nothing has waited for yet. They are done at the wait, and until then whoever touches their
 // registers is told; shared memory is read when they begin and again when they end, so that the race checks see both.
-import { firstLane } from "../compile/collective.js";
+import { firstLane } from "./lanes.js";
 import type { CompiledSegment } from "../compile/function.js";
 import { touched } from "../compile/registers.js";
 import type { Warp } from "./warp.js";

@@ -1,6 +1,7 @@
 // Barriers of a block (bar, barrier.cta, sixteen of them) and of a cluster: who has arrived, who waits, and what it means that a thread has
 // exited. A warp arrives when all its lanes that have not exited are there.
-import { type Collective, firstLane, forEachLane } from "../compile/collective.js";
+import type { Collective } from "../compile/collective.js";
+import { firstLane, forEachLane } from "./lanes.js";
 import type { PtxInstruction } from "../types.js";
 import type { BlockState, Cluster, NamedBarrier } from "./block.js";
 import { hexadecimal, outermost } from "./meetings.js";

@@ -1,5 +1,5 @@
 // Runs a grid: puts clusters of blocks on the device as there is room, gives every warp its slices in turn, and tells a deadlock from waiting.
-import { firstLane } from "../compile/collective.js";
+import { firstLane } from "./lanes.js";
 import { type Index3, SimulationError, type SimulationErrorKind } from "../errors.js";
 import { BlockState, type Cluster } from "./block.js";
 import type { LaunchState } from "./launch-state.js";

@@ -1,6 +1,7 @@
 // Where lanes of a warp meet for an instruction that they do together, once for each member mask, and what it means that a lane which is waited
 // for goes past the place. Barriers of a block use the latter as well; see barriers.ts.
-import { type Collective, firstLane } from "../compile/collective.js";
+import type { Collective } from "../compile/collective.js";
+import { firstLane } from "./lanes.js";
 import type { PtxInstruction } from "../types.js";
 import type { Group, Warp } from "./warp.js";
 

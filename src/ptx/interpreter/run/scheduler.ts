@@ -2,7 +2,7 @@
 // and the earliest place first, so that they meet again where the paths join, and in rotation once one of them polls or goes on for long, so
 // that every thread gets on. Barriers of the block and the cluster are kept here.
 import type { CompiledFunction, CompiledSegment } from "../compile/function.js";
-import { firstLane, forEachLane } from "../compile/collective.js";
+import { firstLane, forEachLane } from "./lanes.js";
 import { callFunction, leaveFrame, leaveFrames } from "./calls.js";
 import { arriveAtBarrier, arriveAtCluster, clusterPassed, recheckAfterExit } from "./barriers.js";
 import { meet, refusePassing } from "./meetings.js";
