@@ -12,6 +12,6 @@ describe("cudaBlas", () => {
   });
 
   it("is the only kind of object that blas takes", () => {
-    expect(() => ridge({ blas: { library: "mine" } as never })).toThrow(/^blas is .*; it takes "portable", "system"$/);
+    expect(() => ridge({ blas: { library: "mine" } as never })).toThrow(/^ridge: blas is .*; it takes "portable", "system" or a library$/);
   });
 });
