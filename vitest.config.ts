@@ -1,9 +1,9 @@
 import { defineConfig } from "vitest/config";
 
 /**
- * Rooms whose tests leave nothing behind in their modules. They share workers, which spares each file
- * the time to start one and to import the sources. Tests that register engines, replace globals or end
- * threads are in other rooms, each file in a process of its own.
+ * Rooms whose tests leave nothing behind in their modules. They share workers, which spares each
+ * file the time to start one and to import the sources. Tests that register engines, replace
+ * globals or end threads are in other rooms, each file in a process of its own.
  */
 const shared = "analysis,core,io,kernels,metrics,numerics,pipeline,plot,ptx,readout,spikes,tasks"
   .split(",")

@@ -1,6 +1,9 @@
 import { defineConfig } from "vitest/config";
 
-/** What `npm test` runs, under the coverage of V8, but for tests of the simulated device, which it makes many times slower. */
+/**
+ * What `npm test` runs, under the coverage of V8, but for tests of the simulated device, which it
+ * makes many times slower.
+ */
 export default defineConfig({
   test: {
     globalSetup: "test/build-first.ts",

@@ -2,7 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 
-/** Files of which `npm test` runs a part: they take their cases through test/exhaustive.ts, or by suites that do. */
+/**
+ * Files of which `npm test` runs a part: they take their cases through test/exhaustive.ts, or by
+ * suites that do.
+ */
 const parts = readdirSync("test", { recursive: true, encoding: "utf8" })
   .map((name) => join("test", name))
   .filter((path) => path.endsWith(".test.ts") && /exhaustive\.js"|gives-back\.js"/.test(readFileSync(path, "utf8")));

@@ -38,7 +38,10 @@ export let states: usize = 0;
 export let layout: i32 = 0;
 /** The most columns of W that one of the 32 partial sums has. */
 export let columnsPerPartial: i32 = 0;
-/** Bytes from the first stream of dense panels to the second, which holds the second half of each panel's rows; 0 if there is one stream. */
+/**
+ * Bytes from the first stream of dense panels to the second, which holds the second half of each
+ * panel's rows; 0 if there is one stream.
+ */
 export let secondStream: usize = 0;
 /** 0 tanh, 1 identity, 2 relu, 3 sigmoid. */
 export let activation: i32 = 0;
@@ -70,8 +73,9 @@ function reversedBits3(i: i32): i32 {
 /**
  * Dense W x for panels first to last. A panel is six vectors of rows (24 in binary32, 12 in binary64), stored partial sum by partial sum in
  * bit-reversed order, so that the butterfly is a stack of additions: a partial joins the one that waits below it.
- * Six accumulators, since V8 spills from the eighth on. `split`, a constant: three vectors of a panel come from each of two streams,
- * since a core fetches two streams from memory faster than one.
+ * Six accumulators, since V8 spills from the eighth on. `split`, a constant: three vectors of a
+ * panel come from each of two streams, since a core fetches two streams from memory faster than
+ * one.
  */
 // @ts-ignore: decorator
 @inline

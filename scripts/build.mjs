@@ -1,7 +1,9 @@
-// Builds dist/: the WebAssembly modules, the kernels, the declarations by tsc, and the JavaScript in a few files by esbuild, since hundreds of small modules
-// take longer to load than a small reservoir to run. Chunks lie in dist/ itself, where `import.meta.url` finds the assets beside them. What package.json has users
-// install stays outside; every other package that the sources import is bundled, and its licence goes with it. No source maps: the bundles read as the sources do,
-// and a debugger that follows a map looks for files that users do not have.
+// Builds dist/: the WebAssembly modules, the kernels, the declarations by tsc, and the JavaScript
+// in a few files by esbuild, since hundreds of small modules take longer to load than a small
+// reservoir to run. Chunks lie in dist/ itself, where `import.meta.url` finds the assets beside
+// them. What package.json has users install stays outside; every other package that the sources
+// import is bundled, and its licence goes with it. No source maps: the bundles read as the sources
+// do, and a debugger that follows a map looks for files that users do not have.
 import { spawnSync } from "node:child_process";
 import { chmodSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { normalize } from "node:path";

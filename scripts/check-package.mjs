@@ -10,7 +10,10 @@ const manifest = JSON.parse(readFileSync("package.json", "utf8"));
 /** The most that the package may hold, in bytes. */
 const unpackedLimit = 9_000_000;
 
-/** The most that it may bring into a consumer's node_modules with every dependency and peer, in bytes. */
+/**
+ * The most that it may bring into a consumer's node_modules with every dependency and peer, in
+ * bytes.
+ */
 const installedLimit = 40_000_000;
 
 function run(command, args, options = {}) {
@@ -46,7 +49,10 @@ function folderBytes(folder) {
     .reduce((sum, entry) => sum + statSync(join(entry.parentPath, entry.name)).size, 0);
 }
 
-/** Bytes that packages and what they depend on take as npm installed them here; optional ones for other platforms are not there. */
+/**
+ * Bytes that packages and what they depend on take as npm installed them here; optional ones for
+ * other platforms are not there.
+ */
 function installedBytes(names, seen = new Set()) {
   let bytes = 0;
   for (const name of names) {

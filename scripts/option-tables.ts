@@ -1,4 +1,5 @@
-// Writes docs/options.md from the descriptions of options in src. test/docs.test.ts says if it is stale.
+// Writes docs/options.md from the descriptions of options in src. test/docs.test.ts says if it is
+// stale.
 import { writeFileSync } from "node:fs";
 import type { OptionTable } from "../src/core/options.js";
 import { experimentTable } from "../src/experiment/schema.js";

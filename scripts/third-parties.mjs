@@ -2,7 +2,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The folder of the package that a bundled file belongs to, such as `node_modules/yaml`; undefined for a file of ours. */
+/**
+ * The folder of the package that a bundled file belongs to, such as `node_modules/yaml`; undefined
+ * for a file of ours.
+ */
 function packageFolder(path) {
   const [folder] = /^.*\bnode_modules\/(?:@[^/]+\/)?[^/]+/.exec(path.replaceAll("\\", "/")) ?? [];
   return folder;

@@ -45,7 +45,9 @@ const onlyTypes = (path: string, target: string) =>
     ([statement, from]) => from !== target || /^(?:import|export) type\b/.test(statement),
   );
 
-/** The files that a file imports values from; imports within functions and of types alone are none. */
+/**
+ * The files that a file imports values from; imports within functions and of types alone are none.
+ */
 const valuesFrom = (path: string): string[] =>
   [...readFileSync(path, "utf8").matchAll(/^(?:import|export)\s+(?!type\b)(?:([^;"]*?)\bfrom\s+)?"(\.[^"]+)"/gm)]
     .filter(([, names]) => !/^\{(\s*type\s[^,}]+,?)+\s*\}\s*$/.test(names ?? ""))

@@ -1,5 +1,6 @@
-// Which cases of a test run. `npm test` takes representatives of long lists; `npm run test:exhaustive`
-// and the tests on a GPU take all. vitest.exhaustive.config.ts runs the files that import this one.
+// Which cases of a test run. `npm test` takes representatives of long lists; `npm run
+// test:exhaustive` and the tests on a GPU take all. vitest.exhaustive.config.ts runs the files that
+// import this one.
 
 /** Whether every case runs. */
 export const exhaustive: boolean = process.env["SPILLWAY_EXHAUSTIVE"] === "1";

@@ -1,7 +1,11 @@
-// A tile of 3 x 6 sums with fused multiply-add, for products that are exact in binary64. A fused sum needs no register for its
-// product and takes as long as one product, so nine of them hide each other's latency in sixteen registers.
+// A tile of 3 x 6 sums with fused multiply-add, for products that are exact in binary64. A fused
+// sum needs no register for its product and takes as long as one product, so nine of them hide each
+// other's latency in sixteen registers.
 
-/** out[r][c] += sum over k = 0 .. n-1 of A[k][r] * B[k][c], for r = 0 .. 2 and c = 0 .. 5, in rising k. All strides are 48 bytes. */
+/**
+ * out[r][c] += sum over k = 0 .. n-1 of A[k][r] * B[k][c], for r = 0 .. 2 and c = 0 .. 5, in rising
+ * k. All strides are 48 bytes.
+ */
 export function addFusedProducts(a: usize, b: usize, n: i32, out: usize): void {
   let c00 = v128.load(out);
   let c01 = v128.load(out, 16);

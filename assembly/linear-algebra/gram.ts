@@ -7,8 +7,9 @@ import { addProducts } from "./tile";
 const stripPanels: i32 = 20;
 
 /**
- * Adds the products of rows [0, rows) to the block sums, each sum continued in rising order of rows: of the pairs of columns whose
- * later one lies in panels [from, to). Compiled with relaxed SIMD it fuses, so every product must be exact there.
+ * Adds the products of rows [0, rows) to the block sums, each sum continued in rising order of
+ * rows: of the pairs of columns whose later one lies in panels [from, to). Compiled with relaxed
+ * SIMD it fuses, so every product must be exact there.
  */
 export function gramAddRows(panels: usize, stride: i32, rows: i32, panelCount: i32, from: i32, to: i32, sums: usize): void {
   const panelBytes = <usize>stride * 48;

@@ -9,7 +9,8 @@ export function panelAddress(panels: usize, stride: i32, t: i32, c: i32): usize 
 }
 
 /**
- * Copies columns [0, columns) of a row-major source into panel columns from `column0` on, binary32 promoted exactly.
+ * Copies columns [0, columns) of a row-major source into panel columns from `column0` on, binary32
+ * promoted exactly.
  * `square`: 0 none, 1 every second column (1, 3, 5, ...), 2 all; squares are products in binary64.
  */
 // @ts-ignore: decorator

@@ -1,16 +1,19 @@
-// All eigenvalues of a dense matrix: balance, bring to [1, 2), reduce to Hessenberg form, double-shift QR.
+// All eigenvalues of a dense matrix: balance, bring to [1, 2), reduce to Hessenberg form,
+// double-shift QR.
 import { balanceMatrix } from "./balance";
 import { francisQr } from "./francis";
 import { reduceToHessenberg } from "./hessenberg";
 
 /**
- * The eigenvalues of the n x n matrix A, whose rows are `ld` numbers apart, zero beyond column n. Real parts go to `work`, imaginary
- * ones to `work` + 8 ld, in the order in which the QR algorithm leaves them, conjugate pairs exact; `work` takes 3 ld numbers. A is
- * destroyed. Returns 0, or the number of eigenvalues that were not found.
+ * The eigenvalues of the n x n matrix A, whose rows are `ld` numbers apart, zero beyond column n.
+ * Real parts go to `work`, imaginary ones to `work` + 8 ld, in the order in which the QR algorithm
+ * leaves them, conjugate pairs exact; `work` takes 3 ld numbers. A is destroyed. Returns 0, or the
+ * number of eigenvalues that were not found.
  */
 export function denseEigenvalues(n: i32, a: usize, ld: i32, work: usize): i32 {
   const imaginary = work + ((<usize>ld) << 3);
-  // A power of two brings the largest element to [1, 2): no product of the QR algorithm overflows then, and nothing is rounded.
+  // A power of two brings the largest element to [1, 2): no product of the QR algorithm overflows
+  // then, and nothing is rounded.
   const largest = balanceMatrix(n, a, ld);
   const exponent = largest == 0 ? 0 : exponentOf(largest);
   scale(a, n * ld, -exponent);
@@ -28,7 +31,9 @@ function exponentOf(x: f64): i32 {
   return (<i32>(bits >> 52) & 2047) - (subnormal ? 1077 : 1023);
 }
 
-/** x[i] times 2^exponent, for any exponent; rounded only where the result leaves the normal range. */
+/**
+ * x[i] times 2^exponent, for any exponent; rounded only where the result leaves the normal range.
+ */
 function scale(x: usize, count: i32, exponent: i32): void {
   for (; exponent > 1023; exponent -= 1023) multiply(x, count, powerOfTwo(1023));
   for (; exponent < -1022; exponent += 1022) multiply(x, count, powerOfTwo(-1022));

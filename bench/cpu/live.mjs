@@ -1,4 +1,5 @@
-// Live processes that answer requests, and how two or more of them are measured beside each other on a machine that others load too.
+// Live processes that answer requests, and how two or more of them are measured beside each other
+// on a machine that others load too.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
@@ -24,8 +25,9 @@ export const quantile = (values, share) => values.toSorted((a, b) => a - b)[Math
 export const median = (values) => quantile(values, 0.5);
 
 /**
- * How many steps a piece has, the same for all sides: about `seconds` on the slowest. It is asked anew until all sides are warm: a cold
- * side, whose code is not compiled yet, is up to a hundred times slower, and pieces sized by it would measure the calls around the steps.
+ * How many steps a piece has, the same for all sides: about `seconds` on the slowest. It is asked
+ * anew until all sides are warm: a cold side, whose code is not compiled yet, is up to a hundred
+ * times slower, and pieces sized by it would measure the calls around the steps.
  */
 export async function pieceSteps(sides, requestOf, seconds) {
   let steps = 20;
@@ -37,7 +39,10 @@ export async function pieceSteps(sides, requestOf, seconds) {
   return steps;
 }
 
-/** Seconds a step of each side, a value a round: the sides in turn, forwards and backwards, so that what slows the machine slows all. */
+/**
+ * Seconds a step of each side, a value a round: the sides in turn, forwards and backwards, so that
+ * what slows the machine slows all.
+ */
 export async function rounds(sides, requestOf, steps, count) {
   const samples = new Map(sides.map((side) => [side, []]));
   for (let round = 0; round < count; round++) {

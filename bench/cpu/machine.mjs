@@ -1,4 +1,5 @@
-// What a figure of the CPU bench depends on beside the code: the processor, its caches and clock, memory, pages, and what else it computes.
+// What a figure of the CPU bench depends on beside the code: the processor, its caches and clock,
+// memory, pages, and what else it computes.
 import { existsSync, readFileSync } from "node:fs";
 import os from "node:os";
 
@@ -25,7 +26,10 @@ const seconds = (work) => {
 
 const best = (work) => Math.min(...Array.from({ length: 5 }, () => seconds(work)));
 
-/** By multiplications that each wait for the one before, three cycles on the processors of these years. */
+/**
+ * By multiplications that each wait for the one before, three cycles on the processors of these
+ * years.
+ */
 function clock() {
   const count = 1e6;
   const times = 50;

@@ -1,6 +1,8 @@
-// CPU bench: reservoir steps and ridge fits beside NumPy/SciPy in the same run, one thread each. All sides are live processes that take
-// turns in short pieces of the same length; a figure is a median of process CPU time, a ratio the median of the rounds' ratios.
-// Usage: npm run bench [-- --quick] [-- --write] [-- --only=REGEXP], and to see what decides: [-- --steps=N] [-- --small-pages]
+// CPU bench: reservoir steps and ridge fits beside NumPy/SciPy in the same run, one thread each.
+// All sides are live processes that take turns in short pieces of the same length; a figure is a
+// median of process CPU time, a ratio the median of the rounds' ratios. Usage: npm run bench [--
+// --quick] [-- --write] [-- --only=REGEXP], and to see what decides: [-- --steps=N] [--
+// --small-pages]
 import { appendFileSync } from "node:fs";
 import os from "node:os";
 import { live, median, pieceSteps, ratio, rounds } from "./live.mjs";

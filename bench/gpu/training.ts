@@ -1,6 +1,8 @@
-// Training on a GPU, end to end from JavaScript: a million steps of one reservoir into a readout, and sweeps over 10,000 and 100,000 reservoirs with the
-// drawing of their weights. Usage: npx tsx bench/gpu/training.ts [--mark] [--seeds 1000] [--engine cpu]
-// `--mark`: the sweep over 100,000 alone; with another engine and fewer seeds also where there is no GPU.
+// Training on a GPU, end to end from JavaScript: a million steps of one reservoir into a readout,
+// and sweeps over 10,000 and 100,000 reservoirs with the drawing of their weights. Usage: npx tsx
+// bench/gpu/training.ts [--mark] [--seeds 1000] [--engine cpu]
+// `--mark`: the sweep over 100,000 alone; with another engine and fewer seeds also where there is
+// no GPU.
 import "../../src/index.js";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";

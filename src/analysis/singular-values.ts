@@ -33,7 +33,10 @@ export function singularValues(matrix: Matrix): Float64Array {
 /** What stands for a pivot of 0; a square over it is still finite. */
 const smallestPivot = 2 ** -1000;
 
-/** How many singular values, which fall, exceed `tolerance` times the largest. @throws ArgumentError for what is no list, or no tolerance */
+/**
+ * How many singular values, which fall, exceed `tolerance` times the largest. @throws ArgumentError
+ * for what is no list, or no tolerance
+ */
 export function numericalRank(values: Float64Array, tolerance: number): number {
   if (!isList(values)) throw new ArgumentError("values", values, "a list of singular values");
   if (!(Number.isFinite(tolerance) && tolerance >= 0)) throw new ArgumentError("tolerance", tolerance, "a finite number of at least 0");

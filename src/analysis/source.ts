@@ -32,7 +32,9 @@ export const analysisFields = ["seed", "engine", "signal"] as const satisfies re
 /** Streams of the analyses; a reservoir's weights take 0 to 4 and tasks 32 and up. */
 export const streams = { inputs: 64, initialStates: 65, tangent: 66, sharedInputs: 67, surrogates: 68 } as const;
 
-/** @throws ArgumentError for what is no reservoir, where its fields are looked for before it is made */
+/**
+ * @throws ArgumentError for what is no reservoir, where its fields are looked for before it is made
+ */
 export function checkSource(source: unknown): void {
   if (typeof source !== "object" || source === null)
     throw new ArgumentError("source", source, "a description of a reservoir, a model or a ReservoirComputer");

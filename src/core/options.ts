@@ -1,11 +1,15 @@
-// Options described once, as a table: from it come their checks, their defaults, "did you mean", their JSON Schema and the tables of
-// the command line and the documentation. It knows nothing of any one options object.
+// Options described once, as a table: from it come their checks, their defaults, "did you mean",
+// their JSON Schema and the tables of the command line and the documentation. It knows nothing of
+// any one options object.
 import { ArgumentError } from "./errors.js";
 
 /** A JSON Schema (draft 2020-12), or a part of one. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** What a value may be. `Input` is what a user writes, `Value` the same with every default filled in. */
+/**
+ * What a value may be. `Input` is what a user writes, `Value` the same with every default filled
+ * in.
+ */
 export interface Kind<Value, Input = Value> {
   /** What it takes, in words: "a whole number of at least 1". */
   readonly takes: string;
@@ -183,7 +187,10 @@ export function either<Kinds extends readonly Kind<unknown, unknown>[]>(
   };
 }
 
-/** An object with the options of a table. `others` says what becomes of fields that the table does not have. */
+/**
+ * An object with the options of a table. `others` says what becomes of fields that the table does
+ * not have.
+ */
 export function object<const Table extends OptionTable>(
   table: Table,
   takes: string = `an object with ${Object.keys(table).join(", ")}`,

@@ -171,7 +171,9 @@ const fieldsOf: Readonly<Record<NonNullable<FileData["format"]>, readonly string
   ts: ["missing"],
 };
 
-/** @throws ArgumentError for a field that the format does not have: it would be ignored silently. */
+/**
+ * @throws ArgumentError for a field that the format does not have: it would be ignored silently.
+ */
 function checkRead(data: FileData, format: NonNullable<FileData["format"]>): void {
   for (const [field, value] of Object.entries(data)) {
     if (value === undefined || ["file", "format", "test", ...fieldsOf[format]].includes(field)) continue;

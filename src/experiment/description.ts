@@ -234,7 +234,9 @@ export interface Experiment {
 /** Fields that have a default may be left out. */
 type WithDefaults<Given, Required extends keyof Given> = Pick<Given, Required> & Partial<Given>;
 
-/** An experiment as a file or a program says it: only name, data, task and a reservoir are needed. */
+/**
+ * An experiment as a file or a program says it: only name, data, task and a reservoir are needed.
+ */
 export interface ExperimentInput {
   readonly name: string;
   readonly description?: string | undefined;

@@ -1,4 +1,5 @@
-// Turns the cases of an experiment into what drives its reservoir: spikes counted in bins, or a sound's levels by frequency.
+// Turns the cases of an experiment into what drives its reservoir: spikes counted in bins, or a
+// sound's levels by frequency.
 import { ArgumentError } from "../core/errors.js";
 import { Matrix } from "../numerics/index.js";
 import { binWidth, type DriveEncoder, type DriveOptions, drivingRows, rangeOf } from "../spikes/drive.js";
@@ -6,10 +7,16 @@ import { ExperimentError } from "./errors.js";
 import type { CaseData, Cases } from "./data.js";
 import type { Experiment } from "./description.js";
 
-/** Encoders that take a series as it is; the others take numbers from 0 to 1, onto which the training cases' extremes are mapped. */
+/**
+ * Encoders that take a series as it is; the others take numbers from 0 to 1, onto which the
+ * training cases' extremes are mapped.
+ */
 const ofAnyRange: readonly string[] = ["cochlea", "cochleagram", "delta"];
 
-/** Both parts encoded; as they are where the experiment encodes nothing. A seeded encoder draws anew for each case. @throws ExperimentError */
+/**
+ * Both parts encoded; as they are where the experiment encodes nothing. A seeded encoder draws anew
+ * for each case. @throws ExperimentError
+ */
 export function encoded(
   experiment: Experiment,
   { train, test }: { train: Cases; test: Cases },

@@ -21,7 +21,10 @@ export class ExperimentError extends SpillwayError {
   override readonly name = "ExperimentError";
   readonly path: string | undefined;
   readonly line: number | undefined;
-  /** `field` is a path from the top of the file; code, value and what it takes are those of the cause. */
+  /**
+   * `field` is a path from the top of the file; code, value and what it takes are those of the
+   * cause.
+   */
   constructor(reason: string, { path, line, field, cause }: ExperimentErrorPlace = {}) {
     const place = path === undefined ? "" : `${path}${line === undefined ? "" : `:${line}`}: `;
     const { code = "value", value, expected } = cause instanceof SpillwayError ? cause : {};

@@ -1,4 +1,5 @@
-// Reads an experiment file, YAML or JSON, and says where in it something is wrong. What the fields take is checked in parse.ts.
+// Reads an experiment file, YAML or JSON, and says where in it something is wrong. What the fields
+// take is checked in parse.ts.
 import { ArgumentError } from "../core/errors.js";
 import { readText } from "../io/index.js";
 import type { ExperimentInput } from "./description.js";
@@ -9,7 +10,10 @@ import { readYaml, YamlError, type YamlText } from "./yaml.js";
 
 /** An experiment that was checked, and the file it stands in. */
 export interface LoadedExperiment extends CheckedExperiment {
-  /** Paths in the experiment count from the folder of this file; without one, from the working directory. */
+  /**
+   * Paths in the experiment count from the folder of this file; without one, from the working
+   * directory.
+   */
   readonly path?: string | undefined;
   /** An error about a field, with its line in the file, or word that `--set` gave it. */
   readonly errorOf: (error: ArgumentError, field?: string) => ExperimentError;

@@ -50,7 +50,8 @@ export async function runPrediction(experiment: PredictExperiment, data: SeriesD
     const onProgress = progress.stage(rows.test.rows);
     if (rows.isSeparate) forecaster.reset();
     const inputs = rows.test.inputs.cols === 0 ? { steps: rows.test.inputs.rows } : rows.test.inputs;
-    // Outputs of readouts that learn row by row are scored in binary64, those of ridge as the reservoir rounds them.
+    // Outputs of readouts that learn row by row are scored in binary64, those of ridge as the
+    // reservoir rounds them.
     const precision = experiment.readout.type === "ridge" ? undefined : "float64";
     const raw = await watch.time("test", () => forecaster.predict(inputs, { signal, onProgress, precision, teacher: rows.test.teacher }));
     const prediction = rows.restore(raw).subarray(rows.settle);

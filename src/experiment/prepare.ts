@@ -68,7 +68,10 @@ export function prepareDriven(experiment: Experiment, data: DrivenData): Prepare
   return { train, test: { ...part(data.test, 0, rows), isSeparate: true } };
 }
 
-/** How many of `rows` rows train and how many test. @throws ExperimentError where there are not as many. */
+/**
+ * How many of `rows` rows train and how many test. @throws ExperimentError where there are not as
+ * many.
+ */
 export function splitRows({ train, test }: SplitDescription, rows: number, hasOwnTest: boolean): { train: number; test: number } {
   if (hasOwnTest) {
     const all = train === undefined ? rows : asRows(train, rows);
@@ -86,7 +89,10 @@ export function splitRows({ train, test }: SplitDescription, rows: number, hasOw
   return { train: training, test: left };
 }
 
-/** The rows at which forecasts start, in the series of the test part. @throws ExperimentError where the series is too short for them. */
+/**
+ * The rows at which forecasts start, in the series of the test part. @throws ExperimentError where
+ * the series is too short for them.
+ */
 export function startRows(task: ForecastTask, { test, trainRows }: PreparedSeries): number[] {
   const { horizon, starts, stride, warmup } = task;
   const first = test.isSeparate ? warmup : test.from;

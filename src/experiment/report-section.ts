@@ -6,7 +6,9 @@ import { profileFacts } from "./profile.js";
 import type { ExperimentResult, ScoreSummary } from "./result.js";
 import { timingFigure } from "./timing-figure.js";
 
-/** How a summary was made of its seeds, in words, with their spread; undefined for a single seed. */
+/**
+ * How a summary was made of its seeds, in words, with their spread; undefined for a single seed.
+ */
 export function statisticOf({ seeds, statistic, sd, quartiles }: ScoreSummary): string | undefined {
   const spread = statistic === "mean" ? `sd ${formatNumber(sd)}` : `quartiles ${quartiles.map(formatNumber).join(" and ")}`;
   return seeds > 1 ? `${statistic} of ${seeds} seeds, ${spread}` : undefined;

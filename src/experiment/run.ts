@@ -33,7 +33,9 @@ export interface RunOptions extends EngineChoiceOptions {
   readonly announce?: ((folder: string) => void) | undefined;
 }
 
-/** The path of an experiment file, an experiment that was read, or an object of the shape of a file. */
+/**
+ * The path of an experiment file, an experiment that was read, or an object of the shape of a file.
+ */
 export type ExperimentSource = string | LoadedExperiment | ExperimentInput;
 
 /** A run that is over. */

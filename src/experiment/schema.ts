@@ -1,4 +1,5 @@
-// What the fields of an experiment file take, one by one. How they go together is checked in parse.ts.
+// What the fields of an experiment file take, one by one. How they go together is checked in
+// parse.ts.
 import {
   anything,
   checked,
@@ -145,7 +146,10 @@ const transform = either(
   object({ difference: given(atLeast(1), "") }),
 );
 
-/** A readout's options as its own room describes them, by the name of the readout; what is left out stays so. */
+/**
+ * A readout's options as its own room describes them, by the name of the readout; what is left out
+ * stays so.
+ */
 export const readouts = {
   ridge: object({
     type: given(choice("ridge"), "Ridge regression."),

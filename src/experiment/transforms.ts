@@ -25,7 +25,10 @@ interface Stage {
   undo(prediction: Matrix<Float64Array>, start: number, closedLoop: boolean): Matrix<Float64Array>;
 }
 
-/** Applies transforms in order; "standardise" is left to the model. @throws ExperimentError where a difference leaves no rows. */
+/**
+ * Applies transforms in order; "standardise" is left to the model. @throws ExperimentError where a
+ * difference leaves no rows.
+ */
 export function transformSeries(data: Matrix<Float64Array>, transforms: readonly TransformDescription[]): TransformedSeries {
   const stages: Stage[] = [];
   let here = data;

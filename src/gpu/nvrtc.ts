@@ -73,7 +73,10 @@ export class Nvrtc {
     return { image, output: request.output, ptx, loweredNames, log, options: request.options, cache };
   }
 
-  /** Compiles, or takes the result from the cache. @throws CompileError with the log; ArgumentError for options. */
+  /**
+   * Compiles, or takes the result from the cache. @throws CompileError with the log; ArgumentError
+   * for options.
+   */
   compile(source: string, options: CompileOptions = {}): Compiled {
     const { request, key } = this.#prepare(source, options);
     return this.#kept(request, key) ?? this.#finish(request, key, this.#compiler.compile(request));

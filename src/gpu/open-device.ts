@@ -82,7 +82,8 @@ export function listDevices(options: Pick<OpenOptions, "driver" | "library"> = {
  * Opens a device by its primary context, which is shared by all threads of the process and by other libraries.
  *
  * @throws LibraryError naming every path tried where there is no driver, or no NVRTC that
- * `kernelSource` asks for; CudaError where CUDA refuses; ArgumentError for no such device or option.
+ * `kernelSource` asks for; CudaError where CUDA refuses; ArgumentError for no such device or
+ * option.
  */
 export function openDevice(device: number | string | OpenOptions = 0): Context {
   const options = typeof device === "object" ? device : { device };

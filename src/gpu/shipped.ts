@@ -190,7 +190,10 @@ export function shippedPtxVersion(
   return versions.reduce((most, each) => (each[0] * 100 + each[1] > most[0] * 100 + most[1] ? each : most), [6, 0]);
 }
 
-/** The CUDA C++ of a shipped file, to be changed or compiled for one device: `context.compile(source, { headers, options })`. @throws ArgumentError. */
+/**
+ * The CUDA C++ of a shipped file, to be changed or compiled for one device:
+ * `context.compile(source, { headers, options })`. @throws ArgumentError.
+ */
 export function shippedSource(name: string): ShippedSource {
   const { source, includes, flags } = described(name);
   const headers = Object.fromEntries(includes.map((include) => [include, read(`include/${include}`)]));

@@ -32,7 +32,10 @@ export interface ReadonlyDeviceSlice<T extends Dtype = Dtype> {
   readonly byteLength: number;
   /** The device address of the first element; 0n where there are none. */
   readonly address: bigint;
-  /** Elements from `from` up to `to`, which is not among them; default up to the end. @throws ArgumentError outside */
+  /**
+   * Elements from `from` up to `to`, which is not among them; default up to the end. @throws
+   * ArgumentError outside
+   */
   slice(from: number, to?: number): ReadonlyDeviceSlice<T>;
   /** The same stretch, for reading only. */
   readonly(): ReadonlyDeviceSlice<T>;
@@ -66,7 +69,10 @@ export class DeviceSlice<T extends Dtype = Dtype> implements ReadonlyDeviceSlice
     this.writable = mayWrite;
   }
 
-  /** The elements from `from` up to but without `to`, in the same memory. @throws ArgumentError where they are not within this one. */
+  /**
+   * The elements from `from` up to but without `to`, in the same memory. @throws ArgumentError
+   * where they are not within this one.
+   */
   slice(from: number, to: number = this.length): DeviceSlice<T> {
     checkRange(from, to, this.length);
     return new DeviceSlice(this.memory, this.dtype, this.address + BigInt(from * bytesOf(this.dtype)), to - from, this.writable);
@@ -77,7 +83,10 @@ export class DeviceSlice<T extends Dtype = Dtype> implements ReadonlyDeviceSlice
     return new DeviceSlice(this.memory, this.dtype, this.address, this.length, false);
   }
 
-  /** The same bytes as elements of another type. @throws ArgumentError where they are no whole number of elements, or misaligned. */
+  /**
+   * The same bytes as elements of another type. @throws ArgumentError where they are no whole
+   * number of elements, or misaligned.
+   */
   as<U extends Dtype>(dtype: U): DeviceSlice<U> {
     const bytes = bytesOf(dtype);
     if (this.byteLength % bytes !== 0 || this.address % BigInt(bytes) !== 0n)
@@ -93,7 +102,10 @@ export class DeviceSlice<T extends Dtype = Dtype> implements ReadonlyDeviceSlice
   }
 }
 
-/** The slice itself, for use in a context. @throws ArgumentError, DisposedError where it is none, of another context or disposed. */
+/**
+ * The slice itself, for use in a context. @throws ArgumentError, DisposedError where it is none, of
+ * another context or disposed.
+ */
 export function usable<T extends Dtype>(core: ContextCore, slice: ReadonlyDeviceSlice<T>, toWrite: boolean): DeviceSlice<T> {
   if (!(slice instanceof DeviceSlice)) throw ArgumentError.because("expected a buffer or a slice of one");
   slice.memory.holding?.use();

@@ -17,7 +17,10 @@ export interface RecordPlace {
   readonly blankBefore: number;
 }
 
-/** Calls `take` with every record, or with the first `most`. @throws FormatError for text that is no CSV; ArgumentError for options */
+/**
+ * Calls `take` with every record, or with the first `most`. @throws FormatError for text that is no
+ * CSV; ArgumentError for options
+ */
 export async function eachRecord(
   text: string,
   source: string,

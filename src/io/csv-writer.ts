@@ -14,7 +14,10 @@ export interface CsvWriteOptions {
   readonly delimiter?: "," | ";" | "\t" | undefined;
 }
 
-/** A T x C matrix as CSV text, one row a line. NaN and infinities are written as such. @throws ArgumentError where names or texts do not fit. */
+/**
+ * A T x C matrix as CSV text, one row a line. NaN and infinities are written as such. @throws
+ * ArgumentError where names or texts do not fit.
+ */
 export function formatCsv(matrix: MatrixLike, options: CsvWriteOptions = {}): string {
   return [...pieces(asMatrix(matrix), options)].join("");
 }

@@ -107,7 +107,10 @@ export function decodeNpy(bytes: Uint8Array, { source = "NPY data" }: SourceOpti
   return { dtype, shape, data: fortranOrder && shape.length > 1 ? toCOrder(values, shape) : values };
 }
 
-/** Encodes an array as .npy: version 1.0, little-endian, C order. @throws ArgumentError where shape and data do not fit. */
+/**
+ * Encodes an array as .npy: version 1.0, little-endian, C order. @throws ArgumentError where shape
+ * and data do not fit.
+ */
 export function encodeNpy(source: NpySource): Uint8Array {
   const { descr, shape, data } = describeArray(source);
   const header = formatNpyHeader(descr, shape);

@@ -89,7 +89,10 @@ function checkUnpacked(members: readonly ZipMember[], options: NpzOptions, sourc
     );
 }
 
-/** Encodes named arrays as .npz. The same arrays give the same bytes. @throws ArgumentError beyond 4 GiB. */
+/**
+ * Encodes named arrays as .npz. The same arrays give the same bytes. @throws ArgumentError beyond 4
+ * GiB.
+ */
 export async function encodeNpz(arrays: Readonly<Record<string, NpySource>>, options: NpzWriteOptions = {}): Promise<Uint8Array> {
   checkFields(options, ["compress"] satisfies (keyof NpzWriteOptions)[]);
   const { compress = true } = options;

@@ -6,7 +6,10 @@ import { asMatrix, firstNonFinite, type Matrix, type MatrixLike } from "../numer
 /** How several columns become one score: an option of several metrics. */
 export const columnsOption: Option<"pooled" | "mean"> = option(choice("pooled", "mean"), "pooled", "How several columns become one score.");
 
-/** Target and prediction as matrices. @throws ArgumentError unless both have the same shape, hold something, and are finite. */
+/**
+ * Target and prediction as matrices. @throws ArgumentError unless both have the same shape, hold
+ * something, and are finite.
+ */
 export function checkedPair(metric: string, target: MatrixLike, prediction: MatrixLike): { target: Matrix; prediction: Matrix } {
   const pair = sameShape(metric, target, prediction);
   checkFinite(metric, "target", pair.target);
@@ -14,7 +17,10 @@ export function checkedPair(metric: string, target: MatrixLike, prediction: Matr
   return pair;
 }
 
-/** Target and prediction as matrices of one shape. @throws ArgumentError unless both have the same shape and hold something. */
+/**
+ * Target and prediction as matrices of one shape. @throws ArgumentError unless both have the same
+ * shape and hold something.
+ */
 export function sameShape(metric: string, target: MatrixLike, prediction: MatrixLike): { target: Matrix; prediction: Matrix } {
   const y = asMatrix(target, "target");
   const p = asMatrix(prediction, "prediction");

@@ -13,9 +13,11 @@ export type Label = string | number;
 export type Representation = "last" | "mean" | "last+mean" | "output";
 
 /**
- * A trainer by its `type` and options, or a trainer, which may be an object of one's own. "ridge" (default): one output a class, trained on 1 for the class and 0 for the others; the largest wins. Without `lambda` or `lambdas`, lambda
- * is 0.003 times the mean squared length of a case's features, their means taken off: with `scaleFeatures`, of the number of features
- * that change. "softmax": multinomial logistic regression. "rls", "lms" and trainers: outputs as of ridge.
+ * A trainer by its `type` and options, or a trainer, which may be an object of one's own. "ridge"
+ * (default): one output a class, trained on 1 for the class and 0 for the others; the largest wins.
+ * Without `lambda` or `lambdas`, lambda is 0.003 times the mean squared length of a case's
+ * features, their means taken off: with `scaleFeatures`, of the number of features that change.
+ * "softmax": multinomial logistic regression. "rls", "lms" and trainers: outputs as of ridge.
  */
 export type ClassifierReadout = ReadoutDescription | Trainer;
 
@@ -81,7 +83,10 @@ export function memberSeeds({ members }: ClassifierSettings, reservoir: AnyReser
   return Array.from({ length: members }, (_, m) => (m === 0 ? seed : `${seed}/${m}`));
 }
 
-/** Checks T x C sequences of any lengths. @throws ArgumentError naming the sequence, and what it should have */
+/**
+ * Checks T x C sequences of any lengths. @throws ArgumentError naming the sequence, and what it
+ * should have
+ */
 export function checkedSequences(
   sequences: readonly SequenceLike[],
   settings: ClassifierSettings,
@@ -133,7 +138,10 @@ function checkedThere(sequence: DeviceMatrix, name: string, { standardise, input
   );
 }
 
-/** The classes that occur: numbers rising, texts by their characters' codes. @throws ArgumentError naming the label */
+/**
+ * The classes that occur: numbers rising, texts by their characters' codes. @throws ArgumentError
+ * naming the label
+ */
 export function classesOf(labels: ArrayLike<Label>, cases: number): Label[] {
   checkLabels(labels, cases);
   const classes = [...new Set(Array.from(labels))].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));

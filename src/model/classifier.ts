@@ -68,7 +68,10 @@ export class Classifier implements AsyncDisposable {
     this.settings = settings;
   }
 
-  /** Checks the options; the reservoirs are made when it is trained. @throws ArgumentError, and what the readout's trainer throws */
+  /**
+   * Checks the options; the reservoirs are made when it is trained. @throws ArgumentError, and what
+   * the readout's trainer throws
+   */
   static async create(options: ClassifierOptions): Promise<Classifier> {
     const { parseClassifierSettings, requireReservoir } = await import("./schemas.js");
     requireReservoir(options);
@@ -179,7 +182,10 @@ export class Classifier implements AsyncDisposable {
     return meanOf((await this.#turns.take(() => this.#memberShares(sequences, work))).shares);
   }
 
-  /** The share of sequences whose predicted class is their label. @throws ArgumentError, NotFittedError */
+  /**
+   * The share of sequences whose predicted class is their label. @throws ArgumentError,
+   * NotFittedError
+   */
   async score(sequences: readonly SequenceLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<number> {
     const { classes } = this.#fitted();
     checkSequences(sequences, "sequences");
@@ -187,7 +193,10 @@ export class Classifier implements AsyncDisposable {
     return accuracy(labels, await this.predict(sequences, work));
   }
 
-  /** Counts of label against predicted class, in the order of `classes`. @throws ArgumentError, NotFittedError */
+  /**
+   * Counts of label against predicted class, in the order of `classes`. @throws ArgumentError,
+   * NotFittedError
+   */
   async confusion(sequences: readonly SequenceLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<ConfusionMatrix> {
     const { classes } = this.#fitted();
     checkSequences(sequences, "sequences");

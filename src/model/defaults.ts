@@ -37,7 +37,9 @@ export function takesSpikes(reservoir: AnyReservoirOptions): boolean {
   return isSpiking(reservoir) && reservoir.input?.mode !== "current";
 }
 
-/** Settings that leave spike counts as they are. @throws ArgumentError where they are to be z-scores */
+/**
+ * Settings that leave spike counts as they are. @throws ArgumentError where they are to be z-scores
+ */
 export function withStandardise<Settings extends { readonly standardise?: unknown }>(
   settings: Settings,
   reservoir: AnyReservoirOptions,
@@ -49,7 +51,10 @@ export function withStandardise<Settings extends { readonly standardise?: unknow
   return { ...settings, standardise };
 }
 
-/** The trainer of a forecaster's readout: ridge with lambda 1e-3 if nothing is said. @throws what the trainer throws */
+/**
+ * The trainer of a forecaster's readout: ridge with lambda 1e-3 if nothing is said. @throws what
+ * the trainer throws
+ */
 export function forecasterTrainer(readout: ReadoutDescription | Trainer = {}): Trainer {
   if (!isPlain(readout) || isTrainer(readout) || (readout.type ?? "ridge") !== "ridge") return trainerOf(readout);
   const options = readout as RidgeOptions;
@@ -62,7 +67,9 @@ export function descriptionOf({ description }: Trainer): ReadoutDescription | Ow
   return description ?? { type: "own" };
 }
 
-/** The trainer that settings of a model file name. @throws SpillwayError for one that no file holds */
+/**
+ * The trainer that settings of a model file name. @throws SpillwayError for one that no file holds
+ */
 export function describedTrainer(readout: ReadoutDescription | OwnReadout): Trainer {
   if (readout.type === "own")
     throw new SpillwayError(
@@ -72,7 +79,10 @@ export function describedTrainer(readout: ReadoutDescription | OwnReadout): Trai
   return trainerOf(readout);
 }
 
-/** Settings that leave classes, the targets of softmax, as they are. @throws ArgumentError for z-scores of them */
+/**
+ * Settings that leave classes, the targets of softmax, as they are. @throws ArgumentError for
+ * z-scores of them
+ */
 export function withClassTargets<Settings extends { readonly standardise?: unknown }>(settings: Settings, trainer: Trainer): Settings {
   if (trainer.description?.type !== "softmax") return settings;
   const { standardise = "inputs" } = settings;

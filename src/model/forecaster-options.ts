@@ -11,7 +11,8 @@ export interface ForecasterSettings {
   readonly washout: number;
   /**
    * Turn inputs and targets (or only one of them) into z-scores by the training data; outputs are turned back. Default true; false for
-   * a reservoir that takes spikes; "inputs" for softmax, whose targets are classes. A column that never changes is left as it is.
+   * a reservoir that takes spikes; "inputs" for softmax, whose targets are classes. A column that
+   * never changes is left as it is.
    */
   readonly standardise: boolean | "inputs" | "targets";
   /** The trainer of the readout. A trainer of one's own is kept as `{ type: "own" }`. */
@@ -27,8 +28,9 @@ export interface OwnReadout {
 export interface ForecasterOptions extends Partial<Omit<ForecasterSettings, "readout">> {
   /**
    * How outputs are learnt: the options of `ridge` (without `lambda` or `lambdas`, lambda is 1e-3);
-   * another trainer by its `type` ("rls", "lms", "softmax") and its options; or a trainer, which may
-   * be an object of one's own. With softmax, targets are one column a class, and predictions scores.
+   * another trainer by its `type` ("rls", "lms", "softmax") and its options; or a trainer, which
+   * may be an object of one's own. With softmax, targets are one column a class, and predictions
+   * scores.
    */
   readonly readout?: ReadoutDescription | Trainer | undefined;
   /**
@@ -67,7 +69,10 @@ export interface StartOptions extends WorkOptions {
 export interface PredictOptions extends StartOptions {
   /** With feedback: the true outputs (T x O) to feed back in place of the predicted ones. Row t reaches the prediction of row t + 1. */
   readonly teacher?: MatrixLike | undefined;
-  /** The precision that outputs are rounded to, if the forecaster's own are not fed back. Default that of the reservoir. */
+  /**
+   * The precision that outputs are rounded to, if the forecaster's own are not fed back. Default
+   * that of the reservoir.
+   */
   readonly precision?: Precision | undefined;
 }
 

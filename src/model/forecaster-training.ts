@@ -20,7 +20,10 @@ export interface TrainingSeries {
   readonly targets: Matrix;
 }
 
-/** Runs every series from the initial state, with its targets forced if there is feedback, and solves for the readout. */
+/**
+ * Runs every series from the initial state, with its targets forced if there is feedback, and
+ * solves for the readout.
+ */
 export async function trainReadout(
   computer: AnyReservoirComputer,
   trainer: Trainer,
@@ -59,7 +62,8 @@ async function fitStreamed(
   work: WorkOptions,
 ): Promise<LinearReadout> {
   const { sink } = stream;
-  // An engine sums up for ridge where its states are; any other sink is given the states themselves.
+  // An engine sums up for ridge where its states are; any other sink is given the states
+  // themselves.
   const isOfSums = sink instanceof GramAccumulator || sink instanceof TriangularAccumulator;
   const seen = new SaturationCount();
   const taking: TrainingSink = isOfSums ? sink : watched(sink, seen);

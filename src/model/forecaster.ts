@@ -1,5 +1,5 @@
-// Forecaster: a reservoir and a readout that predict a series, or outputs from inputs. How it is trained stands in
-// forecaster-training.ts, how it is kept in forecaster-file.ts.
+// Forecaster: a reservoir and a readout that predict a series, or outputs from inputs. How it is
+// trained stands in forecaster-training.ts, how it is kept in forecaster-file.ts.
 import { ArgumentError, checkFields } from "../core/errors.js";
 import { writeFileAtomic } from "../io/atomic.js";
 import { readBytes } from "../io/files.js";
@@ -57,8 +57,9 @@ interface Fitted {
 const chunk = 1024;
 
 /**
- * A reservoir x(t+1) = (1 - a) x(t) + a f(W x(t) + W_in u(t+1) + b + W_fb y(t)) and a readout y = W_out [features of x] + c: ridge
- * regression, or any other trainer (`readout`) (Jaeger 2001, GMD report 148; Lukoševičius 2012, "A practical guide to applying echo state networks").
+ * A reservoir x(t+1) = (1 - a) x(t) + a f(W x(t) + W_in u(t+1) + b + W_fb y(t)) and a readout y =
+ * W_out [features of x] + c: ridge regression, or any other trainer (`readout`) (Jaeger 2001, GMD
+ * report 148; Lukoševičius 2012, "A practical guide to applying echo state networks").
  *
  * - Trained on a series (T x D) without feedback, it predicts the next row: u(t) is row t and y(t) is row t + 1.
  * - Trained on inputs (T x I) and targets (T x O), y(t) is target t.
@@ -89,7 +90,10 @@ export class Forecaster implements AsyncDisposable {
     this.#trainer = trainer;
   }
 
-  /** Checks the options; the reservoir is made when it is trained. @throws ArgumentError, and what the trainer of the readout throws */
+  /**
+   * Checks the options; the reservoir is made when it is trained. @throws ArgumentError, and what
+   * the trainer of the readout throws
+   */
   static async create(options: ForecasterOptions): Promise<Forecaster> {
     const { parseForecasterSettings, requireReservoir } = await import("./schemas.js");
     requireReservoir(options);
@@ -114,8 +118,9 @@ export class Forecaster implements AsyncDisposable {
   }
 
   /**
-   * Trains the readout on one series or on several. Memory does not grow with the rows, except if the trainer goes over them again: softmax, and ridge
-   * with "leaveOneOut", "dual" or "auto". The state then stands at the end of the last series.
+   * Trains the readout on one series or on several. Memory does not grow with the rows, except if
+   * the trainer goes over them again: softmax, and ridge with "leaveOneOut", "dual" or "auto". The
+   * state then stands at the end of the last series.
    * @throws ArgumentError for data or a reservoir that do not fit, and what the trainer of the readout throws
    */
   async fit(data: ForecasterData | ForecasterSequences, work: WorkOptions = {}): Promise<this> {

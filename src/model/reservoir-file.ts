@@ -31,7 +31,9 @@ export async function encodeReservoir(computer: AnyReservoirComputer, readout?: 
   return encodeModelFile("reservoir", content);
 }
 
-/** Writes `encodeReservoir` to a file, whole or not at all (Node). @throws FileError, ArgumentError */
+/**
+ * Writes `encodeReservoir` to a file, whole or not at all (Node). @throws FileError, ArgumentError
+ */
 export async function saveReservoir(path: string, computer: AnyReservoirComputer, readout?: LinearReadout): Promise<void> {
   await writeFileAtomic(path, await encodeReservoir(computer, readout));
 }

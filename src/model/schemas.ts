@@ -35,7 +35,10 @@ const readoutType = checked(
 );
 const memberTakes = "a whole number of at least 1, or a list of one seed a member";
 
-/** What a Forecaster keeps beside its reservoir. The options of the readout are its trainer's to check. */
+/**
+ * What a Forecaster keeps beside its reservoir. The options of the readout are its trainer's to
+ * check.
+ */
 export const forecasterTable = {
   washout: option(whole(), 100, "Rows at the start of every training series that train nothing."),
   standardise: option(
@@ -68,7 +71,10 @@ export const classifierTable = {
   vote: option(choice("majority", "mean"), "majority", "How members agree."),
 } satisfies TableOf<ClassifierSettings>;
 
-/** @throws ArgumentError where options have no description of a reservoir; what stands in it is checked when the reservoir is made */
+/**
+ * @throws ArgumentError where options have no description of a reservoir; what stands in it is
+ * checked when the reservoir is made
+ */
 export function requireReservoir(options: { readonly reservoir?: unknown } | undefined): void {
   const { reservoir: value, ...rest } = options ?? {};
   const misspelt = value === undefined && nearest("reservoir", Object.keys(rest));

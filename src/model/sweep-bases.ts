@@ -1,4 +1,5 @@
-// What the seeds of a sweep draw, ahead of the work that takes it. Radii are measured by threads, if that is worth their start.
+// What the seeds of a sweep draw, ahead of the work that takes it. Radii are measured by threads,
+// if that is worth their start.
 import { SpillwayError } from "../core/errors.js";
 import { DenseThreads, spareThreads } from "../numerics/spectrum/dense-threads.js";
 import type { ReservoirConfig } from "../reservoir/config.js";
@@ -18,7 +19,10 @@ export interface SeedRange {
   readonly to: number;
 }
 
-/** Threads start in some tens of milliseconds each; from so many milliseconds of eigenvalues on they are worth it. */
+/**
+ * Threads start in some tens of milliseconds each; from so many milliseconds of eigenvalues on they
+ * are worth it.
+ */
 const worthThreads = 300;
 
 /** What the dense method takes for N rows, by N^3. */

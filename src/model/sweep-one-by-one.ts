@@ -1,4 +1,5 @@
-// The members of a sweep one after the other, for engines that have no better way. Bits and errors are those of `Engine.sweep`.
+// The members of a sweep one after the other, for engines that have no better way. Bits and errors
+// are those of `Engine.sweep`.
 import { Matrix } from "../numerics/index.js";
 import { IllConditionedError, type RidgeAccumulator, type ridge, SingularFitError, type TrainedReadout } from "../readout/index.js";
 import type { ReservoirConfig } from "../reservoir/config.js";
@@ -53,7 +54,10 @@ function onHost(phase: PhaseName, begun: number): EngineProfile {
   return { phases: [{ phase, clock: "host", milliseconds: performance.now() - begun, pieces: 1 }] };
 }
 
-/** The readout of one member. `states`, where they are given, take those of the rows after training, and `measured` what it cost. */
+/**
+ * The readout of one member. `states`, where they are given, take those of the rows after training,
+ * and `measured` what it cost.
+ */
 export async function retrain(
   engine: Engine,
   model: ReservoirModel,

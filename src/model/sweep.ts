@@ -89,15 +89,19 @@ export interface SweepResult {
   readonly best: SweptReservoir & { readonly readout: TrainedReadout };
   /** The engine, and why it was chosen. */
   readonly engine: { readonly name: string; readonly reason: string };
-  /** What drawing and the members cost, with `profile: true`; the training of the best once more is not in it. */
+  /**
+   * What drawing and the members cost, with `profile: true`; the training of the best once more is
+   * not in it.
+   */
   readonly profile?: Profile | undefined;
   /** The member of a seed and a setting, by their indices. */
   member(seed: number, setting: number): SweptReservoir;
 }
 
 /**
- * Trains and scores one reservoir for each seed and setting. Weights are drawn and their radius is measured once a seed, ahead of the work that
- * takes them and where that is worth it by further threads of this machine, which end with the sweep. Scores have the same bits on every engine.
+ * Trains and scores one reservoir for each seed and setting. Weights are drawn and their radius is
+ * measured once a seed, ahead of the work that takes them and where that is worth it by further
+ * threads of this machine, which end with the sweep. Scores have the same bits on every engine.
  *
  * @example
  * const { best } = await sweepReadouts({
@@ -231,7 +235,10 @@ export async function sweepReadouts(options: SweepOptions): Promise<SweepResult>
   };
 }
 
-/** Members of one part of a sweep: so many that a device is full, and few enough that the next ones can be drawn beside them. */
+/**
+ * Members of one part of a sweep: so many that a device is full, and few enough that the next ones
+ * can be drawn beside them.
+ */
 const membersOfPart = 8192;
 
 /** Bytes of W of the seeds of one part, near enough. */

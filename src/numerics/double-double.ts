@@ -73,7 +73,10 @@ export function ddSum(values: ArrayLike<number>): DoubleDouble {
   return sum;
 }
 
-/** The sum of a[i] b[i] in rising order, products without loss. @throws ArgumentError where the two differ in length. */
+/**
+ * The sum of a[i] b[i] in rising order, products without loss. @throws ArgumentError where the two
+ * differ in length.
+ */
 export function ddDot(a: ArrayLike<number>, b: ArrayLike<number>): DoubleDouble {
   if (a.length !== b.length)
     throw ArgumentError.shape(`the vectors have ${a.length} and ${b.length} values; a dot product takes as many of both`);

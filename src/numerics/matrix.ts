@@ -19,7 +19,10 @@ export class Matrix<Data extends FloatArray = FloatArray> {
   readonly cols: number;
   readonly data: Data;
 
-  /** @throws ArgumentError when `data` does not hold rows x cols values, ArgumentError where it is of another type. */
+  /**
+   * @throws ArgumentError when `data` does not hold rows x cols values, ArgumentError where it is
+   * of another type.
+   */
   constructor(rows: number, cols: number, data: Data) {
     checkSize(rows, cols);
     if (!isFloatArray(data)) throw new ArgumentError("data", data, "a Float32Array or a Float64Array");
@@ -55,7 +58,9 @@ export class Matrix<Data extends FloatArray = FloatArray> {
     return value;
   }
 
-  /** Row `r` as a view: writing to it writes to the matrix. @throws ArgumentError outside the matrix */
+  /**
+   * Row `r` as a view: writing to it writes to the matrix. @throws ArgumentError outside the matrix
+   */
   row(r: number): Data {
     if (!(Number.isInteger(r) && r >= 0 && r < this.rows))
       throw ArgumentError.because(`row ${r} is outside a ${this.rows} x ${this.cols} matrix`);
@@ -111,7 +116,10 @@ export function storedValues(matrix: Matrix | SparseMatrix): number {
   return isSparse(matrix) ? matrix.values.length : matrix.data.length;
 }
 
-/** Wraps anything matrix-like; matrices and typed arrays are not copied. @throws ArgumentError on ragged rows. */
+/**
+ * Wraps anything matrix-like; matrices and typed arrays are not copied. @throws ArgumentError on
+ * ragged rows.
+ */
 export function asMatrix(source: MatrixLike, name = "matrix"): Matrix {
   if (source instanceof Matrix) return source;
   if (isFloatArray(source)) return new Matrix(source.length, 1, source);
@@ -193,7 +201,10 @@ export function precisionOf(data: FloatArray): Precision {
   return data instanceof Float32Array ? "float32" : "float64";
 }
 
-/** Dense form of a CSR matrix, same precision. @throws ArgumentError for one whose structure is wrong */
+/**
+ * Dense form of a CSR matrix, same precision. @throws ArgumentError for one whose structure is
+ * wrong
+ */
 export function toDense(matrix: SparseMatrix): Matrix {
   checkSparse(matrix, "the matrix");
   const out = Matrix.zeros(matrix.rows, matrix.cols, precisionOf(matrix.values));
@@ -227,7 +238,10 @@ export function toSparse(matrix: Matrix): SparseMatrix {
   return { rows: matrix.rows, cols: matrix.cols, rowOffsets, columns, values };
 }
 
-/** Checks CSR structure: monotone offsets, columns in range and strictly rising. @throws ArgumentError naming row and position. */
+/**
+ * Checks CSR structure: monotone offsets, columns in range and strictly rising. @throws
+ * ArgumentError naming row and position.
+ */
 export function checkSparse(matrix: SparseMatrix, name: string): void {
   const { rows, cols, rowOffsets, columns, values } = matrix;
   if (rowOffsets.length !== rows + 1)
@@ -281,7 +295,8 @@ export function firstNonFinite(data: ArrayLike<number>): number {
   const run = 4096;
   for (let start = 0; start < data.length; start += run) {
     const end = Math.min(data.length, start + run);
-    // Over a run of numbers the sum of x - x is 0 or NaN, which is several times faster than asking each.
+    // Over a run of numbers the sum of x - x is 0 or NaN, which is several times faster than asking
+    // each.
     if (ArrayBuffer.isView(data) && sumOfDifferences(data, start, end) === 0) continue;
     for (let i = start; i < end; i++) if (!Number.isFinite(data[i])) return i;
   }

@@ -195,7 +195,10 @@ export interface SineCosine {
   cosine: number;
 }
 
-/** `portableSin` and `portableCos` of x at once, the same bits in little more than the time of one. @returns `out` */
+/**
+ * `portableSin` and `portableCos` of x at once, the same bits in little more than the time of one.
+ * @returns `out`
+ */
 export function portableSinCos(x: number, out: SineCosine): SineCosine {
   const quadrant = reduce(x, scratch);
   const sine = sineNear(scratch);

@@ -54,7 +54,10 @@ export function philox4x32(key: PhiloxKey, c0: number, c1: number, c2: number, c
   out[3] = c3;
 }
 
-/** The high 32 bits of an unsigned 32 x 32 bit product, as a signed number. No sum of its parts reaches 2^32. */
+/**
+ * The high 32 bits of an unsigned 32 x 32 bit product, as a signed number. No sum of its parts
+ * reaches 2^32.
+ */
 function multiplyHigh(a: number, b: number): number {
   const aLow = a & 0xffff;
   const aHigh = a >>> 16;

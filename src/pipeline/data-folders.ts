@@ -24,7 +24,10 @@ export interface ArchiveData {
   readonly channels: number;
 }
 
-/** Reads NAME_TRAIN.ts and NAME_TEST.ts of the UEA and UCR archives. @throws FileError, FormatError; ArgumentError where the two do not go together */
+/**
+ * Reads NAME_TRAIN.ts and NAME_TEST.ts of the UEA and UCR archives. @throws FileError, FormatError;
+ * ArgumentError where the two do not go together
+ */
 export async function readUeaFolder(folder: string, name: string, options: UeaOptions = {}): Promise<ArchiveData> {
   const { join } = globalThis.process.getBuiltinModule("node:path");
   const [train, test] = await Promise.all(["TRAIN", "TEST"].map((part) => readUea(join(folder, `${name}_${part}.ts`), options)));
@@ -60,7 +63,10 @@ export interface SoundFolder extends FolderCases {
   readonly sampleRate: number;
 }
 
-/** Reads the WAV files of a folder; several channels are mixed. @throws FileError; ArgumentError where nothing matches, or sample rates differ */
+/**
+ * Reads the WAV files of a folder; several channels are mixed. @throws FileError; ArgumentError
+ * where nothing matches, or sample rates differ
+ */
 export async function readWavFolder(folder: string, options: SoundFolderOptions = {}): Promise<SoundFolder> {
   checkFields(options, soundFields);
   const found = await matching(folder, [".wav"], options);
@@ -86,8 +92,8 @@ export interface SeriesFolder extends FolderCases {
 }
 
 /**
- * Reads the series of a folder, a CSV or NPY file each, rows in time. @throws FileError; ArgumentError
- * where nothing matches, or channels differ
+ * Reads the series of a folder, a CSV or NPY file each, rows in time. @throws FileError;
+ * ArgumentError where nothing matches, or channels differ
  */
 export async function readSeriesFolder(folder: string, options: SoundFolderOptions = {}): Promise<SeriesFolder> {
   checkFields(options, soundFields);

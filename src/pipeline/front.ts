@@ -29,7 +29,9 @@ export class Front {
     return new Front(this.#parameters, rangeOf(sequences.map((one, b) => this.#series(one, b))));
   }
 
-  /** Cases as the reservoir sees them. @throws ArgumentError naming the case that an encoder refuses */
+  /**
+   * Cases as the reservoir sees them. @throws ArgumentError naming the case that an encoder refuses
+   */
   apply(sequences: readonly PipelineCase[]): Matrix[] {
     checkSequences(sequences, "sequences");
     return sequences.map((sequence, b) => {

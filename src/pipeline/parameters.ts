@@ -49,7 +49,10 @@ export function scalerOf({ scaler, encoder }: PipelineParameters): Scaler {
   return encoder.type === "spikes" && encoder.encoder !== "delta" && encoder.encoder !== "cochlea" ? "unit" : "none";
 }
 
-/** The parameters with one changed: `path` is "reservoir.leakRate", "readout.lambda", "encoder.binMs", ... @throws ArgumentError for a path through no object, and for what is no path */
+/**
+ * The parameters with one changed: `path` is "reservoir.leakRate", "readout.lambda",
+ * "encoder.binMs", ... @throws ArgumentError for a path through no object, and for what is no path
+ */
 export function withParameter(parameters: PipelineParameters, path: string, value: unknown): PipelineParameters {
   if (typeof path !== "string" || path.split(".").includes(""))
     throw new ArgumentError("path", path, 'names with points between them, such as "reservoir.leakRate"');

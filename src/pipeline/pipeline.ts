@@ -35,7 +35,10 @@ export class Pipeline implements AsyncDisposable {
   #classifier: Classifier | undefined;
   readonly #turns = new Turns();
 
-  /** @throws ArgumentError naming the parameter, the value it got and what it takes; ArgumentError for an option of the readout */
+  /**
+   * @throws ArgumentError naming the parameter, the value it got and what it takes; ArgumentError
+   * for an option of the readout
+   */
   constructor(parameters: PipelineParameters, options: PipelineRunOptions = {}) {
     checkParameters(parameters);
     checkRunOptions(options);
@@ -76,12 +79,18 @@ export class Pipeline implements AsyncDisposable {
     return this.#turns.take(() => this.classifier.predict(this.#front.apply(sequences), work));
   }
 
-  /** B x K shares of the classes; see `Classifier.predictProba`. @throws ArgumentError, NotFittedError */
+  /**
+   * B x K shares of the classes; see `Classifier.predictProba`. @throws ArgumentError,
+   * NotFittedError
+   */
   async predictProba(sequences: readonly PipelineCase[], work: WorkOptions = {}): Promise<Matrix<Float64Array>> {
     return this.#turns.take(() => this.classifier.predictProba(this.#front.apply(sequences), work));
   }
 
-  /** The share of cases whose class is predicted rightly. @throws ArgumentError, also for a label that is no class it was trained on; NotFittedError */
+  /**
+   * The share of cases whose class is predicted rightly. @throws ArgumentError, also for a label
+   * that is no class it was trained on; NotFittedError
+   */
   async score(sequences: readonly PipelineCase[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<number> {
     this.#checkAnswers(sequences, labels);
     return accuracy(labels, await this.predict(sequences, work));

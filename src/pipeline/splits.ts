@@ -22,7 +22,10 @@ const foldFields: readonly (keyof FoldOptions)[] = ["folds", "seed"];
 /** Philox stream of the splits. */
 const stream = 96;
 
-/** Folds of nearly the same number of cases, drawn at random. @throws ArgumentError for fewer cases than folds */
+/**
+ * Folds of nearly the same number of cases, drawn at random. @throws ArgumentError for fewer cases
+ * than folds
+ */
 export function kFold(cases: number, options: FoldOptions = {}): Split[] {
   checkFields(options, foldFields);
   const { folds = 5, seed = "spillway" } = options;
@@ -78,7 +81,10 @@ export function groupKFold(groups: ArrayLike<string | number>, options: FoldOpti
   return splitsOf(foldOf, folds);
 }
 
-/** One fold a group: each group is tested by what was trained on all others. @throws ArgumentError for a single group */
+/**
+ * One fold a group: each group is tested by what was trained on all others. @throws ArgumentError
+ * for a single group
+ */
 export function leaveOneGroupOut(groups: ArrayLike<string | number>): Split[] {
   const all = [...placesBy(checkedList("groups", groups)).values()];
   if (all.length < 2)

@@ -9,7 +9,10 @@ const flags = ["logarithmic", "withError", "centred", "zoomToPoints"];
 const lists = ["names", "times", "neurons", "columns", "range", "bins"];
 const least: Readonly<Record<string, number>> = { maximalPoints: 0, maximalColumns: 0, maximalSteps: 1, maximalNeurons: 1 };
 
-/** @throws ArgumentError for an option that is not in `known`; ArgumentError for options that are no object, and for a value of another kind */
+/**
+ * @throws ArgumentError for an option that is not in `known`; ArgumentError for options that are no
+ * object, and for a value of another kind
+ */
 export function checkPlotOptions(options: object, known: readonly string[]): void {
   checkFields(options, known);
   for (const [name, value] of Object.entries(options)) {

@@ -21,7 +21,10 @@ export interface StateHeatmapOptions extends SeriesPlotOptions {
 
 const heatmapFields: readonly (keyof StateHeatmapOptions)[] = [...seriesFields, "maximalSteps", "maximalNeurons", "centred", "range"];
 
-/** A heat map of T x N states, time to the right, one line a neuron. @throws ArgumentError on ragged rows. */
+/**
+ * A heat map of T x N states, time to the right, one line a neuron. @throws ArgumentError on ragged
+ * rows.
+ */
 export function plotStateHeatmap(states: MatrixLike, options: StateHeatmapOptions = {}): Figure {
   checkPlotOptions(options, heatmapFields);
   const { start = 0, timeLabel = "step", maximalSteps = 300, maximalNeurons = 200, centred = false } = options;
@@ -76,7 +79,10 @@ export interface TrajectoryOptions extends SeriesPlotOptions {
 
 const trajectoryFields: readonly (keyof TrajectoryOptions)[] = [...seriesFields, "neurons"];
 
-/** The states of a few neurons over time, one line each. @throws ArgumentError for a neuron that there is not. */
+/**
+ * The states of a few neurons over time, one line each. @throws ArgumentError for a neuron that
+ * there is not.
+ */
 export function plotTrajectories(states: MatrixLike, options: TrajectoryOptions = {}): Figure {
   checkPlotOptions(options, trajectoryFields);
   const { start = 0, timeLabel = "step", maximalPoints = 1000 } = options;

@@ -44,7 +44,10 @@ export function featuresOf(spec: FeatureSpec, shape: ReadoutShape): number {
   return featureCount(spec, shape.stateSize, shape.inputSize);
 }
 
-/** @throws ArgumentError for what holds no sizes, ArgumentError for numbers of neurons, inputs or outputs that there cannot be */
+/**
+ * @throws ArgumentError for what holds no sizes, ArgumentError for numbers of neurons, inputs or
+ * outputs that there cannot be
+ */
 export function checkSizes(
   what: object,
   name: string,

@@ -58,7 +58,10 @@ export class GramAccumulator implements TrainingSink {
     this.#sum.add([...featureColumns(this.features, states, inputs, this.constant), { matrix: targets, square: "none" }], states.rows);
   }
 
-  /** Adds another accumulator's sums (docs/numerics.md, rule 9). @throws ArgumentError where its shape or features differ */
+  /**
+   * Adds another accumulator's sums (docs/numerics.md, rule 9). @throws ArgumentError where its
+   * shape or features differ
+   */
   merge(other: GramAccumulator): void {
     if (!(other instanceof GramAccumulator)) throw new ArgumentError("the other accumulator", other, "a GramAccumulator");
     const same =
@@ -125,7 +128,10 @@ export interface GramSums {
   readonly rows: number;
 }
 
-/** @throws ArgumentError for what is no Matrix, ArgumentError where rows handed to a sink do not fit together */
+/**
+ * @throws ArgumentError for what is no Matrix, ArgumentError where rows handed to a sink do not fit
+ * together
+ */
 export function checkRows(shape: ReadoutShape, states: Matrix, inputs: Matrix, targets: Matrix): void {
   for (const [name, rows] of Object.entries({ states, inputs, targets }))
     if (!(rows instanceof Matrix))

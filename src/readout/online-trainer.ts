@@ -79,7 +79,10 @@ export class OnlineTrainer implements Trainer {
     return this;
   }
 
-  /** Learns from one row: N states, O targets, and I inputs where the readout sees them. @throws ArgumentError for other lengths or values that are not finite */
+  /**
+   * Learns from one row: N states, O targets, and I inputs where the readout sees them. @throws
+   * ArgumentError for other lengths or values that are not finite
+   */
   step(state: ArrayLike<number>, target: ArrayLike<number>, input: ArrayLike<number> = []): OnlineStep {
     const asRow = (values: ArrayLike<number>, name: string): Matrix => {
       if (!isList(values)) throw new ArgumentError(name, values, "a list of numbers");

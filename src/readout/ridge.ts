@@ -181,7 +181,10 @@ export class RidgeTrainer implements Trainer {
     return this.#solver === "qr" ? new TriangularAccumulator(own) : new GramAccumulator({ ...own, blas: this.#blas });
   }
 
-  /** undefined if it goes over the rows again: for leave-one-out, and for the solvers "dual" and "auto". */
+  /**
+   * undefined if it goes over the rows again: for leave-one-out, and for the solvers "dual" and
+   * "auto".
+   */
   stream(shape: ReadoutShape): TrainingStream | undefined {
     if (this.#solver === "dual" || this.#solver === "auto" || this.#selection === "leaveOneOut") return undefined;
     const sink = this.accumulator(shape);

@@ -42,7 +42,10 @@ export class TrainedReadout implements LinearReadout {
   readonly intercept: Float64Array;
   readonly training: ReadoutTraining | undefined;
 
-  /** @throws ArgumentError for a field of another kind, ArgumentError where the weights do not fit the features or the intercept */
+  /**
+   * @throws ArgumentError for a field of another kind, ArgumentError where the weights do not fit
+   * the features or the intercept
+   */
   constructor(data: LinearReadout, training?: ReadoutTraining) {
     checkSizes(data, "the readout", ["stateSize", "inputSize"]);
     checkFeatures(data.features);

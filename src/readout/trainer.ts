@@ -12,8 +12,8 @@ import { TrainedReadout } from "./trained-readout.js";
 import type { FitOptions, ReadoutShape, SeriesLike } from "./training-data.js";
 
 /**
- * Trains readouts: what `ridge`, `recursiveLeastSquares`, `leastMeanSquares` and `softmaxRegression`
- * give, or an object of one's own.
+ * Trains readouts: what `ridge`, `recursiveLeastSquares`, `leastMeanSquares` and
+ * `softmaxRegression` give, or an object of one's own.
  */
 export interface Trainer {
   /** What of state and input the readout sees. */
@@ -64,7 +64,9 @@ export function isTrainer(value: unknown): value is Trainer {
   return typeof value === "object" && value !== null && "fit" in value && typeof value.fit === "function";
 }
 
-/** The readout that a trainer gave, with what this package's readouts can do. @throws ArgumentError */
+/**
+ * The readout that a trainer gave, with what this package's readouts can do. @throws ArgumentError
+ */
 export function asTrained(readout: LinearReadout, rows: number): TrainedReadout {
   return readout instanceof TrainedReadout ? readout : new TrainedReadout(readout, { method: "own", rows, details: {} });
 }

@@ -103,7 +103,10 @@ export function checkShape(shape: ReadoutShape, sequence: TrainingSequence, name
   }
 }
 
-/** @throws ArgumentError naming the first value that is not finite by row (counted from `firstRow`) and column */
+/**
+ * @throws ArgumentError naming the first value that is not finite by row (counted from `firstRow`)
+ * and column
+ */
 export function checkFinite(matrix: Matrix, name: string, firstRow = 0): void {
   const index = isKnownFinite(matrix) ? -1 : firstNonFinite(matrix.data);
   if (index < 0) return;

@@ -26,7 +26,10 @@ export class TriangularAccumulator implements TrainingSink {
   readonly constant: boolean;
   readonly #factor: TriangularFactor;
 
-  /** @throws ArgumentError naming the option, MemoryLimitError where F x (F + O) values do not fit 4 GiB */
+  /**
+   * @throws ArgumentError naming the option, MemoryLimitError where F x (F + O) values do not fit 4
+   * GiB
+   */
   constructor(options: TriangularAccumulatorOptions) {
     checkSizes(options, "the accumulator");
     checkFeatures(options.features);
@@ -42,7 +45,10 @@ export class TriangularAccumulator implements TrainingSink {
     return this.#factor.rows;
   }
 
-  /** Adds T rows, as a Gram accumulator does. @throws ArgumentError for rows that do not fit or are not finite; nothing was added then */
+  /**
+   * Adds T rows, as a Gram accumulator does. @throws ArgumentError for rows that do not fit or are
+   * not finite; nothing was added then
+   */
   add(states: Matrix, inputs: Matrix, targets: Matrix): void {
     checkRows(this.shape, states, inputs, targets);
     this.addChecked(states, inputs, targets);
@@ -53,7 +59,10 @@ export class TriangularAccumulator implements TrainingSink {
     this.#factor.add(featureColumns(this.features, states, inputs, this.constant), [{ matrix: targets, square: "none" }], states.rows);
   }
 
-  /** Adds another accumulator: its triangle as rows (docs/numerics.md, rule 11). @throws ArgumentError where its shape or features differ */
+  /**
+   * Adds another accumulator: its triangle as rows (docs/numerics.md, rule 11). @throws
+   * ArgumentError where its shape or features differ
+   */
   merge(other: TriangularAccumulator): void {
     if (!(other instanceof TriangularAccumulator)) throw new ArgumentError("the other accumulator", other, "a TriangularAccumulator");
     const same =

@@ -325,7 +325,8 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
 
   /**
    * Statistics of the states of sequences, each run from the initial state, or what a readout of classes makes of them, where the engine can do
-   * that without handing states out; undefined where it cannot. See `SummaryWork`. @throws ArgumentError where what is asked for does not go with them
+   * that without handing states out; undefined where it cannot. See `SummaryWork`. @throws
+   * ArgumentError where what is asked for does not go with them
    */
   summarise(sequences: readonly SequenceLike[], work: SummaryWork): Promise<Matrix<Float64Array>> | undefined {
     const session = this.#session;
@@ -428,8 +429,8 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   }
 
   /**
-   * Goes on from a state that was kept, of this reservoir or one of its sizes. @throws ArgumentError on a row of another length or a step that
-   * is no count
+   * Goes on from a state that was kept, of this reservoir or one of its sizes. @throws
+   * ArgumentError on a row of another length or a step that is no count
    */
   set state(state: SessionState) {
     const { model } = this;

@@ -1,4 +1,5 @@
-// What the fields of a reservoir's description are and take: the one description from which come checks, defaults and JSON Schema.
+// What the fields of a reservoir's description are and take: the one description from which come
+// checks, defaults and JSON Schema.
 import { ArgumentError } from "../core/errors.js";
 import {
   byType,
@@ -132,7 +133,10 @@ export const reservoirKind = object(reservoirTable, "an object that describes a 
 
 type Parsed = Resolved<typeof reservoirTable>;
 
-/** Fills in defaults and checks every field. @throws ArgumentError naming the field, the value and what it takes. */
+/**
+ * Fills in defaults and checks every field. @throws ArgumentError naming the field, the value and
+ * what it takes.
+ */
 export function resolveConfig(options: ReservoirOptions): ReservoirConfig {
   if (typeof options !== "object" || options === null) throw new ArgumentError("config", options, reservoirKind.takes);
   const { feedback, outputSize, ...rest } = resolve(reservoirTable, options);

@@ -109,8 +109,9 @@ export interface DeviceSide {
   /** Room for states in the model's precision: rows[b] x N for each b. @throws OutOfMemoryError */
   allocate(rows: readonly number[], stepMs: number | undefined): DeviceSequences;
   /**
-   * Series in the model's precision, of one width, as z-scores, which are the caller's to dispose of. Without a scale it is fitted: the mean and the deviation (over T, not
-   * T - 1) of each column over all rows of all series; a column that never changes has 0 and 1.
+   * Series in the model's precision, of one width, as z-scores, which are the caller's to dispose
+   * of. Without a scale it is fitted: the mean and the deviation (over T, not T - 1) of each column
+   * over all rows of all series; a column that never changes has 0 and 1.
    */
   standardise(series: readonly DeviceMatrix[], scale?: ColumnScale): Promise<ScaledThere>;
   /** The last row and the mean row of each series, B x F, in the order of a summary of states. */

@@ -42,8 +42,8 @@ export function registerEngine(name: string, load: (device: number) => Promise<E
 let loadOnContext: ((context: Context) => Promise<Engine>) | undefined;
 
 /**
- * Makes engines known that run on a device which is open already. `load` throws ArgumentError for what
- * is no open device.
+ * Makes engines known that run on a device which is open already. `load` throws ArgumentError for
+ * what is no open device.
  */
 export function registerContextEngine(load: (context: Context) => Promise<Engine>): void {
   loadOnContext = load;
@@ -187,7 +187,10 @@ const inNode = (): boolean => globalThis.process?.versions?.node !== undefined;
 
 const format = (microseconds: number): string => microseconds.toPrecision(2).replace(/e\+(\d+)$/, (_, zeros) => `e${zeros}`);
 
-/** Refuses options that choose among plans where an engine has none to choose from. @throws ArgumentError */
+/**
+ * Refuses options that choose among plans where an engine has none to choose from. @throws
+ * ArgumentError
+ */
 export function checkPlanOptions(engine: Engine, { plan, kernelSource }: Pick<EngineOptions, "plan" | "kernelSource">): void {
   if (engine.planNames) return;
   for (const [name, value] of Object.entries({ plan, kernelSource })) {

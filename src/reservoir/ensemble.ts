@@ -20,7 +20,10 @@ export interface EnsembleCreateOptions {
 /** Fields in which members often differ and on which no size depends. */
 const sizeless: ReadonlySet<string> = new Set(["seed", "leakRate", "spectralRadius", "inputScaling", "bias"]);
 
-/** The sizes of all members, where they decide anything: undefined where an engine is named. @throws ArgumentError */
+/**
+ * The sizes of all members, where they decide anything: undefined where an engine is named. @throws
+ * ArgumentError
+ */
 async function shapesFor(
   engine: string | undefined,
   configs: readonly (AnyReservoirOptions | EngineModel)[],

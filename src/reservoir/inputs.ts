@@ -22,7 +22,10 @@ export { ArgumentError };
 /** A series: on the host, or in the memory of the device that the reservoir runs on. */
 export type SequenceLike = MatrixLike | DeviceMatrix;
 
-/** Checks and converts a T x `cols` series; `what` says whose number `cols` is. @throws ArgumentError */
+/**
+ * Checks and converts a T x `cols` series; `what` says whose number `cols` is. @throws
+ * ArgumentError
+ */
 export function series(source: MatrixLike, name: string, cols: number, what: string, precision: Precision): Matrix {
   const matrix = filledSeries(source, name);
   checkWidth(matrix, name, cols, what);
@@ -40,8 +43,8 @@ export function anySeries(source: MatrixLike, name: string, precision: Precision
 }
 
 /**
- * The inputs of a sequence for work that takes them on the host. @throws ArgumentError for those on a
- * device
+ * The inputs of a sequence for work that takes them on the host. @throws ArgumentError for those on
+ * a device
  */
 export function hostInputs({ inputs }: SequenceInput): Matrix {
   return onlyHost(inputs, "inputs");
@@ -195,7 +198,10 @@ export function checkReadout({ size, inputSize }: EngineModel, readout: LinearRe
     throw ArgumentError.shape(`the readout has ${readout.weights.cols} weights an output; its features are ${features}`);
 }
 
-/** At least one row of whatever precision the source has; not copied where it is a matrix. @throws ArgumentError */
+/**
+ * At least one row of whatever precision the source has; not copied where it is a matrix. @throws
+ * ArgumentError
+ */
 export function filledSeries(source: MatrixLike, name: string): Matrix {
   const matrix = asMatrix(source, name);
   if (matrix.rows === 0) throw ArgumentError.shape(`${name} is empty; it takes at least one row`, { field: name });

@@ -13,7 +13,10 @@ export type AnyReservoirOptions = ReservoirOptions | SpikingReservoirOptions;
 
 /** Makes models of spiking reservoirs. */
 export interface SpikingKind {
-  /** Checks a description and draws its network. @throws ArgumentError, EngineCapacityError where it cannot fit the engine */
+  /**
+   * Checks a description and draws its network. @throws ArgumentError, EngineCapacityError where it
+   * cannot fit the engine
+   */
   build(options: SpikingReservoirOptions, engine?: Engine): SpikingModel;
   /** The sizes that a description will have. @throws ArgumentError */
   shape(options: SpikingReservoirOptions): SpikingShape;
@@ -51,7 +54,10 @@ export async function modelOf(options: AnyReservoirOptions, engine: Engine, matr
   return buildModel(config, {}, await drawWeightsBy(config, engine));
 }
 
-/** The sizes that "auto" chooses an engine by; undefined where an engine is named. @throws ArgumentError */
+/**
+ * The sizes that "auto" chooses an engine by; undefined where an engine is named. @throws
+ * ArgumentError
+ */
 export async function shapeFor(engine: string | undefined, options: AnyReservoirOptions): Promise<AnyShape | undefined> {
   if (engine !== undefined && engine !== "auto") return undefined;
   if (isSpiking(options)) return (await loadSpiking?.())?.shape(options);

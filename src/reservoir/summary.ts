@@ -26,7 +26,10 @@ export interface SummaryWork extends WorkOptions {
   readonly classes?: ClassScores | undefined;
 }
 
-/** @throws ArgumentError where what is asked for does not go with these sequences of a reservoir of `size` neurons */
+/**
+ * @throws ArgumentError where what is asked for does not go with these sequences of a reservoir of
+ * `size` neurons
+ */
 export function checkSummary(
   { last, mean, washout, given, classes }: SummaryWork,
   size: number,

@@ -64,7 +64,10 @@ export const isDrawnLater = ({ size, connectionProbability }: ReservoirConfig): 
 /** Whether a matrix with so many connections is to be drawn, and its radius measured, by an engine that can. */
 export const isWorthwhile = (connections: number): boolean => connections >= worthwhileConnections;
 
-/** The values of a model that was drawn in place. @throws ArgumentError where they are steps, which engines find only to run them */
+/**
+ * The values of a model that was drawn in place. @throws ArgumentError where they are steps, which
+ * engines find only to run them
+ */
 export function drawnMatrix({
   draws,
   config: { precision, weightPrecision },

@@ -230,10 +230,16 @@ function fromMatrix(matrix: Matrix | SparseMatrix, radius: number | undefined, {
   };
 }
 
-/** Below this share of the radius that W would have by the circular law, its radius is rounding, or as good as that. */
+/**
+ * Below this share of the radius that W would have by the circular law, its radius is rounding, or
+ * as good as that.
+ */
 const leastShare = 1e-3;
 
-/** The radius by the circular law, if the measured one is far below it, else 0. It is at most N times the largest weight. */
+/**
+ * The radius by the circular law, if the measured one is far below it, else 0. It is at most N
+ * times the largest weight.
+ */
 function farAbove(matrix: Matrix | SparseMatrix, measured: number): number {
   let largest = 0;
   for (const value of isSparse(matrix) ? matrix.values : matrix.data) largest = Math.max(largest, Math.abs(value));
@@ -332,7 +338,10 @@ function stored(matrix: Matrix | SparseMatrix, factor: number, config: Reservoir
   return isSparse(scaled) ? scaled : toSparse(scaled);
 }
 
-/** @throws ArgumentError for a description whose W turns out sparse, and whose weights are to be steps */
+/**
+ * @throws ArgumentError for a description whose W turns out sparse, and whose weights are to be
+ * steps
+ */
 function refuseSparseSteps({ weightPrecision }: ReservoirConfig): void {
   if (!isQuantized(weightPrecision)) return;
   throw new ArgumentError("weightPrecision", weightPrecision, quantizedTakes('a W that is stored dense; set storage: "dense"'));

@@ -25,7 +25,10 @@ export class WorkPacer {
   readonly #options: WorkOptions;
   readonly #total: number;
 
-  /** For `total` pieces of work. @throws WorkInterruptedError when the signal is aborted already, ArgumentError for a signal that is none */
+  /**
+   * For `total` pieces of work. @throws WorkInterruptedError when the signal is aborted already,
+   * ArgumentError for a signal that is none
+   */
   constructor(options: WorkOptions, total: number) {
     const { signal, onProgress } = options;
     if (signal !== undefined && typeof signal?.aborted !== "boolean")

@@ -1,4 +1,5 @@
-// Experiments from a program: run without a file and without a folder, stopped, written and read again.
+// Experiments from a program: run without a file and without a folder, stopped, written and read
+// again.
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// What a forecast passes on its way from a file to its first number (docs/architecture.md, "The road
-// of a forecast"), and how often its series and its readout options are checked on it.
+// What a forecast passes on its way from a file to its first number (docs/architecture.md, "The
+// road of a forecast"), and how often its series and its readout options are checked on it.
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -1,4 +1,5 @@
-// Forecaster and Classifier learn with any trainer: this package's by name or as objects, and one's own.
+// Forecaster and Classifier learn with any trainer: this package's by name or as objects, and one's
+// own.
 import { describe, expect, it } from "vitest";
 import {
   Classifier,

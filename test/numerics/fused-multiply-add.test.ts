@@ -1,5 +1,5 @@
-// Gram sums with and without the kernels that fuse: the same bits, and no fusing where a product may be inexact or the runtime has
-// no relaxed SIMD.
+// Gram sums with and without the kernels that fuse: the same bits, and no fusing where a product
+// may be inexact or the runtime has no relaxed SIMD.
 import { setFlagsFromString } from "node:v8";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { type ColumnSource, Matrix } from "../../src/numerics/index.js";
@@ -62,7 +62,10 @@ async function gramBits(columns: number, portions: readonly (readonly ColumnSour
 
 const plain = (matrix: Matrix): ColumnSource => ({ matrix, square: "none" });
 
-/** Values of all the sizes that binary32 has, so that sums round, cancel and vanish beside each other. */
+/**
+ * Values of all the sizes that binary32 has, so that sums round, cancel and vanish beside each
+ * other.
+ */
 function wildMatrix(rows: number, columns: number): Matrix<Float32Array> {
   const x = randomMatrix(rows, columns, "wild");
   const exponents = randomMatrix(rows, columns, "exponents");

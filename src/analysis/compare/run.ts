@@ -65,7 +65,10 @@ export class TimedRun {
     this.#arithmetic = arithmetic;
   }
 
-  /** @throws ArgumentError for an arithmetic that the kind of reservoir does not have; EngineUnavailableError */
+  /**
+   * @throws ArgumentError for an arithmetic that the kind of reservoir does not have;
+   * EngineUnavailableError
+   */
   static async open(model: EngineModel, asked: ComparedEngine): Promise<TimedRun> {
     if (model.kind !== undefined && asked.arithmetic === "fast")
       throw ArgumentError.shape(`engines holds ${JSON.stringify(asked.name)}; a spiking reservoir has portable arithmetic alone`, {

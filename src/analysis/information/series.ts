@@ -5,7 +5,10 @@ import { type FloatArray, firstNonFinite, isList } from "../../numerics/index.js
 /** A series of single numbers. */
 export type Series = FloatArray | readonly number[];
 
-/** @throws ArgumentError on series of different lengths, of fewer than `least` values, or with a value that is not finite. */
+/**
+ * @throws ArgumentError on series of different lengths, of fewer than `least` values, or with a
+ * value that is not finite.
+ */
 export function checkedPair(names: readonly [string, string], a: Series, b: Series, least: number): readonly [Float64Array, Float64Array] {
   for (const [name, values] of [
     [names[0], a],

@@ -1,4 +1,5 @@
-// What a step costs on the CPU engine, by a model fitted to bench/results/cpu-2026-11-22.md (AMD EPYC, one thread): for the choice between engines.
+// What a step costs on the CPU engine, by a model fitted to bench/results/cpu-2026-11-22.md (AMD
+// EPYC, one thread): for the choice between engines.
 import type { ModelShape } from "../../reservoir/shape.js";
 
 /** Microseconds: a step, a neuron of it, and a stored weight, float32. W beyond a cache's size comes from memory. */

@@ -9,7 +9,10 @@ const panelVectors = 6;
 /** A larger W comes from memory at each step, and not from a cache. */
 const cacheBytes = 8 * 2 ** 20;
 
-/** Dense panels: [stream][panel][partial sum, bit-reversed][column of the partial][row of the panel's part in the stream]. */
+/**
+ * Dense panels: [stream][panel][partial sum, bit-reversed][column of the partial][row of the
+ * panel's part in the stream].
+ */
 export interface PanelLayout {
   readonly panelRows: number;
   readonly panels: number;
@@ -109,7 +112,10 @@ export function packSlices(weights: SparseMatrix, layout: SliceLayout, values: F
   }
 }
 
-/** Where each of the 2^bits partial sums of a row of `length` entries begins, when they are stored in bit-reversed order. */
+/**
+ * Where each of the 2^bits partial sums of a row of `length` entries begins, when they are stored
+ * in bit-reversed order.
+ */
 function partialStarts(length: number, bits: number): number[] {
   const count = 1 << bits;
   const starts = new Array<number>(count).fill(0);

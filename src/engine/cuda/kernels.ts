@@ -4,7 +4,9 @@ import type { Precision } from "../../numerics/index.js";
 
 const loaded = new WeakMap<Context, Map<string, Module>>();
 
-/** "nvrtc" compiles kernels from their shipped source; left out, they are what the context takes. */
+/**
+ * "nvrtc" compiles kernels from their shipped source; left out, they are what the context takes.
+ */
 export type CompiledSource = "nvrtc" | undefined;
 
 /** The module of some entries of a shipped file. It lives as long as the context. */

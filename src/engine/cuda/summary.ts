@@ -105,7 +105,10 @@ export class DeviceSummary implements StateTaker {
   }
 }
 
-/** Statistics of series that lie on the device themselves, B x F in binary64, in the order of those of states. */
+/**
+ * Statistics of series that lie on the device themselves, B x F in binary64, in the order of those
+ * of states.
+ */
 export async function statisticsThere(
   context: Context,
   series: readonly DeviceMatrix[],

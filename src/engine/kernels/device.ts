@@ -76,7 +76,8 @@ export class NeuromorphicKernels extends NeuromorphicOperations<DeviceArrays> im
 
   /**
    * Spikes counted in bins of time and neuron, T x C: `binSpikesOnDevice` of spillway/spikes/gpu on
-   * this stream. It waits for the report on spikes that lie outside the pattern. @throws ArgumentError
+   * this stream. It waits for the report on spikes that lie outside the pattern. @throws
+   * ArgumentError
    */
   async spikeEncoding(
     pattern: SpikePattern | DeviceSpikePattern,

@@ -25,7 +25,10 @@ export interface CublasHandle {
   readonly version: string;
 }
 
-/** Opens cuBLAS on a context. @throws LibraryError where there is no cuBLAS; ArgumentError where the device is not a GPU; CublasError. */
+/**
+ * Opens cuBLAS on a context. @throws LibraryError where there is no cuBLAS; ArgumentError where the
+ * device is not a GPU; CublasError.
+ */
 export function openCublas({ core, info }: Context): CublasHandle {
   if (!isNative(core.driver))
     throw ArgumentError.because(`cuBLAS works on a GPU only; this device is ${info.name} of the driver ${core.driver.library}`);

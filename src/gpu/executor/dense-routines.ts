@@ -23,7 +23,10 @@ export class DenseRoutines implements Disposable {
   readonly #handle: bigint;
   readonly #holding: Holding;
 
-  /** @throws LibraryError where a library is missing; ArgumentError where the device is not a GPU; CublasError, CusolverError. */
+  /**
+   * @throws LibraryError where a library is missing; ArgumentError where the device is not a GPU;
+   * CublasError, CusolverError.
+   */
   constructor(context: Context) {
     const { core } = context;
     this.context = context;

@@ -37,7 +37,10 @@ export class GpuDevice implements Disposable {
     return this.context.upload(array, options);
   }
 
-  /** Device memory of `length` elements, zeros; default f32. @throws OutOfMemoryError, ArgumentError, CudaError. */
+  /**
+   * Device memory of `length` elements, zeros; default f32. @throws OutOfMemoryError,
+   * ArgumentError, CudaError.
+   */
   allocate(length: number): DeviceBuffer<"f32">;
   allocate<T extends Dtype>(length: number, dtype: T): DeviceBuffer<T>;
   allocate(length: number, dtype: Dtype = "f32"): DeviceBuffer {

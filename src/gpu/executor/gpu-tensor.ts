@@ -23,7 +23,10 @@ export class GpuTensor implements Disposable {
     this.source = source;
   }
 
-  /** This times another, rows x its columns, a tensor of its own. @throws ArgumentError where the shapes do not go together; as `StandardKernels.matmul`. */
+  /**
+   * This times another, rows x its columns, a tensor of its own. @throws ArgumentError where the
+   * shapes do not go together; as `StandardKernels.matmul`.
+   */
   matmul(other: GpuTensor, options: { blas?: BlasChoice } = {}): GpuTensor {
     if (other.rows !== this.columns)
       throw ArgumentError.shape(`a product takes as many rows on the right as columns on the left; got ${this.shape} times ${other.shape}`);

@@ -59,7 +59,10 @@ export class KernelExecutor implements Disposable {
     return [...standardKernelNames, ...this.compute.kernelNames];
   }
 
-  /** Makes a kernel of one's own ready by its name: see `GpuCompute.compileKernel`. @throws ArgumentError for a standard kernel's name; as there. */
+  /**
+   * Makes a kernel of one's own ready by its name: see `GpuCompute.compileKernel`. @throws
+   * ArgumentError for a standard kernel's name; as there.
+   */
   compileKernel(name: string, source: string, options: CompileOptions = {}): void {
     if ((standardKernelNames as readonly string[]).includes(name))
       throw ArgumentError.because(`${JSON.stringify(name)} is a standard kernel; give yours another name, or compile it by a GpuCompute`);
@@ -158,7 +161,10 @@ export class KernelExecutor implements Disposable {
     return this.#changed(x, (data) => this.standard.tanh(data));
   }
 
-  /** x (batch x features) with `bias` (features) added to every row. @throws ArgumentError where shapes differ; CudaError. */
+  /**
+   * x (batch x features) with `bias` (features) added to every row. @throws ArgumentError where
+   * shapes differ; CudaError.
+   */
   async broadcastAdd(x: Float32Array, bias: Float32Array, batch: number, features: number): Promise<Float32Array> {
     checkSizes("broadcast_add", { batch, features });
     checkLength("x", x, batch * features, `${batch} x ${features}`);
@@ -210,7 +216,10 @@ export class KernelExecutor implements Disposable {
     return (await this.#with([a, b], work))[0][0]!;
   }
 
-  /** A B (m x n) of A (m x k) and B (k x n), row-major, and what multiplied. @throws ArgumentError where shapes differ; as `StandardKernels.matmul`. */
+  /**
+   * A B (m x n) of A (m x k) and B (k x n), row-major, and what multiplied. @throws ArgumentError
+   * where shapes differ; as `StandardKernels.matmul`.
+   */
   async matmul(a: Float32Array, b: Float32Array, m: number, k: number, n: number, options: ExecutorOptions = {}): Promise<Product> {
     checkSizes("matmul", { m, k });
     checkSizes("matmul", { k, n });
@@ -223,14 +232,20 @@ export class KernelExecutor implements Disposable {
     return { values, source };
   }
 
-  /** A matrix on the device (rows x columns, row-major), for chains of operations there. @throws ArgumentError; OutOfMemoryError, CudaError. */
+  /**
+   * A matrix on the device (rows x columns, row-major), for chains of operations there. @throws
+   * ArgumentError; OutOfMemoryError, CudaError.
+   */
   tensor(values: Float32Array, rows: number, columns: number): GpuTensor {
     checkSizes("tensor", { rows, columns });
     checkLength("values", values, rows * columns, `${rows} x ${columns}`);
     return new GpuTensor(this.standard, this.device.upload(values), rows, columns);
   }
 
-  /** A feed-forward network with its weights on the device. @throws ArgumentError where layers do not fit; OutOfMemoryError, CudaError. */
+  /**
+   * A feed-forward network with its weights on the device. @throws ArgumentError where layers do
+   * not fit; OutOfMemoryError, CudaError.
+   */
   network(layers: readonly Layer[]): NeuralNetwork {
     return new NeuralNetwork(this.standard, layers);
   }

@@ -128,7 +128,10 @@ export class StandardKernels {
     this.blas = options.blas ?? "none";
   }
 
-  /** A standard kernel, loaded alone when it is first asked for. @throws ArgumentError naming those there are. */
+  /**
+   * A standard kernel, loaded alone when it is first asked for. @throws ArgumentError naming those
+   * there are.
+   */
   kernel<Name extends StandardKernel>(name: Name): Kernel<Declarations[Name]["parameters"]> {
     let kernel = this.#kernels.get(name);
     if (!kernel) {

@@ -154,7 +154,10 @@ export class PortableGram implements GramSum {
     return { rows: this.#rows, rowsInBlock: this.#rowsInBlock, sums, totals };
   }
 
-  /** Takes the place of what is summed so far: sums that another place made in the same order. @throws ArgumentError where they have other columns */
+  /**
+   * Takes the place of what is summed so far: sums that another place made in the same order.
+   * @throws ArgumentError where they have other columns
+   */
   restore({ rows, rowsInBlock, sums, totals }: GramBlocks): void {
     if (sums.rows !== this.columns || totals.rows !== this.columns) {
       throw ArgumentError.because(`sums of ${sums.rows} and ${totals.rows} columns cannot take the place of those of ${this.columns}`);

@@ -3,7 +3,10 @@ import { ArgumentError } from "../../core/errors.js";
 import { describe } from "../../core/text.js";
 import { checkSparse, isSparse, type Matrix, type SparseMatrix } from "../matrix.js";
 
-/** @throws ArgumentError for what is no matrix; ArgumentError on a matrix that is not square, not well-formed, or not finite; naming row and column. */
+/**
+ * @throws ArgumentError for what is no matrix; ArgumentError on a matrix that is not square, not
+ * well-formed, or not finite; naming row and column.
+ */
 export function checkSquare(matrix: Matrix | SparseMatrix): void {
   if (typeof matrix !== "object" || matrix === null || !(isSparse(matrix) || ArrayBuffer.isView(matrix.data)))
     throw ArgumentError.because(`the matrix is ${describe(matrix)}; eigenvalues take a Matrix, such as Matrix.from(rows) makes of lists`);

@@ -1,11 +1,14 @@
-// Threads that find eigenvalues of dense blocks beside each other and beside the thread that owns them. In Node; elsewhere the owner computes.
+// Threads that find eigenvalues of dense blocks beside each other and beside the thread that owns
+// them. In Node; elsewhere the owner computes.
 import { wasmModule, wasmReserved } from "../wasm/index.js";
 import type { Component } from "./components.js";
 import { denseBlock, denseEigenvalues, type Eigenvalues, foundAll } from "./dense.js";
 
 type Worker = import("node:worker_threads").Worker;
 
-/** Blocks that a thread has, the one in work included: so many that it need not wait for the owner. */
+/**
+ * Blocks that a thread has, the one in work included: so many that it need not wait for the owner.
+ */
 const blocksPerThread = 2;
 
 /** Threads that this machine has beside the calling one; 0 where there are none to be had. */
@@ -73,7 +76,9 @@ export class DenseThreads {
     });
   }
 
-  /** Ends the threads, and waits until they have. Blocks that are not done are rejected. Idempotent. */
+  /**
+   * Ends the threads, and waits until they have. Blocks that are not done are rejected. Idempotent.
+   */
   dispose(): Promise<void> {
     this.#disposed = true;
     this.#ending ??= this.#end();

@@ -1,4 +1,5 @@
-// A thread that finds eigenvalues of dense blocks, one after the other. Plain JavaScript, so that it starts from the sources as well as from the built package.
+// A thread that finds eigenvalues of dense blocks, one after the other. Plain JavaScript, so that
+// it starts from the sources as well as from the built package.
 import { parentPort, workerData } from "node:worker_threads";
 
 const { module, reserved } = workerData;

@@ -6,7 +6,10 @@ import { loadOperator } from "./krylov-operator.js";
 import { ProjectedProblem } from "./projected-problem.js";
 import { fixedVector } from "./structure.js";
 
-/** One attempt on a block of `count` nonzeros. @throws ArgumentError where it does not fit a WebAssembly memory */
+/**
+ * One attempt on a block of `count` nonzeros. @throws ArgumentError where it does not fit a
+ * WebAssembly memory
+ */
 export function iterate(component: Component, count: number, { attempt, exponent }: KrylovTask): KrylovResult {
   const { instance, n, ld, free, multiply } = loadOperator(component, count, exponent, attempt.full);
   const { power } = attempt;

@@ -184,7 +184,10 @@ export interface BlockTask extends KrylovTask {
   readonly count: number;
 }
 
-/** What is asked for on the way: an iteration, or all eigenvalues. The answer is the one or the other. */
+/**
+ * What is asked for on the way: an iteration, or all eigenvalues. The answer is the one or the
+ * other.
+ */
 type RadiusSteps = Generator<BlockTask | { readonly dense: Component }, SpectralRadius, KrylovResult | Eigenvalues>;
 
 function* radiusSteps(matrix: Matrix | SparseMatrix, options: SpectralRadiusOptions): RadiusSteps {

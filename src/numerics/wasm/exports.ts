@@ -78,7 +78,10 @@ export type FusedExports = Pick<LinearAlgebraExports, "gramAddRows">;
 
 /** assembly/spectrum. Matrices are row-major with `ld` numbers from row to row; see each kernel for what `ld` takes. */
 export interface SpectrumExports {
-  /** 0, or the number of eigenvalues that were not found. Real parts go to `work`, imaginary ones to `work` + 8 ld. */
+  /**
+   * 0, or the number of eigenvalues that were not found. Real parts go to `work`, imaginary ones to
+   * `work` + 8 ld.
+   */
   denseEigenvalues(n: number, matrix: number, ld: number, work: number): number;
   reduceToHessenberg(n: number, matrix: number, ld: number, q: number, work: number): void;
   /** 0, or the number of eigenvalues that were not found. */

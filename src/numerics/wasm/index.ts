@@ -1,4 +1,5 @@
-// Loads the WebAssembly modules. Instances own their memory; nothing is shared but the compiled code.
+// Loads the WebAssembly modules. Instances own their memory; nothing is shared but the compiled
+// code.
 import { ArgumentError, SpillwayError } from "../../core/errors.js";
 import type { FusedExports, WasmExports } from "./exports.js";
 import { hasExactMultiplyAdd } from "./relaxed-simd.js";
@@ -43,7 +44,10 @@ export function wasmModule(kind: ModuleKind = "plain"): WasmModule {
   return module;
 }
 
-/** Loads and compiles the module: from its file in Node, by fetch in a browser, there with the kernels that fuse. Idempotent. */
+/**
+ * Loads and compiles the module: from its file in Node, by fetch in a browser, there with the
+ * kernels that fuse. Idempotent.
+ */
 export async function loadWasm(kind: ModuleKind = "plain"): Promise<WasmModule> {
   const known = modules.get(kind);
   if (known) return known;
@@ -54,7 +58,10 @@ export async function loadWasm(kind: ModuleKind = "plain"): Promise<WasmModule> 
   return module;
 }
 
-/** A fresh instance with `bytes` of memory from address `wasmReserved` on. @throws ArgumentError above 4 GiB. */
+/**
+ * A fresh instance with `bytes` of memory from address `wasmReserved` on. @throws ArgumentError
+ * above 4 GiB.
+ */
 export function wasmInstance(bytes: number): WasmInstance {
   const total = wasmReserved + bytes;
   if (total > wasmMemoryLimit)
@@ -64,7 +71,10 @@ export function wasmInstance(bytes: number): WasmInstance {
   return { exports: instance.exports as unknown as WasmExports, memory };
 }
 
-/** The kernels that fuse, over the memory of an instance; undefined if the runtime has no relaxed SIMD. For exact products only. */
+/**
+ * The kernels that fuse, over the memory of an instance; undefined if the runtime has no relaxed
+ * SIMD. For exact products only.
+ */
 export function fusedKernels({ memory }: WasmInstance): FusedExports | undefined {
   if (!hasExactMultiplyAdd()) return undefined;
   return new WebAssembly.Instance(wasmModule("fused"), { env: { memory: memory as WebAssembly.Memory } })

@@ -45,7 +45,10 @@ export class CircuitBreaker {
   #openedAt = 0;
   #lastError: unknown;
 
-  /** Closed, with no failure counted. @throws ArgumentError on a threshold below 1 or a negative time */
+  /**
+   * Closed, with no failure counted. @throws ArgumentError on a threshold below 1 or a negative
+   * time
+   */
   constructor(options: CircuitBreakerOptions = {}) {
     checkFields(options, ["failureThreshold", "recoveryMs", "successThreshold", "now"] satisfies (keyof CircuitBreakerOptions)[]);
     const { failureThreshold = 10, recoveryMs = 1000, successThreshold = 5, now = () => performance.now() } = options;

@@ -82,7 +82,10 @@ export class KuramotoOscillators {
     return orderOf(this.#phases);
   }
 
-  /** One step of stepMs; `input` is s, M values from 0 to 1, or nothing. @throws ArgumentError on inputs of another number. */
+  /**
+   * One step of stepMs; `input` is s, M values from 0 to 1, or nothing. @throws ArgumentError on
+   * inputs of another number.
+   */
   step(input?: ArrayLike<number>): void {
     if (input && input.length !== this.count)
       throw new ArgumentError("the number of inputs", input.length, `${this.count}, one an oscillator`, { code: "shape" });
@@ -171,7 +174,10 @@ export class KuramotoOscillators {
   }
 }
 
-/** R e^(i psi) = mean of e^(i phi). For M phases drawn at random R is about 1 / sqrt(M). @throws ArgumentError where there are none. */
+/**
+ * R e^(i psi) = mean of e^(i phi). For M phases drawn at random R is about 1 / sqrt(M). @throws
+ * ArgumentError where there are none.
+ */
 export function orderOf(phases: ArrayLike<number>): OrderParameter {
   if (phases.length === 0) throw new ArgumentError("the number of phases", 0, "at least 1", { code: "shape" });
   let cosine = 0;

@@ -113,12 +113,17 @@ export class PatternTemplates implements TemplateShape {
     return new PatternTemplates([...sums.keys()], rows, shape);
   }
 
-  /** What a pattern is most like. @throws ArgumentError where it has fewer neurons than channels. */
+  /**
+   * What a pattern is most like. @throws ArgumentError where it has fewer neurons than channels.
+   */
   match(pattern: SpikePattern): TemplateMatch {
     return this.matchVector(vectorOf(pattern, this));
   }
 
-  /** The same for a vector of D numbers, such as a reservoir's state. @throws ArgumentError on another length. */
+  /**
+   * The same for a vector of D numbers, such as a reservoir's state. @throws ArgumentError on
+   * another length.
+   */
   matchVector(vector: Float32Array): TemplateMatch {
     const { rows, cols, data } = this.vectors;
     if (vector.length !== cols)

@@ -70,7 +70,10 @@ export function cochleagram(sound: MatrixLike, options: CochleaOptions): Matrix<
   return out;
 }
 
-/** The centre frequencies of the filters in Hz, evenly spaced on the ERB scale. @throws ArgumentError where they leave (0, sampleRate / 2). */
+/**
+ * The centre frequencies of the filters in Hz, evenly spaced on the ERB scale. @throws
+ * ArgumentError where they leave (0, sampleRate / 2).
+ */
 export function filterCentres(options: CochleaOptions): Float64Array {
   checkFields(options, fields);
   const { sampleRate, channels = 64, lowestHz = 100, highestHz } = options;

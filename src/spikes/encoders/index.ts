@@ -32,7 +32,10 @@ const encoders: Readonly<Record<EncoderConfig["encoder"], Encode>> = {
 /** The names that {@link encodeSpikes} takes. */
 export const encoderNames = Object.keys(encoders) as readonly EncoderConfig["encoder"][];
 
-/** A series, T x F (for "cochlea" a sound), through the encoder that `config` names. @throws ArgumentError as that encoder does. */
+/**
+ * A series, T x F (for "cochlea" a sound), through the encoder that `config` names. @throws
+ * ArgumentError as that encoder does.
+ */
 export function encodeSpikes(values: MatrixLike, config: EncoderConfig): SpikePattern {
   if (typeof config !== "object" || config === null)
     throw new ArgumentError("the encoder's description", config, "{ encoder, ...its options }");

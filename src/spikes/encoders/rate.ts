@@ -119,7 +119,10 @@ export function rateDecode(pattern: SpikePattern, options: RateDecoderOptions): 
   );
 }
 
-/** The T x F shape that a pattern decodes to. @throws ArgumentError where neurons or duration do not divide. */
+/**
+ * The T x F shape that a pattern decodes to. @throws ArgumentError where neurons or duration do not
+ * divide.
+ */
 export function decodedShape(pattern: SpikePattern, frameMs: number, group: number): { frames: number; channels: number } {
   checkPattern(pattern);
   checkPositive("frameMs", frameMs, "ms");

@@ -21,7 +21,10 @@ export interface Frames {
   readonly neuronCount: number;
 }
 
-/** Checks a series; a flat array is one channel. @throws ArgumentError on a value outside [0, 1] or no channels. */
+/**
+ * Checks a series; a flat array is one channel. @throws ArgumentError on a value outside [0, 1] or
+ * no channels.
+ */
 export function framesOf(values: MatrixLike, { frameMs, neuronsPerChannel = 1 }: FrameOptions): Frames {
   const series = asMatrix(values, "series");
   checkPositive("frameMs", frameMs, "ms");
@@ -107,7 +110,10 @@ export function squashToUnit(values: MatrixLike): Matrix<Float64Array> {
   return out;
 }
 
-/** @throws ArgumentError unless `extremes` is a number, as many numbers as there are channels, or left out */
+/**
+ * @throws ArgumentError unless `extremes` is a number, as many numbers as there are channels, or
+ * left out
+ */
 function checkExtremes(name: string, extremes: UnitScale["minimum"] | null, channels: number): void {
   if (extremes === undefined || typeof extremes === "number") return;
   if (typeof extremes !== "object" || extremes === null)

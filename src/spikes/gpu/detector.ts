@@ -21,8 +21,8 @@ import { patternWords } from "./patterns-binning.js";
  *
  * @example
  * using spikes = await encodeOnDevice(context, series, { encoder: "latency", frameMs: 50 });
- * using detector = new DeviceDetector(context, new PatternDetector({ types: ["burst", "rhythmic"] }));
- * const results = await detector.detectAll(spikes);
+ * using detector = new DeviceDetector(context, new PatternDetector({ types: ["burst", "rhythmic"]
+ * })); const results = await detector.detectAll(spikes);
  */
 export class DeviceDetector implements Disposable {
   readonly detector: PatternDetector;

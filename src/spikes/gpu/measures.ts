@@ -16,7 +16,9 @@ const roomBytes = 2 ** 28;
 const mostBlocks = { withRoom: 1024, without: 2 ** 16 };
 /** Sums of whole numbers stay exact below this, and so do places in binary32. */
 const mostSpikes = 2 ** 24;
-/** Phases that a device reduces, in rad; docs/numerics.md, rule 8, has a longer way for larger ones. */
+/**
+ * Phases that a device reduces, in rad; docs/numerics.md, rule 8, has a longer way for larger ones.
+ */
 const largestPhase = 2 ** 30;
 
 const given: readonly Parameter[] = ["const f64*", "const u32*", "const u64*", "const f64*", "u32", "u32"];
@@ -148,7 +150,10 @@ function enqueueMeasure(stream: Stream, context: Context, sorted: Sorted, measur
   stream.launch(kernel, { grid: blocks, block: threads }, ...sorted.arguments, memory, each, scores);
 }
 
-/** Memory for as many blocks as may be: an even number of doubles each, the most that a pattern needs. */
+/**
+ * Memory for as many blocks as may be: an even number of doubles each, the most that a pattern
+ * needs.
+ */
 function roomFor(context: Context, count: number, needs: readonly number[], held: Held) {
   const most = needs.reduce((sum, need) => Math.max(sum, need), 1);
   const each = 2 * Math.ceil(most / 2);

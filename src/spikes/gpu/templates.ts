@@ -73,7 +73,10 @@ export class DeviceTemplates implements Disposable {
   readonly #held = new Held();
   #stream: Stream | undefined;
 
-  /** Copies templates to a device; `dispose` gives the memory back. @throws ArgumentError, OutOfMemoryError */
+  /**
+   * Copies templates to a device; `dispose` gives the memory back. @throws ArgumentError,
+   * OutOfMemoryError
+   */
   constructor(context: Context, templates: PatternTemplates, { score = "cosine", threshold }: DeviceTemplateOptions = {}) {
     this.score = checkOneOf("score", score, ["cosine", "dot"]);
     this.threshold = threshold ?? templates.threshold;
@@ -83,7 +86,10 @@ export class DeviceTemplates implements Disposable {
     this.#vectors = this.#held.own(context.upload(templates.vectors.data as Float32Array<ArrayBuffer>, { label: "templates" }));
   }
 
-  /** What a pattern is most like; it is binned on the device. @throws ArgumentError where it has fewer neurons than channels. */
+  /**
+   * What a pattern is most like; it is binned on the device. @throws ArgumentError where it has
+   * fewer neurons than channels.
+   */
   async match(pattern: SpikePattern | DeviceSpikePattern): Promise<TemplateMatch> {
     const { bins, channels } = this.templates;
     using binned = await binSpikesOnDevice(this.#context, pattern, { bins, channels, stream: this.#ownStream() });
@@ -146,7 +152,10 @@ export class DeviceTemplates implements Disposable {
     }
   }
 
-  /** Enqueues the detection of B vectors, all in device memory, and waits for nothing. @throws ArgumentError where something is of another length. */
+  /**
+   * Enqueues the detection of B vectors, all in device memory, and waits for nothing. @throws
+   * ArgumentError where something is of another length.
+   */
   enqueue(stream: Stream, vectors: ReadonlyDeviceSlice<"f32">, { scores, best, matches }: DeviceMatches): void {
     const { rows: templates, cols: length } = this.templates.vectors;
     const count = this.#countOf(vectors);

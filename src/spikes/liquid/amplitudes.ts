@@ -3,7 +3,10 @@ import { ArgumentError } from "../../core/errors.js";
 import type { FloatArray } from "../../numerics/index.js";
 import type { SpikingModel } from "../../reservoir/spiking-model.js";
 
-/** @throws ArgumentError naming step and channel of a spike that is too strong; `inputs` holds I values a step. */
+/**
+ * @throws ArgumentError naming step and channel of a spike that is too strong; `inputs` holds I
+ * values a step.
+ */
 export function checkAmplitudes(model: SpikingModel, inputs: FloatArray, firstStep: number): void {
   if (!model.inputSynapses) return;
   const { largestAmplitude } = model.config.input;

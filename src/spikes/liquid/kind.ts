@@ -1,4 +1,5 @@
-// Spiking reservoirs as the domain asks for them: a description in, a model out. Loaded when the first is described.
+// Spiking reservoirs as the domain asks for them: a description in, a model out. Loaded when the
+// first is described.
 import { machineMemory } from "../../core/machine-memory.js";
 import { type Engine, EngineCapacityError } from "../../reservoir/engine.js";
 import type { SpikingShape } from "../../reservoir/shape.js";
@@ -7,7 +8,10 @@ import type { SpikingModel } from "../../reservoir/spiking-model.js";
 import { buildSpikingModel } from "./build.js";
 import { resolveSpikingConfig } from "./schema.js";
 
-/** Checks a description and draws its network. @throws ArgumentError, EngineCapacityError where it cannot fit the engine */
+/**
+ * Checks a description and draws its network. @throws ArgumentError, EngineCapacityError where it
+ * cannot fit the engine
+ */
 export function build(options: SpikingReservoirOptions, engine?: Engine): SpikingModel {
   const config = resolveSpikingConfig(options);
   if (engine) refuseOversized(config, engine);

@@ -41,7 +41,10 @@ export class LiquidStateMachine implements AsyncDisposable {
     this.reservoir = reservoir;
   }
 
-  /** Checks a description, draws the network and opens an engine. @throws ArgumentError, EngineUnavailableError, EngineCapacityError */
+  /**
+   * Checks a description, draws the network and opens an engine. @throws ArgumentError,
+   * EngineUnavailableError, EngineCapacityError
+   */
   static async create(options: LiquidOptions, create: Omit<CreateOptions, "matrices"> = {}): Promise<LiquidStateMachine> {
     return new LiquidStateMachine(await ReservoirComputer.create({ ...options, kind: "spiking" }, create));
   }
@@ -61,7 +64,10 @@ export class LiquidStateMachine implements AsyncDisposable {
     return this.reservoir.config;
   }
 
-  /** The state after a pattern that runs from the initial state, N values; or the mean of all states. @throws ArgumentError */
+  /**
+   * The state after a pattern that runs from the initial state, N values; or the mean of all
+   * states. @throws ArgumentError
+   */
   process(pattern: SpikePattern | DeviceSpikePattern, options: OneStateOptions = {}): Promise<FloatArray> {
     return processPattern(this.reservoir, pattern, options);
   }

@@ -1,4 +1,5 @@
-// What the fields of a spiking reservoir's description are and take: the one description from which come checks, defaults and JSON Schema.
+// What the fields of a spiking reservoir's description are and take: the one description from which
+// come checks, defaults and JSON Schema.
 import { ArgumentError } from "../../core/errors.js";
 import {
   anything,
@@ -183,7 +184,10 @@ export const spikingTable = {
 } satisfies { [Field in keyof SpikingReservoirConfig | "feedback" | "outputSize"]: Option<unknown, unknown> };
 
 const takes = "an object that describes a spiking reservoir, at least {kind, size}";
-/** A spiking reservoir's description as a field of something larger, such as an experiment; `liquidKind` without its kind. */
+/**
+ * A spiking reservoir's description as a field of something larger, such as an experiment;
+ * `liquidKind` without its kind.
+ */
 export const spikingKind = object(spikingTable, takes);
 const { kind: _kind, ...liquidTable } = spikingTable;
 export const liquidKind = object(liquidTable, "an object that describes a spiking reservoir, at least {size}");
@@ -207,7 +211,10 @@ const inhibitoryDefaults = {
   izhikevich: { a: 0.1, d: 2 },
 };
 
-/** Fills in defaults and checks every field. @throws ArgumentError naming the field, the value and what it takes */
+/**
+ * Fills in defaults and checks every field. @throws ArgumentError naming the field, the value and
+ * what it takes
+ */
 export function resolveSpikingConfig(options: SpikingReservoirOptions): SpikingReservoirConfig {
   if (typeof options !== "object" || options === null) throw new ArgumentError("config", options, takes);
   const parsed = resolve(spikingTable, options);

@@ -94,7 +94,10 @@ function table(sources: number, targetsOfSource: TargetsOf, fractionBits: number
   return { offsets, targets: columns.targets.values(), weights: columns.weights.values(), delays: columns.delays.values() };
 }
 
-/** A weight in mV as a whole number of units of 2^-fractionBits mV. @throws ArgumentError beyond 24 bits */
+/**
+ * A weight in mV as a whole number of units of 2^-fractionBits mV. @throws ArgumentError beyond 24
+ * bits
+ */
 export function inUnits(weight: number, fractionBits: number, field: string): number {
   const units = Math.round(weight * 2 ** fractionBits);
   if (Math.abs(units) > 2 ** 24)

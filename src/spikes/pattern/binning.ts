@@ -109,7 +109,10 @@ function stepOf(options: { readonly stepMs: number }): number {
   return checkPositive("stepMs", options.stepMs, "ms");
 }
 
-/** How many bins, and how wide they are in ms. @throws ArgumentError unless exactly one of `bins` and `binMs` is given. */
+/**
+ * How many bins, and how wide they are in ms. @throws ArgumentError unless exactly one of `bins`
+ * and `binMs` is given.
+ */
 export function binsOf({ durationMs }: Pick<SpikePattern, "durationMs">, { bins, binMs }: BinOptions): { bins: number; width: number } {
   if ((bins === undefined) === (binMs === undefined)) {
     throw new ArgumentError("the binning", [bins, binMs], "one of bins and binMs", { shown: `bins = ${bins}, binMs = ${binMs}` });

@@ -165,7 +165,8 @@ export async function decodePatternNpz(bytes: Uint8Array, options: PatternReadOp
 }
 
 /**
- * Writes a pattern to a file, whole or not at all, in the format of its ending: .json, .csv or .npz (Node). @throws ArgumentError, FileError
+ * Writes a pattern to a file, whole or not at all, in the format of its ending: .json, .csv or .npz
+ * (Node). @throws ArgumentError, FileError
  */
 export async function writeSpikePattern(path: string, pattern: SpikePattern): Promise<void> {
   const format = formatOf(path);

@@ -63,7 +63,10 @@ export const plasticityProfiles: Readonly<Record<PlasticityProfileName, Plastici
 /** A named profile, or a custom one: what it does not say is as in "balanced". */
 export type PlasticityChoice = PlasticityProfileName | Partial<PlasticityProfile>;
 
-/** The profile of a choice. @throws ArgumentError on an unknown name or a value that it does not take. */
+/**
+ * The profile of a choice. @throws ArgumentError on an unknown name or a value that it does not
+ * take.
+ */
 export function plasticityProfile(choice: PlasticityChoice = "balanced"): PlasticityProfile {
   if (typeof choice === "string") {
     const found = Object.hasOwn(plasticityProfiles, choice) ? plasticityProfiles[choice] : undefined;

@@ -32,7 +32,9 @@ export class RateHebbianPlasticity {
   readonly #totals: readonly [Float64Array, Float64Array];
   #before: Float64Array | undefined;
 
-  /** The weights, N x N, are copied. @throws ArgumentError on weights that are not square or finite. */
+  /**
+   * The weights, N x N, are copied. @throws ArgumentError on weights that are not square or finite.
+   */
   constructor(weights: LearnableWeights, options: RateHebbianOptions = {}) {
     checkFields(options, ["profile", "homeostaticRate", "maximumRadius"] satisfies (keyof RateHebbianOptions)[]);
     const { profile, homeostaticRate = 1e-4, maximumRadius } = options;
@@ -63,7 +65,10 @@ export class RateHebbianPlasticity {
     return this.#record.hasConverged(window, threshold);
   }
 
-  /** Learns from states, T x N, that go on where the last ones ended. @throws ArgumentError on another width or a state that is not finite. */
+  /**
+   * Learns from states, T x N, that go on where the last ones ended. @throws ArgumentError on
+   * another width or a state that is not finite.
+   */
   apply(states: MatrixLike): void {
     const rows = checkedRows("states", states, this.#synapses.targets);
     for (let t = 0; t < rows.rows; t++) {

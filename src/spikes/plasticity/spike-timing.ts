@@ -59,7 +59,10 @@ export class SpikeTimingPlasticity {
   #timeMs = 0;
   #windowStartMs = 0;
 
-  /** The weights are copied. @throws ArgumentError on a weight that is not finite or an option that it does not take. */
+  /**
+   * The weights are copied. @throws ArgumentError on a weight that is not finite or an option that
+   * it does not take.
+   */
   constructor(weights: LearnableWeights, options: SpikeTimingOptions = {}) {
     checkFields(options, fields);
     this.profile = plasticityProfile(options.profile);

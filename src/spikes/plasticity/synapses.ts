@@ -35,7 +35,10 @@ export class Synapses {
   readonly #dense: boolean;
   readonly #precision: Precision;
 
-  /** @throws ArgumentError on a weight that is not finite, ArgumentError for a CSR matrix whose structure is wrong. */
+  /**
+   * @throws ArgumentError on a weight that is not finite, ArgumentError for a CSR matrix whose
+   * structure is wrong.
+   */
   constructor(weights: LearnableWeights) {
     const sparse = isSparse(weights) ? weights : toSparse(weights);
     checkSparse(sparse, "weights");

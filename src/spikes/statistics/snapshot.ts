@@ -23,8 +23,8 @@ export interface ReservoirSnapshot {
 }
 
 /**
- * The snapshot of a state, N values; sums run over neurons in rising order in binary64. @throws ArgumentError on no values, or states of two
- * sizes.
+ * The snapshot of a state, N values; sums run over neurons in rising order in binary64. @throws
+ * ArgumentError on no values, or states of two sizes.
  */
 export function reservoirSnapshot(
   state: FloatArray,

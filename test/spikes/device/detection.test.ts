@@ -1,4 +1,5 @@
-// The types of patterns on a device: the scores, features and coherence of PatternDetector, to the last bit.
+// The types of patterns on a device: the scores, features and coherence of PatternDetector, to the
+// last bit.
 import { afterAll, describe, expect, it } from "vitest";
 import { RandomStream, seedKeys } from "../../../src/numerics/index.js";
 import { Held } from "../../../src/spikes/gpu/held.js";

@@ -79,8 +79,8 @@ function pairSlots({ rows, sequences, columns, teams }: BatchKernel, padded: num
 }
 
 /**
- * What a block of slices has in shared memory: two stages of sums that wait for others, 64 KiB each,
- * and six slots of 32 columns.
+ * What a block of slices has in shared memory: two stages of sums that wait for others, 64 KiB
+ * each, and six slots of 32 columns.
  */
 const slicesBytes = 2 * 65536 + 6 * 4 * 32 * (64 + 64);
 
@@ -171,15 +171,18 @@ export function packQuads(
   return out;
 }
 
-/** Edge of a tile of slices, the teams that divide the partial sums among them, and a team's columns in a slot. */
+/**
+ * Edge of a tile of slices, the teams that divide the partial sums among them, and a team's columns
+ * in a slot.
+ */
 const tileEdge = 64;
 const sliceTeams = 4;
 const slotColumns = 8;
 
 /**
- * Matrix rows as the kernels with slices read them: [tile of 64 rows][partial sum of the team][slot]
- * [team][column][row]. Team g has the partial sums l with l mod 4 = g of rule 1, and makes them in the
- * order in which the butterfly adds them: the bits of l / 4 reversed.
+ * Matrix rows as the kernels with slices read them: [tile of 64 rows][partial sum of the
+ * team][slot] [team][column][row]. Team g has the partial sums l with l mod 4 = g of rule 1, and
+ * makes them in the order in which the butterfly adds them: the bits of l / 4 reversed.
  */
 export function packSlices(
   rows: number,

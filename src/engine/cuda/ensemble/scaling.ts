@@ -1,4 +1,5 @@
-// Weights and parameters of a sweep's members, made on the device from what their bases drew. Draws and factors come from the host, never a member's matrix.
+// Weights and parameters of a sweep's members, made on the device from what their bases drew. Draws
+// and factors come from the host, never a member's matrix.
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
 import type { Precision } from "../../../numerics/index.js";
 import { type AnyKernel, realKernel, realType } from "../kernels.js";
@@ -21,7 +22,10 @@ export interface ScaledRow {
 /** A grid's second axis, along which there is one row. */
 const mostRows = 65_535;
 
-/** Draws times factors, each product rounded to binary64 and then to the precision (docs/numerics.md, rule 7). */
+/**
+ * Draws times factors, each product rounded to binary64 and then to the precision
+ * (docs/numerics.md, rule 7).
+ */
 export class Scaling {
   readonly #kernel: AnyKernel;
   readonly #rowsAtOnce: number;

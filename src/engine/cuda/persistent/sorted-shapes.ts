@@ -1,5 +1,5 @@
-// The compiled shapes of kernels/reservoir_sparse_sorted.cu, and how a reservoir lies in one: rows of a block, where entries are,
-// memory, modelled cost. Arithmetic alone, as in shapes.ts.
+// The compiled shapes of kernels/reservoir_sparse_sorted.cu, and how a reservoir lies in one: rows
+// of a block, where entries are, memory, modelled cost. Arithmetic alone, as in shapes.ts.
 import type { DeviceInfo } from "../../../gpu/index.js";
 import type { ModelShape } from "../shape.js";
 import { clockMegahertz, streamingCost } from "./shapes.js";
@@ -26,7 +26,10 @@ export function sortedEntry({ lanes, held, warps }: SortedVariant): string {
 export const laneEntries = 8;
 export const warpUnitBytes = 32 * laneEntries * 6;
 
-/** Chunks of states, words of their counters and of a warp's description (kernels/include/reservoir_sparse_sorted.cuh). */
+/**
+ * Chunks of states, words of their counters and of a warp's description
+ * (kernels/include/reservoir_sparse_sorted.cuh).
+ */
 export const chunks = 4;
 export const counterWords = 32 * chunks;
 export const warpWords = 4 + 3 + 32;
@@ -52,9 +55,10 @@ export interface SortedFit {
 }
 
 /**
- * Fitted to nine shapes that a program of C++ around the same loop timed on an H200 (it is not kept), in
- * microseconds, to .7 of each: a step's waits; the time of gathers over that of their banks, 3.5 cycles
- * for 32 random columns; a unit of one warp by itself; and bytes of states a microsecond.
+ * Fitted to nine shapes that a program of C++ around the same loop timed on an H200 (it is not
+ * kept), in microseconds, to .7 of each: a step's waits; the time of gathers over that of their
+ * banks, 3.5 cycles for 32 random columns; a unit of one warp by itself; and bytes of states a
+ * microsecond.
  */
 const fixedCost = 1.8;
 const gathering = 1.36 * 3.5;
@@ -88,8 +92,9 @@ export function fitSorted(variant: SortedVariant, shape: Pick<ModelShape, "size"
 }
 
 /**
- * Units of the warp whose rows are longer than the share `shorter` of a block's, of a random matrix: lengths are about normal,
- * and 1.25 t + .9 t^5 with t = 2 shorter - 1 is about the normal distribution's quantile.
+ * Units of the warp whose rows are longer than the share `shorter` of a block's, of a random
+ * matrix: lengths are about normal, and 1.25 t + .9 t^5 with t = 2 shorter - 1 is about the normal
+ * distribution's quantile.
  */
 function likelyUnits(mean: number, lanes: number, shorter: number): number {
   const t = 2 * shorter - 1;

@@ -1,4 +1,5 @@
-// Sparse reservoirs in the kernels of kernels/reservoir_sparse_sorted.cu: W as they want it, and their plan.
+// Sparse reservoirs in the kernels of kernels/reservoir_sparse_sorted.cu: W as they want it, and
+// their plan.
 import type { Context, DeviceInfo } from "../../../gpu/index.js";
 import type { SparseMatrix } from "../../../numerics/index.js";
 import type { ModelShape } from "../shape.js";
@@ -46,8 +47,9 @@ function dealRows({ rows: size, rowOffsets }: SparseMatrix, { variant, blocks, r
 }
 
 /**
- * Entry m of a row is in lane m mod `lanes` of its lanes. [block][warp][unit][16 bytes of a unit][lane], in 32-bit words.
- * Undefined if some block has more than `mostUnits`, for which all others would wait.
+ * Entry m of a row is in lane m mod `lanes` of its lanes. [block][warp][unit][16 bytes of a
+ * unit][lane], in 32-bit words. Undefined if some block has more than `mostUnits`, for which all
+ * others would wait.
  */
 export function packSorted(weights: SparseMatrix, fit: SortedFit, mostUnits: number): PackedRows | undefined {
   const { lanes, held: registers, warps: warpsOfBlock } = fit.variant;

@@ -61,7 +61,10 @@ export function countDrawn(context: Context, drawn: WeightDraws): Uint32Array {
 /** Connections of all rows together, which may be more than 2^32. */
 export const connectionsIn = (counts: Uint32Array): number => counts.reduce((sum, count) => sum + count, 0);
 
-/** Where each row begins in CSR form, and where the last one ends. @throws ArgumentError from 2^32 connections on */
+/**
+ * Where each row begins in CSR form, and where the last one ends. @throws ArgumentError from 2^32
+ * connections on
+ */
 export function rowOffsetsOf(counts: Uint32Array): Uint32Array<ArrayBuffer> {
   const offsets = new Uint32Array(counts.length + 1);
   let sum = 0;

@@ -26,7 +26,9 @@ export class DeviceBlas implements DenseBlas, Disposable {
   readonly #routines: Routines;
   readonly #stream: Stream;
 
-  /** @throws LibraryError where a library is missing; ArgumentError where the device is not a GPU. */
+  /**
+   * @throws LibraryError where a library is missing; ArgumentError where the device is not a GPU.
+   */
   constructor(context: Context, routines?: Routines) {
     this.context = context;
     this.#stream = context.stream({ label: "training by libraries" });
