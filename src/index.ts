@@ -40,7 +40,8 @@ async function simulatedEngine(): Promise<Engine> {
  * const sink = trainer.accumulator({ stateSize: 1000, inputSize: 1, outputSize: 1 });
  * await computer.train(inputs, targets, sink);
  * const readout = trainer.solve(sink);
- * @throws LibraryError naming every path tried where a library is missing; EngineUnavailableError where there is no such device
+ * @throws LibraryError naming every path tried where a library is missing; EngineUnavailableError
+ * where there is no such device
  */
 export async function cudaBlas(engine = "cuda"): Promise<DeviceBlas> {
   const [{ DeviceBlas: Blas }, chosen] = await Promise.all([import("./engine/cuda/training/device-blas.js"), chooseEngine(engine)]);

@@ -51,7 +51,8 @@ export interface EchoStateIndex {
  * slowly: give them a transient of several 1 / ((1 - spectralRadius) leakRate) steps.
  *
  * Source: C. Gallicchio 2018, "Chasing the echo state property", arXiv 1811.10892 (the ESP index).
- * @throws ArgumentError for options, ArgumentError for inputs that do not fit; NonFiniteStateError where a run leaves the finite numbers
+ * @throws ArgumentError for options, or for inputs that do not fit; NonFiniteStateError if a run
+ * leaves the finite numbers
  */
 export async function echoStateIndex(source: ReservoirSource, options: EchoStateIndexOptions = {}): Promise<EchoStateIndex> {
   checkFields(options, fields);

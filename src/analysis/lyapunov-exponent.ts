@@ -37,7 +37,7 @@ const chunk = 256;
  *
  * Source: G. Benettin et al. 1980, "Lyapunov characteristic exponents for smooth dynamical systems", Meccanica 15 (rescaling); for driven
  * reservoirs D. Verstraeten et al. 2007, "An experimental unification of reservoir computing methods", Neural Networks 20.
- * @throws ArgumentError for options and another number of rows, ArgumentError for inputs that do not fit
+ * @throws ArgumentError for options and another number of rows, or for inputs that do not fit
  */
 export async function lyapunovExponent(source: ReservoirSource, options: LyapunovExponentOptions = {}): Promise<number> {
   checkFields(options, fields);

@@ -31,9 +31,10 @@ const fields: readonly (keyof RadiusOptions)[] = ["method", "signal", "engine"];
  * A W that only the device holds, which one of more than 1.02e8 random connections is, takes that
  * device's engine and the method "krylov" or "power", or else gets the circular law.
  *
- * @throws ArgumentError on a matrix that is not square or holds a NaN or an infinity; SpectralRadiusError where the iteration does not converge;
- * EngineCapacityError where it does not fit the device; ArgumentError where only the device holds W
- * and its weights are steps; EngineUnavailableError; WorkInterruptedError
+ * @throws ArgumentError on a matrix that is not square or holds a NaN or an infinity;
+ * SpectralRadiusError where the iteration does not converge; EngineCapacityError where it does not
+ * fit the device; ArgumentError where only the device holds W and its weights are steps;
+ * EngineUnavailableError; WorkInterruptedError
  */
 export async function spectralRadius(
   source: ReservoirSource | Matrix | SparseMatrix,

@@ -34,7 +34,8 @@ export class OutputFolder {
 
   /**
    * Makes the folder, and finishes what killed commands left beside it.
-   * @throws FileError if no folder can be made there, or if `target` is a folder of something else, which a run must not replace.
+   * @throws FileError if no folder can be made there, or if `target` is a folder of something else,
+   * which a run must not replace.
    */
   static async create(target: string): Promise<OutputFolder> {
     const parent = dirname(resolve(target));

@@ -18,7 +18,8 @@ export const typedFields: readonly string[] = ["readout", "task"];
  * A copy of an experiment with some fields set. A value is read as YAML, so `reservoir.size=500`, `seeds=[1, 2]` and
  * `readout={type: ridge, lambda: 1e-4}` all work, and a sign alone is itself; a number in a path
  * (`transforms.0`) is a position in a list.
- * @throws ArgumentError for a text without "=", a value that is not YAML, and a path through something that has no fields.
+ * @throws ArgumentError for a text without "=", a value that is not YAML, and a path through
+ * something that has no fields.
  */
 export function applyOverrides(source: unknown, overrides: readonly string[]): unknown {
   if (overrides.length === 0) return source;

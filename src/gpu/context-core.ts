@@ -211,7 +211,8 @@ export class ContextCore {
   /**
    * Gives back everything and then the context, past any error on the way.
    *
-   * @throws CudaError, or AggregateError of several, where the driver refused something and the context was not lost.
+   * @throws CudaError, or AggregateError of several, where the driver refused something and the
+   * context was not lost.
    */
   dispose(): void {
     if (this.#disposed) return;

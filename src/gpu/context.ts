@@ -206,7 +206,8 @@ export class Context implements Disposable {
   /**
    * Compiles CUDA C++ by NVRTC for this device and loads it. Results are kept on disk.
    *
-   * @throws CompileError with the compiler's log; LibraryError where there is no NVRTC; ModuleLoadError.
+   * @throws CompileError with the compiler's log; LibraryError where there is no NVRTC;
+   * ModuleLoadError.
    */
   compile(source: string, options: CompileOptions = {}): Module {
     const compiled = this.#options.nvrtc().compile(source, this.#forThis(options));
@@ -296,7 +297,8 @@ export class Context implements Disposable {
    * Waits for the device's work, gives back everything made here, and releases the context. A second call does nothing, and a lost
    * context is released without an error.
    *
-   * @throws CudaError, or AggregateError, where the driver refused something; all the rest was given back.
+   * @throws CudaError, or AggregateError, where the driver refused something; all the rest was
+   * given back.
    */
   dispose(): void {
     this.core.dispose();

@@ -54,7 +54,8 @@ export class DeviceEvent extends Owned {
   /**
    * Milliseconds from an earlier event to this one, to about half a microsecond.
    *
-   * @throws CudaError where either was not recorded or is not ready; ArgumentError where an event was made with `timing: false`.
+   * @throws CudaError where either was not recorded or is not ready; ArgumentError where an event
+   * was made with `timing: false`.
    */
   elapsedSince(start: DeviceEvent): number {
     this.use();

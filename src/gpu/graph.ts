@@ -136,7 +136,8 @@ export class Graph extends Owned {
    * Captures anew and puts the result in place of what is launched, which costs less than a new graph. The parts must be the same in
    * number, order and kind; sizes and arguments may differ.
    *
-   * @throws CudaError with the reason where the new work is too different; the graph is then as before.
+   * @throws CudaError with the reason where the new work is too different; the graph is then as
+   * before.
    */
   update<S extends Stream>(stream: S, work: (stream: S) => void): void {
     this.use();

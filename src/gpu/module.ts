@@ -113,7 +113,8 @@ export class Module extends Owned {
    * A kernel with its parameters, such as `module.kernel("gemv", ["const f32*", "f32*", "i32", "f32"])`. TypeScript checks launches
    * by them, and they are checked here against the PTX or, by their sizes, against the driver.
    *
-   * @throws LaunchError where the parameters are not the kernel's; CudaError, CUDA_ERROR_NOT_FOUND where the module has no such kernel.
+   * @throws LaunchError where the parameters are not the kernel's; CudaError, CUDA_ERROR_NOT_FOUND
+   * where the module has no such kernel.
    */
   kernel<const Parameters extends readonly Parameter[]>(
     name: string,
@@ -135,7 +136,8 @@ export class Module extends Owned {
   /**
    * A global or constant variable's memory, as elements of a type. It lasts as long as the module.
    *
-   * @throws CudaError, CUDA_ERROR_NOT_FOUND where there is none of the name; LaunchError where its size is no whole number of elements.
+   * @throws CudaError, CUDA_ERROR_NOT_FOUND where there is none of the name; LaunchError where its
+   * size is no whole number of elements.
    */
   global<T extends Dtype>(name: string, dtype: T): DeviceSlice<T> {
     this.use();

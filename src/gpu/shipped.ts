@@ -142,7 +142,8 @@ function textOf(texts: Map<string, string>, file: string, entries: readonly stri
 /**
  * The PTX of a shipped file, such as "executor": the form for the newest devices that the device belongs to.
  *
- * @throws ArgumentError naming what is shipped, where there is no such file or entry, and where the device is too old for every form.
+ * @throws ArgumentError naming what is shipped, where there is no such file or entry, and where the
+ * device is too old for every form.
  */
 export function shippedPtx(name: string, options: ShippedPtxOptions = {}): string {
   checkFields(options, ["computeCapability", "entries"], "shippedPtx");

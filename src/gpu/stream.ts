@@ -79,7 +79,10 @@ export class Stream extends Owned {
     return this.#recording ? this.#recording.meter : this.meter;
   }
 
-  /** @throws Error where the stream is being captured: the call would have no meaning, or spoil the graph. */
+  /**
+   * @throws Error where the stream is being captured: the call would have no meaning, or spoil the
+   * graph.
+   */
   #notCapturing(what: string): void {
     if (this.#recording)
       throw new SpillwayError("lifecycle", `${this.label} is being captured into a graph, and ${what} cannot be: do it before or after`);
@@ -88,7 +91,8 @@ export class Stream extends Owned {
   /**
    * Launches a kernel. The arguments are checked and copied before this returns.
    *
-   * @throws LaunchError where the kernel does not take an argument or the device not the shape; CudaError of the launch, or with
+   * @throws LaunchError where the kernel does not take an argument or the device not the shape;
+   * CudaError of the launch, or with
    * `debug: true` of the kernel's run.
    */
   launch<const Parameters extends readonly Parameter[]>(

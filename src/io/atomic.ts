@@ -26,7 +26,9 @@ export class AtomicFile {
     this.#temporary = temporary;
   }
 
-  /** @throws FileError where the folder is missing or not writable, or a folder stands at the path. */
+  /**
+   * @throws FileError where the folder is missing or not writable, or a folder stands at the path.
+   */
   static async create(path: string): Promise<AtomicFile> {
     const { promises } = nodeFs(path);
     const { dirname, basename, join } = nodePath(path);
@@ -115,7 +117,8 @@ export async function removeAbandonedFiles(folder: string): Promise<void> {
 
 /**
  * Writes a whole file, or leaves everything as it was: temporary name in the same folder, fsync, rename. Text is UTF-8.
- * @throws FileError naming the path and, in words, a missing folder, a missing permission or a full disk.
+ * @throws FileError naming the path and, in words, a missing folder, a missing permission or a full
+ * disk.
  */
 export async function writeFileAtomic(path: string, data: Uint8Array | string): Promise<void> {
   const file = await AtomicFile.create(path);

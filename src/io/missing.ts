@@ -38,7 +38,8 @@ export interface Filled {
 
 /**
  * Applies a policy to every NaN of a T x C matrix, in place where no row goes.
- * @throws what `fail` makes of the row, the column and the reason: under "error", and where a fill has no value to start from.
+ * @throws what `fail` makes of the row, the column and the reason: under "error", and where a fill
+ * has no value to start from.
  */
 export function fillMissing(
   matrix: Matrix<Float64Array>,

@@ -58,7 +58,8 @@ export class NpyWriter implements AsyncDisposable {
   /**
    * Appends whole rows: a matrix of C columns, or a flat array of rows one after the other. The numbers are in the file when the
    * promise resolves, so the array may be used again.
-   * @throws ArgumentError on numbers of another type, ArgumentError on rows of another width; FileError, after which the writer is closed.
+   * @throws ArgumentError on numbers of another type, or on rows of another width; FileError, after
+   * which the writer is closed.
    */
   async append(rows: Matrix | Float32Array | Float64Array | Int32Array | Uint8Array): Promise<void> {
     this.#ready();

@@ -73,7 +73,8 @@ export async function readNpy(path: string): Promise<NpyArray> {
 
 /**
  * Decodes a .npy file of either byte order, in C or Fortran order.
- * @throws FormatError with the bytes that were expected and found where it is truncated or goes on, and on formats that are not plain numbers.
+ * @throws FormatError with the bytes that were expected and found where it is truncated or goes on,
+ * and on formats that are not plain numbers.
  */
 export function decodeNpy(bytes: Uint8Array, { source = "NPY data" }: SourceOptions = {}): NpyArray {
   checkBytes(bytes, source);

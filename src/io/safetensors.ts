@@ -11,7 +11,8 @@ import { elementCount, fromBytes, isLengths, oddBool, toLittleEndian } from "./t
 /**
  * Encodes tensors and metadata. Keys are sorted by code unit, the header is padded with blanks to a multiple of 8 bytes, and the data
  * stand by falling element size and then by name, so that each tensor is aligned to its elements.
- * @throws ArgumentError where a shape and its data do not fit, ArgumentError where a typed array is not the one of its dtype.
+ * @throws ArgumentError if a shape and its data do not fit, or if a typed array is not the one of
+ * its dtype.
  */
 export function encodeSafetensors(
   tensors: Readonly<Record<string, SafetensorsTensor>>,
@@ -52,8 +53,9 @@ export function encodeSafetensors(
 
 /**
  * Decodes a file; the tensors are copies.
- * @throws FormatError with a reason where it is truncated or goes on, where the header is no JSON or says something twice, and where
- * a tensor has an unknown dtype, a length that is not its shape's, or bytes that overlap another's, leave a gap or are not there.
+ * @throws FormatError with a reason where it is truncated or goes on, where the header is no JSON
+ * or says something twice, and where a tensor has an unknown dtype, a length that is not its
+ * shape's, or bytes that overlap another's, leave a gap or are not there.
  */
 export function decodeSafetensors(bytes: Uint8Array, { source = "safetensors data" }: SourceOptions = {}): SafetensorsFile {
   checkBytes(bytes, source);

@@ -13,7 +13,8 @@ export interface WavWriteOptions {
 
 /**
  * Encodes T x channels as WAV. pcm16 takes values in [-1, 1] and rounds to the nearest step.
- * @throws ArgumentError naming frame, channel and value where one is outside, and on a shape or rate that a WAV cannot hold.
+ * @throws ArgumentError naming frame, channel and value where one is outside, and on a shape or
+ * rate that a WAV cannot hold.
  */
 export function encodeWav(sound: MatrixLike, options: WavWriteOptions): Uint8Array {
   checkFields(options, ["sampleRate", "format"] satisfies (keyof WavWriteOptions)[]);

@@ -47,7 +47,8 @@ const mostColumns = 1000;
 
 /**
  * Reads CSV text.
- * @throws FormatError for what is no table of numbers; ArgumentError for a table that is too small or too wide
+ * @throws FormatError for what is no table of numbers; ArgumentError for a table that is too small
+ * or too wide
  */
 export async function readOwnSeries(text: string, name: string, choices: OwnChoices): Promise<OwnSeries> {
   const { header, decimal, missing, target, standardise, train } = choices;

@@ -17,7 +17,8 @@ export interface ConfusionMatrix {
  * The share of cases whose predicted class is the true one, 0 to 1.
  * @param target the true classes.
  * @param prediction the predicted classes, in the same order.
- * @throws ArgumentError on different lengths, no cases, a label that is NaN, or texts compared with numbers.
+ * @throws ArgumentError on different lengths, no cases, a label that is NaN, or texts compared with
+ * numbers.
  */
 export function accuracy(target: ArrayLike<ClassLabel>, prediction: ArrayLike<ClassLabel>): number {
   checkLabels("accuracy", target, prediction);
@@ -31,7 +32,8 @@ export function accuracy(target: ArrayLike<ClassLabel>, prediction: ArrayLike<Cl
  * @param target the true classes.
  * @param prediction the predicted classes, in the same order.
  * @param labels the classes in the order that is wanted; left out, all that occur: numbers rising, texts by their characters' codes.
- * @throws ArgumentError on different lengths, no cases, a label that is NaN, texts compared with numbers, or a class that is not in `labels`.
+ * @throws ArgumentError on different lengths, no cases, a label that is NaN, texts compared with
+ * numbers, or a class that is not in `labels`.
  */
 export function confusionMatrix(
   target: ArrayLike<ClassLabel>,

@@ -38,7 +38,8 @@ const table = {
  *
  * @param target y, T x D.
  * @param prediction p, T x D.
- * @throws ArgumentError on different shapes, no values, a value that is not finite, or a norm of 0 (a constant target) unless
+ * @throws ArgumentError on different shapes, no values, a value that is not finite, or a norm of 0
+ * (a constant target) unless
  * `scale` is given.
  */
 export function nrmse(target: MatrixLike, prediction: MatrixLike, options: NrmseOptions = {}): number {

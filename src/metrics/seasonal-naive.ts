@@ -26,8 +26,8 @@ const table = {
  * Against one-step forecasts, where every past value is known, the baseline is the series itself shifted by m: rows start - m to end - m.
  * @param history y, T x D, T at least m.
  * @returns steps x D, in the precision of `history`.
- * @throws ArgumentError on a period or a number of steps that is not a whole number above 0, a history shorter than a period, and a last
- * season with a value that is not finite.
+ * @throws ArgumentError on a period or a number of steps that is not a whole number above 0, a
+ * history shorter than a period, and a last season with a value that is not finite.
  */
 export function seasonalNaive(history: MatrixLike, options: SeasonalNaiveOptions): Matrix {
   const { period, steps } = resolve(table, options, "seasonalNaive");

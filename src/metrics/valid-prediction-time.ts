@@ -51,8 +51,8 @@ const table = {
  *
  * @param target y, T x D.
  * @param prediction p, T x D, from the first free-running step on.
- * @throws ArgumentError on different shapes, no rows, a target or reference that is not finite or constant, a threshold, dt or
- * exponent that is not above 0.
+ * @throws ArgumentError on different shapes, no rows, a target or reference that is not finite or
+ * constant, a threshold, dt or exponent that is not above 0.
  */
 export function validPredictionTime(
   target: MatrixLike,

@@ -105,7 +105,8 @@ export class Classifier implements AsyncDisposable {
 
   /**
    * Trains on sequences and the label of each.
-   * @throws ArgumentError naming the sequence or label that does not fit, ArgumentError for the reservoir, and what the readout's trainer throws
+   * @throws ArgumentError naming the sequence or label that does not fit, or for the reservoir, and
+   * what the readout's trainer throws
    */
   async fit(sequences: readonly SequenceLike[], labels: ArrayLike<Label>, work: WorkOptions = {}): Promise<this> {
     return this.#turns.take(() => this.#fit(sequences, labels, work));

@@ -82,7 +82,10 @@ export function putReadout(content: MutableContent, prefix: string, readout: Lin
   content.metadata[`${prefix}readout`] = stableJson({ features, stateSize, inputSize, training });
 }
 
-/** @throws ModelFileError where the note or a tensor does not describe a readout of this many state neurons and inputs */
+/**
+ * @throws ModelFileError where the note or a tensor does not describe a readout of this many state
+ * neurons and inputs
+ */
 export async function getReadout(reader: TensorReader, prefix: string, stateSize: number, inputSize: number): Promise<TrainedReadout> {
   const { parseReadoutNote } = await import("./schemas.js");
   return reader.check(`readout "${prefix}readout"`, () => {

@@ -109,7 +109,8 @@ export interface TrainingRows {
 /**
  * Without feedback, a series becomes inputs (rows 0 to T - 2) and targets (rows 1 to T - 1); with feedback, targets that are forced and
  * no inputs.
- * @throws ArgumentError naming what is empty, too short, of another length, or not finite (row and column)
+ * @throws ArgumentError naming what is empty, too short, of another length, or not finite (row and
+ * column)
  */
 export function trainingRows(data: ForecasterData, feedback: boolean, name = ""): TrainingRows {
   if (isPair(data)) {

@@ -121,7 +121,8 @@ export class Forecaster implements AsyncDisposable {
    * Trains the readout on one series or on several. Memory does not grow with the rows, except if
    * the trainer goes over them again: softmax, and ridge with "leaveOneOut", "dual" or "auto". The
    * state then stands at the end of the last series.
-   * @throws ArgumentError for data or a reservoir that do not fit, and what the trainer of the readout throws
+   * @throws ArgumentError for data or a reservoir that do not fit, and what the trainer of the
+   * readout throws
    */
   async fit(data: ForecasterData | ForecasterSequences, work: WorkOptions = {}): Promise<this> {
     return this.#turns.take(() => this.#fit(data, work));

@@ -69,7 +69,8 @@ export async function encodeModelFile(kind: ModelKind, content: ModelContent): P
 /**
  * Reads the envelope and checks it: format, version, checksum, and kind where one is asked for.
  * @param source what errors call the data by: the path
- * @throws FileError (ModelFileError, or FormatError for a file that is no whole safetensors file) with the reason
+ * @throws FileError (ModelFileError, or FormatError for a file that is no whole safetensors file)
+ * with the reason
  */
 export async function decodeModelFile(bytes: Uint8Array, source: string, expected?: ModelKind): Promise<ModelFile> {
   const { tensors, metadata } = decodeSafetensors(bytes, { source });

@@ -20,7 +20,7 @@ export class Matrix<Data extends FloatArray = FloatArray> {
   readonly data: Data;
 
   /**
-   * @throws ArgumentError when `data` does not hold rows x cols values, ArgumentError where it is
+   * @throws ArgumentError when `data` does not hold rows x cols values, or if it is
    * of another type.
    */
   constructor(rows: number, cols: number, data: Data) {

@@ -14,7 +14,7 @@ const ownFields: readonly string[] = ["scaler", "encoder", "reservoir"];
 
 const runFields: readonly string[] = ["engine", "threads"];
 
-/** @throws ArgumentError, and ArgumentError naming the option of the readout */
+/** @throws ArgumentError naming the option of the readout */
 export function checkParameters(parameters: PipelineParameters): void {
   if (typeof parameters !== "object" || parameters === null)
     throw new ArgumentError("parameters", parameters, "an object that describes a pipeline, at least {reservoir: {size}}");

@@ -56,7 +56,8 @@ const fields: readonly string[] = ["splits", "folds", "seeds", "splitSeed", "eng
 
 /**
  * Trains the pipeline on the train cases of each split and tests it on the others. Stopped by its signal it gives the folds that were finished.
- * @throws ArgumentError for cases or splits that do not fit, ArgumentError for an option that there is not, WorkInterruptedError where not even one fold was finished
+ * @throws ArgumentError for cases or splits that do not fit, or for an option that there is not,
+ * WorkInterruptedError if not even one fold was finished
  */
 export async function crossValidate(
   parameters: PipelineParameters,

@@ -129,7 +129,8 @@ export interface SpikeFolder extends Omit<FolderCases, "sequences"> {
  * Reads the spike patterns of a folder, a JSON, CSV or NPZ file each, their classes told by their names; or of one HDF5 file of event lists
  * (.h5, .hdf5) as the Spiking Heidelberg Digits are laid out, whose labels and speakers it holds itself: `pattern` has no say there, and `keep`
  * gets label, group (the speaker, where there is one) and index. HDF5 takes the package h5wasm.
- * @throws FileError; ArgumentError where nothing matches, an HDF5 file has no labels, or patterns differ in their number of neurons
+ * @throws FileError; ArgumentError where nothing matches, an HDF5 file has no labels, or patterns
+ * differ in their number of neurons
  */
 export async function readSpikeFolder(path: string, options: SpikeFolderOptions = {}): Promise<SpikeFolder> {
   checkFields(options, [...soundFields, "neuronCount", "durationMs"] satisfies (keyof SpikeFolderOptions)[]);

@@ -31,7 +31,8 @@ export interface GridSearchOptions extends Omit<CrossValidationOptions, "onProgr
 
 /**
  * Cross-validates every combination of the grid on the same splits and seeds. Stopped by its signal it ranks the points that were finished.
- * @throws ArgumentError for an empty grid, and what a pipeline throws for parameters that it does not take
+ * @throws ArgumentError for an empty grid, and what a pipeline throws for parameters that it does
+ * not take
  */
 export async function gridSearch(
   base: PipelineParameters,

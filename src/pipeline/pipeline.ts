@@ -36,7 +36,7 @@ export class Pipeline implements AsyncDisposable {
   readonly #turns = new Turns();
 
   /**
-   * @throws ArgumentError naming the parameter, the value it got and what it takes; ArgumentError
+   * @throws ArgumentError naming the parameter, the value it got and what it takes, or
    * for an option of the readout
    */
   constructor(parameters: PipelineParameters, options: PipelineRunOptions = {}) {

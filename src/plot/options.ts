@@ -10,7 +10,7 @@ const lists = ["names", "times", "neurons", "columns", "range", "bins"];
 const least: Readonly<Record<string, number>> = { maximalPoints: 0, maximalColumns: 0, maximalSteps: 1, maximalNeurons: 1 };
 
 /**
- * @throws ArgumentError for an option that is not in `known`; ArgumentError for options that are no
+ * @throws ArgumentError for an option that is not in `known`, or for options that are no
  * object, and for a value of another kind
  */
 export function checkPlotOptions(options: object, known: readonly string[]): void {

@@ -34,7 +34,8 @@ const maximalCarried = 600_000;
 /**
  * A spike raster: time in ms to the right, neurons upwards. More than `maximalPoints` spikes are drawn as their rate in Hz by bins of time and
  * neurons; on a report page a zoom into it shows the points again as soon as few enough are in view.
- * @throws ArgumentError where the columns differ in length or lie outside duration and neuron count.
+ * @throws ArgumentError where the columns differ in length or lie outside duration and neuron
+ * count.
  */
 export function plotSpikeRaster(spikes: RasterSpikes, options: RasterOptions = {}): Figure {
   checkPlotOptions(options, fields);

@@ -45,7 +45,7 @@ export function featuresOf(spec: FeatureSpec, shape: ReadoutShape): number {
 }
 
 /**
- * @throws ArgumentError for what holds no sizes, ArgumentError for numbers of neurons, inputs or
+ * @throws ArgumentError for what holds no sizes, or for numbers of neurons, inputs or
  * outputs that there cannot be
  */
 export function checkSizes(

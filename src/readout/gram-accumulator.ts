@@ -46,7 +46,8 @@ export class GramAccumulator implements TrainingSink {
 
   /**
    * Adds T rows: T x N states, T x I inputs and T x O targets. The sums do not depend on how rows are cut into calls.
-   * @throws ArgumentError where columns are not those of the shape, row counts differ, or a value is not finite; nothing was added then
+   * @throws ArgumentError where columns are not those of the shape, row counts differ, or a value
+   * is not finite; nothing was added then
    */
   add(states: Matrix, inputs: Matrix, targets: Matrix): void {
     checkRows(this.shape, states, inputs, targets);
@@ -129,7 +130,7 @@ export interface GramSums {
 }
 
 /**
- * @throws ArgumentError for what is no Matrix, ArgumentError where rows handed to a sink do not fit
+ * @throws ArgumentError for what is no Matrix, or if rows handed to a sink do not fit
  * together
  */
 export function checkRows(shape: ReadoutShape, states: Matrix, inputs: Matrix, targets: Matrix): void {

@@ -25,7 +25,8 @@ export const recursiveLeastSquaresTable = {
  * Recursive least squares (Haykin, Adaptive Filter Theory, chapter 10; FORCE: Sussillo and Abbott 2009, Neuron 63):
  * g = P x, s = forgetting + x . g, k = g / s, W += (y - W x) k^T, P = (P - g g^T / s) / forgetting.
  * O(F^2) a row. The intercept is one more feature, with the same alpha as the others.
- * @throws ArgumentError naming the option; SpillwayError of code "numeric" if P loses positive definiteness
+ * @throws ArgumentError naming the option; SpillwayError of code "numeric" if P loses positive
+ * definiteness
  */
 export function recursiveLeastSquares(options: RecursiveLeastSquaresOptions = {}): OnlineTrainer {
   const { forgetting, alpha, intercept, ...features } = resolve(recursiveLeastSquaresTable, options, "recursiveLeastSquares");

@@ -126,8 +126,8 @@ export class RidgeTrainer implements Trainer {
 
   /**
    * Trains on T x N states and T x O targets, or on lists of them.
-   * @throws ArgumentError for data that does not fit, IllConditionedError where lambda is too small for "cholesky",
-   * SingularFitError where the rows do not determine the weights, MemoryLimitError
+   * @throws ArgumentError for data that does not fit, IllConditionedError where lambda is too small
+   * for "cholesky", SingularFitError where the rows do not determine the weights, MemoryLimitError
    */
   fit(states: SeriesLike, targets: SeriesLike, options: FitOptions = {}): TrainedReadout {
     const sequences = trainingSequences(states, targets, options, this.features.input);

@@ -43,7 +43,7 @@ export class TrainedReadout implements LinearReadout {
   readonly training: ReadoutTraining | undefined;
 
   /**
-   * @throws ArgumentError for a field of another kind, ArgumentError where the weights do not fit
+   * @throws ArgumentError for a field of another kind, or if the weights do not fit
    * the features or the intercept
    */
   constructor(data: LinearReadout, training?: ReadoutTraining) {
@@ -75,7 +75,7 @@ export class TrainedReadout implements LinearReadout {
   /**
    * T x O outputs for T x N states (and T x I inputs where the readout sees them), each summed in binary64 and rounded once to
    * `precision`, by default the precision of the states: the same bits as an engine's closed loop.
-   * @throws ArgumentError where the columns are not those it was trained on, ArgumentError where inputs are missing
+   * @throws ArgumentError if the columns are not those it was trained on, or if inputs are missing
    */
   predict(states: MatrixLike, inputs: MatrixLike | undefined, options: { readonly precision: "float64" }): Matrix<Float64Array>;
   predict(states: MatrixLike, inputs?: MatrixLike, options?: { readonly precision?: Precision | undefined }): Matrix;

@@ -213,8 +213,10 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   /**
    * Runs T x I inputs from the present state and returns the T x N states; row t is the state after input t. A reservoir with feedback and no teacher
    * keeps feeding back its last output.
-   * @throws ArgumentError for a wrong shape, an empty series, or a value that is not finite (row and column named)
-   * @throws WorkInterruptedError when stopped; the states so far are in `into`, and the state is that of the last finished step
+   * @throws ArgumentError for a wrong shape, an empty series, or a value that is not finite (row
+   * and column named)
+   * @throws WorkInterruptedError when stopped; the states so far are in `into`, and the state is
+   * that of the last finished step
    */
   async run(inputs: SequenceLike, options: ComputerRunOptions & { readonly keep: "device" }): Promise<DeviceMatrix>;
   async run(inputs: SequenceLike, options?: ComputerRunOptions & { readonly keep?: "host" | undefined }): Promise<Matrix>;
@@ -350,7 +352,8 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
    * first row is the readout of the present state, so after `run(series.slice(0, T))` row k predicts series row T + k.
    * With feedback weights each step is: x = step(outside inputs, y), then y = readout(x, u).
    * Either way generate(a) and then generate(b) gives the rows of generate(a + b).
-   * @throws NonFiniteStateError where an output or a state is not finite; the reservoir is then somewhere in the diverging loop: reset it or set a state
+   * @throws NonFiniteStateError where an output or a state is not finite; the reservoir is then
+   * somewhere in the diverging loop: reset it or set a state
    */
   async generate(steps: number, readout: LinearReadout, options: ComputerGenerateOptions = {}): Promise<Matrix> {
     const { model } = this;

@@ -107,7 +107,8 @@ export class ReservoirEnsemble implements AsyncDisposable {
 
   /**
    * Runs all of them, each from its initial state. Returns R matrices: T x N states, or 1 x N with `keep: "last"`, or none.
-   * @throws ArgumentError for a wrong shape or a value that is not finite; NonFiniteStateError of the first member that has such a state
+   * @throws ArgumentError for a wrong shape or a value that is not finite; NonFiniteStateError of
+   * the first member that has such a state
    */
   async run(inputs: EnsembleInputs, options: EnsembleWork = {}): Promise<Matrix[]> {
     checkFields(options, workFields);

@@ -177,7 +177,10 @@ function expectedDrawingBytes(config: ReservoirConfig, inPlace: boolean): number
   return (inPlace ? 0 : recurrent) + size * (inputSize + outputSize + 3) * (precision === "float32" ? 4 : 8);
 }
 
-/** @throws EngineCapacityError where a description's matrices cannot fit an engine, or the machine that draws them, before any is drawn */
+/**
+ * @throws EngineCapacityError where a description's matrices cannot fit an engine, or the machine
+ * that draws them, before any is drawn
+ */
 export function refuseOversized(config: ReservoirConfig, engine: Engine): void {
   const { size } = config;
   const advice = "take fewer neurons or inputs, a smaller connectionProbability, or precision float32";

@@ -21,7 +21,9 @@ interface Side {
 
 const hex = (address: bigint) => `0x${address.toString(16)}`;
 
-/** @throws Refusal where a stretch of device memory is not within one allocation or module variable. */
+/**
+ * @throws Refusal where a stretch of device memory is not within one allocation or module variable.
+ */
 function checkDevice(context: DeviceContext, address: bigint, bytes: number): void {
   if (bytes === 0) return;
   const problem = context.machine.ptx.problemAt(address, bytes);

@@ -18,7 +18,9 @@ const attribute = { maxDynamicShared: 8, sharedCarveout: 9, nonPortableCluster: 
 
 const product = (numbers: readonly number[] | undefined): number | undefined => numbers?.reduce((all, each) => all * each, 1);
 
-/** @throws Refusal where PTX is of a version that the driver does not know, or for another device. */
+/**
+ * @throws Refusal where PTX is of a version that the driver does not know, or for another device.
+ */
 function checkHeader(ptx: string, capability: Capability, driverVersion: number): void {
   const version = ptxVersion(ptx);
   const needed = version && driverForPtx(version);
@@ -77,7 +79,10 @@ export class SimulatedModule {
     context.direct += this.#bytes;
   }
 
-  /** @throws Refusal where there is none of the name, or where the kernel uses what is not simulated. */
+  /**
+   * @throws Refusal where there is none of the name, or where the kernel uses what is not
+   * simulated.
+   */
   kernel(name: string): SimulatedKernel {
     if (!this.program.entries.includes(name)) throw new Refusal(code.notFound);
     try {

@@ -17,7 +17,8 @@ export const streamNumbers: Readonly<Record<keyof typeof streams, number>> = str
 
 /**
  * The stream of one use: draws are addressed by (row, index); `purpose` separates draws of one use.
- * @throws ArgumentError on a seed that is none: every value has a text, and a forgotten one would draw as "undefined" does
+ * @throws ArgumentError on a seed that is none: every value has a text, and a forgotten one would
+ * draw as "undefined" does
  */
 export function spikeStream(use: keyof typeof streams, seed: Seed, purpose = 0): RandomStream {
   if (typeof seed !== "string" && !Number.isFinite(seed)) throw new ArgumentError("seed", seed, "a text or a finite number");

@@ -74,7 +74,8 @@ const table = {
  *
  * Defaults: tau 17, a 0.2, b 0.1, n 10, initialState 1.2 with a constant history, dt 1, step 0.1.
  * @returns length x 1.
- * @throws ArgumentError on options it does not take, a history that is too short, and when the series diverges.
+ * @throws ArgumentError on options it does not take, a history that is too short, and when the
+ * series diverges.
  */
 export function mackeyGlass(length: number, options: MackeyGlassOptions = {}): Matrix<Float64Array> {
   const settings = resolve(table, options, "mackeyGlass");

@@ -67,7 +67,8 @@ const maximalDraws = 100;
  *
  * Defaults: order 10, a1 0.3, a2 0.05, b 1.5, c 0.1, seed "spillway"; `narma30` holds the usual parameters of order 30.
  * @returns inputs length x 1, targets length x 1.
- * @throws ArgumentError on options it does not take, a `u` that is too short, and when the series diverges for that `u` or for 100 draws.
+ * @throws ArgumentError on options it does not take, a `u` that is too short, and when the series
+ * diverges for that `u` or for 100 draws.
  */
 export function narma(length: number, options: NarmaOptions = {}): InputsAndTargets {
   const settings = resolve(table, options, "narma");

@@ -66,7 +66,8 @@ const batchBytes = 2 ** 30;
  * @example
  * const { equal, others } = await compare({ size: 1000, seed: 1 }, inputs, ["cpu", "cuda"]);
  * const { others: [fast] } = await compare({ size: 1000, seed: 1 }, inputs, ["cuda:portable", "cuda:fast"]);
- * @throws ArgumentError for fewer than two engines or a wrong shape; EngineUnavailableError for an engine that cannot run here
+ * @throws ArgumentError for fewer than two engines or a wrong shape; EngineUnavailableError for an
+ * engine that cannot run here
  */
 export async function compare(
   source: AnyReservoirOptions | EngineModel,

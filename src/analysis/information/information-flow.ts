@@ -27,7 +27,8 @@ export interface InformationFlow {
  * The pairs of columns of a {@link transferEntropyMatrix}, the strongest net flow first, each in the direction with more effective bits if
  * that direction is significant. With series that do not influence each other at all, the probability of any report is at most
  * `significance`, however many columns there are (Holm 1979, "A simple sequentially rejective multiple test procedure").
- * @throws ArgumentError for a matrix without surrogates, with too few to tell anything at this significance, and for options
+ * @throws ArgumentError for a matrix without surrogates, with too few to tell anything at this
+ * significance, and for options
  */
 export function informationFlow(
   matrix: readonly (readonly (TransferEntropy | undefined)[])[],

@@ -45,8 +45,8 @@ const kernelSources: readonly string[] = ["auto", "shipped", "nvrtc", "builder"]
 /**
  * The plans that a model may run by, the fastest first.
  *
- * @throws ArgumentError for a plan of no such name; EngineUnavailableError where the plan asked for does not take this model or device;
- * EngineCapacityError where none fits the memory
+ * @throws ArgumentError for a plan of no such name; EngineUnavailableError where the plan asked for
+ * does not take this model or device; EngineCapacityError where none fits the memory
  */
 export function choices(shape: ModelShape, place: Place, options: EngineOptions = {}): readonly Choice[] {
   const wanted = options.plan ?? "auto";

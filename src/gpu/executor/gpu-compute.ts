@@ -42,8 +42,8 @@ export class GpuCompute implements Disposable {
    * Makes a kernel ready by its name: PTX is loaded, CUDA C++ compiled by NVRTC and loaded. With the same source and options a second time it does
    * nothing; another source takes the place of the first. A C++ kernel is named as `extern "C"`, or by a name expression such as "scale<float>".
    *
-   * @throws CompileError with the compiler's log; LibraryError where there is no NVRTC; ModuleLoadError; ArgumentError where the source has no such
-   * kernel.
+   * @throws CompileError with the compiler's log; LibraryError where there is no NVRTC;
+   * ModuleLoadError; ArgumentError where the source has no such kernel.
    */
   compileKernel(name: string, source: string, options: CompileOptions = {}): void {
     const key = JSON.stringify(options);
@@ -79,8 +79,8 @@ export class GpuCompute implements Disposable {
   /**
    * Launches a kernel in the order of the device's stream, or of the stream given. Numbers are written as the types that the kernel has there.
    *
-   * @throws ArgumentError where no kernel of the name was compiled; LaunchError where the kernel does not take an argument or the device not the shape;
-   * CudaError.
+   * @throws ArgumentError where no kernel of the name was compiled; LaunchError where the kernel
+   * does not take an argument or the device not the shape; CudaError.
    */
   runKernel(name: string, grid: Dimensions, block: Dimensions, args: readonly KernelArgument[], options: LaunchOptions = {}): void {
     const kernel = this.#kernels.get(name);

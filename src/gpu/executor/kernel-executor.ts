@@ -32,7 +32,7 @@ export interface NetworkOutput {
   readonly sources: readonly ProductSource[];
 }
 
-/** @throws ArgumentError where it is no Float32Array; ArgumentError where its length is another. */
+/** @throws ArgumentError if it is no Float32Array, or if its length is another. */
 function checkLength(what: string, array: Float32Array, length: number, shape: string = String(length)): void {
   if (!(array instanceof Float32Array))
     throw new ArgumentError(what, undefined, "a Float32Array", { shown: Object.prototype.toString.call(array) });

@@ -95,7 +95,8 @@ export class KernelLauncher implements Disposable {
   /**
    * Launches a kernel of a PTX text, which is loaded once however often it is launched.
    *
-   * @throws ModuleLoadError; LaunchError where the kernel does not take an argument or the device not the shape; CudaError.
+   * @throws ModuleLoadError; LaunchError where the kernel does not take an argument or the device
+   * not the shape; CudaError.
    */
   loadAndLaunchPtx(
     ptx: string,

@@ -9,7 +9,8 @@ const shared = new Map<number | string, KernelExecutor>();
  * The thread's executor on a device, by its number or registered name, opened by the first call; a later call for the same device gives the same
  * one. After its `dispose`, or when its context was lost, the next call opens another. Default: device 0.
  *
- * @throws ArgumentError for options or a context, which a KernelExecutor of one's own takes; LibraryError or CudaError where no GPU can be used;
+ * @throws ArgumentError for options or a context, which a KernelExecutor of one's own takes;
+ * LibraryError or CudaError where no GPU can be used;
  * `probe()` says why in a sentence.
  */
 export function sharedExecutor(device: number | string = 0): KernelExecutor {

@@ -260,7 +260,8 @@ export class StandardKernels {
    * C = A B with A m x k, B k x n and C m x n, and what computed it. By this package's kernels each element is one chain of fused multiply-adds
    * in the order of k: the same bits on every device.
    *
-   * @throws LaunchError where an array is shorter than its matrix; with `blas: "cublas"` LibraryError, CublasError.
+   * @throws LaunchError where an array is shorter than its matrix; with `blas: "cublas"`
+   * LibraryError, CublasError.
    */
   matmul(a: Input, b: Input, c: Output, m: number, k: number, n: number, options: { blas?: BlasChoice } = {}): ProductSource {
     checkSizes("matmul", { m, k });

@@ -28,7 +28,8 @@ export interface OnnxOptions {
  *
  * A classifier takes "sequence" (T x C, one case) and gives "label" and "probabilities" (K). A forecaster takes "inputs" (T x I) and gives
  * "outputs" (T x O), "endState", "endFedBack" and "endLastInput", which a `stateful` graph takes as "state", "fedBack" and "lastInput".
- * @throws NotFittedError; ArgumentError for a model of another kind or an option of another type; ArgumentError for noise, for the representation "output", and for more neurons than a file holds
+ * @throws NotFittedError; ArgumentError for a model of another kind or an option of another type,
+ * or for noise, for the representation "output", and for more neurons than a file holds
  */
 export async function toOnnx(model: Classifier | Forecaster, options: OnnxOptions = {}): Promise<Uint8Array> {
   if (!(model instanceof Classifier || model instanceof Forecaster))

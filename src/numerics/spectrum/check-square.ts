@@ -4,7 +4,7 @@ import { describe } from "../../core/text.js";
 import { checkSparse, isSparse, type Matrix, type SparseMatrix } from "../matrix.js";
 
 /**
- * @throws ArgumentError for what is no matrix; ArgumentError on a matrix that is not square, not
+ * @throws ArgumentError for what is no matrix, or on a matrix that is not square, not
  * well-formed, or not finite; naming row and column.
  */
 export function checkSquare(matrix: Matrix | SparseMatrix): void {

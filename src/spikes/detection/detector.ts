@@ -126,8 +126,8 @@ export class PatternDetector {
   /**
    * Looks for the types in one pattern. `truth`, where it is known, are the types that the pattern is of: it goes into the statistics
    * alone. `DeviceDetector` of spillway/spikes/gpu looks for them on a device.
-   * @throws ArgumentError on a pattern without spikes, one that is too long, or a type that there is
-   * not; CircuitOpenError while the circuit is open.
+   * @throws ArgumentError on a pattern without spikes, one that is too long, or a type that there
+   * is not; CircuitOpenError while the circuit is open.
    */
   detect(pattern: SpikePattern, truth?: readonly PatternType[]): DetectionResult {
     checkTruth(truth);

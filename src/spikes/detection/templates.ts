@@ -85,7 +85,8 @@ export class PatternTemplates implements TemplateShape {
   /**
    * One template a label: the mean of the vectors of its patterns, summed in the order they are given. Templates stand in the order in
    * which labels first occur. `labels` default to those in the patterns' metadata.
-   * @throws ArgumentError where there is no pattern, one without a label, or one with fewer neurons than channels.
+   * @throws ArgumentError where there is no pattern, one without a label, or one with fewer neurons
+   * than channels.
    */
   static learn(
     patterns: readonly SpikePattern[],

@@ -41,7 +41,8 @@ const fields: readonly (keyof CochleaOptions)[] = [
  * gammatone filterbank"), pole exp(-2 pi 1.019 ERB(f) / sampleRate) at angle 2 pi f / sampleRate, gain 1 at f for a sine;
  * centres evenly spaced on the ERB scale 21.4 log10(1 + 0.00437 f), ERB(f) = 24.7 (1 + 0.00437 f) Hz (Glasberg and Moore 1990). The
  * envelope is the modulus of the complex output.
- * @throws ArgumentError on a sample that is not finite, a sound of several channels, or centres beyond half the sample rate.
+ * @throws ArgumentError on a sample that is not finite, a sound of several channels, or centres
+ * beyond half the sample rate.
  */
 export function cochleagram(sound: MatrixLike, options: CochleaOptions): Matrix<Float64Array> {
   checkFields(options, fields);

@@ -71,7 +71,8 @@ export function deltaEncode(values: MatrixLike, options: DeltaEncoderOptions): S
 /**
  * The signal that up and down spikes stand for, T x F with T = durationMs / stepMs + 1: start + threshold (ups - downs up to row k's time k
  * stepMs).
- * @throws ArgumentError where the number of neurons is odd or `start` does not have one number a channel.
+ * @throws ArgumentError where the number of neurons is odd or `start` does not have one number a
+ * channel.
  */
 export function deltaDecode(
   pattern: SpikePattern,

@@ -40,7 +40,8 @@ const encoderFields: readonly (keyof PopulationEncoderOptions)[] = [
 /**
  * Gaussian receptive fields: neuron j of the G of a channel responds to f in [0, 1] with exp(-((j - f (G - 1)) / width)^2 / 2), its centre
  * at f = j / (G - 1). Source: Bohte, La Poutre, Kok 2002, "Unsupervised clustering with spiking neurons by sparse temporal coding".
- * @throws ArgumentError on a value outside [0, 1], fewer than 2 neurons a channel, or no seed where one is drawn from.
+ * @throws ArgumentError on a value outside [0, 1], fewer than 2 neurons a channel, or no seed where
+ * one is drawn from.
  */
 export function populationEncode(values: MatrixLike, options: PopulationEncoderOptions): SpikePattern {
   checkFields(options, encoderFields);

@@ -33,7 +33,8 @@ const encoderFields = [
  * ..., with E = -ln(1 - U) drawn by neuron and spike, which is an exact Poisson process for rates that are constant within a frame (time
  * rescaling; Brown et al. 2002, "The time-rescaling theorem"). Regular: levels p, 1 + p, 2 + p, ... with p = (j + 1/2) / G for
  * neuron j of the channel's G, so that neurons of one channel take turns.
- * @throws ArgumentError on a value outside [0, 1], a rate below 0, or a Poisson process without a seed.
+ * @throws ArgumentError on a value outside [0, 1], a rate below 0, or a Poisson process without a
+ * seed.
  */
 export function rateEncode(values: MatrixLike, options: RateEncoderOptions): SpikePattern {
   checkFields(options, encoderFields);
@@ -96,7 +97,8 @@ export interface RateDecoderOptions {
  * The values that rates stand for, T x F: (spikes of the channel in the frame / (G frame in seconds) - minimum) / (maximum - minimum), not
  * clipped, so that its mean is the value that was encoded. Its standard deviation for a Poisson process is sqrt(r / (G frame)) / (maximum -
  * minimum). All that the encoder was given may be given again.
- * @throws ArgumentError where the neurons do not divide into groups, or minimum and maximum are the same.
+ * @throws ArgumentError where the neurons do not divide into groups, or minimum and maximum are the
+ * same.
  */
 export function rateDecode(pattern: SpikePattern, options: RateDecoderOptions): Matrix<Float64Array> {
   checkFields(options, encoderFields);

@@ -108,7 +108,8 @@ export class DeviceTemplates implements Disposable {
   /**
    * The same for B vectors of D numbers, such as states: on the host, or one after the other in
    * device memory, as `batch` leaves them with `keep: "deviceLast"`.
-   * @throws ArgumentError where they are of another length, or on the device of another type than f32.
+   * @throws ArgumentError where they are of another length, or on the device of another type than
+   * f32.
    */
   async matchVectors(vectors: Matrix | ReadonlyDeviceSlice<"f32"> | DeviceMatrix | DeviceSequences): Promise<TemplateMatch[]> {
     const { rows: templates, cols: length } = this.templates.vectors;

@@ -18,7 +18,8 @@ export interface InputOptions {
  * A pattern as T x I inputs, one row a step: the number of spikes of each neuron, or the sum of
  * their amplitudes where it has some. Row t holds the spikes from t to t + 1 steps; one at the very
  * end belongs to the last row.
- * @throws ArgumentError where the pattern has another number of neurons than the reservoir has inputs
+ * @throws ArgumentError where the pattern has another number of neurons than the reservoir has
+ * inputs
  */
 export function patternInputs(
   reservoir: Pick<AnyReservoirComputer, "model">,

@@ -24,7 +24,10 @@ export function shape(options: SpikingReservoirOptions): SpikingShape {
   return { kind: "spiking", size: config.size, synapses: expectedSynapses(config) };
 }
 
-/** @throws EngineCapacityError where a description's synapses cannot fit an engine, before any is drawn */
+/**
+ * @throws EngineCapacityError where a description's synapses cannot fit an engine, before any is
+ * drawn
+ */
 function refuseOversized(config: SpikingReservoirConfig, engine: Engine): void {
   const { size, inputSize, input } = config;
   // Of a neuron: potential, two currents, the steps it is held for, and a row of what is to come, twice.

@@ -33,8 +33,9 @@ export interface LearntLiquid {
  * weights learn by {@link SpikeTimingPlasticity} from what its own neurons fire: dt is the time between two neurons' spikes, delays not
  * counted. The rule follows every step; the liquid is given its weights every `renewMs`, rounded to units of 2^-fractionBits mV, with the
  * delays that the synapses had. Input weights stay. A pattern that is given twice is learnt from twice.
- * @throws ArgumentError on options that the rule does not take, or a pattern of another number of neurons than the liquid has inputs;
- * ArgumentError where learnt weights do not fit 32 bits; WorkInterruptedError
+ * @throws ArgumentError on options that the rule does not take, or a pattern of another number of
+ * neurons than the liquid has inputs; ArgumentError where learnt weights do not fit 32 bits;
+ * WorkInterruptedError
  */
 export async function learnSpikeTiming(
   model: SpikingModel,

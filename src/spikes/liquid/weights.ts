@@ -27,7 +27,8 @@ export function synapticWeights({ size, synapses, fractionBits }: SpikingModel):
 /**
  * The model with other weights in mV (N x N), rounded to units of 2^-fractionBits. Synapses that were there keep their delays; new ones have the
  * delay of `delayMs` (default 0); those that are 0 or absent are gone.
- * @throws ArgumentError for a matrix of another shape, weights that are not finite, or sums that do not fit 32 bits
+ * @throws ArgumentError for a matrix of another shape, weights that are not finite, or sums that do
+ * not fit 32 bits
  */
 export function withSynapticWeights(
   model: SpikingModel,

@@ -25,7 +25,7 @@ export interface NeuronTrace {
  *
  * @param neuron a neuron by name, or by name and settings
  * @param currents the current of each step, T values: for integrate-and-fire neurons in mV, times the membrane's resistance
- * @throws ArgumentError for the neuron, ArgumentError for a current that is not finite
+ * @throws ArgumentError for the neuron, or for a current that is not finite
  */
 export async function simulateNeuron(
   neuron: NeuronOptions,

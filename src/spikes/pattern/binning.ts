@@ -25,7 +25,8 @@ const amplitudeUnit = 16777216;
  * Spikes counted in bins of time and neuron, T x N (or T x channels), in binary32: element (k, n) is the number of spikes of neuron n, or
  * the sum of their amplitudes, with k = min(floor(t / width), T - 1) and width = durationMs / T, each rounded to binary64. Amplitudes are
  * added as whole numbers in units of 2^-24 and the sum is rounded once. Where the duration is 0 every spike falls into the first bin.
- * @throws ArgumentError unless exactly one of `bins` and `binMs` is given, and where the amplitudes of one bin reach 2^29.
+ * @throws ArgumentError unless exactly one of `bins` and `binMs` is given, and where the amplitudes
+ * of one bin reach 2^29.
  */
 export function binSpikes(pattern: SpikePattern, options: BinOptions): Matrix<Float32Array> {
   checkPattern(pattern);

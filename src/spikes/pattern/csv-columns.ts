@@ -28,7 +28,8 @@ const takes = "it takes time_ms (or time_s, time_us) and neuron, and perhaps amp
 /**
  * The places of the columns. Names without a word are the columns of a table without a header: time, neuron and perhaps amplitude, in ms.
  * @param unit what a header that says no unit means, and a table without one
- * @throws what `fail` makes of the reason: a column that is missing, stands twice or is unknown, and times without a unit
+ * @throws what `fail` makes of the reason: a column that is missing, stands twice or is unknown,
+ * and times without a unit
  */
 export function spikeColumnPlaces(
   names: readonly string[],

@@ -89,7 +89,8 @@ export function patternToCsv(pattern: SpikePattern): string {
  * The pattern of a CSV text with columns time_ms, neuron and perhaps amplitude, by name or, without a header, in this order; rows in any
  * order. Times may also be time_s or time_us, or time or t if `timeUnit` says their unit; neurons may be named id, i, unit, sender or channel.
  * The first line of {@link patternToCsv} may be missing.
- * @throws FormatError, also for a column of another name, and for a file without spikes that does not say its duration and neurons
+ * @throws FormatError, also for a column of another name, and for a file without spikes that does
+ * not say its duration and neurons
  */
 export async function patternFromCsv(text: string, options: SpikeCsvOptions = {}): Promise<SpikePattern> {
   checkFields(options, csvFields);

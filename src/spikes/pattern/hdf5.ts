@@ -82,7 +82,8 @@ export class SpikeEventFile implements Disposable {
 
   /**
    * Pattern `i`, its times turned from seconds into ms. Its label is the name of its class, or the number where classes have no names.
-   * @throws ArgumentError where there is none, FileError where a unit or a time lies outside neuronCount and durationMs.
+   * @throws ArgumentError where there is none, FileError where a unit or a time lies outside
+   * neuronCount and durationMs.
    */
   pattern(i: number): SpikePattern {
     const data = this.#data;
@@ -138,7 +139,8 @@ export interface SpikeHdf5WriteOptions {
  * Patterns as an HDF5 file of event lists: times in seconds, units, and, where the patterns have
  * labels, labels and extra/keys. Amplitudes, which that layout does not know, stand in
  * extra/amplitudes, a binary32 number a spike. Durations and neuron counts have no place.
- * @throws ArgumentError where some patterns have labels and others do not, or a neuron is beyond 65535.
+ * @throws ArgumentError where some patterns have labels and others do not, or a neuron is beyond
+ * 65535.
  */
 export async function encodeSpikeHdf5(patterns: readonly SpikePattern[], options: SpikeHdf5WriteOptions = {}): Promise<Uint8Array> {
   checkPatterns(patterns);

@@ -70,7 +70,8 @@ export class SpikePattern {
 
   /**
    * A pattern of columns that are in order already; typed arrays of the pattern's own types are taken over without a copy.
-   * @throws ArgumentError on columns of different lengths, on a spike outside the pattern, with a time that is not a number, or out of order.
+   * @throws ArgumentError on columns of different lengths, on a spike outside the pattern, with a
+   * time that is not a number, or out of order.
    */
   constructor(columns: SpikeColumns, options: SpikePatternOptions) {
     checkGiven(columns, options);

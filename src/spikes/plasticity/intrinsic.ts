@@ -48,8 +48,8 @@ export interface IntrinsicPlasticityResult {
  * - tanh: a normal distribution of mean mu and deviation sigma (Schrauwen et al. 2008, "Improving reservoirs using intrinsic plasticity"):
  *   db = -eta (-mu/sigma^2 + (y/sigma^2)(2 sigma^2 + 1 - y^2 + mu y)), da = eta/a + db z.
  * Noise is left out while learning. The learning is in binary64; what comes of it is rounded to the model's precision.
- * @throws ArgumentError on another activation, a reservoir with feedback, inputs of another width, or where a gain leaves the positive
- * numbers.
+ * @throws ArgumentError on another activation, a reservoir with feedback, inputs of another width,
+ * or where a gain leaves the positive numbers.
  */
 export function intrinsicPlasticity(
   model: ReservoirModel,

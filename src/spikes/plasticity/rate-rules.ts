@@ -116,7 +116,8 @@ export interface OjaOptions {
  * turns into the first principal direction of x, at length 1. For recurrent weights give states x(t-1) as sources and x(t) as targets.
  * Source: Oja 1982, "Simplified neuron model as a principal component analyzer".
  * @returns the new weights in the storage and precision of the old.
- * @throws ArgumentError on series of other widths, and where the weights leave the finite numbers: the learning rate is too large.
+ * @throws ArgumentError on series of other widths, and where the weights leave the finite numbers:
+ * the learning rate is too large.
  */
 export function oja(weights: LearnableWeights, sources: MatrixLike, options: OjaOptions = {}): LearnableWeights {
   checkFields(options, ["learningRate", "targets"] satisfies (keyof OjaOptions)[]);

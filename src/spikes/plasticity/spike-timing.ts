@@ -102,7 +102,8 @@ export class SpikeTimingPlasticity {
 
   /**
    * Learns from a pattern whose time 0 is now; afterwards now is its end. One pattern of a recurrent network is source and target at once.
-   * @throws ArgumentError where the neurons are not as many as the weights have columns and rows, or the two patterns do not last as long.
+   * @throws ArgumentError where the neurons are not as many as the weights have columns and rows,
+   * or the two patterns do not last as long.
    */
   apply(sources: SpikePattern, targets: SpikePattern = sources): void {
     const { sources: cols, targets: rows } = this.#synapses;

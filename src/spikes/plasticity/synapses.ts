@@ -36,7 +36,7 @@ export class Synapses {
   readonly #precision: Precision;
 
   /**
-   * @throws ArgumentError on a weight that is not finite, ArgumentError for a CSR matrix whose
+   * @throws ArgumentError on a weight that is not finite, or for a CSR matrix whose
    * structure is wrong.
    */
   constructor(weights: LearnableWeights) {

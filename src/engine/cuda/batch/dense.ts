@@ -328,7 +328,10 @@ export class DenseBatchRun {
     this.#clock?.leave();
   }
 
-  /** @throws StallError, NonFiniteStateError of the first of the user's sequences that has such a state */
+  /**
+   * @throws StallError, NonFiniteStateError of the first of the user's sequences that has such a
+   * state
+   */
   async #check(): Promise<void> {
     const [block, step] = await this.#compute.download(this.#stalled);
     if (block !== 0) throw new StallError(this.#kernel.name, block! - 1, step!, this.#spinLimit, "run the sequences one by one");

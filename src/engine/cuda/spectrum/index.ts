@@ -26,7 +26,8 @@ const mostRestarts = 330;
 /**
  * The spectral radius of a matrix that the host holds (numerics' `spectralRadius`). Blocks that
  * take a Krylov or power iteration are sent to the device, in binary64; all else stays on the host.
- * @throws EngineCapacityError where a block does not fit the device, before anything is allocated; else as `spectralRadius`
+ * @throws EngineCapacityError where a block does not fit the device, before anything is allocated;
+ * else as `spectralRadius`
  */
 export async function spectralRadiusOnDevice(
   context: Context,

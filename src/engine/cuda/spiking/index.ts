@@ -20,7 +20,10 @@ export function planSpiking(context: Context, model: SpikingModel, place: Spikin
   return describe(model, planLaunch(model, context.info, place.stepsPerChunk), place);
 }
 
-/** @throws EngineCapacityError where it does not fit, EngineUnavailableError where the device cannot run all blocks at once */
+/**
+ * @throws EngineCapacityError where it does not fit, EngineUnavailableError where the device cannot
+ * run all blocks at once
+ */
 export function openSpiking(context: Context, model: SpikingModel, place: SpikingPlace, options: EngineOptions = {}): EngineSession {
   if (context.info.attributes.cooperativeLaunch === 0)
     throw new EngineUnavailableError(place.engine, `${context.info.name} has no cooperative launches, which spiking reservoirs take`);
