@@ -18,7 +18,7 @@ vi.mock(import("node:worker_threads"), async (original) => {
 });
 
 const patterns = (count: number): SpikePattern[] =>
-  Array.from({ length: count }, (_, k) => new SpikePattern({ times: [1, 2 + k], neurons: [0, 1] }, { durationMs: 5000, neuronCount: 2 }));
+  Array.from({ length: count }, (_, k) => new SpikePattern({ times: [1, 2 + k], neurons: [0, 1] }, { durationMs: 20_000, neuronCount: 2 }));
 
 const lastSpikes = async (bytes: Uint8Array): Promise<number[]> => {
   using file = await SpikeEventFile.decode(bytes, { source: "a.h5" });
@@ -35,7 +35,7 @@ function damaged(bytes: Uint8Array): Uint8Array {
 
 it("reads one file after another, refused ones too, and is begun again only after it took too long", async () => {
   const file = await encodeSpikeHdf5(patterns(3));
-  const long = await encodeSpikeHdf5(patterns(300));
+  const long = await encodeSpikeHdf5(patterns(10_000));
   const before = threads.made;
   expect(await lastSpikes(file)).toEqual([2, 3, 4]);
   await expect(SpikeEventFile.decode(damaged(file), { source: "a.h5" })).rejects.toThrow('a.h5: it has no datasets "spikes/times"');
