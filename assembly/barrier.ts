@@ -1,8 +1,9 @@
 // A barrier for the worker threads of one reservoir. Without shared memory it is nothing.
 
 /**
- * Sleep at `address` while it holds `round`, a millisecond at most; wake whoever sleeps there. The host does both with Atomics.wait and
- * Atomics.notify: around memory.atomic.wait32 with a timeout V8's baseline compiler loses locals, so that threads leave a barrier early.
+ * Sleep at `address` while it holds `round`, a millisecond at most; wake whoever sleeps there. The
+ * host does both with Atomics.wait and Atomics.notify: around memory.atomic.wait32 with a timeout
+ * V8's baseline compiler loses locals, so that threads leave a barrier early.
  */
 // @ts-ignore: decorator
 @external("env", "sleep")
@@ -15,8 +16,8 @@ declare function wake(address: usize): void;
 const spins: i32 = 20000;
 
 /**
- * Waits until all threads have come. At `address`: the arrivals of this round; 64 bytes on: the number of rounds that are over; 128 bytes on: how
- * many threads sleep. The host zeroes them once.
+ * Waits until all threads have come. At `address`: the arrivals of this round; 64 bytes on: the
+ * number of rounds that are over; 128 bytes on: how many threads sleep. The host zeroes them once.
  */
 // @ts-ignore: decorator
 @inline

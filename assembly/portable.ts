@@ -1,4 +1,5 @@
-// tanh over arrays, and the hashes by which docs/numerics.md (rule 4) pins its bits. The functions over vectors are in vector-math.
+// tanh over arrays, and the hashes by which docs/numerics.md (rule 4) pins its bits. The functions
+// over vectors are in vector-math.
 import { tanhF32x4, tanhF64x2 } from "./vector-math";
 
 /** tanh of `count` binary32 values from `source` to `target`, which may be the same. */
@@ -23,7 +24,10 @@ function hashed(hash: i32, word: i32): i32 {
   return (hash ^ word) * 0x01000193;
 }
 
-/** The hash of rule 4 over the binary32 bit patterns `from` (included) to `to` (excluded), going on from `hash`. */
+/**
+ * The hash of rule 4 over the binary32 bit patterns `from` (included) to `to` (excluded), going on
+ * from `hash`.
+ */
 export function tanhHash32(from: i32, to: i32, hash: i32): i32 {
   let i = from;
   for (; i <= to - 4; i += 4) {
@@ -37,7 +41,10 @@ export function tanhHash32(from: i32, to: i32, hash: i32): i32 {
   return hash;
 }
 
-/** The hash of rule 4 over the binary64 samples `from` (included) to `to` (excluded), going on from `hash`; low words first. */
+/**
+ * The hash of rule 4 over the binary64 samples `from` (included) to `to` (excluded), going on from
+ * `hash`; low words first.
+ */
 export function tanhHash64(from: i32, to: i32, hash: i32): i32 {
   for (let i = from; i < to; i++) {
     const value = tanhF64x2(i64x2.splat(0x3e40000000000000 + <i64>i * 0x1f4041357));

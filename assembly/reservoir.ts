@@ -1,12 +1,19 @@
-// The time loop of a rate reservoir in portable arithmetic (docs/numerics.md, rules 1 to 6), for binary32 and binary64.
-// One instance holds one reservoir: the host lays out the memory, sets the globals below, and calls run32 or run64.
+// The time loop of a rate reservoir in portable arithmetic (docs/numerics.md, rules 1 to 6), for
+// binary32 and binary64. One instance holds one reservoir: the host lays out the memory, sets the
+// globals below, and calls run32 or run64.
 import { tanhF32x4, tanhF64x2 } from "./vector-math";
 import { barrier } from "./barrier";
 import { philoxBlock, philoxWord } from "./philox";
 
-/** Address of the state x. A constant, so that gathers fold it into their offset. Must equal `wasmReserved` of the host. */
+/**
+ * Address of the state x. A constant, so that gathers fold it into their offset. Must equal
+ * `wasmReserved` of the host.
+ */
 export const stateAddress: usize = 65536;
-/** Scratch for the partial sums that wait in the summation tree: 6 levels of one panel, a block for each thread. */
+/**
+ * Scratch for the partial sums that wait in the summation tree: 6 levels of one panel, a block for
+ * each thread.
+ */
 const treeAddress: usize = 1024;
 const treeBytes: usize = 6 * 96;
 
@@ -16,7 +23,10 @@ export let paddedSize: i32 = 0;
 export let inputSize: i32 = 0;
 export let outputSize: i32 = 0;
 
-/** Addresses. Vectors over neurons are padded; W_in and W_fb are stored input by input (I x padded N). */
+/**
+ * Addresses. Vectors over neurons are padded; W_in and W_fb are stored input by input (I x padded
+ * N).
+ */
 export let weights: usize = 0;
 export let sliceOffsets: usize = 0;
 export let sliceColumns: usize = 0;
@@ -53,7 +63,9 @@ export let noiseKey1: u32 = 0;
 export let noiseStep: u32 = 0;
 export let noiseSequence: u32 = 0;
 
-/** Threads that run this reservoir together, this one's number, and the address of their barrier. */
+/**
+ * Threads that run this reservoir together, this one's number, and the address of their barrier.
+ */
 export let threads: i32 = 1;
 export let thread: i32 = 0;
 export let barrierAddress: usize = 0;
@@ -71,11 +83,11 @@ function reversedBits3(i: i32): i32 {
 }
 
 /**
- * Dense W x for panels first to last. A panel is six vectors of rows (24 in binary32, 12 in binary64), stored partial sum by partial sum in
- * bit-reversed order, so that the butterfly is a stack of additions: a partial joins the one that waits below it.
- * Six accumulators, since V8 spills from the eighth on. `split`, a constant: three vectors of a
- * panel come from each of two streams, since a core fetches two streams from memory faster than
- * one.
+ * Dense W x for panels first to last. A panel is six vectors of rows (24 in binary32, 12 in
+ * binary64), stored partial sum by partial sum in bit-reversed order, so that the butterfly is a
+ * stack of additions: a partial joins the one that waits below it. Six accumulators, since V8
+ * spills from the eighth on. `split`, a constant: three vectors of a panel come from each of two
+ * streams, since a core fetches two streams from memory faster than one.
  */
 // @ts-ignore: decorator
 @inline
@@ -130,7 +142,10 @@ function densePanels<T extends number>(first: i32, last: i32, split: bool): void
   }
 }
 
-/** Four (binary32) or two (binary64) states at 16-bit byte offsets packed in `offsets`, lowest first. */
+/**
+ * Four (binary32) or two (binary64) states at 16-bit byte offsets packed in `offsets`, lowest
+ * first.
+ */
 // @ts-ignore: decorator
 @inline
 function gather16<T extends number>(offsets: u64): v128 {
@@ -160,8 +175,9 @@ function gather32<T extends number>(offsets: usize): v128 {
 }
 
 /**
- * Sparse W x for slices first to last. A slice is two vectors of rows of similar length (SELL: 8 rows in binary32, 4 in binary64),
- * stored partial sum by partial sum in bit-reversed order, entry by entry, lane = row. Rows are scattered to their place at the end.
+ * Sparse W x for slices first to last. A slice is two vectors of rows of similar length (SELL: 8
+ * rows in binary32, 4 in binary64), stored partial sum by partial sum in bit-reversed order, entry
+ * by entry, lane = row. Rows are scattered to their place at the end.
  */
 // @ts-ignore: decorator
 @inline
@@ -211,8 +227,8 @@ function sparseSlices<T extends number, Offset extends number>(first: i32, last:
   }
 }
 
-// The products are exported, so that they stay functions of their own: the loop that calls them once a step is then
-// optimised by V8 although WebAssembly code that is already running never is.
+// The products are exported, so that they stay functions of their own: the loop that calls them
+// once a step is then optimised by V8 although WebAssembly code that is already running never is.
 export function densePanels32(first: i32, last: i32): void {
   densePanels<f32>(first, last, false);
 }
@@ -238,7 +254,10 @@ export function wideSparseSlices64(first: i32, last: i32): void {
   sparseSlices<f64, u32>(first, last);
 }
 
-/** Copies the states of neurons first to last (multiples of 32) to where the dense product reads them: partial sum by partial sum. */
+/**
+ * Copies the states of neurons first to last (multiples of 32) to where the dense product reads
+ * them: partial sum by partial sum.
+ */
 // @ts-ignore: decorator
 @inline
 function permuteState<T extends number>(first: i32, last: i32): void {
@@ -278,7 +297,9 @@ function addDrive<T extends number>(input: usize, output: usize, first: usize, l
   }
 }
 
-/** z += noiseLevel (2U - 1). One Philox block serves four neurons in binary32 and two in binary64. */
+/**
+ * z += noiseLevel (2U - 1). One Philox block serves four neurons in binary32 and two in binary64.
+ */
 // @ts-ignore: decorator
 @inline
 function addNoise<T extends number>(step: u32, first: usize, last: usize): void {
@@ -331,7 +352,9 @@ function activate<T extends number>(first: usize, last: usize): void {
   }
 }
 
-/** x = (1 - a) x + a f(z), kept and copied to the states. Returns whether every new state is finite. */
+/**
+ * x = (1 - a) x + a f(z), kept and copied to the states. Returns whether every new state is finite.
+ */
 // @ts-ignore: decorator
 @inline
 function integrate<T extends number>(row: usize, first: usize, last: usize): bool {
@@ -348,8 +371,9 @@ function integrate<T extends number>(row: usize, first: usize, last: usize): boo
 }
 
 /**
- * Runs `steps` steps: panels or slices firstPart to lastPart of the product and neurons firstRow to lastRow (multiples of 32, or the end)
- * belong to this thread. Returns the steps whose states are all finite; the row after them holds the bad one.
+ * Runs `steps` steps: panels or slices firstPart to lastPart of the product and neurons firstRow to
+ * lastRow (multiples of 32, or the end) belong to this thread. Returns the steps whose states are
+ * all finite; the row after them holds the bad one.
  */
 // @ts-ignore: decorator
 @inline
@@ -400,7 +424,10 @@ export function stateWritten(precision: i32): void {
   else permuteState<f64>(0, size);
 }
 
-/** The threads' common note of the first step with a state that is not finite, behind the barrier's words. */
+/**
+ * The threads' common note of the first step with a state that is not finite, behind the barrier's
+ * words.
+ */
 // @ts-ignore: decorator
 @inline
 function markBad(t: i32): void {

@@ -1,6 +1,10 @@
-// What every spiking neuron does in a step: first potentials and currents go to scratch, then, if all are finite, thresholds and resets.
+// What every spiking neuron does in a step: first potentials and currents go to scratch, then, if
+// all are finite, thresholds and resets.
 
-/** The table of a network's fields that the host writes, in this order: addresses and numbers, 32 bits each, then the ones of 64 bits. */
+/**
+ * The table of a network's fields that the host writes, in this order: addresses and numbers, 32
+ * bits each, then the ones of 64 bits.
+ */
 @unmanaged
 export class Fields {
   size: i32;
@@ -48,12 +52,17 @@ export class Fields {
   recoveryStep: usize;
   /** Neurons that fired, in rising order. */
   spikes: usize;
-  /** First segment of each source, and one more. A segment is a run of a source's synapses of one delay. */
+  /**
+   * First segment of each source, and one more. A segment is a run of a source's synapses of one
+   * delay.
+   */
   segments: usize;
   /** The synapse after the last of each segment, and its delay. */
   segmentEnds: usize;
   segmentDelays: usize;
-  /** 64 bits each: the byte offset of the cell within a row of the ring, and above it the weight. */
+  /**
+   * 64 bits each: the byte offset of the cell within a row of the ring, and above it the weight.
+   */
   synapses: usize;
   /** The same from input channels; 0 for none. */
   inputSegments: usize;
@@ -80,7 +89,10 @@ function splat<T extends number>(value: f64): v128 {
   return sizeof<T>() == 4 ? f32x4.splat(<f32>value) : f64x2.splat(value);
 }
 
-/** A vector of the ring's whole numbers as numbers of the precision; `r` is a byte offset in a list of that precision. */
+/**
+ * A vector of the ring's whole numbers as numbers of the precision; `r` is a byte offset in a list
+ * of that precision.
+ */
 // @ts-ignore: decorator
 @inline
 function arrived<T extends number>(cells: usize, r: usize): v128 {
@@ -101,7 +113,10 @@ function isAll(mask: v128): bool {
   return v128.bitmask<i8>(mask) == 0xffff;
 }
 
-/** Writes the row of a step with a potential that is not finite: NaN for such neurons, else the filtered spikes before the step. */
+/**
+ * Writes the row of a step with a potential that is not finite: NaN for such neurons, else the
+ * filtered spikes before the step.
+ */
 function writeBadRow<T extends number>(fields: Fields, row: usize): void {
   for (let r: usize = 0; r < <usize>fields.size * sizeof<T>(); r += sizeof<T>()) {
     const v = load<T>(fields.nextPotential + r);
@@ -151,7 +166,10 @@ function decayed<T extends number>(fields: Fields, row: usize, r: usize, fires: 
   v128.store(row + r, x);
 }
 
-/** Appends the neurons of a vector that fired; returns the new count. Lanes beyond the last neuron are left out. */
+/**
+ * Appends the neurons of a vector that fired; returns the new count. Lanes beyond the last neuron
+ * are left out.
+ */
 // @ts-ignore: decorator
 @inline
 function append<T extends number>(fields: Fields, count: i32, r: usize, fires: v128): i32 {

@@ -1,4 +1,5 @@
-// What is drawn for spiking neurons in a step: Philox blocks, four at a time, for a current and for background spikes.
+// What is drawn for spiking neurons in a step: Philox blocks, four at a time, for a current and for
+// background spikes.
 import { Fields } from "./spiking-neurons";
 
 let words0: v128 = i64x2.splat(0);
@@ -15,7 +16,10 @@ function multiplyHigh(a: v128, b: v128): v128 {
   return v128.shuffle<i32>(low, high, 1, 3, 5, 7);
 }
 
-/** Blocks with counters (step, block + lane, sequence, kind); wordsN holds the words of neurons 4 (block + N) to 4 (block + N) + 3. */
+/**
+ * Blocks with counters (step, block + lane, sequence, kind); wordsN holds the words of neurons 4
+ * (block + N) to 4 (block + N) + 3.
+ */
 function philoxBlocks(key0: u32, key1: u32, step: u32, block: u32, sequence: u32, kind: u32): void {
   const multiplier0 = i32x4.splat(<i32>0xd2511f53);
   const multiplier1 = i32x4.splat(<i32>0xcd9e8d57);
@@ -89,7 +93,10 @@ function addWeight(cells: usize, words: v128, chance: v128, weight: v128): void 
   v128.store(cells, i32x4.add(v128.load(cells), v128.and(weight, i32x4.lt_u(words, chance))));
 }
 
-/** Adds a weight to the excitatory input that arrives now, where the word of kind 1 is below the chance. */
+/**
+ * Adds a weight to the excitatory input that arrives now, where the word of kind 1 is below the
+ * chance.
+ */
 export function backgroundSpikes(fields: Fields, arriving: usize, step: u32, sequence: u32, units: i32): void {
   const chance = i32x4.splat(<i32>fields.backgroundChance);
   const weight = i32x4.splat(units);

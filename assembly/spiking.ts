@@ -1,9 +1,13 @@
-// The time loop of a spiking network (docs/numerics.md, rule 12), for binary32 and binary64. One instance holds one network: the host lays out
-// the memory, writes the table of fields below and calls runSpiking32 or runSpiking64. What neurons do in a step is in spiking-neurons.ts.
+// The time loop of a spiking network (docs/numerics.md, rule 12), for binary32 and binary64. One
+// instance holds one network: the host lays out the memory, writes the table of fields below and
+// calls runSpiking32 or runSpiking64. What neurons do in a step is in spiking-neurons.ts.
 import { advanceIntegrateAndFire, advanceIzhikevich, fireIntegrateAndFire, fireIzhikevich, Fields } from "./spiking-neurons";
 import { addNoise, backgroundSpikes } from "./spiking-noise";
 
-/** Adds a source's weights, times an amplitude, to the rows `first` + delay steps ahead of the present one. */
+/**
+ * Adds a source's weights, times an amplitude, to the rows `first` + delay steps ahead of the
+ * present one.
+ */
 // @ts-ignore: decorator
 @inline
 function deliver<T extends number>(fields: Fields, source: u32, segments: usize, ends: usize, delays: usize, synapses: usize, row: i32, amplitude: T): void {
@@ -82,7 +86,10 @@ function inputDrive<T extends number>(fields: Fields, input: usize): void {
   }
 }
 
-/** `row` is the row of the ring that comes first. Returns the steps whose potentials are all finite; after them stands the row of the bad one. */
+/**
+ * `row` is the row of the ring that comes first. Returns the steps whose potentials are all finite;
+ * after them stands the row of the bad one.
+ */
 // @ts-ignore: decorator
 @inline
 function runSteps<T extends number>(table: usize, steps: i32, row: i32, firstStep: u32, sequence: u32): i32 {

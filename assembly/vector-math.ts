@@ -1,7 +1,10 @@
-// tanh over the lanes of a vector, for the kernels of the reservoir (docs/numerics.md, rule 4). Nothing here is exported to JavaScript,
-// because a v128 cannot cross that boundary.
+// tanh over the lanes of a vector, for the kernels of the reservoir (docs/numerics.md, rule 4).
+// Nothing here is exported to JavaScript, because a v128 cannot cross that boundary.
 
-/** tanh of four binary32 values. A NaN stays a NaN: `pmin` keeps its first operand then, and the comparison picks the side of x. */
+/**
+ * tanh of four binary32 values. A NaN stays a NaN: `pmin` keeps its first operand then, and the
+ * comparison picks the side of x.
+ */
 // @ts-ignore: decorator
 @inline
 export function tanhF32x4(x: v128): v128 {

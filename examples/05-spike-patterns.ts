@@ -1,4 +1,5 @@
-// Ten spike patterns, jittered by 5 ms and with every fifth spike lost, told apart by a liquid and a ridge readout; raster and states go to a page.
+// Ten spike patterns, jittered by 5 ms and with every fifth spike lost, told apart by a liquid and
+// a ridge readout; raster and states go to a page.
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

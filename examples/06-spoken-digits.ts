@@ -1,6 +1,7 @@
-// Spoken digits: WAV recordings become the spikes of a cochlea, those drive a liquid of 600 leaky integrate-and-fire neurons, a ridge readout names the digit.
-// The recordings are those of the Free Spoken Digit Dataset, in the folder fsdd of SPILLWAY_DATA: index 0 to 4 test, 5 to 29 train. Where they are absent, vowels
-// made of two formants stand in for them.
+// Spoken digits: WAV recordings become the spikes of a cochlea, those drive a liquid of 600 leaky
+// integrate-and-fire neurons, a ridge readout names the digit. The recordings are those of the Free
+// Spoken Digit Dataset, in the folder fsdd of SPILLWAY_DATA: index 0 to 4 test, 5 to 29 train.
+// Where they are absent, vowels made of two formants stand in for them.
 import { existsSync } from "node:fs";
 import { Matrix } from "spillway";
 import { Pipeline, readWavFolder } from "spillway/pipeline";
@@ -8,7 +9,10 @@ import { Pipeline, readWavFolder } from "spillway/pipeline";
 const folder = `${process.env["SPILLWAY_DATA"] ?? "../shared/data"}/fsdd`;
 const hasRecordings = existsSync(folder);
 
-/** A vowel of 300 ms at 8 kHz: two formants over a voice whose pitch and formants vary a little from one to the next. */
+/**
+ * A vowel of 300 ms at 8 kHz: two formants over a voice whose pitch and formants vary a little from
+ * one to the next.
+ */
 function vowel(first: number, second: number, k: number): Matrix {
   const change = 1 + 0.04 * Math.sin(7 * k);
   const samples = Float64Array.from({ length: 2400 }, (_, n) => {

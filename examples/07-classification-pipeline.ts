@@ -1,5 +1,7 @@
-// A classification pipeline: choose settings by cross-validation on the training cases, then look at the test cases once. Data: the Japanese Vowels
-// of the UEA archive (https://www.timeseriesclassification.com), in the folder uea of SPILLWAY_DATA. Where they are absent, four contours stand in.
+// A classification pipeline: choose settings by cross-validation on the training cases, then look
+// at the test cases once. Data: the Japanese Vowels of the UEA archive
+// (https://www.timeseriesclassification.com), in the folder uea of SPILLWAY_DATA. Where they are
+// absent, four contours stand in.
 import { existsSync } from "node:fs";
 import { crossValidate, gridSearch, Pipeline, readUeaFolder } from "spillway/pipeline";
 
@@ -11,7 +13,10 @@ const contours = {
   dip: (time: number) => 4 * Math.abs(time - 0.5) - 1,
 };
 
-/** A case is T x channels, and each has a label: here one channel of 20 to 29 rows, shaken and shifted. */
+/**
+ * A case is T x channels, and each has a label: here one channel of 20 to 29 rows, shaken and
+ * shifted.
+ */
 function madeCases(count: number, from: number) {
   const labels = Array.from({ length: count }, (_, k) => Object.keys(contours)[k % 4] as keyof typeof contours);
   const sequences = labels.map((label, k) => {

@@ -1,4 +1,5 @@
-// FORCE learning (Sussillo and Abbott 2009, Neuron 63): a chaotic reservoir learns online to make a pattern and to feed it to itself.
+// FORCE learning (Sussillo and Abbott 2009, Neuron 63): a chaotic reservoir learns online to make a
+// pattern and to feed it to itself.
 import { Matrix, nrmse, ReservoirComputer, recursiveLeastSquares } from "spillway";
 
 const period = 120;
@@ -7,7 +8,8 @@ const pattern = (t: number): number => {
   return 0.65 * Math.sin(phase) + 0.32 * Math.sin(2 * phase) + 0.22 * Math.sin(3 * phase);
 };
 
-// Radius 1.5: chaotic on its own, once it has been stirred. Its one input is what the readout said a step before.
+// Radius 1.5: chaotic on its own, once it has been stirred. Its one input is what the readout said
+// a step before.
 await using computer = await ReservoirComputer.create({
   size: 300,
   spectralRadius: 1.5,
@@ -32,7 +34,8 @@ for (let t = 0; t < 20 * period; t++) {
   }
 }
 
-// Now the weights stand still and the loop runs by itself. generate() says y first and then steps with it.
+// Now the weights stand still and the loop runs by itself. generate() says y first and then steps
+// with it.
 const made = await computer.generate(5 * period, learner.readout());
 const wanted = new Matrix(
   5 * period,

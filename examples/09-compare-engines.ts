@@ -1,4 +1,5 @@
-// The same reservoir on every engine there is: equal in every bit, or where they part. A machine without a GPU has the simulated one.
+// The same reservoir on every engine there is: equal in every bit, or where they part. A machine
+// without a GPU has the simulated one.
 import { lorenz, probeEngines } from "spillway";
 import { compare } from "spillway/analysis";
 

@@ -1,5 +1,6 @@
-// Train a classifier, keep it in one file, and serve it over HTTP: POST a case as JSON, get its class and the shares of all classes. With a port as its argument
-// it serves until Ctrl-C; without one it asks itself a few questions and ends.
+// Train a classifier, keep it in one file, and serve it over HTTP: POST a case as JSON, get its
+// class and the shares of all classes. With a port as its argument it serves until Ctrl-C; without
+// one it asks itself a few questions and ends.
 import { rm } from "node:fs/promises";
 import { createServer, type IncomingMessage } from "node:http";
 import { tmpdir } from "node:os";
@@ -34,7 +35,8 @@ class Refusal extends Error {
 /** The body of a request that this page's own program may have sent. @throws Refusal */
 async function bodyOf(request: IncomingMessage): Promise<string> {
   const { host = "", origin, "content-type": type = "" } = request.headers;
-  // A page of another site can reach 127.0.0.1 through the browser of whoever looks at it: by a name of its own, or by a form.
+  // A page of another site can reach 127.0.0.1 through the browser of whoever looks at it: by a
+  // name of its own, or by a form.
   if (!["127.0.0.1", "localhost"].includes(host.replace(/:\d+$/, "")))
     throw new Refusal(403, `the host ${JSON.stringify(host)} is not served`);
   if (origin !== undefined && origin !== `http://${host}`) throw new Refusal(403, "requests from other sites are not answered");
@@ -50,7 +52,10 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(parts).toString();
 }
 
-/** Classifies the case in a request. Requests that come at once wait for one another inside the classifier. */
+/**
+ * Classifies the case in a request. Requests that come at once wait for one another inside the
+ * classifier.
+ */
 async function answer(request: IncomingMessage, signal: AbortSignal): Promise<object> {
   const body = await bodyOf(request);
   try {

@@ -1,5 +1,6 @@
-// Weights that another program made, as NumPy writes them (.npy) or as safetensors: used as they are, not scaled and not redrawn.
-// In Python: np.save("W.npy", W), or safetensors.numpy.save_file({"W": W, "Win": Win}, "weights.safetensors").
+// Weights that another program made, as NumPy writes them (.npy) or as safetensors: used as they
+// are, not scaled and not redrawn. In Python: np.save("W.npy", W), or
+// safetensors.numpy.save_file({"W": W, "Win": Win}, "weights.safetensors").
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,7 +9,8 @@ import { npyToMatrix, readNpy, readSafetensors, writeNpy, writeSafetensors } fro
 
 const folder = await mkdtemp(join(tmpdir(), "weights-"));
 const size = 200;
-// Stands in for the other program: a ring of weight 0.9 and inputs of one size, with signs by the digits of an irrational number.
+// Stands in for the other program: a ring of weight 0.9 and inputs of one size, with signs by the
+// digits of an irrational number.
 const made = Matrix.zeros(size, size);
 for (let r = 0; r < size; r++) made.data[r * size + ((r + size - 1) % size)] = 0.9;
 const signs = Matrix.zeros(size, 1);

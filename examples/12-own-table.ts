@@ -1,5 +1,6 @@
-// A table of your own: read a CSV, forecast its last twelve rows from those before, and hold that against the year before. Here it is the
-// monthly CO2 of Mauna Loa (Scripps Institution of Oceanography) from the npm package vega-datasets.
+// A table of your own: read a CSV, forecast its last twelve rows from those before, and hold that
+// against the year before. Here it is the monthly CO2 of Mauna Loa (Scripps Institution of
+// Oceanography) from the npm package vega-datasets.
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +13,8 @@ const all = table.matrix.subarray(69); // after the last gap
 const known = all.subarray(0, all.rows - 12);
 const truth = all.subarray(all.rows - 12);
 
-// What the reservoir sees is the change from a year before: the trend is gone, and so is most of the season.
+// What the reservoir sees is the change from a year before: the trend is gone, and so is most of
+// the season.
 const change = Matrix.from(Array.from(known.data.subarray(12), (value, t) => value - known.data[t]!));
 await using forecaster = await Forecaster.fit(change, {
   reservoir: { size: 100, spectralRadius: 0.8, leakRate: 1, inputScaling: 1, bias: 0, precision: "float64", seed: 0 },

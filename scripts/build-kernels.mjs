@@ -1,4 +1,5 @@
-// Compiles kernels/*.cu into kernels/ptx/NAME.ptx, as portable as its instructions allow, and describes each in kernels/ptx/NAME.json.
+// Compiles kernels/*.cu into kernels/ptx/NAME.ptx, as portable as its instructions allow, and
+// describes each in kernels/ptx/NAME.json.
 // Usage: node scripts/build-kernels.mjs [--check | --draft] [--force] [NAME...]. It needs nvcc and ptxas of CUDA 13; kernels/README.md says more.
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
@@ -10,7 +11,10 @@ import { parseArgs, promisify } from "node:util";
 const exec = promisify(execFile);
 const folder = "kernels";
 
-/** PTX versions, oldest first, that a header may be lowered to. PTX ISA 9.0, table "PTX Release History". */
+/**
+ * PTX versions, oldest first, that a header may be lowered to. PTX ISA 9.0, table "PTX Release
+ * History".
+ */
 const versions = [
   ...["6.0", "6.1", "6.2", "6.3", "6.4", "6.5", "7.0", "7.1", "7.2", "7.3", "7.4", "7.5", "7.6", "7.7", "7.8"],
   ...["8.0", "8.1", "8.2", "8.3", "8.4", "8.5", "8.6", "8.7", "8.8", "9.0"],
@@ -58,10 +62,16 @@ async function knownTargets() {
   return [...allowed.matchAll(/'(sm_\d+[af]?)'/g)].map(([, name]) => name).sort((a, b) => number(a) - number(b) || (a < b ? -1 : 1));
 }
 
-/** Whether PTX for one target assembles for another: "sm_90" for itself and all after it, "sm_90a" for itself alone. */
+/**
+ * Whether PTX for one target assembles for another: "sm_90" for itself and all after it, "sm_90a"
+ * for itself alone.
+ */
 const reaches = (target, other) => (/[af]$/.test(target) ? other === target : number(other) >= number(target));
 
-/** Those of some targets that PTX for a target assembles for; one for a single architecture is described for that. */
+/**
+ * Those of some targets that PTX for a target assembles for; one for a single architecture is
+ * described for that.
+ */
 const reached = (target, targets) => (/[af]$/.test(target) ? [target] : targets.filter((each) => reaches(target, each)));
 
 /** The source and what it includes from kernels/include, in the order in which they are met. */
@@ -83,14 +93,20 @@ const sha256 = (...texts) => {
   return hash.digest("hex");
 };
 
-/** What the comments at a source's head declare: `// target: sm_75 sm_90` (default sm_75) and `// fmad: true` (default false). */
+/**
+ * What the comments at a source's head declare: `// target: sm_75 sm_90` (default sm_75) and
+ * `// fmad: true` (default false).
+ */
 function declared(source) {
   const head = /^(?:[ \t]*(?:\/\/.*)?\r?\n)*/.exec(source)[0];
   const value = (key) => new RegExp(`^// ${key}:\\s*(.+)$`, "m").exec(head)?.[1].trim();
   return { targets: (value("target") ?? "sm_75").split(/[\s,]+/), fmad: value("fmad") ?? "false" };
 }
 
-/** PTX without comments and without what differs from machine to machine: the hashes of paths in the names of a file's own variables. */
+/**
+ * PTX without comments and without what differs from machine to machine: the hashes of paths in the
+ * names of a file's own variables.
+ */
 function canonical(ptx) {
   return `${ptx
     .replace(/\/\/.*$/gm, "")
@@ -232,7 +248,10 @@ const committed = (file) => {
   return existsSync(path) ? readFileSync(path, "utf8") : undefined;
 };
 
-/** Whether what is there was made of these sources by this compiler for these targets, and nobody changed it since. */
+/**
+ * Whether what is there was made of these sources by this compiler for these targets, and nobody
+ * changed it since.
+ */
 function upToDate(name, compiler, targets) {
   const text = committed(`${name}.json`);
   if (text === undefined) return false;
@@ -252,7 +271,8 @@ const names = positionals.length > 0 ? positionals.map((name) => basename(name, 
 for (const name of names) if (!all.includes(name)) throw new Error(`there is no ${folder}/${name}.cu; there are ${all.join(", ")}`);
 const compiler = `nvcc ${/V([\d.]+)/.exec((await run("nvcc", ["--version"])).stdout)[1]}`;
 const known = await knownTargets();
-// "sm_90a" makes of portable PTX what "sm_90" does: the first is only tried, the second also described.
+// "sm_90a" makes of portable PTX what "sm_90" does: the first is only tried, the second also
+// described.
 const described = flags.draft ? ["sm_90"] : known.filter((target) => !/[af]$/.test(target));
 const assembledOnly = flags.check ? known.filter((target) => /[af]$/.test(target)) : [];
 let failed = false;

@@ -14,7 +14,10 @@ import { builtins } from "./builtins.mjs";
 import { finishDeclarations } from "./declarations.mjs";
 import { collectFiles, filesOfEsbuild, notices, packageFolders } from "./third-parties.mjs";
 
-/** Parts of the package that make reservoirs: whoever imports one alone needs the engines, which the index registers. */
+/**
+ * Parts of the package that make reservoirs: whoever imports one alone needs the engines, which the
+ * index registers.
+ */
 const computing = ["reservoir", "model", "analysis", "spikes", "pipeline", "experiment"];
 
 /** Runs a Node script and returns what it printed; ends this build where it fails. */
@@ -27,7 +30,10 @@ function node(...args) {
   return stdout;
 }
 
-/** Vite's log without its notes on Node modules, which a browser never comes to, and on what is loaded late elsewhere and at once by the page. */
+/**
+ * Vite's log without its notes on Node modules, which a browser never comes to, and on what is
+ * loaded late elsewhere and at once by the page.
+ */
 function quietly() {
   const log = createLogger("warn");
   const { warn } = log;
@@ -38,8 +44,8 @@ function quietly() {
 }
 
 /**
- * The bundler writes `var Matrix = class _Matrix` where a class speaks of itself, and then that is the name that people see printed. Inside the class
- * its own name may stand as well.
+ * The bundler writes `var Matrix = class _Matrix` where a class speaks of itself, and then that is
+ * the name that people see printed. Inside the class its own name may stand as well.
  */
 function restoreClassNames(path) {
   const text = readFileSync(path, "utf8");

@@ -2,8 +2,9 @@
 import { isBuiltin } from "node:module";
 
 /**
- * Gives a bundled CommonJS package Node's own modules, since an ES module has no `require`. Not `crypto`, which takes 3 ms to load: seedrandom
- * asks for it to seed itself, which nothing here has it do, and goes on without.
+ * Gives a bundled CommonJS package Node's own modules, since an ES module has no `require`. Not
+ * `crypto`, which takes 3 ms to load: seedrandom asks for it to seed itself, which nothing here has
+ * it do, and goes on without.
  */
 export const builtins = {
   name: "builtins",

@@ -1,4 +1,5 @@
-// Checks what npm would publish: its contents, its manifest, its types as other tools resolve them, and that an older TypeScript can read them.
+// Checks what npm would publish: its contents, its manifest, its types as other tools resolve them,
+// and that an older TypeScript can read them.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,7 +27,10 @@ function run(command, args, options = {}) {
   return stdout;
 }
 
-/** What the bundles themselves say of packages inside: none without its licence in the notices, none that users install as well. */
+/**
+ * What the bundles themselves say of packages inside: none without its licence in the notices, none
+ * that users install as well.
+ */
 function checkBundles(paths) {
   const notices = readFileSync("dist/THIRD-PARTY-NOTICES.txt", "utf8");
   const installed = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies });
@@ -154,7 +158,8 @@ export const score: number = nrmse(series.slice(301, 311), await computer.genera
   for (const user of [root, compiler]) compile(user, "--lib", "es2023", "--types", "node");
   console.log("TypeScript 5.4 reads the declarations");
 
-  // The package itself must run from where npm puts it: assets beside the code, from its index and from a part of it alone, with threads.
+  // The package itself must run from where npm puts it: assets beside the code, from its index and
+  // from a part of it alone, with threads.
   writeFileSync(
     join(consumer, "use.mjs"),
     `import { ReservoirComputer } from "spillway";

@@ -1,4 +1,5 @@
-// The declarations that go into the package: those that an entry point leads to, each entry with the global types that it needs.
+// The declarations that go into the package: those that an entry point leads to, each entry with
+// the global types that it needs.
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
@@ -11,7 +12,10 @@ function reachable(path, found = new Set()) {
   return found;
 }
 
-/** Leaves in `folder` only what `entries` lead to, and refers each of them to the global types of scripts/globals.d.ts. */
+/**
+ * Leaves in `folder` only what `entries` lead to, and refers each of them to the global types of
+ * scripts/globals.d.ts.
+ */
 export function finishDeclarations(folder, entries) {
   const kept = new Set();
   for (const entry of entries) reachable(entry, kept);

@@ -1,4 +1,5 @@
-// Makes the pictures of docs/images: every kind of figure by toSvg, and the lab as Chromium shows it. Usage: npm run gallery
+// Makes the pictures of docs/images: every kind of figure by toSvg, and the lab as Chromium shows
+// it. Usage: npm run gallery
 import { writeFileSync } from "node:fs";
 import { chromium } from "playwright-core";
 import { memoryCapacity, spectrum } from "spillway/analysis";
@@ -55,7 +56,10 @@ for (const spectralRadius of [0.5, 0.9, 0.99]) {
 }
 keep("memory", plotMemoryCapacity(memories));
 
-/** Spikes of neurons that fire together in waves, at whole numbers of a linear congruence: the same picture every time. */
+/**
+ * Spikes of neurons that fire together in waves, at whole numbers of a linear congruence: the same
+ * picture every time.
+ */
 function spikes(count: number, neuronCount: number) {
   let state = 1;
   const next = () => {
@@ -81,7 +85,8 @@ const counts = [
 ];
 keep("confusion", plotConfusion(counts, ["slow", "middle", "quick"]));
 
-// Engines of the package never part; to show what it looks like, a second run goes on from a state that was moved by one unit in the last place.
+// Engines of the package never part; to show what it looks like, a second run goes on from a state
+// that was moved by one unit in the last place.
 const config = { size: 100, spectralRadius: 1.8, leakRate: 1, inputScaling: 0.2, connectionProbability: 0.3, seed: 1 };
 const chaotic = series.slice(0, 200);
 await using left = await ReservoirComputer.create(config);

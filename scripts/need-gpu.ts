@@ -1,4 +1,5 @@
-// Ends with one sentence and 1 if the GPU that tests need is not there, before anything is built for them.
+// Ends with one sentence and 1 if the GPU that tests need is not there, before anything is built
+// for them.
 import { LibraryError, probe } from "../src/gpu/index.js";
 
 const device = Number(process.env["SPILLWAY_DEVICE"] || 0);

@@ -1,8 +1,9 @@
 // Measures the portable elementary functions against the C library's long double:
 //   node --import tsx scripts/portable-accuracy.mjs tanh 100000000
-// Prints one line of JSON: samples; maxUlp, the largest error in units in the last place, and where; the share that is correctly
-// rounded; how often a value is below that of the smaller argument before it (for the rising functions: exp, log, tanh); how often a
-// value passes 1. Needs gcc, and the WebAssembly module (`npm run build:wasm`).
+// Prints one line of JSON: samples; maxUlp, the largest error in units in the last place, and
+// where; the share that is correctly rounded; how often a value is below that of the smaller
+// argument before it (for the rising functions: exp, log, tanh); how often a value passes 1. Needs
+// gcc, and the WebAssembly module (`npm run build:wasm`).
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -32,7 +33,9 @@ const ofPattern = (pattern) => {
   return bits.getFloat64(0);
 };
 
-/** Evenly over the bit patterns between two positive numbers, so that every binade gets its share. */
+/**
+ * Evenly over the bit patterns between two positive numbers, so that every binade gets its share.
+ */
 function anyBetween(low, high) {
   const part = BigInt(stream.integer(0, draws++, 2 ** 48)) * 2n ** 48n + BigInt(stream.integer(0, draws++, 2 ** 48));
   const first = patternOf(low);

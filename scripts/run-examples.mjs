@@ -1,4 +1,5 @@
-// Runs every example and every experiment file, each in a temporary folder, and fails with the first that fails.
+// Runs every example and every experiment file, each in a temporary folder, and fails with the
+// first that fails.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,5 +1,5 @@
-// Runs the GPU suite under NVIDIA's compute-sanitizer, each file under each tool, and prints what was found as a table. What a tool does not bear
-// is listed here by name and reason; all else runs.
+// Runs the GPU suite under NVIDIA's compute-sanitizer, each file under each tool, and prints what
+// was found as a table. What a tool does not bear is listed here by name and reason; all else runs.
 import { spawn } from "node:child_process";
 import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -19,7 +19,8 @@ const tools = {
   memcheck: ["--report-api-errors", "no", "--track-stream-ordered-races", "all", "--destroy-on-device-error", "kernel"],
   racecheck: ["--racecheck-report", "all"],
   initcheck: [],
-  // What the compiler tells of a module's barriers is too few for the tool, which then fails launches.
+  // What the compiler tells of a module's barriers is too few for the tool, which then fails
+  // launches.
   synccheck: ["--num-cuda-barriers", "4096"],
 };
 

@@ -1,4 +1,5 @@
-// The packages of others inside the bundles: which they are, as the bundlers tell, and the text of their licences, which has to go with them.
+// The packages of others inside the bundles: which they are, as the bundlers tell, and the text of
+// their licences, which has to go with them.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -11,7 +12,10 @@ function packageFolder(path) {
   return folder;
 }
 
-/** The folders of the packages that the files of a bundle belong to, each once. Empty files count for nothing. */
+/**
+ * The folders of the packages that the files of a bundle belong to, each once. Empty files count
+ * for nothing.
+ */
 export function packageFolders(files) {
   return [...new Set(files.flatMap(({ path, bytes }) => (bytes > 0 ? (packageFolder(path) ?? []) : [])))].sort();
 }
@@ -34,7 +38,10 @@ export function collectFiles(files) {
   };
 }
 
-/** The licence's text: its own file, or the part of the README that gives it. @throws an error that names the package which has neither */
+/**
+ * The licence's text: its own file, or the part of the README that gives it. @throws an error that
+ * names the package which has neither
+ */
 function licenceOf(folder) {
   const names = readdirSync(folder).sort();
   const own = names.find((name) => /^(un)?licen[cs]e|^copying/i.test(name));
@@ -47,7 +54,8 @@ function licenceOf(folder) {
 
 /**
  * The notices of packages by their folders: name, version and licence text of each.
- * @throws an error that names a package without a licence text, and one that `manifest` has users install as well
+ * @throws an error that names a package without a licence text, and one that `manifest` has users
+ * install as well
  */
 export function notices(folders, manifest) {
   const installed = { ...manifest.dependencies, ...manifest.peerDependencies, ...manifest.optionalDependencies };

@@ -1,5 +1,6 @@
 /**
- * The public face of the package, and the one place where its parts are put together. Importing it loads no native code.
+ * The public face of the package, and the one place where its parts are put together. Importing it
+ * loads no native code.
  * @module spillway
  */
 import { ArgumentError } from "./core/errors.js";
@@ -30,8 +31,10 @@ async function simulatedEngine(): Promise<Engine> {
 }
 
 /**
- * cuBLAS and cuSOLVER of a CUDA device for ridge regression, where they are installed: `ridge({ blas })` then sums training rows by cuBLAS, where the states
- * of that engine are, and solves by cuSOLVER. Weights differ in their last digits from the portable ones and from version to version of the libraries.
+ * cuBLAS and cuSOLVER of a CUDA device for ridge regression, where they are installed:
+ * `ridge({ blas })` then sums training rows by cuBLAS, where the states of that engine are, and
+ * solves by cuSOLVER. Weights differ in their last digits from the portable ones and from version
+ * to version of the libraries.
  *
  * @example
  * using blas = await cudaBlas();

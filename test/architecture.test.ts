@@ -1,4 +1,5 @@
-// The house rules that a machine can check: which room may import which, and what importing the package loads.
+// The house rules that a machine can check: which room may import which, and what importing the
+// package loads.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,5 @@
-// Real recordings for tests: where they are, and what to say where they are not. None of them is part of the project.
+// Real recordings for tests: where they are, and what to say where they are not. None of them is
+// part of the project.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { it, type TestContext } from "vitest";
@@ -29,7 +30,10 @@ export const dataSets = {
 
 export type DataSetName = keyof typeof dataSets;
 
-/** What is missing for a data set, as a sentence that says what to put where; undefined where it is all there. */
+/**
+ * What is missing for a data set, as a sentence that says what to put where; undefined where it is
+ * all there.
+ */
 export function missingData(name: DataSetName): string | undefined {
   const folder = dataFolder();
   const { files, published } = dataSets[name];
@@ -39,12 +43,15 @@ export function missingData(name: DataSetName): string | undefined {
   return `needs ${published}: put ${absent.join(", ")} into ${place}`;
 }
 
-/** Whether missing recordings fail a test: whoever names their folder asks for it. A CI that has none skips. */
+/**
+ * Whether missing recordings fail a test: whoever names their folder asks for it. A CI that has
+ * none skips.
+ */
 export const mustBeThere = (): boolean => Boolean(process.env["SPILLWAY_DATA"]);
 
 /**
- * A test over a public data set. Where the data set is absent the test is skipped and says what to put where; whoever names a folder by
- * SPILLWAY_DATA asks for these tests, and then it fails.
+ * A test over a public data set. Where the data set is absent the test is skipped and says what to
+ * put where; whoever names a folder by SPILLWAY_DATA asks for these tests, and then it fails.
  */
 export function itWithData(name: string, needs: DataSetName, body: (folder: string) => void | Promise<void>): void {
   it(name, async (context: TestContext) => {

@@ -1,4 +1,5 @@
-// The documentation leads somewhere: no dead link, no script, experiment field or tensor that is not there.
+// The documentation leads somewhere: no dead link, no script, experiment field or tensor that is
+// not there.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -101,7 +102,10 @@ describe("docs/coming-from-reservoirpy.md compares rules that are held here by w
   ];
   const y = [1, 2, 4];
 
-  /** Its RLS, forgetting 1: the bias follows the running mean of the errors, beside the recursion of the weights. */
+  /**
+   * Its RLS, forgetting 1: the bias follows the running mean of the errors, beside the recursion of
+   * the weights.
+   */
   function theirs(alpha: number, withBias: boolean): { weights: number[]; bias: number } {
     let p = [
       [1 / alpha, 0],

@@ -1,4 +1,5 @@
-// README and tutorial show only what runs: every block of theirs is run here, or is what .ci/run runs elsewhere.
+// README and tutorial show only what runs: every block of theirs is run here, or is what .ci/run
+// runs elsewhere.
 import { type ChildProcess, exec, execFile, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -49,7 +50,10 @@ function isIntegrated(script: string): boolean {
   return isCalled(integration) || Object.entries(scripts).some(([name, body]) => name !== script && isCalled(body) && isIntegrated(name));
 }
 
-/** Where a command is run if not here; undefined where it has to be run here. @throws what is wrong with it */
+/**
+ * Where a command is run if not here; undefined where it has to be run here. @throws what is wrong
+ * with it
+ */
 function whereElse(command: string): string | undefined {
   if (/^(git clone|cd) /.test(command)) return "a fresh clone";
   if (/^npm ci( --prefix [\w/]+)?$/.test(command)) {
@@ -75,7 +79,9 @@ function whereElse(command: string): string | undefined {
   return undefined;
 }
 
-/** A table with the columns that an experiment asks for: days, and swings of a week with a trend. */
+/**
+ * A table with the columns that an experiment asks for: days, and swings of a week with a trend.
+ */
 function tableFor(text: string): { readonly file: string; readonly csv: string } | undefined {
   const { data } = parseExperimentText(text, "a block").experiment;
   if (!("file" in data) || !data.file.endsWith(".csv") || /[:$]/.test(data.file)) return undefined;

@@ -1,9 +1,11 @@
-// Reduction of a square matrix to bidiagonal form by Householder reflections from both sides (Golub and Kahan 1965), which makes
-// ridge regression with any lambda a matter of a few operations per unknown. Not an iteration: it always ends.
+// Reduction of a square matrix to bidiagonal form by Householder reflections from both sides (Golub
+// and Kahan 1965), which makes ridge regression with any lambda a matter of a few operations per
+// unknown. Not an iteration: it always ends.
 
 /**
- * M = [A | Z], n x (n + extra), row-major with `ld` bytes a row: A = U B V^T with B upper bidiagonal, Z becomes U^T Z.
- * diagonal and superdiagonal take n values each. Row k of A keeps the reflection of step k (1, v...) from column k + 1 on, and
+ * M = [A | Z], n x (n + extra), row-major with `ld` bytes a row: A = U B V^T with B upper
+ * bidiagonal, Z becomes U^T Z. diagonal and superdiagonal take n values each. Row k of A keeps the
+ * reflection of step k (1, v...) from column k + 1 on, and
  * `rightFactors` its factor. `work` takes 2 n + (n + extra) values.
  */
 export function bidiagonalize(
@@ -22,7 +24,8 @@ export function bidiagonalize(
   const width = n + extra;
   let right: f64 = 0;
   for (let k = 0; k < n; k++) {
-    // Column k, with the right reflection of the step before applied to it alone, so that this step's u is known before the rows are visited.
+    // Column k, with the right reflection of the step before applied to it alone, so that this
+    // step's u is known before the rows are visited.
     const previous = matrix + <usize>(k - 1) * ld;
     let squares: f64 = 0;
     for (let i = k; i < n; i++) {

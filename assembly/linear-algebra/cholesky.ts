@@ -1,13 +1,16 @@
-// Cholesky factorisation and triangular solves in the order of docs/numerics.md, rule 11. Matrices are row-major with n padded to a
-// multiple of 6 (ones on the padded diagonal), right-hand sides are panels of 6 columns. Blocks change where numbers lie, not their order.
+// Cholesky factorisation and triangular solves in the order of docs/numerics.md, rule 11. Matrices
+// are row-major with n padded to a multiple of 6 (ones on the padded diagonal), right-hand sides
+// are panels of 6 columns. Blocks change where numbers lie, not their order.
 import { subtractProducts } from "./tile";
 
-/** Columns eliminated at a time: a multiple of 6 whose packed rows stay in the second-level cache. */
+/**
+ * Columns eliminated at a time: a multiple of 6 whose packed rows stay in the second-level cache.
+ */
 const blockColumns: i32 = 60;
 
 /**
- * Overwrites the lower triangle of A by L with A = L L^T. `work` takes n * 60 values. Returns 0, or i + 1 where pivot i is not above 0;
- * that pivot then stands in A[i][i].
+ * Overwrites the lower triangle of A by L with A = L L^T. `work` takes n * 60 values. Returns 0, or
+ * i + 1 where pivot i is not above 0; that pivot then stands in A[i][i].
  */
 export function choleskyFactor(matrix: usize, n: i32, work: usize): i32 {
   const ld = (<usize>n) << 3;
@@ -55,7 +58,10 @@ function factorDiagonalBlock(matrix: usize, ld: usize, k0: i32, k1: i32): i32 {
   return 0;
 }
 
-/** Columns [k0, k0 + columns) of rows i .. i + 5 of L, written to the matrix and, transposed, to the panel. */
+/**
+ * Columns [k0, k0 + columns) of rows i .. i + 5 of L, written to the matrix and, transposed, to the
+ * panel.
+ */
 function solveRows(matrix: usize, ld: usize, k0: i32, columns: i32, i: i32, panel: usize): void {
   const rows = matrix + <usize>i * ld + ((<usize>k0) << 3);
   for (let j = 0; j < columns; j++) {
@@ -136,7 +142,10 @@ export function solveLowerTransposed(matrix: usize, n: i32, panel: usize): void 
   }
 }
 
-/** Solves R W = Z in place for one panel, R upper triangular with rows `ld` bytes apart, from the last unknown to the first. */
+/**
+ * Solves R W = Z in place for one panel, R upper triangular with rows `ld` bytes apart, from the
+ * last unknown to the first.
+ */
 export function solveUpper(matrix: usize, ld: usize, n: i32, panel: usize): void {
   for (let i = n - 1; i >= 0; i--) {
     const row = matrix + <usize>i * ld;

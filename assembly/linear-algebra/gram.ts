@@ -1,9 +1,13 @@
-// The Gram matrix of rows in panels (docs/numerics.md, rule 9). Sums are kept as 6 x 6 tiles of the upper triangle, tile row by
-// tile row, so that a block's sums lie in the order in which they are visited.
+// The Gram matrix of rows in panels (docs/numerics.md, rule 9). Sums are kept as 6 x 6 tiles of the
+// upper triangle, tile row by tile row, so that a block's sums lie in the order in which they are
+// visited.
 import { addFusedProducts } from "./fused-tile";
 import { addProducts } from "./tile";
 
-/** Panels of one strip: as many as stay in the second-level cache while every row panel passes over them. */
+/**
+ * Panels of one strip: as many as stay in the second-level cache while every row panel passes over
+ * them.
+ */
 const stripPanels: i32 = 20;
 
 /**

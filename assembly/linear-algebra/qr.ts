@@ -1,15 +1,17 @@
-// Householder triangularisation of [R; B], R upper triangular and B a block of rows in panels (docs/numerics.md, rule 11).
-// Reflections of 36 columns are applied together; a long series is one block after another, so R is all that is kept.
+// Householder triangularisation of [R; B], R upper triangular and B a block of rows in panels
+// (docs/numerics.md, rule 11). Reflections of 36 columns are applied together; a long series is one
+// block after another, so R is all that is kept.
 import { addProducts, subtractProducts } from "./tile";
 
 /** Columns whose reflections are applied together: a multiple of 6. */
 const groupColumns: i32 = 36;
 
 /**
- * Turns [R; B] into [R'; 0] by reflections of the columns [first, features), applied to all panels. `first` is a multiple of 36
- * before which B is zero; `features` ends what is eliminated and the panels after it hold targets. B is overwritten; in the columns
- * after the eliminated ones it holds what the reflections left there. `work` takes 36 values for each row (an even number of them),
- * 36 x 36 for the products v_k . v_i, 36 x 6 for a panel of W, and 36 for tau.
+ * Turns [R; B] into [R'; 0] by reflections of the columns [first, features), applied to all panels.
+ * `first` is a multiple of 36 before which B is zero; `features` ends what is eliminated and the
+ * panels after it hold targets. B is overwritten; in the columns after the eliminated ones it holds
+ * what the reflections left there. `work` takes 36 values for each row (an even number of them), 36
+ * x 36 for the products v_k . v_i, 36 x 6 for a panel of W, and 36 for tau.
  */
 export function qrAddRows(panels: usize, stride: i32, rows: i32, first: i32, features: i32, panelCount: i32, r: usize, work: usize): void {
   const panelBytes = <usize>stride * 48;
@@ -41,7 +43,10 @@ export function qrAddRows(panels: usize, stride: i32, rows: i32, first: i32, fea
   }
 }
 
-/** Makes the reflection of each column of a group and applies it to the columns of the group after it. */
+/**
+ * Makes the reflection of each column of a group and applies it to the columns of the group after
+ * it.
+ */
 function factorGroup(
   v: usize,
   panelBytes: usize,
@@ -66,7 +71,10 @@ function factorGroup(
   }
 }
 
-/** v = x / (alpha - beta) in place of the column x, R[j][j] = beta; returns tau = (beta - alpha) / beta, 0 for a column that is 0. */
+/**
+ * v = x / (alpha - beta) in place of the column x, R[j][j] = beta; returns tau = (beta - alpha) /
+ * beta, 0 for a column that is 0.
+ */
 function reflector(column: usize, rows: i32, diagonal: usize): f64 {
   const end = column + <usize>rows * 48;
   let squares: f64 = 0;
@@ -83,7 +91,10 @@ function reflector(column: usize, rows: i32, diagonal: usize): f64 {
   return (beta - alpha) / beta;
 }
 
-/** Applies one reflection to a panel of six columns and their six values of R's row; columns up to `done` are left as they are. */
+/**
+ * Applies one reflection to a panel of six columns and their six values of R's row; columns up to
+ * `done` are left as they are.
+ */
 function applyReflector(column: usize, panel: usize, rows: i32, tau: f64, rRow: usize, done: i32): void {
   let c0 = v128.load(rRow);
   let c1 = v128.load(rRow, 16);
@@ -132,7 +143,10 @@ function multiplyReflectors(v: usize, panelBytes: usize, rows: i32, groupPanels:
   }
 }
 
-/** Copies v so that the values of two rows lie together: (row pair, column, row of the pair). A missing last row is 0. */
+/**
+ * Copies v so that the values of two rows lie together: (row pair, column, row of the pair). A
+ * missing last row is 0.
+ */
 function copyPairs(v: usize, panelBytes: usize, rows: i32, columns: i32, pairs: usize): void {
   let to = pairs;
   for (let t = 0; t < rows; t += 2) {
@@ -145,7 +159,10 @@ function copyPairs(v: usize, panelBytes: usize, rows: i32, columns: i32, pairs: 
   }
 }
 
-/** D[i] = tau_i (W[i] - sum over k < i of (v_k . v_i) D[k]) in place of W, and R[i] -= D[i], for six columns. */
+/**
+ * D[i] = tau_i (W[i] - sum over k < i of (v_k . v_i) D[k]) in place of W, and R[i] -= D[i], for six
+ * columns.
+ */
 function solveReflections(w: usize, columns: i32, products: usize, tau: usize, rRows: usize, ld: usize): void {
   for (let i = 0; i < columns; i++) {
     const at = w + <usize>i * 48;

@@ -1,5 +1,6 @@
-// Products of rows with vectors: evaluation of readouts in the portable order (docs/numerics.md, rule 1), gradients, and the
-// recursive least squares update. Rows are row-major binary64, padded with zeros to a multiple of 32 values.
+// Products of rows with vectors: evaluation of readouts in the portable order (docs/numerics.md,
+// rule 1), gradients, and the recursive least squares update. Rows are row-major binary64, padded
+// with zeros to a multiple of 32 values.
 
 /** out[t][o] = (rule 1's dot product of row t and weights o) + intercept[o]. */
 export function evaluateRows(rows: usize, count: i32, width: i32, weights: usize, outputs: i32, intercept: usize, out: usize): void {
@@ -13,7 +14,10 @@ export function evaluateRows(rows: usize, count: i32, width: i32, weights: usize
   }
 }
 
-/** 32 partial sums, partial l over the positions l, l + 32, ..., then the butterfly: sixteen of them at a time fit the registers. */
+/**
+ * 32 partial sums, partial l over the positions l, l + 32, ..., then the butterfly: sixteen of them
+ * at a time fit the registers.
+ */
 function portableDot(x: usize, w: usize, bytes: usize): f64 {
   let a0 = f64x2.splat(0);
   let a1 = a0;

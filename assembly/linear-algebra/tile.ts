@@ -1,10 +1,12 @@
-// The kernels that all matrix products are made of: a tile of 2 x 6 sums in registers, one product at a time in rising order.
-// Two rows times six columns, two steps at a time, is what the compilers keep in sixteen vector registers without spilling:
-// 4 x 4 is a tenth slower, and a last odd step inside the same function makes it half as fast. So the odd step is its own function.
+// The kernels that all matrix products are made of: a tile of 2 x 6 sums in registers, one product
+// at a time in rising order. Two rows times six columns, two steps at a time, is what the compilers
+// keep in sixteen vector registers without spilling: 4 x 4 is a tenth slower, and a last odd step
+// inside the same function makes it half as fast. So the odd step is its own function.
 
 /**
- * out[r][c] += sum over k = 0 .. n-1 of A[k][r] * B[k][c], for r = 0, 1 and c = 0 .. 5, every product and sum rounded, in rising k
- * on top of what is there. A lies with stride `strideA` bytes between k, B with 48, the rows of `out` with `strideOut`.
+ * out[r][c] += sum over k = 0 .. n-1 of A[k][r] * B[k][c], for r = 0, 1 and c = 0 .. 5, every
+ * product and sum rounded, in rising k on top of what is there. A lies with stride `strideA` bytes
+ * between k, B with 48, the rows of `out` with `strideOut`.
  */
 // @ts-ignore: decorator
 @inline
@@ -14,7 +16,9 @@ export function addProducts(a: usize, strideA: usize, b: usize, n: i32, out: usi
   if (n > even) addLast(a + <usize>even * strideA, b + <usize>even * 48, out, strideOut);
 }
 
-/** The same with every product subtracted: out[r][c] = out[r][c] - A[k][r] * B[k][c] in rising k. */
+/**
+ * The same with every product subtracted: out[r][c] = out[r][c] - A[k][r] * B[k][c] in rising k.
+ */
 // @ts-ignore: decorator
 @inline
 export function subtractProducts(a: usize, strideA: usize, b: usize, n: i32, out: usize, strideOut: usize): void {

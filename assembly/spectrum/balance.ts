@@ -1,11 +1,12 @@
-// Balancing of a square matrix before its eigenvalues are computed. Permutations are not looked for: the caller splits
-// a reducible matrix into strongly connected components, which is stronger.
+// Balancing of a square matrix before its eigenvalues are computed. Permutations are not looked
+// for: the caller splits a reducible matrix into strongly connected components, which is stronger.
 import { at } from "./address";
 
 /**
- * Scales rows and columns of A (n x n, leading dimension ld) by powers of two, A := D^-1 A D, until the 2-norms of row i and
- * column i are within a factor of two of each other. Exact but for underflow. Returns the largest |a| of the balanced matrix.
- * Osborne 1960; Parlett and Reinsch 1969; 2-norms and the diagonal included, as James, Langou and Lowery 2014 advise.
+ * Scales rows and columns of A (n x n, leading dimension ld) by powers of two, A := D^-1 A D, until
+ * the 2-norms of row i and column i are within a factor of two of each other. Exact but for
+ * underflow. Returns the largest |a| of the balanced matrix. Osborne 1960; Parlett and Reinsch
+ * 1969; 2-norms and the diagonal included, as James, Langou and Lowery 2014 advise.
  */
 export function balanceMatrix(n: i32, a: usize, ld: i32): f64 {
   let changed = true;

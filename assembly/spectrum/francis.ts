@@ -1,4 +1,5 @@
-// Eigenvalues, and on request the real Schur form, of an upper Hessenberg matrix by the implicit double-shift QR algorithm.
+// Eigenvalues, and on request the real Schur form, of an upper Hessenberg matrix by the implicit
+// double-shift QR algorithm.
 import { at } from "./address";
 import { reflect2, reflectColumns3, reflectRows3 } from "./reflections";
 import { applyRotation, im1, im2, re1, re2, sa, sb, sc, sd, standardize } from "./standard-block";
@@ -7,10 +8,11 @@ const ulp: f64 = 2.220446049250313e-16;
 const smallest: f64 = 2.2250738585072014e-308;
 
 /**
- * The eigenvalues of the upper Hessenberg matrix H (n x n, leading dimension ld) into re and im, conjugate pairs next to each other and
- * exact, the positive imaginary part first. With z = 0 only the active block is updated and H is destroyed. Else H becomes the
- * real Schur form T, its 2 x 2 blocks standardized, and the n x ld matrix at z is multiplied by the transformations from the right.
- * Returns 0, or k where eigenvalues 0..k-1 were not found (those from k on are right).
+ * The eigenvalues of the upper Hessenberg matrix H (n x n, leading dimension ld) into re and im,
+ * conjugate pairs next to each other and exact, the positive imaginary part first. With z = 0 only
+ * the active block is updated and H is destroyed. Else H becomes the real Schur form T, its 2 x 2
+ * blocks standardized, and the n x ld matrix at z is multiplied by the transformations from the
+ * right. Returns 0, or k where eigenvalues 0..k-1 were not found (those from k on are right).
  * Francis 1961; deflation after Ahues and Tisseur 1997, as in LAPACK's dlahqr.
  */
 export function francisQr(n: i32, h: usize, ld: i32, z: usize, re: usize, im: usize): i32 {
@@ -155,7 +157,10 @@ function deflation(n: i32, h: usize, ld: i32, l: i32, i: i32, small: f64): i32 {
   return k;
 }
 
-/** One implicit double-shift QR sweep over rows m..i, from the first column (v0, v1, v2) of the shifted square. */
+/**
+ * One implicit double-shift QR sweep over rows m..i, from the first column (v0, v1, v2) of the
+ * shifted square.
+ */
 function sweep(
   n: i32,
   h: usize,

@@ -1,11 +1,12 @@
-// Reduction of a square matrix to upper Hessenberg form by Householder reflections. Not blocked: one pass that multiplies
-// and one that updates, each over the whole matrix, for every column.
+// Reduction of a square matrix to upper Hessenberg form by Householder reflections. Not blocked:
+// one pass that multiplies and one that updates, each over the whole matrix, for every column.
 import { at, laneSum } from "./address";
 
 /**
- * A := Q^T A Q, upper Hessenberg, for A of n x n. Rows are `ld` numbers apart and ld is even; columns n..ld-1 must be zero and
- * stay zero. Where q is not 0, the n x ld matrix there is multiplied by Q from the right. `work` takes 3 ld numbers.
- * Golub and Van Loan, Matrix Computations, algorithm 7.4.2, with both sides of a reflection applied in one rank-2 update.
+ * A := Q^T A Q, upper Hessenberg, for A of n x n. Rows are `ld` numbers apart and ld is even;
+ * columns n..ld-1 must be zero and stay zero. Where q is not 0, the n x ld matrix there is
+ * multiplied by Q from the right. `work` takes 3 ld numbers. Golub and Van Loan, Matrix
+ * Computations, algorithm 7.4.2, with both sides of a reflection applied in one rank-2 update.
  */
 export function reduceToHessenberg(n: i32, a: usize, ld: i32, q: usize, work: usize): void {
   const v = work;
@@ -33,7 +34,8 @@ export function reduceToHessenberg(n: i32, a: usize, ld: i32, q: usize, work: us
     }
     store<f64>(at(a, ld, k + 1, k), beta);
 
-    // Column k is done; an even first column keeps the lanes of v, w and y in step, and v is 0 there if it is column k.
+    // Column k is done; an even first column keeps the lanes of v, w and y in step, and v is 0
+    // there if it is column k.
     const first = (k + 1) & ~1;
     multiplyBoth(n, a, ld, k + 1, first, v, w, y);
     let wv: f64 = 0;
@@ -55,7 +57,10 @@ export function reduceToHessenberg(n: i32, a: usize, ld: i32, q: usize, work: us
   }
 }
 
-/** y = A v for every row, and w = v^T A over the rows from `start` on; columns from `first` (even) on. Four rows at a time. */
+/**
+ * y = A v for every row, and w = v^T A over the rows from `start` on; columns from `first` (even)
+ * on. Four rows at a time.
+ */
 function multiplyBoth(n: i32, a: usize, ld: i32, start: i32, first: i32, v: usize, w: usize, y: usize): void {
   const from = (<usize>first) << 3;
   const to = (<usize>ld) << 3;

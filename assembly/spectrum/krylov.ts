@@ -1,10 +1,12 @@
-// The long-vector work of the Krylov-Schur iteration: products with the matrix, orthogonalization, change of basis.
-// Vectors are `ld` numbers long, ld a multiple of 4, zero beyond the matrix. A basis is one vector after another.
+// The long-vector work of the Krylov-Schur iteration: products with the matrix, orthogonalization,
+// change of basis. Vectors are `ld` numbers long, ld a multiple of 4, zero beyond the matrix. A
+// basis is one vector after another.
 import { laneSum } from "./address";
 
 /**
- * y = W x for a CSR matrix whose column indices are byte offsets (column * 8). A row has four partial sums, by position in
- * the row modulo 4, added as (0 + 1) + (2 + 3) - positions that are left over go to the first partial sums.
+ * y = W x for a CSR matrix whose column indices are byte offsets (column * 8). A row has four
+ * partial sums, by position in the row modulo 4, added as (0 + 1) + (2 + 3) - positions that are
+ * left over go to the first partial sums.
  */
 export function krylovMultiplySparse(rows: i32, offsets: usize, columns: usize, values: usize, x: usize, y: usize): void {
   let p = load<u32>(offsets);
@@ -26,7 +28,10 @@ export function krylovMultiplySparse(rows: i32, offsets: usize, columns: usize, 
   }
 }
 
-/** y = W x for a dense matrix whose rows are ld numbers apart. Two partial sums a row: even and odd columns. */
+/**
+ * y = W x for a dense matrix whose rows are ld numbers apart. Two partial sums a row: even and odd
+ * columns.
+ */
 export function krylovMultiplyDense(rows: i32, ld: i32, matrix: usize, x: usize, y: usize): void {
   const line = (<usize>ld) << 3;
   let w = matrix;
@@ -80,7 +85,10 @@ export function krylovScale(ld: i32, x: usize, y: usize, factor: f64): void {
   for (let c: usize = 0, end = (<usize>ld) << 3; c < end; c += 16) v128.store(y + c, f64x2.mul(v128.load(x + c), f));
 }
 
-/** One pass of classical Gram-Schmidt: h = V w for the `count` vectors of the basis, then w -= V^T h. */
+/**
+ * One pass of classical Gram-Schmidt: h = V w for the `count` vectors of the basis, then w -= V^T
+ * h.
+ */
 export function krylovProject(count: i32, ld: i32, basis: usize, w: usize, h: usize): void {
   const line = (<usize>ld) << 3;
   let v = basis;
@@ -139,8 +147,10 @@ export function krylovProject(count: i32, ld: i32, basis: usize, w: usize, h: us
 }
 
 /**
- * The first `keep` vectors of the basis become V Q: vector j is the sum over i < count of Q[i][j] times vector i. Q is row-major, its rows
- * `qld` numbers apart. Strips of four numbers at a time, copied to `work` (4 * count numbers) first.
+ * The first `keep` vectors of the basis become V Q: vector j is the sum over i < count of Q[i][j]
+ * times vector i. Q is row-major, its rows
+ * `qld` numbers apart. Strips of four numbers at a time, copied to `work` (4 * count numbers)
+ * first.
  */
 export function krylovChangeBasis(count: i32, keep: i32, ld: i32, basis: usize, q: usize, qld: i32, work: usize): void {
   const line = (<usize>ld) << 3;

@@ -1,4 +1,5 @@
-// Householder reflections of two or three neighbouring rows or columns: where the QR algorithm spends its time.
+// Householder reflections of two or three neighbouring rows or columns: where the QR algorithm
+// spends its time.
 
 /** A reflection of three rows, `count` columns. */
 export function reflectRows3(p: usize, line: usize, count: i32, t0: f64, t1: f64, t2: f64, v1: f64, v2: f64): void {

@@ -1,4 +1,5 @@
-// The standard form of a 2 x 2 diagonal block of a real Schur form, the rotation that makes it, and its two eigenvalues.
+// The standard form of a 2 x 2 diagonal block of a real Schur form, the rotation that makes it, and
+// its two eigenvalues.
 
 const ulp: f64 = 2.220446049250313e-16;
 
@@ -11,8 +12,9 @@ export let re1: f64 = 0, im1: f64 = 0, re2: f64 = 0, im2: f64 = 0;
 let cosine: f64 = 1, sine: f64 = 0;
 
 /**
- * Rotates the block [a b; c d] into standard form: c = 0 (real eigenvalues a and d), or a = d and b c < 0 (eigenvalues
- * a +- i sqrt(-b c)). LAPACK's dlanv2; the scaling loop against overflow is left out, as the caller scaled the matrix to 1.
+ * Rotates the block [a b; c d] into standard form: c = 0 (real eigenvalues a and d), or a = d and b
+ * c < 0 (eigenvalues a +- i sqrt(-b c)). LAPACK's dlanv2; the scaling loop against overflow is left
+ * out, as the caller scaled the matrix to 1.
  */
 export function standardize(a: f64, b: f64, c: f64, d: f64): void {
   cosine = 1;
@@ -102,7 +104,10 @@ function norm2(x: f64, y: f64): f64 {
   return larger * sqrt(1 + ratio * ratio);
 }
 
-/** The rotation that standardize() found, on two rows or columns whose elements are `stride` bytes apart. */
+/**
+ * The rotation that standardize() found, on two rows or columns whose elements are `stride` bytes
+ * apart.
+ */
 export function applyRotation(p: usize, q: usize, stride: usize, count: i32): void {
   for (let r = 0; r < count; r++, p += stride, q += stride) {
     const x = load<f64>(p);

@@ -1,5 +1,7 @@
-// Chooses the settings of NARMA-10 for each size among 72, the spectral radius being the literature's: for seeds 100 to 109, which draw series and network and are scored by nothing else, a
-// ridge readout is fitted on rows 200 to 1699 and scored on rows 1700 to 2199. The smallest mean NRMSE wins; the winners stand in examples/experiments/narma10.yaml and series.mjs.
+// Chooses the settings of NARMA-10 for each size among 72, the spectral radius being the
+// literature's: for seeds 100 to 109, which draw series and network and are scored by nothing else,
+// a ridge readout is fitted on rows 200 to 1699 and scored on rows 1700 to 2199. The smallest mean
+// NRMSE wins; the winners stand in examples/experiments/narma10.yaml and series.mjs.
 // Usage: node bench/accuracy/choose-narma.mjs [ENGINE]
 import { narma, sweepReadouts } from "spillway";
 

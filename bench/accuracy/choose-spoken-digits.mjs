@@ -1,7 +1,8 @@
-// Chooses the settings of the spoken-digit reservoirs by five-fold cross-validation on the training recordings (index 5 to 29) alone; recordings 0 to 4 are never
-// read. Usage: node bench/accuracy/choose-spoken-digits.mjs liquid | rate
-// Representation last+mean, features as z-scores, one seed that is none of those scored. The winner is written by hand into spoken-digits.json, which is committed
-// before spoken-digits.mjs looks at the test recordings.
+// Chooses the settings of the spoken-digit reservoirs by five-fold cross-validation on the training
+// recordings (index 5 to 29) alone; recordings 0 to 4 are never read. Usage: node
+// bench/accuracy/choose-spoken-digits.mjs liquid | rate Representation last+mean, features as
+// z-scores, one seed that is none of those scored. The winner is written by hand into
+// spoken-digits.json, which is committed before spoken-digits.mjs looks at the test recordings.
 import { Matrix, ReservoirComputer, ridge } from "spillway";
 import { readWavFolder } from "spillway/pipeline";
 import { binSpikes, cochleaEncode, cochleagram } from "spillway/spikes";

@@ -1,4 +1,5 @@
-// Scores the classifiers of classification.json on the test cases: seeds 0 to 9, and the vote of the ten.
+// Scores the classifiers of classification.json on the test cases: seeds 0 to 9, and the vote of
+// the ten.
 import { readFileSync } from "node:fs";
 import { Classifier } from "spillway";
 import { readUea } from "spillway/io";

@@ -1,5 +1,6 @@
-// The eight types of pattern against Poisson noise of the same rate: area under the curve, hits and false alarms at the default threshold,
-// on seeds that no threshold was chosen on. And ten templates under 5 ms of jitter with a fifth of the spikes missing.
+// The eight types of pattern against Poisson noise of the same rate: area under the curve, hits and
+// false alarms at the default threshold, on seeds that no threshold was chosen on. And ten
+// templates under 5 ms of jitter with a fifth of the spikes missing.
 import {
   jitterPattern,
   patternMeasures,

@@ -1,6 +1,6 @@
-// informationFlow with its defaults: how often it reports a flow between series that have nothing to do with each other (at most 5 %), and
-// how often it names who drives whom. And the effective bits of a lag at which there is nothing to find, where the source is tied to the
-// target's past.
+// informationFlow with its defaults: how often it reports a flow between series that have nothing
+// to do with each other (at most 5 %), and how often it names who drives whom. And the effective
+// bits of a lag at which there is nothing to find, where the source is tied to the target's past.
 import { informationFlow, transferEntropy, transferEntropyMatrix } from "spillway/analysis";
 import { Matrix, RandomStream, seedKeys } from "spillway/numerics";
 

@@ -1,13 +1,17 @@
-// 1-nearest-neighbour with dynamic time warping on the archive's own splits, so that the published figures beside ours can be printed again. Usage:
+// 1-nearest-neighbour with dynamic time warping on the archive's own splits, so that the published
+// figures beside ours can be printed again. Usage:
 //   node bench/accuracy/nearest-neighbour.mjs
-// Windows are those that the archives' authors learned on the training cases (UCR archive summary: 0 for GunPoint and ItalyPowerDemand, where it is the
-// Euclidean distance); Japanese Vowels, with channels warped together ("dependent"), has none. Series are taken as the archive stores them.
+// Windows are those that the archives' authors learned on the training cases (UCR archive summary:
+// 0 for GunPoint and ItalyPowerDemand, where it is the Euclidean distance); Japanese Vowels, with
+// channels warped together ("dependent"), has none. Series are taken as the archive stores them.
 import { readUeaFolder } from "spillway/pipeline";
 
 const folder = `${process.env.SPILLWAY_DATA ?? "../shared/data"}/uea`;
 const windows = { JapaneseVowels: Infinity, GunPoint: 0, ItalyPowerDemand: 0 };
 
-/** Sum of squared differences along the best warping path within the window (Sakoe and Chiba 1978). */
+/**
+ * Sum of squared differences along the best warping path within the window (Sakoe and Chiba 1978).
+ */
 function distance(a, b, window) {
   const reach = Math.max(window, Math.abs(a.rows - b.rows));
   let before = new Float64Array(b.rows + 1).fill(Infinity);

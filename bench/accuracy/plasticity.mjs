@@ -1,6 +1,7 @@
-// A balanced network that learns for 1e6 ms under each profile: weights must stay finite and within their bounds, no sign may change, and
-// rates must stay between silence and saturation. 80 excitatory and 20 inhibitory leaky integrate-and-fire neurons (tau 20 ms, threshold
-// 15, 1 ms steps), 10 % connected, driven by noise.
+// A balanced network that learns for 1e6 ms under each profile: weights must stay finite and within
+// their bounds, no sign may change, and rates must stay between silence and saturation. 80
+// excitatory and 20 inhibitory leaky integrate-and-fire neurons (tau 20 ms, threshold 15, 1 ms
+// steps), 10 % connected, driven by noise.
 import { Matrix, portableExp, RandomStream, seedKeys } from "spillway/numerics";
 import { plasticityProfiles, SpikeTimingPlasticity } from "spillway/spikes";
 

@@ -1,4 +1,5 @@
-// Runs every accuracy protocol and, with --write, keeps what they printed. Usage: npm run bench:accuracy [-- --write]
+// Runs every accuracy protocol and, with --write, keeps what they printed. Usage: npm run
+// bench:accuracy [-- --write]
 import { spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import os from "node:os";

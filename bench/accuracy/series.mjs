@@ -1,11 +1,14 @@
-// The literature's protocols on series, as the files of examples/experiments have them (the demo runs the same): every seed draws a network, a training series and trials of its own.
+// The literature's protocols on series, as the files of examples/experiments have them (the demo
+// runs the same): every seed draws a network, a training series and trials of its own.
 // Usage: node bench/accuracy/series.mjs [NAME ...]      NAME: mackey-glass, narma10 or lorenz; all without arguments
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Title, file, and what is changed in it. The bar is what a change of ours must not fall behind. */
+/**
+ * Title, file, and what is changed in it. The bar is what a change of ours must not fall behind.
+ */
 const protocols = [
   { file: "mackey-glass", title: "Mackey-Glass, N=400, float64, lambda 1e-16", bar: 3.5e-4, set: [] },
   {

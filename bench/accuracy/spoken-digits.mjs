@@ -1,5 +1,7 @@
-// Scores the pipelines of spoken-digits.json, trained on recordings 5 to 29 of each digit and speaker, where their settings were chosen too: a liquid of leaky integrate-and-fire neurons, and a rate
-// reservoir of the same size. Tested on recordings 0 to 4, which earlier runs of this bench have looked at, and on 30 and above, which nothing was chosen on. Usage:
+// Scores the pipelines of spoken-digits.json, trained on recordings 5 to 29 of each digit and
+// speaker, where their settings were chosen too: a liquid of leaky integrate-and-fire neurons, and
+// a rate reservoir of the same size. Tested on recordings 0 to 4, which earlier runs of this bench
+// have looked at, and on 30 and above, which nothing was chosen on. Usage:
 //   node bench/accuracy/spoken-digits.mjs      SPILLWAY_DATA names the folder that holds fsdd, the recordings of the Free Spoken Digit Dataset
 import { existsSync, readFileSync } from "node:fs";
 import "spillway";

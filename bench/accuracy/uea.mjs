@@ -1,15 +1,19 @@
-// Time-series classification with the default pipeline, and with settings chosen on the training cases alone, beside published figures. Usage:
+// Time-series classification with the default pipeline, and with settings chosen on the training
+// cases alone, beside published figures. Usage:
 //   node bench/accuracy/uea.mjs
 // Default: z-scores, 200 neurons, everything else as Pipeline has it. Chosen: the best of a small grid by five-fold cross-validation over two seeds on
-// the training cases. Both are then trained on all training cases with seeds 0 to 9 and tested once each.
+// the training cases. Both are then trained on all training cases with seeds 0 to 9 and tested once
+// each.
 import { existsSync } from "node:fs";
 import { gridSearch, Pipeline, readUeaFolder } from "spillway/pipeline";
 import "spillway";
 
 /**
- * Published accuracies on the archive's own split: ROCKET by Dempster, Petitjean and Webb 2020 (results_ucr.csv of their repository, mean of ten runs);
- * 1-NN with Euclidean distance and dynamic time warping (window learned; for several channels "dependent") by the UCR archive's summary
- * (Dau et al. 2019) and the UEA archive (Bagnall et al. 2018), which nearest-neighbour.mjs prints again. ROCKET's authors have none for Japanese Vowels, whose cases differ in length.
+ * Published accuracies on the archive's own split: ROCKET by Dempster, Petitjean and Webb 2020
+ * (results_ucr.csv of their repository, mean of ten runs); 1-NN with Euclidean distance and dynamic
+ * time warping (window learned; for several channels "dependent") by the UCR archive's summary (Dau
+ * et al. 2019) and the UEA archive (Bagnall et al. 2018), which nearest-neighbour.mjs prints again.
+ * ROCKET's authors have none for Japanese Vowels, whose cases differ in length.
  */
 const published = {
   JapaneseVowels: { rocket: undefined, dtw: 0.949 },

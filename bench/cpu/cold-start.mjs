@@ -1,4 +1,5 @@
-// Cold start: the time of `import "spillway"`, and of the first 1000 steps at N = 100 from the start of the process. Medians over fresh processes.
+// Cold start: the time of `import "spillway"`, and of the first 1000 steps at N = 100 from the
+// start of the process. Medians over fresh processes.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,7 +27,8 @@ console.log(`Node ${process.version}: an empty program ${empty.toFixed(0)} ms`);
 console.log(`import "spillway": ${imported.toFixed(0)} ms (bar 100)`);
 console.log(`first 1000 steps at N=100, from process start: ${steps.toFixed(0)} ms (bar 150)`);
 
-// The command line: a run of 30 neurons as users start it, and without the process that supervises it.
+// The command line: a run of 30 neurons as users start it, and without the process that supervises
+// it.
 const folder = mkdtempSync(join(tmpdir(), "spillway-start-"));
 writeFileSync(
   join(folder, "small.yaml"),

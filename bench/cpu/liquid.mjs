@@ -1,5 +1,6 @@
-// CPU bench of spiking reservoirs: 1000 integrate-and-fire neurons, 10 % connected, steps of 1 ms, beside Brian2 (Debian's python3-brian) on the same synapses in the
-// same run. Usage: npm run bench:liquid [-- --quick] [-- --write]
+// CPU bench of spiking reservoirs: 1000 integrate-and-fire neurons, 10 % connected, steps of 1 ms,
+// beside Brian2 (Debian's python3-brian) on the same synapses in the same run. Usage: npm run
+// bench:liquid [-- --quick] [-- --write]
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
@@ -21,7 +22,10 @@ const description = {
   seed: "bench",
 };
 
-/** What liquid.py reads: synapses one by one, weights in mV, delays in ms. A synapse of ours acts from the step after delay + 1, as Brian2's does after its delay. */
+/**
+ * What liquid.py reads: synapses one by one, weights in mV, delays in ms. A synapse of ours acts
+ * from the step after delay + 1, as Brian2's does after its delay.
+ */
 function exported({ config, synapses: { offsets, targets, weights, delays }, fractionBits, size }) {
   const { neuron, inhibitory, synapses, background } = config;
   const sources = [];

@@ -1,4 +1,5 @@
-// A million steps at N = 100, streamed in chunks: resident memory must stay flat after the first 100,000.
+// A million steps at N = 100, streamed in chunks: resident memory must stay flat after the first
+// 100,000.
 import { Matrix, ReservoirComputer } from "spillway";
 
 const chunk = 1000;

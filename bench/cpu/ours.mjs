@@ -1,4 +1,5 @@
-// Our side of the CPU bench: the same requests as peer.py, answered by the built package. Times are process CPU time.
+// Our side of the CPU bench: the same requests as peer.py, answered by the built package. Times are
+// process CPU time.
 import { createInterface } from "node:readline";
 import { Matrix, ReservoirComputer, ridge } from "spillway";
 
@@ -44,7 +45,8 @@ for await (const line of createInterface({ input: process.stdin })) {
       current = { key, computer };
     }
     const inputs = uniform(steps, 3, 2);
-    // Both sides write into memory they have touched before: page faults are the system's, and Node gets no huge pages.
+    // Both sides write into memory they have touched before: page faults are the system's, and Node
+    // gets no huge pages.
     if (current.into?.rows !== steps) current.into = Matrix.from(uniform(steps, size, 3), "float32");
     const { into } = current;
     const since = process.cpuUsage();

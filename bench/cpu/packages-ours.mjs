@@ -1,5 +1,6 @@
-// Spillway's side of packages.mjs, on the built package. Usage: packages-ours.mjs PRECISION serve FOLDER, which answers one JSON request a line, or
-// packages-ours.mjs PRECISION start FOLDER, a whole program that ends. Times are process CPU time.
+// Spillway's side of packages.mjs, on the built package. Usage: packages-ours.mjs PRECISION serve
+// FOLDER, which answers one JSON request a line, or packages-ours.mjs PRECISION start FOLDER, a
+// whole program that ends. Times are process CPU time.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 

@@ -1,7 +1,9 @@
-// The CPU bench beside the packages people use: ReservoirPy, and PyTorch in a loop written by hand. One protocol for all (run, ridge fit, closed loop) on
-// the same matrices and the same series, one thread each, and the start of a program. Not a bench of kernels: see run.mjs.
+// The CPU bench beside the packages people use: ReservoirPy, and PyTorch in a loop written by hand.
+// One protocol for all (run, ridge fit, closed loop) on the same matrices and the same series, one
+// thread each, and the start of a program. Not a bench of kernels: see run.mjs.
 // Usage, on the built package: node bench/cpu/packages.mjs [--quick] [--write]
-// PYTHON names the Python that has reservoirpy and torch; what it lacks is left out, and the output says so.
+// PYTHON names the Python that has reservoirpy and torch; what it lacks is left out, and the output
+// says so.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import os from "node:os";
@@ -80,7 +82,9 @@ function live({ name, command, args }, folder) {
 const series = mackeyGlass(protocol.steps + protocol.ahead, { tau: 17 });
 const truth = series.slice(protocol.steps, protocol.steps + scored);
 
-/** One reservoir a size for every side: W in CSR, dense W_in and b, all in binary64; and the series. */
+/**
+ * One reservoir a size for every side: W in CSR, dense W_in and b, all in binary64; and the series.
+ */
 async function writeReservoir(folder, size) {
   const computer = await ReservoirComputer.create({
     size,
@@ -103,7 +107,10 @@ async function writeReservoir(folder, size) {
   await computer.dispose();
 }
 
-/** Samples of every side, in random order in each round: seconds of each phase, and the error of the forecast's first steps. */
+/**
+ * Samples of every side, in random order in each round: seconds of each phase, and the error of the
+ * forecast's first steps.
+ */
 async function phases(folder) {
   const running = sides.map((side) => live(side, folder));
   const samples = new Map();
@@ -124,7 +131,10 @@ async function phases(folder) {
   return samples;
 }
 
-/** Seconds of whole programs, each a fresh process, in random order in each round after one that fills the caches of files. */
+/**
+ * Seconds of whole programs, each a fresh process, in random order in each round after one that
+ * fills the caches of files.
+ */
 function starts(folder) {
   writeFileSync(join(folder, "start.json"), JSON.stringify({ ...protocol, ...start }));
   writeFileSync(join(folder, "series.f64"), series.data);

@@ -69,7 +69,8 @@ for (const { size, density, bar } of cases) {
   );
 }
 if (!only || "ridge".match(only)) {
-  // The system's BLAS is asked for in a process of its own for each core type, since OpenBLAS looks at the environment once.
+  // The system's BLAS is asked for in a process of its own for each core type, since OpenBLAS looks
+  // at the environment once.
   const system = cores.map((core) =>
     live(`spillway, system OpenBLAS ${core}`, process.execPath, program, { ...oneThread, OPENBLAS_CORETYPE: core }),
   );

@@ -1,5 +1,6 @@
-// How fast the simulated device runs shipped kernels with all of its checks: thread-instructions a second of processor time, which the threads that compile
-// and collect garbage add to. A kernel's first launch has its own compilation in it.
+// How fast the simulated device runs shipped kernels with all of its checks: thread-instructions a
+// second of processor time, which the threads that compile and collect garbage add to. A kernel's
+// first launch has its own compilation in it.
 // Usage: npx tsx bench/cpu/simulated-device.ts
 import { deviceEngine } from "../../src/engine/cuda/index.js";
 import { KernelExecutor, openDevice } from "../../src/gpu/index.js";

@@ -1,4 +1,5 @@
-// Many sequences through one reservoir on a GPU, beside cuDNN and PyTorch in the same run (where python3 has them). float32, all states kept, leak rate
+// Many sequences through one reservoir on a GPU, beside cuDNN and PyTorch in the same run (where
+// python3 has them). float32, all states kept, leak rate
 // 0.3; microseconds a step of all sequences. Usage: npx tsx bench/gpu/batch.ts [--no-peers]
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
@@ -34,7 +35,10 @@ const sequence = (steps: number, b: number) => ({
   ),
 });
 
-/** Microseconds a step of the kernels and of the whole run from JavaScript, and the largest difference from the CPU engine's states. */
+/**
+ * Microseconds a step of the kernels and of the whole run from JavaScript, and the largest
+ * difference from the CPU engine's states.
+ */
 async function measure(model: ReservoirModel, count: number, steps: number) {
   const sequences = Array.from({ length: count }, (_, b) => sequence(steps, b));
   const plan: BatchPlan = planBatch(context.info, model, count)!;

@@ -1,5 +1,6 @@
-// A million steps of 1000 neurons at spectral radius 1.25 on the CPU and on a GPU: the same SHA-256 of all states. The CPU takes minutes, so its sum is
-// kept beside this file (bits.json), with the configuration it is of.
+// A million steps of 1000 neurons at spectral radius 1.25 on the CPU and on a GPU: the same SHA-256
+// of all states. The CPU takes minutes, so its sum is kept beside this file (bits.json), with the
+// configuration it is of.
 // Usage: npx tsx bench/gpu/bits.ts [--engine cuda|cpu] [--plan PLAN] [--write]; "--engine cpu --write" makes bits.json anew.
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";

@@ -1,5 +1,6 @@
-// Classification on a GPU from sequences on the host to shares of classes: features, scores and softmax where the states are, beside states that come
-// to the host and are read there. Usage: npx tsx bench/gpu/classifier.ts
+// Classification on a GPU from sequences on the host to shares of classes: features, scores and
+// softmax where the states are, beside states that come to the host and are read there. Usage: npx
+// tsx bench/gpu/classifier.ts
 import "../../src/index.js";
 import { parseClassifierSettings } from "../../src/model/schemas.js";
 import { classify } from "../../src/model/representation.js";

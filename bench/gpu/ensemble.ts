@@ -1,6 +1,8 @@
-// Many independent reservoirs on a GPU, each with weights of its own, beside JAX's vmap in the same run (where python3 has it). All states are kept on
-// the device; float32, portable and fast arithmetic, one input. From JavaScript: from host arrays to the last states in host arrays, with weights that come anew
-// in each call, and with weights that stay on the device. Usage: npx tsx bench/gpu/ensemble.ts [--no-peers]
+// Many independent reservoirs on a GPU, each with weights of its own, beside JAX's vmap in the same
+// run (where python3 has it). All states are kept on the device; float32, portable and fast
+// arithmetic, one input. From JavaScript: from host arrays to the last states in host arrays, with
+// weights that come anew in each call, and with weights that stay on the device. Usage: npx tsx
+// bench/gpu/ensemble.ts [--no-peers]
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
@@ -24,7 +26,10 @@ function uniform(length: number, scale: number, seed: number): Float32Array {
   return Float32Array.from({ length }, (_, i) => scale * (2 * stream.uniform(0, i) - 1));
 }
 
-/** Members with weights, input weights and leak rates of their own: W is a stretch of one long row of random numbers. */
+/**
+ * Members with weights, input weights and leak rates of their own: W is a stretch of one long row
+ * of random numbers.
+ */
 function dense(size: number, count: number, steps: number, arithmetic: "portable" | "fast" = "portable"): Member[] {
   const base = buildModel(resolveConfig({ size, connectionProbability: 0, spectralRadius: null, storage: "dense", bias: 0.2, arithmetic }));
   const pool = uniform(size * size + 7 * count, 1.2 * Math.sqrt(3 / size), 1);

@@ -1,4 +1,5 @@
-// What launches and graphs cost from TypeScript on a GPU, beside PyTorch's in the same run (where python3 has torch). Usage: npm run bench:gpu
+// What launches and graphs cost from TypeScript on a GPU, beside PyTorch's in the same run (where
+// python3 has torch). Usage: npm run bench:gpu
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { openDevice } from "spillway/gpu";
@@ -9,7 +10,10 @@ const module = context.load(readFileSync(new URL("../../test/gpu/fixtures/kernel
 const stream = context.stream();
 const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)];
 
-/** Median microseconds of one of `count` pieces of work over a second of rounds, the wait for all of them included. */
+/**
+ * Median microseconds of one of `count` pieces of work over a second of rounds, the wait for all of
+ * them included.
+ */
 function cost(count, work) {
   const rounds = [];
   for (const begin = performance.now(); performance.now() - begin < 1000; ) {
@@ -66,7 +70,10 @@ if (context.info.computeCapability[0] >= 9) {
 }
 for (const owned of [x, stream, module, context]) owned.dispose();
 
-/** Nanoseconds of a launch of vector_add beside its driver call: by a driver whose launches return at once. */
+/**
+ * Nanoseconds of a launch of vector_add beside its driver call: by a driver whose launches return
+ * at once.
+ */
 function ownCost() {
   const inner = simulatedDriver();
   const resolve = (name) => (name === "cuLaunchKernelEx" ? () => 0 : inner.resolve(name));

@@ -1,5 +1,7 @@
-// Spiking reservoirs on a GPU, beside PyTorch on a network of the same numbers in the same run (where python3 has it). Leaky integrate-and-fire neurons, exponential synapses, delays of 1 to
-// 20 steps, background spikes that make them fire at about 10 Hz. Times are of whole runs from JavaScript, without keeping states. Usage: npx tsx bench/gpu/liquid.ts [--no-peers]
+// Spiking reservoirs on a GPU, beside PyTorch on a network of the same numbers in the same run
+// (where python3 has it). Leaky integrate-and-fire neurons, exponential synapses, delays of 1 to 20
+// steps, background spikes that make them fire at about 10 Hz. Times are of whole runs from
+// JavaScript, without keeping states. Usage: npx tsx bench/gpu/liquid.ts [--no-peers]
 import { spawnSync } from "node:child_process";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
 import { referenceEngine } from "../../src/engine/reference/index.js";
@@ -25,7 +27,10 @@ const cases: readonly Case[] = [
   { name: "100,000 neurons, 1e8 synapses, 0.1 ms", size: 100_000, fanOut: 1000, timeStep: 0.1, steps: 10_000, bar: 100 },
 ];
 
-/** `fanOut` synapses a source to targets of a linear congruential sequence, an equal share for each delay; every fifth source inhibits. */
+/**
+ * `fanOut` synapses a source to targets of a linear congruential sequence, an equal share for each
+ * delay; every fifth source inhibits.
+ */
 function synapses(size: number, fanOut: number, units: number): SynapseTable {
   const targets = new Uint32Array(size * fanOut);
   const weights = new Int32Array(size * fanOut);

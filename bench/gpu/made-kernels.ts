@@ -1,6 +1,9 @@
-// Persistent kernels made for a model's shape beside the shipped ones, and fast arithmetic beside portable: the same weights and drive, all states kept on the
-// device, times by events, every bit compared. Usage: npx tsx bench/gpu/made-kernels.ts [--shapes] [CASE...], a case such as 1500 or 1000:0.1 (neurons, and
-// the share of connections where W is sparse); with --shapes every shape that NVRTC might compile, beside what it is modelled at. SPILLWAY_CACHE names an empty folder for compilations that are not kept yet.
+// Persistent kernels made for a model's shape beside the shipped ones, and fast arithmetic beside
+// portable: the same weights and drive, all states kept on the device, times by events, every bit
+// compared. Usage: npx tsx bench/gpu/made-kernels.ts [--shapes] [CASE...], a case such as 1500 or
+// 1000:0.1 (neurons, and the share of connections where W is sparse); with --shapes every shape
+// that NVRTC might compile, beside what it is modelled at. SPILLWAY_CACHE names an empty folder for
+// compilations that are not kept yet.
 import { parseArgs } from "node:util";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
 import { densePlan, sparsePlan } from "../../src/engine/cuda/persistent/index.js";
@@ -23,7 +26,10 @@ const stream = context.stream();
 const [start, end] = [context.event(), context.event()];
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
 
-/** Uniform values in (-scale, scale), by a linear congruential generator: millions of them in no time. */
+/**
+ * Uniform values in (-scale, scale), by a linear congruential generator: millions of them in no
+ * time.
+ */
 function uniform(length: number, scale: number, seed: number): Float32Array<ArrayBuffer> {
   let state = seed;
   return Float32Array.from({ length }, () => {
@@ -61,7 +67,9 @@ interface Measured {
   readonly states: Float32Array;
 }
 
-/** The plan of a source that is modelled as fastest, opened and run; undefined where it has none. */
+/**
+ * The plan of a source that is modelled as fastest, opened and run; undefined where it has none.
+ */
 async function measure(model: ReservoirModel, kernelSource: Source, drives: Float32Array<ArrayBuffer>): Promise<Measured | undefined> {
   for (const plan of plansOf(model, kernelSource)) {
     const measured = await run(model, plan, drives);

@@ -1,5 +1,6 @@
-// Generated kernels on a real GPU: first each against double precision, then its time by events beside cuBLAS, PyTorch and a copy, which are
-// measured in the same run where python3 has torch. Usage: npm run bench:gpu:ptx
+// Generated kernels on a real GPU: first each against double precision, then its time by events
+// beside cuBLAS, PyTorch and a copy, which are measured in the same run where python3 has torch.
+// Usage: npm run bench:gpu:ptx
 import { spawnSync } from "node:child_process";
 import { bfloat16Bits, halfBits, openDevice } from "spillway/gpu";
 import { dequantizeQ4, generateKernel, quantizeQ4 } from "spillway/ptx";
@@ -99,7 +100,10 @@ function report(name, error, limit, time, words, made) {
   );
 }
 
-/** The largest error over |A||B| of a sample of the elements of C = A B, or of A B^T where B's rows, which begin anew after `rowsOfB`, are given. */
+/**
+ * The largest error over |A||B| of a sample of the elements of C = A B, or of A B^T where B's rows,
+ * which begin anew after `rowsOfB`, are given.
+ */
 function productError(c, a, b, m, n, k, rowsOfB = 0) {
   let worst = c.some(Number.isNaN) ? Number.NaN : 0;
   for (let sample = 0; sample < 400; sample++) {
@@ -229,7 +233,8 @@ if ("quantized".includes(only) || only.includes("quantized")) {
     [1, 16384, 16384, "block32"],
     [5, 999, 1000, "superblock"],
   ]) {
-    // The same rows again and again: quantising all of them here would take longer than everything else.
+    // The same rows again and again: quantising all of them here would take longer than everything
+    // else.
     const base = Math.min(n, 128);
     const [a, few] = [random(m * k), quantizeQ4(random(base * k), base, k, format)];
     const rowBytes = few.data.length / base;

@@ -1,5 +1,6 @@
-// Reservoirs run by kernels that the builder made, beside those of CUDA C++ in the same run: the same weights, drive and leak, all states kept, times
-// by events, and every bit of every state compared. Usage: npx tsx bench/gpu/ptx-persistent.ts
+// Reservoirs run by kernels that the builder made, beside those of CUDA C++ in the same run: the
+// same weights, drive and leak, all states kept, times by events, and every bit of every state
+// compared. Usage: npx tsx bench/gpu/ptx-persistent.ts
 import { cudaEngine } from "../../src/engine/cuda/index.js";
 import { packRows } from "../../src/engine/cuda/persistent/pack.js";
 import { choices } from "../../src/engine/cuda/plan.js";
@@ -39,7 +40,9 @@ function reservoir(size: number, density: number): ReservoirModel {
   return { ...buildModel(config), weights };
 }
 
-/** Microseconds a step, the median of 7 launches after one that warms up, each from the zero state. */
+/**
+ * Microseconds a step, the median of 7 launches after one that warms up, each from the zero state.
+ */
 function micros(steps: number, reset: () => void, launch: (round: number) => void): number {
   const times: number[] = [];
   for (let round = 0; round < 8; round++) {

@@ -1,5 +1,7 @@
-// One sequence through one reservoir on a GPU, beside PyTorch, cuDNN, JAX and cuSPARSE in the same run (where python3 has them). All states are kept on
-// the device; float32, portable arithmetic, one input. Times by events are of the input drive and the steps; those from JavaScript are of whole runs.
+// One sequence through one reservoir on a GPU, beside PyTorch, cuDNN, JAX and cuSPARSE in the same
+// run (where python3 has them). All states are kept on the device; float32, portable arithmetic,
+// one input. Times by events are of the input drive and the steps; those from JavaScript are of
+// whole runs.
 // Usage: npx tsx bench/gpu/reservoir.ts [--plan PLAN] [--kernel-source SOURCE] [--no-peers]
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
@@ -107,7 +109,10 @@ async function byEvents(model: ReservoirModel, steps: number, plan: TimeLoopPlan
 const transposed = ({ rows, cols, data }: Matrix): Float32Array =>
   Float32Array.from({ length: rows * cols }, (_, i) => data[(i % rows) * cols + Math.floor(i / rows)]!);
 
-/** Whole runs from JavaScript, the states left on the device; and whether the first steps have the CPU engine's bits. */
+/**
+ * Whole runs from JavaScript, the states left on the device; and whether the first steps have the
+ * CPU engine's bits.
+ */
 async function fromJavaScript(model: ReservoirModel, steps: number, plan: string): Promise<{ microseconds: number; same: boolean }> {
   const session = await engine.open(model, { plan });
   const inputs = new Matrix(steps, 1, uniform(steps, 1, 4));

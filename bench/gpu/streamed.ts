@@ -1,5 +1,7 @@
-// The plans of a launch a step, "streamed" (one fused kernel) and "named" (matvec_reservoir and leaky_integration), beside the device's own copy rate, and beside cuSPARSE and cuBLAS through PyTorch in the same run (where python3 has torch). Times are
-// of whole runs from JavaScript, drive and the look for states that are not finite included; states stay on the device.
+// The plans of a launch a step, "streamed" (one fused kernel) and "named" (matvec_reservoir and
+// leaky_integration), beside the device's own copy rate, and beside cuSPARSE and cuBLAS through
+// PyTorch in the same run (where python3 has torch). Times are of whole runs from JavaScript, drive
+// and the look for states that are not finite included; states stay on the device.
 // Usage: npx tsx bench/gpu/streamed.ts [TEXT...], for the cases whose names have one of these texts, without peers
 import { spawnSync } from "node:child_process";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
@@ -15,7 +17,10 @@ const engine = cudaEngine(0);
 const context = engine.context();
 const median = (values: number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1]!;
 
-/** Small numbers from a linear congruential generator, a block of them over and over: weights need no quality here. */
+/**
+ * Small numbers from a linear congruential generator, a block of them over and over: weights need
+ * no quality here.
+ */
 function filled(length: number, scale: number): Float32Array {
   const data = new Float32Array(length);
   const block = Math.min(length, 2 ** 22 + 1);

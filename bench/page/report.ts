@@ -1,4 +1,5 @@
-// How long a report of a million points takes in a headless Chromium, from navigation to the last panel drawn, and how large it is.
+// How long a report of a million points takes in a headless Chromium, from navigation to the last
+// panel drawn, and how large it is.
 // Usage: npx tsx bench/page/report.ts   (needs a Chromium on the search path or in SPILLWAY_CHROMIUM)
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import os from "node:os";

@@ -1,6 +1,7 @@
-// H. Jaeger 2001, "The echo state approach to analysing and training recurrent neural networks", GMD report 148, section 6: the Mackey-Glass series,
-// tau = 17, N = 400, closed loop, 3000 training steps. The report has NRMSE84 = 2.8e-4 for one network and one training series; here each of
-// nine seeds draws a network, a training series and twenty trials, so that the spread is seen too.
+// H. Jaeger 2001, "The echo state approach to analysing and training recurrent neural networks",
+// GMD report 148, section 6: the Mackey-Glass series, tau = 17, N = 400, closed loop, 3000 training
+// steps. The report has NRMSE84 = 2.8e-4 for one network and one training series; here each of nine
+// seeds draws a network, a training series and twenty trials, so that the spread is seen too.
 import { Matrix, mackeyGlass, ReservoirComputer, ridge } from "spillway";
 
 const published = 2.8e-4;
@@ -12,7 +13,8 @@ const original = (value: number) => Math.atanh(Math.max(-1 + 1e-15, Math.min(1 -
 const scores: number[] = [];
 for (let seed = 0; seed < 9; seed++) {
   const train = mackeyGlass(3000, { ...protocol, seed: `train ${seed}` });
-  // Jaeger's update 0.604 x + 0.44 tanh(...), in the leaky form: the radius takes the factor .44 / .396.
+  // Jaeger's update 0.604 x + 0.44 tanh(...), in the leaky form: the radius takes the factor .44 /
+  // .396.
   await using computer = await ReservoirComputer.create({
     size: 400,
     leakRate: 0.396,

@@ -1,5 +1,6 @@
-// H. Jaeger 2001, "Short term memory in echo state networks", GMD report 152: the memory capacity of N units is at most N, linear units come close to
-// it, and squashing costs memory. Reproduces the order of those three, for N = 20.
+// H. Jaeger 2001, "Short term memory in echo state networks", GMD report 152: the memory capacity
+// of N units is at most N, linear units come close to it, and squashing costs memory. Reproduces
+// the order of those three, for N = 20.
 import "spillway";
 import { memoryCapacity } from "spillway/analysis";
 

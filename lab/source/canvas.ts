@@ -1,4 +1,5 @@
-// Canvases in the page's colours, sharp on every screen, and panels with axes on them. What is drawn in a panel is the caller's.
+// Canvases in the page's colours, sharp on every screen, and panels with axes on them. What is
+// drawn in a panel is the caller's.
 import { divergingScale } from "../../src/plot/palette.js";
 import { Scale } from "../../src/plot/svg/scale.js";
 
@@ -40,7 +41,10 @@ export function colour(name: string): string {
 
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => cached.clear());
 
-/** Clears a canvas, draws axes with ticks and titles, and gives the panel between them. `right` is a second y axis. */
+/**
+ * Clears a canvas, draws axes with ticks and titles, and gives the panel between them. `right` is a
+ * second y axis.
+ */
 export function drawPanel(canvas: HTMLCanvasElement, axes: { readonly x: Axis; readonly y: Axis; readonly right?: Axis }): Panel {
   const { context, width, height } = surfaceOf(canvas);
   const left = margins.left;
@@ -140,7 +144,10 @@ export function drawNote(canvas: HTMLCanvasElement, text: string): void {
   });
 }
 
-/** The drawing surface of a canvas, cleared, its pixels those of the screen. Sizes are in CSS pixels. */
+/**
+ * The drawing surface of a canvas, cleared, its pixels those of the screen. Sizes are in CSS
+ * pixels.
+ */
 function surfaceOf(canvas: HTMLCanvasElement) {
   const scale = window.devicePixelRatio || 1;
   const { clientWidth: width, clientHeight: height } = canvas;

@@ -32,8 +32,8 @@ export interface Controls {
 }
 
 /**
- * Makes the controls in a form. `changed` is called with every movement, and with whether the user's own data is the signal. Sliders that
- * a topology does not have are hidden.
+ * Makes the controls in a form. `changed` is called with every movement, and with whether the
+ * user's own data is the signal. Sliders that a topology does not have are hidden.
  */
 export function makeControls(
   form: HTMLFormElement,

@@ -1,4 +1,5 @@
-// The reservoir that runs while one looks: a few steps each frame, drawn as colours, marks and lines.
+// The reservoir that runs while one looks: a few steps each frame, drawn as colours, marks and
+// lines.
 import type { Matrix, ReservoirComputer } from "../../src/index.js";
 import { divergingScale, seriesColour } from "../../src/plot/palette.js";
 import type { LegendEntry } from "./legend.js";
@@ -79,7 +80,9 @@ export class LiveView {
     while (this.#step < span && performance.now() < end) this.advance(20);
   }
 
-  /** Draws those of its three views that can be seen. The axes stand still, so they are drawn once. */
+  /**
+   * Draws those of its three views that can be seen. The axes stand still, so they are drawn once.
+   */
   draw(seen: (canvas: HTMLCanvasElement) => boolean): void {
     this.#panels ??= this.#drawAxes();
     const { heatmap, raster, trajectories, driven } = this.#panels;

@@ -1,4 +1,5 @@
-// The panel for a file of the user's own: it is chosen or dropped, read in a worker of this page, and never sent anywhere.
+// The panel for a file of the user's own: it is chosen or dropped, read in a worker of this page,
+// and never sent anywhere.
 import type { CsvColumn } from "../../src/io/index.js";
 import { defaultChoices, mostBytes, type OwnChoices, type OwnSeries } from "../../src/lab/own-data.js";
 import { element, fillSelect, say } from "./page.js";

@@ -1,11 +1,15 @@
-// Runs on the machine that serves the page, over its WebSocket: for reservoirs that are too large for a browser, on its GPU if it has one.
+// Runs on the machine that serves the page, over its WebSocket: for reservoirs that are too large
+// for a browser, on its GPU if it has one.
 import type { RunRequest, ServerMessage } from "../../src/lab/messages.js";
 import type { LabSettings } from "../../src/lab/settings.js";
 import { element, say } from "./page.js";
 
 /** The panel for such runs. */
 export interface Remote {
-  /** Whether the user's own data drives the reservoir: it stays in the page, so nothing can be run elsewhere. */
+  /**
+   * Whether the user's own data drives the reservoir: it stays in the page, so nothing can be run
+   * elsewhere.
+   */
   setOwn(own: boolean): void;
 }
 

@@ -1,4 +1,5 @@
-// The echo-state index: do runs from different initial states meet under the same input? It measures; it proves nothing.
+// The echo-state index: do runs from different initial states meet under the same input? It
+// measures; it proves nothing.
 import { ArgumentError, checkFields } from "../core/errors.js";
 import { Matrix, type MatrixLike } from "../numerics/index.js";
 import { series } from "../reservoir/inputs.js";
@@ -14,7 +15,10 @@ export interface EchoStateIndexOptions extends AnalysisOptions {
   readonly transient?: number | undefined;
   /** Random inputs are uniform in [-amplitude, amplitude). Default 0.8. */
   readonly amplitude?: number | undefined;
-  /** Drive the reservoir with this series in place of random input; `length` is then its number of rows. */
+  /**
+   * Drive the reservoir with this series in place of random input; `length` is then its number of
+   * rows.
+   */
   readonly inputs?: MatrixLike | undefined;
   /** Share of the mean initial distance below which the runs have met. Default 1e-4. */
   readonly tolerance?: number | undefined;
@@ -41,8 +45,8 @@ export interface EchoStateIndex {
 }
 
 /**
- * Runs the reservoir from its own initial state and from P random ones under the same input (and the same noise). With d_p(t) the
- * Euclidean distance of run p from the first,
+ * Runs the reservoir from its own initial state and from P random ones under the same input (and
+ * the same noise). With d_p(t) the Euclidean distance of run p from the first,
  *
  *     index = mean over p and over t > transient of d_p(t).
  *

@@ -1,4 +1,7 @@
-/** Measures of a reservoir itself, before any task: each file one measure, with its definition and source. @module spillway/analysis */
+/**
+ * Measures of a reservoir itself, before any task: each file one measure, with its definition and
+ * source. @module spillway/analysis
+ */
 export {
   type ComparedRun,
   type CompareOptions,

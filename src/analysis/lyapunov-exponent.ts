@@ -1,4 +1,5 @@
-// The largest conditional Lyapunov exponent of a driven reservoir: do small differences of state die out or grow?
+// The largest conditional Lyapunov exponent of a driven reservoir: do small differences of state
+// die out or grow?
 import { ArgumentError, checkFields } from "../core/errors.js";
 import { isSparse, type Matrix, type MatrixLike, type SparseMatrix } from "../numerics/index.js";
 import type { Activation, ReservoirModel } from "../reservoir/index.js";
@@ -9,11 +10,16 @@ import { type AnalysisOptions, analysisFields, positive, type ReservoirSource, u
 export interface LyapunovExponentOptions extends AnalysisOptions {
   /** Steps that are measured. Default 2000. */
   readonly length?: number | undefined;
-  /** Steps before that: the state finds its attractor and the difference its direction. Default 500. */
+  /**
+   * Steps before that: the state finds its attractor and the difference its direction. Default 500.
+   */
   readonly washout?: number | undefined;
   /** Random inputs are uniform in [-amplitude, amplitude). Default 0.8. */
   readonly amplitude?: number | undefined;
-  /** Drive the reservoir with this T x I series in place of random input; T must be washout + length. */
+  /**
+   * Drive the reservoir with this T x I series in place of random input; T must be washout +
+   * length.
+   */
   readonly inputs?: MatrixLike | undefined;
 }
 
@@ -23,8 +29,9 @@ const fields: readonly (keyof LyapunovExponentOptions)[] = [...analysisFields, "
 const chunk = 256;
 
 /**
- * The largest conditional Lyapunov exponent per step, the mean of ln |v(t+1)| / |v(t)| for a small difference v of two states under the
- * same input. v follows the Jacobian of the step at the state the reservoir is in:
+ * The largest conditional Lyapunov exponent per step, the mean of ln |v(t+1)| / |v(t)| for a small
+ * difference v of two states under the same input. v follows the Jacobian of the step at the state
+ * the reservoir is in:
  *
  *     v(t+1) = (1 - a) v(t) + a f'(z(t+1)) (W v(t))
  *
@@ -35,8 +42,9 @@ const chunk = 256;
  * feedback, where there is any, is that of a reservoir without a readout: constant, so it does not
  * count.
  *
- * Source: G. Benettin et al. 1980, "Lyapunov characteristic exponents for smooth dynamical systems", Meccanica 15 (rescaling); for driven
- * reservoirs D. Verstraeten et al. 2007, "An experimental unification of reservoir computing methods", Neural Networks 20.
+ * Source: G. Benettin et al. 1980, "Lyapunov characteristic exponents for smooth dynamical
+ * systems", Meccanica 15 (rescaling); for driven reservoirs D. Verstraeten et al. 2007, "An
+ * experimental unification of reservoir computing methods", Neural Networks 20.
  * @throws ArgumentError for options and another number of rows, or for inputs that do not fit
  */
 export async function lyapunovExponent(source: ReservoirSource, options: LyapunovExponentOptions = {}): Promise<number> {
@@ -90,7 +98,10 @@ class Tangent {
     this.#rescale(start);
   }
 
-  /** Follows one step from state x to state `next` and returns the factor by which the difference grew. */
+  /**
+   * Follows one step from state x to state `next` and returns the factor by which the difference
+   * grew.
+   */
   step(x: ArrayLike<number>, next: ArrayLike<number>): number {
     const { leakRate, weights, activation, size } = this.#model;
     const slope = slopes[activation];

@@ -1,4 +1,5 @@
-// Short-term memory capacity: how much of past input a linear readout can get back from a reservoir's present state.
+// Short-term memory capacity: how much of past input a linear readout can get back from a
+// reservoir's present state.
 import { ArgumentError, checkFields } from "../core/errors.js";
 import { Matrix, type Precision } from "../numerics/index.js";
 import { ridge, type TrainedReadout } from "../readout/index.js";
@@ -17,7 +18,10 @@ import {
 export interface MemoryCapacityOptions extends AnalysisOptions {
   /** K, the longest delay. Default 2N. */
   readonly maxDelay?: number | undefined;
-  /** The first delay that `total` counts: 1 (default, Jaeger 2001), or 0 to count the present input too. */
+  /**
+   * The first delay that `total` counts: 1 (default, Jaeger 2001), or 0 to count the present input
+   * too.
+   */
   readonly firstDelay?: 0 | 1 | undefined;
   /** Rows the readouts are trained on. Default 6000, or 6 (N + 1) where that is more. */
   readonly length?: number | undefined;
@@ -29,7 +33,10 @@ export interface MemoryCapacityOptions extends AnalysisOptions {
   readonly amplitude?: number | undefined;
   /** Ridge penalty of the readouts. Default 1e-12 (float32) or 1e-24 (float64). */
   readonly lambda?: number | undefined;
-  /** "qr" (default) resolves small directions of state that normal equations lose; "cholesky" is faster for large N. */
+  /**
+   * "qr" (default) resolves small directions of state that normal equations lose; "cholesky" is
+   * faster for large N.
+   */
   readonly solver?: "qr" | "cholesky" | undefined;
 }
 
@@ -62,20 +69,23 @@ export interface MemoryCapacity {
 const chunk = 512;
 
 /**
- * MC = sum over k of r^2(u(t - k), y_k(t)), the squared correlation of the input k steps ago with the output of a linear readout trained
- * to give it back, for independent uniform input. MC is at most N. The present input takes one of those N where it is counted
- * (`firstDelay: 0`) and where it is not: a line of d neurons that holds u(t), ..., u(t - d + 1) has capacity d from delay 0 and d - 1
- * from delay 1.
+ * MC = sum over k of r^2(u(t - k), y_k(t)), the squared correlation of the input k steps ago with
+ * the output of a linear readout trained to give it back, for independent uniform input. MC is at
+ * most N. The present input takes one of those N where it is counted (`firstDelay: 0`) and where it
+ * is not: a line of d neurons that holds u(t), ..., u(t - d + 1) has capacity d from delay 0 and d
+ * - 1 from delay 1.
  *
- * All readouts are trained at once from one factorisation. The correlation is taken on rows that were not trained on: in sample it is too
- * high by about K N / T. Held out, each delay out of reach still adds about 1 / heldOut by chance.
+ * All readouts are trained at once from one factorisation. The correlation is taken on rows that
+ * were not trained on: in sample it is too high by about K N / T. Held out, each delay out of reach
+ * still adds about 1 / heldOut by chance.
  *
  * The precision of the states is part of what is measured. Of linear units, old inputs lie in
  * directions of state that float32 rounds away: 100 units with spectral radius 0.95 have 73 in
  * float64 and 53 in float32, the default. With tanh the two agree (31.6 of 31.6 at inputScaling
  * 0.1). For a figure beside the literature's take `precision: "float64"`.
  *
- * Source: H. Jaeger 2001, "Short term memory in echo state networks", GMD report 152 (definition and bound).
+ * Source: H. Jaeger 2001, "Short term memory in echo state networks", GMD report 152 (definition
+ * and bound).
  * @throws ArgumentError for a reservoir with more inputs than one, and for options
  */
 export async function memoryCapacity(source: AnyReservoirSource, options: MemoryCapacityOptions = {}): Promise<MemoryCapacity> {
@@ -134,7 +144,10 @@ async function score(
   return Float64Array.from(correlations, (correlation) => correlation.squared());
 }
 
-/** The squared correlation of pairs that come one by one (Welford's updates of means and sums of squares). */
+/**
+ * The squared correlation of pairs that come one by one (Welford's updates of means and sums of
+ * squares).
+ */
 class Correlation {
   #count = 0;
   #meanX = 0;

@@ -1,4 +1,5 @@
-// Kernel rank and generalisation rank: how many input streams a reservoir tells apart, and how many it should not.
+// Kernel rank and generalisation rank: how many input streams a reservoir tells apart, and how many
+// it should not.
 import { checkFields } from "../core/errors.js";
 import { Matrix } from "../numerics/index.js";
 import type { AnyReservoirComputer } from "../reservoir/index.js";
@@ -21,7 +22,10 @@ export interface RankOptions extends AnalysisOptions {
   readonly length?: number | undefined;
   /** Inputs are uniform in [-amplitude, amplitude). Default 0.8. */
   readonly amplitude?: number | undefined;
-  /** Singular values up to this share of the largest count as zero. Default max(N, M) times 2^-23 (float32) or 2^-52 (float64). */
+  /**
+   * Singular values up to this share of the largest count as zero. Default max(N, M) times 2^-23
+   * (float32) or 2^-52 (float64).
+   */
   readonly tolerance?: number | undefined;
 }
 
@@ -44,16 +48,17 @@ export interface RankResult {
 }
 
 /**
- * Kernel rank (kernel quality): the rank of the N x M matrix whose columns are the states after M independent random input streams, each
- * run from the initial state. Higher is better: N streams with rank N can be given any N target values by a linear readout.
+ * Kernel rank (kernel quality): the rank of the N x M matrix whose columns are the states after M
+ * independent random input streams, each run from the initial state. Higher is better: N streams
+ * with rank N can be given any N target values by a linear readout.
  *
  * The rank is numerical: singular values above `tolerance` times the largest. By default the
  * tolerance is what the states' precision can tell, so float32 counts fewer directions: 98 for 100
  * tanh units at spectral radius 0.95 and inputScaling 0.1 where float64 counts 100. Compare
  * reservoirs in one precision, or give a tolerance of your own, below which no noise matters.
  *
- * Source: R. Legenstein and W. Maass 2007, "Edge of chaos and prediction of computational performance for neural circuit models", Neural
- * Networks 20.
+ * Source: R. Legenstein and W. Maass 2007, "Edge of chaos and prediction of computational
+ * performance for neural circuit models", Neural Networks 20.
  * @throws ArgumentError for options
  */
 export async function kernelRank(source: AnyReservoirSource, options: RankOptions = {}): Promise<RankResult> {
@@ -68,8 +73,9 @@ export async function kernelRank(source: AnyReservoirSource, options: RankOption
  * performance. In float32 the old difference sinks into rounding sooner (94 where float64 counts
  * 100, as above).
  *
- * Source: R. Legenstein and W. Maass 2007, as for `kernelRank`; for analog reservoirs L. Buesing, B. Schrauwen and R. Legenstein 2010,
- * "Connectivity, dynamics, and memory in reservoir computing with binary and analog neurons", Neural Computation 22.
+ * Source: R. Legenstein and W. Maass 2007, as for `kernelRank`; for analog reservoirs L. Buesing,
+ * B. Schrauwen and R. Legenstein 2010, "Connectivity, dynamics, and memory in reservoir computing
+ * with binary and analog neurons", Neural Computation 22.
  * @throws ArgumentError for options
  */
 export async function generalisationRank(source: AnyReservoirSource, options: GeneralisationRankOptions = {}): Promise<RankResult> {

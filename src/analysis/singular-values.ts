@@ -1,11 +1,13 @@
-// Singular values of a small dense matrix in binary64, without vectors: what a numerical rank is counted from.
+// Singular values of a small dense matrix in binary64, without vectors: what a numerical rank is
+// counted from.
 import { ArgumentError } from "../core/errors.js";
 import { firstNonFinite, isList, Matrix } from "../numerics/index.js";
 
 /**
- * The singular values of A, falling; min(rows, cols) of them. Householder bidiagonalisation (Golub and Kahan 1965), then bisection with
- * Sturm counts on the tridiagonal matrix whose eigenvalues are plus and minus the singular values. The error is of the order of 2^-52
- * times the largest one, as in LAPACK. Cost: about 8/3 n^3 operations.
+ * The singular values of A, falling; min(rows, cols) of them. Householder bidiagonalisation (Golub
+ * and Kahan 1965), then bisection with Sturm counts on the tridiagonal matrix whose eigenvalues are
+ * plus and minus the singular values. The error is of the order of 2^-52 times the largest one, as
+ * in LAPACK. Cost: about 8/3 n^3 operations.
  * @throws ArgumentError for a value that is not finite.
  */
 export function singularValues(matrix: Matrix): Float64Array {
@@ -44,7 +46,10 @@ export function numericalRank(values: Float64Array, tolerance: number): number {
   return values.reduce((rank, value) => rank + (value > limit ? 1 : 0), 0);
 }
 
-/** The matrix or its transpose, whichever has at least as many rows as columns, as a copy in binary64. */
+/**
+ * The matrix or its transpose, whichever has at least as many rows as columns, as a copy in
+ * binary64.
+ */
 function tall(matrix: Matrix, m: number, n: number): Float64Array {
   const { rows, cols, data } = matrix;
   if (rows >= cols) return Float64Array.from(data);
@@ -53,7 +58,10 @@ function tall(matrix: Matrix, m: number, n: number): Float64Array {
   return out;
 }
 
-/** Reduces A in place; returns d0, e0, d1, e1, ..., d(n-1): diagonal and superdiagonal of the bidiagonal matrix in turn. */
+/**
+ * Reduces A in place; returns d0, e0, d1, e1, ..., d(n-1): diagonal and superdiagonal of the
+ * bidiagonal matrix in turn.
+ */
 function bidiagonalise(a: Float64Array, m: number, n: number): Float64Array {
   const out = new Float64Array(2 * n - 1);
   const v = new Float64Array(m);
@@ -76,7 +84,9 @@ function bidiagonalise(a: Float64Array, m: number, n: number): Float64Array {
   return out;
 }
 
-/** Turns v[from..to) into u with H = I - u uT and H v = (result, 0, 0, ...); u is zero where v is. */
+/**
+ * Turns v[from..to) into u with H = I - u uT and H v = (result, 0, 0, ...); u is zero where v is.
+ */
 function reflector(v: Float64Array, from: number, to: number): number {
   let largest = 0;
   for (let i = from; i < to; i++) largest = Math.max(largest, Math.abs(v[i]!));
@@ -96,7 +106,10 @@ function reflector(v: Float64Array, from: number, to: number): number {
   return result * largest;
 }
 
-/** The k-th largest eigenvalue of the symmetric tridiagonal matrix with zero diagonal and these squared off-diagonals. */
+/**
+ * The k-th largest eigenvalue of the symmetric tridiagonal matrix with zero diagonal and these
+ * squared off-diagonals.
+ */
 function bisect(squares: Float64Array, n: number, k: number, bound: number): number {
   let low = 0;
   let high = bound;
@@ -108,7 +121,10 @@ function bisect(squares: Float64Array, n: number, k: number, bound: number): num
   return high > bound * 2 ** -60 ? (low + high) / 2 : 0;
 }
 
-/** How many of the 2n eigenvalues are x or more, by the signs of the pivots of T - xI (x > 0). A pivot of 0 counts as a small negative one. */
+/**
+ * How many of the 2n eigenvalues are x or more, by the signs of the pivots of T - xI (x > 0). A
+ * pivot of 0 counts as a small negative one.
+ */
 function countAtLeast(squares: Float64Array, n: number, x: number): number {
   let below = 0;
   let pivot = -x;

@@ -1,4 +1,5 @@
-// What every analysis starts from: a reservoir in any form, driven by random input. No measure is defined here.
+// What every analysis starts from: a reservoir in any form, driven by random input. No measure is
+// defined here.
 import { ArgumentError } from "../core/errors.js";
 import { Matrix, RandomStream, type Seed, seedKeys } from "../numerics/index.js";
 import {
@@ -10,7 +11,10 @@ import {
   type ReservoirOptions,
 } from "../reservoir/index.js";
 
-/** A reservoir to look at: its description, its matrices, or one that runs already (its state is put back afterwards). */
+/**
+ * A reservoir to look at: its description, its matrices, or one that runs already (its state is put
+ * back afterwards).
+ */
 export type ReservoirSource = ReservoirOptions | ReservoirModel | ReservoirComputer;
 
 /** The same of a rate reservoir or a spiking one. */
@@ -20,7 +24,10 @@ export type AnyReservoirSource = AnyReservoirOptions | EngineModel | AnyReservoi
 export interface AnalysisOptions {
   /** Draws inputs and starting points. Default "spillway". The reservoir has its own seed. */
   readonly seed?: Seed | undefined;
-  /** Where a description or a model runs; "auto" (default), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */
+  /**
+   * Where a description or a model runs; "auto" (default), "cpu", "cuda", "cuda:1" (a device by
+   * number), "sim" or "reference".
+   */
   readonly engine?: string | undefined;
   /** Stops the work, which then throws WorkInterruptedError. */
   readonly signal?: AbortSignal | undefined;
@@ -75,7 +82,9 @@ export async function withAnyReservoir<T>(
   }
 }
 
-/** rows x cols numbers uniform in [-amplitude, amplitude); `series` separates draws of one stream. */
+/**
+ * rows x cols numbers uniform in [-amplitude, amplitude); `series` separates draws of one stream.
+ */
 export function uniformInputs(
   seed: Seed,
   stream: keyof typeof streams,

@@ -1,4 +1,5 @@
-// The spectral radius of a reservoir's W or of any matrix, on the host or where a device iterates faster. All eigenvalues are spectrum's business.
+// The spectral radius of a reservoir's W or of any matrix, on the host or where a device iterates
+// faster. All eigenvalues are spectrum's business.
 import { ArgumentError, checkFields } from "../core/errors.js";
 import {
   type Matrix,
@@ -23,10 +24,13 @@ export interface RadiusOptions extends SpectralRadiusOptions, Pick<WorkOptions, 
 const fields: readonly (keyof RadiusOptions)[] = ["method", "signal", "engine"];
 
 /**
- * max |lambda_i| over the eigenvalues of a square matrix, or of the N x N weights of a reservoir as they are stored: numerics' `spectralRadius`, with its
- * Krylov iteration (Stewart 2001, "A Krylov-Schur algorithm for large eigenproblems"; real arithmetic in binary64, complex pairs included, residual at most
- * 1e-10 of the radius) on the engine that is named. A device is some dozens of times faster where W has 1e7 elements, and takes
- * 12 bytes for each nonzero (8 for each element where more than half are nonzero) and 976 N bytes; the engine's answer is the host's to the last bit.
+ * max |lambda_i| over the eigenvalues of a square matrix, or of the N x N weights of a reservoir as
+ * they are stored: numerics' `spectralRadius`, with its Krylov iteration (Stewart 2001, "A
+ * Krylov-Schur algorithm for large eigenproblems"; real arithmetic in binary64, complex pairs
+ * included, residual at most 1e-10 of the radius) on the engine that is named. A device is some
+ * dozens of times faster where W has 1e7 elements, and takes 12 bytes for each nonzero (8 for each
+ * element where more than half are nonzero) and 976 N bytes; the engine's answer is the host's to
+ * the last bit.
  *
  * A W that only the device holds, which one of more than 1.02e8 random connections is, takes that
  * device's engine and the method "krylov" or "power", or else gets the circular law.

@@ -15,14 +15,19 @@ export interface MatrixSpectrum {
 export interface Spectrum {
   /** Of W. */
   readonly weights: MatrixSpectrum;
-  /** Of (1 - a) I + a W, rows scaled by each neuron's leak: the Jacobian of the step at the origin for tanh, identity and no bias. */
+  /**
+   * Of (1 - a) I + a W, rows scaled by each neuron's leak: the Jacobian of the step at the origin
+   * for tanh, identity and no bias.
+   */
   readonly effective: MatrixSpectrum;
 }
 
 /**
- * All eigenvalues of W and of the effective matrix diag(1 - a) + diag(a) W, in binary64 from the weights as they are stored. N up to
- * about 1000. The effective radius bounds how fast a leaky reservoir forgets (H. Jaeger et al. 2007, "Optimization and applications of
- * echo state networks with leaky-integrator neurons", Neural Networks 20); it is what to look at where leakRate is not 1.
+ * All eigenvalues of W and of the effective matrix diag(1 - a) + diag(a) W, in binary64 from the
+ * weights as they are stored. N up to about 1000. The effective radius bounds how fast a leaky
+ * reservoir forgets (H. Jaeger et al. 2007, "Optimization and applications of echo state networks
+ * with leaky-integrator neurons", Neural Networks 20); it is what to look at where leakRate is not
+ * 1.
  */
 export async function spectrum(source: ReservoirSource): Promise<Spectrum> {
   const model = await modelOf(source);

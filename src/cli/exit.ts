@@ -1,9 +1,13 @@
-// What an error means to a shell: the sentence on standard error, and the exit code. It decides nothing else.
+// What an error means to a shell: the sentence on standard error, and the exit code. It decides
+// nothing else.
 
 import { type ErrorCode, SpillwayError } from "../core/errors.js";
 import { visibleLines } from "../core/text.js";
 
-/** 2: the user can mend it. 1: it failed. 130: stopped by a signal; of SIGTERM the supervisor makes 143. */
+/**
+ * 2: the user can mend it. 1: it failed. 130: stopped by a signal; of SIGTERM the supervisor makes
+ * 143.
+ */
 export const exitCodes = { success: 0, failure: 1, usage: 2, interrupted: 130 } as const;
 
 /** What the user gave was wrong, in a sentence. */
@@ -30,7 +34,10 @@ export function exitCodeOf(error: unknown): number {
 /** What the engine of JavaScript says of an array that there is no room for. */
 const noRoom = /allocation failed|Invalid (typed )?array length|Array buffer|Invalid string length/;
 
-/** The sentence for a person. A defect of the program, which a person cannot act on, comes with its place in the code. */
+/**
+ * The sentence for a person. A defect of the program, which a person cannot act on, comes with its
+ * place in the code.
+ */
 export function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return visibleLines(String(error));
   if (error.constructor === RangeError && noRoom.test(error.message))

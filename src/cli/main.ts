@@ -1,5 +1,6 @@
 #!/usr/bin/env node
-// The command line's first process. It runs nothing that takes long: that is done in a process of its own, by command.ts, and supervised.
+// The command line's first process. It runs nothing that takes long: that is done in a process of
+// its own, by command.ts, and supervised.
 import { isQuick, supervise } from "./supervisor.js";
 
 const args = process.argv.slice(2);

@@ -1,4 +1,5 @@
-// The commands, their options and their help. What a command does is loaded when it is called, so that --version and --help are quick.
+// The commands, their options and their help. What a command does is loaded when it is called, so
+// that --version and --help are quick.
 import { visibleLines } from "../core/text.js";
 import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { packageVersion } from "../model/version.js";
@@ -28,7 +29,10 @@ interface CompareFlags {
   readonly quiet?: boolean;
 }
 
-/** The command line as a function of its arguments; it gives the exit code. @throws what a command throws. */
+/**
+ * The command line as a function of its arguments; it gives the exit code. @throws what a command
+ * throws.
+ */
 export function createProgram(
   signal: AbortSignal,
   announce: (folder: string) => void = () => undefined,

@@ -1,4 +1,5 @@
-// Progress on standard error: a bar on a terminal, elsewhere plain lines, at most one a second. It never touches standard output.
+// Progress on standard error: a bar on a terminal, elsewhere plain lines, at most one a second. It
+// never touches standard output.
 import type { SingleBar } from "cli-progress";
 import { visibleLines } from "../core/text.js";
 

@@ -1,18 +1,25 @@
-// Runs a command in a process of its own and hears signals for it: Node hears none while JavaScript, WebAssembly or native code computes. A command that
-// does not stop when it is told is ended. What it computes on is untouched by this.
+// Runs a command in a process of its own and hears signals for it: Node hears none while
+// JavaScript, WebAssembly or native code computes. A command that does not stop when it is told is
+// ended. What it computes on is untouched by this.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { constants } from "node:os";
 import { fileURLToPath } from "node:url";
 import { exitCodes } from "./exit.js";
 
-/** Milliseconds between a signal and the end of a command that does not stop by itself, and between that and the end of the wait for it. */
+/**
+ * Milliseconds between a signal and the end of a command that does not stop by itself, and between
+ * that and the end of the wait for it.
+ */
 const grace = 1500;
 const graceAfterKill = 300;
 
 const quick = new Set(["tasks", "schema", "complete"]);
 
-/** Whether a command takes no time worth a process of its own. A signal ends it as it ends any program. */
+/**
+ * Whether a command takes no time worth a process of its own. A signal ends it as it ends any
+ * program.
+ */
 export function isQuick(args: readonly string[]): boolean {
   const [command = "--help", kernel] = args;
   const isHelp = args.some((word) => word === "--help" || word === "-h");
@@ -47,7 +54,10 @@ async function ended(child: ChildProcess): Promise<Exit> {
   }
 }
 
-/** Tells the child to stop at the first SIGINT or SIGTERM, and ends it at the second or after the grace. */
+/**
+ * Tells the child to stop at the first SIGINT or SIGTERM, and ends it at the second or after the
+ * grace.
+ */
 function stopOnSignals(child: ChildProcess) {
   let first: NodeJS.Signals | undefined;
   let giveUp: (exit: Exit) => void = () => undefined;

@@ -2,8 +2,9 @@
 import { quoted } from "./text.js";
 
 /**
- * The candidates nearest to `name`, best first: those within a third of its letters or two edits (insert, delete, replace, swap of
- * neighbours; letter case does not count), and those that begin with the name less its extension.
+ * The candidates nearest to `name`, best first: those within a third of its letters or two edits
+ * (insert, delete, replace, swap of neighbours; letter case does not count), and those that begin
+ * with the name less its extension.
  */
 export function nearNames(name: string, candidates: readonly string[], limit = 3): string[] {
   const wanted = name.toLowerCase();
@@ -32,7 +33,9 @@ export function suggestion(name: string, known: readonly string[]): string {
   return near === undefined ? "" : ` (did you mean ${quoted(near)}?)`;
 }
 
-/** Optimal string alignment distance: insertions, deletions, replacements and swaps of neighbours. */
+/**
+ * Optimal string alignment distance: insertions, deletions, replacements and swaps of neighbours.
+ */
 function editDistance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

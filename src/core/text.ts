@@ -1,11 +1,15 @@
-// Foreign text in a message: what steers a terminal is made visible, and the length is bounded. It knows no format.
+// Foreign text in a message: what steers a terminal is made visible, and the length is bounded. It
+// knows no format.
 
 /** Control, format and separator characters, and halves of surrogate pairs. */
 const unseen = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
 const short: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 
-/** The text with every character that a terminal obeys or hides written as an escape: `\n`, `\u001b`. Cut after `most` characters. */
+/**
+ * The text with every character that a terminal obeys or hides written as an escape: `\n`,
+ * `\u001b`. Cut after `most` characters.
+ */
 export function visible(text: string, most = Number.POSITIVE_INFINITY): string {
   return cut(text, most).replace(unseen, escaped);
 }
@@ -38,7 +42,10 @@ export function describe(value: unknown): string {
   return visible(beginningOfJson(value, 60), 60);
 }
 
-/** JSON of a value, broken off soon after `most` characters: what holds itself, or holds one thing many times, has no end of its own. */
+/**
+ * JSON of a value, broken off soon after `most` characters: what holds itself, or holds one thing
+ * many times, has no end of its own.
+ */
 function beginningOfJson(value: unknown, most: number): string {
   let out = "";
   const put = (item: unknown): void => {

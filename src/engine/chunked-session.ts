@@ -1,4 +1,5 @@
-// The session of an engine that computes on the host in chunks of steps: everything but the arithmetic, which a stepper does.
+// The session of an engine that computes on the host in chunks of steps: everything but the
+// arithmetic, which a stepper does.
 import { ArgumentError, DisposedError, SpillwayError } from "../core/errors.js";
 import type { DeviceSlice } from "../gpu/index.js";
 import { allocate, firstNonFinite, type FloatArray, Matrix } from "../numerics/index.js";
@@ -23,7 +24,10 @@ import { WorkPacer } from "../reservoir/work.js";
 import { initialNetwork } from "../spikes/liquid/network-state.js";
 import type { PhaseClock } from "./phase-clock.js";
 
-/** Computes chunks of steps in buffers of its own. Views are live: reading after `advance` sees its results. */
+/**
+ * Computes chunks of steps in buffers of its own. Views are live: reading after `advance` sees its
+ * results.
+ */
 export interface Stepper {
   /** Steps that fit into one chunk. */
   readonly capacity: number;
@@ -296,7 +300,10 @@ export class ChunkedSession implements EngineSession {
     }
   }
 
-  /** Step `from` feeds back the session's last output, later ones the teacher's rows, or the same output where there is no teacher. */
+  /**
+   * Step `from` feeds back the session's last output, later ones the teacher's rows, or the same
+   * output where there is no teacher.
+   */
   #feedBack(teacher: Matrix | undefined, from: number, to: number): void {
     const { outputSize } = this.model;
     if (outputSize === 0) return;
@@ -341,7 +348,10 @@ export class ChunkedSession implements EngineSession {
     this.#before.set(this.#stepper.getValues());
   }
 
-  /** The error for row `row` of the chunk. The state goes back to the last finite one, so that the session can go on. */
+  /**
+   * The error for row `row` of the chunk. The state goes back to the last finite one, so that the
+   * session can go on.
+   */
   #notFinite(row: number): NonFiniteStateError {
     const { size } = this.model;
     const { states } = this.#stepper;

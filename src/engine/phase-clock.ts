@@ -1,4 +1,5 @@
-// Times phases of an engine's work by the host's clock, and sums what was timed by whichever clock. It does not know what the phases do.
+// Times phases of an engine's work by the host's clock, and sums what was timed by whichever clock.
+// It does not know what the phases do.
 import type { EngineOptions } from "../reservoir/engine.js";
 import type { EngineProfile, PhaseName, PhaseProfile } from "../reservoir/profile.js";
 

@@ -11,7 +11,8 @@ export function baselineName(baseline: BaselineDescription): string {
 }
 
 /**
- * What a baseline forecasts for rows `start` to `start` + `steps` of a series, knowing the rows before `start`.
+ * What a baseline forecasts for rows `start` to `start` + `steps` of a series, knowing the rows
+ * before `start`.
  * @param training the rows the mean is taken of.
  */
 export function forecastBaseline(
@@ -34,7 +35,8 @@ export function forecastBaseline(
 }
 
 /**
- * What a baseline says, one prediction a row, of rows `start` to `start` + `rows`, each knowing the rows up to `ahead` before it.
+ * What a baseline says, one prediction a row, of rows `start` to `start` + `rows`, each knowing the
+ * rows up to `ahead` before it.
  * @throws ArgumentError for a season shorter than the look ahead.
  */
 export function predictBaseline(
@@ -59,7 +61,10 @@ export function predictBaseline(
   return said;
 }
 
-/** The mean change of each column from the season before the last known one to the last known one, which ends before row `end`. */
+/**
+ * The mean change of each column from the season before the last known one to the last known one,
+ * which ends before row `end`.
+ */
 function lastDrift(series: Matrix, end: number, period: number): Float64Array {
   const { cols } = series;
   if (end < 2 * period)

@@ -85,7 +85,10 @@ export function scoreClasses(labels: readonly string[], predicted: readonly stri
   return Object.fromEntries(metrics.map((metric) => [metric, values[metric]!]));
 }
 
-/** What the baselines of cases score; `majority`, the most frequent class of the training cases, is the only one there is. */
+/**
+ * What the baselines of cases score; `majority`, the most frequent class of the training cases, is
+ * the only one there is.
+ */
 export function scoreBaselines(
   { baselines, metrics }: Pick<Experiment, "baselines" | "metrics">,
   training: readonly string[],
@@ -104,7 +107,10 @@ function majority(labels: readonly string[]): string {
 /** The stream that orders cases; those of weights are 0 to 4 and those of generators from 32 on. */
 const splitStream = 48;
 
-/** Takes the share of every class that trains, in an order drawn from the seed: files of cases are often sorted by class. */
+/**
+ * Takes the share of every class that trains, in an order drawn from the seed: files of cases are
+ * often sorted by class.
+ */
 export function stratifiedSplit({ split }: Pick<Experiment, "split">, cases: Cases, seed: Seed): { train: Cases; test: Cases } {
   const stream = new RandomStream(seedKeys(seed).weights, splitStream);
   const order = cases.labels.map((_, b) => b).sort((a, b) => stream.uniform(0, a) - stream.uniform(0, b));
@@ -159,7 +165,10 @@ async function figures(
 /** Sequences that are run at a time. */
 const group = 32;
 
-/** states.npy holds the states of all test sequences, one sequence after the other; lengths.npy says how many rows each has. */
+/**
+ * states.npy holds the states of all test sequences, one sequence after the other; lengths.npy says
+ * how many rows each has.
+ */
 export async function saveCaseStates(
   computer: AnyReservoirComputer,
   inputs: readonly Matrix[],

@@ -1,4 +1,5 @@
-// Brings the data of an experiment: a generated series, or files. Splitting and transforming it is elsewhere.
+// Brings the data of an experiment: a generated series, or files. Splitting and transforming it is
+// elsewhere.
 import { ArgumentError } from "../core/errors.js";
 import { stat } from "node:fs/promises";
 import { FileError } from "../io/index.js";

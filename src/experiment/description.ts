@@ -1,4 +1,5 @@
-// An experiment as its file describes it, with every default filled in. What the fields take is checked in schema.ts.
+// An experiment as its file describes it, with every default filled in. What the fields take is
+// checked in schema.ts.
 import type { NrmseNorm } from "../metrics/index.js";
 import type { ClassifierSettings } from "../model/index.js";
 
@@ -97,7 +98,10 @@ export type PatternName = PatternType | "poisson";
 /** Where the series or the cases of an experiment come from. */
 export type DataDescription = GeneratedData | FileData | SoundData | SeriesFolderData | SpikeData | PatternData;
 
-/** What turns a case into spikes, or a sound into levels by frequency ("cochleagram"). The other fields are the encoder's own. */
+/**
+ * What turns a case into spikes, or a sound into levels by frequency ("cochleagram"). The other
+ * fields are the encoder's own.
+ */
 export interface EncodeDescription {
   readonly encoder: string;
   /** Width of a bin in which spikes are counted; default the liquid's time step, or 1 ms. */
@@ -105,13 +109,18 @@ export interface EncodeDescription {
   readonly [option: string]: unknown;
 }
 
-/** What is done to the series before the reservoir sees it, in order, and undone on its predictions. */
+/**
+ * What is done to the series before the reservoir sees it, in order, and undone on its predictions.
+ */
 export type TransformDescription = "standardise" | "squash" | { readonly difference: number };
 
 /** One step: the value of a series or the target `ahead` rows later. */
 export interface PredictTask {
   readonly type: "predict";
-  /** Default 1 for a series, and 0, the target row of this input row, where inputs drive the reservoir. */
+  /**
+   * Default 1 for a series, and 0, the target row of this input row, where inputs drive the
+   * reservoir.
+   */
   readonly ahead?: number | undefined;
 }
 
@@ -136,7 +145,10 @@ export interface ClassifyTask
   readonly members: number;
 }
 
-/** A label for each sequence by the template that its state is most like, or none where it is like no template. */
+/**
+ * A label for each sequence by the template that its state is most like, or none where it is like
+ * no template.
+ */
 export interface DetectTask {
   readonly type: "detect";
   /** The state at the end of a sequence, or the mean of its states. */
@@ -151,8 +163,9 @@ export interface DetectTask {
 export type TaskDescription = PredictTask | ForecastTask | ClassifyTask | DetectTask;
 
 /**
- * What needs no model. "persistence": the last known value. "mean": that of the training part. "majority": the most frequent class. `seasonalNaive`: the last
- * known value of the same season; with `drift` plus the mean change over the last season, once for every season ahead.
+ * What needs no model. "persistence": the last known value. "mean": that of the training part.
+ * "majority": the most frequent class. `seasonalNaive`: the last known value of the same season;
+ * with `drift` plus the mean change over the last season, once for every season ahead.
  */
 export type BaselineDescription = "persistence" | "mean" | "majority" | SeasonalBaseline;
 
@@ -189,7 +202,10 @@ export interface ScoringDescription {
   readonly norm: NrmseNorm;
   /** Error that ends the valid prediction time. */
   readonly threshold: number;
-  /** Time between two rows, and the largest Lyapunov exponent: for valid prediction times in Lyapunov times. Known for most generated series. */
+  /**
+   * Time between two rows, and the largest Lyapunov exponent: for valid prediction times in
+   * Lyapunov times. Known for most generated series.
+   */
   readonly dt?: number | undefined;
   readonly lyapunovExponent?: number | undefined;
   /** How several seeds become one figure. */

@@ -1,4 +1,5 @@
-// Task "detect": one seed whose templates are the mean states of labelled sequences, and what other sequences are most like. Nothing is trained but the means.
+// Task "detect": one seed whose templates are the mean states of labelled sequences, and what other
+// sequences are most like. Nothing is trained but the means.
 import { dirname, join } from "node:path";
 import { confusionMatrix } from "../metrics/index.js";
 import { saveReservoir } from "../model/index.js";

@@ -1,4 +1,5 @@
-// Task "forecast": one seed trained on the first rows of a series, then let run in closed loop from several starts.
+// Task "forecast": one seed trained on the first rows of a series, then let run in closed loop from
+// several starts.
 import { noInputs } from "../model/forecaster-options.js";
 import { Forecaster } from "../model/index.js";
 import { Matrix } from "../numerics/index.js";
@@ -20,7 +21,10 @@ interface StartPoint {
   readonly at: number;
 }
 
-/** Most rows before a start that a figure shows, and, so that a short forecast is not lost behind them, most of them for each row of the forecast. */
+/**
+ * Most rows before a start that a figure shows, and, so that a short forecast is not lost behind
+ * them, most of them for each row of the forecast.
+ */
 const shownBefore = 60;
 const shownBeforeEach = 3;
 

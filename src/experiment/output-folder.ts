@@ -1,5 +1,6 @@
-// The folder a run writes into: made beside its place under a temporary name, and put there when the run is over. A command that is killed at any
-// moment leaves the old or the new folder, and what the next one needs to put it in its place.
+// The folder a run writes into: made beside its place under a temporary name, and put there when
+// the run is over. A command that is killed at any moment leaves the old or the new folder, and
+// what the next one needs to put it in its place.
 import { mkdir, readdir, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { removeAbandonedFiles } from "../io/atomic.js";
@@ -7,7 +8,9 @@ import { writeError } from "../io/files.js";
 import { ensureFolder, FileError } from "../io/index.js";
 import { abandonedIn, type TemporaryKind, temporaryName } from "../io/temporary-names.js";
 
-/** The files a run writes. Others in its folder are the user's, and are kept when a run is replaced. */
+/**
+ * The files a run writes. Others in its folder are the user's, and are kept when a run is replaced.
+ */
 const runFiles = ["result.json", "model.safetensors", "templates.safetensors", "states.npy", "lengths.npy", "report.html"] as const;
 
 /** The name of a file that a run writes. */
@@ -15,7 +18,10 @@ export type RunFile = (typeof runFiles)[number];
 
 const ownFiles: ReadonlySet<string> = new Set(runFiles);
 
-/** Milliseconds between two signs of life: commands on other machines take an untouched folder for abandoned after a day. */
+/**
+ * Milliseconds between two signs of life: commands on other machines take an untouched folder for
+ * abandoned after a day.
+ */
 const beat = 3600 * 1000;
 
 /** A run's folder in the making. */
@@ -70,14 +76,18 @@ export class OutputFolder {
   }
 
   /**
-   * Puts the folder in its place. A run that stood there is replaced; files beside it that no run writes are carried over. Returns whether one was replaced.
+   * Puts the folder in its place. A run that stood there is replaced; files beside it that no run
+   * writes are carried over. Returns whether one was replaced.
    * @throws FileError
    */
   async commit(): Promise<boolean> {
     return this.#moveTo(this.target);
   }
 
-  /** Puts the folder of an unfinished run in its place, or, if a finished one stands there, beside it. Returns where it is. */
+  /**
+   * Puts the folder of an unfinished run in its place, or, if a finished one stands there, beside
+   * it. Returns where it is.
+   */
   async keepInterrupted(): Promise<string> {
     const place = await placeOfInterrupted(this.target);
     await this.#moveTo(place);
@@ -101,9 +111,10 @@ export class OutputFolder {
 }
 
 /**
- * Finishes what commands that were killed left in a folder of runs. A run with its result.json, which is written last, is put in its place; of several seeds
- * that is there after the first, and makes it an interrupted run. Anything else is removed, and the user's files are given back. Returns where runs were
- * put. Never throws.
+ * Finishes what commands that were killed left in a folder of runs. A run with its result.json,
+ * which is written last, is put in its place; of several seeds that is there after the first, and
+ * makes it an interrupted run. Anything else is removed, and the user's files are given back.
+ * Returns where runs were put. Never throws.
  */
 export async function mendOutputs(parent: string): Promise<string[]> {
   const places: string[] = [];
@@ -129,7 +140,10 @@ async function placeOf(working: string, target: string): Promise<string> {
   return interrupted ? placeOfInterrupted(target) : target;
 }
 
-/** Renames a whole folder to its place. What stood there steps aside before; several commands may do this at once. Returns whether that was a run. */
+/**
+ * Renames a whole folder to its place. What stood there steps aside before; several commands may do
+ * this at once. Returns whether that was a run.
+ */
 async function putInPlace(finished: string, place: string): Promise<boolean> {
   let wasRun = false;
   for (;;) {
@@ -145,7 +159,10 @@ async function putInPlace(finished: string, place: string): Promise<boolean> {
   }
 }
 
-/** Moves the user's files from a replaced folder to the one in its place, and removes it; with none in its place, puts it back. */
+/**
+ * Moves the user's files from a replaced folder to the one in its place, and removes it; with none
+ * in its place, puts it back.
+ */
 async function carryOver(old: string, place: string): Promise<void> {
   if (!(await namesIn(place)) && (await renamed(old, place, ["ENOTEMPTY", "EEXIST"]))) return;
   for (const name of await readdir(old)) if (!ownFiles.has(name)) await rename(join(old, name), await freePath(place, name));
@@ -181,7 +198,10 @@ async function placeOfInterrupted(target: string): Promise<string> {
   return (await namesIn(target)) ? `${target}.interrupted` : target;
 }
 
-/** What a folder holds, or undefined if there is none. @throws FileError if a file stands at the path. */
+/**
+ * What a folder holds, or undefined if there is none. @throws FileError if a file stands at the
+ * path.
+ */
 async function namesIn(path: string): Promise<readonly string[] | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (!found) return undefined;

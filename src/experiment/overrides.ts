@@ -1,4 +1,5 @@
-// `--set field=value`: changes to an experiment before it is checked. Whether the field exists and takes the value is checked after.
+// `--set field=value`: changes to an experiment before it is checked. Whether the field exists and
+// takes the value is checked after.
 import { ArgumentError } from "../core/errors.js";
 import { describe, quoted } from "../core/text.js";
 import { readYaml } from "./yaml.js";
@@ -15,7 +16,8 @@ const alternatives: ReadonlyMap<string, string> = new Map([
 export const typedFields: readonly string[] = ["readout", "task"];
 
 /**
- * A copy of an experiment with some fields set. A value is read as YAML, so `reservoir.size=500`, `seeds=[1, 2]` and
+ * A copy of an experiment with some fields set. A value is read as YAML, so `reservoir.size=500`,
+ * `seeds=[1, 2]` and
  * `readout={type: ridge, lambda: 1e-4}` all work, and a sign alone is itself; a number in a path
  * (`transforms.0`) is a position in a list.
  * @throws ArgumentError for a text without "=", a value that is not YAML, and a path through
@@ -81,7 +83,10 @@ function set(root: unknown, field: string, value: unknown): void {
   }
 }
 
-/** Assignment would follow `__proto__` out of the object; this makes it a field like any other, which the check then refuses. */
+/**
+ * Assignment would follow `__proto__` out of the object; this makes it a field like any other,
+ * which the check then refuses.
+ */
 function define(object: Record<string, unknown>, field: string, value: unknown): void {
   Object.defineProperty(object, field, { value, writable: true, enumerable: true, configurable: true });
 }

@@ -1,4 +1,5 @@
-// Turns what stands in an experiment file into an experiment: every field checked, every default filled in. It reads no file.
+// Turns what stands in an experiment file into an experiment: every field checked, every default
+// filled in. It reads no file.
 
 import { ArgumentError } from "../core/errors.js";
 import { anything, given, type Kind, object, type OptionTable } from "../core/options.js";
@@ -155,13 +156,19 @@ function checkUnread({ task, data, readout, split }: Pick<Parsed, "task" | "data
   if (part) throw new ArgumentError(`split.${part}`, split[part], "nothing where data.test says what tests");
 }
 
-/** The reservoir with what a model of this task takes where nothing is said; that of `detect` is a description's own. */
+/**
+ * The reservoir with what a model of this task takes where nothing is said; that of `detect` is a
+ * description's own.
+ */
 function reservoirFor({ type }: TaskDescription, described: AnyReservoirOptions): AnyReservoirOptions {
   if (type === "detect") return described;
   return type === "classify" ? classifierReservoir(described) : forecasterReservoir(described);
 }
 
-/** z-scores, except of spikes, of what templates are held against, and before readouts that do not take them. */
+/**
+ * z-scores, except of spikes, of what templates are held against, and before readouts that do not
+ * take them.
+ */
 function defaultTransforms(
   { task, readout, encode }: Pick<Parsed, "task" | "readout" | "encode">,
   described: AnyReservoirOptions,
@@ -204,7 +211,10 @@ function variant(schemas: Readonly<Record<string, Kind<unknown>>>, field: string
   throw new ArgumentError(`${field}.type`, type, `${Object.keys(schemas).join(", ")}${near ? ` (did you mean ${near}?)` : ""}`);
 }
 
-/** Names the nearest option, where the generator itself would only list them all; the values are its own to check. */
+/**
+ * Names the nearest option, where the generator itself would only list them all; the values are its
+ * own to check.
+ */
 function checkTaskOptions(name: string, options: Readonly<Record<string, unknown>>): void {
   const known = tasks.find((task) => task.name === name)!.options.map((option) => option.name);
   for (const option of Object.keys(options)) {

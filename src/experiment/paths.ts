@@ -1,4 +1,5 @@
-// The paths in an experiment file: environment variables, installed packages, and the folder they count from.
+// The paths in an experiment file: environment variables, installed packages, and the folder they
+// count from.
 import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { ExperimentError } from "./errors.js";

@@ -1,4 +1,5 @@
-// The eight types of pattern in what a liquid's own neurons fire, counted over the cases of an experiment. Nothing is learnt here.
+// The eight types of pattern in what a liquid's own neurons fire, counted over the cases of an
+// experiment. Nothing is learnt here.
 import type { ReservoirComputer, SpikingModel } from "../reservoir/index.js";
 import { type DetectionStatistics, PatternDetector, type PatternType, patternTypes, reservoirSpikes } from "../spikes/index.js";
 import type { Cases } from "./data.js";
@@ -12,7 +13,10 @@ export interface TypesFound {
   readonly classes: Readonly<Record<string, Readonly<Record<PatternType, number>>>>;
 }
 
-/** Runs each case from the initial state and looks for the types in the spikes. The computer's own state is as before. */
+/**
+ * Runs each case from the initial state and looks for the types in the spikes. The computer's own
+ * state is as before.
+ */
 export async function typesIn(
   computer: ReservoirComputer<SpikingModel>,
   { sequences, labels }: Cases,

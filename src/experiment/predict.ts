@@ -1,4 +1,5 @@
-// Task "predict": one seed trained on the first rows, then asked for one output a row: the next value of a series, or the target of an input.
+// Task "predict": one seed trained on the first rows, then asked for one output a row: the next
+// value of a series, or the target of an input.
 import { ArgumentError } from "../core/errors.js";
 import { noInputs } from "../model/forecaster-options.js";
 import { Forecaster } from "../model/index.js";
@@ -26,7 +27,10 @@ interface Rows {
   /** What is to be predicted in the test part, in the units of the data. */
   readonly target: Matrix<Float64Array>;
   readonly restore: (prediction: Matrix) => Matrix;
-  /** The series of targets that baselines know, in the units of the data, and where its test part begins. */
+  /**
+   * The series of targets that baselines know, in the units of the data, and where its test part
+   * begins.
+   */
   readonly known: { readonly series: Matrix<Float64Array>; readonly start: number; readonly training: Matrix<Float64Array> };
 }
 
@@ -155,7 +159,10 @@ function drivenRows(experiment: PredictExperiment, data: DrivenData): Rows {
   };
 }
 
-/** A test part that does not follow the training part begins in the initial state, whose trace the washout leaves out of the score. */
+/**
+ * A test part that does not follow the training part begins in the initial state, whose trace the
+ * washout leaves out of the score.
+ */
 function settleRows({ washout }: Experiment, isSeparate: boolean, rows: number): number {
   if (!isSeparate) return 0;
   if (washout >= rows)
@@ -178,7 +185,10 @@ function wholeDrive({ train: training, test, isSeparate }: Rows, hasFeedback: bo
   };
 }
 
-/** Steps of the test part that are drawn: the first ones, where single steps can still be told apart. */
+/**
+ * Steps of the test part that are drawn: the first ones, where single steps can still be told
+ * apart.
+ */
 const drawnSteps = 300;
 
 function predictionFigures(prediction: Matrix, target: Matrix, names: readonly string[]) {

@@ -6,7 +6,10 @@ import type { DrivenData, SeriesData } from "./data.js";
 import type { Experiment, ForecastTask, SplitDescription } from "./description.js";
 import { longestLookAhead, type TransformedSeries, transformSeries } from "./transforms.js";
 
-/** A series, the rows that train (the first ones), and the rows that test: those after them, or a series of their own. */
+/**
+ * A series, the rows that train (the first ones), and the rows that test: those after them, or a
+ * series of their own.
+ */
 export interface PreparedSeries {
   readonly whole: TransformedSeries;
   /** The first rows of `whole`. */

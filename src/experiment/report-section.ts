@@ -14,7 +14,10 @@ export function statisticOf({ seeds, statistic, sd, quartiles }: ScoreSummary): 
   return seeds > 1 ? `${statistic} of ${seeds} seeds, ${spread}` : undefined;
 }
 
-/** How far each score is from its best baseline, in words: "Better than every baseline: rmse 0.83 times persistence." */
+/**
+ * How far each score is from its best baseline, in words: "Better than every baseline: rmse 0.83
+ * times persistence."
+ */
 export function verdictOf({ scores }: ExperimentResult): string | undefined {
   const better: string[] = [];
   const worse: string[] = [];

@@ -25,7 +25,10 @@ export interface SeedResult {
   readonly profile?: Profile | undefined;
 }
 
-/** One metric over all seeds. A score that is not finite (a forecast that left for infinity) is null in JSON. */
+/**
+ * One metric over all seeds. A score that is not finite (a forecast that left for infinity) is null
+ * in JSON.
+ */
 export interface ScoreSummary {
   readonly metric: MetricName;
   /** The median or the mean, as the experiment asks. */
@@ -43,7 +46,10 @@ export interface ScoreSummary {
   readonly published?: { readonly value: number; readonly source: string } | undefined;
 }
 
-/** An experiment whose reservoir has every default filled in, once a seed has been run. The seeds stand beside it. */
+/**
+ * An experiment whose reservoir has every default filled in, once a seed has been run. The seeds
+ * stand beside it.
+ */
 export type ResolvedExperiment = Omit<Experiment, "reservoir"> & {
   readonly reservoir: Omit<EngineModel["config"], "seed"> | Experiment["reservoir"];
 };
@@ -61,7 +67,9 @@ export interface ExperimentResult {
   readonly seeds: readonly SeedResult[];
   readonly engine: { readonly name: string; readonly reason: string; readonly plan: EnginePlan } | undefined;
   readonly data: Readonly<Record<string, unknown>>;
-  /** The experiment with every default filled in: an experiment file that gives this result again. */
+  /**
+   * The experiment with every default filled in: an experiment file that gives this result again.
+   */
   readonly config: ResolvedExperiment;
   /** Seconds of all seeds by phase, and in all. */
   readonly timing: Readonly<Record<string, number>>;
@@ -104,7 +112,10 @@ export function summarise(
   });
 }
 
-/** The fields in the order in which people write them: of an object spread over others, the first gives the order. */
+/**
+ * The fields in the order in which people write them: of an object spread over others, the first
+ * gives the order.
+ */
 const asWritten: Readonly<Record<keyof Experiment, undefined>> = {
   name: undefined,
   description: undefined,

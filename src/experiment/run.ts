@@ -1,4 +1,5 @@
-// Runs an experiment over its seeds and writes its folder: scores, model, states, report. The tasks themselves are predict.ts, forecast.ts and classify.ts.
+// Runs an experiment over its seeds and writes its folder: scores, model, states, report. The tasks
+// themselves are predict.ts, forecast.ts and classify.ts.
 import { ArgumentError, checkFields } from "../core/errors.js";
 import { join } from "node:path";
 import { stringify } from "yaml";
@@ -52,7 +53,8 @@ export interface FinishedRun {
 /**
  * Runs every seed of an experiment: loads its data, trains, tests and scores. Stopped by its
  * signal, it keeps the seeds that are finished.
- * @param source the path of an experiment file, what `loadExperiment` gave, or an object of the same shape
+ * @param source the path of an experiment file, what `loadExperiment` gave, or an object of the
+ * same shape
  * @throws ExperimentError and others for what the user got wrong; then nothing is left behind, and
  * an earlier run stands as it was
  * @example
@@ -196,7 +198,10 @@ class Run {
     return Number.isFinite(this.#kept);
   }
 
-  /** Writes the result so far, at most once a second: a command that is killed keeps the seeds that were finished. */
+  /**
+   * Writes the result so far, at most once a second: a command that is killed keeps the seeds that
+   * were finished.
+   */
   async #keepSeeds(): Promise<void> {
     const folder = this.#folder;
     const now = performance.now();
@@ -205,7 +210,10 @@ class Run {
     this.#kept = now;
   }
 
-  /** Writes what is left to write and puts the folder in its place. result.json comes last: it tells that the others are there. */
+  /**
+   * Writes what is left to write and puts the folder in its place. result.json comes last: it tells
+   * that the others are there.
+   */
   async finish(wasStopped: boolean): Promise<FinishedRun> {
     const { outputs, seeds } = this.#experiment;
     const interrupted = wasStopped && this.#seeds.length < seeds.length;
@@ -293,5 +301,8 @@ function withLocation(error: unknown, { path, experiment, errorOf }: LoadedExper
   return isPlaceless ? new ExperimentError(error.message, { path, cause: error }) : error;
 }
 
-/** Fields that only reservoirs have: their errors name them without the `reservoir.` that stands before them in an experiment. */
+/**
+ * Fields that only reservoirs have: their errors name them without the `reservoir.` that stands
+ * before them in an experiment.
+ */
 const reservoirOnly = new Set(["size", "inputSize", "outputSize", "leakRate", "inputScaling", "initialState", "topology", "feedback"]);

@@ -1,4 +1,5 @@
-// Scores of predictions in the units of the data. The metrics themselves are in metrics; here they meet starts, divergence and baselines.
+// Scores of predictions in the units of the data. The metrics themselves are in metrics; here they
+// meet starts, divergence and baselines.
 import { ArgumentError } from "../core/errors.js";
 import { mae, mse, nrmse, r2, rmse, validPredictionTime } from "../metrics/index.js";
 import type { Matrix } from "../numerics/index.js";
@@ -32,7 +33,8 @@ export function unitOf(metric: MetricName, context: Pick<ScoreContext, "dt" | "l
 }
 
 /**
- * The scores of one-step predictions: each metric over all rows. nrmse is normalised by the target itself.
+ * The scores of one-step predictions: each metric over all rows. nrmse is normalised by the target
+ * itself.
  */
 export function scorePrediction(
   { prediction, target }: Outcome,
@@ -77,7 +79,10 @@ export function scoreForecasts(
   return scores;
 }
 
-/** The value that a share of the values lies below, on the line between its two neighbours in rising order (Hyndman and Fan 1996, type 7). */
+/**
+ * The value that a share of the values lies below, on the line between its two neighbours in rising
+ * order (Hyndman and Fan 1996, type 7).
+ */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   const place = share * (sorted.length - 1);
@@ -114,7 +119,10 @@ function validTime({ prediction, target }: Outcome, { scoring, reference, dt, ly
   return time.lyapunovTimes ?? time.steps;
 }
 
-/** The divisor of nrmse: what predicting the mean of the reference (or 0, for the other norms) tells. */
+/**
+ * The divisor of nrmse: what predicting the mean of the reference (or 0, for the other norms)
+ * tells.
+ */
 function scaleOf({ reference, scoring }: ScoreContext): number {
   const mean = repeated(columnMeans(reference), reference.rows);
   return rmse(reference, mean) / nrmse(reference, mean, { norm: scoring.norm });

@@ -7,7 +7,10 @@ import { type Figure, plotStateHeatmap, plotTrajectories } from "../plot/index.j
 import type { AnyReservoirComputer } from "../reservoir/index.js";
 import type { RunFile } from "./output-folder.js";
 
-/** What drives a reservoir: inputs, and where there is feedback the outputs that are forced. In the units the model is given. */
+/**
+ * What drives a reservoir: inputs, and where there is feedback the outputs that are forced. In the
+ * units the model is given.
+ */
 export interface Drive {
   readonly inputs: Matrix;
   readonly teacher?: Matrix | undefined;
@@ -35,7 +38,9 @@ export class DriveScale {
 /** Steps of states that a figure shows. */
 export const shownSteps = 400;
 
-/** Heat map and trajectories of the states over the last rows of a drive, from the initial state. */
+/**
+ * Heat map and trajectories of the states over the last rows of a drive, from the initial state.
+ */
 export async function stateFigures(
   computer: AnyReservoirComputer,
   drive: Drive,
@@ -59,7 +64,10 @@ export async function stateFigures(
 /** Rows that are run and written at a time. */
 const chunk = 2048;
 
-/** Runs a drive from the initial state and writes every k-th state into states.npy, a chunk at a time. */
+/**
+ * Runs a drive from the initial state and writes every k-th state into states.npy, a chunk at a
+ * time.
+ */
 export async function streamStates(
   computer: AnyReservoirComputer,
   drive: Drive,

@@ -4,8 +4,9 @@ import { formatNumber } from "../plot/format.js";
 import { seriesColour } from "../plot/palette.js";
 
 /**
- * A bar a phase, in seconds, in the order in which a run goes through them: `timing` holds the phases, and "total" with what none of them
- * covers, such as figures and files. Phases below a thousandth of the total join that rest. Nothing where no phase was timed.
+ * A bar a phase, in seconds, in the order in which a run goes through them: `timing` holds the
+ * phases, and "total" with what none of them covers, such as figures and files. Phases below a
+ * thousandth of the total join that rest. Nothing where no phase was timed.
  */
 export function timingFigure({ total = 0, ...phases }: Readonly<Record<string, number>>): Figure | undefined {
   const timed = Object.entries(phases).filter(([, seconds]) => seconds >= total / 1000);

@@ -1,4 +1,5 @@
-// What is done to a series before a reservoir sees it, and undone on predictions. Standardising is the model's own: it keeps the figures.
+// What is done to a series before a reservoir sees it, and undone on predictions. Standardising is
+// the model's own: it keeps the figures.
 import { Matrix, portableLog, portableTanh } from "../numerics/index.js";
 import { ExperimentError } from "./errors.js";
 import type { TransformDescription } from "./description.js";
@@ -12,8 +13,9 @@ export interface TransformedSeries {
   /** Rows lost at the start to differences. */
   readonly lost: number;
   /**
-   * A prediction of rows `start`, `start` + 1, ... in the units of the data. In closed loop, differences are added to what was predicted
-   * before; else every row earlier than its target is known.
+   * A prediction of rows `start`, `start` + 1, ... in the units of the data. In closed loop,
+   * differences are added to what was predicted before; else every row earlier than its target is
+   * known.
    */
   undo(prediction: Matrix, start: number, closedLoop: boolean): Matrix<Float64Array>;
 }
@@ -55,12 +57,18 @@ export function transformSeries(data: Matrix<Float64Array>, transforms: readonly
   };
 }
 
-/** How many rows ahead a one-step prediction may look, so that a difference adds nothing that is not known yet. */
+/**
+ * How many rows ahead a one-step prediction may look, so that a difference adds nothing that is not
+ * known yet.
+ */
 export function longestLookAhead(transforms: readonly TransformDescription[]): number {
   return Math.min(...transforms.map((transform) => (typeof transform === "object" ? transform.difference : Number.POSITIVE_INFINITY)));
 }
 
-/** y -> tanh(y - 1) (Jaeger 2001, GMD report 148, section 6); back: 1 + atanh, of values held inside (-1, 1). */
+/**
+ * y -> tanh(y - 1) (Jaeger 2001, GMD report 148, section 6); back: 1 + atanh, of values held inside
+ * (-1, 1).
+ */
 function squash(input: Matrix<Float64Array>): Stage {
   const limit = 1 - 2 ** -53;
   return {
@@ -74,7 +82,10 @@ function squash(input: Matrix<Float64Array>): Stage {
   };
 }
 
-/** y(t) -> y(t) - y(t - lag): a season of `lag` steps and a constant drop out, a trend becomes a constant. */
+/**
+ * y(t) -> y(t) - y(t - lag): a season of `lag` steps and a constant drop out, a trend becomes a
+ * constant.
+ */
 function difference(input: Matrix<Float64Array>, lag: number): Stage {
   const { rows, cols } = input;
   if (rows <= lag) throw new ExperimentError(`transforms: a difference of ${lag} rows takes a longer series; this one has ${rows} rows`);

@@ -1,4 +1,5 @@
-// What one seed of an experiment gives back, whatever its task, and what it is told. The tasks are predict.ts, forecast.ts and classify.ts.
+// What one seed of an experiment gives back, whatever its task, and what it is told. The tasks are
+// predict.ts, forecast.ts and classify.ts.
 import type { Trainer } from "../readout/index.js";
 import type { ForecasterOptions } from "../model/index.js";
 import type { Seed } from "../numerics/index.js";

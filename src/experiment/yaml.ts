@@ -1,5 +1,5 @@
-// YAML as plain data, and the line of each field. Reading takes time and memory in proportion to the text: what an alias stands for counts
-// every time, and nesting has a bound.
+// YAML as plain data, and the line of each field. Reading takes time and memory in proportion to
+// the text: what an alias stands for counts every time, and nesting has a bound.
 import { SpillwayError } from "../core/errors.js";
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument } from "yaml";
 import { quoted, visible } from "../core/text.js";
@@ -21,7 +21,10 @@ export class YamlError extends SpillwayError {
 
 export interface YamlText {
   readonly value: unknown;
-  /** The line of a field such as `data.rows.from` or `seeds[1]`, or of the nearest thing above it that stands in the text. */
+  /**
+   * The line of a field such as `data.rows.from` or `seeds[1]`, or of the nearest thing above it
+   * that stands in the text.
+   */
   lineOf(field: string): number | undefined;
 }
 
@@ -43,9 +46,10 @@ export function readYaml(text: string): YamlText {
 }
 
 /**
- * What the library does in time that grows with the square of the text is left to the reader below: it compares every key of a map with
- * all others, looks through the whole document for every alias, and quotes the text for every error. It goes on after an error; the
- * stacks of all of them would take most of the time.
+ * What the library does in time that grows with the square of the text is left to the reader below:
+ * it compares every key of a map with all others, looks through the whole document for every alias,
+ * and quotes the text for every error. It goes on after an error; the stacks of all of them would
+ * take most of the time.
  */
 function parse(text: string, lineCounter: LineCounter): ReturnType<typeof parseDocument> {
   const { stackTraceLimit } = Error;
@@ -59,7 +63,10 @@ function parse(text: string, lineCounter: LineCounter): ReturnType<typeof parseD
   }
 }
 
-/** The library goes down level by level, and either throws or tells this of a text that is nested too deeply. */
+/**
+ * The library goes down level by level, and either throws or tells this of a text that is nested
+ * too deeply.
+ */
 function isOverflow(error: unknown): boolean {
   return error instanceof Error && error.message.includes("call stack");
 }

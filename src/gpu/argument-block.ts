@@ -1,4 +1,5 @@
-// A kernel's arguments in host memory: a table of addresses and then a slot for each value, filled again for each launch.
+// A kernel's arguments in host memory: a table of addresses and then a slot for each value, filled
+// again for each launch.
 import { LaunchError } from "../core/errors.js";
 import { HostBytes, store } from "./argument-writer.js";
 import type { ContextCore } from "./context-core.js";
@@ -8,7 +9,10 @@ import type { DeviceSlice } from "./slice.js";
 /** A slot has a whole number of eight bytes, so that every value stands aligned. */
 const slotBytes = ({ bytes }: Layout): number => alignUp(bytes, 8);
 
-/** Bytes of the table and the values of those parameters; some even for none, so that the table has an address. */
+/**
+ * Bytes of the table and the values of those parameters; some even for none, so that the table has
+ * an address.
+ */
 export function argumentBytes(parameters: readonly Layout[]): number {
   return parameters.reduce((sum, parameter) => sum + 8 + slotBytes(parameter), 16);
 }
@@ -20,7 +24,10 @@ export class ArgumentBlock {
   readonly count: number;
   readonly #kernel: string;
   readonly #parameters: readonly Layout[];
-  /** For each parameter, the parameters whose product is the least number of elements it needs; empty: any. */
+  /**
+   * For each parameter, the parameters whose product is the least number of elements it needs;
+   * empty: any.
+   */
   readonly #lengths: readonly (readonly number[])[];
   readonly #host: HostBytes;
   /** Where each value stands. */
@@ -64,7 +71,10 @@ export class ArgumentBlock {
     if (refusal) throw new LaunchError(this.#kernel, `argument ${index}${refusal.path}${refusal.reason}`);
   }
 
-  /** Holds the lengths of buffers against the arguments that say how many elements the kernel touches. @throws LaunchError. */
+  /**
+   * Holds the lengths of buffers against the arguments that say how many elements the kernel
+   * touches. @throws LaunchError.
+   */
   checkLengths(values: ArrayLike<unknown>): void {
     for (let index = 0; index < this.#lengths.length; index++) {
       const factors = this.#lengths[index]!;

@@ -1,4 +1,5 @@
-// Writes a launch's values into host memory by their layouts. Every value is checked before it is written: the driver would take anything.
+// Writes a launch's values into host memory by their layouts. Every value is checked before it is
+// written: the driver would take anything.
 import { describe, quoted } from "../core/text.js";
 import { suggestion } from "../core/near-names.js";
 import type { ContextCore } from "./context-core.js";
@@ -17,7 +18,9 @@ export class HostBytes {
     this.#longs = new BigUint64Array(memory, offset, bytes >>> 3);
   }
 
-  /** Writes 64 bits. V8 makes no quick code of a DataView's, which would take a tenth of a launch. */
+  /**
+   * Writes 64 bits. V8 makes no quick code of a DataView's, which would take a tenth of a launch.
+   */
   setLong(at: number, value: bigint): void {
     if (at % 8 === 0) this.#longs[at / 8] = value;
     else this.view.setBigUint64(at, value, true);
@@ -39,7 +42,10 @@ const integerRange: Partial<Record<Dtype, readonly [number, number]>> = {
   u32: [0, 4294967295],
 };
 
-/** Above this a finite number becomes infinite in 32 bits: the middle between the largest f32 and the next, which does not exist. */
+/**
+ * Above this a finite number becomes infinite in 32 bits: the middle between the largest f32 and
+ * the next, which does not exist.
+ */
 const largestFloat = 3.4028235677973366e38;
 
 const beyondFloat = (value: number): boolean => (value > largestFloat || value < -largestFloat) && Number.isFinite(value);

@@ -1,4 +1,5 @@
-// Device memory that is owned: allocated in stream order, given back after the streams that used it.
+// Device memory that is owned: allocated in stream order, given back after the streams that used
+// it.
 import { ArgumentError } from "../core/errors.js";
 import type { ContextCore } from "./context-core.js";
 import { bytesOf, type Dtype } from "./dtypes.js";
@@ -32,8 +33,8 @@ export class DeviceBuffer<T extends Dtype = Dtype> extends DeviceSlice<T> implem
   }
 
   /**
-   * @internal Memory whose contents are undefined. In the order of `stream` it is good there at once; without one it is good everywhere
-   * when this returns.
+   * @internal Memory whose contents are undefined. In the order of `stream` it is good there at
+   * once; without one it is good everywhere when this returns.
    */
   static allocate<T extends Dtype>(core: ContextCore, dtype: T, length: number, label?: string, stream?: bigint): DeviceBuffer<T> {
     checkLength(length);
@@ -66,7 +67,8 @@ export class DeviceBuffer<T extends Dtype = Dtype> extends DeviceSlice<T> implem
   }
 
   /**
-   * Gives the memory back, after the work that streams were already given. A second call does nothing.
+   * Gives the memory back, after the work that streams were already given. A second call does
+   * nothing.
    *
    * @throws CudaError where the driver refuses and the context is not lost.
    */

@@ -1,5 +1,5 @@
-// Compiled kernels on disk, by a key of everything that a compilation depends on. Files appear whole, so that two processes may write the
-// same at once, and a file that is damaged is a miss.
+// Compiled kernels on disk, by a key of everything that a compilation depends on. Files appear
+// whole, so that two processes may write the same at once, and a file that is damaged is a miss.
 import { createHash, randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -9,7 +9,10 @@ import type { CompileOutcome } from "./nvrtc-library.js";
 
 const format = 1;
 
-/** The folder that is used unless another is named: SPILLWAY_CACHE, or the platform's own for caches. */
+/**
+ * The folder that is used unless another is named: SPILLWAY_CACHE, or the platform's own for
+ * caches.
+ */
 export function defaultCacheFolder(
   environment: Readonly<Record<string, string | undefined>> = process.env,
   platform: string = process.platform,
@@ -24,7 +27,10 @@ export function defaultCacheFolder(
   return join(base, "spillway", "nvrtc");
 }
 
-/** The key of a compilation: SHA-256 of all that its result depends on. `included` is what its `#include`s find on disk. */
+/**
+ * The key of a compilation: SHA-256 of all that its result depends on. `included` is what its
+ * `#include`s find on disk.
+ */
 export function cacheKey(
   request: CompileRequest,
   version: readonly [number, number],
@@ -79,7 +85,10 @@ export class CompileCache {
     }
   }
 
-  /** Keeps a result. What went wrong is returned, not thrown: a cache that cannot be written is no reason not to compute. */
+  /**
+   * Keeps a result. What went wrong is returned, not thrown: a cache that cannot be written is no
+   * reason not to compute.
+   */
   write(key: string, { log, loweredNames, image, ptx }: CompileOutcome): Error | undefined {
     const text = Buffer.from(ptx ?? "", "utf8");
     const payload = Buffer.concat([image, text]);
@@ -103,7 +112,10 @@ export class CompileCache {
   }
 }
 
-/** Removes what processes that were killed while they wrote have left: a kernel is written within seconds. */
+/**
+ * Removes what processes that were killed while they wrote have left: a kernel is written within
+ * seconds.
+ */
 function removeAbandoned(folder: string): void {
   const hourAgo = Date.now() - 3600 * 1000;
   for (const name of readdirSync(folder)) {

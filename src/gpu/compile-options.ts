@@ -5,7 +5,10 @@ import { ArgumentError, checkFields } from "../core/errors.js";
 export interface CompileOptions {
   /** The source's name in messages; default "kernel.cu". */
   readonly name?: string;
-  /** "sm_90" for machine code, "compute_75" for PTX; default the device's, or 75 where no device is meant. */
+  /**
+   * "sm_90" for machine code, "compute_75" for PTX; default the device's, or 75 where no device is
+   * meant.
+   */
   readonly architecture?: string;
   /** Default "cubin" for an architecture sm_, "ptx" for compute_. */
   readonly output?: "ptx" | "cubin";
@@ -49,8 +52,8 @@ export interface CompileRequest {
 }
 
 /**
- * The architecture to compile for, of those that the compiler has: the device's own, or else PTX for the newest before it, which the
- * driver finishes.
+ * The architecture to compile for, of those that the compiler has: the device's own, or else PTX
+ * for the newest before it, which the driver finishes.
  *
  * @throws ArgumentError where the compiler has none that old.
  */

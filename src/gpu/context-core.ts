@@ -1,4 +1,5 @@
-// The checked middle layer: driver calls made in the right context, whose errors throw. The objects that users see stand on it.
+// The checked middle layer: driver calls made in the right context, whose errors throw. The objects
+// that users see stand on it.
 import { DisposedError } from "../core/errors.js";
 import type { DriverArguments, DriverCall, DriverFunction } from "./driver-calls.js";
 import type { Driver } from "./driver.js";
@@ -107,7 +108,10 @@ export class ContextCore {
     return found;
   }
 
-  /** Makes the context usable by the next call in this thread. @throws ContextLostError, DisposedError, CudaError. */
+  /**
+   * Makes the context usable by the next call in this thread. @throws ContextLostError,
+   * DisposedError, CudaError.
+   */
   enter(call: string): void {
     if (this.#loss) throw new ContextLostError(this.#loss, call);
     if (this.#disposed) throw new DisposedError(`the context of device ${this.device}`);
@@ -129,7 +133,10 @@ export class ContextCore {
     if (code !== status.success) throw this.failure(code, name, history);
   }
 
-  /** Calls a function that says "not yet" by CUDA_ERROR_NOT_READY: whether it is ready. @throws CudaError on other errors. */
+  /**
+   * Calls a function that says "not yet" by CUDA_ERROR_NOT_READY: whether it is ready. @throws
+   * CudaError on other errors.
+   */
   ready<Name extends "cuEventQuery" | "cuStreamQuery">(name: Name, handle: bigint, history?: LaunchHistory): boolean {
     this.enter(name);
     const query = this.function(name) as DriverFunction<"cuEventQuery">;
@@ -139,7 +146,10 @@ export class ContextCore {
     throw this.failure(code, name, history);
   }
 
-  /** What a failed call is, with the launches that may have caused it; an error that loses the context marks it lost. */
+  /**
+   * What a failed call is, with the launches that may have caused it; an error that loses the
+   * context marks it lost.
+   */
   describe(code: number, call: string, history?: LaunchHistory): CudaFailure {
     const launches = recentLaunches(history ? [history] : this.histories);
     const failure = { statusCode: code, ...describeStatus(this.driver, code), call, launches };
@@ -152,7 +162,9 @@ export class ContextCore {
     return new CudaError(this.describe(code, call, history));
   }
 
-  /** Ends a wait that `waits` counted; the last one lets a context go that was disposed meanwhile. */
+  /**
+   * Ends a wait that `waits` counted; the last one lets a context go that was disposed meanwhile.
+   */
   endWait(): void {
     if (--this.waits > 0) return;
     const close = this.#afterWaits;
@@ -175,7 +187,10 @@ export class ContextCore {
     }
   }
 
-  /** Makes another context give its memory back only after all that a stream of this one was given, which may read it. @throws CudaError. */
+  /**
+   * Makes another context give its memory back only after all that a stream of this one was given,
+   * which may read it. @throws CudaError.
+   */
   holdUp(other: ContextCore, stream: bigint): void {
     const event = new BigUint64Array(1);
     this.call("cuEventCreate", event, eventFlags.disableTiming);

@@ -83,7 +83,10 @@ export class Context implements Disposable {
     }
   }
 
-  /** A stream. `priority` is from `priorities.least` to `priorities.greatest`, which is the lower number; default 0. @throws CudaError. */
+  /**
+   * A stream. `priority` is from `priorities.least` to `priorities.greatest`, which is the lower
+   * number; default 0. @throws CudaError.
+   */
   stream(options: { priority?: number; label?: string } = {}): Stream {
     checkFields(options, ["priority", "label"], "stream");
     return Stream.create(this.core, this.#staging, options.priority ?? 0, options.label);
@@ -104,8 +107,9 @@ export class Context implements Disposable {
   }
 
   /**
-   * Device memory of `length` elements, whose contents are undefined. With `stream` it is allocated in that stream's order, and is
-   * good in others after an event of it; without, it is good everywhere.
+   * Device memory of `length` elements, whose contents are undefined. With `stream` it is allocated
+   * in that stream's order, and is good in others after an event of it; without, it is good
+   * everywhere.
    *
    * @throws OutOfMemoryError with what was asked, free and held; ArgumentError; CudaError.
    */
@@ -126,8 +130,8 @@ export class Context implements Disposable {
   }
 
   /**
-   * Device memory with a copy of an array, good everywhere. The type is the array's unless `dtype` names another of the same array
-   * (f16 of a Uint16Array).
+   * Device memory with a copy of an array, good everywhere. The type is the array's unless `dtype`
+   * names another of the same array (f16 of a Uint16Array).
    *
    * @throws as `alloc`; ArgumentError where the array cannot hold the type.
    */
@@ -153,7 +157,10 @@ export class Context implements Disposable {
     }
   }
 
-  /** A copy of device memory after all work of all streams, for which it waits, holding up the event loop. @throws CudaError. */
+  /**
+   * A copy of device memory after all work of all streams, for which it waits, holding up the event
+   * loop. @throws CudaError.
+   */
   read<T extends Dtype>(slice: ReadonlyDeviceSlice<T>): ArrayOf<T> {
     const source = usable(this.core, slice, false);
     this.sync();
@@ -171,8 +178,9 @@ export class Context implements Disposable {
   }
 
   /**
-   * Device memory at an address that this context did not allocate: another thread's, which shares the primary context, or another
-   * library's. The caller sees to it that it is there while it is used.
+   * Device memory at an address that this context did not allocate: another thread's, which shares
+   * the primary context, or another library's. The caller sees to it that it is there while it is
+   * used.
    */
   borrow<T extends Dtype>(dtype: T, address: bigint, length: number): DeviceSlice<T> {
     if (address < 0n || address % BigInt(bytesOf(dtype)) !== 0n)
@@ -198,7 +206,10 @@ export class Context implements Disposable {
     return kernelSource === "nvrtc" ? compiledPtx(this.compiler, name, which) : shippedPtx(name, which);
   }
 
-  /** The compiler of `compile`, found now where it was not yet. @throws LibraryError where there is no NVRTC. */
+  /**
+   * The compiler of `compile`, found now where it was not yet. @throws LibraryError where there is
+   * no NVRTC.
+   */
   get compiler(): Nvrtc {
     return this.#options.nvrtc();
   }
@@ -230,7 +241,10 @@ export class Context implements Disposable {
     return { ...options, architecture: options.architecture ?? `${kind}_${major}${minor}` };
   }
 
-  /** Waits for all work of all streams, holding up the event loop. @throws CudaError, also of that work. */
+  /**
+   * Waits for all work of all streams, holding up the event loop. @throws CudaError, also of that
+   * work.
+   */
   sync(): void {
     this.core.call("cuCtxSynchronize");
   }
@@ -248,7 +262,9 @@ export class Context implements Disposable {
     return this.core.pool.statistics();
   }
 
-  /** Gives memory that is kept for reuse back to the device, down to `keepBytes`. @throws CudaError. */
+  /**
+   * Gives memory that is kept for reuse back to the device, down to `keepBytes`. @throws CudaError.
+   */
   trimPool(keepBytes = 0): void {
     this.core.call("cuCtxSynchronize");
     this.core.pool.trim(keepBytes);
@@ -269,7 +285,10 @@ export class Context implements Disposable {
     return answer[0] !== 0;
   }
 
-  /** Lets kernels and copies here reach memory of another device's context. A second call does nothing. @throws CudaError. */
+  /**
+   * Lets kernels and copies here reach memory of another device's context. A second call does
+   * nothing. @throws CudaError.
+   */
   enableAccess(other: Context): void {
     if (other.info.ordinal === this.info.ordinal) return;
     this.core.enter("cuCtxEnablePeerAccess");
@@ -294,8 +313,8 @@ export class Context implements Disposable {
   }
 
   /**
-   * Waits for the device's work, gives back everything made here, and releases the context. A second call does nothing, and a lost
-   * context is released without an error.
+   * Waits for the device's work, gives back everything made here, and releases the context. A
+   * second call does nothing, and a lost context is released without an error.
    *
    * @throws CudaError, or AggregateError, where the driver refused something; all the rest was
    * given back.

@@ -1,5 +1,6 @@
-// Copies with rows and pitches, as CUDA_MEMCPY2D (cuda.h), 128 bytes: for each side x in bytes, y, memory type, host address, device
-// address, array and pitch, then the width in bytes and the height.
+// Copies with rows and pitches, as CUDA_MEMCPY2D (cuda.h), 128 bytes: for each side x in bytes, y,
+// memory type, host address, device address, array and pitch, then the width in bytes and the
+// height.
 import { ArgumentError } from "../core/errors.js";
 import type { Driver } from "./driver.js";
 
@@ -29,7 +30,10 @@ export function describeCopy2D(source: CopySide, destination: CopySide, widthByt
   return words;
 }
 
-/** A rectangle of elements in memory: rows of which each begins `pitch` elements after the one before. */
+/**
+ * A rectangle of elements in memory: rows of which each begins `pitch` elements after the one
+ * before.
+ */
 export interface Rectangle {
   /** Elements of a row. */
   readonly columns: number;

@@ -2,7 +2,9 @@
 import { checkedCall } from "./context-core.js";
 import type { Driver } from "./driver.js";
 
-/** The attributes that have a name here; CUdevice_attribute of cuda.h has the numbers of the others. */
+/**
+ * The attributes that have a name here; CUdevice_attribute of cuda.h has the numbers of the others.
+ */
 export const deviceAttributes = {
   maxThreadsPerBlock: 1,
   maxBlockX: 2,
@@ -76,7 +78,10 @@ const textOf = (bytes: Uint8Array): string => {
   return new TextDecoder().decode(end < 0 ? bytes : bytes.subarray(0, end));
 };
 
-/** All of a device; `cuInit` must have been called. @throws CudaError, such as CUDA_ERROR_INVALID_DEVICE where there is none. */
+/**
+ * All of a device; `cuInit` must have been called. @throws CudaError, such as
+ * CUDA_ERROR_INVALID_DEVICE where there is none.
+ */
 export function deviceInfo(driver: Driver, ordinal: number): DeviceInfo {
   const handle = new Int32Array(1);
   checkedCall(driver, "cuDeviceGet", handle, ordinal);

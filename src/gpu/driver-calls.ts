@@ -1,10 +1,16 @@
-// The CUDA driver functions that are called, each under its C prototype (cuda.h of CUDA 13.0), and the argument types they have here.
-// Not a way to call them: that is a `Driver`.
+// The CUDA driver functions that are called, each under its C prototype (cuda.h of CUDA 13.0), and
+// the argument types they have here. Not a way to call them: that is a `Driver`.
 
-/** What an argument is in C, and so how wide it is. Results are written into typed arrays passed as `out`. */
+/**
+ * What an argument is in C, and so how wide it is. Results are written into typed arrays passed as
+ * `out`.
+ */
 export type ArgumentKind = "i32" | "u32" | "u16" | "u8" | "u64" | "size" | "handle" | "address" | "pointer" | "out" | "text";
 
-/** The JavaScript type of an argument of each kind. Handles and device addresses are bigints; 0n is null. */
+/**
+ * The JavaScript type of an argument of each kind. Handles and device addresses are bigints; 0n is
+ * null.
+ */
 export interface ArgumentTypes {
   i32: number;
   u32: number;
@@ -24,7 +30,10 @@ export interface ArgumentTypes {
   text: string;
 }
 
-/** A function of a C library: the symbols that it may have, newest first, and its arguments. It returns a 32-bit status. */
+/**
+ * A function of a C library: the symbols that it may have, newest first, and its arguments. It
+ * returns a 32-bit status.
+ */
 export interface CallSignature {
   readonly symbols: readonly string[];
   readonly arguments: readonly ArgumentKind[];
@@ -36,7 +45,10 @@ export const signature = <const Kinds extends readonly ArgumentKind[]>(
   ...kinds: Kinds
 ): { readonly symbols: readonly string[]; readonly arguments: Kinds } => ({ symbols: symbols.split(" "), arguments: kinds });
 
-/** Every driver function that is called. A name is the function's without its version; the version is in the symbol. */
+/**
+ * Every driver function that is called. A name is the function's without its version; the version
+ * is in the symbol.
+ */
 export const driverCalls = {
   // CUresult cuGetErrorString(CUresult error, const char **pStr)
   cuGetErrorString: signature("cuGetErrorString", "i32", "out"),
@@ -125,7 +137,8 @@ export const driverCalls = {
   cuMemPoolSetAccess: signature("cuMemPoolSetAccess", "handle", "pointer", "size"),
   // CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t minBytesToKeep)
   cuMemPoolTrimTo: signature("cuMemPoolTrimTo", "handle", "size"),
-  // CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool, CUstream hStream)
+  // CUresult cuMemAllocFromPoolAsync(CUdeviceptr *dptr, size_t bytesize, CUmemoryPool pool,
+  // CUstream hStream)
   cuMemAllocFromPoolAsync: signature("cuMemAllocFromPoolAsync", "out", "size", "handle", "handle"),
   // CUresult cuMemFreeAsync(CUdeviceptr dptr, CUstream hStream)
   cuMemFreeAsync: signature("cuMemFreeAsync", "address", "handle"),
@@ -134,13 +147,17 @@ export const driverCalls = {
   // CUresult cuMemHostUnregister(void *p)
   cuMemHostUnregister: signature("cuMemHostUnregister", "pointer"),
 
-  // CUresult cuMemcpyHtoDAsync(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount, CUstream hStream)
+  // CUresult cuMemcpyHtoDAsync(CUdeviceptr dstDevice, const void *srcHost, size_t ByteCount,
+  // CUstream hStream)
   cuMemcpyHtoDAsync: signature("cuMemcpyHtoDAsync_v2", "address", "pointer", "size", "handle"),
-  // CUresult cuMemcpyDtoHAsync(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream)
+  // CUresult cuMemcpyDtoHAsync(void *dstHost, CUdeviceptr srcDevice, size_t ByteCount, CUstream
+  // hStream)
   cuMemcpyDtoHAsync: signature("cuMemcpyDtoHAsync_v2", "out", "address", "size", "handle"),
-  // CUresult cuMemcpyDtoDAsync(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount, CUstream hStream)
+  // CUresult cuMemcpyDtoDAsync(CUdeviceptr dstDevice, CUdeviceptr srcDevice, size_t ByteCount,
+  // CUstream hStream)
   cuMemcpyDtoDAsync: signature("cuMemcpyDtoDAsync_v2", "address", "address", "size", "handle"),
-  // CUresult cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice, CUcontext srcContext,
+  // CUresult cuMemcpyPeerAsync(CUdeviceptr dstDevice, CUcontext dstContext, CUdeviceptr srcDevice,
+  // CUcontext srcContext,
   //                            size_t ByteCount, CUstream hStream)
   cuMemcpyPeerAsync: signature("cuMemcpyPeerAsync", "address", "handle", "address", "handle", "size", "handle"),
   // CUresult cuMemcpy2DAsync(const CUDA_MEMCPY2D *pCopy, CUstream hStream)
@@ -152,7 +169,8 @@ export const driverCalls = {
   // CUresult cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t N, CUstream hStream)
   cuMemsetD32Async: signature("cuMemsetD32Async", "address", "u32", "size", "handle"),
 
-  // CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions, CUjit_option *options, void **optionValues)
+  // CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned int numOptions,
+  // CUjit_option *options, void **optionValues)
   cuModuleLoadDataEx: signature("cuModuleLoadDataEx", "out", "pointer", "u32", "pointer", "pointer"),
   // CUresult cuModuleUnload(CUmodule hmod)
   cuModuleUnload: signature("cuModuleUnload", "handle"),
@@ -164,16 +182,20 @@ export const driverCalls = {
   cuFuncGetAttribute: signature("cuFuncGetAttribute", "out", "i32", "handle"),
   // CUresult cuFuncSetAttribute(CUfunction hfunc, CUfunction_attribute attrib, int value)
   cuFuncSetAttribute: signature("cuFuncSetAttribute", "handle", "i32", "i32"),
-  // CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset, size_t *paramSize)
+  // CUresult cuFuncGetParamInfo(CUfunction func, size_t paramIndex, size_t *paramOffset, size_t
+  // *paramSize)
   cuFuncGetParamInfo: signature("cuFuncGetParamInfo", "handle", "size", "out", "out"),
 
-  // CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void **extra)
+  // CUresult cuLaunchKernelEx(const CUlaunchConfig *config, CUfunction f, void **kernelParams, void
+  // **extra)
   cuLaunchKernelEx: signature("cuLaunchKernelEx", "pointer", "handle", "pointer", "pointer"),
-  // CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ, unsigned int blockDimX,
+  // CUresult cuLaunchKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned
+  // int gridDimZ, unsigned int blockDimX,
   //                         unsigned int blockDimY, unsigned int blockDimZ, unsigned int sharedMemBytes, CUstream hStream,
   //                         void **kernelParams, void **extra)
   cuLaunchKernel: signature("cuLaunchKernel", "handle", "u32", "u32", "u32", "u32", "u32", "u32", "u32", "handle", "pointer", "pointer"),
-  // CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY, unsigned int gridDimZ,
+  // CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned int gridDimX, unsigned int gridDimY,
+  // unsigned int gridDimZ,
   //                                    unsigned int blockDimX, unsigned int blockDimY, unsigned int blockDimZ,
   //                                    unsigned int sharedMemBytes, CUstream hStream, void **kernelParams)
   cuLaunchCooperativeKernel: signature(
@@ -189,12 +211,15 @@ export const driverCalls = {
     "handle",
     "pointer",
   ),
-  // CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int blockSize, size_t dynamicSMemSize)
+  // CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *numBlocks, CUfunction func, int
+  // blockSize, size_t dynamicSMemSize)
   cuOccupancyMaxActiveBlocksPerMultiprocessor: signature("cuOccupancyMaxActiveBlocksPerMultiprocessor", "out", "handle", "i32", "size"),
-  // CUresult cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func, const CUlaunchConfig *config)
+  // CUresult cuOccupancyMaxActiveClusters(int *numClusters, CUfunction func, const CUlaunchConfig
+  // *config)
   cuOccupancyMaxActiveClusters: signature("cuOccupancyMaxActiveClusters", "out", "handle", "pointer"),
 
-  // CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long long flags)
+  // CUresult cuGraphInstantiateWithFlags(CUgraphExec *phGraphExec, CUgraph hGraph, unsigned long
+  // long flags)
   cuGraphInstantiate: signature("cuGraphInstantiateWithFlags", "out", "handle", "u64"),
   // CUresult cuGraphGetNodes(CUgraph hGraph, CUgraphNode *nodes, size_t *numNodes)
   cuGraphGetNodes: signature("cuGraphGetNodes", "handle", "out", "out"),
@@ -202,7 +227,8 @@ export const driverCalls = {
   cuGraphUpload: signature("cuGraphUpload", "handle", "handle"),
   // CUresult cuGraphLaunch(CUgraphExec hGraphExec, CUstream hStream)
   cuGraphLaunch: signature("cuGraphLaunch", "handle", "handle"),
-  // CUresult cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExecUpdateResultInfo *resultInfo)
+  // CUresult cuGraphExecUpdate(CUgraphExec hGraphExec, CUgraph hGraph, CUgraphExecUpdateResultInfo
+  // *resultInfo)
   cuGraphExecUpdate: signature("cuGraphExecUpdate_v2", "handle", "handle", "out"),
   // CUresult cuGraphExecDestroy(CUgraphExec hGraphExec)
   cuGraphExecDestroy: signature("cuGraphExecDestroy", "handle"),

@@ -1,5 +1,6 @@
-// The interface that all of the CUDA layer stands on: the driver's functions by name. A library reached by FFI or a simulated device
-// implements it. It checks nothing and owns nothing; `ContextCore` checks, and the owned objects own.
+// The interface that all of the CUDA layer stands on: the driver's functions by name. A library
+// reached by FFI or a simulated device implements it. It checks nothing and owns nothing;
+// `ContextCore` checks, and the owned objects own.
 import { SpillwayError } from "../core/errors.js";
 import type { DriverArguments, DriverCall, DriverFunction } from "./driver-calls.js";
 
@@ -14,22 +15,31 @@ export interface Driver {
   /** The function of that name. @throws MissingCallError where the library lacks it. */
   resolve<Name extends DriverCall>(name: Name): DriverFunction<Name>;
 
-  /** Calls the function away from the event loop and gives its status. @throws MissingCallError where the library lacks it. */
+  /**
+   * Calls the function away from the event loop and gives its status. @throws MissingCallError
+   * where the library lacks it.
+   */
   callAsync<Name extends DriverCall>(name: Name, ...values: DriverArguments<Name>): Promise<number>;
 
   /**
-   * The host address of a view's first byte. It holds for as long as the view's ArrayBuffer lives, which is the caller's business.
-   * The driver may read and write there whatever it is told to.
+   * The host address of a view's first byte. It holds for as long as the view's ArrayBuffer lives,
+   * which is the caller's business. The driver may read and write there whatever it is told to.
    */
   addressOf(view: ArrayBufferView): bigint;
 
   /** The NUL-terminated string at an address that the driver gave. */
   textAt(address: bigint): string;
 
-  /** Whether modules must be PTX, because there is no machine code of the device; a simulated one's. Default false. */
+  /**
+   * Whether modules must be PTX, because there is no machine code of the device; a simulated one's.
+   * Default false.
+   */
   readonly takesPtxOnly?: boolean;
 
-  /** What a simulated device knows of a status beyond CUDA's sentence, such as the line and the thread at fault. */
+  /**
+   * What a simulated device knows of a status beyond CUDA's sentence, such as the line and the
+   * thread at fault.
+   */
   explain?(status: number): Error | undefined;
 
   /** Tells a simulated device what its errors shall call an allocation. */

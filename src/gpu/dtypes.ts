@@ -1,7 +1,10 @@
 // The element types of device memory: their widths and the typed arrays that hold them on the host.
 
 import { ArgumentError } from "../core/errors.js";
-/** Element types and the typed array of each. Half precision and bfloat16 travel as their 16 bits, booleans as bytes. */
+/**
+ * Element types and the typed array of each. Half precision and bfloat16 travel as their 16 bits,
+ * booleans as bytes.
+ */
 export interface DtypeArrays {
   i8: Int8Array;
   u8: Uint8Array;
@@ -27,7 +30,10 @@ export type ArrayOf<T extends Dtype> = DtypeArrays[T];
 /** A typed array that can travel to a device. */
 export type HostArray = DtypeArrays[Dtype];
 
-/** The element type that a typed array has unless another is named: a Uint16Array is u16, and f16 only where that is said. */
+/**
+ * The element type that a typed array has unless another is named: a Uint16Array is u16, and f16
+ * only where that is said.
+ */
 export type DtypeOf<A extends HostArray> = A extends Float32Array
   ? "f32"
   : A extends Float64Array
@@ -106,7 +112,10 @@ export function dtypeOf<A extends HostArray>(array: A): DtypeOf<A> {
   return dtype as DtypeOf<A>;
 }
 
-/** Whether a typed array may hold elements of a type: the right kind of array, whatever the meaning of its bits. */
+/**
+ * Whether a typed array may hold elements of a type: the right kind of array, whatever the meaning
+ * of its bits.
+ */
 export function holds(dtype: Dtype, array: HostArray): boolean {
   return array instanceof arrays[dtype];
 }

@@ -1,5 +1,6 @@
-// Cuts a PTX text down to some of its kernels: a driver compiles a whole module when it is loaded, and a file may hold hundreds. It knows
-// where declarations begin and end and which names they use, and no instruction.
+// Cuts a PTX text down to some of its kernels: a driver compiles a whole module when it is loaded,
+// and a file may hold hundreds. It knows where declarations begin and end and which names they use,
+// and no instruction.
 
 import { ArgumentError } from "../core/errors.js";
 /** A declaration or definition at a module's top level. */
@@ -68,7 +69,9 @@ function pieces(ptx: string): readonly Piece[] {
   }
 }
 
-/** The PTX of the last text that was cut, taken apart: an engine cuts one text for several kernels. */
+/**
+ * The PTX of the last text that was cut, taken apart: an engine cuts one text for several kernels.
+ */
 let last: { readonly ptx: string; readonly pieces: readonly Piece[] } | undefined;
 
 let cuttings = 0;
@@ -77,7 +80,8 @@ let cuttings = 0;
 export const modulesCut = (): number => cuttings;
 
 /**
- * The module with these entries alone, and the functions and variables that they use, directly or not.
+ * The module with these entries alone, and the functions and variables that they use, directly or
+ * not.
  *
  * @throws ArgumentError naming the entries there are, where it has not one of the names;
  * SyntaxError where the text is cut short.

@@ -1,4 +1,5 @@
-// What goes wrong on a device, as classes with fields. Errors of finding libraries stand in library-search.ts, of driver.ts a missing function.
+// What goes wrong on a device, as classes with fields. Errors of finding libraries stand in
+// library-search.ts, of driver.ts a missing function.
 import { SpillwayError } from "../core/errors.js";
 import { describeLaunch, type LaunchRecord } from "./launch-history.js";
 
@@ -12,7 +13,10 @@ export interface CudaFailure {
   readonly description: string;
   /** The driver function that returned it. */
   readonly call: string;
-  /** The last launches before it, oldest first: of the call's stream, or of all streams where the call has none. */
+  /**
+   * The last launches before it, oldest first: of the call's stream, or of all streams where the
+   * call has none.
+   */
   readonly launches: readonly LaunchRecord[];
   /** What a simulated device says of it: kernel, PTX line, block and thread. */
   readonly cause?: unknown;
@@ -29,7 +33,10 @@ const launchSentence = (launches: readonly LaunchRecord[]): string => {
   return `; last launches${where}: ${told}${hint}`;
 };
 
-/** A driver call returned an error. A kernel's fault is returned by a call after its launch: `launches` says which kernels ran. */
+/**
+ * A driver call returned an error. A kernel's fault is returned by a call after its launch:
+ * `launches` says which kernels ran.
+ */
 export class CudaError extends SpillwayError implements CudaFailure {
   override readonly name: string = "CudaError";
   /** CUDA's status, such as 700. */
@@ -55,7 +62,10 @@ export class CudaError extends SpillwayError implements CudaFailure {
   }
 }
 
-/** An earlier error left the context unusable. `code`, `status` and `launches` are those of the error that lost it. */
+/**
+ * An earlier error left the context unusable. `code`, `status` and `launches` are those of the
+ * error that lost it.
+ */
 export class ContextLostError extends CudaError {
   override readonly name = "ContextLostError";
   /** The call that was not made because of it. */

@@ -33,19 +33,27 @@ export class DeviceEvent extends Owned {
     this.core.callOn(stream.history, "cuEventRecord", this.awaited.handle, stream.handle);
   }
 
-  /** Whether the work before it is done; true also where it was never recorded. @throws CudaError, also of that work. */
+  /**
+   * Whether the work before it is done; true also where it was never recorded. @throws CudaError,
+   * also of that work.
+   */
   get ready(): boolean {
     this.use();
     return this.core.ready("cuEventQuery", this.awaited.handle);
   }
 
-  /** Waits for the work before it, holding up the event loop. @throws CudaError, also of that work. */
+  /**
+   * Waits for the work before it, holding up the event loop. @throws CudaError, also of that work.
+   */
   sync(): void {
     this.use();
     this.core.call("cuEventSynchronize", this.awaited.handle);
   }
 
-  /** Resolves when the work before it is done. The event loop goes on. @throws CudaError, also of that work. */
+  /**
+   * Resolves when the work before it is done. The event loop goes on. @throws CudaError, also of
+   * that work.
+   */
   async done(): Promise<void> {
     this.use();
     await waitFor(this.core, this.awaited);

@@ -1,4 +1,5 @@
-// A driver of which chosen calls fail, to see what becomes of the rest. It stands around any driver, simulated or real.
+// A driver of which chosen calls fail, to see what becomes of the rest. It stands around any
+// driver, simulated or real.
 import type { DriverArguments, DriverCall, DriverFunction } from "./driver-calls.js";
 import type { Driver } from "./driver.js";
 
@@ -7,7 +8,10 @@ export interface Fault {
   readonly call: DriverCall;
   readonly use: number;
   readonly code: number;
-  /** Whether every later use fails likewise, as after an error that loses the context; default false. */
+  /**
+   * Whether every later use fails likewise, as after an error that loses the context; default
+   * false.
+   */
   readonly lasting?: boolean;
 }
 

@@ -1,4 +1,5 @@
-// C libraries called through koffi, which is loaded when the first library is. Nothing here knows what a library is for.
+// C libraries called through koffi, which is loaded when the first library is. Nothing here knows
+// what a library is for.
 import { createRequire } from "node:module";
 import type koffi from "koffi";
 import type { ArgumentKind, CallSignature } from "./driver-calls.js";
@@ -9,8 +10,8 @@ type Koffi = typeof koffi;
 type NativeFunction = ReturnType<ReturnType<Koffi["load"]>["func"]>;
 
 /**
- * koffi's type of each kind. Handles and addresses pass as `void*`, which takes a bigint faster than an integer type does; the widths
- * are the same on the 64-bit platforms that CUDA has.
+ * koffi's type of each kind. Handles and addresses pass as `void*`, which takes a bigint faster
+ * than an integer type does; the widths are the same on the 64-bit platforms that CUDA has.
  */
 const koffiTypes: Record<ArgumentKind, string> = {
   i32: "int32_t",
@@ -27,8 +28,9 @@ const koffiTypes: Record<ArgumentKind, string> = {
 };
 
 /**
- * NVRTC recurses deeply on nested source: koffi's own stacks for asynchronous calls are 128 KiB, on which it crashed. They can be set
- * only before koffi loads its first library. SystemBlas, which may do that, sets the same; another package may have done it already.
+ * NVRTC recurses deeply on nested source: koffi's own stacks for asynchronous calls are 128 KiB, on
+ * which it crashed. They can be set only before koffi loads its first library. SystemBlas, which
+ * may do that, sets the same; another package may have done it already.
  */
 const stackBytes = 8 << 20;
 

@@ -108,13 +108,19 @@ export class Graph extends Owned {
     return Number(count[0]);
   }
 
-  /** Sends the graph to the device, so that the first launch costs no more than the next. @throws CudaError. */
+  /**
+   * Sends the graph to the device, so that the first launch costs no more than the next. @throws
+   * CudaError.
+   */
   upload(stream: Stream): void {
     this.#ready(stream);
     this.core.callOn(stream.history, "cuGraphUpload", this.#state.executable, stream.handle);
   }
 
-  /** Launches all of it, in the order of the stream. @throws CudaError; DisposedError where memory that it uses was disposed. */
+  /**
+   * Launches all of it, in the order of the stream. @throws CudaError; DisposedError where memory
+   * that it uses was disposed.
+   */
   launch(stream: Stream): void {
     this.#ready(stream);
     for (const pinned of this.#recording.pinned) pinned.noteUse(stream.handle);
@@ -133,8 +139,8 @@ export class Graph extends Owned {
   }
 
   /**
-   * Captures anew and puts the result in place of what is launched, which costs less than a new graph. The parts must be the same in
-   * number, order and kind; sizes and arguments may differ.
+   * Captures anew and puts the result in place of what is launched, which costs less than a new
+   * graph. The parts must be the same in number, order and kind; sizes and arguments may differ.
    *
    * @throws CudaError with the reason where the new work is too different; the graph is then as
    * before.

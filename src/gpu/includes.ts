@@ -1,12 +1,14 @@
-// The files that a source's #include lines find in folders, for the cache's key: NVRTC reads them itself and does not say which.
+// The files that a source's #include lines find in folders, for the cache's key: NVRTC reads them
+// itself and does not say which.
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
 const includeLine = /^[ \t]*#[ \t]*include[ \t]*[<"]([^>"\n]+)[>"]/gm;
 
 /**
- * Every file that the source and the headers include from the folders, and what those include, with their text. Lines that the
- * preprocessor would skip count too: a key too many is a compilation too many, never a wrong kernel.
+ * Every file that the source and the headers include from the folders, and what those include, with
+ * their text. Lines that the preprocessor would skip count too: a key too many is a compilation too
+ * many, never a wrong kernel.
  */
 export function includedFiles(
   source: string,

@@ -1,5 +1,6 @@
 /**
- * CUDA for Node: devices, streams, memory, modules, typed launches, graphs and NVRTC. It knows nothing of what is computed.
+ * CUDA for Node: devices, streams, memory, modules, typed launches, graphs and NVRTC. It knows
+ * nothing of what is computed.
  * @module spillway/gpu
  */
 export { DisposedError, LaunchError, SpillwayError, ArgumentError } from "../core/errors.js";

@@ -1,4 +1,5 @@
-// A kernel of a module with the parameters it was declared with. It is launched by a stream and owned by its module.
+// A kernel of a module with the parameters it was declared with. It is launched by a stream and
+// owned by its module.
 import { LaunchError } from "../core/errors.js";
 import { quoted } from "../core/text.js";
 import { ArgumentBlock, argumentBytes } from "./argument-block.js";
@@ -13,7 +14,9 @@ import { type Parameter, parseParameters } from "./parameters.js";
 import type { EntryParameter } from "./ptx-entry.js";
 import { status } from "./status.js";
 
-/** What a kernel uses. Bytes of shared, constant and local memory are those the compiler laid out. */
+/**
+ * What a kernel uses. Bytes of shared, constant and local memory are those the compiler laid out.
+ */
 export interface KernelResources {
   readonly maxThreadsPerBlock: number;
   readonly sharedBytes: number;
@@ -30,9 +33,10 @@ export interface KernelResources {
 /** Options of `Module.kernel`. */
 export interface KernelOptions {
   /**
-   * For each parameter, by position, the parameters whose product is the number of elements that the kernel touches through it:
-   * [[3, 4], [4], [3]] for y = A x of ("const f32*", "const f32*", "f32*", "i32", "i32") with A of argument 3 times argument 4.
-   * A launch with a shorter buffer is refused. Empty, or left out: any length.
+   * For each parameter, by position, the parameters whose product is the number of elements that
+   * the kernel touches through it: [[3, 4], [4], [3]] for y = A x of ("const f32*", "const f32*",
+   * "f32*", "i32", "i32") with A of argument 3 times argument 4. A launch with a shorter buffer is
+   * refused. Empty, or left out: any length.
    */
   readonly lengths?: readonly (readonly number[])[];
 }
@@ -50,7 +54,10 @@ const attribute = {
   nonPortableCluster: 14,
 } as const;
 
-/** A cluster of more blocks than this must be allowed for the kernel first. CUDA C++ Programming Guide, "Thread Block Clusters". */
+/**
+ * A cluster of more blocks than this must be allowed for the kernel first. CUDA C++ Programming
+ * Guide, "Thread Block Clusters".
+ */
 const portableCluster = 8;
 
 /** What holds a kernel against its declaration. */
@@ -60,7 +67,10 @@ export type SignatureSource = "ptx" | "driver" | "none";
 export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter[]> {
   readonly name: string;
   readonly parameters: Parameters;
-  /** What the parameters were checked against: the PTX entry, the driver (sizes only), or nothing where neither tells. */
+  /**
+   * What the parameters were checked against: the PTX entry, the driver (sizes only), or nothing
+   * where neither tells.
+   */
   readonly checkedBy: SignatureSource;
   /** @internal */
   readonly core: ContextCore;
@@ -156,7 +166,10 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
     return this.#module;
   }
 
-  /** @internal Fills the launch's shape; `launch` follows once the arguments are written. @throws LaunchError, CudaError. */
+  /**
+   * @internal Fills the launch's shape; `launch` follows once the arguments are written. @throws
+   * LaunchError, CudaError.
+   */
   prepare(config: LaunchConfig, stream: bigint): void {
     this.#config.fill(config, stream);
     if (this.#config.sizes[6]! > this.#dynamicShared) this.#allowShared(this.#config.sizes[6]!);
@@ -225,7 +238,10 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
     };
   }
 
-  /** Blocks of `threads` threads and `shared` dynamic bytes that one multiprocessor runs at once; 0 where not even one can. @throws CudaError. */
+  /**
+   * Blocks of `threads` threads and `shared` dynamic bytes that one multiprocessor runs at once; 0
+   * where not even one can. @throws CudaError.
+   */
   occupancy(threads: number, shared = 0): number {
     this.use();
     if (shared > this.#info.attributes.sharedBytesPerBlockOptIn - this.#staticShared) return 0;
@@ -241,7 +257,10 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
     return this.occupancy(threads, shared) * this.#info.attributes.multiprocessors;
   }
 
-  /** The most clusters of a launch that run at once. @throws CudaError, LaunchError where the launch has no cluster. */
+  /**
+   * The most clusters of a launch that run at once. @throws CudaError, LaunchError where the launch
+   * has no cluster.
+   */
   maxActiveClusters(config: LaunchConfig): number {
     this.use();
     if (config.cluster === undefined) throw new LaunchError(this.name, "maxActiveClusters takes a launch with a cluster");
@@ -261,8 +280,9 @@ const toldOf = ({ kind, text, bytes, alignment }: Layout): string =>
   quoted(text) + (kind === "struct" ? `, ${bytes} bytes aligned to ${alignment}` : "");
 
 /**
- * Holds declared parameters against those of the PTX entry: number, width, floating point against integer, and of a struct that the kernel counts on its
- * alignment. A PTX alignment above the struct's is a compiler's freedom.
+ * Holds declared parameters against those of the PTX entry: number, width, floating point against
+ * integer, and of a struct that the kernel counts on its alignment. A PTX alignment above the
+ * struct's is a compiler's freedom.
  *
  * @throws LaunchError.
  */

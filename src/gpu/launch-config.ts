@@ -1,5 +1,6 @@
-// The shape of a launch, and its CUlaunchConfig in host memory (cuda.h): seven 32-bit sizes, the stream at byte 32, the address of the
-// attributes at 40, their count at 48; an attribute is 72 bytes, its id at 0 and its value at 8.
+// The shape of a launch, and its CUlaunchConfig in host memory (cuda.h): seven 32-bit sizes, the
+// stream at byte 32, the address of the attributes at 40, their count at 48; an attribute is 72
+// bytes, its id at 0 and its value at 8.
 import { LaunchError, unknownField } from "../core/errors.js";
 import { describe } from "../core/text.js";
 
@@ -19,9 +20,11 @@ export interface LaunchConfig {
   /** Blocks of a cluster; default: no clusters. The grid is a multiple of it. */
   readonly cluster?: Dimensions;
   /**
-   * Whether its blocks may start while the launch before it in the stream still runs (programmatic dependent launch, CUDA C++ Programming Guide),
-   * which hides what a start costs; in a graph too. The kernel waits by `griddepcontrol.wait` before it touches what earlier launches touch,
-   * and one that gives `griddepcontrol.launch_dependents` lets the next start before its own end. Default false.
+   * Whether its blocks may start while the launch before it in the stream still runs (programmatic
+   * dependent launch, CUDA C++ Programming Guide), which hides what a start costs; in a graph too.
+   * The kernel waits by `griddepcontrol.wait` before it touches what earlier launches touch, and
+   * one that gives `griddepcontrol.launch_dependents` lets the next start before its own end.
+   * Default false.
    */
   readonly overlap?: boolean;
 }

@@ -1,4 +1,5 @@
-// The last launches of a stream, kept for the sentence of an error: a kernel's fault is seen by a later call. Noting one allocates nothing.
+// The last launches of a stream, kept for the sentence of an error: a kernel's fault is seen by a
+// later call. Noting one allocates nothing.
 
 /** A launch as an error tells it. */
 export interface LaunchRecord {
@@ -8,7 +9,10 @@ export interface LaunchRecord {
   readonly block: readonly [number, number, number];
   /** Dynamic shared memory, in bytes. */
   readonly shared: number;
-  /** Where it was launched, file and line; undefined unless the device was opened with `debug: true`, since finding it takes microseconds. */
+  /**
+   * Where it was launched, file and line; undefined unless the device was opened with
+   * `debug: true`, since finding it takes microseconds.
+   */
   readonly source: string | undefined;
 }
 
@@ -29,7 +33,10 @@ export class LaunchHistory {
     this.#stream = stream;
   }
 
-  /** Notes a launch whose grid, block and shared memory stand in `sizes` as in CUlaunchConfig: seven 32-bit numbers. */
+  /**
+   * Notes a launch whose grid, block and shared memory stand in `sizes` as in CUlaunchConfig: seven
+   * 32-bit numbers.
+   */
   note(kernel: string, sizes: Uint32Array, source: string | undefined): void {
     const slot = this.#count++ % kept;
     const at = slot * fields;

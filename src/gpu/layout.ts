@@ -1,4 +1,5 @@
-// How a value lies in memory: what a parameter's or a field's text stands for. Structs are laid out in struct.ts; argument-writer.ts writes values.
+// How a value lies in memory: what a parameter's or a field's text stands for. Structs are laid out
+// in struct.ts; argument-writer.ts writes values.
 import { bytesOf, type Dtype, isDtype } from "./dtypes.js";
 
 /** A number by value. */
@@ -48,10 +49,15 @@ export type Layout = (ScalarLayout | PointerLayout | BytesLayout | ArrayLayout |
   readonly alignment: number;
 };
 
-/** The most that a kernel's parameters take. PTX ISA 9.0, "Kernel Function Parameters": 32,764 bytes. */
+/**
+ * The most that a kernel's parameters take. PTX ISA 9.0, "Kernel Function Parameters": 32,764
+ * bytes.
+ */
 export const mostParameterBytes = 32_764;
 
-/** The layout of "f32", "f32*", "const f32*" or "bytes[48]"; undefined if a text is none of these. */
+/**
+ * The layout of "f32", "f32*", "const f32*" or "bytes[48]"; undefined if a text is none of these.
+ */
 export function layoutOfText(text: string): Layout | undefined {
   const [, count] = /^bytes\[(\d{1,5})\]$/.exec(text) ?? [];
   if (count !== undefined) {

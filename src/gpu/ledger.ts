@@ -1,10 +1,14 @@
-// What a context owns: every buffer, stream, event, module and graph that was made and not yet disposed. The objects themselves are not
-// held here, so that one that is forgotten can be collected and reported.
+// What a context owns: every buffer, stream, event, module and graph that was made and not yet
+// disposed. The objects themselves are not held here, so that one that is forgotten can be
+// collected and reported.
 import { DisposedError } from "../core/errors.js";
 import { callSite } from "./call-site.js";
 import type { MemoryHolder } from "./errors.js";
 
-/** Something that was collected without `dispose`. What it held stays held until its context is disposed. */
+/**
+ * Something that was collected without `dispose`. What it held stays held until its context is
+ * disposed.
+ */
 export interface Leak {
   /** "buffer", "stream", "module" and so on. */
   readonly kind: string;
@@ -21,7 +25,10 @@ export class Holding {
   readonly label: string;
   readonly bytes: number;
   readonly site: string;
-  /** Gives it back to the driver. It must not refer to the object that users hold, which could then never be collected. */
+  /**
+   * Gives it back to the driver. It must not refer to the object that users hold, which could then
+   * never be collected.
+   */
   readonly release: () => void;
   /** Whether the context made it for itself. */
   readonly internal: boolean;
@@ -62,7 +69,10 @@ export class Ledger {
     this.#onLeak = onLeak;
   }
 
-  /** Enters a holding and watches the object that owns it; without one it is the context's own, and no leak. */
+  /**
+   * Enters a holding and watches the object that owns it; without one it is the context's own, and
+   * no leak.
+   */
   enter(holding: Holding, owner?: object): void {
     this.#holdings.add(holding);
     if (owner) forgotten.register(owner, { holding, onLeak: this.#onLeak }, holding);

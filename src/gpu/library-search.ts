@@ -1,4 +1,5 @@
-// Where CUDA's libraries are looked for on Linux, WSL and Windows, and the error that lists every path that was tried. A path is only a
+// Where CUDA's libraries are looked for on Linux, WSL and Windows, and the error that lists every
+// path that was tried. A path is only a
 // candidate: whether a library is there is known when it loads.
 import { SpillwayError } from "../core/errors.js";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
@@ -57,7 +58,10 @@ export function thisPlace(): SearchPlace {
   };
 }
 
-/** The paths at which the CUDA driver's library may be. A chosen path (the option's, or SPILLWAY_CUDA_LIBRARY) is the only one. */
+/**
+ * The paths at which the CUDA driver's library may be. A chosen path (the option's, or
+ * SPILLWAY_CUDA_LIBRARY) is the only one.
+ */
 export function driverCandidates(place: SearchPlace, chosen?: string): readonly string[] {
   const named = chosen ?? place.environment["SPILLWAY_CUDA_LIBRARY"];
   if (named) return [named];
@@ -105,7 +109,10 @@ function toolkitCandidates(place: SearchPlace, windows: RegExp, linux: RegExp, b
   return place.platform === "linux" ? [...new Set([...inFolders, ...bare])] : inFolders;
 }
 
-/** The paths at which NVRTC may be. A chosen path (the option's, or SPILLWAY_NVRTC_LIBRARY) is the only one. */
+/**
+ * The paths at which NVRTC may be. A chosen path (the option's, or SPILLWAY_NVRTC_LIBRARY) is the
+ * only one.
+ */
 export function nvrtcCandidates(place: SearchPlace, chosen?: string): readonly string[] {
   const named = chosen ?? place.environment["SPILLWAY_NVRTC_LIBRARY"];
   if (named) return [named];
@@ -113,7 +120,9 @@ export function nvrtcCandidates(place: SearchPlace, chosen?: string): readonly s
   return toolkitCandidates(place, /^nvrtc64_(?!.*alt).*\.dll$/i, /^libnvrtc\.so(\.\d+)?$/, bare);
 }
 
-/** The paths at which cuBLAS may be. The path that SPILLWAY_CUBLAS_LIBRARY names is the only one. */
+/**
+ * The paths at which cuBLAS may be. The path that SPILLWAY_CUBLAS_LIBRARY names is the only one.
+ */
 export function cublasCandidates(place: SearchPlace): readonly string[] {
   const named = place.environment["SPILLWAY_CUBLAS_LIBRARY"];
   if (named) return [named];
@@ -121,7 +130,10 @@ export function cublasCandidates(place: SearchPlace): readonly string[] {
   return toolkitCandidates(place, /^cublas64_\d+\.dll$/i, /^libcublas\.so(\.\d+)?$/, bare);
 }
 
-/** The paths at which cuSOLVER may be. The path that SPILLWAY_CUSOLVER_LIBRARY names is the only one. */
+/**
+ * The paths at which cuSOLVER may be. The path that SPILLWAY_CUSOLVER_LIBRARY names is the only
+ * one.
+ */
 export function cusolverCandidates(place: SearchPlace): readonly string[] {
   const named = place.environment["SPILLWAY_CUSOLVER_LIBRARY"];
   if (named) return [named];
@@ -130,8 +142,9 @@ export function cusolverCandidates(place: SearchPlace): readonly string[] {
 }
 
 /**
- * The builtins library beside an NVRTC library. libnvrtc has no search path of its own and cannot find the builtins that stand beside
- * it, so they are loaded first, by full path. Undefined where the path is a bare name: then the system's search finds both.
+ * The builtins library beside an NVRTC library. libnvrtc has no search path of its own and cannot
+ * find the builtins that stand beside it, so they are loaded first, by full path. Undefined where
+ * the path is a bare name: then the system's search finds both.
  */
 export function nvrtcBuiltins(place: SearchPlace, library: string): string | undefined {
   const folder = dirname(library);
@@ -145,7 +158,10 @@ export function nvrtcBuiltins(place: SearchPlace, library: string): string | und
   return found === undefined ? undefined : join(folder, found);
 }
 
-/** Loads the first candidate that loads. @throws LibraryError that lists every path and what the loader said. */
+/**
+ * Loads the first candidate that loads. @throws LibraryError that lists every path and what the
+ * loader said.
+ */
 export function loadFirst<Library>(what: string, candidates: readonly string[], load: (path: string) => Library, advice?: string): Library {
   const tried: TriedPath[] = [];
   for (const path of candidates) {

@@ -1,5 +1,5 @@
-// Where a context's device memory comes from: a pool of its own with allocation in stream order, or plain allocation where the device has
-// no pools.
+// Where a context's device memory comes from: a pool of its own with allocation in stream order, or
+// plain allocation where the device has no pools.
 import type { ContextCore } from "./context-core.js";
 import { OutOfMemoryError } from "./errors.js";
 import { status } from "./status.js";
@@ -22,7 +22,10 @@ export interface PoolStatistics {
 // CUmemPool_attribute, cuda.h.
 const poolAttribute = { releaseThreshold: 4, reserved: 5, reservedHigh: 6, used: 7, usedHigh: 8 } as const;
 
-/** CUmemPoolProps: pinned allocations (1) without handles (0) on device `ordinal` (location type 1); 88 bytes, cuda.h. */
+/**
+ * CUmemPoolProps: pinned allocations (1) without handles (0) on device `ordinal` (location type 1);
+ * 88 bytes, cuda.h.
+ */
 function poolProperties(ordinal: number): Uint32Array {
   const properties = new Uint32Array(22);
   properties.set([1, 0, 1, ordinal]);
@@ -66,7 +69,10 @@ export class MemoryPool {
     return this.#pool !== undefined;
   }
 
-  /** Bytes in the order of a stream; the address is good in that stream at once. @throws OutOfMemoryError, CudaError. */
+  /**
+   * Bytes in the order of a stream; the address is good in that stream at once. @throws
+   * OutOfMemoryError, CudaError.
+   */
   allocate(bytes: number, stream: bigint): bigint {
     if (bytes === 0) return 0n;
     const core = this.#core;
@@ -136,7 +142,10 @@ export class MemoryPool {
     if (this.#pool !== undefined) this.#core.call("cuMemPoolTrimTo", this.#pool, keep);
   }
 
-  /** Lets kernels of another device reach this memory. Plain allocations are reached by peer access alone. @throws CudaError. */
+  /**
+   * Lets kernels of another device reach this memory. Plain allocations are reached by peer access
+   * alone. @throws CudaError.
+   */
   allowAccess(device: number): void {
     if (this.#pool !== undefined) this.#core.call("cuMemPoolSetAccess", this.#pool, accessDescription(device), 1);
   }

@@ -20,7 +20,10 @@ const jitOption = { infoLog: 3, infoLogBytes: 4, errorLog: 5, errorLogBytes: 6 }
 
 const logBytes = 16384;
 
-/** The kind of an image by its first bytes: an ELF file is a cubin, 0xBA55ED50 begins a fatbin, and else it is PTX text. */
+/**
+ * The kind of an image by its first bytes: an ELF file is a cubin, 0xBA55ED50 begins a fatbin, and
+ * else it is PTX text.
+ */
 export function imageKind(image: string | Uint8Array): ImageKind {
   if (typeof image === "string") return "ptx";
   const [a, b, c, d] = image;
@@ -104,14 +107,18 @@ export class Module extends Owned {
     return this.#entries && [...this.#entries.keys()];
   }
 
-  /** The parameters of a kernel as the PTX has them; undefined where it has no such kernel, or the image is no PTX. */
+  /**
+   * The parameters of a kernel as the PTX has them; undefined where it has no such kernel, or the
+   * image is no PTX.
+   */
   parametersOf(name: string): readonly EntryParameter[] | undefined {
     return this.#entries?.get(this.#loweredNames[name] ?? name);
   }
 
   /**
-   * A kernel with its parameters, such as `module.kernel("gemv", ["const f32*", "f32*", "i32", "f32"])`. TypeScript checks launches
-   * by them, and they are checked here against the PTX or, by their sizes, against the driver.
+   * A kernel with its parameters, such as
+   * `module.kernel("gemv", ["const f32*", "f32*", "i32", "f32"])`. TypeScript checks launches by
+   * them, and they are checked here against the PTX or, by their sizes, against the driver.
    *
    * @throws LaunchError where the parameters are not the kernel's; CudaError, CUDA_ERROR_NOT_FOUND
    * where the module has no such kernel.

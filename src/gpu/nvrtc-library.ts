@@ -1,4 +1,5 @@
-// NVRTC as a C library: the functions that are called, each under its prototype (nvrtc.h of CUDA 13.0), and one compilation by them.
+// NVRTC as a C library: the functions that are called, each under its prototype (nvrtc.h of CUDA
+// 13.0), and one compilation by them.
 import { SpillwayError } from "../core/errors.js";
 import type { CompileRequest } from "./compile-options.js";
 import { type CallSignature, signature } from "./driver-calls.js";
@@ -13,7 +14,8 @@ const calls = {
   nvrtcGetNumSupportedArchs: signature("nvrtcGetNumSupportedArchs", "out"),
   // nvrtcResult nvrtcGetSupportedArchs(int *supportedArchs)
   nvrtcGetSupportedArchs: signature("nvrtcGetSupportedArchs", "out"),
-  // nvrtcResult nvrtcCreateProgram(nvrtcProgram *prog, const char *src, const char *name, int numHeaders, const char *const *headers,
+  // nvrtcResult nvrtcCreateProgram(nvrtcProgram *prog, const char *src, const char *name, int
+  // numHeaders, const char *const *headers,
   //                                const char *const *includeNames)
   nvrtcCreateProgram: signature("nvrtcCreateProgram", "out", "pointer", "text", "i32", "pointer", "pointer"),
   // nvrtcResult nvrtcDestroyProgram(nvrtcProgram *prog)
@@ -22,7 +24,8 @@ const calls = {
   nvrtcAddNameExpression: signature("nvrtcAddNameExpression", "handle", "text"),
   // nvrtcResult nvrtcCompileProgram(nvrtcProgram prog, int numOptions, const char *const *options)
   nvrtcCompileProgram: signature("nvrtcCompileProgram", "handle", "i32", "pointer"),
-  // nvrtcResult nvrtcGetLoweredName(nvrtcProgram prog, const char *const name_expression, const char **lowered_name)
+  // nvrtcResult nvrtcGetLoweredName(nvrtcProgram prog, const char *const name_expression, const
+  // char **lowered_name)
   nvrtcGetLoweredName: signature("nvrtcGetLoweredName", "handle", "text", "out"),
   // nvrtcResult nvrtcGetProgramLogSize(nvrtcProgram prog, size_t *logSizeRet)
   nvrtcGetProgramLogSize: signature("nvrtcGetProgramLogSize", "handle", "out"),
@@ -78,11 +81,14 @@ export interface CompilerLibrary {
   readonly version: readonly [major: number, minor: number];
   /** Compute capabilities that it compiles for, such as 75 for 7.5, ascending. */
   readonly architectures: readonly number[];
-  /** Compiles on this thread, which waits. A program that does not compile is an outcome with a log, not an error. */
+  /**
+   * Compiles on this thread, which waits. A program that does not compile is an outcome with a log,
+   * not an error.
+   */
   compile(request: CompileRequest): CompileOutcome;
   /**
-   * On another thread; on this one where koffi was set up by others before, with stacks for other threads on which deeply nested source
-   * would crash.
+   * On another thread; on this one where koffi was set up by others before, with stacks for other
+   * threads on which deeply nested source would crash.
    */
   compileAsync(request: CompileRequest): Promise<CompileOutcome>;
 }
@@ -197,7 +203,8 @@ class NvrtcLibrary implements CompilerLibrary {
 const builtins = new Map<string, ForeignLibrary>();
 
 /**
- * Loads NVRTC: `library` where given, else the one that SPILLWAY_NVRTC_LIBRARY names, else the first that loads of the usual places.
+ * Loads NVRTC: `library` where given, else the one that SPILLWAY_NVRTC_LIBRARY names, else the
+ * first that loads of the usual places.
  *
  * @throws LibraryError naming every path that was tried.
  */

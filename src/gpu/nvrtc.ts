@@ -18,15 +18,24 @@ export interface Compiled {
   /** What the compiler said: warnings, as there was no error. */
   readonly log: string;
   readonly options: readonly string[];
-  /** Whether it came from the cache, was compiled and kept there, or was compiled and could not be kept ("unwritable"). */
+  /**
+   * Whether it came from the cache, was compiled and kept there, or was compiled and could not be
+   * kept ("unwritable").
+   */
   readonly cache: "hit" | "stored" | "off" | "unwritable";
 }
 
 /** How NVRTC is loaded. */
 export interface NvrtcOptions {
-  /** The library's path; default SPILLWAY_NVRTC_LIBRARY, or the first that loads of the usual places. */
+  /**
+   * The library's path; default SPILLWAY_NVRTC_LIBRARY, or the first that loads of the usual
+   * places.
+   */
   readonly library?: string;
-  /** The cache's folder, or false for none; default SPILLWAY_CACHE, or the platform's folder for caches. */
+  /**
+   * The cache's folder, or false for none; default SPILLWAY_CACHE, or the platform's folder for
+   * caches.
+   */
   readonly cache?: string | false;
 }
 

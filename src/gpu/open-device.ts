@@ -12,7 +12,10 @@ import { losesContext, status } from "./status.js";
 
 /** How a device is opened. */
 export interface OpenOptions {
-  /** Its number among the devices that CUDA shows, or the name of a registered driver such as "sim"; default 0. */
+  /**
+   * Its number among the devices that CUDA shows, or the name of a registered driver such as "sim";
+   * default 0.
+   */
   readonly device?: number | string;
   /** The driver; default the machine's, or the one registered under the name of `device`. */
   readonly driver?: Driver;
@@ -27,10 +30,14 @@ export interface OpenOptions {
    */
   readonly kernelSource?: KernelSource;
   /**
-   * Waits after each launch and notes its line, so that an error names the launch that caused it; default false. It is slow.
+   * Waits after each launch and notes its line, so that an error names the launch that caused it;
+   * default false. It is slow.
    */
   readonly debug?: boolean;
-  /** Is told of what was collected without `dispose`; default a warning of the process, `SpillwayLeakWarning`. */
+  /**
+   * Is told of what was collected without `dispose`; default a warning of the process,
+   * `SpillwayLeakWarning`.
+   */
   readonly onLeak?: (leak: Leak) => void;
 }
 
@@ -66,7 +73,10 @@ function driverFor(options: OpenOptions): Driver {
   return make();
 }
 
-/** Initialises a driver; a second time costs nothing. @throws CudaError, such as CUDA_ERROR_NO_DEVICE. */
+/**
+ * Initialises a driver; a second time costs nothing. @throws CudaError, such as
+ * CUDA_ERROR_NO_DEVICE.
+ */
 export function initialise(driver: Driver): void {
   checkedCall(driver, "cuInit", 0);
 }
@@ -79,7 +89,8 @@ export function listDevices(options: Pick<OpenOptions, "driver" | "library"> = {
 }
 
 /**
- * Opens a device by its primary context, which is shared by all threads of the process and by other libraries.
+ * Opens a device by its primary context, which is shared by all threads of the process and by other
+ * libraries.
  *
  * @throws LibraryError naming every path tried where there is no driver, or no NVRTC that
  * `kernelSource` asks for; CudaError where CUDA refuses; ArgumentError for no such device or

@@ -1,4 +1,5 @@
-// The base of everything that is made on a device and must be given back: `dispose()` or `using`, as often as one likes.
+// The base of everything that is made on a device and must be given back: `dispose()` or `using`,
+// as often as one likes.
 import { DisposedError } from "../core/errors.js";
 import type { ContextCore } from "./context-core.js";
 import type { Holding } from "./ledger.js";
@@ -28,7 +29,8 @@ export abstract class Owned implements Disposable {
   }
 
   /**
-   * Gives it back. A second call does nothing, and neither does a call on a lost context, where nothing is left to give back.
+   * Gives it back. A second call does nothing, and neither does a call on a lost context, where
+   * nothing is left to give back.
    *
    * @throws CudaError where the driver refuses; the object counts as disposed all the same.
    */

@@ -1,4 +1,5 @@
-// A kernel's parameters as TypeScript types: what "const f32*", "i32" or a struct stands for, and which arguments a launch then takes.
+// A kernel's parameters as TypeScript types: what "const f32*", "i32" or a struct stands for, and
+// which arguments a launch then takes.
 import { LaunchError } from "../core/errors.js";
 import { describe } from "../core/text.js";
 import type { Dtype } from "./dtypes.js";
@@ -6,15 +7,19 @@ import { type Layout, layoutOfText } from "./layout.js";
 import type { DeviceSlice, ReadonlyDeviceSlice } from "./slice.js";
 import { type Fields, type FieldType, StructType } from "./struct.js";
 
-/** A parameter as a generator of PTX describes it: its PTX type, and for a pointer the PTX type of its elements. */
+/**
+ * A parameter as a generator of PTX describes it: its PTX type, and for a pointer the PTX type of
+ * its elements.
+ */
 export interface PtxParameter {
   readonly type: string;
   readonly element?: string;
 }
 
 /**
- * A parameter: a number by value, a pointer to device memory, a pointer through which the kernel only reads, a struct by value, described or as
- * so many bytes; or what a generated kernel says of it.
+ * A parameter: a number by value, a pointer to device memory, a pointer through which the kernel
+ * only reads, a struct by value, described or as so many bytes; or what a generated kernel says of
+ * it.
  */
 export type Parameter = Dtype | `${Dtype}*` | `const ${Dtype}*` | `bytes[${number}]` | StructType | PtxParameter;
 
@@ -61,7 +66,10 @@ const dtypesOfPtx: Readonly<Record<string, Dtype>> = {
   tf32: "f32",
 };
 
-/** The text of a parameter that is described in PTX types. Two halves by value are a word of their bits. */
+/**
+ * The text of a parameter that is described in PTX types. Two halves by value are a word of their
+ * bits.
+ */
 function textOf({ type, element }: PtxParameter): string {
   const dtype = (name: string): string => (Object.hasOwn(dtypesOfPtx, name) ? dtypesOfPtx[name]! : name);
   if (element !== undefined) return `${dtype(element)}*`;

@@ -1,4 +1,5 @@
-// Whether CUDA can be used here, found by using it: nothing follows from a file that exists or a variable that is set.
+// Whether CUDA can be used here, found by using it: nothing follows from a file that exists or a
+// variable that is set.
 import { checkFields } from "../core/errors.js";
 import { checkedCall, forgetCurrent } from "./context-core.js";
 import { type DeviceInfo, deviceCount, deviceInfo } from "./device-info.js";
@@ -53,7 +54,10 @@ export interface ProbeOptions {
   readonly library?: string;
   /** A driver that is loaded already, such as a simulated one. */
   readonly driver?: Driver;
-  /** The PTX version that kernels are shipped as, such as [7, 0]: an older driver does not count as available. */
+  /**
+   * The PTX version that kernels are shipped as, such as [7, 0]: an older driver does not count as
+   * available.
+   */
   readonly ptxVersion?: readonly [major: number, minor: number];
   /** How NVRTC is loaded; default `loadNvrtc`. */
   readonly nvrtc?: () => Nvrtc;
@@ -101,7 +105,10 @@ function hidden(visible: string | undefined): string {
     : `; CUDA_VISIBLE_DEVICES is ${JSON.stringify(visible)}`;
 }
 
-/** Looks for a driver, its devices and NVRTC. It does not throw: what went wrong is in what it returns. */
+/**
+ * Looks for a driver, its devices and NVRTC. It does not throw: what went wrong is in what it
+ * returns.
+ */
 export function probe(options: ProbeOptions = {}): GpuProbe {
   checkFields(options, ["library", "driver", "ptxVersion", "nvrtc"], "probe");
   const visibleDevices = process.env["CUDA_VISIBLE_DEVICES"];

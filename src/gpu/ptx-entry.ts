@@ -1,4 +1,5 @@
-// What a PTX text says of its kernels: which there are, their parameters, and which PTX version it asks for. It parses no instructions.
+// What a PTX text says of its kernels: which there are, their parameters, and which PTX version it
+// asks for. It parses no instructions.
 
 /** A parameter of an entry as PTX declares it. */
 export interface EntryParameter {
@@ -43,7 +44,10 @@ export function ptxTarget(ptx: string): string | undefined {
   return /^\s*\.target\s+(sm_\w+)/m.exec(withoutComments(ptx.slice(0, 65536)))?.[1];
 }
 
-/** PTX versions and the first CUDA release whose driver takes each: PTX ISA 9.0, section "Release Notes", table "PTX Release History". */
+/**
+ * PTX versions and the first CUDA release whose driver takes each: PTX ISA 9.0, section "Release
+ * Notes", table "PTX Release History".
+ */
 const releases: readonly (readonly [ptx: number, cuda: number])[] = [
   [600, 9000],
   [601, 9010],
@@ -72,7 +76,10 @@ const releases: readonly (readonly [ptx: number, cuda: number])[] = [
   [900, 13000],
 ];
 
-/** The driver version (as `cuDriverGetVersion` gives it, 12040 for 12.4) that a PTX version asks for at least. */
+/**
+ * The driver version (as `cuDriverGetVersion` gives it, 12040 for 12.4) that a PTX version asks for
+ * at least.
+ */
 export function driverForPtx([major, minor]: readonly [major: number, minor: number]): number {
   const wanted = major * 100 + minor;
   const release = releases.find(([ptx]) => ptx >= wanted);

@@ -1,4 +1,5 @@
-// The kernels that come with the package: their PTX, sources and descriptions, found beside the code. It knows no kernel by name.
+// The kernels that come with the package: their PTX, sources and descriptions, found beside the
+// code. It knows no kernel by name.
 import { ArgumentError, SpillwayError, checkFields } from "../core/errors.js";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -13,7 +14,9 @@ export interface ShippedEntry {
   readonly parameters: readonly string[];
   /** The most threads of a block; undefined where the device's limit is the only one. */
   readonly maxThreads?: number;
-  /** Blocks of a multiprocessor that the compiler made room for; undefined where it was told none. */
+  /**
+   * Blocks of a multiprocessor that the compiler made room for; undefined where it was told none.
+   */
   readonly minBlocks?: number;
   /** Blocks of a cluster that it must be launched with; undefined where it need not be. */
   readonly clusterBlocks?: number;
@@ -65,7 +68,10 @@ export interface ShippedSource {
 
 /** Which PTX of a file is meant. */
 export interface ShippedPtxOptions {
-  /** The device's, such as [9, 0], for a file that has a form for newer devices; default the least that there is a form for. */
+  /**
+   * The device's, such as [9, 0], for a file that has a form for newer devices; default the least
+   * that there is a form for.
+   */
   readonly computeCapability?: readonly [major: number, minor: number];
   /** These kernels alone, with what they use; default all of the file. */
   readonly entries?: readonly string[];
@@ -111,7 +117,10 @@ function described(name: string): ShippedKernels {
   return found;
 }
 
-/** What is shipped: every file with its entries, parameters, launch bounds, shared memory and registers. */
+/**
+ * What is shipped: every file with its entries, parameters, launch bounds, shared memory and
+ * registers.
+ */
 export function shippedManifest(): readonly ShippedKernels[] {
   return [...byName().values()];
 }
@@ -140,7 +149,8 @@ function textOf(texts: Map<string, string>, file: string, entries: readonly stri
 }
 
 /**
- * The PTX of a shipped file, such as "executor": the form for the newest devices that the device belongs to.
+ * The PTX of a shipped file, such as "executor": the form for the newest devices that the device
+ * belongs to.
  *
  * @throws ArgumentError naming what is shipped, where there is no such file or entry, and where the
  * device is too old for every form.
@@ -179,8 +189,8 @@ function imageFor(name: string, { computeCapability }: ShippedPtxOptions): Shipp
 }
 
 /**
- * The `.version` that a driver must take so that every shipped file loads that the device can run at all; without a device, the least that there
- * is. For `ProbeOptions.ptxVersion`.
+ * The `.version` that a driver must take so that every shipped file loads that the device can run
+ * at all; without a device, the least that there is. For `ProbeOptions.ptxVersion`.
  */
 export function shippedPtxVersion(
   computeCapability: readonly [major: number, minor: number] = [7, 5],

@@ -1,4 +1,5 @@
-// A stretch of device memory with an element type: what copies and kernels take. It owns nothing: the memory is a buffer's or a module's.
+// A stretch of device memory with an element type: what copies and kernels take. It owns nothing:
+// the memory is a buffer's or a module's.
 import { ArgumentError } from "../core/errors.js";
 import type { ContextCore } from "./context-core.js";
 import { arrayOf, bytesOf, type Dtype } from "./dtypes.js";
@@ -7,7 +8,10 @@ import type { Holding } from "./ledger.js";
 /** The memory that a slice lies in: whose it is, whether it still is, and which streams used it. */
 export interface Memory {
   readonly core: ContextCore;
-  /** What must not be disposed for the memory to be there; undefined where the caller vouches for it. */
+  /**
+   * What must not be disposed for the memory to be there; undefined where the caller vouches for
+   * it.
+   */
   readonly holding: Holding | undefined;
   /** The stream that last used it, by handle; undefined before the first use. */
   stream: bigint | undefined;

@@ -1,4 +1,5 @@
-// What asynchronous reads and waits need again and again, kept for the next: events, and page-locked memory that results come in by.
+// What asynchronous reads and waits need again and again, kept for the next: events, and
+// page-locked memory that results come in by.
 import { type ContextCore, eventFlags } from "./context-core.js";
 import { type ArrayOf, arrayOf, type Dtype } from "./dtypes.js";
 import { CudaError } from "./errors.js";
@@ -45,7 +46,10 @@ export class Staging {
     return event;
   }
 
-  /** Resolves when all that the stream was given before this call is done. @throws CudaError, also of that work. */
+  /**
+   * Resolves when all that the stream was given before this call is done. @throws CudaError, also
+   * of that work.
+   */
   async whenDone(stream: bigint, history: LaunchHistory | undefined): Promise<void> {
     const event = this.#takeEvent();
     try {
@@ -57,8 +61,9 @@ export class Staging {
   }
 
   /**
-   * A copy of device memory as it is after all that the stream was given before this call. Small copies come through a block that is
-   * kept; large ones into the result itself, page-locked for the while.
+   * A copy of device memory as it is after all that the stream was given before this call. Small
+   * copies come through a block that is kept; large ones into the result itself, page-locked for
+   * the while.
    *
    * @throws CudaError, also of the work before.
    */
@@ -113,7 +118,10 @@ export class Staging {
     return arrayOf(dtype, length, bytes.buffer as ArrayBuffer, bytes.byteOffset);
   }
 
-  /** Page-locked memory, or nothing where the driver gives none: then the copy itself waits, and is as right. */
+  /**
+   * Page-locked memory, or nothing where the driver gives none: then the copy itself waits, and is
+   * as right.
+   */
   #lock(label: string, length: number): Block | undefined {
     const core = this.#core;
     const { buffer, offset } = alignedMemory(core, length);

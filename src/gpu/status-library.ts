@@ -1,4 +1,5 @@
-// A C library whose calls give a status: its functions by name, and an error for every status but success. Finding one is library-search.ts.
+// A C library whose calls give a status: its functions by name, and an error for every status but
+// success. Finding one is library-search.ts.
 import { SpillwayError } from "../core/errors.js";
 import type { ArgumentsOf, CallSignature } from "./driver-calls.js";
 import { ForeignLibrary } from "./ffi.js";
@@ -25,7 +26,10 @@ export class StatusLibrary<Calls extends Readonly<Record<string, CallSignature>>
   readonly #calls: Calls;
   readonly #failure: (code: number, call: string) => Error;
 
-  /** `needed` must be there: a library without it is another or too old. @throws what koffi throws; MissingCallError. */
+  /**
+   * `needed` must be there: a library without it is another or too old. @throws what koffi throws;
+   * MissingCallError.
+   */
   constructor(path: string, calls: Calls, failure: (code: number, call: string) => Error, needed?: keyof Calls & string) {
     this.foreign = new ForeignLibrary(path);
     this.#calls = calls;

@@ -1,4 +1,5 @@
-// The names of CUDA's status codes, for a driver too old or too simulated to give them. The driver's own sentence comes first where it has one.
+// The names of CUDA's status codes, for a driver too old or too simulated to give them. The
+// driver's own sentence comes first where it has one.
 
 const names: Readonly<Record<number, string>> = {
   1: "INVALID_VALUE",
@@ -130,8 +131,9 @@ export const status = {
 export const statusCodes: readonly number[] = Object.keys(names).map(Number);
 
 /**
- * The errors after which CUDA answers every call in the context with the same error: the device's memory and the kernels of the
- * context are gone. CUDA driver API, the descriptions of CUresult ("the context cannot be used", "must be destroyed").
+ * The errors after which CUDA answers every call in the context with the same error: the device's
+ * memory and the kernels of the context are gone. CUDA driver API, the descriptions of CUresult
+ * ("the context cannot be used", "must be destroyed").
  */
 const contextLosing: ReadonlySet<number> = new Set([4, 46, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810]);
 

@@ -1,4 +1,5 @@
-// Counts what is given to streams: kernels, graphs, and bytes between host and device. It times nothing.
+// Counts what is given to streams: kernels, graphs, and bytes between host and device. It times
+// nothing.
 
 /** Counts of what was given to the streams that have it as their `meter`. */
 export class StreamMeter {

@@ -1,4 +1,5 @@
-// A stream: work for the device in order. Nothing here waits but `sync`, and what resolves does so without holding up the event loop.
+// A stream: work for the device in order. Nothing here waits but `sync`, and what resolves does so
+// without holding up the event loop.
 import { ArgumentError, LaunchError, SpillwayError } from "../core/errors.js";
 import { callSite } from "./call-site.js";
 import type { ContextCore } from "./context-core.js";
@@ -21,7 +22,10 @@ import type { StreamMeter } from "./stream-meter.js";
 /** CU_STREAM_NON_BLOCKING: no order with the default stream, which is not used here. */
 const nonBlocking = 1;
 
-/** CU_STREAM_CAPTURE_MODE_RELAXED: other work may go on during a capture, such as the loading of a kernel by its first launch. */
+/**
+ * CU_STREAM_CAPTURE_MODE_RELAXED: other work may go on during a capture, such as the loading of a
+ * kernel by its first launch.
+ */
 const relaxed = 2;
 
 function destroy(core: ContextCore, handle: bigint, history: LaunchHistory): void {
@@ -41,7 +45,10 @@ export class Stream extends Owned {
   readonly handle: bigint;
   /** @internal */
   readonly history: LaunchHistory;
-  /** Counts what is given to the stream, where there is one. What is captured counts when its graph is launched. */
+  /**
+   * Counts what is given to the stream, where there is one. What is captured counts when its graph
+   * is launched.
+   */
   meter: StreamMeter | undefined;
   readonly #staging: Staging;
   #recording: GraphRecording | undefined;
@@ -61,7 +68,8 @@ export class Stream extends Owned {
     core.call("cuStreamCreateWithPriority", handle, nonBlocking, priority);
     const stream = new Stream(core, handle[0]!, new LaunchHistory(label), staging, label);
     try {
-      // After what was allocated, and after the work of a stream that was destroyed, whose handle this one may have.
+      // After what was allocated, and after the work of a stream that was destroyed, whose handle
+      // this one may have.
       core.orderAfter(stream.handle, [core.service]);
       return stream;
     } catch (error) {
@@ -130,7 +138,10 @@ export class Stream extends Owned {
     return inner;
   }
 
-  /** Host memory for a copy. A graph runs later and again, so only page-locked memory, which it keeps, may go into one. */
+  /**
+   * Host memory for a copy. A graph runs later and again, so only page-locked memory, which it
+   * keeps, may go into one.
+   */
   #host(array: HostArray | PinnedBuffer): HostArray {
     if (array instanceof PinnedBuffer) {
       array.use();
@@ -150,8 +161,8 @@ export class Stream extends Owned {
   }
 
   /**
-   * Copies host memory to the device, in order. From a pinned buffer the copy goes on while this returns; an ordinary array is read
-   * before this returns.
+   * Copies host memory to the device, in order. From a pinned buffer the copy goes on while this
+   * returns; an ordinary array is read before this returns.
    *
    * @throws ArgumentError where types or lengths differ; CudaError.
    */
@@ -164,7 +175,10 @@ export class Stream extends Owned {
     this.#counts?.noteCopy(target.byteLength, 0);
   }
 
-  /** Copies device memory into a pinned buffer, in order; what it holds is there once `done` resolves. @throws as `upload`. */
+  /**
+   * Copies device memory into a pinned buffer, in order; what it holds is there once `done`
+   * resolves. @throws as `upload`.
+   */
   read<T extends Dtype>(source: ReadonlyDeviceSlice<T>, destination: PinnedBuffer<T>): void {
     this.use();
     const from = this.#use(source, false);
@@ -175,8 +189,8 @@ export class Stream extends Owned {
   }
 
   /**
-   * A copy of device memory as it is after all that was given to the stream before. `marks` are called right before and after the copy is
-   * given to the stream, to put events there.
+   * A copy of device memory as it is after all that was given to the stream before. `marks` are
+   * called right before and after the copy is given to the stream, to put events there.
    *
    * @throws CudaError, also of that work.
    */
@@ -189,7 +203,8 @@ export class Stream extends Owned {
   }
 
   /**
-   * Copies device memory to device memory, in order; from another device also, where the source belongs to another context.
+   * Copies device memory to device memory, in order; from another device also, where the source
+   * belongs to another context.
    *
    * @throws ArgumentError where types or lengths differ; CudaError.
    */
@@ -217,7 +232,8 @@ export class Stream extends Owned {
   }
 
   /**
-   * Copies a rectangle, in order. One side at least is device memory; the other may be a pinned buffer or an array.
+   * Copies a rectangle, in order. One side at least is device memory; the other may be a pinned
+   * buffer or an array.
    *
    * @throws ArgumentError where types differ or a side is too short; CudaError.
    */
@@ -253,8 +269,8 @@ export class Stream extends Owned {
   }
 
   /**
-   * Fills device memory with one element's bits, in order: 0 for zeros, else a number whose element is of 1, 2 or 4 bytes and is given
-   * as those bits.
+   * Fills device memory with one element's bits, in order: 0 for zeros, else a number whose element
+   * is of 1, 2 or 4 bytes and is given as those bits.
    *
    * @throws ArgumentError where the bits do not fit or the element has 8 bytes; CudaError.
    */
@@ -281,7 +297,10 @@ export class Stream extends Owned {
     event.record(this);
   }
 
-  /** Lets what is given from now on wait for an event, which may be another stream's. @throws CudaError. */
+  /**
+   * Lets what is given from now on wait for an event, which may be another stream's. @throws
+   * CudaError.
+   */
   wait(event: DeviceEvent): void {
     this.use();
     event.use();
@@ -315,14 +334,20 @@ export class Stream extends Owned {
     return this.core.ready("cuStreamQuery", this.handle, this.history);
   }
 
-  /** Waits until all that was given is done, holding up the event loop. @throws CudaError, also of that work. */
+  /**
+   * Waits until all that was given is done, holding up the event loop. @throws CudaError, also of
+   * that work.
+   */
   sync(): void {
     this.use();
     this.#notCapturing("a wait");
     this.core.callOn(this.history, "cuStreamSynchronize", this.handle);
   }
 
-  /** Resolves when all that was given before is done. The event loop goes on. @throws CudaError, also of that work. */
+  /**
+   * Resolves when all that was given before is done. The event loop goes on. @throws CudaError,
+   * also of that work.
+   */
   async done(): Promise<void> {
     this.use();
     this.#notCapturing("a wait");
@@ -330,7 +355,8 @@ export class Stream extends Owned {
   }
 
   /**
-   * A graph of what `work` gives to this stream; nothing of it runs now. Memory that it uses must outlive the graph.
+   * A graph of what `work` gives to this stream; nothing of it runs now. Memory that it uses must
+   * outlive the graph.
    *
    * @throws CudaError; what `work` throws, after which the stream is as before.
    */

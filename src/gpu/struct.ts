@@ -1,10 +1,14 @@
-// Structs that kernels take by value, laid out as C and CUDA C++ lay them out. It describes them; argument-writer.ts writes their values.
+// Structs that kernels take by value, laid out as C and CUDA C++ lay them out. It describes them;
+// argument-writer.ts writes their values.
 import { ArgumentError, checkFields } from "../core/errors.js";
 import { describe, quoted } from "../core/text.js";
 import { bytesOf, type Dtype, isDtype } from "./dtypes.js";
 import { alignUp, type FieldLayout, type Layout, layoutOfText, mostParameterBytes } from "./layout.js";
 
-/** What a field is: a number, a pointer to device memory, bytes, another struct, or an array `[type, count]` of any of these. */
+/**
+ * What a field is: a number, a pointer to device memory, bytes, another struct, or an array
+ * `[type, count]` of any of these.
+ */
 export type FieldType =
   | Dtype
   | `${Dtype}*`
@@ -24,7 +28,10 @@ export interface StructOptions<Name extends string = string> {
   readonly align?: number;
   /** As `#pragma pack(1)`: no field is aligned to more. 1, 2, 4, 8 or 16. */
   readonly pack?: number;
-  /** Where fields begin that do not begin where C would put them, in bytes. The fields after one of these follow it. */
+  /**
+   * Where fields begin that do not begin where C would put them, in bytes. The fields after one of
+   * these follow it.
+   */
   readonly offsets?: { readonly [Field in Name]?: number };
 }
 
@@ -106,8 +113,10 @@ function layoutOfField(field: string, type: FieldType): Layout {
 }
 
 /**
- * A struct that kernels take by value. Fields lie in their order, each at a multiple of its alignment; the whole is filled up to a multiple of the
- * largest. With `struct({ scale: "f32", data: "const f32*", shape: ["i32", 3] })` a launch takes `{ scale: 2, data: buffer, shape: [4, 5, 6] }`.
+ * A struct that kernels take by value. Fields lie in their order, each at a multiple of its
+ * alignment; the whole is filled up to a multiple of the largest. With
+ * `struct({ scale: "f32", data: "const f32*", shape: ["i32", 3] })` a launch takes
+ * `{ scale: 2, data: buffer, shape: [4, 5, 6] }`.
  *
  * @throws ArgumentError naming the field or option that is none.
  */
@@ -141,8 +150,9 @@ export interface Axes {
 }
 
 /**
- * A vector type of CUDA with fields x, y, z, w: `vector("f32", 4)` is float4, aligned to 16 bytes. Those of two and four are aligned to their size, 16
- * bytes at most; CUDA C++ Programming Guide, "Built-in Vector Types".
+ * A vector type of CUDA with fields x, y, z, w: `vector("f32", 4)` is float4, aligned to 16 bytes.
+ * Those of two and four are aligned to their size, 16 bytes at most; CUDA C++ Programming Guide,
+ * "Built-in Vector Types".
  *
  * @throws ArgumentError for another type or count.
  */

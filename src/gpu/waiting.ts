@@ -1,4 +1,5 @@
-// Waiting for the device without holding up the event loop: a few looks, then turns of the event loop, then a thread that sleeps.
+// Waiting for the device without holding up the event loop: a few looks, then turns of the event
+// loop, then a thread that sleeps.
 import type { ContextCore } from "./context-core.js";
 import type { LaunchHistory } from "./launch-history.js";
 import { status } from "./status.js";
@@ -18,7 +19,10 @@ export function destroyEvent(core: ContextCore, event: AwaitedEvent): void {
   else core.call("cuEventDestroy", event.handle);
 }
 
-/** Node has four threads for all files, names and natives: waiting takes two of them at most, and further waits look once a millisecond. */
+/**
+ * Node has four threads for all files, names and natives: waiting takes two of them at most, and
+ * further waits look once a millisecond.
+ */
 const threadsForWaiting = 2;
 let threadsWaiting = 0;
 
@@ -47,7 +51,10 @@ async function wait(core: ContextCore, event: AwaitedEvent, history: LaunchHisto
   }
 }
 
-/** Resolves when the event has come. @throws CudaError, also of the work before it; DisposedError where the context is disposed first. */
+/**
+ * Resolves when the event has come. @throws CudaError, also of the work before it; DisposedError
+ * where the context is disposed first.
+ */
 export async function waitFor(core: ContextCore, event: AwaitedEvent, history?: LaunchHistory): Promise<void> {
   event.waits++;
   core.waits++;

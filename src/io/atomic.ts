@@ -1,16 +1,21 @@
-// Files that appear whole or not at all: written under a temporary name beside the target, synced, then renamed.
+// Files that appear whole or not at all: written under a temporary name beside the target, synced,
+// then renamed.
 import { writeError } from "./files.js";
 import { nodeFs, nodePath } from "./node.js";
 import { abandonedIn, temporaryName } from "./temporary-names.js";
 
 type FileHandle = import("node:fs/promises").FileHandle;
 
-/** Folders that were cleaned: looking through a large one at every file would take longer than writing it. */
+/**
+ * Folders that were cleaned: looking through a large one at every file would take longer than
+ * writing it.
+ */
 const cleaned = new Set<string>();
 
 /**
- * A file in the making. Nothing stands at `path` until `commit`, and a file that stood there stays as it was until then.
- * A device or a pipe (/dev/stdout) cannot be renamed onto, and is written to as it comes.
+ * A file in the making. Nothing stands at `path` until `commit`, and a file that stood there stays
+ * as it was until then. A device or a pipe (/dev/stdout) cannot be renamed onto, and is written to
+ * as it comes.
  */
 export class AtomicFile {
   readonly path: string;
@@ -37,7 +42,8 @@ export class AtomicFile {
       const standing = await promises.stat(target).catch(() => undefined);
       if (standing?.isDirectory()) throw Object.assign(new Error("EISDIR"), { code: "EISDIR" });
       if (standing && !standing.isFile()) return new AtomicFile(path, await promises.open(target, "w"), target, undefined);
-      // A rename asks the folder alone; a file that its owner made read-only is to stay. Opening it asks without changing it.
+      // A rename asks the folder alone; a file that its owner made read-only is to stay. Opening it
+      // asks without changing it.
       if (standing) await (await promises.open(target, "r+")).close();
       const folder = dirname(target);
       const temporary = join(folder, temporaryName(basename(target).slice(0, 40), "tmp"));
@@ -50,7 +56,10 @@ export class AtomicFile {
     }
   }
 
-  /** Appends bytes, or writes them at a position. On failure the temporary file is removed. @throws FileError. */
+  /**
+   * Appends bytes, or writes them at a position. On failure the temporary file is removed. @throws
+   * FileError.
+   */
   async write(bytes: Uint8Array, position: number | null = null): Promise<void> {
     try {
       for (let done = 0; done < bytes.length; ) {
@@ -64,7 +73,10 @@ export class AtomicFile {
     }
   }
 
-  /** Syncs, closes, and puts the file in its place. @throws FileError; then nothing has changed at `path`. */
+  /**
+   * Syncs, closes, and puts the file in its place. @throws FileError; then nothing has changed at
+   * `path`.
+   */
   async commit(): Promise<void> {
     const { promises } = nodeFs(this.path);
     try {
@@ -106,7 +118,10 @@ export class AtomicFile {
   }
 }
 
-/** Removes the temporary files that killed processes left in a folder; once for each folder. Never throws. */
+/**
+ * Removes the temporary files that killed processes left in a folder; once for each folder. Never
+ * throws.
+ */
 export async function removeAbandonedFiles(folder: string): Promise<void> {
   const place = nodePath(folder).resolve(folder);
   if (cleaned.has(place)) return;
@@ -116,7 +131,8 @@ export async function removeAbandonedFiles(folder: string): Promise<void> {
 }
 
 /**
- * Writes a whole file, or leaves everything as it was: temporary name in the same folder, fsync, rename. Text is UTF-8.
+ * Writes a whole file, or leaves everything as it was: temporary name in the same folder, fsync,
+ * rename. Text is UTF-8.
  * @throws FileError naming the path and, in words, a missing folder, a missing permission or a full
  * disk.
  */

@@ -16,7 +16,8 @@ export interface CsvColumn {
 const judged = 50;
 
 /**
- * The columns of CSV text by their order, judged by its first 50 rows. `columns`, `text` and `missing` change nothing.
+ * The columns of CSV text by their order, judged by its first 50 rows. `columns`, `text` and
+ * `missing` change nothing.
  * @throws FormatError if there is no row, or if it is not certain that the first row is a header
  */
 export async function csvColumns(text: string, options: CsvOptions & SourceOptions = {}): Promise<CsvColumn[]> {

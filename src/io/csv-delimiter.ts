@@ -1,4 +1,5 @@
-// Which character separates the cells of a CSV text. It looks at the start of the text and parses nothing.
+// Which character separates the cells of a CSV text. It looks at the start of the text and parses
+// nothing.
 
 /** The separators that are looked for, the rarest in ordinary text first. */
 const candidates = ["\t", ";", ","] as const;
@@ -7,8 +8,9 @@ const sampleLines = 20;
 const sampleCharacters = 262_144;
 
 /**
- * The delimiter that stands equally often (and at least once) in each of the first lines, outside quotes; of several the first of
- * tab, semicolon, comma. Where none does, the most frequent of the first line; a comma where there is none at all.
+ * The delimiter that stands equally often (and at least once) in each of the first lines, outside
+ * quotes; of several the first of tab, semicolon, comma. Where none does, the most frequent of the
+ * first line; a comma where there is none at all.
  */
 export function detectDelimiter(text: string, comment?: string, decimal: "." | "," = "."): string {
   const counts = countByLine(text, comment);
@@ -25,7 +27,10 @@ export function detectDelimiter(text: string, comment?: string, decimal: "." | "
   return best.candidate;
 }
 
-/** For each of the first lines that hold something, how often each candidate stands in it outside quotes. */
+/**
+ * For each of the first lines that hold something, how often each candidate stands in it outside
+ * quotes.
+ */
 function countByLine(text: string, comment: string | undefined): number[][] {
   const lines: number[][] = [];
   let counts = candidates.map(() => 0);

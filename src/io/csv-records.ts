@@ -1,4 +1,5 @@
-// CSV text in records of cells, which csv-parse splits, and what one cell is. What the records mean is the caller's.
+// CSV text in records of cells, which csv-parse splits, and what one cell is. What the records mean
+// is the caller's.
 import { ArgumentError } from "../core/errors.js";
 import type { Info, Options } from "csv-parse";
 import type { CsvOptions } from "./csv.js";
@@ -37,7 +38,8 @@ export async function eachRecord(
     comment_no_infix: true,
     trim: true,
     relax_column_count: true,
-    // Far from free otherwise: csv-parse makes an error of every line of another width, relaxed or not.
+    // Far from free otherwise: csv-parse makes an error of every line of another width, relaxed or
+    // not.
     skip_empty_lines: true,
     ...(most === undefined ? {} : { to: most }),
     on_record: (record: unknown, { lines, empty_lines: blankLines }: Info) => {
@@ -67,7 +69,10 @@ export function cellNumber(cell: string, { decimal }: CsvOptions): number | unde
   return cell.includes(".") ? undefined : parseNumber(cell.replace(",", "."));
 }
 
-/** Whether a first row names the columns, its cells without blanks around them. @throws FormatError if it holds both words and numbers */
+/**
+ * Whether a first row names the columns, its cells without blanks around them. @throws FormatError
+ * if it holds both words and numbers
+ */
 export function isHeader(cells: readonly string[], line: number, source: string, options: CsvOptions): boolean {
   if (options.header !== undefined) return options.header;
   const markers = options.missingMarkers ?? missingMarkers;

@@ -1,4 +1,5 @@
-// Writes a matrix as comma-separated text. Every number is the shortest decimal that reads back as the same binary64.
+// Writes a matrix as comma-separated text. Every number is the shortest decimal that reads back as
+// the same binary64.
 import { ArgumentError, checkFields } from "../core/errors.js";
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
 import { quoted } from "../core/text.js";
@@ -8,7 +9,10 @@ import { AtomicFile } from "./atomic.js";
 export interface CsvWriteOptions {
   /** One name a column; left out, there is no header. */
   readonly columns?: readonly string[] | undefined;
-  /** Text columns by name, T cells each; they stand before the numbers. Without `columns` they stand there without a name too. */
+  /**
+   * Text columns by name, T cells each; they stand before the numbers. Without `columns` they stand
+   * there without a name too.
+   */
   readonly text?: Readonly<Record<string, readonly string[]>> | undefined;
   /** Default ",". */
   readonly delimiter?: "," | ";" | "\t" | undefined;

@@ -11,21 +11,27 @@ import { checkPolicy, fillMissing, type MissingPolicy } from "./missing.js";
 /** How a CSV file is read; what is left out is found where that is certain. */
 export interface CsvOptions {
   /**
-   * Whether the first row names the columns. Left out, it is a header where no cell of it is a number, and data where every cell
-   * is; a mixed first row is an error that asks.
+   * Whether the first row names the columns. Left out, it is a header where no cell of it is a
+   * number, and data where every cell is; a mixed first row is an error that asks.
    */
   readonly header?: boolean | undefined;
   /** One character. Left out, it is found: comma, semicolon or tab. */
   readonly delimiter?: string | undefined;
   /** The decimal mark; default ".". */
   readonly decimal?: "." | "," | undefined;
-  /** The columns that become the matrix, in this order, by name or by index from 0. Default: all that `text` does not list. */
+  /**
+   * The columns that become the matrix, in this order, by name or by index from 0. Default: all
+   * that `text` does not list.
+   */
   readonly columns?: readonly (string | number)[] | undefined;
   /** Columns kept as text, such as dates; by name or by index from 0. */
   readonly text?: readonly (string | number)[] | undefined;
   /** Default "error". */
   readonly missing?: MissingPolicy | undefined;
-  /** The cells that mean a missing value, compared after blanks are taken off; default {@link missingMarkers}. */
+  /**
+   * The cells that mean a missing value, compared after blanks are taken off; default {@link
+   * missingMarkers}.
+   */
   readonly missingMarkers?: readonly string[] | undefined;
   /** Lines that begin with this text are skipped. Default: none is. */
   readonly comment?: string | undefined;
@@ -66,8 +72,8 @@ export async function readCsv(path: string, options: CsvOptions = {}): Promise<C
 }
 
 /**
- * Parses CSV text (RFC 4180; blank lines are skipped, in a file of one column those in the middle are missing values; line breaks
- * within a quoted cell become \n).
+ * Parses CSV text (RFC 4180; blank lines are skipped, in a file of one column those in the middle
+ * are missing values; line breaks within a quoted cell become \n).
  * @throws FormatError naming the row, counted from 1 as an editor counts lines, and the column.
  */
 export async function parseCsv(text: string, options: CsvOptions & SourceOptions = {}): Promise<CsvTable> {

@@ -28,7 +28,10 @@ export type FileFormat = "text" | "CSV" | ".ts" | "NPY" | "NPZ" | "WAV" | "safet
 export class FormatError extends FileError {
   override readonly name: string = "FormatError";
   readonly format: FileFormat;
-  /** Where: `row` and `column` of a CSV, `line`, `case` and `channel` of a `.ts`, `tensor` of a safetensors file, as far as they are known. */
+  /**
+   * Where: `row` and `column` of a CSV, `line`, `case` and `channel` of a `.ts`, `tensor` of a
+   * safetensors file, as far as they are known.
+   */
   readonly place: Readonly<Record<string, string | number>>;
   constructor(format: FileFormat, source: string, reason: string, place: Readonly<Record<string, string | number>> = {}, cause?: unknown) {
     super(source, reason, "content", cause);
@@ -52,7 +55,10 @@ function describeBytes(bytes: unknown): string {
   return bytes instanceof ArrayBuffer ? "an ArrayBuffer" : describe(bytes);
 }
 
-/** What every parser takes: the name that its errors call the data by. File functions put the path here. */
+/**
+ * What every parser takes: the name that its errors call the data by. File functions put the path
+ * here.
+ */
 export interface SourceOptions {
   /** The name that errors call the data by. */
   readonly source?: string | undefined;

@@ -52,7 +52,8 @@ async function readAll(file: import("node:fs/promises").FileHandle, size: number
 }
 
 /**
- * Reads a text file. UTF-8 unless said otherwise; a byte order mark is dropped, and one of UTF-16 is followed.
+ * Reads a text file. UTF-8 unless said otherwise; a byte order mark is dropped, and one of UTF-16
+ * is followed.
  * @throws FileError, and FormatError where the bytes are not text of that encoding.
  */
 export async function readText(path: string, format: FileFormat = "text", encoding?: string): Promise<string> {
@@ -80,7 +81,9 @@ export function decodeText(bytes: Uint8Array, source: string, format: FileFormat
   }
 }
 
-/** The files in a folder and those beneath it, as sorted paths from it with "/". @throws FileError. */
+/**
+ * The files in a folder and those beneath it, as sorted paths from it with "/". @throws FileError.
+ */
 export async function listFiles(folder: string): Promise<string[]> {
   const { readdir } = nodeFs(folder).promises;
   const { join } = nodePath(folder);
@@ -112,7 +115,10 @@ export async function ensureFolder(path: string): Promise<void> {
   }
 }
 
-/** mkdir with `recursive` never returns where the system says that a folder above is missing though it is there, as /proc does. */
+/**
+ * mkdir with `recursive` never returns where the system says that a folder above is missing though
+ * it is there, as /proc does.
+ */
 async function makeFolder(path: string): Promise<void> {
   const { mkdir, stat } = nodeFs(path).promises;
   const full = nodePath(path).resolve(path);
@@ -179,7 +185,10 @@ async function readError(path: string, error: unknown): Promise<FileError> {
   }
 }
 
-/** Names the first part of the path that is not there, and what its folder holds under a similar name. */
+/**
+ * Names the first part of the path that is not there, and what its folder holds under a similar
+ * name.
+ */
 async function missing(path: string): Promise<string> {
   const { promises } = nodeFs(path);
   const { dirname, basename, resolve } = nodePath(path);

@@ -3,8 +3,10 @@ import { ArgumentError } from "../core/errors.js";
 import { Matrix } from "../numerics/index.js";
 
 /**
- * What becomes of a missing value: `"error"` refuses the file; `"interpolate"` draws a straight line between the neighbours in time;
- * `"previous"` repeats the last value; `"drop"` leaves the whole row (time step) out; `"nan"` keeps it as NaN.
+ * What becomes of a missing value: `"error"` refuses the file; `"interpolate"` draws a straight
+ * line between the neighbours in time;
+ * `"previous"` repeats the last value; `"drop"` leaves the whole row (time step) out; `"nan"` keeps
+ * it as NaN.
  */
 export type MissingPolicy = "error" | "interpolate" | "previous" | "drop" | "nan";
 
@@ -20,7 +22,10 @@ export function checkPolicy(policy: MissingPolicy): void {
 const decimalNumber = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const infinity = /^([+-]?)inf(?:inity)?$/i;
 
-/** The number that a text is (decimal, with or without an exponent, or infinity), or undefined. Blanks around it were taken off before. */
+/**
+ * The number that a text is (decimal, with or without an exponent, or infinity), or undefined.
+ * Blanks around it were taken off before.
+ */
 export function parseNumber(text: string): number | undefined {
   if (decimalNumber.test(text)) return Number(text);
   const sign = infinity.exec(text)?.[1];

@@ -1,4 +1,5 @@
-// The header of a NumPy .npy file (NEP 1): a magic word, a version, and a Python dictionary of three entries. No data is read here.
+// The header of a NumPy .npy file (NEP 1): a magic word, a version, and a Python dictionary of
+// three entries. No data is read here.
 
 import { ArgumentError } from "../core/errors.js";
 import { quoted } from "../core/text.js";
@@ -40,7 +41,10 @@ export function parseNpyHeader(bytes: Uint8Array, source: string): NpyHeader {
   return { ...parseDictionary(text, fail), dataOffset };
 }
 
-/** The header of version 1.0 for C-order data, padded with blanks so that the data begins at a multiple of 64, as NumPy does. */
+/**
+ * The header of version 1.0 for C-order data, padded with blanks so that the data begins at a
+ * multiple of 64, as NumPy does.
+ */
 export function formatNpyHeader(descr: string, shape: readonly number[], totalBytes?: number): Uint8Array {
   const tuple = shape.length === 1 ? `(${shape[0]},)` : `(${shape.join(", ")})`;
   const text = `{'descr': '${descr}', 'fortran_order': False, 'shape': ${tuple}, }`;
@@ -65,7 +69,10 @@ interface Token {
 
 const tokenPattern = /\s*(?:'([^'\\]*)'|"([^"\\]*)"|(\d+)L?|(True|False|[{}()[\]:,]))/y;
 
-/** Reads the one form of Python literal that a header has: texts, True, False, and a tuple of whole numbers. */
+/**
+ * Reads the one form of Python literal that a header has: texts, True, False, and a tuple of whole
+ * numbers.
+ */
 function parseDictionary(text: string, fail: (reason: string) => FormatError): Omit<NpyHeader, "dataOffset"> {
   const strange = (): FormatError => fail(`its header is not the dictionary that NumPy writes: ${quoted(text.trim())}`);
   const end = text.trimEnd().length;

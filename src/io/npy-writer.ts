@@ -1,4 +1,5 @@
-// A .npy file that grows by chunks of rows, for states that are not held in memory. The number of rows is written at the close.
+// A .npy file that grows by chunks of rows, for states that are not held in memory. The number of
+// rows is written at the close.
 import { ArgumentError, SpillwayError, checkFields } from "../core/errors.js";
 import { Matrix } from "../numerics/index.js";
 import { AtomicFile } from "./atomic.js";
@@ -20,8 +21,9 @@ export interface NpyWriterOptions {
 const headerBytes = 128;
 
 /**
- * Writes T rows of C numbers as they come. Nothing stands at the path until `close`; until then the rows are in a temporary file
- * beside it. `await using` gives an unclosed writer's temporary file up.
+ * Writes T rows of C numbers as they come. Nothing stands at the path until `close`; until then the
+ * rows are in a temporary file beside it. `await using` gives an unclosed writer's temporary file
+ * up.
  */
 export class NpyWriter implements AsyncDisposable {
   readonly #file: AtomicFile;
@@ -56,8 +58,8 @@ export class NpyWriter implements AsyncDisposable {
   }
 
   /**
-   * Appends whole rows: a matrix of C columns, or a flat array of rows one after the other. The numbers are in the file when the
-   * promise resolves, so the array may be used again.
+   * Appends whole rows: a matrix of C columns, or a flat array of rows one after the other. The
+   * numbers are in the file when the promise resolves, so the array may be used again.
    * @throws ArgumentError on numbers of another type, or on rows of another width; FileError, after
    * which the writer is closed.
    */
@@ -86,7 +88,10 @@ export class NpyWriter implements AsyncDisposable {
     this.#values += data.length;
   }
 
-  /** Writes the number of rows into the header and puts the file in its place. With no rows it is an array of 0 rows. Idempotent. */
+  /**
+   * Writes the number of rows into the header and puts the file in its place. With no rows it is an
+   * array of 0 rows. Idempotent.
+   */
   async close(): Promise<void> {
     if (!this.#open) return;
     this.#ready();
@@ -95,7 +100,9 @@ export class NpyWriter implements AsyncDisposable {
     await this.#file.commit();
   }
 
-  /** Removes the temporary file; nothing stands at the path. Idempotent, and nothing after `close`. */
+  /**
+   * Removes the temporary file; nothing stands at the path. Idempotent, and nothing after `close`.
+   */
   async abort(): Promise<void> {
     if (!this.#open) return;
     this.#open = false;

@@ -1,4 +1,5 @@
-// NumPy's .npy arrays, to and from bytes (NEP 1, versions 1.0 to 3.0). Objects, records and texts are refused; nothing is ever executed.
+// NumPy's .npy arrays, to and from bytes (NEP 1, versions 1.0 to 3.0). Objects, records and texts
+// are refused; nothing is ever executed.
 
 import { ArgumentError } from "../core/errors.js";
 import { quoted } from "../core/text.js";
@@ -35,7 +36,9 @@ export type NpyType =
 
 /** An array of any number of dimensions in C order: the last index runs fastest. */
 export interface NpyArray {
-  /** The format in the file. float16 is widened to a Float32Array; bool is a Uint8Array of 0 and 1. */
+  /**
+   * The format in the file. float16 is widened to a Float32Array; bool is a Uint8Array of 0 and 1.
+   */
   readonly dtype: NpyType;
   /** Lengths of the dimensions; empty for a single number. */
   readonly shape: readonly number[];
@@ -43,8 +46,9 @@ export interface NpyArray {
 }
 
 /**
- * What is written: an array with its shape, a matrix (two dimensions), or a typed array (one dimension). The typed array decides the
- * format; `dtype` makes bools of a Uint8Array, and otherwise has to agree (float16, which a Float32Array holds, is written as float32).
+ * What is written: an array with its shape, a matrix (two dimensions), or a typed array (one
+ * dimension). The typed array decides the format; `dtype` makes bools of a Uint8Array, and
+ * otherwise has to agree (float16, which a Float32Array holds, is written as float32).
  */
 export type NpySource =
   | { readonly dtype?: NpyType | undefined; readonly shape: readonly number[]; readonly data: NumberArray }
@@ -127,7 +131,8 @@ export async function writeNpy(path: string, source: NpySource): Promise<void> {
 }
 
 /**
- * An array as a matrix: T values become T x 1; two dimensions stay. float16 and float32 give a Float32Array, the others a Float64Array.
+ * An array as a matrix: T values become T x 1; two dimensions stay. float16 and float32 give a
+ * Float32Array, the others a Float64Array.
  * @throws FormatError on another number of dimensions, and on a whole number beyond 2^53.
  */
 export function npyToMatrix({ dtype, shape, data }: NpyArray, { source = "NPY data" }: SourceOptions = {}): Matrix {

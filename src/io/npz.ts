@@ -13,9 +13,14 @@ import { listZip, packZip, unpack, type ZipMember } from "./zip.js";
 export interface NpzOptions {
   /** The arrays to read; default all. One that is not there is an error. */
   readonly names?: readonly string[] | undefined;
-  /** The most bytes that one deflated array may unpack to; default 1 GiB. Arrays that are stored as they are have no limit. */
+  /**
+   * The most bytes that one deflated array may unpack to; default 1 GiB. Arrays that are stored as
+   * they are have no limit.
+   */
   readonly maxEntryBytes?: number | undefined;
-  /** The most bytes that all deflated arrays that are read may unpack to together; default 1 GiB. */
+  /**
+   * The most bytes that all deflated arrays that are read may unpack to together; default 1 GiB.
+   */
   readonly maxTotalBytes?: number | undefined;
 }
 
@@ -68,7 +73,10 @@ export async function decodeNpz(bytes: Uint8Array, options: NpzOptions & SourceO
   return arrays;
 }
 
-/** A small file may unpack to a thousand times its size: the sizes that its directory names are held against the limits first. */
+/**
+ * A small file may unpack to a thousand times its size: the sizes that its directory names are held
+ * against the limits first.
+ */
 function checkUnpacked(members: readonly ZipMember[], options: NpzOptions, source: string): void {
   const { maxEntryBytes = defaultLimit, maxTotalBytes = defaultLimit } = options;
   for (const [name, limit] of Object.entries({ maxEntryBytes, maxTotalBytes }))

@@ -1,4 +1,5 @@
-// The JSON header of a safetensors file, checked entry by entry against the length of the data. It is parsed as data, never run.
+// The JSON header of a safetensors file, checked entry by entry against the length of the data. It
+// is parsed as data, never run.
 
 import { quoted } from "../core/text.js";
 import { FormatError } from "./errors.js";
@@ -117,8 +118,9 @@ function shown(value: unknown): string {
 }
 
 /**
- * The first key that stands twice in one object of a valid JSON text: JSON.parse would keep the last and say nothing. By hand,
- * because a regular expression runs out of stack on the long texts that metadata may hold.
+ * The first key that stands twice in one object of a valid JSON text: JSON.parse would keep the
+ * last and say nothing. By hand, because a regular expression runs out of stack on the long texts
+ * that metadata may hold.
  */
 function repeatedKey(text: string): string | undefined {
   const objects: (Set<string> | undefined)[] = [];

@@ -4,7 +4,9 @@ import type { NumberArray, NumberArrayConstructor } from "./typed-bytes.js";
 /** The number formats of safetensors that are read and written. */
 export type SafetensorsType = "BOOL" | "U8" | "I8" | "U16" | "I16" | "F16" | "BF16" | "U32" | "I32" | "F32" | "U64" | "I64" | "F64";
 
-/** One tensor, in C order. F16 and BF16 are bits in a Uint16Array; BOOL is a Uint8Array of 0 and 1. */
+/**
+ * One tensor, in C order. F16 and BF16 are bits in a Uint16Array; BOOL is a Uint8Array of 0 and 1.
+ */
 export interface SafetensorsTensor {
   readonly dtype: SafetensorsType;
   /** Lengths of the dimensions; empty for a single number. */

@@ -1,5 +1,6 @@
-// Tensors by name and metadata in one file: safetensors, https://github.com/huggingface/safetensors. The same content gives the
-// same bytes, and reading one never executes anything.
+// Tensors by name and metadata in one file: safetensors,
+// https://github.com/huggingface/safetensors. The same content gives the same bytes, and reading
+// one never executes anything.
 import { ArgumentError } from "../core/errors.js";
 import { writeFileAtomic } from "./atomic.js";
 import { checkBytes, FormatError, type SourceOptions } from "./errors.js";
@@ -9,8 +10,9 @@ import { metadataKey, type SafetensorsFile, type SafetensorsTensor, safetensorsA
 import { elementCount, fromBytes, isLengths, oddBool, toLittleEndian } from "./typed-bytes.js";
 
 /**
- * Encodes tensors and metadata. Keys are sorted by code unit, the header is padded with blanks to a multiple of 8 bytes, and the data
- * stand by falling element size and then by name, so that each tensor is aligned to its elements.
+ * Encodes tensors and metadata. Keys are sorted by code unit, the header is padded with blanks to a
+ * multiple of 8 bytes, and the data stand by falling element size and then by name, so that each
+ * tensor is aligned to its elements.
  * @throws ArgumentError if a shape and its data do not fit, or if a typed array is not the one of
  * its dtype.
  */
@@ -75,7 +77,10 @@ export function decodeSafetensors(bytes: Uint8Array, { source = "safetensors dat
   return { tensors, metadata };
 }
 
-/** Reads a safetensors file. @throws FileError where it cannot be read; see {@link decodeSafetensors}. */
+/**
+ * Reads a safetensors file. @throws FileError where it cannot be read; see {@link
+ * decodeSafetensors}.
+ */
 export async function readSafetensors(path: string): Promise<SafetensorsFile> {
   return decodeSafetensors(await readBytes(path), { source: path });
 }

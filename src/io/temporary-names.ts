@@ -1,7 +1,11 @@
-// Names for files and folders in the making. They tell whose they are, so that what a killed process left can be told from what another still writes.
+// Names for files and folders in the making. They tell whose they are, so that what a killed
+// process left can be told from what another still writes.
 import { nodeFs, nodePath } from "./node.js";
 
-/** `tmp` is a file; `partial` a folder that is being written; `replaced` one that another takes the place of. */
+/**
+ * `tmp` is a file; `partial` a folder that is being written; `replaced` one that another takes the
+ * place of.
+ */
 export type TemporaryKind = "tmp" | "partial" | "replaced";
 
 /** What a process that is gone left behind. */
@@ -14,7 +18,9 @@ export interface Abandoned {
 
 const pattern = /^\.(.+)\.spillway-([0-9a-f]{8})-(\d+)-[0-9a-f]{12}\.(tmp|partial|replaced)$/s;
 
-/** Of another machine or container, only what nobody has touched for a day is taken for abandoned. */
+/**
+ * Of another machine or container, only what nobody has touched for a day is taken for abandoned.
+ */
 const patience = 24 * 3600 * 1000;
 
 let knownMachine: string | undefined;
@@ -25,7 +31,10 @@ export function temporaryName(base: string, kind: TemporaryKind): string {
   return `.${base}.spillway-${machine()}-${process.pid}-${random}.${kind}`;
 }
 
-/** What was left in a folder by processes of this machine that are gone, and of others for a day. Never throws. */
+/**
+ * What was left in a folder by processes of this machine that are gone, and of others for a day.
+ * Never throws.
+ */
 export async function abandonedIn(folder: string): Promise<Abandoned[]> {
   const { promises } = nodeFs(folder);
   const { join } = nodePath(folder);
@@ -41,7 +50,9 @@ export async function abandonedIn(folder: string): Promise<Abandoned[]> {
   return found;
 }
 
-/** By the clock of the file system: the folder was touched when something in it was made or renamed. */
+/**
+ * By the clock of the file system: the folder was touched when something in it was made or renamed.
+ */
 async function isOld(path: string, folder: string): Promise<boolean> {
   const { stat } = nodeFs(path).promises;
   try {

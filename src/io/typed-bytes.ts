@@ -1,4 +1,5 @@
-// Typed arrays to and from bytes of either byte order, on a machine of either. It knows no file format.
+// Typed arrays to and from bytes of either byte order, on a machine of either. It knows no file
+// format.
 
 /** The typed arrays that NPY, NPZ and safetensors keep. */
 export type NumberArray =
@@ -20,7 +21,10 @@ export interface NumberArrayConstructor<Data extends NumberArray = NumberArray> 
 
 const hostIsLittleEndian = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1;
 
-/** Copies `count` elements that begin at byte `offset` into an array of their own. The caller has checked that they are there. */
+/**
+ * Copies `count` elements that begin at byte `offset` into an array of their own. The caller has
+ * checked that they are there.
+ */
 export function fromBytes<Data extends NumberArray>(
   Type: NumberArrayConstructor<Data>,
   bytes: Uint8Array,
@@ -34,7 +38,10 @@ export function fromBytes<Data extends NumberArray>(
   return new Type(copy.buffer);
 }
 
-/** The elements as little-endian bytes: the array's own memory where the machine is little-endian, else a copy. */
+/**
+ * The elements as little-endian bytes: the array's own memory where the machine is little-endian,
+ * else a copy.
+ */
 export function toLittleEndian(data: NumberArray): Uint8Array {
   const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   if (hostIsLittleEndian) return bytes;
@@ -57,7 +64,9 @@ export function oddBool(values: Uint8Array): number {
   return values.findIndex((value) => value > 1);
 }
 
-/** The number of elements of a shape (1 for no dimensions), or undefined where it is beyond 2^53. */
+/**
+ * The number of elements of a shape (1 for no dimensions), or undefined where it is beyond 2^53.
+ */
 export function elementCount(shape: readonly number[]): number | undefined {
   if (shape.includes(0)) return 0;
   let count = 1;

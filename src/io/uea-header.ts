@@ -1,4 +1,5 @@
-// The header of a `.ts` file: what it says about its cases. Whether the cases agree is checked where they are read.
+// The header of a `.ts` file: what it says about its cases. Whether the cases agree is checked
+// where they are read.
 
 import { quoted } from "../core/text.js";
 import { FormatError } from "./errors.js";

@@ -1,5 +1,6 @@
-// Reads the `.ts` text files of the UEA and UCR time-series archives: one case a line, channels separated by ":", class last.
-// The format: A. Bagnall et al. 2018, "The UEA multivariate time series classification archive", section 2. Nothing is downloaded.
+// Reads the `.ts` text files of the UEA and UCR time-series archives: one case a line, channels
+// separated by ":", class last. The format: A. Bagnall et al. 2018, "The UEA multivariate time
+// series classification archive", section 2. Nothing is downloaded.
 
 import { checkFields } from "../core/errors.js";
 import { quoted } from "../core/text.js";
@@ -11,7 +12,10 @@ import { parseUeaHeader, type UeaHeader } from "./uea-header.js";
 
 /** What is done about missing values. */
 export interface UeaOptions {
-  /** What becomes of "?"; default "error". "drop" leaves out a frame in which any channel is missing. */
+  /**
+   * What becomes of "?"; default "error". "drop" leaves out a frame in which any channel is
+   * missing.
+   */
   readonly missing?: MissingPolicy | undefined;
 }
 
@@ -30,9 +34,14 @@ export interface UeaDataset {
   readonly sequences: readonly Matrix<Float64Array>[];
   /** The class of each case; empty where the file has no classes. */
   readonly labels: readonly string[];
-  /** The classes, in the order of the header, or of their first case where the header lists none. */
+  /**
+   * The classes, in the order of the header, or of their first case where the header lists none.
+   */
   readonly classes: readonly string[];
-  /** The number each case is to be mapped to, where the file is one of regression (`@targetLabel true`). */
+  /**
+   * The number each case is to be mapped to, where the file is one of regression
+   * (`@targetLabel true`).
+   */
   readonly targets: Float64Array | undefined;
   /** How many values were missing, and were filled or dropped as `missing` says. */
   readonly missing: number;
@@ -44,7 +53,8 @@ export async function readUea(path: string, options: UeaOptions = {}): Promise<U
 }
 
 /**
- * Parses the text of a `.ts` file and holds its header against its data: number of channels, equal lengths, series length, classes.
+ * Parses the text of a `.ts` file and holds its header against its data: number of channels, equal
+ * lengths, series length, classes.
  * @throws FormatError naming line, case (from 1) and channel (from 1).
  */
 export function parseUea(text: string, options: UeaOptions & SourceOptions = {}): UeaDataset {

@@ -1,4 +1,5 @@
-// Writes RIFF WAVE sound: 16-bit PCM or 32-bit float. Nothing is normalised: values beyond the range are errors.
+// Writes RIFF WAVE sound: 16-bit PCM or 32-bit float. Nothing is normalised: values beyond the
+// range are errors.
 import { ArgumentError, checkFields } from "../core/errors.js";
 import { asMatrix, type MatrixLike } from "../numerics/index.js";
 import { writeFileAtomic } from "./atomic.js";
@@ -29,7 +30,8 @@ export function encodeWav(sound: MatrixLike, options: WavWriteOptions): Uint8Arr
   if (cols < 1 || cols * width > 0xffff)
     throw ArgumentError.shape(`the sound has ${cols} channels; a WAV takes 1 to ${Math.floor(0xffff / width)}`);
   const size = rows * cols * width;
-  // A format other than PCM has the size of its extension (0) and a "fact" chunk with the number of frames.
+  // A format other than PCM has the size of its extension (0) and a "fact" chunk with the number of
+  // frames.
   const header = format === "pcm16" ? 44 : 58;
   if (header - 8 + size > 0xffffffff) throw ArgumentError.because(`the sound takes ${size} bytes; a WAV takes up to 4 GiB`);
   const bytes = new Uint8Array(header + size);

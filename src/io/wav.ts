@@ -1,5 +1,5 @@
-// Reads RIFF WAVE sound: PCM of 8 to 32 bits and float, plain or WAVE_FORMAT_EXTENSIBLE (Microsoft, "Multiple channel audio data").
-// Compressed sound is refused by name; nothing is resampled.
+// Reads RIFF WAVE sound: PCM of 8 to 32 bits and float, plain or WAVE_FORMAT_EXTENSIBLE (Microsoft,
+// "Multiple channel audio data"). Compressed sound is refused by name; nothing is resampled.
 import { Matrix } from "../numerics/index.js";
 import { checkBytes, FormatError, type SourceOptions } from "./errors.js";
 import { readBytes } from "./files.js";
@@ -29,7 +29,8 @@ export async function readWav(path: string): Promise<WavSound> {
 }
 
 /**
- * Decodes WAV bytes: PCM 8 (unsigned), 16, 24, 32 bits, float 32 and 64. Chunks other than "fmt " and "data" are skipped.
+ * Decodes WAV bytes: PCM 8 (unsigned), 16, 24, 32 bits, float 32 and 64. Chunks other than "fmt "
+ * and "data" are skipped.
  * @throws FormatError with the bytes that were expected and found where it is truncated.
  */
 export function decodeWav(bytes: Uint8Array, { source = "WAV data" }: SourceOptions = {}): WavSound {
@@ -60,7 +61,10 @@ export function decodeWav(bytes: Uint8Array, { source = "WAV data" }: SourceOpti
   throw fail(`it has no "${format ? "data" : "fmt"}" chunk: it is truncated (${bytes.length} bytes), or holds no sound`);
 }
 
-/** The tail that the GUID of every WAVE_FORMAT_EXTENSIBLE subformat shares; before it stands the plain format code. */
+/**
+ * The tail that the GUID of every WAVE_FORMAT_EXTENSIBLE subformat shares; before it stands the
+ * plain format code.
+ */
 const guidTail = [0x00, 0x00, 0x00, 0x00, 0x10, 0x00, 0x80, 0x00, 0x00, 0xaa, 0x00, 0x38, 0x9b, 0x71];
 
 const compressed: Readonly<Record<number, string>> = { 2: "Microsoft ADPCM", 6: "A-law", 7: "mu-law", 17: "IMA ADPCM", 85: "MP3" };

@@ -1,4 +1,5 @@
-// The zip container as .npz uses it: members stored or deflated, in one file. No encryption, no volumes, nothing is unpacked to disk.
+// The zip container as .npz uses it: members stored or deflated, in one file. No encryption, no
+// volumes, nothing is unpacked to disk.
 
 import { quoted } from "../core/text.js";
 import { crc32 } from "./crc32.js";
@@ -23,7 +24,10 @@ const localSignature = 0x04034b50;
 /** Deflate cannot pack tighter than this: a larger promise is a broken directory or a trap. */
 const deflateLimit = 1032;
 
-/** Lists a zip's members without unpacking any. @throws FormatError where directory and file do not agree. */
+/**
+ * Lists a zip's members without unpacking any. @throws FormatError where directory and file do not
+ * agree.
+ */
 export function listZip(bytes: Uint8Array, source: string): ZipMember[] {
   const fail = (reason: string): FormatError => new FormatError("NPZ", source, reason);
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -122,7 +126,10 @@ function findDirectory(
   return { count, start, end: start + length };
 }
 
-/** Sizes and offset of a member, from the zip64 extra field where the plain ones are full; undefined where that is broken. */
+/**
+ * Sizes and offset of a member, from the zip64 extra field where the plain ones are full; undefined
+ * where that is broken.
+ */
 function memberSizes(
   view: DataView,
   position: number,

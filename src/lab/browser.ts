@@ -1,4 +1,5 @@
-// What the lab's page takes of the package: the engine that runs in a browser, without the parts that need Node.
+// What the lab's page takes of the package: the engine that runs in a browser, without the parts
+// that need Node.
 import { registerEngine } from "../reservoir/index.js";
 
 registerEngine("cpu", async () => (await import("../engine/cpu/index.js")).cpuEngine, { automatic: true });

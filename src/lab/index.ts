@@ -1,5 +1,6 @@
 /**
- * The lab: a page on which a reservoir can be turned by hand, and the server that shows it. The page itself stands in lab/.
+ * The lab: a page on which a reservoir can be turned by hand, and the server that shows it. The
+ * page itself stands in lab/.
  * @module spillway/lab
  */
 export { type Lab, type LabOptions, openLab } from "./server.js";

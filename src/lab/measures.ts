@@ -15,7 +15,10 @@ export type Measure =
       readonly truth: Float64Array;
       readonly forecast: Float64Array;
       readonly score: number;
-      /** Steps until the error first passes 0.4 standard deviations of the truth: the usual bound of a valid prediction. */
+      /**
+       * Steps until the error first passes 0.4 standard deviations of the truth: the usual bound of
+       * a valid prediction.
+       */
       readonly follows: number;
       readonly free: boolean;
     }
@@ -46,7 +49,10 @@ export const shownRows = 400;
 /** Eigenvalues of a larger matrix take seconds. */
 export const largestSpectrum = 400;
 
-/** What drives the reservoir: the whole of the user's own series, or so many rows of the settings' signal. */
+/**
+ * What drives the reservoir: the whole of the user's own series, or so many rows of the settings'
+ * signal.
+ */
 export function driveOf(settings: LabSettings, length: number, own: OwnDrive | undefined): Drive {
   if (!own) return signalOf(settings, length);
   const column = (values: Float64Array) => new Matrix(values.length, 1, values);

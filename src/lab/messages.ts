@@ -3,7 +3,10 @@ import { describe } from "../numerics/index.js";
 import { expectedNonzeros } from "../reservoir/shape.js";
 import { type LabSettings, parseSettings, topologyOf } from "./settings.js";
 
-/** From the page: run these settings, with `size` neurons of its own and so many steps, where the server chooses. */
+/**
+ * From the page: run these settings, with `size` neurons of its own and so many steps, where the
+ * server chooses.
+ */
 export interface RunRequest {
   readonly type: "run";
   readonly id: number;

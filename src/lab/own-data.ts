@@ -1,4 +1,5 @@
-// A series of the user's own from CSV text: which columns there are, and the chosen ones as what drives the lab's reservoir.
+// A series of the user's own from CSV text: which columns there are, and the chosen ones as what
+// drives the lab's reservoir.
 import { ArgumentError } from "../core/errors.js";
 import { type CsvColumn, csvColumns, type CsvOptions, type MissingPolicy, parseCsv } from "../io/index.js";
 import { fitStandardisation, standardised } from "../model/standardisation.js";
@@ -11,7 +12,9 @@ export interface OwnChoices {
   readonly header?: boolean | undefined;
   readonly decimal: "." | ",";
   readonly missing: Exclude<MissingPolicy, "nan">;
-  /** The column that drives the reservoir, by index from 0; left out, the first that holds numbers. */
+  /**
+   * The column that drives the reservoir, by index from 0; left out, the first that holds numbers.
+   */
   readonly input?: number | undefined;
   /** The column to predict; left out, the input goes on by itself. */
   readonly target?: number | undefined;

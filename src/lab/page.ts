@@ -1,4 +1,5 @@
-// The built page in memory. A request never opens a file: what was not there at the start is not found.
+// The built page in memory. A request never opens a file: what was not there at the start is not
+// found.
 import { SpillwayError } from "../core/errors.js";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { readdir, readFile } from "node:fs/promises";

@@ -11,7 +11,10 @@ const chunkValues = 2 ** 22;
 /** Seconds after which a run ends without a result. */
 const longestRun = 600;
 
-/** Does a run: sends progress, then a result or an error. It never throws, and sends no more once `stop` says so. */
+/**
+ * Does a run: sends progress, then a result or an error. It never throws, and sends no more once
+ * `stop` says so.
+ */
 export async function runRequest(
   request: RunRequest,
   engine: string | undefined,

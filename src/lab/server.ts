@@ -1,4 +1,5 @@
-// The lab's server: the built page on a loopback address, and a WebSocket over which the page can ask for runs on this machine's engines.
+// The lab's server: the built page on a loopback address, and a WebSocket over which the page can
+// ask for runs on this machine's engines.
 import { SpillwayError } from "../core/errors.js";
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from "node:http";
@@ -47,9 +48,9 @@ const partingMs = 2000;
 type Refusal = readonly [status: number, sentence: string];
 
 /**
- * Opens the lab on 127.0.0.1. It answers to its own names alone, so a foreign name that resolves to this machine shows nothing. The URL
- * carries a token that the socket asks for, so other pages and users of this machine cannot start work here. The socket refuses
- * foreign origins as well.
+ * Opens the lab on 127.0.0.1. It answers to its own names alone, so a foreign name that resolves to
+ * this machine shows nothing. The URL carries a token that the socket asks for, so other pages and
+ * users of this machine cannot start work here. The socket refuses foreign origins as well.
  * @throws Error if the port is taken, or the page was not built
  */
 export async function openLab(options: LabOptions): Promise<Lab> {
@@ -85,7 +86,10 @@ export async function openLab(options: LabOptions): Promise<Lab> {
   };
 }
 
-/** Gives every connection a listener for its errors and an end to its silence; gives the connections that are open. */
+/**
+ * Gives every connection a listener for its errors and an end to its silence; gives the connections
+ * that are open.
+ */
 function boundConnections(server: Server): ReadonlySet<Duplex> {
   const open = new Set<Duplex>();
   server.maxConnections = most.connections;

@@ -1,4 +1,5 @@
-// What the lab's sliders say: a reservoir and a signal, as plain values, as a link and as an experiment file. Page and server share it.
+// What the lab's sliders say: a reservoir and a signal, as plain values, as a link and as an
+// experiment file. Page and server share it.
 import { describe } from "../numerics/index.js";
 import type { ReservoirOptions, TopologyConfig } from "../reservoir/index.js";
 
@@ -152,7 +153,10 @@ export function cutToRange(settings: LabSettings): LabSettings {
   return { ...settings, ...numbers, jump: Math.min(jump, size - 1), blocks: Math.min(blocks, size) };
 }
 
-/** The settings in `value`, or the sentence why they are none. Only the size may be larger than its slider goes, up to `largestSize`. */
+/**
+ * The settings in `value`, or the sentence why they are none. Only the size may be larger than its
+ * slider goes, up to `largestSize`.
+ */
 export function parseSettings(value: unknown, largestSize: number): LabSettings | string {
   if (typeof value !== "object" || value === null) return `settings is ${describe(value)}; it takes an object`;
   const given = new Map<string, unknown>(Object.entries(value));
@@ -177,7 +181,10 @@ export function settingsToLink(settings: LabSettings): string {
   return new URLSearchParams(changed.map(([name, value]) => [name, String(value)])).toString();
 }
 
-/** Settings from the end of a link. What it does not name, or names wrongly, is the default; a number out of its range is cut to it. */
+/**
+ * Settings from the end of a link. What it does not name, or names wrongly, is the default; a
+ * number out of its range is cut to it.
+ */
 export function settingsFromLink(link: string): LabSettings {
   const given = new URLSearchParams(link.replace(/^[#?]/, ""));
   const out: Record<string, unknown> = { ...defaultSettings };
@@ -192,7 +199,10 @@ export function settingsFromLink(link: string): LabSettings {
   return cutToRange(out as unknown as LabSettings);
 }
 
-/** The settings as an experiment for `spillway run`; the page writes it as YAML. `own` is the data and split of a file in place of the signal. */
+/**
+ * The settings as an experiment for `spillway run`; the page writes it as YAML. `own` is the data
+ * and split of a file in place of the signal.
+ */
 export function experimentOf(
   settings: LabSettings,
   own?: Readonly<Record<"data" | "split" | "transforms", unknown>>,

@@ -1,4 +1,5 @@
-// The signal that drives the lab's reservoir, and the hash by which two places can tell that their states are the same bits.
+// The signal that drives the lab's reservoir, and the hash by which two places can tell that their
+// states are the same bits.
 import { ArgumentError } from "../core/errors.js";
 import { sha256 } from "../model/checksum.js";
 import { Matrix } from "../numerics/index.js";
@@ -19,7 +20,10 @@ export interface Drive {
   readonly free: boolean;
 }
 
-/** A benchmark series as z-scores: its first column, to be forecast; of a driven task the first input and the first target. */
+/**
+ * A benchmark series as z-scores: its first column, to be forecast; of a driven task the first
+ * input and the first target.
+ */
 export function signalOf(settings: LabSettings, length: number): Drive {
   const task = tasks.find(({ name }) => name === settings.signal);
   if (!task) throw new ArgumentError("signal", settings.signal, `one of ${signalNames.join(", ")}`);
@@ -43,8 +47,9 @@ function zScores(values: Float64Array): Float64Array {
 }
 
 /**
- * SHA-256 of the states (binary32, little-endian, row by row) of the first 1000 steps from the initial state. `input` is T x 1, of which
- * no more than 1000 rows are used; left out, it is the settings' signal.
+ * SHA-256 of the states (binary32, little-endian, row by row) of the first 1000 steps from the
+ * initial state. `input` is T x 1, of which no more than 1000 rows are used; left out, it is the
+ * settings' signal.
  */
 export async function stateHash(settings: LabSettings, engine?: string, input?: Matrix<Float64Array>): Promise<string> {
   const rows = input ?? signalOf(settings, hashedSteps).input;
@@ -56,7 +61,9 @@ export async function stateHash(settings: LabSettings, engine?: string, input?: 
   }
 }
 
-/** SHA-256 of a matrix of binary32 in memory order; every machine that runs this is little-endian. */
+/**
+ * SHA-256 of a matrix of binary32 in memory order; every machine that runs this is little-endian.
+ */
 export function hashOf({ data }: Matrix): Promise<string> {
   return sha256([new Uint8Array(data.buffer, data.byteOffset, data.byteLength)]);
 }

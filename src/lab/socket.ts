@@ -1,4 +1,5 @@
-// A page's WebSocket: checks its messages, runs what they ask for, and ends a page that does not listen.
+// A page's WebSocket: checks its messages, runs what they ask for, and ends a page that does not
+// listen.
 import type { WebSocket } from "ws";
 import { parseRequest, type ServerMessage } from "./messages.js";
 import { runRequest } from "./run.js";

@@ -1,4 +1,5 @@
-// What every metric checks before it computes: same shape, at least one value, finite numbers. The scores themselves are elsewhere.
+// What every metric checks before it computes: same shape, at least one value, finite numbers. The
+// scores themselves are elsewhere.
 import { ArgumentError } from "../core/errors.js";
 import { choice, type Option, option } from "../core/options.js";
 import { asMatrix, firstNonFinite, type Matrix, type MatrixLike } from "../numerics/index.js";

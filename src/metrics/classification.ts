@@ -1,4 +1,5 @@
-// Scores of predicted classes: accuracy and the confusion matrix. Predicted probabilities are not scored here.
+// Scores of predicted classes: accuracy and the confusion matrix. Predicted probabilities are not
+// scored here.
 import { ArgumentError } from "../core/errors.js";
 import { describe, isList } from "../numerics/index.js";
 
@@ -31,7 +32,8 @@ export function accuracy(target: ArrayLike<ClassLabel>, prediction: ArrayLike<Cl
  * Counts of true class against predicted class.
  * @param target the true classes.
  * @param prediction the predicted classes, in the same order.
- * @param labels the classes in the order that is wanted; left out, all that occur: numbers rising, texts by their characters' codes.
+ * @param labels the classes in the order that is wanted; left out, all that occur: numbers rising,
+ * texts by their characters' codes.
  * @throws ArgumentError on different lengths, no cases, a label that is NaN, texts compared with
  * numbers, or a class that is not in `labels`.
  */

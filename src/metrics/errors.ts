@@ -1,4 +1,5 @@
-// Scores in the units of the target: mean squared error, its root, mean absolute error. Scores without units are in nrmse.ts and r2.ts.
+// Scores in the units of the target: mean squared error, its root, mean absolute error. Scores
+// without units are in nrmse.ts and r2.ts.
 import type { MatrixLike } from "../numerics/index.js";
 import { checkedPair, columnSquaredErrors, mean } from "./check.js";
 

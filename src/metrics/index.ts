@@ -1,5 +1,6 @@
 /**
- * Scores: pure functions of a target and a prediction, in the order of scikit-learn and ReservoirPy, target first.
+ * Scores: pure functions of a target and a prediction, in the order of scikit-learn and
+ * ReservoirPy, target first.
  * @module spillway/metrics
  */
 export { accuracy, type ClassLabel, type ConfusionMatrix, confusionMatrix } from "./classification.js";

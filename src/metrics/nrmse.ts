@@ -1,4 +1,5 @@
-// The normalised root mean squared error. The field means several things by it: the norm has a name here.
+// The normalised root mean squared error. The field means several things by it: the norm has a name
+// here.
 import { ArgumentError } from "../core/errors.js";
 import { choice, number, option, optional, resolve, type TableOf } from "../core/options.js";
 import { Matrix, type MatrixLike } from "../numerics/index.js";
@@ -11,7 +12,10 @@ export type NrmseNorm = "std" | "range" | "mean" | "variance";
 export interface NrmseOptions {
   /** Default "std". */
   readonly norm?: NrmseNorm | undefined;
-  /** A divisor of your own in place of the norm of the target, in the target's units: the standard deviation of a longer series, say. */
+  /**
+   * A divisor of your own in place of the norm of the target, in the target's units: the standard
+   * deviation of a longer series, say.
+   */
   readonly scale?: number | undefined;
   /** How several columns become one score. Default "pooled". */
   readonly columns?: "pooled" | "mean" | undefined;
@@ -32,9 +36,10 @@ const table = {
  * - `"mean"`: the absolute value of the mean;
  * - `"variance"`: the variance and not its root, ReservoirPy's `"var"`. It has a unit: for comparisons with such figures only.
  *
- * Several columns: `"pooled"` divides the error of all columns by one norm: sqrt(sum of MSE_c / sum of var_c) for "std", each
- * column's variance being about its own mean (for "variance" the mean of the variances, for "range" and "mean" all values
- * together). `"mean"` is the mean of the columns' own scores, where a column that hardly moves counts as much as any other.
+ * Several columns: `"pooled"` divides the error of all columns by one norm: sqrt(sum of MSE_c / sum
+ * of var_c) for "std", each column's variance being about its own mean (for "variance" the mean of
+ * the variances, for "range" and "mean" all values together). `"mean"` is the mean of the columns'
+ * own scores, where a column that hardly moves counts as much as any other.
  *
  * @param target y, T x D.
  * @param prediction p, T x D.

@@ -13,10 +13,12 @@ export interface R2Options {
 const table = { columns: columnsOption } satisfies TableOf<R2Options>;
 
 /**
- * Coefficient of determination: 1 - sum of (y - p)^2 / sum of (y - mean of y)^2. 1 is perfect, 0 is as good as the mean, below 0 is worse.
+ * Coefficient of determination: 1 - sum of (y - p)^2 / sum of (y - mean of y)^2. 1 is perfect, 0 is
+ * as good as the mean, below 0 is worse.
  *
- * Several columns: `"pooled"` (default) sums both over all columns, each about its own mean, so r2 = 1 - nrmse^2 (scikit-learn's
- * "variance_weighted"); `"mean"` is the mean of the columns' scores (scikit-learn's default, "uniform_average").
+ * Several columns: `"pooled"` (default) sums both over all columns, each about its own mean, so r2
+ * = 1 - nrmse^2 (scikit-learn's "variance_weighted"); `"mean"` is the mean of the columns' scores
+ * (scikit-learn's default, "uniform_average").
  *
  * @param target y, T x D.
  * @param prediction p, T x D.

@@ -18,12 +18,13 @@ const table = {
 } satisfies TableOf<SeasonalNaiveOptions>;
 
 /**
- * The seasonal naive forecast (R. J. Hyndman, G. Athanasopoulos 2021, "Forecasting: principles and practice", section 5.2): each
- * forecast is the last known value of the same season,
+ * The seasonal naive forecast (R. J. Hyndman, G. Athanasopoulos 2021, "Forecasting: principles and
+ * practice", section 5.2): each forecast is the last known value of the same season,
  *
  *     p(T + h) = y(T + h - m (floor((h - 1) / m) + 1)),  h = 1, 2, ..., steps.
  *
- * Against one-step forecasts, where every past value is known, the baseline is the series itself shifted by m: rows start - m to end - m.
+ * Against one-step forecasts, where every past value is known, the baseline is the series itself
+ * shifted by m: rows start - m to end - m.
  * @param history y, T x D, T at least m.
  * @returns steps x D, in the precision of `history`.
  * @throws ArgumentError on a period or a number of steps that is not a whole number above 0, a

@@ -10,7 +10,10 @@ export interface ValidPredictionTimeOptions {
   readonly threshold?: number | undefined;
   /** Default "total". */
   readonly norm?: "total" | "perColumn" | undefined;
-  /** T' x D: the series whose variances normalise the error. Default: the target; give a longer series where the target is short. */
+  /**
+   * T' x D: the series whose variances normalise the error. Default: the target; give a longer
+   * series where the target is short.
+   */
   readonly reference?: MatrixLike | undefined;
   /** Time between two rows. */
   readonly dt?: number | undefined;
@@ -26,7 +29,10 @@ export interface ValidPredictionTime {
   readonly time: number | null;
   /** steps * dt * lyapunovExponent; null without both. */
   readonly lyapunovTimes: number | null;
-  /** Whether the error stayed below to the last row, so that the forecast might have been valid for longer. */
+  /**
+   * Whether the error stayed below to the last row, so that the forecast might have been valid for
+   * longer.
+   */
   readonly reachedEnd: boolean;
 }
 
@@ -39,15 +45,17 @@ const table = {
 } satisfies TableOf<ValidPredictionTimeOptions>;
 
 /**
- * Valid prediction time: the first step t, counted from 0, at which the normalised error e(t) is above the threshold.
+ * Valid prediction time: the first step t, counted from 0, at which the normalised error e(t) is
+ * above the threshold.
  *
  * - `norm: "total"` (default): e(t) = sqrt(sum over c of (y_c - p_c)^2 / sum over c of var_c);
  * - `norm: "perColumn"`: e(t) = sqrt(mean over c of (y_c - p_c)^2 / var_c), as P.-R. Vlachas et al. 2020, "Backpropagation
  *   algorithms and reservoir computing in recurrent neural networks for the forecasting of complex spatiotemporal dynamics",
  *   Neural Networks 126, who take 0.5.
  *
- * var_c is the population variance of column c of `reference`. A prediction that is not finite counts as an error above any threshold.
- * A figure means little without threshold, norm and how the series was integrated: print all three.
+ * var_c is the population variance of column c of `reference`. A prediction that is not finite
+ * counts as an error above any threshold. A figure means little without threshold, norm and how the
+ * series was integrated: print all three.
  *
  * @param target y, T x D.
  * @param prediction p, T x D, from the first free-running step on.

@@ -1,4 +1,5 @@
-// From features of cases to scores of classes: trains the readout of a Classifier's member and turns its outputs into shares.
+// From features of cases to scores of classes: trains the readout of a Classifier's member and
+// turns its outputs into shares.
 import { ArgumentError } from "../core/errors.js";
 import { Matrix } from "../numerics/index.js";
 import { asTrained, type ReadoutDescription, ridge, SoftmaxReadout, TrainedReadout, type Trainer } from "../readout/index.js";
@@ -56,7 +57,8 @@ function seenBy(spec: FeatureSpec, features: Matrix<Float64Array>): Matrix<Float
 }
 
 /**
- * @param length the mean squared length of a case's features, which the default lambda is relative to
+ * @param length the mean squared length of a case's features, which the default lambda is relative
+ * to
  * @throws ArgumentError naming the option of the readout
  */
 export function classTrainer(readout: ClassifierSettings["readout"], length = 1): Trainer {
@@ -80,7 +82,10 @@ export function checkClassTrainer({ features }: Trainer, { scaleFeatures }: Clas
     });
 }
 
-/** 1/B sum over the cases of |features - their means|^2; 1 if no feature ever changes, so that lambda is not 0. */
+/**
+ * 1/B sum over the cases of |features - their means|^2; 1 if no feature ever changes, so that
+ * lambda is not 0.
+ */
 function meanSquaredLength(features: Matrix<Float64Array>): number {
   const { rows, cols } = features;
   let sum = 0;
@@ -93,9 +98,10 @@ function meanSquaredLength(features: Matrix<Float64Array>): number {
 }
 
 /**
- * B x K shares that sum to 1 in each row. Of a softmax readout, its probabilities. Of a ridge readout, its outputs with what is below 0
- * taken as 0, divided by their sum (1 for the largest output where none is above 0): they order the classes as the outputs do, and are no
- * calibrated probabilities.
+ * B x K shares that sum to 1 in each row. Of a softmax readout, its probabilities. Of a ridge
+ * readout, its outputs with what is below 0 taken as 0, divided by their sum (1 for the largest
+ * output where none is above 0): they order the classes as the outputs do, and are no calibrated
+ * probabilities.
  */
 export function classShares(readout: TrainedReadout, features: Matrix<Float64Array>): Matrix<Float64Array> {
   if (readout instanceof SoftmaxReadout) return readout.predictProba(features);

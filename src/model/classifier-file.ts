@@ -19,8 +19,8 @@ export interface ClassifierParts {
 }
 
 /**
- * Reservoir and readout of member m under the prefix `member.m.`; tensors `inputs.mean` and `inputs.deviation` (C), notes `classifier`
- * and `classes`.
+ * Reservoir and readout of member m under the prefix `member.m.`; tensors `inputs.mean` and
+ * `inputs.deviation` (C), notes `classifier` and `classes`.
  */
 export async function encodeClassifier(parts: ClassifierParts): Promise<Uint8Array> {
   const content = emptyContent();

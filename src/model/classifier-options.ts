@@ -1,4 +1,5 @@
-// What a Classifier is told and what it is given: options, sequences and labels, and their checks. It runs nothing.
+// What a Classifier is told and what it is given: options, sequences and labels, and their checks.
+// It runs nothing.
 import { ArgumentError } from "../core/errors.js";
 import { describe, Matrix, type Seed } from "../numerics/index.js";
 import type { ReadoutDescription, Trainer } from "../readout/index.js";
@@ -32,18 +33,24 @@ export interface ClassifierSettings {
    */
   readonly representation: Representation;
   /**
-   * Joins the same statistics of the inputs: last row, mean, or both; with "output", the input is a feature of the sequence's readout.
-   * Default false.
+   * Joins the same statistics of the inputs: last row, mean, or both; with "output", the input is a
+   * feature of the sequence's readout. Default false.
    */
   readonly input: boolean;
-  /** Turn every channel into z-scores by the training sequences. Default true; false for a reservoir that takes spikes. */
+  /**
+   * Turn every channel into z-scores by the training sequences. Default true; false for a reservoir
+   * that takes spikes.
+   */
   readonly standardise: boolean;
   /**
-   * Take from every sequence's features their mean and divide them by their deviation (layer norm, Ba, Kiros and Hinton 2016: variance + 1e-5),
-   * before `scaleFeatures`. Default false.
+   * Take from every sequence's features their mean and divide them by their deviation (layer norm,
+   * Ba, Kiros and Hinton 2016: variance + 1e-5), before `scaleFeatures`. Default false.
    */
   readonly layerNorm: boolean;
-  /** Turn every feature that the readout sees into z-scores by the training sequences (folded into the readout). Default true. */
+  /**
+   * Turn every feature that the readout sees into z-scores by the training sequences (folded into
+   * the readout). Default true.
+   */
   readonly scaleFeatures: boolean;
   /** Rows at the start of every sequence that "mean" and "output" leave out. Default 0. */
   readonly washout: number;
@@ -51,20 +58,29 @@ export interface ClassifierSettings {
   readonly sequenceLambda: number;
   /** The trainer of the readouts. A trainer of one's own is kept as `{ type: "own" }`. */
   readonly readout: ReadoutDescription | OwnReadout;
-  /** How many reservoirs vote, or their seeds. Member 0 has the seed of the description, member m the seed "SEED/m". Default 1. */
+  /**
+   * How many reservoirs vote, or their seeds. Member 0 has the seed of the description, member m
+   * the seed "SEED/m". Default 1.
+   */
   readonly members: number | readonly Seed[];
   /**
-   * "majority" (default): the class that most members predict, of equals the one with the larger mean score. "mean": the largest mean
-   * score.
+   * "majority" (default): the class that most members predict, of equals the one with the larger
+   * mean score. "mean": the largest mean score.
    */
   readonly vote: "majority" | "mean";
 }
 
-/** A description of a classifier: its reservoir, what is read from the states, the readout, and where it runs. */
+/**
+ * A description of a classifier: its reservoir, what is read from the states, the readout, and
+ * where it runs.
+ */
 export interface ClassifierOptions extends Partial<Omit<ClassifierSettings, "readout">> {
   /** How classes are learnt. Default ridge. */
   readonly readout?: ClassifierReadout | undefined;
-  /** The reservoir; `inputSize` follows from the channels, and `bias` is 0.5, where they are left out. */
+  /**
+   * The reservoir; `inputSize` follows from the channels, and `bias` is 0.5, where they are left
+   * out.
+   */
   readonly reservoir: AnyReservoirOptions;
   /** "auto" (default), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */
   readonly engine?: string | undefined;

@@ -41,12 +41,14 @@ interface Fitted {
 }
 
 /**
- * Runs each sequence (T x C, any length) through a reservoir from its initial state, makes one vector of features of the run
- * (`representation`), and has a readout name the class; several members with seeds of their own may vote. Calls that are made while
- * another is running wait for it, in their order.
+ * Runs each sequence (T x C, any length) through a reservoir from its initial state, makes one
+ * vector of features of the run (`representation`), and has a readout name the class; several
+ * members with seeds of their own may vote. Calls that are made while another is running wait for
+ * it, in their order.
  *
- * Sources: H. Jaeger et al. 2007, "Optimization and applications of echo state networks with leaky-integrator neurons", Neural Networks
- * 20 (votes, Japanese Vowels); F. M. Bianchi et al. 2021, IEEE TNNLS 32 (representations).
+ * Sources: H. Jaeger et al. 2007, "Optimization and applications of echo state networks with
+ * leaky-integrator neurons", Neural Networks 20 (votes, Japanese Vowels); F. M. Bianchi et al.
+ * 2021, IEEE TNNLS 32 (representations).
  *
  * @example
  * await using classifier = await Classifier.fit(sequences, labels, { reservoir: { size: 200 }, members: 10 });
@@ -175,8 +177,9 @@ export class Classifier implements AsyncDisposable {
   }
 
   /**
-   * B x K: for each sequence a number for each class, from 0 to 1, that sum to 1: the mean over the members. Of a softmax readout they are
-   * probabilities. Of a ridge readout they are its outputs, cut at 0 and divided by their sum: good for ranking, not calibrated.
+   * B x K: for each sequence a number for each class, from 0 to 1, that sum to 1: the mean over the
+   * members. Of a softmax readout they are probabilities. Of a ridge readout they are its outputs,
+   * cut at 0 and divided by their sum: good for ranking, not calibrated.
    * @throws ArgumentError, NotFittedError
    */
   async predictProba(sequences: readonly SequenceLike[], work: WorkOptions = {}): Promise<Matrix<Float64Array>> {
@@ -205,7 +208,10 @@ export class Classifier implements AsyncDisposable {
     return confusionMatrix(labels, await this.predict(sequences, work), classes);
   }
 
-  /** The model as the bytes of one safetensors file: weights, readouts, settings and classes. @throws NotFittedError */
+  /**
+   * The model as the bytes of one safetensors file: weights, readouts, settings and classes.
+   * @throws NotFittedError
+   */
   async toBytes(): Promise<Uint8Array> {
     return this.#turns.take(async () => {
       const { classes, scale, readouts } = this.#fitted();
@@ -231,7 +237,10 @@ export class Classifier implements AsyncDisposable {
     return classifier;
   }
 
-  /** Opens a file that `save` wrote (Node). @throws FileError with the reason where it cannot be used */
+  /**
+   * Opens a file that `save` wrote (Node). @throws FileError with the reason where it cannot be
+   * used
+   */
   static async load(path: string, options: Omit<LoadOptions, "source"> = {}): Promise<Classifier> {
     return Classifier.fromBytes(await readBytes(path), { ...options, source: path });
   }
@@ -251,7 +260,9 @@ export class Classifier implements AsyncDisposable {
     return this.#trained;
   }
 
-  /** The reservoirs that are there, or new ones where the sequences have another number of channels. */
+  /**
+   * The reservoirs that are there, or new ones where the sequences have another number of channels.
+   */
   async #membersFor(channels: number): Promise<readonly AnyReservoirComputer[]> {
     if (this.#members[0]?.model.inputSize === channels) return this.#members;
     await this.dispose();

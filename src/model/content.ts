@@ -1,4 +1,5 @@
-// A reservoir and a readout as tensors and notes, and back. The parts carry a prefix, so that one file can hold several.
+// A reservoir and a readout as tensors and notes, and back. The parts carry a prefix, so that one
+// file can hold several.
 import type { SafetensorsTensor } from "../io/safetensors-types.js";
 import { isSparse, Matrix } from "../numerics/index.js";
 import { TrainedReadout } from "../readout/index.js";
@@ -9,10 +10,11 @@ import { stableJson } from "./stable-json.js";
 import type { TensorReader } from "./tensor-reader.js";
 
 /**
- * Tensors `${prefix}weights` (N x N; or `weights.values`, `weights.columns` and `weights.rowOffsets` of its CSR form), `inputWeights` (N
- * x I), `bias`, `initialState` (N), and `feedbackWeights` (N x O) where there is feedback; note `${prefix}reservoir` with the
- * configuration and how its radius was measured. Leak rates and noise follow from the configuration. A
- * spiking reservoir: see spiking-content.ts.
+ * Tensors `${prefix}weights` (N x N; or `weights.values`, `weights.columns` and
+ * `weights.rowOffsets` of its CSR form), `inputWeights` (N x I), `bias`, `initialState` (N), and
+ * `feedbackWeights` (N x O) where there is feedback; note `${prefix}reservoir` with the
+ * configuration and how its radius was measured. Leak rates and noise follow from the
+ * configuration. A spiking reservoir: see spiking-content.ts.
  */
 export function putReservoir(content: MutableContent, prefix: string, model: EngineModel): void {
   if (model.kind === "spiking") {
@@ -71,8 +73,8 @@ export async function getReservoir(reader: TensorReader, prefix: string): Promis
 }
 
 /**
- * Tensors `${prefix}readout.weights` (O x F) and `readout.intercept` (O), note `${prefix}readout` with the features and how it was
- * trained.
+ * Tensors `${prefix}readout.weights` (O x F) and `readout.intercept` (O), note `${prefix}readout`
+ * with the features and how it was trained.
  */
 export function putReadout(content: MutableContent, prefix: string, readout: LinearReadout): void {
   const { weights, intercept, features, stateSize, inputSize } = readout;
@@ -103,7 +105,10 @@ export async function getReadout(reader: TensorReader, prefix: string, stateSize
   });
 }
 
-/** Tensors `state.values`, `state.input` and `state.output`, note `state` with the step: where a run stands. */
+/**
+ * Tensors `state.values`, `state.input` and `state.output`, note `state` with the step: where a run
+ * stands.
+ */
 export function putState(content: MutableContent, state: SessionState): void {
   content.tensors["state.values"] = floats(state.values);
   content.tensors["state.input"] = floats(state.input);

@@ -1,20 +1,28 @@
-// What Forecaster and Classifier take where nothing is said. They drive reservoirs with z-scores, for which the plain defaults of a
-// description (reservoir/config.ts) are poor: without a bias tanh is odd, so the answer to -u is minus the answer to u.
+// What Forecaster and Classifier take where nothing is said. They drive reservoirs with z-scores,
+// for which the plain defaults of a description (reservoir/config.ts) are poor: without a bias tanh
+// is odd, so the answer to -u is minus the answer to u.
 import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { type AnyReservoirOptions, isSpiking } from "../reservoir/index.js";
 import { isTrainer, type ReadoutDescription, type RidgeOptions, type Trainer, trainerOf } from "../readout/index.js";
 import type { OwnReadout } from "./forecaster-options.js";
 
-/** The penalty of a Forecaster's readout, on z-scores: the smallest with which closed loops over measured series stay near them. */
+/**
+ * The penalty of a Forecaster's readout, on z-scores: the smallest with which closed loops over
+ * measured series stay near them.
+ */
 export const forecasterLambda = 1e-3;
 
 /**
- * The penalty of a Classifier's readout, times the mean squared length of a case's centred features. It is not chosen by leave-one-out,
- * whose error over few cases is often flat for decades of lambda and then smallest where the readout fits nothing.
+ * The penalty of a Classifier's readout, times the mean squared length of a case's centred
+ * features. It is not chosen by leave-one-out, whose error over few cases is often flat for decades
+ * of lambda and then smallest where the readout fits nothing.
  */
 export const classifierLambda = 3e-3;
 
-/** A forecaster's reservoir: bias 0.5, inputScaling and feedback.scaling 0.2, spectralRadius 1 where they are left out. */
+/**
+ * A forecaster's reservoir: bias 0.5, inputScaling and feedback.scaling 0.2, spectralRadius 1 where
+ * they are left out.
+ */
 export function forecasterReservoir<Options extends AnyReservoirOptions>(options: Options): Options {
   if (isSpiking(options)) return options;
   const { bias = 0.5, inputScaling = 0.2, spectralRadius = 1, feedback } = options;

@@ -20,7 +20,8 @@ export interface ForecasterParts {
 }
 
 /**
- * Beside reservoir, readout and state: tensors `inputs.mean`, `inputs.deviation` (I), `targets.mean`, `targets.deviation` (O), note
+ * Beside reservoir, readout and state: tensors `inputs.mean`, `inputs.deviation` (I),
+ * `targets.mean`, `targets.deviation` (O), note
  * `forecaster`.
  */
 export async function encodeForecaster(parts: ForecasterParts): Promise<Uint8Array> {

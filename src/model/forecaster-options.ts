@@ -10,9 +10,9 @@ export interface ForecasterSettings {
   /** Rows at the start of every training series that train nothing. Default 100. */
   readonly washout: number;
   /**
-   * Turn inputs and targets (or only one of them) into z-scores by the training data; outputs are turned back. Default true; false for
-   * a reservoir that takes spikes; "inputs" for softmax, whose targets are classes. A column that
-   * never changes is left as it is.
+   * Turn inputs and targets (or only one of them) into z-scores by the training data; outputs are
+   * turned back. Default true; false for a reservoir that takes spikes; "inputs" for softmax, whose
+   * targets are classes. A column that never changes is left as it is.
    */
   readonly standardise: boolean | "inputs" | "targets";
   /** The trainer of the readout. A trainer of one's own is kept as `{ type: "own" }`. */
@@ -24,7 +24,10 @@ export interface OwnReadout {
   readonly type: "own";
 }
 
-/** A description of a forecaster: its reservoir, the readout, what is done to the data, and where it runs. */
+/**
+ * A description of a forecaster: its reservoir, the readout, what is done to the data, and where it
+ * runs.
+ */
 export interface ForecasterOptions extends Partial<Omit<ForecasterSettings, "readout">> {
   /**
    * How outputs are learnt: the options of `ridge` (without `lambda` or `lambdas`, lambda is 1e-3);
@@ -34,7 +37,8 @@ export interface ForecasterOptions extends Partial<Omit<ForecasterSettings, "rea
    */
   readonly readout?: ReadoutDescription | Trainer | undefined;
   /**
-   * The reservoir; `inputSize` and `feedback.size` follow from the data where they are left out. Without `matrices`, `bias` is 0.5,
+   * The reservoir; `inputSize` and `feedback.size` follow from the data where they are left out.
+   * Without `matrices`, `bias` is 0.5,
    * `inputScaling` and `feedback.scaling` 0.2 and `spectralRadius` 1 where they are left out.
    */
   readonly reservoir: AnyReservoirOptions;
@@ -51,23 +55,35 @@ export interface ForecasterOptions extends Partial<Omit<ForecasterSettings, "rea
 /** A T x D series to go on, or T x I inputs with T x O targets. */
 export type ForecasterData = MatrixLike | { readonly inputs?: MatrixLike | undefined; readonly targets: MatrixLike };
 
-/** Series that follow one another without touching: each starts from the reservoir's initial state and has its own washout. */
+/**
+ * Series that follow one another without touching: each starts from the reservoir's initial state
+ * and has its own washout.
+ */
 export interface ForecasterSequences {
   readonly sequences: readonly ForecasterData[];
 }
 
-/** What the reservoir has seen before: a series, or inputs, with the targets where there is feedback to force. */
+/**
+ * What the reservoir has seen before: a series, or inputs, with the targets where there is feedback
+ * to force.
+ */
 export type ForecasterPrefix = MatrixLike | { readonly inputs?: MatrixLike | undefined; readonly targets?: MatrixLike | undefined };
 
 /** Where a prediction starts. */
 export interface StartOptions extends WorkOptions {
-  /** Start from the initial state and run this first. Left out, go on from the present state: after `fit`, the end of the training data. */
+  /**
+   * Start from the initial state and run this first. Left out, go on from the present state: after
+   * `fit`, the end of the training data.
+   */
   readonly warmup?: ForecasterPrefix | undefined;
 }
 
 /** Options of `predict`. */
 export interface PredictOptions extends StartOptions {
-  /** With feedback: the true outputs (T x O) to feed back in place of the predicted ones. Row t reaches the prediction of row t + 1. */
+  /**
+   * With feedback: the true outputs (T x O) to feed back in place of the predicted ones. Row t
+   * reaches the prediction of row t + 1.
+   */
   readonly teacher?: MatrixLike | undefined;
   /**
    * The precision that outputs are rounded to, if the forecaster's own are not fed back. Default
@@ -78,7 +94,10 @@ export interface PredictOptions extends StartOptions {
 
 /** Options of `forecast`. */
 export interface ForecastOptions extends StartOptions {
-  /** Inputs from outside, one row a step: with feedback all I of them, else those after the first O, which are the forecast itself. */
+  /**
+   * Inputs from outside, one row a step: with feedback all I of them, else those after the first O,
+   * which are the forecast itself.
+   */
   readonly inputs?: MatrixLike | undefined;
 }
 
@@ -90,14 +109,20 @@ export interface ScoreOptions extends StartOptions {
   readonly washout?: number | undefined;
 }
 
-/** The names of the options of `fit`, `predict`, `forecast` and `score`, which nothing but these takes. */
+/**
+ * The names of the options of `fit`, `predict`, `forecast` and `score`, which nothing but these
+ * takes.
+ */
 export const workFields = ["signal", "onProgress"] as const satisfies readonly (keyof WorkOptions)[];
 const startFields = [...workFields, "warmup"] as const satisfies readonly (keyof StartOptions)[];
 export const predictFields: readonly (keyof PredictOptions)[] = [...startFields, "teacher", "precision"];
 export const forecastFields: readonly (keyof ForecastOptions)[] = [...startFields, "inputs"];
 export const scoreFields: readonly (keyof ScoreOptions)[] = [...startFields, "metric", "washout"];
 
-/** Rows that train: inputs T x I, targets T x O, and the last row of a series, which is an input whose target is not known. */
+/**
+ * Rows that train: inputs T x I, targets T x O, and the last row of a series, which is an input
+ * whose target is not known.
+ */
 export interface TrainingRows {
   readonly inputs: Matrix;
   readonly targets: Matrix;
@@ -107,8 +132,8 @@ export interface TrainingRows {
 }
 
 /**
- * Without feedback, a series becomes inputs (rows 0 to T - 2) and targets (rows 1 to T - 1); with feedback, targets that are forced and
- * no inputs.
+ * Without feedback, a series becomes inputs (rows 0 to T - 2) and targets (rows 1 to T - 1); with
+ * feedback, targets that are forced and no inputs.
  * @throws ArgumentError naming what is empty, too short, of another length, or not finite (row and
  * column)
  */

@@ -66,11 +66,14 @@ const chunk = 1024;
  * - With feedback (`reservoir.feedback`), targets are fed back as y(t) while it trains (teacher forcing), and its own outputs when it
  *   forecasts.
  *
- * The defaults are made for series as they come: z-scores (`standardise`), and where the description leaves them out bias 0.5,
- * inputScaling and feedback.scaling 0.2, and spectralRadius 1. A description beside `matrices` is taken as it is.
+ * The defaults are made for series as they come: z-scores (`standardise`), and where the
+ * description leaves them out bias 0.5, inputScaling and feedback.scaling 0.2, and spectralRadius
+ * 1. A description beside `matrices` is taken as it is.
  *
- * It has a state. `fit` leaves it at the end of the training data, so that the rows after those can follow; `predict` moves it on;
- * `forecast` and `score` put it back. Calls that are made while another is running wait for it, in their order.
+ * It has a state. `fit` leaves it at the end of the training data, so that the rows after those can
+ * follow; `predict` moves it on;
+ * `forecast` and `score` put it back. Calls that are made while another is running wait for it, in
+ * their order.
  *
  * @example
  * await using forecaster = await Forecaster.fit(series.subarray(0, 3000), { reservoir: { size: 300 } });
@@ -169,8 +172,9 @@ export class Forecaster implements AsyncDisposable {
   }
 
   /**
-   * One-step prediction: outputs (T x O, binary64) for inputs (T x I), each from the state after its input; `{ steps }` where the
-   * reservoir has no inputs. With feedback, `teacher` is fed back; without it, the forecaster's own outputs are. The state moves on.
+   * One-step prediction: outputs (T x O, binary64) for inputs (T x I), each from the state after
+   * its input; `{ steps }` where the reservoir has no inputs. With feedback, `teacher` is fed back;
+   * without it, the forecaster's own outputs are. The state moves on.
    * @throws ArgumentError, NotFittedError
    */
   async predict(inputs: MatrixLike | { readonly steps: number }, options: PredictOptions = {}): Promise<Matrix<Float64Array>> {
@@ -203,8 +207,9 @@ export class Forecaster implements AsyncDisposable {
   }
 
   /**
-   * Closed loop: `steps` outputs (steps x O, binary64), each fed back as the next input or through the feedback weights. Row 0 follows the
-   * last row that the reservoir has seen. The state is put back afterwards.
+   * Closed loop: `steps` outputs (steps x O, binary64), each fed back as the next input or through
+   * the feedback weights. Row 0 follows the last row that the reservoir has seen. The state is put
+   * back afterwards.
    * @throws ArgumentError, NotFittedError
    */
   async forecast(steps: number, options: ForecastOptions = {}): Promise<Matrix<Float64Array>> {
@@ -240,8 +245,8 @@ export class Forecaster implements AsyncDisposable {
   }
 
   /**
-   * The score of one-step predictions on data of the kind it was trained on; where there is feedback, the true outputs are fed back. The
-   * state is put back afterwards.
+   * The score of one-step predictions on data of the kind it was trained on; where there is
+   * feedback, the true outputs are fed back. The state is put back afterwards.
    * @throws ArgumentError, NotFittedError, and what the metric throws
    */
   async score(data: ForecasterData, options: ScoreOptions = {}): Promise<number> {
@@ -270,7 +275,10 @@ export class Forecaster implements AsyncDisposable {
     this.#fitted().computer.reset();
   }
 
-  /** The model as the bytes of one safetensors file: weights, readout, settings, and the state it stands at. @throws NotFittedError */
+  /**
+   * The model as the bytes of one safetensors file: weights, readout, settings, and the state it
+   * stands at. @throws NotFittedError
+   */
   async toBytes(): Promise<Uint8Array> {
     return this.#turns.take(async () => {
       const { computer, ...rest } = this.#fitted();
@@ -297,7 +305,10 @@ export class Forecaster implements AsyncDisposable {
     return forecaster;
   }
 
-  /** Opens a file that `save` wrote (Node). @throws FileError with the reason where it cannot be used */
+  /**
+   * Opens a file that `save` wrote (Node). @throws FileError with the reason where it cannot be
+   * used
+   */
   static async load(path: string, options: Omit<LoadOptions, "source"> = {}): Promise<Forecaster> {
     return Forecaster.fromBytes(await readBytes(path), { ...options, source: path });
   }

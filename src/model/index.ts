@@ -1,4 +1,7 @@
-/** Models: fit and predict over a reservoir and a readout, and the file that keeps them. @module spillway/model */
+/**
+ * Models: fit and predict over a reservoir and a readout, and the file that keeps them. @module
+ * spillway/model
+ */
 export { Classifier } from "./classifier.js";
 export type { ClassifierOptions, ClassifierReadout, ClassifierSettings, Label, Representation } from "./classifier-options.js";
 export { NotFittedError } from "./errors.js";

@@ -1,12 +1,14 @@
-// Layer norm of feature rows on the host, in portable arithmetic; src/ptx/kernels/classify.ts has it on a device. It learns nothing.
+// Layer norm of feature rows on the host, in portable arithmetic; src/ptx/kernels/classify.ts has
+// it on a device. It learns nothing.
 import { Matrix } from "../numerics/index.js";
 
 /** Added to the variance. */
 export const layerNormEpsilon = 1e-5;
 
 /**
- * y = (x - mean(x)) / sqrt(var(x) + 1e-5) of each row, the variance that of the row divided by its length (Ba, Kiros and Hinton 2016, without
- * gain and bias), in binary64; sums in the order of docs/numerics.md, rule 1.
+ * y = (x - mean(x)) / sqrt(var(x) + 1e-5) of each row, the variance that of the row divided by its
+ * length (Ba, Kiros and Hinton 2016, without gain and bias), in binary64; sums in the order of
+ * docs/numerics.md, rule 1.
  */
 export function layerNormalised(rows: Matrix<Float64Array>): Matrix<Float64Array> {
   const out = Matrix.zeros(rows.rows, rows.cols);

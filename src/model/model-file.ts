@@ -1,5 +1,5 @@
-// The envelope of a model file: one safetensors file with format, version, kind and checksum. What is in a model of some kind is
-// another file's matter. Reading one never executes anything.
+// The envelope of a model file: one safetensors file with format, version, kind and checksum. What
+// is in a model of some kind is another file's matter. Reading one never executes anything.
 import { checkFields } from "../core/errors.js";
 import { FileError } from "../io/errors.js";
 import { decodeSafetensors, encodeSafetensors } from "../io/safetensors.js";
@@ -55,8 +55,9 @@ export function checkLoadOptions(options: LoadOptions): void {
 const blankDigest = "0".repeat(64);
 
 /**
- * Writes the envelope around a model's content. The note `sha256` is the SHA-256 of the whole file with these 64 digits written as
- * zeros, so that it covers weights, shapes and notes alike. The same content gives the same bytes.
+ * Writes the envelope around a model's content. The note `sha256` is the SHA-256 of the whole file
+ * with these 64 digits written as zeros, so that it covers weights, shapes and notes alike. The
+ * same content gives the same bytes.
  */
 export async function encodeModelFile(kind: ModelKind, content: ModelContent): Promise<Uint8Array> {
   const notes = { format: formatName, formatVersion: String(formatVersion), kind, packageVersion, sha256: blankDigest };

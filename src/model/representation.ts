@@ -1,5 +1,5 @@
-// How a reservoir sees a sequence of any length as one vector of features, and what a readout of classes makes of it: where the states are, or on
-// the host. It trains no readout of classes.
+// How a reservoir sees a sequence of any length as one vector of features, and what a readout of
+// classes makes of it: where the states are, or on the host. It trains no readout of classes.
 import { columnMeans, Matrix } from "../numerics/index.js";
 import { ridge, SoftmaxReadout, type TrainedReadout } from "../readout/index.js";
 import { type AnyReservoirComputer, DeviceMatrix, type SummaryWork, type WorkOptions } from "../reservoir/index.js";
@@ -22,18 +22,23 @@ const groupValues = 2 ** 23;
  */
 const groupThere = { states: 2 ** 32, last: 2 ** 26 };
 
-/** Shares of classes, B x K, and where they were made: by the name of the engine that had the states, or "host". */
+/**
+ * Shares of classes, B x K, and where they were made: by the name of the engine that had the
+ * states, or "host".
+ */
 export interface PlacedShares {
   readonly shares: Matrix<Float64Array>;
   readonly computedOn: string;
 }
 
 /**
- * B x F features of B sequences (T x C, any lengths), each run from the initial state. F is N for "last" and "mean", 2N for "last+mean",
- * C more of each kind with `input`; for "output" it is C (N + 1), or C (N + C + 1) with `input`: weights channel by channel, then the
- * intercepts. Sums of a mean are taken in binary64 in rising order. With `layerNorm` each row is normalised by itself.
+ * B x F features of B sequences (T x C, any lengths), each run from the initial state. F is N for
+ * "last" and "mean", 2N for "last+mean", C more of each kind with `input`; for "output" it is C (N
+ * + 1), or C (N + C + 1) with `input`: weights channel by channel, then the intercepts. Sums of a
+ * mean are taken in binary64 in rising order. With `layerNorm` each row is normalised by itself.
  *
- * A reservoir with noise draws it by a sequence's place in its group. `seen` is given the states behind "output", and else last states or means.
+ * A reservoir with noise draws it by a sequence's place in its group. `seen` is given the states
+ * behind "output", and else last states or means.
  */
 export async function represent(
   computer: AnyReservoirComputer,
@@ -110,7 +115,10 @@ async function inGroups(
   return out;
 }
 
-/** Features or shares by the engine, of whose states nothing comes to the host; undefined where it has no way. */
+/**
+ * Features or shares by the engine, of whose states nothing comes to the host; undefined where it
+ * has no way.
+ */
 function summarised(
   computer: AnyReservoirComputer,
   group: readonly Sequence[],
@@ -160,7 +168,10 @@ function rowsOf(rows: readonly Float64Array[]): Matrix<Float64Array> {
   return out;
 }
 
-/** Last and mean of each series: of states and, if joined, of inputs. States may be the last one alone where only that is asked for. */
+/**
+ * Last and mean of each series: of states and, if joined, of inputs. States may be the last one
+ * alone where only that is asked for.
+ */
 function statistics(all: readonly Matrix[], { representation, washout }: ClassifierSettings): Float64Array {
   const parts: ArrayLike<number>[] = [];
   for (const series of all) {
@@ -177,8 +188,9 @@ function statistics(all: readonly Matrix[], { representation, washout }: Classif
 }
 
 /**
- * The output space (F. M. Bianchi et al. 2021, "Reservoir computing approaches for representation and classification of multivariate time
- * series", IEEE TNNLS 32): the weights and intercepts of the ridge readout u(t+1) = W [x(t), u(t)] + c of this sequence.
+ * The output space (F. M. Bianchi et al. 2021, "Reservoir computing approaches for representation
+ * and classification of multivariate time series", IEEE TNNLS 32): the weights and intercepts of
+ * the ridge readout u(t+1) = W [x(t), u(t)] + c of this sequence.
  */
 function outputSpace(states: Matrix, inputs: Matrix, { washout, sequenceLambda, input }: ClassifierSettings): Float64Array {
   const { weights, intercept } = ridge({ lambda: sequenceLambda, solver: "auto", input }).fit(states.subarray(0, -1), inputs.subarray(1), {

@@ -16,8 +16,8 @@ export interface LoadedReservoir {
 }
 
 /**
- * A reservoir and, if given, a readout of it, as the bytes of one safetensors file. The state is part of it, so that a run goes on
- * exactly where it stood.
+ * A reservoir and, if given, a readout of it, as the bytes of one safetensors file. The state is
+ * part of it, so that a run goes on exactly where it stood.
  * @throws ArgumentError for a readout of another reservoir
  */
 export async function encodeReservoir(computer: AnyReservoirComputer, readout?: LinearReadout): Promise<Uint8Array> {
@@ -45,7 +45,10 @@ export async function decodeReservoir(bytes: Uint8Array, options: LoadOptions = 
   return openReservoir(await decodeModelFile(bytes, source, "reservoir"), source, { engine, threads });
 }
 
-/** Opens a file that `saveReservoir` wrote (Node). @throws FileError with the reason where it cannot be used */
+/**
+ * Opens a file that `saveReservoir` wrote (Node). @throws FileError with the reason where it cannot
+ * be used
+ */
 export async function loadReservoir(path: string, options: Omit<LoadOptions, "source"> = {}): Promise<LoadedReservoir> {
   return decodeReservoir(await readBytes(path), { ...options, source: path });
 }

@@ -1,4 +1,5 @@
-// Notices reservoirs whose neurons sit at the ends of tanh, where one input looks like another. It changes nothing and stops nothing.
+// Notices reservoirs whose neurons sit at the ends of tanh, where one input looks like another. It
+// changes nothing and stops nothing.
 import { warnOnce } from "../core/warning.js";
 import { GramAccumulator, type RidgeAccumulator } from "../readout/index.js";
 import type { EngineModel } from "../reservoir/index.js";
@@ -22,7 +23,10 @@ export class SaturationCount {
   }
 }
 
-/** The share of neurons whose root mean square over training rows is above 0.99, by the sums that were made of those rows. */
+/**
+ * The share of neurons whose root mean square over training rows is above 0.99, by the sums that
+ * were made of those rows.
+ */
 export function shareOfSums(sink: RidgeAccumulator): number {
   const { features, shape, rows, featureCount } = sink;
   const { stateSize } = shape;
@@ -47,7 +51,10 @@ export function shareOfSums(sink: RidgeAccumulator): number {
   return beyond / stateSize;
 }
 
-/** Warns, once a process, where more than half of the states of a reservoir with tanh are beyond +-0.99. */
+/**
+ * Warns, once a process, where more than half of the states of a reservoir with tanh are beyond
+ * +-0.99.
+ */
 export function warnWhereSaturated(model: EngineModel, share: number): void {
   if (share <= 0.5 || model.kind === "spiking" || model.activation !== "tanh") return;
   warnOnce(

@@ -1,4 +1,5 @@
-// A spiking reservoir as tensors and notes, and back. What else a model file holds is in content.ts.
+// A spiking reservoir as tensors and notes, and back. What else a model file holds is in
+// content.ts.
 import { firstFall, type Matrix } from "../numerics/index.js";
 import type { NetworkState, SpikingModel, SynapseTable } from "../reservoir/index.js";
 import { floats, type MutableContent } from "./mutable-content.js";
@@ -6,9 +7,10 @@ import { stableJson } from "./stable-json.js";
 import type { TensorReader } from "./tensor-reader.js";
 
 /**
- * Tensors `${prefix}synapses.offsets`, `.targets`, `.weights` (whole units) and `.delays` (steps), the same of `inputSynapses` for input of spikes or
- * `inputWeights` (N x I) for input of currents, and `initialPotential` (N); note `${prefix}reservoir` with the configuration. All else follows from
- * that.
+ * Tensors `${prefix}synapses.offsets`, `.targets`, `.weights` (whole units) and `.delays` (steps),
+ * the same of `inputSynapses` for input of spikes or
+ * `inputWeights` (N x I) for input of currents, and `initialPotential` (N); note
+ * `${prefix}reservoir` with the configuration. All else follows from that.
  */
 export function putSpiking(content: MutableContent, prefix: string, model: SpikingModel): void {
   const { synapses, inputSynapses, inputWeights, initialPotential, size, config } = model;

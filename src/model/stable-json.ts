@@ -1,9 +1,10 @@
-// JSON that depends on the content alone: the same value gives the same text, whatever the order in which its fields were set.
+// JSON that depends on the content alone: the same value gives the same text, whatever the order in
+// which its fields were set.
 
 import { ArgumentError } from "../core/errors.js";
 /**
- * JSON with sorted fields and no spaces. Fields that are undefined are left out; infinities are written as 1e999, which reads back as
- * such.
+ * JSON with sorted fields and no spaces. Fields that are undefined are left out; infinities are
+ * written as 1e999, which reads back as such.
  */
 export function stableJson(value: unknown): string {
   if (typeof value === "number" && !Number.isFinite(value)) {

@@ -14,8 +14,8 @@ export function noStandardisation(cols: number): Standardisation {
 }
 
 /**
- * Mean and standard deviation (over T, not T - 1) of each column over all rows of all series. A column that never changes, such as a
- * constant input, is left as it is: mean 0, deviation 1.
+ * Mean and standard deviation (over T, not T - 1) of each column over all rows of all series. A
+ * column that never changes, such as a constant input, is left as it is: mean 0, deviation 1.
  */
 export function fitStandardisation(series: readonly Matrix[]): Standardisation {
   const cols = series[0]!.cols;
@@ -71,7 +71,9 @@ export function columnsOf({ mean, deviation }: Standardisation, from: number, to
   return { mean: mean.subarray(from, to), deviation: deviation.subarray(from, to) };
 }
 
-/** The readout whose outputs are z-scores by `to` where those of `readout` are z-scores by `from`. */
+/**
+ * The readout whose outputs are z-scores by `to` where those of `readout` are z-scores by `from`.
+ */
 export function inScoresOf(readout: TrainedReadout, from: Standardisation, to: Standardisation): TrainedReadout {
   const weights = new Matrix(readout.weights.rows, readout.weights.cols, readout.weights.data.slice());
   const intercept = readout.intercept.slice();

@@ -1,5 +1,5 @@
-// A search over settings: many reservoirs over one series, each with a ridge readout and a score on rows that it did not train on. Where an engine
-// can, all of it happens on the device.
+// A search over settings: many reservoirs over one series, each with a ridge readout and a score on
+// rows that it did not train on. Where an engine can, all of it happens on the device.
 import { ArgumentError, checkFields, SpillwayError } from "../core/errors.js";
 import { describe, Matrix, type MatrixLike, type Seed } from "../numerics/index.js";
 import { type FeatureOptions, ridge, type TrainedReadout } from "../readout/index.js";
@@ -16,7 +16,10 @@ import { WorkInterruptedError } from "../reservoir/work.js";
 import { type Base, BaseDrawing, type SeedRange } from "./sweep-bases.js";
 import { oneByOne, retrain } from "./sweep-one-by-one.js";
 
-/** What a member of a sweep may have for itself. What is left out is the description's; lambda's default is 1e-6. */
+/**
+ * What a member of a sweep may have for itself. What is left out is the description's; lambda's
+ * default is 1e-6.
+ */
 export interface SweepSetting {
   readonly spectralRadius?: number | undefined;
   readonly leakRate?: number | undefined;
@@ -44,9 +47,15 @@ export interface SweepOptions extends WorkOptions, FeatureOptions {
   readonly washout?: number | undefined;
   /** Rows at the end that score and do not train, at least 1. */
   readonly validation: number;
-  /** Default "auto": for many reservoir-steps a GPU where there is one, else what suits a single reservoir. */
+  /**
+   * Default "auto": for many reservoir-steps a GPU where there is one, else what suits a single
+   * reservoir.
+   */
   readonly engine?: string | undefined;
-  /** Measure what the work costs, phase by phase: `SweepResult.profile`. Default false, and then nothing is recorded. */
+  /**
+   * Measure what the work costs, phase by phase: `SweepResult.profile`. Default false, and then
+   * nothing is recorded.
+   */
   readonly profile?: boolean | undefined;
 }
 
@@ -81,8 +90,9 @@ export interface SweptReservoir {
 /** What a sweep found: the score of every seed and setting, and the best of them, trained. */
 export interface SweepResult {
   /**
-   * Seeds x settings: the mean over the outputs of the squared error on the validation rows divided by the target's variance there (the square of
-   * NRMSE by the standard deviation). NaN where a state is not finite or lambda is too small for the factorisation.
+   * Seeds x settings: the mean over the outputs of the squared error on the validation rows divided
+   * by the target's variance there (the square of NRMSE by the standard deviation). NaN where a
+   * state is not finite or lambda is too small for the factorisation.
    */
   readonly scores: Matrix<Float64Array>;
   /** The member with the smallest score, and its readout. */
@@ -279,7 +289,10 @@ function checkRows(rows: number, targetRows: number, washout: number, validation
   return { washout, trainRows };
 }
 
-/** A device that makes all members at once is worth opening from about this many reservoir-steps times neurons on, a second of one core. */
+/**
+ * A device that makes all members at once is worth opening from about this many reservoir-steps
+ * times neurons on, a second of one core.
+ */
 const worthADevice = 2e8;
 
 /** "auto" chooses for one reservoir; many of them suit a device better. */

@@ -1,4 +1,5 @@
-// Takes a model file apart: each tensor and note is asked for with its shape, and what is left over at the end is an error.
+// Takes a model file apart: each tensor and note is asked for with its shape, and what is left over
+// at the end is an error.
 import type { SafetensorsTensor, SafetensorsType } from "../io/safetensors-types.js";
 import { type FloatArray, firstNonFinite, Matrix, type Precision } from "../numerics/index.js";
 import { type ModelFile, ModelFileError } from "./model-file.js";
@@ -39,7 +40,9 @@ export class TensorReader {
     return this.#take(name, "U32", [length]) as Uint32Array;
   }
 
-  /** Whole numbers of another format; without a length, as many as there are. @throws ModelFileError */
+  /**
+   * Whole numbers of another format; without a length, as many as there are. @throws ModelFileError
+   */
   integers<Data extends Int32Array | Uint16Array>(name: string, dtype: Data extends Int32Array ? "I32" : "U16", length?: number): Data {
     return this.#take(name, dtype, [length]) as Data;
   }

@@ -1,5 +1,5 @@
-// Numbers of twice the precision of binary64, as unevaluated sums of two: for sums that must not lose anything. IEEE operations only, so
-// the same bits everywhere. No array arithmetic lives here.
+// Numbers of twice the precision of binary64, as unevaluated sums of two: for sums that must not
+// lose anything. IEEE operations only, so the same bits everywhere. No array arithmetic lives here.
 
 import { ArgumentError } from "../core/errors.js";
 import { productError } from "./product-error.js";
@@ -21,8 +21,8 @@ export function doubleDouble(a: number, b = 0): DoubleDouble {
 }
 
 /**
- * a + b, relative error at most 3 * 2^-106 (Joldes, Muller, Popescu 2017, "Tight and rigorous error bounds for basic building blocks of
- * double-word arithmetic", algorithm 6).
+ * a + b, relative error at most 3 * 2^-106 (Joldes, Muller, Popescu 2017, "Tight and rigorous error
+ * bounds for basic building blocks of double-word arithmetic", algorithm 6).
  */
 export function ddAdd(a: DoubleDouble, b: DoubleDouble): DoubleDouble {
   const s = doubleDouble(a.high, b.high);
@@ -41,14 +41,20 @@ export function ddSubtract(a: DoubleDouble, b: DoubleDouble): DoubleDouble {
   return ddAdd(a, ddNegate(b));
 }
 
-/** a b, relative error at most 7 * 2^-106 (same source, algorithm 10). Exact products need |a b| between 2^-960 and 2^970. */
+/**
+ * a b, relative error at most 7 * 2^-106 (same source, algorithm 10). Exact products need |a b|
+ * between 2^-960 and 2^970.
+ */
 export function ddMultiply(a: DoubleDouble, b: DoubleDouble): DoubleDouble {
   const c = exactProduct(a.high, b.high);
   const cross = a.high * b.low + a.low * b.high;
   return fastSum(c.high, c.low + finite(cross));
 }
 
-/** a / b, relative error below 2^-100: two corrections of the quotient of the high parts. Division by 0 gives what binary64 gives. */
+/**
+ * a / b, relative error below 2^-100: two corrections of the quotient of the high parts. Division
+ * by 0 gives what binary64 gives.
+ */
 export function ddDivide(a: DoubleDouble, b: DoubleDouble): DoubleDouble {
   const first = a.high / b.high;
   if (!Number.isFinite(first) || first === 0) return { high: first, low: 0 };
@@ -66,7 +72,9 @@ export function ddSqrt(a: DoubleDouble): DoubleDouble {
   return fastSum(root, rest.high / (2 * root));
 }
 
-/** The sum of binary64 numbers in rising order, each added by {@link ddAdd}. 1e16 + 1 - 1e16 is 1. */
+/**
+ * The sum of binary64 numbers in rising order, each added by {@link ddAdd}. 1e16 + 1 - 1e16 is 1.
+ */
 export function ddSum(values: ArrayLike<number>): DoubleDouble {
   let sum: DoubleDouble = { high: 0, low: 0 };
   for (let i = 0; i < values.length; i++) sum = ddAdd(sum, { high: values[i]!, low: 0 });

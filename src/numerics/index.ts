@@ -1,5 +1,6 @@
 /**
- * The bottom room: matrices, portable arithmetic, random streams, linear algebra. It has never heard of a reservoir.
+ * The bottom room: matrices, portable arithmetic, random streams, linear algebra. It has never
+ * heard of a reservoir.
  * @module spillway/numerics
  */
 export { describe } from "../core/text.js";

@@ -8,11 +8,15 @@ export type Precision = "float32" | "float64";
 /** The typed array of either precision. */
 export type FloatArray = Float32Array | Float64Array;
 
-/** What a user may hand over as a series or a matrix: a matrix, a flat series (one column), or an array of rows. */
+/**
+ * What a user may hand over as a series or a matrix: a matrix, a flat series (one column), or an
+ * array of rows.
+ */
 export type MatrixLike = Matrix | FloatArray | readonly number[] | readonly (readonly number[] | FloatArray)[];
 
 /**
- * A dense matrix, row-major: element (r, c) is `data[r * cols + c]`. In a series, time runs along the rows (T x features).
+ * A dense matrix, row-major: element (r, c) is `data[r * cols + c]`. In a series, time runs along
+ * the rows (T x features).
  */
 export class Matrix<Data extends FloatArray = FloatArray> {
   readonly rows: number;
@@ -43,7 +47,10 @@ export class Matrix<Data extends FloatArray = FloatArray> {
     return new Matrix(rows, cols, allocate(precision, rows * cols));
   }
 
-  /** Copies anything matrix-like into a matrix of the given precision. A flat series becomes one column. */
+  /**
+   * Copies anything matrix-like into a matrix of the given precision. A flat series becomes one
+   * column.
+   */
   static from(source: MatrixLike, precision: "float32", name?: string): Matrix<Float32Array>;
   static from(source: MatrixLike, precision?: "float64", name?: string): Matrix<Float64Array>;
   static from(source: MatrixLike, precision?: Precision, name?: string): Matrix;
@@ -75,7 +82,10 @@ export class Matrix<Data extends FloatArray = FloatArray> {
     return out as Data;
   }
 
-  /** Rows `start` to `end` (exclusive) as a copy; negative numbers count from the end, as in `Array.slice`. */
+  /**
+   * Rows `start` to `end` (exclusive) as a copy; negative numbers count from the end, as in
+   * `Array.slice`.
+   */
   slice(start = 0, end = this.rows): Matrix<Data> {
     const view = this.subarray(start, end);
     return new Matrix(view.rows, view.cols, view.data.slice() as Data);
@@ -95,7 +105,8 @@ export class Matrix<Data extends FloatArray = FloatArray> {
 }
 
 /**
- * A sparse matrix in compressed sparse row form. The nonzeros of row r are at positions `rowOffsets[r]` to
+ * A sparse matrix in compressed sparse row form. The nonzeros of row r are at positions
+ * `rowOffsets[r]` to
  * `rowOffsets[r + 1]`; columns rise strictly within a row. Explicit zeros are kept.
  */
 export interface SparseMatrix<Data extends FloatArray = FloatArray> {
@@ -275,8 +286,8 @@ export function checkSparse(matrix: SparseMatrix, name: string): void {
 }
 
 /**
- * Index of the first offset that is larger than the next, or -1. Offsets are asked before any of them bounds a loop: of a list that rises,
- * none is beyond the last.
+ * Index of the first offset that is larger than the next, or -1. Offsets are asked before any of
+ * them bounds a loop: of a list that rises, none is beyond the last.
  */
 export function firstFall(offsets: Uint32Array): number {
   for (let i = 0; i + 1 < offsets.length; i++) if (offsets[i + 1]! < offsets[i]!) return i;

@@ -1,15 +1,21 @@
-// Minimisation of a smooth convex function by truncated Newton steps: conjugate gradients for the step, halving for its length. It
-// knows nothing of readouts.
+// Minimisation of a smooth convex function by truncated Newton steps: conjugate gradients for the
+// step, halving for its length. It knows nothing of readouts.
 
 import { SpillwayError } from "../core/errors.js";
 /** A twice differentiable convex function of `size` variables. */
 export interface SmoothObjective {
   readonly size: number;
-  /** The value at a point, and its gradient written to `gradient`. The next two refer to the point evaluated last. */
+  /**
+   * The value at a point, and its gradient written to `gradient`. The next two refer to the point
+   * evaluated last.
+   */
   evaluate(point: Float64Array, gradient: Float64Array): number;
   /** The Hessian times a direction, written to `out`. */
   curvature(direction: Float64Array, out: Float64Array): void;
-  /** An approximation of the inverse of the Hessian's diagonal, written to `out`; every value above 0. */
+  /**
+   * An approximation of the inverse of the Hessian's diagonal, written to `out`; every value above
+   * 0.
+   */
   preconditioner(out: Float64Array): void;
 }
 
@@ -36,12 +42,16 @@ export class NotConvergedError extends SpillwayError {
   }
 }
 
-/** A step is taken where it lowers the value by this share of what the slope promises (Nocedal and Wright 2006, section 3.1). */
+/**
+ * A step is taken where it lowers the value by this share of what the slope promises (Nocedal and
+ * Wright 2006, section 3.1).
+ */
 const sufficientDecrease = 1e-4;
 
 /**
- * Truncated Newton (Nocedal and Wright 2006, Numerical Optimization, section 7.1), from `start` (default 0) until the largest element of
- * the gradient is at most `tolerance`. @throws NotConvergedError
+ * Truncated Newton (Nocedal and Wright 2006, Numerical Optimization, section 7.1), from `start`
+ * (default 0) until the largest element of the gradient is at most `tolerance`. @throws
+ * NotConvergedError
  */
 export function minimiseByNewton(
   objective: SmoothObjective,
@@ -79,7 +89,9 @@ export function minimiseByNewton(
   }
 }
 
-/** d with H d = -g to within min(1/2, sqrt |g|) |g|, by preconditioned conjugate gradients from 0. */
+/**
+ * d with H d = -g to within min(1/2, sqrt |g|) |g|, by preconditioned conjugate gradients from 0.
+ */
 function newtonDirection(objective: SmoothObjective, gradient: Float64Array): Float64Array {
   const { size } = objective;
   const direction = new Float64Array(size);

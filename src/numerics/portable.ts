@@ -1,6 +1,7 @@
-// Elementary functions from IEEE operations alone, so that weights, spikes, tasks and constants have the same bits in every
-// JavaScript engine and on every device (docs/numerics.md, rules 4 and 8). They do not replace Math.* where only a person reads the result.
-// The errors stated below are the largest that scripts/portable-accuracy.mjs found.
+// Elementary functions from IEEE operations alone, so that weights, spikes, tasks and constants
+// have the same bits in every JavaScript engine and on every device (docs/numerics.md, rules 4 and
+// 8). They do not replace Math.* where only a person reads the result. The errors stated below are
+// the largest that scripts/portable-accuracy.mjs found.
 import { productError } from "./product-error.js";
 
 /** Reading and writing the bits of a binary64, sign and exponent first. */
@@ -18,7 +19,10 @@ const log2e = 1.4426950408889634; // 0x1.71547652b82fep+0
 const ln2High = 0.6931471805598903; // 0x1.62e42fefa3800p-1
 const ln2Low = 5.497923018708371e-14; // 0x1.ef35793c76730p-45
 
-/** Adding 1.5 * 2^52 leaves no bits below the units: the sum less this constant is the nearest whole number, ties to even. */
+/**
+ * Adding 1.5 * 2^52 leaves no bits below the units: the sum less this constant is the nearest whole
+ * number, ties to even.
+ */
 const roundingShift = 6755399441055744;
 
 /** (e^r - 1 - r) / r^2 for |r| <= ln(2) / 2, within 2^-60 of e^r. */
@@ -38,8 +42,8 @@ const expTail = [
 ];
 
 /**
- * e^x in binary64, at most 0.76 ulp from the true value. NaN for NaN, Infinity where the result is above the largest binary64,
- * subnormal and then 0 for large negative x.
+ * e^x in binary64, at most 0.76 ulp from the true value. NaN for NaN, Infinity where the result is
+ * above the largest binary64, subnormal and then 0 for large negative x.
  */
 export function portableExp(x: number): number {
   return expOfSum(x, 0);
@@ -70,7 +74,10 @@ function powerOfTwo(n: number): number {
 const twoThirdsHigh = 0.6666666666666666; // 0x1.5555555555555p-1
 const twoThirdsLow = 3.700743415417188e-17; // 0x1.5555555555555p-55
 
-/** (2 atanh(s) - 2s - (2/3)s^3) / s^5 in z = s^2, for 0 <= z <= (3 - 2 sqrt(2))^2, within 2^-66 of 2 atanh(s). */
+/**
+ * (2 atanh(s) - 2s - (2/3)s^3) / s^5 in z = s^2, for 0 <= z <= (3 - 2 sqrt(2))^2, within 2^-66 of 2
+ * atanh(s).
+ */
 const logTail = [
   0.3999999999999998, // 0x1.9999999999996p-2
   0.2857142857144477, // 0x1.2492492492ff8p-2
@@ -82,7 +89,10 @@ const logTail = [
   0.11986958661776294, // 0x1.eafc5f24eeec9p-4
 ];
 
-/** Natural logarithm in binary64, at most 0.501 ulp from the true value. -Infinity for 0 and -0, NaN for x < 0 and NaN. */
+/**
+ * Natural logarithm in binary64, at most 0.501 ulp from the true value. -Infinity for 0 and -0, NaN
+ * for x < 0 and NaN.
+ */
 export function portableLog(x: number): number {
   if (!(x > 0)) return x === 0 ? -Infinity : NaN;
   if (x === Infinity) return x;
@@ -136,8 +146,9 @@ function logPair(x: number, out: Pair): Pair {
 }
 
 /**
- * x^y in binary64, at most 0.91 ulp from the true value, and exact where the true value is a binary64 number. Zeros, infinities,
- * NaN and negative x are treated as `Math.pow` treats them: a negative x takes a whole y, any other gives NaN.
+ * x^y in binary64, at most 0.91 ulp from the true value, and exact where the true value is a
+ * binary64 number. Zeros, infinities, NaN and negative x are treated as `Math.pow` treats them: a
+ * negative x takes a whole y, any other gives NaN.
  */
 export function portablePow(x: number, y: number): number {
   if (y === 0) return 1;
@@ -156,7 +167,10 @@ export function portablePow(x: number, y: number): number {
   return x < 0 && odd ? -result : result;
 }
 
-/** (sin(x) - x) / x^3 and (cos(x) - 1 + x^2 / 2) / x^4 in z = x^2, for |x| <= pi / 4, within 2^-57 and 2^-59. */
+/**
+ * (sin(x) - x) / x^3 and (cos(x) - 1 + x^2 / 2) / x^4 in z = x^2, for |x| <= pi / 4, within 2^-57
+ * and 2^-59.
+ */
 const sinTail = [
   -0.16666666666666666, // -0x1.5555555555555p-3
   0.008333333333333323, // 0x1.111111111110bp-7
@@ -176,14 +190,20 @@ const cosTail = [
   4.738176271610701e-14, // 0x1.aac6e804cb60ap-45
 ];
 
-/** Sine of x radians in binary64, at most 0.8 ulp from the true value for every finite x. NaN for NaN and infinities. */
+/**
+ * Sine of x radians in binary64, at most 0.8 ulp from the true value for every finite x. NaN for
+ * NaN and infinities.
+ */
 export function portableSin(x: number): number {
   if (!(Math.abs(x) >= leastReduced)) return x;
   const quadrant = reduce(x, scratch);
   return signed(quadrant, (quadrant & 1) === 0 ? sineNear(scratch) : cosineNear(scratch));
 }
 
-/** Cosine of x radians in binary64, at most 0.8 ulp from the true value for every finite x. NaN for NaN and infinities. */
+/**
+ * Cosine of x radians in binary64, at most 0.8 ulp from the true value for every finite x. NaN for
+ * NaN and infinities.
+ */
 export function portableCos(x: number): number {
   const quadrant = reduce(x, scratch) + 1;
   return signed(quadrant, (quadrant & 1) === 0 ? sineNear(scratch) : cosineNear(scratch));
@@ -229,7 +249,8 @@ function cosineNear({ high, low }: Pair): number {
 }
 
 const twoOverPi = 0.6366197723675814; // 0x1.45f306dc9c883p-1
-// pi / 2 in pieces of 23 bits, whose products with a whole number up to 2^30 are exact, and a last one of 53 bits.
+// pi / 2 in pieces of 23 bits, whose products with a whole number up to 2^30 are exact, and a last
+// one of 53 bits.
 const halfPi1 = 1.570796251296997; // 0x1.921fb40000000p+0
 const halfPi2 = 7.549789415861596e-8; // 0x1.4442d00000000p-24
 const halfPi3 = 5.390302529957765e-15; // 0x1.8469880000000p-48
@@ -263,7 +284,9 @@ const halfPi1200 = BigInt(
     "4906c38aba734d22c7f51fa499ebf06caba47b9475b2c38c5e6ac410a",
 );
 
-/** `reduce` for |x| >= 2^30, in whole numbers of unlimited length: the remainder is right to 2^-170. */
+/**
+ * `reduce` for |x| >= 2^30, in whole numbers of unlimited length: the remainder is right to 2^-170.
+ */
 function reduceLarge(x: number, out: Pair): number {
   if (!Number.isFinite(x)) {
     out.high = NaN;
@@ -284,7 +307,9 @@ function reduceLarge(x: number, out: Pair): number {
   return sign * Number(n & 3n);
 }
 
-/** (tanh(x) / x - 1) / x^2 in y = x^2 as P(y) / Q(y), for 0 <= x <= 0.7, within 2^-57 of tanh(x). */
+/**
+ * (tanh(x) / x - 1) / x^2 in y = x^2 as P(y) / Q(y), for 0 <= x <= 0.7, within 2^-57 of tanh(x).
+ */
 const tanhP = [
   -1616.1783946347696, // -0x1.940b6ad154878p+10
   -99.35990699999533, // -0x1.8d708b75ea536p+6
@@ -311,8 +336,8 @@ const tanhExpTail = [
 ];
 
 /**
- * tanh(x) in binary64 by docs/numerics.md, rule 4: x + x y P(y) / Q(y) below 0.7, else 1 - 2 / (e^(2x) + 1). At most 1.071 ulp from
- * the true value; odd, never above 1. NaN for NaN.
+ * tanh(x) in binary64 by docs/numerics.md, rule 4: x + x y P(y) / Q(y) below 0.7, else 1 - 2 /
+ * (e^(2x) + 1). At most 1.071 ulp from the true value; odd, never above 1. NaN for NaN.
  */
 export function portableTanh(x: number): number {
   if (x === 0) return x;
@@ -348,8 +373,9 @@ const tanh32ExpTail = [
 ];
 
 /**
- * tanh(x) of a binary32 x, every operation rounded to binary32, by docs/numerics.md, rule 4. At most 1.066 ulp (of binary32) from the
- * true value; odd, never above 1. A number that is not a binary32 is rounded first. NaN for NaN.
+ * tanh(x) of a binary32 x, every operation rounded to binary32, by docs/numerics.md, rule 4. At
+ * most 1.066 ulp (of binary32) from the true value; odd, never above 1. A number that is not a
+ * binary32 is rounded first. NaN for NaN.
  */
 export function portableTanh32(x: number): number {
   const z = fround(x);

@@ -1,5 +1,6 @@
-// Randomness as data: Philox4x32-10 counters keyed from a seed. Any draw can be made without the ones before it,
-// so a device, a worker or a resumed run gets the same numbers. There is no global generator.
+// Randomness as data: Philox4x32-10 counters keyed from a seed. Any draw can be made without the
+// ones before it, so a device, a worker or a resumed run gets the same numbers. There is no global
+// generator.
 import seedrandom from "seedrandom";
 import { portableCos, portableLog } from "./portable.js";
 
@@ -9,7 +10,10 @@ export type Seed = string | number;
 /** Two 32-bit words: the key of a Philox generator. */
 export type PhiloxKey = readonly [number, number];
 
-/** The keys of one seed: the first four 32-bit draws of seedrandom, keyed with the seed's text and its length. */
+/**
+ * The keys of one seed: the first four 32-bit draws of seedrandom, keyed with the seed's text and
+ * its length.
+ */
 export interface SeedKeys {
   /** Draws 0 and 1: weights, initial states, shuffles. */
   readonly weights: PhiloxKey;
@@ -18,7 +22,8 @@ export interface SeedKeys {
 }
 
 /**
- * Derives the keys of a seed. seedrandom repeats a short key to fill its table, so "1" and "11" would be the same generator: the length in front keeps them apart.
+ * Derives the keys of a seed. seedrandom repeats a short key to fill its table, so "1" and "11"
+ * would be the same generator: the length in front keeps them apart.
  */
 export function seedKeys(seed: Seed): SeedKeys {
   const text = String(seed);
@@ -31,8 +36,8 @@ const multiplier0 = 0xd2511f53;
 const multiplier1 = 0xcd9e8d57;
 
 /**
- * One block of Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3", section 3.3): four 32-bit
- * words that depend on the counter and the key alone. Written into `out`.
+ * One block of Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3",
+ * section 3.3): four 32-bit words that depend on the counter and the key alone. Written into `out`.
  */
 export function philox4x32(key: PhiloxKey, c0: number, c1: number, c2: number, c3: number, out: Uint32Array): void {
   let [k0, k1] = key;
@@ -74,8 +79,8 @@ export function uniformFromWords(w0: number, w1: number): number {
 }
 
 /**
- * A family of streams of binary64 numbers, addressed by (row, index): draw `index` of row `row` is words 2(index & 1) and the
- * next of the block with counter (index >> 1, row, stream, purpose).
+ * A family of streams of binary64 numbers, addressed by (row, index): draw `index` of row `row` is
+ * words 2(index & 1) and the next of the block with counter (index >> 1, row, stream, purpose).
  */
 export class RandomStream {
   readonly #key: PhiloxKey;
@@ -86,7 +91,10 @@ export class RandomStream {
   #index = Number.NaN;
   #row = Number.NaN;
 
-  /** `stream` and `purpose` are the last two words of every counter: two streams of one key share no draw unless both agree. */
+  /**
+   * `stream` and `purpose` are the last two words of every counter: two streams of one key share no
+   * draw unless both agree.
+   */
   constructor(key: PhiloxKey, stream: number, purpose = 0) {
     this.#key = key;
     this.#stream = stream;
@@ -105,7 +113,10 @@ export class RandomStream {
     return Math.floor(this.uniform(row, index) * limit);
   }
 
-  /** Standard normal (Box-Muller, cosine branch): sqrt(-2 ln(1 - U0)) cos(2 pi U1), both uniforms from block `index`. */
+  /**
+   * Standard normal (Box-Muller, cosine branch): sqrt(-2 ln(1 - U0)) cos(2 pi U1), both uniforms
+   * from block `index`.
+   */
   normal(row: number, index: number): number {
     this.#make(index, row);
     const [w0, w1, w2, w3] = this.#block as unknown as [number, number, number, number];

@@ -1,4 +1,5 @@
-// What can be wrong with a pipeline's parameters, found before any case is seen. What a case must be is known when it is trained.
+// What can be wrong with a pipeline's parameters, found before any case is seen. What a case must
+// be is known when it is trained.
 import { ArgumentError, checkFields } from "../core/errors.js";
 import { nearest } from "../core/near-names.js";
 import { classTrainer } from "../model/class-readout.js";

@@ -20,7 +20,10 @@ export interface LabelledCases {
 
 /** The folds, groups and seeds of a cross-validation. */
 export interface CrossValidationOptions extends PipelineRunOptions, WorkOptions {
-  /** Splits of one's own; default `folds` folds that keep groups whole where there are groups, and shares of classes where there are none. */
+  /**
+   * Splits of one's own; default `folds` folds that keep groups whole where there are groups, and
+   * shares of classes where there are none.
+   */
   readonly splits?: readonly Split[] | undefined;
   /** Default 5. */
   readonly folds?: number | undefined;
@@ -55,7 +58,8 @@ export interface CrossValidation {
 const fields: readonly string[] = ["splits", "folds", "seeds", "splitSeed", "engine", "threads", "signal", "onProgress"];
 
 /**
- * Trains the pipeline on the train cases of each split and tests it on the others. Stopped by its signal it gives the folds that were finished.
+ * Trains the pipeline on the train cases of each split and tests it on the others. Stopped by its
+ * signal it gives the folds that were finished.
  * @throws ArgumentError for cases or splits that do not fit, or for an option that there is not,
  * WorkInterruptedError if not even one fold was finished
  */

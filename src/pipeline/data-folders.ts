@@ -1,4 +1,5 @@
-// Data sets as they lie in folders: archives of time series, sounds, spike patterns. Nothing is downloaded.
+// Data sets as they lie in folders: archives of time series, sounds, spike patterns. Nothing is
+// downloaded.
 import { ArgumentError, checkFields } from "../core/errors.js";
 import { quoted } from "../core/text.js";
 import { listFiles, npyToMatrix, readCsv, readNpy, readUea, readWav, type UeaOptions } from "../io/index.js";
@@ -47,11 +48,15 @@ export async function readUeaFolder(folder: string, name: string, options: UeaOp
 /** How files are chosen, and how their names are read. */
 export interface SoundFolderOptions {
   /**
-   * How a file's name tells its class and where it comes from: names in braces stand for text without separators. Default
-   * "{label}_{group}_{index}". Files of folders by class: "{label}/{index}".
+   * How a file's name tells its class and where it comes from: names in braces stand for text
+   * without separators. Default "{label}_{group}_{index}". Files of folders by class:
+   * "{label}/{index}".
    */
   readonly pattern?: string | undefined;
-  /** Which files are taken, by what their names tell: `(file) => Number(file.index) < 5`. Default all. */
+  /**
+   * Which files are taken, by what their names tell: `(file) => Number(file.index) < 5`. Default
+   * all.
+   */
   readonly keep?: ((fields: Readonly<Record<string, string>>) => boolean) | undefined;
 }
 
@@ -111,7 +116,9 @@ export async function readSeriesFolder(folder: string, options: SoundFolderOptio
 
 /** How files of spike patterns are chosen and read. */
 export interface SpikeFolderOptions extends SoundFolderOptions {
-  /** Neurons of each pattern, where the files do not say; an HDF5 file has 700 unless it is given. */
+  /**
+   * Neurons of each pattern, where the files do not say; an HDF5 file has 700 unless it is given.
+   */
   readonly neuronCount?: number | undefined;
   /** How long each pattern lasts in ms; default what its file says, or its last spike's time. */
   readonly durationMs?: number | undefined;
@@ -126,9 +133,10 @@ export interface SpikeFolder extends Omit<FolderCases, "sequences"> {
 }
 
 /**
- * Reads the spike patterns of a folder, a JSON, CSV or NPZ file each, their classes told by their names; or of one HDF5 file of event lists
- * (.h5, .hdf5) as the Spiking Heidelberg Digits are laid out, whose labels and speakers it holds itself: `pattern` has no say there, and `keep`
- * gets label, group (the speaker, where there is one) and index. HDF5 takes the package h5wasm.
+ * Reads the spike patterns of a folder, a JSON, CSV or NPZ file each, their classes told by their
+ * names; or of one HDF5 file of event lists (.h5, .hdf5) as the Spiking Heidelberg Digits are laid
+ * out, whose labels and speakers it holds itself: `pattern` has no say there, and `keep` gets
+ * label, group (the speaker, where there is one) and index. HDF5 takes the package h5wasm.
  * @throws FileError; ArgumentError where nothing matches, an HDF5 file has no labels, or patterns
  * differ in their number of neurons
  */

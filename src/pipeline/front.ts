@@ -1,4 +1,5 @@
-// The front of a pipeline: scaling fitted on the training cases, then an encoder. What comes out drives a reservoir.
+// The front of a pipeline: scaling fitted on the training cases, then an encoder. What comes out
+// drives a reservoir.
 import { ArgumentError } from "../core/errors.js";
 import { asMatrix, type Matrix } from "../numerics/index.js";
 import { checkSequences } from "../reservoir/inputs.js";

@@ -1,4 +1,5 @@
-// A small search over a grid of parameters, in this process, by cross-validation on the training cases alone.
+// A small search over a grid of parameters, in this process, by cross-validation on the training
+// cases alone.
 import { ArgumentError } from "../core/errors.js";
 import { WorkInterruptedError, type WorkOptions } from "../reservoir/index.js";
 import { type CrossValidation, type CrossValidationOptions, crossValidate, type LabelledCases } from "./cross-validate.js";
@@ -30,7 +31,8 @@ export interface GridSearchOptions extends Omit<CrossValidationOptions, "onProgr
 }
 
 /**
- * Cross-validates every combination of the grid on the same splits and seeds. Stopped by its signal it ranks the points that were finished.
+ * Cross-validates every combination of the grid on the same splits and seeds. Stopped by its signal
+ * it ranks the points that were finished.
  * @throws ArgumentError for an empty grid, and what a pipeline throws for parameters that it does
  * not take
  */

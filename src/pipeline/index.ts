@@ -1,4 +1,7 @@
-/** Pipelines of classification: from raw cases to classes, with splits, cross-validation and a small search. @module spillway/pipeline */
+/**
+ * Pipelines of classification: from raw cases to classes, with splits, cross-validation and a small
+ * search. @module spillway/pipeline
+ */
 export { type CrossValidation, type CrossValidationOptions, crossValidate, type FoldScore, type LabelledCases } from "./cross-validate.js";
 export {
   type ArchiveData,

@@ -9,7 +9,10 @@ import type { BinOptions, CochleaOptions, EncoderConfig, SpikePattern } from "..
 /** One case: a series of T x C, or, before the encoder "pattern", a spike pattern. */
 export type PipelineCase = MatrixLike | SpikePattern;
 
-/** What every channel goes through first, by the training cases: z-scores, a linear map onto [0, 1], or nothing. */
+/**
+ * What every channel goes through first, by the training cases: z-scores, a linear map onto [0, 1],
+ * or nothing.
+ */
 export type Scaler = "standard" | "unit" | "none";
 
 /**
@@ -18,7 +21,8 @@ export type Scaler = "standard" | "unit" | "none";
  * - `{ type: "cochleagram", sampleRate, ... }`: a sound's levels by frequency;
  * - `{ type: "pattern", binMs?, values?, channels? }`: cases that are spike patterns already, counted in bins; default width the time step of a
  *   liquid, or 1 ms.
- * A seeded encoder draws anew for every case: case i has the seed "SEED/i" of its place in the list.
+ * A seeded encoder draws anew for every case: case i has the seed "SEED/i" of its place in the
+ * list.
  */
 export type EncoderParameters =
   | ({ readonly type: "spikes"; readonly binMs: number; readonly seed?: string | number | undefined } & EncoderConfig)
@@ -29,11 +33,17 @@ export type EncoderParameters =
 export interface PipelineParameters extends Partial<Omit<ClassifierSettings, "standardise" | "readout">> {
   /** How classes are learnt, by name and options. Default ridge. */
   readonly readout?: ReadoutDescription | undefined;
-  /** Default "standard" without an encoder, "unit" before spikes (but "none" before delta and cochlea), "none" before a cochleagram and for patterns. */
+  /**
+   * Default "standard" without an encoder, "unit" before spikes (but "none" before delta and
+   * cochlea), "none" before a cochleagram and for patterns.
+   */
   readonly scaler?: Scaler | undefined;
   /** Default none: the reservoir sees the scaled series themselves. */
   readonly encoder?: EncoderParameters | undefined;
-  /** As `ReservoirComputer.create` takes it; `inputSize` follows from the cases where it is left out. */
+  /**
+   * As `ReservoirComputer.create` takes it; `inputSize` follows from the cases where it is left
+   * out.
+   */
   readonly reservoir: AnyReservoirOptions;
 }
 

@@ -1,4 +1,5 @@
-// A Pipeline as a model file: a classifier's file of the kind "pipeline", with the parameters and ranges of the front as a note.
+// A Pipeline as a model file: a classifier's file of the kind "pipeline", with the parameters and
+// ranges of the front as a note.
 import { decodeModelFile, encodeModelFile, ModelFileError } from "../model/model-file.js";
 import { stableJson } from "../model/stable-json.js";
 import { checkParameters } from "./check.js";

@@ -21,8 +21,9 @@ export interface PipelineRunOptions {
 }
 
 /**
- * Scaler, encoder, reservoir, representation and readout in a row. All of it is `parameters`, plain JSON; the same parameters and cases give
- * the same model. Calls that are made while another is running wait for it, in their order.
+ * Scaler, encoder, reservoir, representation and readout in a row. All of it is `parameters`, plain
+ * JSON; the same parameters and cases give the same model. Calls that are made while another is
+ * running wait for it, in their order.
  *
  * @example
  * const pipeline = await new Pipeline({ reservoir: { size: 200, leakRate: 0.2 } }).fit(train.sequences, train.labels);
@@ -134,7 +135,10 @@ export class Pipeline implements AsyncDisposable {
     return pipeline;
   }
 
-  /** Opens a file that `save` wrote (Node). @throws FileError with the reason where it cannot be used */
+  /**
+   * Opens a file that `save` wrote (Node). @throws FileError with the reason where it cannot be
+   * used
+   */
   static async load(path: string, options: PipelineRunOptions = {}): Promise<Pipeline> {
     return Pipeline.fromBytes(await readBytes(path), { ...options, source: path });
   }

@@ -1,4 +1,5 @@
-// Which cases train and which test: folds of many kinds, as lists of places. Nothing here looks at the cases themselves.
+// Which cases train and which test: folds of many kinds, as lists of places. Nothing here looks at
+// the cases themselves.
 import { ArgumentError, checkFields } from "../core/errors.js";
 import { isList, RandomStream, type Seed, seedKeys } from "../numerics/index.js";
 import { checkWhole } from "../reservoir/inputs.js";
@@ -61,7 +62,8 @@ export function stratifiedKFold(labels: ArrayLike<string | number>, options: Fol
 }
 
 /**
- * Folds that never part a group (a speaker, a subject, a day): the largest groups go first, each into the fold with the fewest cases.
+ * Folds that never part a group (a speaker, a subject, a day): the largest groups go first, each
+ * into the fold with the fewest cases.
  * @throws ArgumentError where there are fewer groups than folds
  */
 export function groupKFold(groups: ArrayLike<string | number>, options: FoldOptions = {}): Split[] {
@@ -97,7 +99,8 @@ export function leaveOneGroupOut(groups: ArrayLike<string | number>): Split[] {
 }
 
 /**
- * One split with a share of the cases to test, of every class where `labels` are given and of whole groups where `groups` are.
+ * One split with a share of the cases to test, of every class where `labels` are given and of whole
+ * groups where `groups` are.
  * @throws ArgumentError for a share that leaves nothing to train or to test
  */
 export function trainTestSplit(

@@ -1,4 +1,5 @@
-// A Chromium on this machine, for images that plotly itself draws. It is looked for, never installed.
+// A Chromium on this machine, for images that plotly itself draws. It is looked for, never
+// installed.
 import { SpillwayError } from "../core/errors.js";
 import { visible } from "../core/text.js";
 import type { Figure } from "./figure.js";
@@ -19,7 +20,10 @@ const node = () => {
   };
 };
 
-/** The path of a Chromium: SPILLWAY_CHROMIUM, or what the search path holds. Undefined where there is none. */
+/**
+ * The path of a Chromium: SPILLWAY_CHROMIUM, or what the search path holds. Undefined where there
+ * is none.
+ */
 export function findChromium(): string | undefined {
   const { fs, path } = node();
   const given = process.env["SPILLWAY_CHROMIUM"];

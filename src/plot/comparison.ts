@@ -1,4 +1,5 @@
-// A comparison of engines as a figure: how far apart by step, and by how many units in the last place.
+// A comparison of engines as a figure: how far apart by step, and by how many units in the last
+// place.
 import { ArgumentError } from "../core/errors.js";
 import type { Comparison } from "../analysis/index.js";
 import { encodeArray, type Figure } from "./figure.js";
@@ -11,7 +12,10 @@ export function growthWords(rate: number): string {
   return factor === 1 ? "neither growing nor shrinking" : `${rate > 0 ? "growing" : "shrinking"} by a factor of ${factor} a step`;
 }
 
-/** The divergence of each engine from the first by step, and beneath it the distances in units in the last place. */
+/**
+ * The divergence of each engine from the first by step, and beneath it the distances in units in
+ * the last place.
+ */
 export function plotComparison(comparison: Comparison, options: { readonly title?: string | undefined } = {}): Figure {
   checkPlotOptions(options, titleOnly);
   if (!isArrayLike(comparison?.others) || comparison.others.length === 0 || comparison.reference === undefined)

@@ -7,7 +7,8 @@ import { inkOn, sequentialScale } from "./palette.js";
 import { colourAt } from "./svg/heatmap.js";
 
 /**
- * A confusion matrix: row r, column c counts the cases of class r that were taken for class c. The colour is the share of the row.
+ * A confusion matrix: row r, column c counts the cases of class r that were taken for class c. The
+ * colour is the share of the row.
  * @throws ArgumentError unless the matrix is square with one class name a row.
  */
 export function plotConfusion(

@@ -10,8 +10,9 @@ export interface Decimated {
 }
 
 /**
- * Keeps at most `maximal` points of a series: all of them where that is enough, else the least and the greatest of each of maximal / 2
- * equal stretches, in the order they occur. Values that are not finite are taken along as gaps (NaN) only where a stretch has nothing else.
+ * Keeps at most `maximal` points of a series: all of them where that is enough, else the least and
+ * the greatest of each of maximal / 2 equal stretches, in the order they occur. Values that are not
+ * finite are taken along as gaps (NaN) only where a stretch has nothing else.
  * @throws ArgumentError for fewer than two points
  */
 export function decimate(values: ArrayLike<number>, maximal = 2000): Decimated {
@@ -32,7 +33,10 @@ export function decimate(values: ArrayLike<number>, maximal = 2000): Decimated {
   return { index: Float64Array.from(index), values: Float64Array.from(index, (i) => values[i]!) };
 }
 
-/** Positions of the least and the greatest finite value in [from, to); `from` twice where none is finite. */
+/**
+ * Positions of the least and the greatest finite value in [from, to); `from` twice where none is
+ * finite.
+ */
 function extremes(values: ArrayLike<number>, from: number, to: number): [number, number] {
   let least = -1;
   let greatest = -1;
@@ -45,7 +49,10 @@ function extremes(values: ArrayLike<number>, from: number, to: number): [number,
   return least < 0 ? [from, from] : [least, greatest];
 }
 
-/** Rows and columns of a matrix at equal distances, at most so many of each: what a heat map of it can show. */
+/**
+ * Rows and columns of a matrix at equal distances, at most so many of each: what a heat map of it
+ * can show.
+ */
 export interface Thinned {
   readonly matrix: Matrix;
   /** Every how many rows, and columns, one was kept. */

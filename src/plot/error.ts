@@ -9,15 +9,19 @@ import { baselineColour, predictionColour } from "./palette.js";
 
 /** Options of `plotError`. */
 export interface ErrorPlotOptions extends SeriesPlotOptions {
-  /** Whether the error axis is logarithmic. Left out, it is where the (median) error spans more than a power of ten. */
+  /**
+   * Whether the error axis is logarithmic. Left out, it is where the (median) error spans more than
+   * a power of ten.
+   */
   readonly logarithmic?: boolean | undefined;
 }
 
 const fields: readonly (keyof ErrorPlotOptions)[] = [...seriesFields, "logarithmic"];
 
 /**
- * The error of one or several predictions by step: for each the root of the mean square over the D columns; with several (one a start or trial), a
- * thin line each and the median of them as a thick one.
+ * The error of one or several predictions by step: for each the root of the mean square over the D
+ * columns; with several (one a start or trial), a thin line each and the median of them as a thick
+ * one.
  * @throws ArgumentError where the shapes differ.
  */
 export function plotError(predictions: readonly MatrixLike[], targets: readonly MatrixLike[], options: ErrorPlotOptions = {}): Figure {
@@ -56,7 +60,10 @@ export function plotError(predictions: readonly MatrixLike[], targets: readonly 
   };
 }
 
-/** Ticks at whole powers of ten where there are several; plotly's own choice writes every digit between them. */
+/**
+ * Ticks at whole powers of ten where there are several; plotly's own choice writes every digit
+ * between them.
+ */
 function logarithmicAxis(errors: readonly Float64Array[]): Record<string, unknown> {
   const decades = decadesOf(errors);
   return { type: "log", exponentformat: "power", ...(decades >= 2 ? { dtick: Math.max(1, Math.round(decades / 6)) } : {}) };

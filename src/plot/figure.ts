@@ -12,7 +12,10 @@ export interface Figure {
   readonly data: readonly Readonly<Record<string, unknown>>[];
   /** Plotly layout; colours of paper, text and grid are left to the page. */
   readonly layout: Readonly<Record<string, unknown>>;
-  /** A trace of single points that a page draws in place of an image as soon as a zoom leaves at most `maximalPoints` of them in view. */
+  /**
+   * A trace of single points that a page draws in place of an image as soon as a zoom leaves at
+   * most `maximalPoints` of them in view.
+   */
   readonly detail?: Readonly<Record<string, unknown>> & { readonly maximalPoints: number };
 }
 
@@ -35,7 +38,10 @@ function isObject(value: unknown): boolean {
 /** Arrays that plotly can read without a list of numbers. */
 export type EncodableArray = FloatArray | Int32Array | Uint16Array | Uint8Array;
 
-/** A typed array as plotly reads it from JSON: little-endian bytes in base64. `shape` ("rows, cols") makes it a matrix. */
+/**
+ * A typed array as plotly reads it from JSON: little-endian bytes in base64. `shape` ("rows, cols")
+ * makes it a matrix.
+ */
 export interface EncodedArray {
   readonly dtype: "f4" | "f8" | "i4" | "u2" | "u1";
   readonly bdata: string;

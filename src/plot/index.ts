@@ -1,4 +1,7 @@
-/** Figures as data (plotly JSON), and the page they are put on. Nothing here computes a score. @module spillway/plot */
+/**
+ * Figures as data (plotly JSON), and the page they are put on. Nothing here computes a score.
+ * @module spillway/plot
+ */
 export { plotComparison } from "./comparison.js";
 export { plotConfusion } from "./confusion.js";
 export { type Decimated, decimate } from "./decimate.js";

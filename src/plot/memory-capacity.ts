@@ -1,4 +1,5 @@
-// The memory curve of a reservoir: how much of the input k steps ago can still be read out. It is measured by `analysis`.
+// The memory curve of a reservoir: how much of the input k steps ago can still be read out. It is
+// measured by `analysis`.
 import { ArgumentError } from "../core/errors.js";
 import { encodeArray, type Figure } from "./figure.js";
 import { formatNumber } from "./format.js";

@@ -1,4 +1,5 @@
-// What is asked of the options of every figure. What a figure is drawn from is checked where it is drawn.
+// What is asked of the options of every figure. What a figure is drawn from is checked where it is
+// drawn.
 import { ArgumentError, checkFields } from "../core/errors.js";
 
 /** Options of a figure that has nothing else to choose. */

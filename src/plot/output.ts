@@ -1,4 +1,5 @@
-// Figures out of the program: into a page, into an image, onto the screen. What they show is decided elsewhere.
+// Figures out of the program: into a page, into an image, onto the screen. What they show is
+// decided elsewhere.
 import { ArgumentError, SpillwayError, checkFields } from "../core/errors.js";
 import { chromiumImage, findChromium } from "./browser.js";
 import { checkFigure, type Figure } from "./figure.js";
@@ -12,15 +13,19 @@ export interface HtmlOptions {
   /** The page's heading; default the first figure's title. */
   readonly title?: string | undefined;
   /**
-   * "inline" (default): the page holds plotly.js (2 MB, compressed) and opens anywhere. Else the address of a script that stands beside it,
-   * such as "plotly.min.js", which several pages share (`plotlySource()` is what it holds).
+   * "inline" (default): the page holds plotly.js (2 MB, compressed) and opens anywhere. Else the
+   * address of a script that stands beside it, such as "plotly.min.js", which several pages share
+   * (`plotlySource()` is what it holds).
    */
   readonly plotly?: string | undefined;
 }
 
 const htmlFields: readonly (keyof HtmlOptions)[] = ["title", "plotly"];
 
-/** One page with the figures on it, which opens without a network. @throws Error where plotly.js cannot be found. */
+/**
+ * One page with the figures on it, which opens without a network. @throws Error where plotly.js
+ * cannot be found.
+ */
 export async function toHtml(figures: Figure | readonly Figure[], options: HtmlOptions = {}): Promise<string> {
   const all = Array.isArray(figures) ? (figures as readonly Figure[]) : [figures as Figure];
   for (const figure of all) checkFigure(figure);
@@ -35,8 +40,9 @@ export interface ImageOptions extends SvgOptions {
   /** Default "svg". PNG takes a Chromium. */
   readonly format?: "svg" | "png" | undefined;
   /**
-   * "auto" (default): SVG without a browser, PNG by Chromium, so that the same call gives the same image on every machine;
-   * "chromium": plotly's own drawing, with its fonts and layout; "static": without a browser, SVG only.
+   * "auto" (default): SVG without a browser, PNG by Chromium, so that the same call gives the same
+   * image on every machine; "chromium": plotly's own drawing, with its fonts and layout; "static":
+   * without a browser, SVG only.
    */
   readonly renderer?: "auto" | "chromium" | "static" | undefined;
   /** Pixels of a PNG for each pixel of the figure; default 2. */
@@ -53,8 +59,8 @@ export interface FigureImage {
 }
 
 /**
- * A figure as an image. SVG is drawn without a browser unless Chromium is asked for. PNG needs a Chromium: SPILLWAY_CHROMIUM
- * names one, else the search path is looked through.
+ * A figure as an image. SVG is drawn without a browser unless Chromium is asked for. PNG needs a
+ * Chromium: SPILLWAY_CHROMIUM names one, else the search path is looked through.
  * @throws Error if PNG or Chromium is asked for and there is none
  */
 export async function toImage(figure: Figure, options: ImageOptions = {}): Promise<FigureImage> {
@@ -87,8 +93,8 @@ export async function toImage(figure: Figure, options: ImageOptions = {}): Promi
 }
 
 /**
- * Writes the figures into a page in the temporary folder and opens it in the user's browser. Gives the page's path; where no browser can be
- * opened (no screen), the path is all there is.
+ * Writes the figures into a page in the temporary folder and opens it in the user's browser. Gives
+ * the page's path; where no browser can be opened (no screen), the path is all there is.
  * @throws Error outside Node, and where plotly.js cannot be found
  */
 export async function show(figures: Figure | readonly Figure[], options: HtmlOptions = {}): Promise<string> {

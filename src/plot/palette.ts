@@ -1,4 +1,5 @@
-// Colours that stay apart for colour-blind readers, on light paper and on dark: M. Okabe and K. Ito 2008, "Color universal design".
+// Colours that stay apart for colour-blind readers, on light paper and on dark: M. Okabe and K. Ito
+// 2008, "Color universal design".
 
 /** One colour a series, in the order they are handed out. */
 const seriesColours = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"] as const;
@@ -24,7 +25,10 @@ export const sequentialScale = [
   [1, "#00436B"],
 ] as const;
 
-/** Black or white, whichever reads better on a colour: at least 4.5 : 1 (WCAG 2.2, "relative luminance"). */
+/**
+ * Black or white, whichever reads better on a colour: at least 4.5 : 1 (WCAG 2.2, "relative
+ * luminance").
+ */
 export function inkOn([red, green, blue]: readonly [number, number, number]): "#000000" | "#FFFFFF" {
   const linear = (channel: number) => (channel <= 10.31 ? channel / 255 / 12.92 : ((channel / 255 + 0.055) / 1.055) ** 2.4);
   const luminance = 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);

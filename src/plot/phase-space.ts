@@ -12,11 +12,17 @@ export interface PhaseSpaceOptions {
   readonly title?: string | undefined;
   /** 2 or 3; default 2. Three are drawn in a turnable view, which needs WebGL. */
   readonly dimensions?: 2 | 3 | undefined;
-  /** Columns to draw against each other, as many as dimensions. Left out: the columns themselves where there are just that many, else principal components. */
+  /**
+   * Columns to draw against each other, as many as dimensions. Left out: the columns themselves
+   * where there are just that many, else principal components.
+   */
   readonly columns?: readonly number[] | undefined;
   /** A name for each axis. */
   readonly names?: readonly string[] | undefined;
-  /** A second trajectory over the same columns, T' x N, such as a free-running forecast beside the truth. */
+  /**
+   * A second trajectory over the same columns, T' x N, such as a free-running forecast beside the
+   * truth.
+   */
   readonly beside?: MatrixLike | undefined;
   /** What it calls the second trajectory; default "beside". */
   readonly besideName?: string | undefined;
@@ -38,7 +44,8 @@ const fields: readonly (keyof PhaseSpaceOptions)[] = [
 ];
 
 /**
- * A trajectory in phase space, T x N: two or three of its columns, or its leading principal components, whose share of the variance stands on the axes.
+ * A trajectory in phase space, T x N: two or three of its columns, or its leading principal
+ * components, whose share of the variance stands on the axes.
  * @throws ArgumentError for columns that there are not, or fewer columns than dimensions.
  */
 export function plotPhaseSpace(states: MatrixLike, options: PhaseSpaceOptions = {}): Figure {

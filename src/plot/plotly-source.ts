@@ -1,4 +1,5 @@
-// Finds the text of plotly.js, which a report carries inside itself so that it opens without a network.
+// Finds the text of plotly.js, which a report carries inside itself so that it opens without a
+// network.
 
 import { SpillwayError } from "../core/errors.js";
 /**

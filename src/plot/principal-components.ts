@@ -1,4 +1,5 @@
-// The directions in which states move most, for a picture of them; not a decomposition to compute with.
+// The directions in which states move most, for a picture of them; not a decomposition to compute
+// with.
 import { Matrix } from "../numerics/index.js";
 
 /** Rows that the directions are found from. */
@@ -14,8 +15,9 @@ export interface Projection {
 }
 
 /**
- * Projects T x N states, less their mean, on the K leading eigenvectors of their covariance, found by subspace iteration on at most 4000 rows at
- * equal distances. Directions are signed so that their largest entry is positive: the same states give the same picture.
+ * Projects T x N states, less their mean, on the K leading eigenvectors of their covariance, found
+ * by subspace iteration on at most 4000 rows at equal distances. Directions are signed so that
+ * their largest entry is positive: the same states give the same picture.
  */
 export function principalComponents(states: Matrix, count: number): Projection {
   const { rows, cols } = states;

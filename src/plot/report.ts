@@ -1,4 +1,5 @@
-// One page that opens without a network: what ran, how well, and the figures. It computes nothing; scores and figures are handed to it.
+// One page that opens without a network: what ran, how well, and the figures. It computes nothing;
+// scores and figures are handed to it.
 import { ArgumentError, checkFields } from "../core/errors.js";
 import { base64, checkFigure, type Figure } from "./figure.js";
 import { escapeHtml, escapeJson, formatNumber } from "./format.js";
@@ -56,7 +57,10 @@ export interface ReportOptions {
   readonly footer?: string | undefined;
   /** The source of plotly.js; left out, it is read from the package plotly.js-dist-min. */
   readonly plotly?: string | undefined;
-  /** The address of plotly.js, such as "plotly.min.js" beside the page, in place of its source inside the page. */
+  /**
+   * The address of plotly.js, such as "plotly.min.js" beside the page, in place of its source
+   * inside the page.
+   */
   readonly plotlyScript?: string | undefined;
 }
 

@@ -17,15 +17,22 @@ export interface ForecastPlotOptions extends SeriesPlotOptions {
   readonly baselineName?: string | undefined;
   /** Rows of the series before the forecast begins: P x D, drawn as a part of the target. */
   readonly before?: MatrixLike | undefined;
-  /** A label a row (the rows of `before`, then those of the forecast) for the time axis: dates, such as 2015-05-01. Left out, steps are counted. */
+  /**
+   * A label a row (the rows of `before`, then those of the forecast) for the time axis: dates, such
+   * as 2015-05-01. Left out, steps are counted.
+   */
   readonly times?: readonly string[] | undefined;
   /** Most columns that get a panel of their own; default 3. */
   readonly maximalColumns?: number | undefined;
-  /** Adds a panel with the size of the error by step: the root of the mean square over the columns. Default false. */
+  /**
+   * Adds a panel with the size of the error by step: the root of the mean square over the columns.
+   * Default false.
+   */
   readonly withError?: boolean | undefined;
   /**
-   * Counts time in Lyapunov times from the first forecast row on, and marks how long the forecast is valid: until its error first passes 0.4
-   * standard deviations (`validPredictionTime`). `exponent` is per unit of the time of `dt`.
+   * Counts time in Lyapunov times from the first forecast row on, and marks how long the forecast
+   * is valid: until its error first passes 0.4 standard deviations (`validPredictionTime`).
+   * `exponent` is per unit of the time of `dt`.
    */
   readonly lyapunov?: { readonly dt: number; readonly exponent: number } | undefined;
 }
@@ -42,7 +49,8 @@ const forecastFields: readonly (keyof ForecastPlotOptions)[] = [
 ];
 
 /**
- * A prediction against its target, T x D each, one panel a column. A line of more than `maximalPoints` keeps the extremes of each stretch.
+ * A prediction against its target, T x D each, one panel a column. A line of more than
+ * `maximalPoints` keeps the extremes of each stretch.
  * @throws ArgumentError where the shapes differ, or `times` does not label every row.
  */
 export function plotForecast(prediction: MatrixLike, target: MatrixLike, options: ForecastPlotOptions = {}): Figure {

@@ -13,7 +13,8 @@ export interface Eigenvalues {
 }
 
 /**
- * The eigenvalues of one or two matrices (such as `weights` and `effective` of `spectrum()`), with the unit circle, on axes of one scale.
+ * The eigenvalues of one or two matrices (such as `weights` and `effective` of `spectrum()`), with
+ * the unit circle, on axes of one scale.
  * @throws ArgumentError where real and imaginary parts differ in number, or there are none.
  */
 export function plotSpectrum(

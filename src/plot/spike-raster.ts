@@ -22,7 +22,10 @@ export interface RasterOptions {
   readonly maximalPoints?: number | undefined;
   /** Most columns and rows of the rate image; default 600 and 200. */
   readonly bins?: readonly [time: number, neuron: number] | undefined;
-  /** Let a zoom into the image bring the points back: it carries them along, 6 bytes a spike, up to 600,000 of them. Default true. */
+  /**
+   * Let a zoom into the image bring the points back: it carries them along, 6 bytes a spike, up to
+   * 600,000 of them. Default true.
+   */
   readonly zoomToPoints?: boolean | undefined;
 }
 
@@ -32,8 +35,9 @@ const fields: readonly (keyof RasterOptions)[] = ["title", "maximalPoints", "bin
 const maximalCarried = 600_000;
 
 /**
- * A spike raster: time in ms to the right, neurons upwards. More than `maximalPoints` spikes are drawn as their rate in Hz by bins of time and
- * neurons; on a report page a zoom into it shows the points again as soon as few enough are in view.
+ * A spike raster: time in ms to the right, neurons upwards. More than `maximalPoints` spikes are
+ * drawn as their rate in Hz by bins of time and neurons; on a report page a zoom into it shows the
+ * points again as soon as few enough are in view.
  * @throws ArgumentError where the columns differ in length or lie outside duration and neuron
  * count.
  */

@@ -13,9 +13,15 @@ export interface StateHeatmapOptions extends SeriesPlotOptions {
   readonly maximalSteps?: number | undefined;
   /** Neurons drawn at most, evenly spaced; default 200. */
   readonly maximalNeurons?: number | undefined;
-  /** Draw what is above and below each neuron's mean over these steps, where biases would hide what moves. Default false. */
+  /**
+   * Draw what is above and below each neuron's mean over these steps, where biases would hide what
+   * moves. Default false.
+   */
   readonly centred?: boolean | undefined;
-  /** Between which values the colours run; default from -m to m, m being the largest size that occurs. */
+  /**
+   * Between which values the colours run; default from -m to m, m being the largest size that
+   * occurs.
+   */
   readonly range?: readonly [number, number] | undefined;
 }
 

@@ -2,11 +2,17 @@
 import { SpillwayError } from "../core/errors.js";
 import { NotPositiveDefiniteError } from "../numerics/index.js";
 
-/** Ridge regression could not be solved by Cholesky factorisation: lambda is too small for the features. */
+/**
+ * Ridge regression could not be solved by Cholesky factorisation: lambda is too small for the
+ * features.
+ */
 export class IllConditionedError extends SpillwayError {
   override readonly name = "IllConditionedError";
   readonly lambda: number;
-  /** The feature (or row, in the dual form) whose pivot failed, from 0; the intercept is the last feature. */
+  /**
+   * The feature (or row, in the dual form) whose pivot failed, from 0; the intercept is the last
+   * feature.
+   */
   readonly pivotIndex: number;
   /** What was left of the pivot; NaN where a library does not say. */
   readonly pivot: number;

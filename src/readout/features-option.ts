@@ -1,4 +1,5 @@
-// The features a trainer is asked for, in a user's words, and the columns they become. Shared by every trainer.
+// The features a trainer is asked for, in a user's words, and the columns they become. Shared by
+// every trainer.
 import { ArgumentError } from "../core/errors.js";
 import { choice, flag, option, type Resolved, type TableOf } from "../core/options.js";
 import type { ColumnSource, Matrix } from "../numerics/index.js";
@@ -8,8 +9,9 @@ import type { ReadoutShape } from "./training-data.js";
 /** What a readout is linear in. */
 export interface FeatureOptions {
   /**
-   * What the readout sees of the state x: "plain" x; "squareHalf" every second neuron (1, 3, 5, ...) squared in place (Lu et al. 2017,
-   * "Reservoir observers"); "squares" x and x_i^2 of every neuron. Default "plain".
+   * What the readout sees of the state x: "plain" x; "squareHalf" every second neuron (1, 3, 5,
+   * ...) squared in place (Lu et al. 2017, "Reservoir observers"); "squares" x and x_i^2 of every
+   * neuron. Default "plain".
    */
   readonly transform?: "plain" | "squareHalf" | "squares" | undefined;
   /** Whether the readout sees the input of the step too. Default false. */
@@ -30,7 +32,10 @@ export function featureSpec({ transform, input }: Pick<Resolved<typeof featureTa
   return { state: transform === "squareHalf" ? "squareHalf" : "plain", input, squares: transform === "squares" };
 }
 
-/** The feature columns of rows, in the order of the specification, with a last column of ones where it is asked for. */
+/**
+ * The feature columns of rows, in the order of the specification, with a last column of ones where
+ * it is asked for.
+ */
 export function featureColumns(spec: FeatureSpec, states: Matrix, inputs: Matrix, constant: boolean): ColumnSource[] {
   const columns: ColumnSource[] = [{ matrix: states, square: spec.state === "squareHalf" ? "odd" : "none" }];
   if (spec.input) columns.push({ matrix: inputs, square: "none" });

@@ -1,5 +1,5 @@
-// Training rows summed up as normal equations: X^T X, X^T Y and Y^T Y in the portable order (docs/numerics.md, rule 9). Memory does
-// not grow with the rows. It solves nothing.
+// Training rows summed up as normal equations: X^T X, X^T Y and Y^T Y in the portable order
+// (docs/numerics.md, rule 9). Memory does not grow with the rows. It solves nothing.
 import { ArgumentError } from "../core/errors.js";
 import { type DenseBlas, describe, type GramSum, Matrix, mirrorLowerTriangle, PortableGram } from "../numerics/index.js";
 import type { TrainingSink } from "../reservoir/engine.js";
@@ -18,7 +18,10 @@ export interface GramAccumulatorOptions extends ReadoutShape {
   readonly blas?: DenseBlas | undefined;
 }
 
-/** X^T X, X^T Y and Y^T Y of the features X (T x F, with a last column of ones where `constant` is set) and targets Y (T x O). */
+/**
+ * X^T X, X^T Y and Y^T Y of the features X (T x F, with a last column of ones where `constant` is
+ * set) and targets Y (T x O).
+ */
 export class GramAccumulator implements TrainingSink {
   readonly features: FeatureSpec;
   readonly shape: ReadoutShape;
@@ -45,7 +48,8 @@ export class GramAccumulator implements TrainingSink {
   }
 
   /**
-   * Adds T rows: T x N states, T x I inputs and T x O targets. The sums do not depend on how rows are cut into calls.
+   * Adds T rows: T x N states, T x I inputs and T x O targets. The sums do not depend on how rows
+   * are cut into calls.
    * @throws ArgumentError where columns are not those of the shape, row counts differ, or a value
    * is not finite; nothing was added then
    */
@@ -82,7 +86,10 @@ export class GramAccumulator implements TrainingSink {
     return { gram: mirrorLowerTriangle(gram), cross, targetSquares, rows };
   }
 
-  /** @internal The same with X^T X as the leading block of a larger matrix whose lower triangle alone is filled. */
+  /**
+   * @internal The same with X^T X as the leading block of a larger matrix whose lower triangle
+   * alone is filled.
+   */
   lowerSums(): Omit<GramSums, "gram"> & { readonly lower: Matrix<Float64Array> } {
     const lower = this.#sum.lowerTriangle();
     const outputs = this.shape.outputSize;
@@ -117,7 +124,9 @@ export class GramAccumulator implements TrainingSink {
   }
 }
 
-/** The sums that a ridge fit needs of its T rows of F features and O targets; sums of parts add up. */
+/**
+ * The sums that a ridge fit needs of its T rows of F features and O targets; sums of parts add up.
+ */
 export interface GramSums {
   /** X^T X, F x F. */
   readonly gram: Matrix<Float64Array>;

@@ -1,5 +1,5 @@
-// The choice of lambda over a grid from one factorisation: generalised cross-validation and true leave-one-out. It scores; the chosen
-// lambda is then solved for like any other.
+// The choice of lambda over a grid from one factorisation: generalised cross-validation and true
+// leave-one-out. It scores; the chosen lambda is then solved for like any other.
 import { SpillwayError } from "../core/errors.js";
 import { Bidiagonal, Matrix, type ShiftedProblem } from "../numerics/index.js";
 import { type FeatureSpec, writeFeatures } from "../reservoir/features.js";
@@ -18,7 +18,9 @@ export interface LambdaSelection {
   readonly lambda: number;
 }
 
-/** A least squares problem min |R w - z|^2 + (lambda - shift) |w|^2 that stands for T training rows. */
+/**
+ * A least squares problem min |R w - z|^2 + (lambda - shift) |w|^2 that stands for T training rows.
+ */
 export interface ReducedProblem {
   /** F' x F': R^T R = X^T X + shift I, the constant feature projected out of X. */
   readonly matrix: Matrix<Float64Array>;
@@ -35,8 +37,9 @@ export interface ReducedProblem {
 }
 
 /**
- * Generalised cross-validation (Golub, Heath and Wahba 1979, Technometrics 21): (RSS / T) / (1 - d / T)^2, with RSS the squared
- * residuals of all targets and d = trace X (X^T X + lambda I)^-1 X^T the degrees of freedom, one more with an intercept.
+ * Generalised cross-validation (Golub, Heath and Wahba 1979, Technometrics 21): (RSS / T) / (1 - d
+ * / T)^2, with RSS the squared residuals of all targets and d = trace X (X^T X + lambda I)^-1 X^T
+ * the degrees of freedom, one more with an intercept.
  */
 export function generalisedCrossValidation(problem: ReducedProblem, lambdas: readonly number[]): LambdaSelection {
   const { rows, shift, matrix, constant } = problem;
@@ -51,8 +54,9 @@ export function generalisedCrossValidation(problem: ReducedProblem, lambdas: rea
 }
 
 /**
- * The mean squared error over every row and target when that row is left out of the fit, by the exact identity
- * e_t / (1 - h_t), h_t = x_t^T (X^T X + lambda I)^-1 x_t (+ 1 / T with an intercept, x_t then being centred) (Allen 1974, PRESS).
+ * The mean squared error over every row and target when that row is left out of the fit, by the
+ * exact identity e_t / (1 - h_t), h_t = x_t^T (X^T X + lambda I)^-1 x_t (+ 1 / T with an intercept,
+ * x_t then being centred) (Allen 1974, PRESS).
  * `means` are the features' means where there is an intercept.
  */
 export function leaveOneOut(
@@ -83,7 +87,10 @@ export function leaveOneOut(
   return choose("leaveOneOut", lambdas, mean);
 }
 
-/** R and Q^T Y with the last feature, the constant one, projected out: what is left is the problem of the centred features. */
+/**
+ * R and Q^T Y with the last feature, the constant one, projected out: what is left is the problem
+ * of the centred features.
+ */
 export function withoutConstant(
   triangle: Matrix<Float64Array>,
   targets: Matrix<Float64Array>,
@@ -138,7 +145,10 @@ function squaredErrors(fit: ShiftedProblem, row: Float64Array, targets: ArrayLik
   return sum;
 }
 
-/** The training rows' features, centred where there are means, times V, a few hundred rows at a time. */
+/**
+ * The training rows' features, centred where there are means, times V, a few hundred rows at a
+ * time.
+ */
 function* rotatedRows(
   bidiagonal: Bidiagonal,
   features: FeatureSpec,

@@ -5,7 +5,10 @@ import { OnlineTrainer } from "./online-trainer.js";
 
 /** Step size and features of least mean squares. */
 export interface LeastMeanSquaresOptions extends FeatureOptions {
-  /** Step size; above 0. Plain: below 2 / |x|^2 to be stable. Normalised: below 2. Default 0.01, or 0.5 where normalised. */
+  /**
+   * Step size; above 0. Plain: below 2 / |x|^2 to be stable. Normalised: below 2. Default 0.01, or
+   * 0.5 where normalised.
+   */
   readonly learningRate?: number | undefined;
   /** Divides the step by |x|^2 (normalised least mean squares). Default false. */
   readonly normalised?: boolean | undefined;
@@ -22,8 +25,9 @@ export const leastMeanSquaresTable = {
 const normFloor = 1e-12;
 
 /**
- * Least mean squares (Widrow and Hoff 1960): W += learningRate (y - W x) x^T; normalised (Nagumo and Noda 1967):
- * W += learningRate (y - W x) x^T / (1e-12 + |x|^2). The intercept is one more feature, always 1. |x|^2 is summed in rising order.
+ * Least mean squares (Widrow and Hoff 1960): W += learningRate (y - W x) x^T; normalised (Nagumo
+ * and Noda 1967): W += learningRate (y - W x) x^T / (1e-12 + |x|^2). The intercept is one more
+ * feature, always 1. |x|^2 is summed in rising order.
  * @throws ArgumentError naming the option; SpillwayError of code "numeric" if the weights diverge
  */
 export function leastMeanSquares(options: LeastMeanSquaresOptions = {}): OnlineTrainer {

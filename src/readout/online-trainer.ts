@@ -1,5 +1,5 @@
-// Readouts trained row by row: the state, the target, one step of the weights. The rule that gives the gain (recursive least squares,
-// least mean squares) is passed in.
+// Readouts trained row by row: the state, the target, one step of the weights. The rule that gives
+// the gain (recursive least squares, least mean squares) is passed in.
 import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { asMatrix, isList, Matrix } from "../numerics/index.js";
 import { evaluateReadout, type FeatureSpec, writeFeatures } from "../reservoir/features.js";
@@ -62,7 +62,10 @@ export class OnlineTrainer implements Trainer {
     this.#rule = rule;
   }
 
-  /** Forgets everything and learns from T x N states and T x O targets, row by row in order; several sequences follow one another. */
+  /**
+   * Forgets everything and learns from T x N states and T x O targets, row by row in order; several
+   * sequences follow one another.
+   */
   fit(states: SeriesLike, targets: SeriesLike, options: FitOptions = {}): TrainedReadout {
     this.#learning = undefined;
     return this.partialFit(states, targets, options).readout();

@@ -1,5 +1,5 @@
-// Recursive least squares: ridge regression updated row by row, with forgetting. With a reservoir that feeds its output back and learns
-// at every step it is FORCE learning.
+// Recursive least squares: ridge regression updated row by row, with forgetting. With a reservoir
+// that feeds its output back and learns at every step it is FORCE learning.
 import { SpillwayError } from "../core/errors.js";
 import { number, option, resolve, type TableOf } from "../core/options.js";
 import { InverseCovariance } from "../numerics/index.js";
@@ -8,9 +8,15 @@ import { OnlineTrainer } from "./online-trainer.js";
 
 /** Forgetting, penalty and features of recursive least squares. */
 export interface RecursiveLeastSquaresOptions extends FeatureOptions {
-  /** Weight of a row against the next one, in (0, 1]; rows k steps back count forgetting^k. Default 1, nothing is forgotten. */
+  /**
+   * Weight of a row against the next one, in (0, 1]; rows k steps back count forgetting^k. Default
+   * 1, nothing is forgotten.
+   */
   readonly forgetting?: number | undefined;
-  /** P starts as I / alpha, which penalises the weights as ridge regression with lambda = alpha does; above 0. Default 1e-6. */
+  /**
+   * P starts as I / alpha, which penalises the weights as ridge regression with lambda = alpha
+   * does; above 0. Default 1e-6.
+   */
   readonly alpha?: number | undefined;
 }
 
@@ -22,9 +28,10 @@ export const recursiveLeastSquaresTable = {
 } satisfies TableOf<RecursiveLeastSquaresOptions>;
 
 /**
- * Recursive least squares (Haykin, Adaptive Filter Theory, chapter 10; FORCE: Sussillo and Abbott 2009, Neuron 63):
- * g = P x, s = forgetting + x . g, k = g / s, W += (y - W x) k^T, P = (P - g g^T / s) / forgetting.
- * O(F^2) a row. The intercept is one more feature, with the same alpha as the others.
+ * Recursive least squares (Haykin, Adaptive Filter Theory, chapter 10; FORCE: Sussillo and Abbott
+ * 2009, Neuron 63): g = P x, s = forgetting + x . g, k = g / s, W += (y - W x) k^T, P = (P - g g^T
+ * / s) / forgetting. O(F^2) a row. The intercept is one more feature, with the same alpha as the
+ * others.
  * @throws ArgumentError naming the option; SpillwayError of code "numeric" if P loses positive
  * definiteness
  */

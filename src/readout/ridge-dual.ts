@@ -1,4 +1,5 @@
-// Ridge regression in its dual form, for fewer rows than features: a T x T system in place of an F x F one. All rows are at hand here.
+// Ridge regression in its dual form, for fewer rows than features: a T x T system in place of an F
+// x F one. All rows are at hand here.
 import { cholesky, Matrix, PortableGram } from "../numerics/index.js";
 import { type FeatureSpec, writeFeatures } from "../reservoir/features.js";
 import { withLambda } from "./errors.js";
@@ -6,9 +7,10 @@ import { featuresOf } from "./features-option.js";
 import { shapeOf, type TrainingSequence } from "./training-data.js";
 
 /**
- * alpha = (X X^T + lambda I)^-1 Y and w = X^T alpha, of centred X and Y where `centred` (Saunders, Gammerman and Vovk 1998, "Ridge
- * regression learning algorithm in dual variables"). Weights are F x O; `means` are those of features and targets, 0 where not centred.
- * Products over features are summed as rule 9 sums over rows, means and w over rising rows.
+ * alpha = (X X^T + lambda I)^-1 Y and w = X^T alpha, of centred X and Y where `centred` (Saunders,
+ * Gammerman and Vovk 1998, "Ridge regression learning algorithm in dual variables"). Weights are F
+ * x O; `means` are those of features and targets, 0 where not centred. Products over features are
+ * summed as rule 9 sums over rows, means and w over rising rows.
  */
 export function solveDual(
   sequences: readonly TrainingSequence[],

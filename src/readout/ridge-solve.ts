@@ -1,5 +1,6 @@
-// The two solvers of ridge regression that work on what training rows left behind: Cholesky on normal equations, and a triangular
-// factor. Each knows how to solve for one lambda and how to stand for the rows when lambda is chosen.
+// The two solvers of ridge regression that work on what training rows left behind: Cholesky on
+// normal equations, and a triangular factor. Each knows how to solve for one lambda and how to
+// stand for the rows when lambda is chosen.
 import { cholesky, type DenseBlas, Matrix } from "../numerics/index.js";
 import { IllConditionedError, withLambda } from "./errors.js";
 import type { GramAccumulator } from "./gram-accumulator.js";
@@ -45,7 +46,10 @@ export function gramSystem(accumulator: GramAccumulator, blas: DenseBlas | undef
   };
 }
 
-/** Solves min |X W - Y|^2 + lambda |W|^2 by Householder reflections of [X; sqrt(lambda) I]; no penalty on the constant feature. */
+/**
+ * Solves min |X W - Y|^2 + lambda |W|^2 by Householder reflections of [X; sqrt(lambda) I]; no
+ * penalty on the constant feature.
+ */
 export function triangularSystem(accumulator: TriangularAccumulator): RidgeSystem {
   const { constant, featureCount: count, rows } = accumulator;
   return {

@@ -1,5 +1,5 @@
-// Ridge regression, the readout of reservoir computing: options, training on rows, and the choice of solver. The arithmetic is in
-// numerics/linear-algebra.
+// Ridge regression, the readout of reservoir computing: options, training on rows, and the choice
+// of solver. The arithmetic is in numerics/linear-algebra.
 import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { checked, choice, either, flag, list, number, option, optional, resolve, type TableOf } from "../core/options.js";
 import { type DenseBlas, describe, Matrix, SystemBlas } from "../numerics/index.js";
@@ -23,27 +23,35 @@ import {
 } from "./training-data.js";
 import { TriangularAccumulator } from "./triangular-accumulator.js";
 
-/** "cholesky": normal equations. "qr": Householder reflections, for tiny lambda. "dual": T x T. "auto": dual where rows are fewer than features. */
+/**
+ * "cholesky": normal equations. "qr": Householder reflections, for tiny lambda. "dual": T x T.
+ * "auto": dual where rows are fewer than features.
+ */
 export type RidgeSolver = "cholesky" | "qr" | "dual" | "auto";
 
 /** The penalty of a ridge regression, how it is chosen and solved, and what the readout sees. */
 export interface RidgeOptions extends FeatureOptions {
-  /** The penalty on squared weights, not divided by the number of rows; at least 0. Default 1e-6. */
+  /**
+   * The penalty on squared weights, not divided by the number of rows; at least 0. Default 1e-6.
+   */
   readonly lambda?: number | undefined;
   /** A grid to choose lambda from, in place of `lambda`. */
   readonly lambdas?: readonly number[] | undefined;
-  /** How it is chosen: generalised cross-validation (default), or true leave-one-out, which goes over the rows once more. */
+  /**
+   * How it is chosen: generalised cross-validation (default), or true leave-one-out, which goes
+   * over the rows once more.
+   */
   readonly selection?: SelectionMethod | undefined;
   /**
-   * Fits the weights on features minus their training means, folded into the intercept afterwards. With an intercept it changes only rounding.
-   * Default false.
+   * Fits the weights on features minus their training means, folded into the intercept afterwards.
+   * With an intercept it changes only rounding. Default false.
    */
   readonly subtractMean?: boolean | undefined;
   /** Default "cholesky". */
   readonly solver?: RidgeSolver | undefined;
   /**
-   * "portable": the same bits everywhere. "system": a system's BLAS, faster where there is one. Or a library that was opened, such as that of `cudaBlas`.
-   * Default "portable".
+   * "portable": the same bits everywhere. "system": a system's BLAS, faster where there is one. Or
+   * a library that was opened, such as that of `cudaBlas`. Default "portable".
    */
   readonly blas?: "portable" | "system" | DenseBlas | undefined;
 }
@@ -71,15 +79,19 @@ export const ridgeTable = {
 } satisfies TableOf<RidgeOptions>;
 
 /**
- * Ridge regression: W = argmin sum over t of |y_t - W x_t - b|^2 + lambda |W|^2, the intercept b unpenalised (Lukoševičius 2012, "A
- * practical guide to applying echo state networks", section 4.2). All in binary64 and one fixed order.
+ * Ridge regression: W = argmin sum over t of |y_t - W x_t - b|^2 + lambda |W|^2, the intercept b
+ * unpenalised (Lukoševičius 2012, "A practical guide to applying echo state networks", section
+ * 4.2). All in binary64 and one fixed order.
  * @throws ArgumentError naming the option
  */
 export function ridge(options: RidgeOptions = {}): RidgeTrainer {
   return new RidgeTrainer(options);
 }
 
-/** Trains readouts: `fit` on rows that are all there, or `partialFit` and `solve`, or an `accumulator` that an engine fills. */
+/**
+ * Trains readouts: `fit` on rows that are all there, or `partialFit` and `solve`, or an
+ * `accumulator` that an engine fills.
+ */
 export class RidgeTrainer implements Trainer {
   readonly features: FeatureSpec;
   readonly description: RidgeOptions;
@@ -143,7 +155,10 @@ export class RidgeTrainer implements Trainer {
     return readout;
   }
 
-  /** Takes in more rows; `solve` gives the readout of all rows so far. Each call is a sequence (or a list of them) with its own washout. */
+  /**
+   * Takes in more rows; `solve` gives the readout of all rows so far. Each call is a sequence (or a
+   * list of them) with its own washout.
+   */
   partialFit(states: SeriesLike, targets: SeriesLike, options: FitOptions = {}): this {
     const sequences = trainingSequences(states, targets, options, this.features.input);
     this.#accumulator ??= this.accumulator(shapeOf(sequences[0]!));
@@ -153,7 +168,10 @@ export class RidgeTrainer implements Trainer {
     return this;
   }
 
-  /** The readout of the rows taken in by `partialFit`, or of an accumulator of this trainer's; either can go on afterwards. */
+  /**
+   * The readout of the rows taken in by `partialFit`, or of an accumulator of this trainer's;
+   * either can go on afterwards.
+   */
   solve(accumulator: RidgeAccumulator | undefined = this.#accumulator): TrainedReadout {
     if (accumulator !== undefined && !(accumulator instanceof GramAccumulator || accumulator instanceof TriangularAccumulator))
       throw new ArgumentError("accumulator", accumulator, "one that this trainer's accumulator() gave");
@@ -171,7 +189,10 @@ export class RidgeTrainer implements Trainer {
     return this.#solve(accumulator, []);
   }
 
-  /** An empty accumulator for rows of this shape: a training sink for an engine, or one part of several that are merged. */
+  /**
+   * An empty accumulator for rows of this shape: a training sink for an engine, or one part of
+   * several that are merged.
+   */
   accumulator(shape: ReadoutShape): RidgeAccumulator {
     if (this.#solver === "dual")
       throw ArgumentError.because('solver "dual" keeps every row; for rows that stream by, take "cholesky" or "qr"');

@@ -1,5 +1,5 @@
-// Multinomial logistic regression: a readout whose outputs are scores of classes, and their probabilities. The minimiser is in
-// newton.ts; loss and derivatives are here.
+// Multinomial logistic regression: a readout whose outputs are scores of classes, and their
+// probabilities. The minimiser is in newton.ts; loss and derivatives are here.
 import { ArgumentError } from "../core/errors.js";
 import { number, option, resolve, type TableOf, whole } from "../core/options.js";
 import { asMatrix, Matrix, type MatrixLike, portableExp, portableLog, ResidentRows } from "../numerics/index.js";
@@ -12,9 +12,15 @@ import { type FitOptions, type SeriesLike, shapeOf, type TrainingSequence, train
 
 /** Penalty, stopping rule and features of softmax regression. */
 export interface SoftmaxOptions extends FeatureOptions {
-  /** The penalty l2 / 2 |W|^2 on the summed loss; at least 0. Default 1, the same as C = 1 elsewhere. The intercept is not penalised. */
+  /**
+   * The penalty l2 / 2 |W|^2 on the summed loss; at least 0. Default 1, the same as C = 1
+   * elsewhere. The intercept is not penalised.
+   */
   readonly l2?: number | undefined;
-  /** Converged when the largest element of the gradient is at most tolerance times the rows. Default 1e-8. */
+  /**
+   * Converged when the largest element of the gradient is at most tolerance times the rows. Default
+   * 1e-8.
+   */
   readonly tolerance?: number | undefined;
   /** Newton steps before it gives up with an error. Default 100. */
   readonly maxIterations?: number | undefined;
@@ -29,9 +35,11 @@ export const softmaxTable = {
 } satisfies TableOf<SoftmaxOptions>;
 
 /**
- * Softmax regression: p_k(x) = exp(w_k . x + b_k) / sum over j of exp(w_j . x + b_j), fitted by minimising
+ * Softmax regression: p_k(x) = exp(w_k . x + b_k) / sum over j of exp(w_j . x + b_j), fitted by
+ * minimising
  * - sum over t, k of y_tk log p_k(x_t) + l2 / 2 |W|^2 (Bishop 2006, Pattern Recognition and Machine Learning, section 4.3.4) with
- * truncated Newton steps. The same bits everywhere: exp and log are the portable ones, and every sum has one order.
+ * truncated Newton steps. The same bits everywhere: exp and log are the portable ones, and every
+ * sum has one order.
  * @throws ArgumentError naming the option
  */
 export function softmaxRegression(options: SoftmaxOptions = {}): SoftmaxTrainer {
@@ -89,8 +97,9 @@ export class SoftmaxTrainer implements Trainer {
   }
 
   /**
-   * Trains on T x N states and targets that are class numbers 0, 1, ... (one column) or probabilities of K classes (T x K, rows that
-   * sum to 1). @throws ArgumentError for other targets, NotConvergedError
+   * Trains on T x N states and targets that are class numbers 0, 1, ... (one column) or
+   * probabilities of K classes (T x K, rows that sum to 1). @throws ArgumentError for other
+   * targets, NotConvergedError
    */
   fit(states: SeriesLike, targets: SeriesLike, options: FitOptions = {}): SoftmaxReadout {
     const sequences = trainingSequences(states, targets, options, this.features.input);
@@ -126,7 +135,10 @@ export class SoftmaxTrainer implements Trainer {
   }
 }
 
-/** Loss, gradient and curvature over the parameters K x F (row-major), the last feature unpenalised where it is the constant one. */
+/**
+ * Loss, gradient and curvature over the parameters K x F (row-major), the last feature unpenalised
+ * where it is the constant one.
+ */
 function softmaxObjective(x: Matrix<Float64Array>, y: Matrix<Float64Array>, l2: number, intercept: boolean): SmoothObjective {
   const classes = y.cols;
   const features = x.cols;

@@ -1,4 +1,5 @@
-// A trained linear readout: plain data, and its evaluation over whole series. How it was trained is another file's matter.
+// A trained linear readout: plain data, and its evaluation over whole series. How it was trained is
+// another file's matter.
 import { ArgumentError } from "../core/errors.js";
 import { choice, optional, resolve } from "../core/options.js";
 import { allocate, asMatrix, describe, evaluateRows, Matrix, type MatrixLike, type Precision, precisionOf } from "../numerics/index.js";
@@ -73,7 +74,8 @@ export class TrainedReadout implements LinearReadout {
   }
 
   /**
-   * T x O outputs for T x N states (and T x I inputs where the readout sees them), each summed in binary64 and rounded once to
+   * T x O outputs for T x N states (and T x I inputs where the readout sees them), each summed in
+   * binary64 and rounded once to
    * `precision`, by default the precision of the states: the same bits as an engine's closed loop.
    * @throws ArgumentError if the columns are not those it was trained on, or if inputs are missing
    */

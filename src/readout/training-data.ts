@@ -1,4 +1,5 @@
-// What a user hands to `fit`, turned into checked sequences: matrices of equal length, washout cut off, every value finite.
+// What a user hands to `fit`, turned into checked sequences: matrices of equal length, washout cut
+// off, every value finite.
 import { ArgumentError } from "../core/errors.js";
 import { asMatrix, describe, firstNonFinite, isKnownFinite, Matrix, type MatrixLike } from "../numerics/index.js";
 import { anything, either, type Kind, list, option, optional, resolve, type TableOf, whole } from "../core/options.js";
@@ -8,9 +9,15 @@ export type SeriesLike = MatrixLike | readonly MatrixLike[];
 
 /** Which rows train, and the inputs that go with the states. */
 export interface FitOptions {
-  /** Rows at the start of each sequence that train nothing; one number, or one for each sequence. Default 0. */
+  /**
+   * Rows at the start of each sequence that train nothing; one number, or one for each sequence.
+   * Default 0.
+   */
   readonly washout?: number | readonly number[] | undefined;
-  /** T x I, the inputs that go with the states; needed where the readout sees the input. Several where there are several states. */
+  /**
+   * T x I, the inputs that go with the states; needed where the readout sees the input. Several
+   * where there are several states.
+   */
   readonly inputs?: SeriesLike | undefined;
 }
 

@@ -1,5 +1,5 @@
-// Training rows gathered as a triangular factor: what ridge regression by QR needs, without normal equations and without keeping the
-// rows. It solves nothing.
+// Training rows gathered as a triangular factor: what ridge regression by QR needs, without normal
+// equations and without keeping the rows. It solves nothing.
 import { ArgumentError } from "../core/errors.js";
 import { type Matrix, TriangularFactor } from "../numerics/index.js";
 import type { TrainingSink } from "../reservoir/engine.js";
@@ -17,7 +17,10 @@ export interface TriangularAccumulatorOptions extends ReadoutShape {
   readonly constant?: boolean | undefined;
 }
 
-/** R and Q^T Y of the features X = Q R (T x F, with a last column of ones where `constant` is set) and targets Y (T x O). */
+/**
+ * R and Q^T Y of the features X = Q R (T x F, with a last column of ones where `constant` is set)
+ * and targets Y (T x O).
+ */
 export class TriangularAccumulator implements TrainingSink {
   readonly features: FeatureSpec;
   readonly shape: ReadoutShape;

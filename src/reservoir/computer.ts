@@ -46,7 +46,10 @@ import type { ReservoirMatrices } from "./weights.js";
 
 /** Which engine a reservoir runs on, and the user's own matrices. */
 export interface CreateOptions {
-  /** "auto" (default, the one whose steps are modelled to be fastest), "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference". */
+  /**
+   * "auto" (default, the one whose steps are modelled to be fastest), "cpu", "cuda", "cuda:1" (a
+   * device by number), "sim" or "reference".
+   */
   readonly engine?: string | undefined;
   /**
    * A device that is open already (`openDevice` of spillway/gpu), which then also takes and leaves
@@ -54,15 +57,27 @@ export interface CreateOptions {
    * after the reservoirs on it.
    */
   readonly context?: Context | undefined;
-  /** How a device runs the time loop: "auto" (default) or a name that `engine.plan` knows, such as "streamed". */
+  /**
+   * How a device runs the time loop: "auto" (default) or a name that `engine.plan` knows, such as
+   * "streamed".
+   */
   readonly plan?: string | undefined;
-  /** Where a device's kernels for the time loop come from: "auto" (default), "shipped", "nvrtc" or "builder". See `EngineOptions.kernelSource`. */
+  /**
+   * Where a device's kernels for the time loop come from: "auto" (default), "shipped", "nvrtc" or
+   * "builder". See `EngineOptions.kernelSource`.
+   */
   readonly kernelSource?: EngineOptions["kernelSource"];
-  /** Clock ticks after which a wait between blocks on a device is an error. Default SPILLWAY_SPIN_LIMIT, else 8e9: seconds. */
+  /**
+   * Clock ticks after which a wait between blocks on a device is an error. Default
+   * SPILLWAY_SPIN_LIMIT, else 8e9: seconds.
+   */
   readonly spinLimit?: number | undefined;
   /** Worker threads of the CPU engine. Default 1; worth trying from N = 1000 on an idle machine. */
   readonly threads?: number | undefined;
-  /** Measure what the work costs, phase by phase: `ReservoirComputer.profile`. Default false, and then nothing is recorded. */
+  /**
+   * Measure what the work costs, phase by phase: `ReservoirComputer.profile`. Default false, and
+   * then nothing is recorded.
+   */
   readonly profile?: boolean | undefined;
   /** Matrices to use in place of drawn ones. */
   readonly matrices?: ReservoirMatrices | undefined;
@@ -79,11 +94,17 @@ const streamFields: readonly string[] = [...workFields, "every"];
 
 /** Options of `run`. */
 export interface ComputerRunOptions extends WorkOptions {
-  /** T x O: what to feed back in place of the readout's output (teacher forcing). Row t is y(t) and reaches x(t+1). */
+  /**
+   * T x O: what to feed back in place of the readout's output (teacher forcing). Row t is y(t) and
+   * reaches x(t+1).
+   */
   readonly teacher?: MatrixLike | undefined;
   /** Keep every k-th state only: rows k-1, 2k-1, ... Default 1. */
   readonly every?: number | undefined;
-  /** Where the states go, instead of into a new matrix: floor(T / every) x N of the model's precision. */
+  /**
+   * Where the states go, instead of into a new matrix: floor(T / every) x N of the model's
+   * precision.
+   */
   readonly into?: Matrix | undefined;
   /**
    * "host" (default), or "device": states stay in the memory of the device, and a DeviceMatrix is
@@ -120,8 +141,9 @@ export interface TrainOptions extends WorkOptions {
 }
 
 /**
- * A reservoir x(t+1) = (1 - a) x(t) + a f(W x(t) + W_in u(t+1) + b + W_fb y(t) + noise) on one engine, or a spiking one, whose state x
- * is its filtered spikes. Its state carries over from call to call until `reset()`.
+ * A reservoir x(t+1) = (1 - a) x(t) + a f(W x(t) + W_in u(t+1) + b + W_fb y(t) + noise) on one
+ * engine, or a spiking one, whose state x is its filtered spikes. Its state carries over from call
+ * to call until `reset()`.
  *
  * @example
  * await using computer = await ReservoirComputer.create({ size: 300, spectralRadius: 0.9, seed: 1 });
@@ -195,8 +217,8 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   }
 
   /**
-   * What the work since `create` cost, by events on the device or the host's clock; undefined without `profile: true`. Read it between calls:
-   * pieces of work that are not over are not in it.
+   * What the work since `create` cost, by events on the device or the host's clock; undefined
+   * without `profile: true`. Read it between calls: pieces of work that are not over are not in it.
    */
   get profile(): Profile | undefined {
     const measured = this.#session.profile?.();
@@ -211,8 +233,8 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   }
 
   /**
-   * Runs T x I inputs from the present state and returns the T x N states; row t is the state after input t. A reservoir with feedback and no teacher
-   * keeps feeding back its last output.
+   * Runs T x I inputs from the present state and returns the T x N states; row t is the state after
+   * input t. A reservoir with feedback and no teacher keeps feeding back its last output.
    * @throws ArgumentError for a wrong shape, an empty series, or a value that is not finite (row
    * and column named)
    * @throws WorkInterruptedError when stopped; the states so far are in `into`, and the state is
@@ -241,7 +263,10 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     return states;
   }
 
-  /** One step, at once: u (I values) in, a view of x (N values) out that holds until the next call. With a teacher, y(t) of this step is set too. */
+  /**
+   * One step, at once: u (I values) in, a view of x (N values) out that holds until the next call.
+   * With a teacher, y(t) of this step is set too.
+   */
   step(input: ArrayLike<number>, teacher?: ArrayLike<number>): FloatArray {
     const u = rowOf(this.model, input, "input", "inputSize");
     const y = teacher === undefined ? undefined : rowOf(this.model, teacher, "teacher", "outputSize");
@@ -254,7 +279,8 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   }
 
   /**
-   * Runs sequences of any lengths, each from the initial state; the computer's own state is untouched. Returns T x N states each, or 1 x N with `keep: "last"`.
+   * Runs sequences of any lengths, each from the initial state; the computer's own state is
+   * untouched. Returns T x N states each, or 1 x N with `keep: "last"`.
    */
   async batch(
     sequences: readonly SequenceLike[],
@@ -326,9 +352,10 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   }
 
   /**
-   * Statistics of the states of sequences, each run from the initial state, or what a readout of classes makes of them, where the engine can do
-   * that without handing states out; undefined where it cannot. See `SummaryWork`. @throws
-   * ArgumentError where what is asked for does not go with them
+   * Statistics of the states of sequences, each run from the initial state, or what a readout of
+   * classes makes of them, where the engine can do that without handing states out; undefined where
+   * it cannot. See `SummaryWork`. @throws ArgumentError where what is asked for does not go with
+   * them
    */
   summarise(sequences: readonly SequenceLike[], work: SummaryWork): Promise<Matrix<Float64Array>> | undefined {
     const session = this.#session;
@@ -348,10 +375,11 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   /**
    * Closed loop: `steps` outputs of the readout (steps x O).
    *
-   * Without feedback weights the readout predicts the next input, and each step is: y = readout(x, u), then x = step([y, outside inputs]). The
-   * first row is the readout of the present state, so after `run(series.slice(0, T))` row k predicts series row T + k.
-   * With feedback weights each step is: x = step(outside inputs, y), then y = readout(x, u).
-   * Either way generate(a) and then generate(b) gives the rows of generate(a + b).
+   * Without feedback weights the readout predicts the next input, and each step is: y = readout(x,
+   * u), then x = step([y, outside inputs]). The first row is the readout of the present state, so
+   * after `run(series.slice(0, T))` row k predicts series row T + k. With feedback weights each
+   * step is: x = step(outside inputs, y), then y = readout(x, u). Either way generate(a) and then
+   * generate(b) gives the rows of generate(a + b).
    * @throws NonFiniteStateError where an output or a state is not finite; the reservoir is then
    * somewhere in the diverging loop: reset it or set a state
    */
@@ -385,7 +413,10 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     });
   }
 
-  /** Runs a series and hands its states to a training sink (a Gram accumulator) without keeping them: memory does not grow with T. */
+  /**
+   * Runs a series and hands its states to a training sink (a Gram accumulator) without keeping
+   * them: memory does not grow with T.
+   */
   async train(inputs: SequenceLike, targets: MatrixLike, sink: TrainingSink, options: TrainOptions = {}): Promise<void> {
     checkFields(options, trainFields);
     checkSink(sink, "sink");
@@ -401,7 +432,8 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   }
 
   /**
-   * Chunks of inputs in, chunks of states out, with the state carried over: memory stays bounded by one chunk. A chunk is anything `run` takes.
+   * Chunks of inputs in, chunks of states out, with the state carried over: memory stays bounded by
+   * one chunk. A chunk is anything `run` takes.
    */
   async *stream(
     chunks: AsyncIterable<SequenceLike> | Iterable<SequenceLike>,

@@ -1,4 +1,5 @@
-// A reservoir described as JSON. What the fields mean stands here; what they take is checked in config-schema.ts.
+// A reservoir described as JSON. What the fields mean stands here; what they take is checked in
+// config-schema.ts.
 import type { Seed } from "../numerics/index.js";
 import type { Activation } from "./model.js";
 import type { TopologyConfig } from "./topologies/index.js";
@@ -25,7 +26,10 @@ export interface RandomInitialState {
   readonly scaling: number;
 }
 
-/** A reservoir's description with every default filled in. It is JSON and determines every weight bit. */
+/**
+ * A reservoir's description with every default filled in. It is JSON and determines every weight
+ * bit.
+ */
 export interface ReservoirConfig {
   /** N, the number of neurons. */
   readonly size: number;
@@ -46,7 +50,10 @@ export interface ReservoirConfig {
    * variance that is within a percent or two for independent weights and takes no time.
    */
   readonly radiusMethod: "auto" | "dense" | "krylov" | "power" | "circularLaw";
-  /** Chance of a connection between two neurons; default 0.1. Topologies with a fixed pattern do not use it. */
+  /**
+   * Chance of a connection between two neurons; default 0.1. Topologies with a fixed pattern do not
+   * use it.
+   */
   readonly connectionProbability: number;
   /** Distribution of the nonzero weights of W; default "uniform". */
   readonly weightDistribution: WeightDistribution;
@@ -78,14 +85,22 @@ export interface ReservoirConfig {
   readonly initialState: "zeros" | readonly number[] | RandomInitialState;
   /** Any number or text; default "spillway". */
   readonly seed: Seed;
-  /** How W is stored, which decides the order of its sums; "auto" follows the density and is resolved when the model is made. */
+  /**
+   * How W is stored, which decides the order of its sums; "auto" follows the density and is
+   * resolved when the model is made.
+   */
   readonly storage: "auto" | "dense" | "sparse";
   /**
-   * "bfloat16" rounds every weight of W once more when it is made; arithmetic stays in the model's precision. "int8" and "q4_k" (4.5 bits a weight) round
-   * to steps that each row, or each 32 weights of a row, has; they take a dense float32 W and `arithmetic: "fast"`. Zeros stay zeros. Default "full".
+   * "bfloat16" rounds every weight of W once more when it is made; arithmetic stays in the model's
+   * precision. "int8" and "q4_k" (4.5 bits a weight) round to steps that each row, or each 32
+   * weights of a row, has; they take a dense float32 W and `arithmetic: "fast"`. Zeros stay zeros.
+   * Default "full".
    */
   readonly weightPrecision: WeightPrecision;
-  /** "portable": the same bits on every engine. "fast" lets an engine that has something faster use it. */
+  /**
+   * "portable": the same bits on every engine. "fast" lets an engine that has something faster use
+   * it.
+   */
   readonly arithmetic: "portable" | "fast";
   /** Precision of states and weights; default "float32". */
   readonly precision: "float32" | "float64";

@@ -1,5 +1,6 @@
-// The engine contract: what a place that runs reservoirs must offer, and the errors it may raise. An engine is not where
-// configurations are validated, weights are drawn or user input is converted: it gets a finished model and finished arrays.
+// The engine contract: what a place that runs reservoirs must offer, and the errors it may raise.
+// An engine is not where configurations are validated, weights are drawn or user input is
+// converted: it gets a finished model and finished arrays.
 import { SpillwayError } from "../core/errors.js";
 import type { Context } from "../gpu/index.js";
 import type { FloatArray, Matrix, SparseMatrix, SpectralRadius, SpectralRadiusOptions } from "../numerics/index.js";
@@ -34,7 +35,10 @@ export interface EnginePlan {
 export interface EngineOptions {
   /** Worker threads beside each other on one reservoir (CPU engine, Node only). Default 1. */
   readonly threads?: number;
-  /** How the time loop runs on a device, such as "streamed"; default "auto", the fastest that fits. `EnginePlan.details` names it. */
+  /**
+   * How the time loop runs on a device, such as "streamed"; default "auto", the fastest that fits.
+   * `EnginePlan.details` names it.
+   */
   readonly plan?: string | undefined;
   /**
    * Where a device's kernels for the time loop come from, if not from a plan's modelled cost
@@ -43,13 +47,19 @@ export interface EngineOptions {
    * With the same arithmetic all give the same bits.
    */
   readonly kernelSource?: "auto" | "shipped" | "nvrtc" | "builder" | undefined;
-  /** Clock ticks after which a wait between blocks on a device is an error (persistent plans, batches, spiking networks). Default SPILLWAY_SPIN_LIMIT, else 8e9. */
+  /**
+   * Clock ticks after which a wait between blocks on a device is an error (persistent plans,
+   * batches, spiking networks). Default SPILLWAY_SPIN_LIMIT, else 8e9.
+   */
   readonly spinLimit?: number | undefined;
   /** Measure phases: `EngineSession.profile`. Default false, and then nothing is recorded. */
   readonly profile?: boolean | undefined;
 }
 
-/** Everything a run depends on that is not in the model. Copying it and setting it back resumes a run exactly. */
+/**
+ * Everything a run depends on that is not in the model. Copying it and setting it back resumes a
+ * run exactly.
+ */
 export interface SessionState {
   /** x, N values of the model's precision. */
   readonly values: FloatArray;
@@ -75,7 +85,10 @@ export interface WorkOptions {
 export interface SequenceInput<Inputs extends Matrix | DeviceMatrix = Matrix | DeviceMatrix> {
   /** T x I in the model's precision; on a device only for sessions that have `device`. */
   readonly inputs: Inputs;
-  /** T x O, the outputs to feed back in place of the readout's (teacher forcing): row t is y(t) and reaches x(t+1). */
+  /**
+   * T x O, the outputs to feed back in place of the readout's (teacher forcing): row t is y(t) and
+   * reaches x(t+1).
+   */
   readonly teacher?: Matrix | undefined;
 }
 
@@ -136,7 +149,10 @@ export interface GenerateOptions extends WorkOptions {
   readonly readout: LinearReadout;
   /** How many steps to generate. */
   readonly steps: number;
-  /** steps x E: inputs from outside. With feedback E = I (zeros if left out); without, each step's input is [y, these] and E = I - O. */
+  /**
+   * steps x E: inputs from outside. With feedback E = I (zeros if left out); without, each step's
+   * input is [y, these] and E = I - O.
+   */
   readonly inputs?: Matrix | undefined;
   /** Where the states go, steps x N, if they are wanted. */
   readonly states?: Matrix | undefined;
@@ -159,7 +175,10 @@ export interface AccumulateOptions extends WorkOptions {
   readonly sink: TrainingSink;
 }
 
-/** One reservoir that is loaded and has a state. Calls may not overlap; every array is in the model's precision. */
+/**
+ * One reservoir that is loaded and has a state. Calls may not overlap; every array is in the
+ * model's precision.
+ */
 export interface EngineSession {
   readonly model: EngineModel;
   readonly plan: EnginePlan;
@@ -169,13 +188,21 @@ export interface EngineSession {
   run(sequence: SequenceInput, options: RunOptions): Promise<void>;
   /** One step, at once; the view it returns holds x until the next call. */
   step(input: FloatArray, teacher?: FloatArray): FloatArray;
-  /** Runs sequences of any lengths, each from the initial state with its index as noise sequence; the session's own state is untouched. */
+  /**
+   * Runs sequences of any lengths, each from the initial state with its index as noise sequence;
+   * the session's own state is untouched.
+   */
   batch(sequences: readonly SequenceInput[], options: BatchOptions): Promise<Matrix[]>;
-  /** Runs sequences as `batch` does and gives what is asked for in place of states; left out by engines whose states are on the host anyway. */
+  /**
+   * Runs sequences as `batch` does and gives what is asked for in place of states; left out by
+   * engines whose states are on the host anyway.
+   */
   summarise?(sequences: readonly SequenceInput[], work: SummaryWork): Promise<Matrix<Float64Array>>;
   /** Closed loop. See `ReservoirComputer.generate` for the order of events. */
   generate(options: GenerateOptions): Promise<Matrix>;
-  /** Runs a sequence and hands its states to a training sink in rising order, without keeping them. */
+  /**
+   * Runs a sequence and hands its states to a training sink in rising order, without keeping them.
+   */
   accumulate(sequence: SequenceInput, options: AccumulateOptions): Promise<void>;
   /** What was measured so far, of a session that was opened with `profile: true`. */
   profile?(): EngineProfile | undefined;
@@ -197,7 +224,10 @@ export interface EnsembleOptions extends WorkOptions {
   readonly training?: { readonly targets: Matrix; readonly washout: number; readonly sinks: readonly TrainingSink[] } | undefined;
 }
 
-/** Independent reservoirs that are loaded. Calls may not overlap; every array is in the precision of its model. */
+/**
+ * Independent reservoirs that are loaded. Calls may not overlap; every array is in the precision of
+ * its model.
+ */
 export interface EnsembleSession {
   readonly plan: EnginePlan;
   /** Runs each from its initial state, over one shared sequence or one each. */
@@ -239,7 +269,10 @@ export interface SweepMember {
   readonly lambda: number;
 }
 
-/** Many reservoirs over one series, of each of which a ridge readout (docs/numerics.md, rules 9 to 11) and its errors are wanted. */
+/**
+ * Many reservoirs over one series, of each of which a ridge readout (docs/numerics.md, rules 9 to
+ * 11) and its errors are wanted.
+ */
 export interface SweepWork extends WorkOptions {
   readonly bases: readonly SweepBase[];
   readonly members: readonly SweepMember[];
@@ -259,7 +292,10 @@ export interface SweepWork extends WorkOptions {
 
 /** What a sweep came to. */
 export interface SweepErrors {
-  /** Sums of squared errors, members x O, added row by row from +0; NaN where a state is not finite or a factorisation failed. */
+  /**
+   * Sums of squared errors, members x O, added row by row from +0; NaN where a state is not finite
+   * or a factorisation failed.
+   */
   readonly squares: Matrix<Float64Array>;
   readonly plan: EnginePlan;
   /** Where it was asked for. */
@@ -271,21 +307,33 @@ export interface Engine {
   readonly name: string;
   /** The most bytes it can hold, known before any weights are drawn. */
   readonly weightLimit: number;
-  /** The least bytes that a rate reservoir of these sizes takes of that limit; left out, those of its matrices. */
+  /**
+   * The least bytes that a rate reservoir of these sizes takes of that limit; left out, those of
+   * its matrices.
+   */
   expectedBytes?(shape: ModelShape): number;
   /** Whether it can run here, and why not; does not throw. */
   probe(): Promise<EngineStatus>;
   /** Plans that `EngineOptions.plan` takes, where there are several. */
   readonly planNames?: readonly string[];
-  /** What a step of a rate reservoir of these sizes would take, by a model of cost. @throws EngineCapacityError when it does not fit */
+  /**
+   * What a step of a rate reservoir of these sizes would take, by a model of cost. @throws
+   * EngineCapacityError when it does not fit
+   */
   microsecondsPerStep?(shape: ModelShape): number;
-  /** What a step of all these reservoirs would take together; undefined where they would run one after the other. */
+  /**
+   * What a step of all these reservoirs would take together; undefined where they would run one
+   * after the other.
+   */
   microsecondsPerEnsembleStep?(shapes: readonly ModelShape[]): number | undefined;
   /** The same of a spiking reservoir that fires at 10 Hz in steps of 1 ms. */
   microsecondsPerSpikingStep?(shape: SpikingShape): number;
   /** Row sums of a W that is drawn where it is used, of an engine that can draw. */
   drawRowSums?(weights: WeightDraws): Promise<RowSums>;
-  /** A sparse W as the host would draw it, by an engine that draws faster. @throws EngineCapacityError */
+  /**
+   * A sparse W as the host would draw it, by an engine that draws faster. @throws
+   * EngineCapacityError
+   */
   drawSparse?(weights: WeightDraws): Promise<SparseMatrix<Float64Array>>;
   /**
    * The spectral radius with the iteration (Krylov or power) on the engine: the bits of numerics'
@@ -293,13 +341,19 @@ export interface Engine {
    * EngineCapacityError where the iteration does not fit; SpectralRadiusError
    */
   spectralRadius?(matrix: Matrix | SparseMatrix | DrawnMatrix, options?: SpectralRadiusOptions & WorkOptions): Promise<SpectralRadius>;
-  /** How it would run this model. @throws EngineCapacityError when it does not fit, before anything is allocated. */
+  /**
+   * How it would run this model. @throws EngineCapacityError when it does not fit, before anything
+   * is allocated.
+   */
   plan(model: EngineModel, options?: EngineOptions): EnginePlan;
   /** Loads a model. @throws EngineUnavailableError, EngineCapacityError */
   open(model: EngineModel, options?: EngineOptions): Promise<EngineSession>;
   /** Loads R independent reservoirs. @throws as `open` */
   openEnsemble(models: readonly EngineModel[], options?: EngineOptions): Promise<EnsembleSession>;
-  /** Left out, or undefined for work that is not for it, by engines that do one member after the other no worse. */
+  /**
+   * Left out, or undefined for work that is not for it, by engines that do one member after the
+   * other no worse.
+   */
   sweep?(work: SweepWork): Promise<SweepErrors> | undefined;
 }
 

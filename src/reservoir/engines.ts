@@ -1,4 +1,5 @@
-// The list of engines there are, and the choice among them. Which ones, and from where they are loaded, is said by the package's index alone.
+// The list of engines there are, and the choice among them. Which ones, and from where they are
+// loaded, is said by the package's index alone.
 import { ArgumentError } from "../core/errors.js";
 import type { Context } from "../gpu/index.js";
 import type { Engine, EngineOptions, EngineStatus } from "./engine.js";
@@ -7,13 +8,19 @@ import type { AnyShape, ModelShape } from "./shape.js";
 
 /** How an engine is known. */
 export interface RegistrationOptions {
-  /** Whether "auto" may choose it. Of several, the first registered is the one that the others must be faster than. */
+  /**
+   * Whether "auto" may choose it. Of several, the first registered is the one that the others must
+   * be faster than.
+   */
   readonly automatic: boolean;
   /** Whether it is there once for each device, "cuda:1" beside "cuda". Default false. */
   readonly numbered?: boolean;
   /** Whether it needs Node. Default false. */
   readonly needsNode?: boolean;
-  /** No step of it is faster than this, so that "auto" need not even load it where another is. Default 0. */
+  /**
+   * No step of it is faster than this, so that "auto" need not even load it where another is.
+   * Default 0.
+   */
   readonly leastMicroseconds?: number;
 }
 
@@ -28,7 +35,10 @@ const registrations = new Map<string, Registration>();
 /** An engine that has to be started and fed is worth it where a step is faster by this factor. */
 const worthwhile = 2;
 
-/** Makes an engine known under a name. It is loaded once, when it is asked for; `load` is given the number of the device, 0 unless named. */
+/**
+ * Makes an engine known under a name. It is loaded once, when it is asked for; `load` is given the
+ * number of the device, 0 unless named.
+ */
 export function registerEngine(name: string, load: (device: number) => Promise<Engine>, options: RegistrationOptions): void {
   const loaded = new Map<number, Promise<Engine>>();
   const once = (device: number): Promise<Engine> => {
@@ -77,8 +87,9 @@ export interface EngineChoice {
 }
 
 /**
- * Loads an engine by name, or for "auto" the one whose steps are modelled to be fastest for the work's sizes, those of one reservoir or of all members of
- * an ensemble; without sizes, the first that runs here.
+ * Loads an engine by name, or for "auto" the one whose steps are modelled to be fastest for the
+ * work's sizes, those of one reservoir or of all members of an ensemble; without sizes, the first
+ * that runs here.
  * @throws EngineUnavailableError
  */
 export async function chooseEngine(name = "auto", shape?: AnyShape | readonly AnyShape[]): Promise<EngineChoice> {
@@ -99,7 +110,10 @@ async function named(name: string): Promise<EngineChoice> {
   return { engine, reason: `asked for; ${status.reason}` };
 }
 
-/** Looks at automatic engines in the order of their registration, and no further than one can be worth it. */
+/**
+ * Looks at automatic engines in the order of their registration, and no further than one can be
+ * worth it.
+ */
 async function automatic(work: AnyShape | readonly AnyShape[] | undefined): Promise<EngineChoice> {
   const shapes = work && ("length" in work ? work : [work]);
   const notes: string[] = [];
@@ -145,7 +159,10 @@ async function automatic(work: AnyShape | readonly AnyShape[] | undefined): Prom
   return { engine: best.engine, reason: [`auto: ${best.status.reason}`, ...alone, ...notes].join("; ") };
 }
 
-/** Microseconds of a step of all reservoirs: together where the engine does that, else one after the other; undefined where it has no model of it. */
+/**
+ * Microseconds of a step of all reservoirs: together where the engine does that, else one after the
+ * other; undefined where it has no model of it.
+ */
 function costOf(engine: Engine, shapes: readonly AnyShape[]): number | undefined {
   const rates = shapes.filter((shape): shape is ModelShape => !("kind" in shape));
   if (shapes.length > 1 && rates.length === shapes.length) {

@@ -13,7 +13,10 @@ import type { EngineModel } from "./spiking-model.js";
 export interface EnsembleCreateOptions {
   /** "auto" (default), "cpu", "cuda", "cuda:1", "sim" or "reference". */
   readonly engine?: string | undefined;
-  /** Measure what the work costs, phase by phase: `ReservoirEnsemble.profile`. Default false, and then nothing is recorded. */
+  /**
+   * Measure what the work costs, phase by phase: `ReservoirEnsemble.profile`. Default false, and
+   * then nothing is recorded.
+   */
   readonly profile?: boolean | undefined;
 }
 
@@ -60,8 +63,9 @@ export interface EnsembleRunOptions extends EnsembleWork, Pick<EnsembleCreateOpt
 export type EnsembleInputs = MatrixLike | { readonly each: readonly MatrixLike[] };
 
 /**
- * R reservoirs that run beside one another, again and again. On a GPU their weights stay there between runs where they take no more than half of
- * its free memory (`engine.plan` says so), and go when the ensemble is disposed.
+ * R reservoirs that run beside one another, again and again. On a GPU their weights stay there
+ * between runs where they take no more than half of its free memory (`engine.plan` says so), and go
+ * when the ensemble is disposed.
  *
  * @example
  * await using ensemble = await ReservoirEnsemble.create([1, 2, 3].map((seed) => ({ size: 200, seed })), { engine: "cuda" });
@@ -83,8 +87,9 @@ export class ReservoirEnsemble implements AsyncDisposable {
   }
 
   /**
-   * Checks descriptions, draws weights and opens an engine. Members may differ in every field but the number of inputs; a model that is already made
-   * is taken as it is, and one that is there several times is held once.
+   * Checks descriptions, draws weights and opens an engine. Members may differ in every field but
+   * the number of inputs; a model that is already made is taken as it is, and one that is there
+   * several times is held once.
    * @throws ArgumentError, EngineUnavailableError, EngineCapacityError
    */
   static async create(
@@ -106,7 +111,8 @@ export class ReservoirEnsemble implements AsyncDisposable {
   }
 
   /**
-   * Runs all of them, each from its initial state. Returns R matrices: T x N states, or 1 x N with `keep: "last"`, or none.
+   * Runs all of them, each from its initial state. Returns R matrices: T x N states, or 1 x N with
+   * `keep: "last"`, or none.
    * @throws ArgumentError for a wrong shape or a value that is not finite; NonFiniteStateError of
    * the first member that has such a state
    */
@@ -127,7 +133,10 @@ export class ReservoirEnsemble implements AsyncDisposable {
     }
   }
 
-  /** What the work since `create` cost, weights on their way to a device included; undefined without `profile: true`. Read it between calls. */
+  /**
+   * What the work since `create` cost, weights on their way to a device included; undefined without
+   * `profile: true`. Read it between calls.
+   */
   get profile(): Profile | undefined {
     const measured = this.#session.profile?.();
     if (!measured) return undefined;
@@ -165,8 +174,9 @@ export class ReservoirEnsemble implements AsyncDisposable {
 }
 
 /**
- * Runs R reservoirs once, each from its initial state, over one shared T x I series, or over one series each (`{ each: [...] }`). Returns R matrices:
- * T x N states, or 1 x N with `keep: "last"`, or none. `ReservoirEnsemble` is for more runs than one.
+ * Runs R reservoirs once, each from its initial state, over one shared T x I series, or over one
+ * series each (`{ each: [...] }`). Returns R matrices: T x N states, or 1 x N with `keep: "last"`,
+ * or none. `ReservoirEnsemble` is for more runs than one.
  */
 export async function runEnsemble(
   configs: readonly (AnyReservoirOptions | EngineModel)[],

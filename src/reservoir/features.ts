@@ -1,5 +1,6 @@
-// What a linear readout sees, and a trained linear readout as data. The order of its sums is part of the definition
-// (docs/numerics.md, rules 9 and 10), so every engine can evaluate one inside its own loop.
+// What a linear readout sees, and a trained linear readout as data. The order of its sums is part
+// of the definition (docs/numerics.md, rules 9 and 10), so every engine can evaluate one inside its
+// own loop.
 import { allocate, type FloatArray, type Matrix, type Precision } from "../numerics/index.js";
 
 /**
@@ -35,7 +36,10 @@ export function featureCount(spec: FeatureSpec, stateSize: number, inputSize: nu
   return stateSize + (spec.input ? inputSize : 0) + (spec.squares ? stateSize : 0);
 }
 
-/** Writes the features of one step into `out` (F values, binary64). Squares are exact products rounded once to binary64. */
+/**
+ * Writes the features of one step into `out` (F values, binary64). Squares are exact products
+ * rounded once to binary64.
+ */
 export function writeFeatures(spec: FeatureSpec, state: ArrayLike<number>, input: ArrayLike<number>, out: Float64Array): void {
   const size = state.length;
   for (let i = 0; i < size; i++) {
@@ -48,8 +52,9 @@ export function writeFeatures(spec: FeatureSpec, state: ArrayLike<number>, input
 }
 
 /**
- * Evaluates a readout on one step: for each output the portable dot product (rule 1: 32 partial sums, butterfly) in binary64,
- * plus the intercept. `out` takes O values and rounds them to its own precision.
+ * Evaluates a readout on one step: for each output the portable dot product (rule 1: 32 partial
+ * sums, butterfly) in binary64, plus the intercept. `out` takes O values and rounds them to its own
+ * precision.
  */
 export function evaluateReadout(readout: LinearReadout, features: Float64Array, out: FloatArray): void {
   const { weights, intercept } = readout;
@@ -63,7 +68,10 @@ export function evaluateReadout(readout: LinearReadout, features: Float64Array, 
   }
 }
 
-/** Applies a readout to every row: T x N states and T x I inputs give T x O outputs of the given precision. */
+/**
+ * Applies a readout to every row: T x N states and T x I inputs give T x O outputs of the given
+ * precision.
+ */
 export function applyReadout(
   readout: LinearReadout,
   states: Matrix,

@@ -1,4 +1,7 @@
-/** The domain: what a reservoir is, how it is described and run, and what an engine must do for it. @module spillway/reservoir */
+/**
+ * The domain: what a reservoir is, how it is described and run, and what an engine must do for it.
+ * @module spillway/reservoir
+ */
 export type { MatrixLike, Precision, Seed, SparseMatrix } from "../numerics/index.js";
 export { Matrix } from "../numerics/index.js";
 export {

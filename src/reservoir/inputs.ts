@@ -1,4 +1,5 @@
-// Turns what users hand over into arrays of the model's precision, or says what is wrong with it. It runs nothing.
+// Turns what users hand over into arrays of the model's precision, or says what is wrong with it.
+// It runs nothing.
 import { ArgumentError } from "../core/errors.js";
 import {
   asMatrix,

@@ -1,4 +1,5 @@
-// How descriptions become models, kind by kind. The domain knows rate reservoirs; other kinds make themselves known here.
+// How descriptions become models, kind by kind. The domain knows rate reservoirs; other kinds make
+// themselves known here.
 import { ArgumentError, SpillwayError } from "../core/errors.js";
 import type { ReservoirOptions } from "./config.js";
 import type { Engine } from "./engine.js";

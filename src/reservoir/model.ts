@@ -27,7 +27,10 @@ export interface ReservoirModel {
   readonly outputSize: number;
   /** W, N x N. Its storage is part of the model: it decides the order of the sums. */
   readonly weights: Matrix | SparseMatrix;
-  /** What W is drawn from on the device that runs it, where the host does not hold its values; reading `weights.data` throws then. */
+  /**
+   * What W is drawn from on the device that runs it, where the host does not hold its values;
+   * reading `weights.data` throws then.
+   */
   readonly draws?: WeightDraws | undefined;
   /** W_in, N x I. */
   readonly inputWeights: Matrix;

@@ -1,4 +1,5 @@
-// What the work of a reservoir cost, phase by phase, as it was measured: plain data. Nothing here measures, and nothing in it is modelled.
+// What the work of a reservoir cost, phase by phase, as it was measured: plain data. Nothing here
+// measures, and nothing in it is modelled.
 import type { EnginePlan } from "./engine.js";
 
 /**
@@ -45,8 +46,8 @@ export type PhaseName =
 export interface PhaseProfile {
   readonly phase: PhaseName;
   /**
-   * "device": by pairs of events on the stream that does the work; "host": by the host's clock; "simulated": by events of a
-   * simulated device, whose time says nothing about a GPU.
+   * "device": by pairs of events on the stream that does the work; "host": by the host's clock;
+   * "simulated": by events of a simulated device, whose time says nothing about a GPU.
    */
   readonly clock: "device" | "host" | "simulated";
   readonly milliseconds: number;
@@ -54,7 +55,10 @@ export interface PhaseProfile {
   readonly pieces: number;
   /** Steps that were made in it, of all sequences. */
   readonly steps?: number;
-  /** Bytes between host and device; of "run" by a plan whose weights lie in device memory, the weights, which each step reads. */
+  /**
+   * Bytes between host and device; of "run" by a plan whose weights lie in device memory, the
+   * weights, which each step reads.
+   */
   readonly bytes?: number;
   /** `bytes` by `milliseconds`, in 10^9 bytes a second. */
   readonly gigabytesPerSecond?: number;
@@ -83,12 +87,18 @@ export interface EngineProfile {
 export interface Profile extends EngineProfile {
   readonly engine: string;
   readonly plan: EnginePlan;
-  /** Calls that are over, and what they took by the host's clock. Phases on a device lie beside one another, so they may sum up to more. */
+  /**
+   * Calls that are over, and what they took by the host's clock. Phases on a device lie beside one
+   * another, so they may sum up to more.
+   */
   readonly calls: number;
   readonly milliseconds: number;
 }
 
-/** Several profiles of reservoirs by one plan as one: phases and counts summed. Undefined where there are none. */
+/**
+ * Several profiles of reservoirs by one plan as one: phases and counts summed. Undefined where
+ * there are none.
+ */
 export function addProfiles(profiles: readonly Profile[]): Profile | undefined {
   const [first] = profiles;
   if (!first) return undefined;

@@ -1,4 +1,5 @@
-// The sizes that plans and costs of a rate reservoir depend on: known from a model, or near enough from a description before its weights are drawn.
+// The sizes that plans and costs of a rate reservoir depend on: known from a model, or near enough
+// from a description before its weights are drawn.
 import { isSparse, type Precision, storedValues } from "../numerics/index.js";
 import type { ReservoirConfig } from "./config.js";
 import type { ReservoirModel } from "./model.js";

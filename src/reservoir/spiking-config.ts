@@ -1,7 +1,11 @@
-// A spiking reservoir described as JSON. What the fields mean stands here; what they take is checked in spikes/liquid/schema.ts.
+// A spiking reservoir described as JSON. What the fields mean stands here; what they take is
+// checked in spikes/liquid/schema.ts.
 import type { Precision, Seed } from "../numerics/index.js";
 
-/** Current-based leaky integrate-and-fire. Potentials in mV, times in ms. See spikes/neurons/leaky-integrate-and-fire.ts. */
+/**
+ * Current-based leaky integrate-and-fire. Potentials in mV, times in ms. See
+ * spikes/neurons/leaky-integrate-and-fire.ts.
+ */
 export interface LeakyIntegrateAndFireConfig {
   /** Tells the neuron models apart. */
   readonly type: "leakyIntegrateAndFire";
@@ -11,7 +15,10 @@ export interface LeakyIntegrateAndFireConfig {
   readonly restingPotential: number;
   /** mV; default -55. */
   readonly threshold: number;
-  /** "value": a spike puts the potential to `resetPotential`. "subtract": it takes threshold - restingPotential off the potential. Default "value". */
+  /**
+   * "value": a spike puts the potential to `resetPotential`. "subtract": it takes threshold -
+   * restingPotential off the potential. Default "value".
+   */
   readonly reset: "value" | "subtract";
   /** mV; default -56.5. Not used where `reset` is "subtract". */
   readonly resetPotential: number;
@@ -19,7 +26,10 @@ export interface LeakyIntegrateAndFireConfig {
   readonly refractoryPeriod: number;
 }
 
-/** The same with a threshold that rises by `adaptationStep` with every spike and falls back exponentially. */
+/**
+ * The same with a threshold that rises by `adaptationStep` with every spike and falls back
+ * exponentially.
+ */
 export interface AdaptiveIntegrateAndFireConfig extends Omit<LeakyIntegrateAndFireConfig, "type"> {
   /** Tells the neuron models apart. */
   readonly type: "adaptiveIntegrateAndFire";
@@ -46,7 +56,10 @@ export interface IzhikevichConfig {
 /** A neuron with every field filled in; `type` tells the models apart. */
 export type NeuronConfig = LeakyIntegrateAndFireConfig | AdaptiveIntegrateAndFireConfig | IzhikevichConfig;
 
-/** A value for each kind of connection, from the first letter's population to the second's: "ei" is from excitatory to inhibitory neurons. */
+/**
+ * A value for each kind of connection, from the first letter's population to the second's: "ei" is
+ * from excitatory to inhibitory neurons.
+ */
 export interface PairValues<Value> {
   readonly ee: Value;
   readonly ei: Value;
@@ -54,12 +67,21 @@ export interface PairValues<Value> {
   readonly ii: Value;
 }
 
-/** Which neurons are connected. No neuron is connected to itself, and no two by more than one synapse. */
+/**
+ * Which neurons are connected. No neuron is connected to itself, and no two by more than one
+ * synapse.
+ */
 export type ConnectivityConfig =
   | {
-      /** Maass, Natschläger and Markram 2002: neurons on the points of a grid, connected with chance C exp(-(D / lambda)^2) at distance D. */
+      /**
+       * Maass, Natschläger and Markram 2002: neurons on the points of a grid, connected with chance
+       * C exp(-(D / lambda)^2) at distance D.
+       */
       readonly type: "distance";
-      /** Points along x, y and z; `null` (default) takes the smallest box near a cube that holds all neurons. */
+      /**
+       * Points along x, y and z; `null` (default) takes the smallest box near a cube that holds all
+       * neurons.
+       */
       readonly grid: readonly [number, number, number] | null;
       /** In grid steps; default 2. */
       readonly lambda: number;
@@ -72,16 +94,25 @@ export type ConnectivityConfig =
       readonly probability: PairValues<number>;
     };
 
-/** How weights and delays scatter around their means. "exponential" is the gamma distribution whose deviation is its mean. */
+/**
+ * How weights and delays scatter around their means. "exponential" is the gamma distribution whose
+ * deviation is its mean.
+ */
 export type SynapticDistribution = "constant" | "uniform" | "exponential";
 
-/** Synapses between the neurons of a liquid: exponentially decaying currents, mean weights and their distribution, delays. */
+/**
+ * Synapses between the neurons of a liquid: exponentially decaying currents, mean weights and their
+ * distribution, delays.
+ */
 export interface SynapsesConfig {
   /** Decay of the current of excitatory synapses, ms; default 3. 0: the whole charge at once. */
   readonly excitatoryTimeConstant: number;
   /** Decay of the current of inhibitory synapses, ms; default 6. */
   readonly inhibitoryTimeConstant: number;
-  /** Mean weights in mV, current times membrane resistance, as sizes: inhibitory neurons take them off. */
+  /**
+   * Mean weights in mV, current times membrane resistance, as sizes: inhibitory neurons take them
+   * off.
+   */
   readonly weight: PairValues<number>;
   /** "constant", "uniform" (0 to twice the mean) or "exponential" (default). */
   readonly distribution: SynapticDistribution;
@@ -92,8 +123,9 @@ export interface SynapsesConfig {
 /** How inputs reach the neurons of a liquid: as spikes through synapses, or as currents. */
 export interface SpikingInputConfig {
   /**
-   * "spikes": row t of the inputs holds the spikes of each channel in step t, as counts or amplitudes; each starts a synaptic current.
-   * "current": row t is a current through W_in that flows during step t.
+   * "spikes": row t of the inputs holds the spikes of each channel in step t, as counts or
+   * amplitudes; each starts a synaptic current. "current": row t is a current through W_in that
+   * flows during step t.
    */
   readonly mode: "spikes" | "current";
   /** Share of neurons that a channel reaches; default 0.3. */
@@ -106,7 +138,10 @@ export interface SpikingInputConfig {
   readonly negativeShare: number;
   /** ms, rounded to whole steps; for spikes. Default 0. */
   readonly delay: number;
-  /** The largest amplitude that a spike may have; the sums of synaptic input leave room for it. Default 64. */
+  /**
+   * The largest amplitude that a spike may have; the sums of synaptic input leave room for it.
+   * Default 64.
+   */
   readonly largestAmplitude: number;
 }
 
@@ -114,7 +149,9 @@ export interface SpikingInputConfig {
 export interface BackgroundConfig {
   /** A constant current, mV; default 0. */
   readonly current: number;
-  /** Standard deviation of a current that is drawn anew for every neuron and step, mV; default 0. */
+  /**
+   * Standard deviation of a current that is drawn anew for every neuron and step, mV; default 0.
+   */
   readonly deviation: number;
   /** Spikes per second and neuron, at most one a step; default 0. */
   readonly rate: number;
@@ -122,7 +159,10 @@ export interface BackgroundConfig {
   readonly weight: number;
 }
 
-/** A spiking reservoir's description with every default filled in. It is JSON and determines every bit. */
+/**
+ * A spiking reservoir's description with every default filled in. It is JSON and determines every
+ * bit.
+ */
 export interface SpikingReservoirConfig {
   /** Tells it from a rate reservoir. */
   readonly kind: "spiking";
@@ -144,9 +184,15 @@ export interface SpikingReservoirConfig {
   readonly input: SpikingInputConfig;
   /** Noise and current from outside the network. */
   readonly background: BackgroundConfig;
-  /** Potentials at the start: "rest" (default; c for Izhikevich), or uniform between two values in mV. */
+  /**
+   * Potentials at the start: "rest" (default; c for Izhikevich), or uniform between two values in
+   * mV.
+   */
   readonly initialPotential: "rest" | { readonly from: number; readonly to: number };
-  /** Decay of the filtered spikes that are the reservoir's state, ms; default 30. 0: the state is 1 in the step of a spike, else 0. */
+  /**
+   * Decay of the filtered spikes that are the reservoir's state, ms; default 30. 0: the state is 1
+   * in the step of a spike, else 0.
+   */
   readonly stateTimeConstant: number;
   /** Synaptic input is summed in units of 2^-fractionBits mV; default 12. */
   readonly fractionBits: number;

@@ -1,9 +1,13 @@
-// A spiking reservoir as an engine sees it: plain arrays, nothing left to decide. Its arithmetic is docs/numerics.md, rule 12.
+// A spiking reservoir as an engine sees it: plain arrays, nothing left to decide. Its arithmetic is
+// docs/numerics.md, rule 12.
 import type { FloatArray, Matrix, PhiloxKey, Precision } from "../numerics/index.js";
 import type { ReservoirModel } from "./model.js";
 import type { SpikingReservoirConfig } from "./spiking-config.js";
 
-/** Constants of one step of leaky integrate-and-fire neurons, N values each; potentials are measured from rest. */
+/**
+ * Constants of one step of leaky integrate-and-fire neurons, N values each; potentials are measured
+ * from rest.
+ */
 export interface IntegrateAndFireConstants {
   readonly type: "leakyIntegrateAndFire" | "adaptiveIntegrateAndFire";
   /** exp(-dt / tau): what is left of the potential. */
@@ -19,7 +23,10 @@ export interface IntegrateAndFireConstants {
   readonly subtracts: boolean;
   /** Steps in which the potential is held after a spike. */
   readonly refractorySteps: Int32Array;
-  /** Of the rise of the threshold: what is left after a step, and what a spike adds. Adaptive neurons only. */
+  /**
+   * Of the rise of the threshold: what is left after a step, and what a spike adds. Adaptive
+   * neurons only.
+   */
   readonly adaptationKeep?: FloatArray;
   readonly adaptationStep?: FloatArray;
 }
@@ -39,12 +46,15 @@ export interface IzhikevichConstants {
   readonly recoveryStep: FloatArray;
 }
 
-/** What a step of a neuron multiplies with: its parameters and the time step worked into constants, in the model's precision. */
+/**
+ * What a step of a neuron multiplies with: its parameters and the time step worked into constants,
+ * in the model's precision.
+ */
 export type NeuronConstants = IntegrateAndFireConstants | IzhikevichConstants;
 
 /**
- * Synapses by where they come from: source j has entries offsets[j] to offsets[j+1], in order of delay, then of target. Source, delay and
- * target occur together at most once.
+ * Synapses by where they come from: source j has entries offsets[j] to offsets[j+1], in order of
+ * delay, then of target. Source, delay and target occur together at most once.
  */
 export interface SynapseTable {
   /** Sources + 1 values. */
@@ -53,7 +63,10 @@ export interface SynapseTable {
   readonly targets: Uint32Array;
   /** Weight of each in units of 2^-fractionBits mV; those below 0 act on the inhibitory current. */
   readonly weights: Int32Array;
-  /** Delay of each in steps, at least 0. A spike of step t with delay d begins to act in step t + 1 + d, an input spike in step t + d. */
+  /**
+   * Delay of each in steps, at least 0. A spike of step t with delay d begins to act in step t + 1
+   * + d, an input spike in step t + d.
+   */
   readonly delays: Uint16Array;
 }
 
@@ -80,7 +93,10 @@ export interface SpikingModel {
   readonly inputWeights?: Matrix;
   /** The constant current of each neuron, N values. */
   readonly bias: FloatArray;
-  /** Potentials before the first step, N values, from rest; for Izhikevich neurons in mV, with recoveries b v. */
+  /**
+   * Potentials before the first step, N values, from rest; for Izhikevich neurons in mV, with
+   * recoveries b v.
+   */
   readonly initialPotential: FloatArray;
   /** The filtered spikes before the first step: N zeros. */
   readonly initialState: FloatArray;
@@ -90,7 +106,10 @@ export interface SpikingModel {
   readonly noiseLevel: number;
   /** Factor on the sum of four random bytes less 510, for a random current; 0 for none. */
   readonly noiseScale: number;
-  /** A background spike arrives where a random 32-bit word is below this; 0 for none. Its weight is in units of 2^-fractionBits mV. */
+  /**
+   * A background spike arrives where a random 32-bit word is below this; 0 for none. Its weight is
+   * in units of 2^-fractionBits mV.
+   */
   readonly backgroundChance: number;
   readonly backgroundWeight: number;
   readonly noiseKey: PhiloxKey;
@@ -101,7 +120,10 @@ export interface SpikingModel {
 /** What engines run. */
 export type EngineModel = ReservoirModel | SpikingModel;
 
-/** What a spiking network carries from step to step besides its filtered spikes. Row d of the pending input reaches the neurons d + 1 steps on. */
+/**
+ * What a spiking network carries from step to step besides its filtered spikes. Row d of the
+ * pending input reaches the neurons d + 1 steps on.
+ */
 export interface NetworkState {
   /** N values, from rest. */
   readonly potential: FloatArray;

@@ -1,4 +1,5 @@
-// One step of a reservoir as a pure function, in the order of the equation. Every engine is held against it, bit for bit.
+// One step of a reservoir as a pure function, in the order of the equation. Every engine is held
+// against it, bit for bit.
 import {
   allocate,
   type FloatArray,
@@ -17,7 +18,8 @@ type Round = (value: number) => number;
 const keep: Round = (value) => value;
 
 /**
- * x(t+1) = (1 - a) x(t) + a f(drive + W x(t) + W_fb y(t) + noise), drive = b + W_in u(t+1). docs/numerics.md, rules 1 to 6.
+ * x(t+1) = (1 - a) x(t) + a f(drive + W x(t) + W_fb y(t) + noise), drive = b + W_in u(t+1).
+ * docs/numerics.md, rules 1 to 6.
  *
  * @param state x(t), N values
  * @param input u(t+1), I values

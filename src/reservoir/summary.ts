@@ -1,5 +1,5 @@
-// What may be asked of sequences in place of their states, which an engine can then leave where they are: statistics of the states, or what a
-// readout of classes makes of those.
+// What may be asked of sequences in place of their states, which an engine can then leave where
+// they are: statistics of the states, or what a readout of classes makes of those.
 import { ArgumentError } from "../core/errors.js";
 import type { Matrix } from "../numerics/index.js";
 import type { WorkOptions } from "./engine.js";
@@ -11,11 +11,17 @@ export interface ClassScores {
   readonly readout: LinearReadout;
   /** Layer norm of each row of features before the readout sees it. */
   readonly layerNorm: boolean;
-  /** Scores to shares: exp(s) / sum, or what is above 0 divided by its sum (1 for the first largest score where nothing is). */
+  /**
+   * Scores to shares: exp(s) / sum, or what is above 0 divided by its sum (1 for the first largest
+   * score where nothing is).
+   */
   readonly shares: "softmax" | "positive";
 }
 
-/** A row for each sequence: [the last state, the mean state, what is given], or with `classes` the shares of the classes. All in binary64. */
+/**
+ * A row for each sequence: [the last state, the mean state, what is given], or with `classes` the
+ * shares of the classes. All in binary64.
+ */
 export interface SummaryWork extends WorkOptions {
   readonly last: boolean;
   readonly mean: boolean;

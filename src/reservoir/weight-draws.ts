@@ -1,4 +1,5 @@
-// A W that is too large for the host: described by what it is drawn from, and drawn where the reservoir runs. Nothing here draws.
+// A W that is too large for the host: described by what it is drawn from, and drawn where the
+// reservoir runs. Nothing here draws.
 import { ArgumentError, SpillwayError } from "../core/errors.js";
 import { circularLawOfRows, Matrix, type PhiloxKey, portableLog, type SeedKeys, type SparseMatrix } from "../numerics/index.js";
 import type { ReservoirConfig, WeightDistribution } from "./config.js";
@@ -21,7 +22,10 @@ export interface WeightDraws {
   readonly nonzeros?: number | undefined;
 }
 
-/** How each weight is rounded when it has been scaled: "none" leaves binary64, "bfloat16" goes by way of binary32. */
+/**
+ * How each weight is rounded when it has been scaled: "none" leaves binary64, "bfloat16" goes by
+ * way of binary32.
+ */
 export type DrawnRounding = "none" | "float32" | "bfloat16";
 
 /** A W whose values only the engine has. */
@@ -30,14 +34,20 @@ export interface DrawnMatrix {
   readonly rounding: DrawnRounding;
 }
 
-/** Sums of each row of unscaled draws and of their squares, in rising order from +0: N values each; and how many draws there are in all. */
+/**
+ * Sums of each row of unscaled draws and of their squares, in rising order from +0: N values each;
+ * and how many draws there are in all.
+ */
 export interface RowSums {
   readonly sums: Float64Array;
   readonly squares: Float64Array;
   readonly nonzeros: number;
 }
 
-/** Above this many connections a W is scaled by the circular law (docs/numerics.md, rule 7), with room for chance. */
+/**
+ * Above this many connections a W is scaled by the circular law (docs/numerics.md, rule 7), with
+ * room for chance.
+ */
 const leastConnections = 1.02e8;
 
 /** With so many connections a row on average W is irreducible, but for a chance of 2 N exp(-64). */
@@ -61,7 +71,10 @@ export function isDrawnInPlace({ size, connectionProbability, topology, radiusMe
 export const isDrawnLater = ({ size, connectionProbability }: ReservoirConfig): boolean =>
   connectionProbability * (size - 1) * size <= leastConnections;
 
-/** Whether a matrix with so many connections is to be drawn, and its radius measured, by an engine that can. */
+/**
+ * Whether a matrix with so many connections is to be drawn, and its radius measured, by an engine
+ * that can.
+ */
 export const isWorthwhile = (connections: number): boolean => connections >= worthwhileConnections;
 
 /**

@@ -1,8 +1,12 @@
-// How weights of W are rounded once more where a description asks for it (docs/numerics.md, rule 7). What is rounded stays rounded: a second time changes
-// nothing, so that a device can find the steps again in the values. How they are packed is the engines' business.
+// How weights of W are rounded once more where a description asks for it (docs/numerics.md, rule
+// 7). What is rounded stays rounded: a second time changes nothing, so that a device can find the
+// steps again in the values. How they are packed is the engines' business.
 import type { FloatArray } from "../numerics/index.js";
 
-/** What W's weights are rounded to: not at all, 8 significant bits, or steps of 8 or 4 bits a weight. */
+/**
+ * What W's weights are rounded to: not at all, 8 significant bits, or steps of 8 or 4 bits a
+ * weight.
+ */
 export type WeightPrecision = "full" | "bfloat16" | "int8" | "q4_k";
 
 /** Whether weights are whole numbers of steps, which portable arithmetic has no kernels for. */
@@ -11,7 +15,9 @@ export const isQuantized = (precision: WeightPrecision): precision is "int8" | "
 /** What a refused precision of steps takes instead, and what it itself would take. */
 export const quantizedTakes = (needs: string): string => `"full" or "bfloat16" here, or ${needs}`;
 
-/** Bytes of a weight where W is kept so; undefined for "full", where the model's precision says it. */
+/**
+ * Bytes of a weight where W is kept so; undefined for "full", where the model's precision says it.
+ */
 export const roundedBytes: Readonly<Record<WeightPrecision, number | undefined>> = {
   full: undefined,
   bfloat16: 2,
@@ -19,7 +25,9 @@ export const roundedBytes: Readonly<Record<WeightPrecision, number | undefined>>
   q4_k: 144 / 256,
 };
 
-/** Below this a row of steps counts as zero: what is left of its smallest steps would be subnormal. */
+/**
+ * Below this a row of steps counts as zero: what is left of its smallest steps would be subnormal.
+ */
 const leastMagnitude = 2 ** -100;
 
 /** Weights of a superblock, and of a group in it. */
@@ -51,7 +59,10 @@ function largestOf(values: FloatArray): number {
   return largest;
 }
 
-/** Each w to the nearest multiple of `step`, at most `most` of them; what is as large as `largest` gets so many. */
+/**
+ * Each w to the nearest multiple of `step`, at most `most` of them; what is as large as `largest`
+ * gets so many.
+ */
 function toSteps(values: FloatArray, step: number, largest: number, most: number): void {
   for (let i = 0; i < values.length; i++) {
     const w = values[i]!;
@@ -67,7 +78,10 @@ function toEightBits(row: FloatArray): void {
   else toSteps(row, shortened(largest / 127, 16), largest, 127);
 }
 
-/** A row to superblocks of 256: steps 2^-e d s, with d in binary16 for each superblock and s from 0 to 63 for each 32 weights. */
+/**
+ * A row to superblocks of 256: steps 2^-e d s, with d in binary16 for each superblock and s from 0
+ * to 63 for each 32 weights.
+ */
 function toFourBits(row: FloatArray): void {
   const largest = largestOf(row);
   if (largest < leastMagnitude) {

@@ -1,4 +1,5 @@
-// From a description to a model: draws every matrix from the seed, measures the radius and scales. docs/numerics.md, rule 7.
+// From a description to a model: draws every matrix from the seed, measures the radius and scales.
+// docs/numerics.md, rule 7.
 import { ArgumentError } from "../core/errors.js";
 import { machineMemory } from "../core/machine-memory.js";
 import {
@@ -50,7 +51,10 @@ export interface ReservoirMatrices {
 /** Stream numbers of the matrices. */
 const streams = { weights: 0, inputWeights: 1, bias: 2, feedbackWeights: 3, initialState: 4 } as const;
 
-/** Draws and scales the matrices of a checked description. The same description gives the same bits everywhere. */
+/**
+ * Draws and scales the matrices of a checked description. The same description gives the same bits
+ * everywhere.
+ */
 export function buildModel(
   config: ReservoirConfig,
   own: ReservoirMatrices = {},
@@ -160,7 +164,10 @@ async function unlessTooLarge<T>(work: () => Promise<T>): Promise<T | undefined>
   }
 }
 
-/** Bytes that the matrices of a description take where they are used, near enough to refuse what cannot fit before anything is drawn. */
+/**
+ * Bytes that the matrices of a description take where they are used, near enough to refuse what
+ * cannot fit before anything is drawn.
+ */
 function expectedWeightBytes(config: ReservoirConfig, inPlace: boolean): number {
   const { size, inputSize, outputSize, storage, nonzeros, precision } = expectedShape(config);
   const elementBytes = precision === "float32" ? 4 : 8;
@@ -169,7 +176,10 @@ function expectedWeightBytes(config: ReservoirConfig, inPlace: boolean): number 
   return recurrent + size * (inputSize + outputSize) * elementBytes;
 }
 
-/** Bytes that the host takes to draw them: W in binary64, unless an engine draws it, and the rest in the precision it has. */
+/**
+ * Bytes that the host takes to draw them: W in binary64, unless an engine draws it, and the rest in
+ * the precision it has.
+ */
 function expectedDrawingBytes(config: ReservoirConfig, inPlace: boolean): number {
   const { size, inputSize, outputSize, storage, nonzeros, precision } = expectedShape(config);
   // CSR rows are drawn into room for 8 entries each.
@@ -199,7 +209,10 @@ interface Recurrent {
   radiusMethod: RadiusMethod;
 }
 
-/** W as it was drawn, in binary64. Descriptions that differ in nothing but spectral radius, scalings, bias, leak rates or noise share it. */
+/**
+ * W as it was drawn, in binary64. Descriptions that differ in nothing but spectral radius,
+ * scalings, bias, leak rates or noise share it.
+ */
 export interface DrawnWeights {
   readonly matrix: Matrix | SparseMatrix;
   /** The spectral radius where the topology has a formula for it. */
@@ -320,7 +333,10 @@ function unscaledWeights(
   return built;
 }
 
-/** Scales, rounds to the model's precision and puts into the storage that the description or the density asks for. */
+/**
+ * Scales, rounds to the model's precision and puts into the storage that the description or the
+ * density asks for.
+ */
 function stored(matrix: Matrix | SparseMatrix, factor: number, config: ReservoirConfig): Matrix | SparseMatrix {
   const source = isSparse(matrix) ? matrix.values : matrix.data;
   const values = allocate(config.precision, source.length);

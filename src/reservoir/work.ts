@@ -2,7 +2,10 @@
 import { ArgumentError, SpillwayError } from "../core/errors.js";
 import type { WorkOptions } from "./engine.js";
 
-/** Work was stopped by its AbortSignal. A run keeps its state and the states made so far; a batch or a closed loop returns nothing. */
+/**
+ * Work was stopped by its AbortSignal. A run keeps its state and the states made so far; a batch or
+ * a closed loop returns nothing.
+ */
 export class WorkInterruptedError extends SpillwayError {
   override readonly name = "AbortError";
   readonly done: number;
@@ -17,7 +20,10 @@ export class WorkInterruptedError extends SpillwayError {
 /** Milliseconds of work between two visits to the event loop. */
 const patience = 15;
 
-/** When the event loop last had its turn. Shared by all work, so that many short pieces in a row let signals and timers through too. */
+/**
+ * When the event loop last had its turn. Shared by all work, so that many short pieces in a row let
+ * signals and timers through too.
+ */
 let lastTurn = performance.now();
 
 /** Called between pieces of work. */
@@ -63,7 +69,10 @@ export class WorkPacer {
   }
 }
 
-/** Calls one after the other, in the order in which they were made: for what has one state. A call that fails holds up no other. */
+/**
+ * Calls one after the other, in the order in which they were made: for what has one state. A call
+ * that fails holds up no other.
+ */
 export class Turns {
   #last: Promise<unknown> = Promise.resolve();
   #calls = 0;

@@ -1,7 +1,11 @@
-// The shape of a table of simulated driver functions. The tables themselves stand by what they are about.
+// The shape of a table of simulated driver functions. The tables themselves stand by what they are
+// about.
 import type { DriverCall, DriverFunction } from "../gpu/index.js";
 
-/** A driver function that throws a Refusal where it fails. A number that it returns is the status; anything else is success. */
+/**
+ * A driver function that throws a Refusal where it fails. A number that it returns is the status;
+ * anything else is success.
+ */
 export type SimulatedFunction<Name extends DriverCall> = (...values: Parameters<DriverFunction<Name>>) => unknown;
 
 /** Some of the driver's functions. */

@@ -4,13 +4,16 @@ import type { Calls } from "./calls.js";
 import { code, Refusal, sentenceOf } from "./refusal.js";
 import type { Simulator } from "./simulator.js";
 
-/** CUdevice_attribute (cuda.h) and what a simulated device answers; those that are not here are 0. */
+/**
+ * CUdevice_attribute (cuda.h) and what a simulated device answers; those that are not here are 0.
+ */
 function attributes({ simulation }: Simulator): Readonly<Record<number, number>> {
   const { capability, multiprocessors } = simulation;
   return {
     // Threads, block and grid.
     ...{ 1: 1024, 2: 1024, 3: 1024, 4: 64, 5: 2147483647, 6: 65535, 7: 65535, 10: 32 },
-    // Shared, constant memory and registers of a block; clock in kilohertz: a step of the simulation is a nanosecond.
+    // Shared, constant memory and registers of a block; clock in kilohertz: a step of the
+    // simulation is a nanosecond.
     ...{ 8: 49152, 9: 65536, 12: 65536, 13: 1_000_000 },
     16: multiprocessors,
     // Concurrent kernels, memory clock and bus, L2, copy engines, unified addressing.
@@ -19,7 +22,8 @@ function attributes({ simulation }: Simulator): Readonly<Record<number, number>>
     75: capability.major,
     76: capability.minor,
     ...{ 78: 1, 81: capability.sharedBytes, 82: 65536 },
-    // Cooperative launches, shared memory a block may ask for, host registration, blocks of a multiprocessor, pools, clusters.
+    // Cooperative launches, shared memory a block may ask for, host registration, blocks of a
+    // multiprocessor, pools, clusters.
     ...{ 95: 1, 97: capability.sharedBytesPerBlock, 99: 1, 106: capability.blocks, 115: 1, 120: capability.major >= 9 ? 1 : 0 },
   };
 }

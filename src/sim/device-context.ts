@@ -1,4 +1,5 @@
-// The primary context of a simulated device: what was made in it, its streams, how much memory it holds, and the fault that ended it.
+// The primary context of a simulated device: what was made in it, its streams, how much memory it
+// holds, and the fault that ended it.
 import type { Machine } from "./machine.js";
 import { code, faultStatus, Refusal } from "./refusal.js";
 import { WorkStream } from "./stream.js";
@@ -88,14 +89,20 @@ export class DeviceContext {
     for (const stream of this.streams) stream.drain();
   }
 
-  /** Waits for all that was given; memory that pools need not keep goes back to the device. @throws Refusal where that failed. */
+  /**
+   * Waits for all that was given; memory that pools need not keep goes back to the device. @throws
+   * Refusal where that failed.
+   */
   synchronise(): void {
     this.drain();
     if (this.fault) throw new Refusal(this.fault.status, this.fault.reason);
     for (const pool of this.pools) if (BigInt(pool.reserved) > pool.threshold) pool.trim(Number(pool.threshold));
   }
 
-  /** Room for bytes, after all that is under way where it is needed. @throws Refusal where there is none. */
+  /**
+   * Room for bytes, after all that is under way where it is needed. @throws Refusal where there is
+   * none.
+   */
   #makeRoom(bytes: number, pool: Pool | undefined): void {
     const fits = () => bytes <= this.free + (pool === undefined ? 0 : pool.reserved - pool.used);
     if (fits()) return;

@@ -1,4 +1,5 @@
-// The simulated driver: every function of the binding, answered by the PTX interpreter. Calls are checked as CUDA checks them.
+// The simulated driver: every function of the binding, answered by the PTX interpreter. Calls are
+// checked as CUDA checks them.
 import type { Driver, DriverArguments, DriverCall, DriverFunction } from "../gpu/index.js";
 import type { SimulatedFunction } from "./calls.js";
 import { deviceCalls } from "./device-calls.js";
@@ -14,7 +15,9 @@ type Table = { readonly [Name in DriverCall]: SimulatedFunction<Name> };
 /** Calls that take no context, and answer also where the current one is lost. */
 const contextFree = /^cu(GetError|Init$|DriverGetVersion$|Device|CtxSetCurrent$)/;
 
-/** Calls that waiting is made of. They may be given to another thread, where no context is current. */
+/**
+ * Calls that waiting is made of. They may be given to another thread, where no context is current.
+ */
 const waits = /^cu(Event|Stream)(Query|Synchronize)$/;
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -100,15 +103,19 @@ export class SimulatedDriver implements Driver {
     this.#simulator.machine.ptx.rename(address, name);
   }
 
-  /** How many objects of each kind live, for tests that look for leaks: none where all was given back. */
+  /**
+   * How many objects of each kind live, for tests that look for leaks: none where all was given
+   * back.
+   */
   outstanding(): Readonly<Record<string, number>> {
     return this.#simulator.outstanding();
   }
 }
 
 /**
- * A CUDA driver without a GPU, for `openDevice({ driver: simulatedDriver() })`. It runs PTX in JavaScript, strictly: what a GPU would pass
- * over in silence is an error that names kernel, PTX line, block and thread.
+ * A CUDA driver without a GPU, for `openDevice({ driver: simulatedDriver() })`. It runs PTX in
+ * JavaScript, strictly: what a GPU would pass over in silence is an error that names kernel, PTX
+ * line, block and thread.
  *
  * @throws ArgumentError where an option or an environment variable cannot be.
  */

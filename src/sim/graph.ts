@@ -16,7 +16,10 @@ export class Capture {
     this.origin = origin;
   }
 
-  /** Takes in a stream that waits for captured work. @throws Refusal where it is captured already, by another. */
+  /**
+   * Takes in a stream that waits for captured work. @throws Refusal where it is captured already,
+   * by another.
+   */
   take(stream: WorkStream): void {
     if (stream.capture !== undefined && stream.capture !== this) throw new Refusal(code.captureMerge);
     if (stream.capture === this) return;
@@ -72,7 +75,10 @@ export class ExecutableGraph {
     this.works = works;
   }
 
-  /** Puts the work of another graph in place, where it is of the same parts: a CUgraphExecUpdateResult. */
+  /**
+   * Puts the work of another graph in place, where it is of the same parts: a
+   * CUgraphExecUpdateResult.
+   */
   update({ works }: SimulatedGraph): number {
     if (works.length !== this.works.length) return updateResult.topology;
     for (const [index, work] of works.entries()) {

@@ -1,11 +1,14 @@
-// Host memory as the simulated driver sees it: an address for every ArrayBuffer that it was shown, and the bytes at an address. Nothing is
-// kept alive by it.
+// Host memory as the simulated driver sees it: an address for every ArrayBuffer that it was shown,
+// and the bytes at an address. Nothing is kept alive by it.
 import { code, Refusal } from "./refusal.js";
 
 /** A place of its own in the address space for each buffer, far above device addresses. */
 const windowBits = 40n;
 const firstWindow = 1 << 10;
-/** Buffers begin this far into their window, so that what is not told apart from an aligned address shows. */
+/**
+ * Buffers begin this far into their window, so that what is not told apart from an aligned address
+ * shows.
+ */
 const offset = 64n;
 
 /** Host memory as driver calls name it. */

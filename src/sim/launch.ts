@@ -1,4 +1,5 @@
-// A launch of the simulated driver: the shape that a CUlaunchConfig asks for, held against what kernel and device take, and the run itself.
+// A launch of the simulated driver: the shape that a CUlaunchConfig asks for, held against what
+// kernel and device take, and the run itself.
 import { launchAttribute, launchConfigLayout } from "../gpu/index.js";
 import type { HostMemory, HostPointer } from "./host-memory.js";
 import { portableCluster, type SimulatedKernel } from "./module.js";
@@ -18,8 +19,9 @@ export interface Launch {
 }
 
 /**
- * Launch attributes that change nothing here (CUlaunchAttributeID, cuda.h): access policy, synchronisation, scheduling, programmatic
- * serialisation (launches here never overlap), priority, memory domains, preferred cluster and shared carveout.
+ * Launch attributes that change nothing here (CUlaunchAttributeID, cuda.h): access policy,
+ * synchronisation, scheduling, programmatic serialisation (launches here never overlap), priority,
+ * memory domains, preferred cluster and shared carveout.
  */
 const hints: ReadonlySet<number> = new Set([0, 1, 3, 5, 6, 8, 9, 10, 11, 14, 16]);
 
@@ -97,7 +99,10 @@ export function clusterOf(kernel: SimulatedKernel, launch: Launch): Triple | und
   return launch.cluster ?? (kernel.requiredCluster ? [x, y, z] : undefined);
 }
 
-/** The arguments that `kernelParams`, a table of their addresses, points to. @throws Refusal where it is none. */
+/**
+ * The arguments that `kernelParams`, a table of their addresses, points to. @throws Refusal where
+ * it is none.
+ */
 export function readArguments(host: HostMemory, kernel: SimulatedKernel, table: HostPointer): Uint8Array {
   const { parameters } = kernel.info;
   const packed = new Uint8Array(kernel.parameterBytes);

@@ -1,4 +1,5 @@
-// The machine that all simulated devices of a driver share: one memory, one clock. It is made when a context first needs it.
+// The machine that all simulated devices of a driver share: one memory, one clock. It is made when
+// a context first needs it.
 import type { PtxMachine } from "../ptx/interpreter/index.js";
 import { makeMachine, type Simulation } from "./options.js";
 

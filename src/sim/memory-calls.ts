@@ -30,7 +30,10 @@ function checkDevice(context: DeviceContext, address: bigint, bytes: number): vo
   if (problem !== undefined) throw new Refusal(code.invalidValue, `${bytes} bytes at ${hex(address)}: ${problem}`);
 }
 
-/** A CUDA_MEMCPY2D (cuda.h, 128 bytes): for each side x, y, memory type, host and device address, array and pitch; then width and height. */
+/**
+ * A CUDA_MEMCPY2D (cuda.h, 128 bytes): for each side x, y, memory type, host and device address,
+ * array and pitch; then width and height.
+ */
 function readCopy2D(words: DataView): { source: Side; destination: Side; width: number; rows: number } {
   const long = (index: number) => words.getBigUint64(8 * index, true);
   const side = (at: number): Side => {
@@ -80,7 +83,10 @@ export function memoryCalls(simulator: Simulator): Calls<MemoryCalls> {
     return false;
   };
 
-  /** Bytes that a copy reads when it runs: those of page-locked memory as they are then, others as they are now. */
+  /**
+   * Bytes that a copy reads when it runs: those of page-locked memory as they are then, others as
+   * they are now.
+   */
   const sourceBytes = (pointer: HostPointer, bytes: number, stream: WorkStream): Uint8Array => {
     const now = host.bytes(pointer, bytes);
     return isLocked(pointer, bytes) || stream.capture ? now : now.slice();

@@ -1,5 +1,5 @@
-// Modules and kernels of the simulated driver: loaded from PTX text, with the log that a driver's compiler would give, and the attributes that
-// hosts ask for.
+// Modules and kernels of the simulated driver: loaded from PTX text, with the log that a driver's
+// compiler would give, and the attributes that hosts ask for.
 import { driverForPtx, imageKind, ptxTarget, ptxVersion } from "../gpu/index.js";
 import { type KernelInfo, type PtxProgram, PtxSyntaxError, UnsupportedPtxError } from "../ptx/interpreter/index.js";
 import type { DeviceContext } from "./device-context.js";

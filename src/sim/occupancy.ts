@@ -1,8 +1,11 @@
-// How many blocks and clusters of a kernel a simulated device runs at once. Registers never limit it: they are not known before a compiler has
-// laid them out.
+// How many blocks and clusters of a kernel a simulated device runs at once. Registers never limit
+// it: they are not known before a compiler has laid them out.
 import type { Simulation } from "./options.js";
 
-/** Shared memory of each block that CUDA keeps for itself from compute capability 8.0 on. CUDA C++ Programming Guide, "Shared Memory". */
+/**
+ * Shared memory of each block that CUDA keeps for itself from compute capability 8.0 on. CUDA C++
+ * Programming Guide, "Shared Memory".
+ */
 const reservedSharedBytes = 1024;
 
 /** Registers of a thread that are reported: as many as let a multiprocessor be full. */

@@ -1,4 +1,5 @@
-// What a simulated device is like: its options, their defaults, and the environment variables that stand in for options left out.
+// What a simulated device is like: its options, their defaults, and the environment variables that
+// stand in for options left out.
 import { ArgumentError, checkFields } from "../core/errors.js";
 import { type Checks, type LaunchCounters, type Limits, PtxMachine, rejectUnknownChecks } from "../ptx/interpreter/index.js";
 
@@ -9,23 +10,47 @@ export interface LaunchReport {
   readonly counters: LaunchCounters;
 }
 
-/** How a simulated device is made. An option that is left out is taken from its environment variable, and then from its default. */
+/**
+ * How a simulated device is made. An option that is left out is taken from its environment
+ * variable, and then from its default.
+ */
 export interface SimulatedDriverOptions {
-  /** Compute capability, such as "9.0" (SPILLWAY_SIM_CAPABILITY): 7.5, 8.0, 8.6, 8.9, 9.0, 10.0 or 12.0; default 9.0. */
+  /**
+   * Compute capability, such as "9.0" (SPILLWAY_SIM_CAPABILITY): 7.5, 8.0, 8.6, 8.9, 9.0, 10.0 or
+   * 12.0; default 9.0.
+   */
   readonly capability?: string;
-  /** Devices; default 1 (SPILLWAY_SIM_DEVICES). They share one memory, so that each can reach that of the others. */
+  /**
+   * Devices; default 1 (SPILLWAY_SIM_DEVICES). They share one memory, so that each can reach that
+   * of the others.
+   */
   readonly devices?: number;
-  /** Multiprocessors of a device, which say how many blocks run at once; default 8 (SPILLWAY_SIM_MULTIPROCESSORS). */
+  /**
+   * Multiprocessors of a device, which say how many blocks run at once; default 8
+   * (SPILLWAY_SIM_MULTIPROCESSORS).
+   */
   readonly multiprocessors?: number;
-  /** Bytes of device memory; default 256 MiB (SPILLWAY_SIM_MEMORY). All devices together have less than 2 GiB. */
+  /**
+   * Bytes of device memory; default 256 MiB (SPILLWAY_SIM_MEMORY). All devices together have less
+   * than 2 GiB.
+   */
   readonly memoryBytes?: number;
   /** Bytes for the shared and local memory of running kernels; default 128 MiB. */
   readonly launchBytes?: number;
-  /** Checks that are to be on or off; all but `globalRaces` (SPILLWAY_SIM_GLOBAL_RACES=1) are on by default. */
+  /**
+   * Checks that are to be on or off; all but `globalRaces` (SPILLWAY_SIM_GLOBAL_RACES=1) are on by
+   * default.
+   */
   readonly checks?: Partial<Checks>;
-  /** What ends a launch that does not: SPILLWAY_SIM_IDLE_POLLS, SPILLWAY_SIM_IDLE_STEPS and SPILLWAY_SIM_STEPS. */
+  /**
+   * What ends a launch that does not: SPILLWAY_SIM_IDLE_POLLS, SPILLWAY_SIM_IDLE_STEPS and
+   * SPILLWAY_SIM_STEPS.
+   */
   readonly limits?: Partial<Limits>;
-  /** The CUDA release that the driver says it is of, 13000 for 13.0; it decides which PTX versions are taken. Default 13000. */
+  /**
+   * The CUDA release that the driver says it is of, 13000 for 13.0; it decides which PTX versions
+   * are taken. Default 13000.
+   */
   readonly driverVersion?: number;
   /** Is given what kernels print; default: written to standard output. */
   readonly print?: (text: string) => void;
@@ -33,7 +58,10 @@ export interface SimulatedDriverOptions {
   readonly onLaunch?: (report: LaunchReport) => void;
 }
 
-/** What a multiprocessor of a compute capability has. CUDA C++ Programming Guide, table "Technical Specifications per Compute Capability". */
+/**
+ * What a multiprocessor of a compute capability has. CUDA C++ Programming Guide, table "Technical
+ * Specifications per Compute Capability".
+ */
 export interface Capability {
   readonly major: number;
   readonly minor: number;

@@ -1,4 +1,5 @@
-// How a simulated driver call fails: with a CUDA status and, where it knows more, an error that says what was wrong.
+// How a simulated driver call fails: with a CUDA status and, where it knows more, an error that
+// says what was wrong.
 import { SpillwayError } from "../core/errors.js";
 import { statusName } from "../gpu/index.js";
 import { SimulationError } from "../ptx/interpreter/index.js";
@@ -45,7 +46,10 @@ export const code = {
   invalidClusterSize: 912,
 } as const;
 
-/** What CUDA's driver says of the statuses that kernels end with; of the others it is their name in words. */
+/**
+ * What CUDA's driver says of the statuses that kernels end with; of the others it is their name in
+ * words.
+ */
 const sentences: Readonly<Record<number, string>> = {
   0: "no error",
   1: "invalid argument",
@@ -81,7 +85,10 @@ export class Refusal extends SpillwayError {
   }
 }
 
-/** What a GPU answers where a kernel did that; where a GPU would go on and the simulation does not, the launch failed. */
+/**
+ * What a GPU answers where a kernel did that; where a GPU would go on and the simulation does not,
+ * the launch failed.
+ */
 const kinds: Partial<Record<SimulationError["kind"], number>> = {
   outOfBounds: code.illegalAddress,
   useAfterFree: code.illegalAddress,

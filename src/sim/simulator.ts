@@ -1,4 +1,5 @@
-// What all calls of one simulated driver share: handles, contexts, the current one, host memory, and what is known of the last error.
+// What all calls of one simulated driver share: handles, contexts, the current one, host memory,
+// and what is known of the last error.
 import { DeviceContext } from "./device-context.js";
 import { HostMemory } from "./host-memory.js";
 import { Machine } from "./machine.js";
@@ -48,7 +49,9 @@ export class Simulator {
     return handle;
   }
 
-  /** The object of a handle. @throws Refusal where the handle is of nothing, or of something else. */
+  /**
+   * The object of a handle. @throws Refusal where the handle is of nothing, or of something else.
+   */
   find<T extends object>(handle: bigint, kind: abstract new (...values: never[]) => T): T {
     const object = this.#entries.get(handle)?.object;
     if (object instanceof kind) return object as T;

@@ -52,7 +52,10 @@ function refuseInCapture(stream: WorkStream): void {
 
 const passed = ({ stream, number }: Ticket) => stream.passed(number);
 
-/** Whether the work before a ticket has run. A look also makes a step of it run, so that looking on ends. */
+/**
+ * Whether the work before a ticket has run. A look also makes a step of it run, so that looking on
+ * ends.
+ */
 function look(ticket: Ticket): number {
   if (passed(ticket)) return code.success;
   ticket.stream.step();

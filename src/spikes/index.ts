@@ -1,4 +1,7 @@
-/** Spikes: patterns of them, encoders and decoders, plasticity, detection, spiking neurons and liquids. @module spillway/spikes */
+/**
+ * Spikes: patterns of them, encoders and decoders, plasticity, detection, spiking neurons and
+ * liquids. @module spillway/spikes
+ */
 export * from "./detection/index.js";
 export { binWidth, type DriveEncoder, type DriveOptions, drivingRows, rangeOf, type UnitRange } from "./drive.js";
 export * from "./encoders/index.js";

@@ -1,4 +1,5 @@
-// Which random streams spikes draw from. A reservoir's weights take streams 0 to 4 of a seed, tasks 32 and up, analyses 64 and up.
+// Which random streams spikes draw from. A reservoir's weights take streams 0 to 4 of a seed, tasks
+// 32 and up, analyses 64 and up.
 import { ArgumentError } from "../core/errors.js";
 import { RandomStream, type Seed, seedKeys } from "../numerics/index.js";
 

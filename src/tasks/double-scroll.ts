@@ -35,14 +35,15 @@ const table = {
 } satisfies TableOf<DoubleScrollOptions>;
 
 /**
- * The double-scroll circuit in dimensionless form (A. Chang et al. 1998, Chaos 8, 782-790), with the parameters of D. J. Gauthier
- * et al. 2021, "Next generation reservoir computing", Nat. Commun. 12:
+ * The double-scroll circuit in dimensionless form (A. Chang et al. 1998, Chaos 8, 782-790), with
+ * the parameters of D. J. Gauthier et al. 2021, "Next generation reservoir computing", Nat. Commun.
+ * 12:
  *
  *     dV1/dt = V1/r1 - dV/r2 - ir sinh(beta dV),  dV2/dt = dV/r2 + ir sinh(beta dV) - I,  dI/dt = V2 - r4 I,  dV = V1 - V2,
  *
  * by the classical Runge-Kutta method of order 4. Row t is the state at time (discard + t) dt.
- * Defaults: r1 1.2, r2 3.44, r4 0.193, ir 4.5e-5, beta 11.6, initialState [0.37926545, 0.058339, -0.08167691], dt 0.25,
- * step 0.005, discard 0, seed null.
+ * Defaults: r1 1.2, r2 3.44, r4 0.193, ir 4.5e-5, beta 11.6, initialState [0.37926545, 0.058339,
+ * -0.08167691], dt 0.25, step 0.005, discard 0, seed null.
  * @returns length x 3.
  * @throws ArgumentError on options it does not take, and when the series diverges.
  */

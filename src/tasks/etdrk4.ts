@@ -1,5 +1,5 @@
-// Exponential time differencing of order 4 for dv_k/dt = linear_k v_k + nonlinear(v)_k with real, diagonal and possibly stiff
-// linear parts. It has never heard of a particular equation.
+// Exponential time differencing of order 4 for dv_k/dt = linear_k v_k + nonlinear(v)_k with real,
+// diagonal and possibly stiff linear parts. It has never heard of a particular equation.
 import { portableCos, portableExp, portableSin } from "../numerics/index.js";
 
 /** A complex vector. */
@@ -17,9 +17,9 @@ export function complexZeros(length: number): ComplexVector {
 const contourPoints = 32;
 
 /**
- * One step of ETDRK4 (S. M. Cox, P. C. Matthews 2002, J. Comput. Phys. 176) in place, with the coefficients as
- * contour means (A.-K. Kassam, L. N. Trefethen 2005, "Fourth-order time-stepping for stiff PDEs", SIAM J. Sci. Comput. 26,
- * section 2):
+ * One step of ETDRK4 (S. M. Cox, P. C. Matthews 2002, J. Comput. Phys. 176) in place, with the
+ * coefficients as contour means (A.-K. Kassam, L. N. Trefethen 2005, "Fourth-order time-stepping
+ * for stiff PDEs", SIAM J. Sci. Comput. 26, section 2):
  *
  *     a = E2 v + Q N(v),  b = E2 v + Q N(a),  c = E2 a + Q (2 N(b) - N(v)),
  *     v' = E v + f1 N(v) + 2 f2 (N(a) + N(b)) + f3 N(c),  E = exp(h L), E2 = exp(h L / 2).
@@ -63,8 +63,9 @@ export function etdrk4(
 }
 
 /**
- * The coefficients, each the mean of an analytic function of z over the circle of radius 1 around hL, which avoids the
- * cancellation of its formula near z = 0. L is real, so the upper half of the circle and the real parts are enough.
+ * The coefficients, each the mean of an analytic function of z over the circle of radius 1 around
+ * hL, which avoids the cancellation of its formula near z = 0. L is real, so the upper half of the
+ * circle and the real parts are enough.
  */
 function coefficients(linear: Float64Array, h: number) {
   const n = linear.length;

@@ -1,4 +1,5 @@
-// The discrete Fourier transform for lengths that are powers of two, in one order of operations and with portable twiddle factors.
+// The discrete Fourier transform for lengths that are powers of two, in one order of operations and
+// with portable twiddle factors.
 import { portableCos, portableSin } from "../numerics/index.js";
 
 /** A transform of one length; it works in place on real and imaginary parts. */

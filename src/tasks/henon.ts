@@ -24,7 +24,8 @@ const table = {
 } satisfies TableOf<HenonOptions>;
 
 /**
- * The Hénon map (M. Hénon 1976, "A two-dimensional mapping with a strange attractor", Comm. Math. Phys. 50):
+ * The Hénon map (M. Hénon 1976, "A two-dimensional mapping with a strange attractor", Comm. Math.
+ * Phys. 50):
  *
  *     x' = 1 - a x^2 + y,  y' = b x.
  *

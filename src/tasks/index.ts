@@ -1,5 +1,6 @@
 /**
- * Benchmark series: generators with their equations, the list of them, and the split into training and test. Real data is io's.
+ * Benchmark series: generators with their equations, the list of them, and the split into training
+ * and test. Real data is io's.
  * @module spillway/tasks
  */
 import { doubleScrollTask } from "./double-scroll.js";
@@ -53,15 +54,18 @@ export const tasks: readonly Task[] = [
 ];
 
 /**
- * The largest Lyapunov exponent of a task with these options (natural logarithm, per unit of time or per iteration), with its source;
- * undefined where it is not known for these parameters.
+ * The largest Lyapunov exponent of a task with these options (natural logarithm, per unit of time
+ * or per iteration), with its source; undefined where it is not known for these parameters.
  */
 export function lyapunovExponent(name: string, options: Readonly<Record<string, unknown>> = {}): LyapunovExponent | undefined {
   const known = tasks.find((task) => task.name === name)?.lyapunovExponents ?? [];
   return known.find(({ parameters }) => Object.entries(parameters).every(([option, value]) => setting(name, option, options) === value));
 }
 
-/** The time between two rows of a task with these options, in the unit of its Lyapunov exponent; 1 for maps and other series in steps. */
+/**
+ * The time between two rows of a task with these options, in the unit of its Lyapunov exponent; 1
+ * for maps and other series in steps.
+ */
 export function samplingInterval(name: string, options: Readonly<Record<string, unknown>> = {}): number {
   const dt = setting(name, "dt", options);
   return typeof dt === "number" ? dt : 1;

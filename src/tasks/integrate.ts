@@ -1,5 +1,6 @@
-// Fixed-step integration of ordinary differential equations in IEEE operations of one order. Delays and stiff partial
-// differential equations have their own schemes, beside the systems that need them.
+// Fixed-step integration of ordinary differential equations in IEEE operations of one order. Delays
+// and stiff partial differential equations have their own schemes, beside the systems that need
+// them.
 import type { Matrix, Seed } from "../numerics/index.js";
 import { checkLength, stepsPer } from "./options.js";
 import { taskStream } from "./streams.js";
@@ -21,13 +22,14 @@ export interface Sampling {
 }
 
 /**
- * Integrates dx/dt = f(x) from `initialState` by the classical Runge-Kuta method of order 4 (Kutta 1901) with n = ceil(dt / step)
- * equal steps between two rows:
+ * Integrates dx/dt = f(x) from `initialState` by the classical Runge-Kuta method of order 4 (Kutta
+ * 1901) with n = ceil(dt / step) equal steps between two rows:
  *
  *     k1 = f(x), k2 = f(x + h/2 k1), k3 = f(x + h/2 k2), k4 = f(x + h k3), x' = x + h/6 (((k1 + 2 k2) + 2 k3) + k4), h = dt / n.
  *
- * Row 0 is the state at time discard * dt. With a seed, component i starts at initialState[i] + 0.1 (U_i - 0.5), U uniform in [0, 1): in
- * chaos a series of its own, once `discard` rows have taken it to the attractor.
+ * Row 0 is the state at time discard * dt. With a seed, component i starts at initialState[i] + 0.1
+ * (U_i - 0.5), U uniform in [0, 1): in chaos a series of its own, once `discard` rows have taken it
+ * to the attractor.
  * @returns length x D.
  */
 export function integrate(
@@ -90,6 +92,8 @@ export interface SamplingOptions {
 
 /** The sampling options of a system that starts at a point. */
 export interface FlowOptions extends SamplingOptions {
-  /** Starts at initialState + 0.1 (U - 0.5) in each component; default null, initialState itself. */
+  /**
+   * Starts at initialState + 0.1 (U - 0.5) in each component; default null, initialState itself.
+   */
   readonly seed?: Seed | null | undefined;
 }

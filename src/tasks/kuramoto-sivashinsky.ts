@@ -37,14 +37,16 @@ const table = {
 } satisfies TableOf<KuramotoSivashinskyOptions>;
 
 /**
- * The Kuramoto-Sivashinsky equation on a periodic domain of length L (Y. Kuramoto 1978, Prog. Theor. Phys. Suppl. 64; G. I.
- * Sivashinsky 1977, Acta Astronautica 4), in the form of Kassam and Trefethen 2005:
+ * The Kuramoto-Sivashinsky equation on a periodic domain of length L (Y. Kuramoto 1978, Prog.
+ * Theor. Phys. Suppl. 64; G. I. Sivashinsky 1977, Acta Astronautica 4), in the form of Kassam and
+ * Trefethen 2005:
  *
  *     du/dt = -u du/dx - d2u/dx2 - d4u/dx4.
  *
- * N Fourier modes without dealiasing, ETDRK4 in time with ceil(dt / step) equal steps between two rows. Column j is u at x = (j + 1) L / N,
- * row t at time (discard + t) dt. From the default start the attractor is reached after some 60 units of time.
- * Defaults: N 128, L 32 pi, dt 0.25, step 0.0625, discard 0. ReservoirPy's M is L / (2 pi).
+ * N Fourier modes without dealiasing, ETDRK4 in time with ceil(dt / step) equal steps between two
+ * rows. Column j is u at x = (j + 1) L / N, row t at time (discard + t) dt. From the default start
+ * the attractor is reached after some 60 units of time. Defaults: N 128, L 32 pi, dt 0.25, step
+ * 0.0625, discard 0. ReservoirPy's M is L / (2 pi).
  * @returns length x N.
  * @throws ArgumentError on options it does not take, and when the series diverges.
  */
@@ -105,8 +107,9 @@ export function kuramotoSivashinsky(length: number, options: KuramotoSivashinsky
 }
 
 /**
- * Makes v the transform of a real vector again: V_{N-k} is the conjugate of V_k. Rounding puts a little of the contrary into the
- * linearly unstable modes, where no nonlinear term holds it back: it would grow by exp(t / 4) and swamp the solution at t = 150.
+ * Makes v the transform of a real vector again: V_{N-k} is the conjugate of V_k. Rounding puts a
+ * little of the contrary into the linearly unstable modes, where no nonlinear term holds it back:
+ * it would grow by exp(t / 4) and swamp the solution at t = 150.
  */
 function keepReal({ real, imaginary }: ComplexVector): void {
   const n = real.length;

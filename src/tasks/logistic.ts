@@ -21,11 +21,13 @@ const table = {
 } satisfies TableOf<LogisticOptions>;
 
 /**
- * The logistic map (R. M. May 1976, "Simple mathematical models with very complicated dynamics", Nature 261):
+ * The logistic map (R. M. May 1976, "Simple mathematical models with very complicated dynamics",
+ * Nature 261):
  *
  *     x' = r x (1 - x).
  *
- * Defaults: r 3.9, initialState 0.5, discard 0. With r = 4 a start of 0.5 falls on the fixed point 0 after two iterations.
+ * Defaults: r 3.9, initialState 0.5, discard 0. With r = 4 a start of 0.5 falls on the fixed point
+ * 0 after two iterations.
  * @returns length x 1.
  * @throws ArgumentError on options it does not take.
  */

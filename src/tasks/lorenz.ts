@@ -29,12 +29,14 @@ const table = {
 } satisfies TableOf<LorenzOptions>;
 
 /**
- * The Lorenz system (E. N. Lorenz 1963, "Deterministic nonperiodic flow", J. Atmos. Sci. 20, equations 25-27):
+ * The Lorenz system (E. N. Lorenz 1963, "Deterministic nonperiodic flow", J. Atmos. Sci. 20,
+ * equations 25-27):
  *
  *     dx/dt = sigma (y - x),  dy/dt = x (rho - z) - y,  dz/dt = x y - beta z,
  *
  * by the classical Runge-Kutta method of order 4. Row t is the state at time (discard + t) dt.
- * Defaults: sigma 10, rho 28, beta 8/3, initialState [1, 1, 1], dt 0.03, step 0.0005, discard 0, seed null.
+ * Defaults: sigma 10, rho 28, beta 8/3, initialState [1, 1, 1], dt 0.03, step 0.0005, discard 0,
+ * seed null.
  * @returns length x 3.
  * @throws ArgumentError on options it does not take, and when the series diverges.
  */

@@ -30,13 +30,14 @@ const table = {
 } satisfies TableOf<Lorenz96Options>;
 
 /**
- * The Lorenz-96 system (E. N. Lorenz 1996, "Predictability: a problem partly solved"), on a ring of N variables:
+ * The Lorenz-96 system (E. N. Lorenz 1996, "Predictability: a problem partly solved"), on a ring of
+ * N variables:
  *
  *     dx_i/dt = (x_{i+1} - x_{i-2}) x_{i-1} - x_i + F,
  *
- * by the classical Runge-Kutta method of order 4. Row t is the state at time (discard + t) dt. From the default start the
- * attractor is reached after some 20 units of time.
- * Defaults: N 36, F 8, dF 0.01, dt 0.01, step 0.00125, discard 0, seed null.
+ * by the classical Runge-Kutta method of order 4. Row t is the state at time (discard + t) dt. From
+ * the default start the attractor is reached after some 20 units of time. Defaults: N 36, F 8, dF
+ * 0.01, dt 0.01, step 0.00125, discard 0, seed null.
  * @returns length x N.
  * @throws ArgumentError on options it does not take, and when the series diverges.
  */

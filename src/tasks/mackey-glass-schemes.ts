@@ -1,5 +1,5 @@
-// Fixed-step schemes for a scalar delay equation dx/dt = production(x(t - delay)) - decay x. Which parameters, history and
-// sampling a user may ask for is decided in mackey-glass.ts.
+// Fixed-step schemes for a scalar delay equation dx/dt = production(x(t - delay)) - decay x. Which
+// parameters, history and sampling a user may ask for is decided in mackey-glass.ts.
 
 /** The right-hand side, the start, and how many rows are wanted from time 0 on. */
 export interface DelayProblem {
@@ -9,21 +9,28 @@ export interface DelayProblem {
   readonly rows: number;
 }
 
-/** Values before time 0, oldest first: the last one is `spacing` before 0, where the initial state stands. */
+/**
+ * Values before time 0, oldest first: the last one is `spacing` before 0, where the initial state
+ * stands.
+ */
 export interface History {
   readonly values: Float64Array;
   readonly spacing: number;
 }
 
 /**
- * Euler's method; the delay is `delay` steps, and every `every`-th value is kept. The history holds `delay` values one step apart.
+ * Euler's method; the delay is `delay` steps, and every `every`-th value is kept. The history holds
+ * `delay` values one step apart.
  */
 export function delayedEuler(problem: DelayProblem, history: History, delay: number, step: number, every: number): Float64Array {
   const { production, decay, rows } = problem;
   return recurrence(problem, history, delay, every, rows, (x, delayed) => x + step * (production(delayed) - decay * x));
 }
 
-/** ReservoirPy's recurrence: the stages of a Runge-Kutta step, multiplied by h in the decay term alone. */
+/**
+ * ReservoirPy's recurrence: the stages of a Runge-Kutta step, multiplied by h in the decay term
+ * alone.
+ */
 export function delayedReservoirPy(problem: DelayProblem, history: History, delay: number, h: number): Float64Array {
   const { production, rows } = problem;
   const decay = -problem.decay * h;
@@ -60,8 +67,9 @@ function recurrence(
 }
 
 /**
- * The classical Runge-Kutta method of order 4 with `substeps` equal steps in `dt`, none longer than the delay. A delayed value between
- * two grid points is the cubic Hermite interpolant of their values and slopes, one before time 0 is interpolated linearly in the history.
+ * The classical Runge-Kutta method of order 4 with `substeps` equal steps in `dt`, none longer than
+ * the delay. A delayed value between two grid points is the cubic Hermite interpolant of their
+ * values and slopes, one before time 0 is interpolated linearly in the history.
  */
 export function delayedRungeKutta4(problem: DelayProblem, history: History, delay: number, dt: number, substeps: number): Float64Array {
   const { production, decay, initialState, rows } = problem;

@@ -19,9 +19,15 @@ export interface MackeyGlassOptions {
   readonly n?: number | undefined;
   /** x at time 0; default 1.2. */
   readonly initialState?: number | undefined;
-  /** x before time 0, oldest first, at equal distances that end one distance before 0; the most recent ones are used. */
+  /**
+   * x before time 0, oldest first, at equal distances that end one distance before 0; the most
+   * recent ones are used.
+   */
   readonly history?: readonly number[] | null | undefined;
-  /** Where `history` is not given: a random history initialState + 0.2 (U - 0.5); null for a constant one. */
+  /**
+   * Where `history` is not given: a random history initialState + 0.2 (U - 0.5); null for a
+   * constant one.
+   */
   readonly seed?: Seed | null | undefined;
   /** Time between two rows; default 1. */
   readonly dt?: number | undefined;
@@ -33,7 +39,10 @@ export interface MackeyGlassOptions {
   readonly squash?: boolean | undefined;
   /** Rows left out at the start; default 0. */
   readonly discard?: number | undefined;
-  /** "reservoirpy" for that package's recurrence, which is not a solution of the equation; default "none". */
+  /**
+   * "reservoirpy" for that package's recurrence, which is not a solution of the equation; default
+   * "none".
+   */
   readonly compat?: "none" | "reservoirpy" | undefined;
 }
 
@@ -54,7 +63,8 @@ const table = {
 } satisfies TableOf<MackeyGlassOptions>;
 
 /**
- * The Mackey-Glass equation (M. C. Mackey, L. Glass 1977, "Oscillation and chaos in physiological control systems", Science 197):
+ * The Mackey-Glass equation (M. C. Mackey, L. Glass 1977, "Oscillation and chaos in physiological
+ * control systems", Science 197):
  *
  *     dx/dt = a x(t - tau) / (1 + x(t - tau)^n) - b x(t).
  *
@@ -115,8 +125,9 @@ export function mackeyGlass(length: number, options: MackeyGlassOptions = {}): M
 }
 
 /**
- * The fewest equal steps between two rows, none longer than `step`, of which the delay is a whole number. The slope jumps at time 0 and the
- * curvature at time tau: order 4 needs both on the grid. Where 50 times the steps are not enough, the fewest steps that `step` allows.
+ * The fewest equal steps between two rows, none longer than `step`, of which the delay is a whole
+ * number. The slope jumps at time 0 and the curvature at time tau: order 4 needs both on the grid.
+ * Where 50 times the steps are not enough, the fewest steps that `step` allows.
  */
 function substepsFor(dt: number, step: number, tau: number): number {
   const fewest = stepsPer(dt, step);

@@ -30,13 +30,14 @@ const table = {
 } satisfies TableOf<MemoryTaskOptions>;
 
 /**
- * The short-term memory task (H. Jaeger 2001, "Short term memory in echo state networks", GMD report 152): the input is
- * independent and uniform in [-amplitude, amplitude), target k is the input delays[k] steps before:
+ * The short-term memory task (H. Jaeger 2001, "Short term memory in echo state networks", GMD
+ * report 152): the input is independent and uniform in [-amplitude, amplitude), target k is the
+ * input delays[k] steps before:
  *
  *     targets(t, k) = u(t - delays[k]).
  *
- * The input is drawn from as far before row 0 as the longest delay asks, so every target is a real input.
- * Defaults: delays 20 (1, 2, ..., 20), amplitude 0.8, seed "spillway".
+ * The input is drawn from as far before row 0 as the longest delay asks, so every target is a real
+ * input. Defaults: delays 20 (1, 2, ..., 20), amplitude 0.8, seed "spillway".
  * @returns inputs length x 1, targets length x K.
  * @throws ArgumentError on options it does not take.
  */

@@ -29,17 +29,21 @@ const table = {
   discard: discardOption,
 } satisfies TableOf<MsoOptions>;
 
-/** The eight frequencies of the MSO-8 task (B. Roeschies, C. Igel 2010, Logic Journal of IGPL 18); its first n are MSO-n. */
+/**
+ * The eight frequencies of the MSO-8 task (B. Roeschies, C. Igel 2010, Logic Journal of IGPL 18);
+ * its first n are MSO-n.
+ */
 export const msoFrequencies: readonly number[] = [0.2, 0.311, 0.42, 0.51, 0.63, 0.74, 0.85, 0.97];
 
 /**
- * Multiple superimposed oscillators (H. Jaeger et al. 2007, "Optimization and applications of echo state networks with
- * leaky-integrator neurons", Neural Networks 20):
+ * Multiple superimposed oscillators (H. Jaeger et al. 2007, "Optimization and applications of echo
+ * state networks with leaky-integrator neurons", Neural Networks 20):
  *
  *     y(t) = sum over k of sin(frequencies[k] t),  t = discard, discard + 1, ...
  *
- * With `normalize` the returned rows become (2 y - min - max) / (max - min), so they depend on `length`.
- * Defaults: frequencies [0.2, 0.311] (MSO-2; `msoFrequencies` holds MSO-8), normalize true, discard 0.
+ * With `normalize` the returned rows become (2 y - min - max) / (max - min), so they depend on
+ * `length`. Defaults: frequencies [0.2, 0.311] (MSO-2; `msoFrequencies` holds MSO-8), normalize
+ * true, discard 0.
  * @returns length x 1.
  * @throws ArgumentError on options it does not take.
  */

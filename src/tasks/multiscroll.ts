@@ -29,12 +29,14 @@ const table = {
 } satisfies TableOf<MultiscrollOptions>;
 
 /**
- * Chen's system (G. Chen, T. Ueta 1999, "Yet another chaotic attractor", Int. J. Bifurcation Chaos 9(7)):
+ * Chen's system (G. Chen, T. Ueta 1999, "Yet another chaotic attractor", Int. J. Bifurcation Chaos
+ * 9(7)):
  *
  *     dx/dt = a (y - x),  dy/dt = (c - a) x - x z + c y,  dz/dt = x y - b z,
  *
  * by the classical Runge-Kutta method of order 4. Row t is the state at time (discard + t) dt.
- * Defaults: a 40, b 3, c 28, initialState [-0.1, 0.5, -0.6], dt 0.01, step 0.00025, discard 0, seed null. Chen and Ueta's own a is 35.
+ * Defaults: a 40, b 3, c 28, initialState [-0.1, 0.5, -0.6], dt 0.01, step 0.00025, discard 0, seed
+ * null. Chen and Ueta's own a is 35.
  * @returns length x 3.
  * @throws ArgumentError on options it does not take, and when the series diverges.
  */

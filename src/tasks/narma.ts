@@ -18,7 +18,10 @@ export interface NarmaOptions {
   readonly b?: number | undefined;
   /** Constant; default 0.1. */
   readonly c?: number | undefined;
-  /** The input's values, in place of random ones: length + order - 1 or more (length + order with compat "reservoirpy"). */
+  /**
+   * The input's values, in place of random ones: length + order - 1 or more (length + order with
+   * compat "reservoirpy").
+   */
   readonly u?: readonly number[] | Float64Array | null | undefined;
   /** Draws the input, uniform in [0, 0.5); default "spillway". */
   readonly seed?: Seed | undefined;
@@ -26,7 +29,10 @@ export interface NarmaOptions {
   readonly compat?: "none" | "reservoirpy" | undefined;
 }
 
-/** The NARMA-30 of B. Schrauwen et al. 2008, "Improving reservoirs using intrinsic plasticity", Neurocomputing 71. */
+/**
+ * The NARMA-30 of B. Schrauwen et al. 2008, "Improving reservoirs using intrinsic plasticity",
+ * Neurocomputing 71.
+ */
 export const narma30: NarmaOptions = { order: 30, a1: 0.2, a2: 0.04, b: 1.5, c: 0.001 };
 
 const inputOption = option(
@@ -49,23 +55,28 @@ const table = {
   compat: option(choice("none", "reservoirpy"), "none", "the recurrence of ReservoirPy, for comparisons with it"),
 } satisfies TableOf<NarmaOptions>;
 
-/** NARMA-10 series stay below 1.3 (a million steps of a thousand seeds); past that one leaves faster than exponentially. */
+/**
+ * NARMA-10 series stay below 1.3 (a million steps of a thousand seeds); past that one leaves faster
+ * than exponentially.
+ */
 const divergenceLimit = 2;
 const maximalDraws = 100;
 
 /**
- * NARMA of order n (A. F. Atiya, A. G. Parlos 2000, "New results on recurrent network training", IEEE Trans. Neural Networks 11,
- * there with n = 10):
+ * NARMA of order n (A. F. Atiya, A. G. Parlos 2000, "New results on recurrent network training",
+ * IEEE Trans. Neural Networks 11, there with n = 10):
  *
  *     y(t+1) = a1 y(t) + a2 y(t) (y(t) + y(t-1) + ... + y(t-n+1)) + b u(t-n+1) u(t) + c,  u(t) uniform in [0, 0.5).
  *
- * Input row t is u(t), target row t is y(t+1), which u(t) is the last to reach. y is 0 before row 0 and u is drawn from n - 1
- * steps before it, so a washout of a few n forgets the start. A series that diverges is drawn again, from the same seed.
+ * Input row t is u(t), target row t is y(t+1), which u(t) is the last to reach. y is 0 before row 0
+ * and u is drawn from n - 1 steps before it, so a washout of a few n forgets the start. A series
+ * that diverges is drawn again, from the same seed.
  *
- * With `compat: "reservoirpy"` the sum ends one step earlier and reaches one further back, y(t-1) + ... + y(t-n), the product is
- * u(t-n) u(t), and target row t is y(t), from 0.
+ * With `compat: "reservoirpy"` the sum ends one step earlier and reaches one further back, y(t-1) +
+ * ... + y(t-n), the product is u(t-n) u(t), and target row t is y(t), from 0.
  *
- * Defaults: order 10, a1 0.3, a2 0.05, b 1.5, c 0.1, seed "spillway"; `narma30` holds the usual parameters of order 30.
+ * Defaults: order 10, a1 0.3, a2 0.05, b 1.5, c 0.1, seed "spillway"; `narma30` holds the usual
+ * parameters of order 30.
  * @returns inputs length x 1, targets length x 1.
  * @throws ArgumentError on options it does not take, a `u` that is too short, and when the series
  * diverges for that `u` or for 100 draws.
@@ -126,7 +137,9 @@ function standardSeries({ order, a1, a2, b, c }: Resolved<typeof table>, u: Floa
   return out;
 }
 
-/** Target rows y(0) ... y(length - 1) of ReservoirPy's recurrence, or undefined where they diverge. */
+/**
+ * Target rows y(0) ... y(length - 1) of ReservoirPy's recurrence, or undefined where they diverge.
+ */
 function reservoirPySeries({ order, a1, a2, b, c }: Resolved<typeof table>, u: Float64Array, length: number): Float64Array | undefined {
   const out = new Float64Array(length);
   for (let t = 0; t + 1 < length; t++) {

@@ -46,7 +46,9 @@ export function stepsPer(interval: number, step: number): number {
   return Math.max(1, Math.ceil((interval / step) * (1 - 1e-12)));
 }
 
-/** The whole number of `step`s in `interval`, or undefined where it is not whole to within rounding. */
+/**
+ * The whole number of `step`s in `interval`, or undefined where it is not whole to within rounding.
+ */
 export function wholeSteps(interval: number, step: number): number | undefined {
   const steps = Math.round(interval / step);
   return steps >= 1 && Math.abs(steps * step - interval) <= 1e-9 * interval ? steps : undefined;

@@ -25,14 +25,15 @@ const table = {
 } satisfies TableOf<RabinovichFabrikantOptions>;
 
 /**
- * The Rabinovich-Fabrikant equations (M. I. Rabinovich, A. L. Fabrikant 1979, "Stochastic self-modulation of waves in
- * nonequilibrium media", Sov. Phys. JETP 50):
+ * The Rabinovich-Fabrikant equations (M. I. Rabinovich, A. L. Fabrikant 1979, "Stochastic
+ * self-modulation of waves in nonequilibrium media", Sov. Phys. JETP 50):
  *
  *     dx/dt = y (z - 1 + x^2) + gamma x,  dy/dt = x (3 z + 1 - x^2) + gamma y,  dz/dt = -2 z (alpha + x y),
  *
- * by the classical Runge-Kutta method of order 4. Row t is the state at time (discard + t) dt.
- * With gamma 0.89, the default of ReservoirPy, the series from this start leaves for infinity at time 67.6.
- * Defaults: alpha 1.1, gamma 0.87, initialState [-1, 0, 0.5], dt 0.05, step 0.00125, discard 0.
+ * by the classical Runge-Kutta method of order 4. Row t is the state at time (discard + t) dt. With
+ * gamma 0.89, the default of ReservoirPy, the series from this start leaves for infinity at time
+ * 67.6. Defaults: alpha 1.1, gamma 0.87, initialState [-1, 0, 0.5], dt 0.05, step 0.00125, discard
+ * 0.
  * @returns length x 3.
  * @throws ArgumentError on options it does not take, and when the series diverges.
  */

@@ -33,9 +33,9 @@ const table = {
  *
  *     dx/dt = -y - z,  dy/dt = x + a y,  dz/dt = b + z (x - c),
  *
- * by the classical Runge-Kutta method of order 4. Row t is the state at time (discard + t) dt. From the default start the
- * series needs about 60 units of time to reach the attractor.
- * Defaults: a 0.2, b 0.2, c 5.7, initialState [-0.1, 0, 0.02], dt 0.1, step 0.0025, discard 0, seed null.
+ * by the classical Runge-Kutta method of order 4. Row t is the state at time (discard + t) dt. From
+ * the default start the series needs about 60 units of time to reach the attractor. Defaults: a
+ * 0.2, b 0.2, c 5.7, initialState [-0.1, 0, 0.02], dt 0.1, step 0.0025, discard 0, seed null.
  * @returns length x 3.
  * @throws ArgumentError on options it does not take, and when the series diverges.
  */

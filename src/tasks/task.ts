@@ -1,10 +1,13 @@
-// What a benchmark task is to those who list them or start them by name: the command line and experiment files.
+// What a benchmark task is to those who list them or start them by name: the command line and
+// experiment files.
 import { ArgumentError } from "../core/errors.js";
 import { firstNonFinite, Matrix } from "../numerics/index.js";
 import type { OptionTable } from "../core/options.js";
 import type { OptionValue } from "./options.js";
 
-/** A series to be driven by and the series to be learnt, row by row: inputs T x I, targets T x O. */
+/**
+ * A series to be driven by and the series to be learnt, row by row: inputs T x I, targets T x O.
+ */
 export interface InputsAndTargets {
   readonly inputs: Matrix<Float64Array>;
   readonly targets: Matrix<Float64Array>;

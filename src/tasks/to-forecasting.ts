@@ -1,4 +1,5 @@
-// Turning a series into inputs and the values that follow them, with the last rows kept for the test.
+// Turning a series into inputs and the values that follow them, with the last rows kept for the
+// test.
 import { ArgumentError, checkFields } from "../core/errors.js";
 import { asMatrix, describe, type FloatArray, type Matrix, type MatrixLike } from "../numerics/index.js";
 
@@ -6,7 +7,10 @@ import { asMatrix, describe, type FloatArray, type Matrix, type MatrixLike } fro
 export interface ToForecastingOptions {
   /** How many rows ahead the target is; default 1. */
   readonly forecast?: number | undefined;
-  /** Rows of the test part: a whole number, or a share of the series below 1. Default 0: no test part. */
+  /**
+   * Rows of the test part: a whole number, or a share of the series below 1. Default 0: no test
+   * part.
+   */
   readonly testSize?: number | undefined;
 }
 
@@ -19,12 +23,15 @@ export interface ForecastingSplit<Data extends FloatArray = FloatArray> {
 }
 
 /**
- * Pairs row t of a series with row t + forecast. Of the T - forecast pairs the last `testSize` are the test part. The test part
- * goes on where the training part ends, so a reservoir that has run over `inputs` may go straight on with `testInputs`.
+ * Pairs row t of a series with row t + forecast. Of the T - forecast pairs the last `testSize` are
+ * the test part. The test part goes on where the training part ends, so a reservoir that has run
+ * over `inputs` may go straight on with `testInputs`.
  *
- * The order of the fields is train inputs, train targets, test inputs, test targets; ReservoirPy's `to_forecasting` gives X, X_t, y, y_t.
+ * The order of the fields is train inputs, train targets, test inputs, test targets; ReservoirPy's
+ * `to_forecasting` gives X, X_t, y, y_t.
  * @param series T x D; a flat series is one column.
- * @returns four matrices of D columns that share the memory of `series` where it is a matrix or a typed array.
+ * @returns four matrices of D columns that share the memory of `series` where it is a matrix or a
+ * typed array.
  * @throws ArgumentError when there are too few rows.
  */
 export function toForecasting<Data extends FloatArray>(series: Matrix<Data>, options?: ToForecastingOptions): ForecastingSplit<Data>;

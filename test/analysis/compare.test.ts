@@ -93,8 +93,9 @@ describe("compare", () => {
     expect([reference.engine, reference.arithmetic, fast!.engine, fast!.arithmetic]).toEqual(["cpu", "portable", "sim:fast", "fast"]);
     expect(Object.keys(fast!.profile!.device!.kernels)).toContainEqual(expect.stringMatching(/^reservoir_batch_(fast_|pair$)/));
     const { divergence, rate, maximalAbsolute, first } = fast!.difference;
-    // The first step has no state to multiply: it differs by the fast tanh alone, whose absolute error is below 3e-7 (the kernel says so).
-    // From the second on, weights and states are rounded to the 11 bits of binary16.
+    // The first step has no state to multiply: it differs by the fast tanh alone, whose absolute
+    // error is below 3e-7 (the kernel says so). From the second on, weights and states are rounded
+    // to the 11 bits of binary16.
     expect(first!.step).toBe(0);
     expect(divergence[0]).toBeLessThan(3e-7);
     expect(divergence[1]).toBeGreaterThan(3e-7);
@@ -132,7 +133,8 @@ describe("the distance of two trajectories", () => {
   };
 
   it("counts units in the last place across zero and tells +0 from -0", () => {
-    // The least positive binary32 is 2^-149: two of them on the other side of zero are 1 + 1 + 1 steps away, since +0 and -0 are two numbers.
+    // The least positive binary32 is 2^-149: two of them on the other side of zero are 1 + 1 + 1
+    // steps away, since +0 and -0 are two numbers.
     expect(meterOf([[2 ** -149]], [[-(2 ** -149)]]).maximalUlps).toBe(3);
     expect(meterOf([[0]], [[-0]])).toMatchObject({ equal: false, maximalUlps: 1 });
   });
@@ -160,7 +162,8 @@ describe("the distance of two trajectories", () => {
       rows.map(() => [1]),
       rows,
     );
-    // Growth by 1.25 a step is ln 1.25 = 0.2231 a step; rounding to binary32 leaves about 2 % on such small differences.
+    // Growth by 1.25 a step is ln 1.25 = 0.2231 a step; rounding to binary32 leaves about 2 % on
+    // such small differences.
     expect(rate).toBeCloseTo(Math.log(1.25), 2);
   });
 

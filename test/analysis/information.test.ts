@@ -1,4 +1,5 @@
-// Information measures against Gaussians, whose mutual information and transfer entropy are known in closed form.
+// Information measures against Gaussians, whose mutual information and transfer entropy are known
+// in closed form.
 import { describe, expect, it } from "vitest";
 import {
   digamma,
@@ -22,7 +23,10 @@ function coupled(length: number, row: number, lag = 1): { x: Float64Array; y: Fl
   for (let t = 1; t < length; t++) y[t] = 0.5 * y[t - 1]! + 0.6 * (x[t - lag] ?? 0) + noise[t]!;
   return { x, y };
 }
-/** What x says of y beyond its past: half the log of the ratio of what is left, 1 + 0.36 against 1. In nats. */
+/**
+ * What x says of y beyond its past: half the log of the ratio of what is left, 1 + 0.36 against 1.
+ * In nats.
+ */
 const closedForm = 0.5 * Math.log(1.36);
 
 describe("digamma", () => {
@@ -134,7 +138,8 @@ describe("transfer entropy by counting", () => {
   it.each([undefined, 4, 8, 16])(
     "has no effective bits on average where there is nothing: lag-2 coupling asked at lag 3, bins %s",
     (bins) => {
-      // The source is tied to the target's past here, which surrogates that turn it round do not know: they would give -0.17 with 16 bins.
+      // The source is tied to the target's past here, which surrogates that turn it round do not
+      // know: they would give -0.17 with 16 bins.
       const found = Array.from({ length: 20 }, (_, i) => {
         const { x, y } = coupled(1000, 1000 + 2 * i, 2);
         return transferEntropy(x, y, { lag: 3, bins, surrogates: 0 }).effectiveBits;

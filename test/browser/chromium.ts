@@ -2,7 +2,10 @@
 import { type Browser, chromium, type Page } from "playwright-core";
 import { findChromium } from "../../src/plot/browser.js";
 
-/** Opens the Chromium of this machine. @throws Error where there is none: these tests are for machines that have one. */
+/**
+ * Opens the Chromium of this machine. @throws Error where there is none: these tests are for
+ * machines that have one.
+ */
 export function openChromium(): Promise<Browser> {
   const executablePath = findChromium();
   if (!executablePath) throw new Error("these tests need Chromium on the search path, or its path in SPILLWAY_CHROMIUM");

@@ -18,7 +18,10 @@ beforeEach(async () => {
   out = join(await mkdtemp(join(tmpdir(), "spillway-")), "runs");
 });
 
-/** Lets a program work as a process that is dead afterwards: it stands still at the n-th change. Returns whether it came that far. */
+/**
+ * Lets a program work as a process that is dead afterwards: it stands still at the n-th change.
+ * Returns whether it came that far.
+ */
 async function killedAt(n: number, program: () => Promise<unknown>, as = deadPid): Promise<boolean> {
   vi.resetModules();
   Object.defineProperty(process, "pid", { value: as });
@@ -78,7 +81,10 @@ const old = { "one/result.json": '{"interrupted":false,"of":"old"}', "one/states
 const fresh = { "one/result.json": '{"interrupted":false,"of":"new"}', "one/model.safetensors": "new" };
 const mine = { "one/notes.txt": "mine", "one/plots/a.svg": "mine" };
 
-/** Writes what stands there before, kills the program at each of its changes, and checks what `mend` makes of it. Returns how many there were. */
+/**
+ * Writes what stands there before, kills the program at each of its changes, and checks what `mend`
+ * makes of it. Returns how many there were.
+ */
 async function killedEverywhere(
   before: Readonly<Record<string, string>>,
   program: () => Promise<unknown>,

@@ -66,7 +66,8 @@ describe("a run", () => {
   });
 
   it("predicts a target of its inputs' own row, or `ahead` rows later", async () => {
-    // What comes out is what went in three rows before: known from the input at three rows ahead, and not known yet at four.
+    // What comes out is what went in three rows before: known from the input at three rows ahead,
+    // and not known yet at four.
     const u = uniform(903);
     const rows = Array.from({ length: 900 }, (_, t) => `${u[t + 3]},${u[t]}`);
     await writeFile(join(out, "delayed.csv"), ["u,y", ...rows].join("\n"));
@@ -349,7 +350,8 @@ describe("a forecast", () => {
   it("of transformed data is scored in the units of the data", async () => {
     const transformed = (await runText(forecast.replace("task: {", "transforms: [squash, { difference: 1 }, standardise]\ntask: {")))
       .result;
-    // The persistence baseline does not know of transforms: one row fewer to train on changes nothing but its starts.
+    // The persistence baseline does not know of transforms: one row fewer to train on changes
+    // nothing but its starts.
     const plain = (await runText(forecast)).result;
     const persistence = (result: ExperimentResult) => result.scores[0]!.baselines[0]!.value;
     expect(persistence(transformed)).toBeCloseTo(persistence(plain), 1);
@@ -357,7 +359,8 @@ describe("a forecast", () => {
   });
 
   it("that leaves for infinity is scored as worst, and said to have done so", async () => {
-    // A linear reservoir learns the growth of 1.1^t and carries on with it: 1.1^1000 is 2e41, beyond binary32.
+    // A linear reservoir learns the growth of 1.1^t and carries on with it: 1.1^1000 is 2e41,
+    // beyond binary32.
     const rows = Array.from({ length: 1400 }, (_, t) => (t < 300 ? 1.1 ** t : 0));
     await writeFile(join(out, "growth.csv"), `${rows.join("\n")}\n`);
     const text = forecast

@@ -38,7 +38,10 @@ LOOP:
   );
 });
 
-/** What makes a command stop at its n-th change to files beneath runs/: killed, or computing for ever. */
+/**
+ * What makes a command stop at its n-th change to files beneath runs/: killed, or computing for
+ * ever.
+ */
 const faultAt = (what: "KILL_AT" | "HANG_AT", n: number) => ({
   NODE_OPTIONS: `--import ${faults}`,
   [what]: String(n),
@@ -88,7 +91,8 @@ describe("a signal", () => {
   });
 
   it("ends a run that computes without a turn of the event loop, and keeps the seeds that were finished", async () => {
-    // Two changes make folders, four a file: the model, the result of the first seed, and the one of all, in which it hangs.
+    // Two changes make folders, four a file: the model, the result of the first seed, and the one
+    // of all, in which it hangs.
     const ended = await spillway(["run", "small.yaml", "--set", "seeds=3"], {
       cwd: folder,
       env: faultAt("HANG_AT", 13),
@@ -135,7 +139,8 @@ describe("kill -9", () => {
     await spillway(["run", "small.yaml", "--quiet"], { cwd: folder });
     await writeFile(join(folder, "runs", "small", "notes.txt"), "mine");
     let last = await resultIn("small");
-    // Two make folders, four a file: the tenth puts result.json beside the model, and from then on the run is finished.
+    // Two make folders, four a file: the tenth puts result.json beside the model, and from then on
+    // the run is finished.
     for (const n of [1, 4, 10, 11, 12, 13]) {
       const ended = await spillway(["run", "small.yaml", "--quiet"], { cwd: folder, env: faultAt("KILL_AT", n) });
       expect(ended, `killed at change ${n}`).toMatchObject({ code: 137, stderr: expect.stringContaining("was ended by SIGKILL") });

@@ -1,5 +1,6 @@
-// The CUDA engine on devices older and newer than the one that it was measured on: every way of running gives the CPU's bits from sm_75 on, with or without
-// clusters, asynchronous copies and much shared memory.
+// The CUDA engine on devices older and newer than the one that it was measured on: every way of
+// running gives the CPU's bits from sm_75 on, with or without clusters, asynchronous copies and
+// much shared memory.
 import { afterAll, describe, expect, it } from "vitest";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { deviceEngine } from "../../src/engine/cuda/index.js";

@@ -1,4 +1,5 @@
-// What every engine must do, as a suite: each behaviour is held against the TypeScript reference, bit for bit.
+// What every engine must do, as a suite: each behaviour is held against the TypeScript reference,
+// bit for bit.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { runEnsembleOnce } from "../../src/engine/ensemble.js";

@@ -1,7 +1,10 @@
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { EngineCapacityError, registerEngine } from "../../src/index.js";
 
-/** Registers the CPU engine as "counted": it tells how many sessions are open, and opens none beyond `room`. */
+/**
+ * Registers the CPU engine as "counted": it tells how many sessions are open, and opens none beyond
+ * `room`.
+ */
 export function registerCounted(): { held: number; room: number } {
   const count = { held: 0, room: Number.POSITIVE_INFINITY };
   const load = async () => ({

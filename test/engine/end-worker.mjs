@@ -1,4 +1,5 @@
-// Imported before the program, in every thread: ends a worker thread of the CPU engine while it sleeps in a barrier, in the way that END_WORKER names.
+// Imported before the program, in every thread: ends a worker thread of the CPU engine while it
+// sleeps in a barrier, in the way that END_WORKER names.
 import { syncBuiltinESMExports } from "node:module";
 import threads from "node:worker_threads";
 

@@ -1,4 +1,5 @@
-// Worker threads that end while the thread that owns the reservoir is blocked: no event can tell it. In a process of its own, which is ended if it hangs.
+// Worker threads that end while the thread that owns the reservoir is blocked: no event can tell
+// it. In a process of its own, which is ended if it hangs.
 import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath, pathToFileURL } from "node:url";

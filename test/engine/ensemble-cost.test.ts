@@ -1,4 +1,5 @@
-// What a step of many reservoirs is modelled at on an H200, beside what was measured there; "auto" goes by it.
+// What a step of many reservoirs is modelled at on an H200, beside what was measured there; "auto"
+// goes by it.
 import { describe, expect, it } from "vitest";
 import { ensembleMicroseconds } from "../../src/engine/cuda/ensemble/cost.js";
 import { type DeviceInfo, openDevice } from "../../src/gpu/index.js";

@@ -1,4 +1,5 @@
-// What work on a device must do when the driver fails: the error is the driver's, and all that was taken is given back.
+// What work on a device must do when the driver fails: the error is the driver's, and all that was
+// taken is given back.
 import { expect, it } from "vitest";
 import { type Context, type DriverCall, FaultyDriver, openDevice } from "../../src/gpu/index.js";
 import { simulatedDriver } from "../../src/sim/index.js";
@@ -7,7 +8,10 @@ import { casesOf } from "../exhaustive.js";
 const calls =
   /^cuMemAllocFromPoolAsync|^cuMemFreeAsync|^cuStreamCreate|^cuEventCreate|^cuLaunchKernelEx|^cuMemcpy(HtoD|DtoH)Async|^cuModuleLoad/;
 
-/** A test for each driver function that the work uses, which fails at the first of its uses, in the middle and at the last. */
+/**
+ * A test for each driver function that the work uses, which fails at the first of its uses, in the
+ * middle and at the last.
+ */
 export async function givesBack(work: (context: Context) => Promise<unknown>): Promise<void> {
   const healthy = new FaultyDriver(simulatedDriver());
   const context = openDevice({ driver: healthy, onLeak: () => undefined });

@@ -1,4 +1,5 @@
-// Runs the golden cases on an engine: what the tests of the host's engines and of the device's share.
+// Runs the golden cases on an engine: what the tests of the host's engines and of the device's
+// share.
 import { createHash } from "node:crypto";
 import { expect } from "vitest";
 import type { FloatArray, Matrix } from "../../src/numerics/index.js";

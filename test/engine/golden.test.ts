@@ -1,5 +1,5 @@
-// The committed hashes of an independent C program (test/golden/reference.c), held against the engines: weights, states, readout, closed
-// loop.
+// The committed hashes of an independent C program (test/golden/reference.c), held against the
+// engines: weights, states, readout, closed loop.
 import { describe, expect, it } from "vitest";
 import { cpuEngine } from "../../src/engine/cpu/index.js";
 import { referenceEngine } from "../../src/engine/reference/index.js";

@@ -1,4 +1,5 @@
-// Loading a persistent loop when the driver fails: any call of it, at any of its uses. The error is the driver's, and nothing stays behind.
+// Loading a persistent loop when the driver fails: any call of it, at any of its uses. The error is
+// the driver's, and nothing stays behind.
 import { describe, expect, it } from "vitest";
 import { densePlan, sortedPlan, sparsePlan } from "../../src/engine/cuda/persistent/index.js";
 import { longestRow } from "../../src/engine/cuda/persistent/pack.js";
@@ -27,7 +28,9 @@ const kinds: readonly (readonly [string, ReservoirModel, (context: Context) => T
   ["builder's sparse grid", sparse, ({ info }) => sparsePlan(fitSparse(sparseVariants[0]!, 10, longest, info)!, built)],
 ];
 
-/** Opens a loop on a device whose driver has some faults from then on; says which calls that took. */
+/**
+ * Opens a loop on a device whose driver has some faults from then on; says which calls that took.
+ */
 async function open(of: ReservoirModel, plan: (context: Context) => TimeLoopPlan, faults: readonly Fault[]) {
   const driver = new FaultyDriver(simulatedDriver({ multiprocessors: 132, memoryBytes: 2 ** 22 }), faults);
   const context = openDevice({ driver, onLeak: () => undefined });

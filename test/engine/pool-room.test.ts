@@ -1,4 +1,5 @@
-// What a context's pool keeps for reuse counts as free where work is cut into pieces: after a large reservoir is gone, the next one's are as large.
+// What a context's pool keeps for reuse counts as free where work is cut into pieces: after a large
+// reservoir is gone, the next one's are as large.
 import { describe, expect, it } from "vitest";
 import { DenseBatchRun } from "../../src/engine/cuda/batch/dense.js";
 import { batchKernels, planBatch } from "../../src/engine/cuda/batch/shapes.js";
@@ -13,7 +14,10 @@ import { model, randomMatrix } from "./contract.js";
 
 const memoryBytes = 2 ** 22;
 
-/** Launches by kernel on a device whose pool holds all but a little of its memory, none of it in use. */
+/**
+ * Launches by kernel on a device whose pool holds all but a little of its memory, none of it in
+ * use.
+ */
 async function launches(work: (context: Context) => Promise<void>): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
   const onLaunch = ({ kernel }: { kernel: string }) => void counts.set(kernel, (counts.get(kernel) ?? 0) + 1);

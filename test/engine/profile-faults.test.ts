@@ -1,4 +1,5 @@
-// A profile when the driver refuses its events: the error is the driver's, what was taken is given back, and the next reservoir runs.
+// A profile when the driver refuses its events: the error is the driver's, what was taken is given
+// back, and the next reservoir runs.
 import { describe, expect, it } from "vitest";
 import { deviceEngine } from "../../src/engine/cuda/index.js";
 import { type DriverCall, FaultyDriver, openDevice } from "../../src/gpu/index.js";
@@ -53,7 +54,8 @@ describe("an event of a profile that the driver refuses", async () => {
         .held()
         .filter(({ kind }) => kind !== "module");
       expect(left, where).toEqual([]);
-      // How often an event is asked for depends on time: a use that has not come yet would come now.
+      // How often an event is asked for depends on time: a use that has not come yet would come
+      // now.
       if ((driver.uses.get(call) ?? 0) >= use) expect(await profiled(broken), where).toEqual(expected);
       broken.close();
     }

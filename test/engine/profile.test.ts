@@ -1,4 +1,5 @@
-// What `profile: true` measures: phases by the host's clock on the CPU engines, and by events on a device, here the simulated one.
+// What `profile: true` measures: phases by the host's clock on the CPU engines, and by events on a
+// device, here the simulated one.
 import { afterAll, describe, expect, it } from "vitest";
 import "../../src/index.js";
 import { deviceEngine } from "../../src/engine/cuda/index.js";
@@ -98,7 +99,8 @@ describe("a profile on a device", () => {
     for (const phase of ["upload", "drive", "run", "check", "download"] as const) expect(phaseOf(profile, phase)!.pieces, phase).toBe(3);
     for (const phase of ["drive", "run", "check"] as const) expect(phaseOf(profile, phase)!.milliseconds, phase).toBeGreaterThan(0);
     expect(phaseOf(profile, "run")!.steps).toBe(40);
-    // 40 x 2 inputs and 40 x 20 states in binary32, and the index of the first bad state, 8 bytes, of each chunk.
+    // 40 x 2 inputs and 40 x 20 states in binary32, and the index of the first bad state, 8 bytes,
+    // of each chunk.
     expect(phaseOf(profile, "upload")!.bytes).toBe(40 * 2 * 4);
     expect(phaseOf(profile, "download")!.bytes).toBe(40 * 20 * 4 + 3 * 8);
     expect(profile.device!.bytesToHost).toBe(40 * 20 * 4 + 3 * 8);
@@ -239,7 +241,8 @@ describe("a profile of a sweep", () => {
     expect(phaseOf(profile!, "train")!.steps).toBe(4 * 38);
     expect(phaseOf(profile!, "score")!.steps).toBe(4 * 12);
     expect(phaseOf(profile!, "solve")!.pieces).toBe(1);
-    // Of each a sum of squares, and whether its factorisation and its states are good: 8, 4 and 8 bytes.
+    // Of each a sum of squares, and whether its factorisation and its states are good: 8, 4 and 8
+    // bytes.
     expect(phaseOf(profile!, "download")!.bytes).toBe(4 * (8 + 4 + 8));
     expect(profile!.device!.kernels).toMatchObject({ ensemble_scale_f32: 5, training_solve: 1 });
   });

@@ -1,5 +1,5 @@
-// A spiking reservoir on a device, and binning there, when the driver fails: any call at its first or last use. The error is the driver's, and all that was taken is
-// given back.
+// A spiking reservoir on a device, and binning there, when the driver fails: any call at its first
+// or last use. The error is the driver's, and all that was taken is given back.
 import { describe, expect, it } from "vitest";
 import { deviceEngine } from "../../src/engine/cuda/index.js";
 import { type Context, type DriverCall, FaultyDriver, openDevice } from "../../src/gpu/index.js";

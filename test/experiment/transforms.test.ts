@@ -36,7 +36,8 @@ describe("transforms of a series", () => {
 
   it("in closed loop, differences are added to what was predicted before", () => {
     const { undo } = transformSeries(column(10, 11, 12, 13), [{ difference: 2 }]);
-    // Row 0 of the differences is time 2: 10 + 1, 11 + 1, then 11 + 1 and 12 + 1 of the predictions themselves.
+    // Row 0 of the differences is time 2: 10 + 1, 11 + 1, then 11 + 1 and 12 + 1 of the predictions
+    // themselves.
     expect([...undo(column(1, 1, 1, 1), 0, true).data]).toEqual([11, 12, 12, 13]);
   });
 

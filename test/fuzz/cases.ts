@@ -1,4 +1,5 @@
-// From a format, a seed and a number to an input, and from an input to what is wrong with its outcome.
+// From a format, a seed and a number to an input, and from an input to what is wrong with its
+// outcome.
 import { existsSync, readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { FuzzFormat, Limits, Problem } from "./format.js";
@@ -76,7 +77,10 @@ const prototypes: readonly [string, object][] = [
   ["Function.prototype", Function.prototype],
 ];
 
-/** What JavaScript itself says: in an error of ours it tells of a defect that was caught and wrapped. */
+/**
+ * What JavaScript itself says: in an error of ours it tells of a defect that was caught and
+ * wrapped.
+ */
 const rawWords =
   /Cannot (read|set|convert|destructure|access)|is not (a function|iterable|defined|a constructor|an object)|call stack|Invalid (array|typed array|string|regular|count)|\[object |allocation failed|out of bounds|undefined \(/;
 

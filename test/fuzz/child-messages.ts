@@ -9,5 +9,7 @@ export type Answer =
   | { readonly kind: "finding"; readonly index: number; readonly problem: Problem }
   | { readonly kind: "done"; readonly refused: number; readonly slowestMs: number; readonly slowest: number; readonly growthBytes: number };
 
-/** The status file: the number of the case, and why the process was ended, as two 32-bit integers. */
+/**
+ * The status file: the number of the case, and why the process was ended, as two 32-bit integers.
+ */
 export const endedBy = { nothing: 0, time: 1, memory: 2 } as const;

@@ -1,11 +1,15 @@
-// The process in which inputs are read. A thread beside the cases ends it when one of them takes too long or too much.
+// The process in which inputs are read. A thread beside the cases ends it when one of them takes
+// too long or too much.
 import { openSync, writeSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { type Loaded, loadFormat, makeInput, readInput } from "./cases.js";
 import { type Answer, endedBy, type Request } from "./child-messages.js";
 import type { Limits } from "./format.js";
 
-/** Beside the cases: [case number, case is running, MiB of resident memory before the first case, largest growth in MiB]. */
+/**
+ * Beside the cases: [case number, case is running, MiB of resident memory before the first case,
+ * largest growth in MiB].
+ */
 const shared = new Int32Array(new SharedArrayBuffer(16));
 const [, , path, limitsText] = process.argv;
 const status = openSync(path!, "r+");

@@ -1,4 +1,5 @@
-// Inputs that once hung a reader, filled the memory or gave a raw error, read under the limits of the fuzzer.
+// Inputs that once hung a reader, filled the memory or gave a raw error, read under the limits of
+// the fuzzer.
 import { afterAll, describe, expect, it } from "vitest";
 import { encodeReservoir, ReservoirComputer } from "../../src/index.js";
 import { decodeModelFile, encodeModelFile } from "../../src/model/model-file.js";

@@ -1,4 +1,5 @@
-// `npm run fuzz -- FORMAT --cases N --seed S`. What a finding is, and how a format is added, stands in format.ts.
+// `npm run fuzz -- FORMAT --cases N --seed S`. What a finding is, and how a format is added, stands
+// in format.ts.
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";

@@ -1,4 +1,5 @@
-// Makes an input smaller as long as it still shows its problem: pieces taken out, halves first, then bytes made plain.
+// Makes an input smaller as long as it still shows its problem: pieces taken out, halves first,
+// then bytes made plain.
 
 export interface Effort {
   readonly tries: number;

@@ -1,4 +1,5 @@
-// Mutations of bytes and of text that know nothing of a format, and of JSON values for formats that hold one.
+// Mutations of bytes and of text that know nothing of a format, and of JSON values for formats that
+// hold one.
 import type { Random } from "./random.js";
 
 /** No mutant is longer, unless it was before. */
@@ -116,7 +117,10 @@ function mutateBytes(input: Uint8Array, random: Random, corpus: readonly Uint8Ar
   }
 }
 
-/** An integer at a border of its type, or near the length of the input, of 1, 2, 4 or 8 bytes in either order. */
+/**
+ * An integer at a border of its type, or near the length of the input, of 1, 2, 4 or 8 bytes in
+ * either order.
+ */
 function putInteger(out: Uint8Array, at: number, random: Random): Uint8Array {
   const width = random.pick([1, 2, 4, 8]);
   const aligned = random.chance(0.5) ? at - (at % width) : at;
@@ -128,7 +132,10 @@ function putInteger(out: Uint8Array, at: number, random: Random): Uint8Array {
   return out;
 }
 
-/** A piece repeated: a few times, or, rarely, until the input is large, so that work that grows with the square of a count is seen. */
+/**
+ * A piece repeated: a few times, or, rarely, until the input is large, so that work that grows with
+ * the square of a count is seen.
+ */
 function repeated(input: Uint8Array, at: number, end: number, random: Random): Uint8Array {
   const length = end - at;
   if (length === 0) return input;
@@ -212,7 +219,10 @@ function copies(piece: string, count: number): string[] {
   return Array<string>(Math.min(count, Math.ceil(longest / Math.max(1, piece.length)))).fill(piece);
 }
 
-/** A copy of a JSON value with one to a few of its parts changed, taken out, doubled, renamed or swapped. */
+/**
+ * A copy of a JSON value with one to a few of its parts changed, taken out, doubled, renamed or
+ * swapped.
+ */
 export function mutateJson(value: unknown, random: Random): unknown {
   let out: unknown = structuredClone(value);
   for (let count = random.size(4); count > 0; count--) {

@@ -92,7 +92,10 @@ export class Fuzzer {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  /** Repeats a case alone and makes its input small. A case that was slow or large once, and alone is not, was the machine's. */
+  /**
+   * Repeats a case alone and makes its input small. A case that was slow or large once, and alone
+   * is not, was the machine's.
+   */
   async #study(loaded: Loaded, seed: string, index: number, problem: Problem): Promise<Finding | undefined> {
     const { name } = loaded;
     const input = await makeInput(loaded, seed, index);

@@ -1,4 +1,5 @@
-// What the golden files cover: small enough to read, wide enough that every rule of docs/numerics.md that ends in bits is in some case.
+// What the golden files cover: small enough to read, wide enough that every rule of
+// docs/numerics.md that ends in bits is in some case.
 import type { GoldenRun, GoldenTraining } from "./golden.js";
 
 const training: GoldenTraining = {

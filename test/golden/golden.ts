@@ -1,4 +1,5 @@
-// The golden cases as data, the series both sides make for themselves, and a case as reference.c reads it. No hash is made here.
+// The golden cases as data, the series both sides make for themselves, and a case as reference.c
+// reads it. No hash is made here.
 import { readFileSync } from "node:fs";
 import { allocate, Matrix, type Precision } from "../../src/numerics/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
@@ -54,7 +55,10 @@ export function goldenCases(): readonly GoldenCase[] {
   return (JSON.parse(readFileSync(goldenPath, "utf8")) as { cases: GoldenCase[] }).cases;
 }
 
-/** White noise of 12-bit numbers, exact in every precision: s = 1664525 s + 1013904223 mod 2^32, then (s >>> 20) / 2048 - 1. */
+/**
+ * White noise of 12-bit numbers, exact in every precision: s = 1664525 s + 1013904223 mod 2^32,
+ * then (s >>> 20) / 2048 - 1.
+ */
 export function goldenSeries(seed: number, rows: number, cols: number, precision: Precision): Matrix {
   const data = allocate(precision, rows * cols);
   let s = seed;
@@ -81,7 +85,10 @@ export function bitsOf(value: number): string {
   return view.getBigUint64(0).toString(16).padStart(16, "0");
 }
 
-/** One case in the words of reference.c. Decimal numbers are the shortest that read back as the same binary64. */
+/**
+ * One case in the words of reference.c. Decimal numbers are the shortest that read back as the same
+ * binary64.
+ */
 export function describeCase({
   name,
   config: options,

@@ -1,5 +1,6 @@
-// Writes golden.json anew: npx tsx test/golden/make.ts. Needs gcc. From this package come the words of a seed and the measured radius,
-// from reference.c every hash. The hashes change only with docs/numerics.md, for a reason that the CHANGELOG gives.
+// Writes golden.json anew: npx tsx test/golden/make.ts. Needs gcc. From this package come the words
+// of a seed and the measured radius, from reference.c every hash. The hashes change only with
+// docs/numerics.md, for a reason that the CHANGELOG gives.
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";

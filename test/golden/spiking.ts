@@ -1,5 +1,6 @@
-// The golden spiking reservoirs as data, their inputs, and a case as spiking.c reads it. Run as a program (npx tsx test/golden/spiking.ts) it writes spiking.json
-// anew from spiking.c, with gcc: the hashes change only with docs/numerics.md, for a reason that the CHANGELOG gives.
+// The golden spiking reservoirs as data, their inputs, and a case as spiking.c reads it. Run as a
+// program (npx tsx test/golden/spiking.ts) it writes spiking.json anew from spiking.c, with gcc:
+// the hashes change only with docs/numerics.md, for a reason that the CHANGELOG gives.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -122,7 +123,10 @@ function neuronWords(neuron: NeuronConfig): number[] {
   return neuron.type === "adaptiveIntegrateAndFire" ? [...plain, neuron.adaptationTimeConstant, neuron.adaptationStep] : plain;
 }
 
-/** Compiles spiking.c and asks it for the sums of every run. Needs a C compiler; it is an error where there is none. */
+/**
+ * Compiles spiking.c and asks it for the sums of every run. Needs a C compiler; it is an error
+ * where there is none.
+ */
 export function computeSpikingHashes(compiler: string, ...flags: string[]): Record<string, SpikingHashes> {
   const folder = mkdtempSync(join(tmpdir(), "spillway-golden-"));
   try {

@@ -1,4 +1,5 @@
-// Run-time compilation without a compiler: the options, the choice of architecture, the cache, and the errors.
+// Run-time compilation without a compiler: the options, the choice of architecture, the cache, and
+// the errors.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

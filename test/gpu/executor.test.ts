@@ -1,4 +1,5 @@
-// The kernel executor on the simulated device: what its calls load, copy and refuse. What its kernels compute is in device/executor.test.ts.
+// The kernel executor on the simulated device: what its calls load, copy and refuse. What its
+// kernels compute is in device/executor.test.ts.
 import { ArgumentError } from "../../src/core/errors.js";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import {

@@ -1,5 +1,6 @@
-// A driver in memory that records its calls and knows what is held: copies are real, kernels do nothing. It complains of what a real
-// driver would not survive: handles that are gone, calls without a context, memory freed twice.
+// A driver in memory that records its calls and knows what is held: copies are real, kernels do
+// nothing. It complains of what a real driver would not survive: handles that are gone, calls
+// without a context, memory freed twice.
 import type { Driver, DriverArguments, DriverCall, DriverFunction } from "../../src/gpu/index.js";
 
 const success = 0;
@@ -40,7 +41,9 @@ export class FakeDriver implements Driver {
   readonly violations: string[] = [];
   /** How many looks at an event or stream say "not yet". */
   pending = 0;
-  /** The last launch: the 56 bytes of its CUlaunchConfig with attributes, and the argument slots. */
+  /**
+   * The last launch: the 56 bytes of its CUlaunchConfig with attributes, and the argument slots.
+   */
   lastLaunch: { config: Uint8Array; slots: Uint8Array } | undefined;
   readonly #options: FakeOptions;
   readonly #held = new Map<bigint, Held>();

@@ -1,4 +1,5 @@
-// Every driver call, failed at every use of it: the error names it, nothing stays held, and the next device opens.
+// Every driver call, failed at every use of it: the error names it, nothing stays held, and the
+// next device opens.
 import { describe, expect, it } from "vitest";
 import { type CudaError, type DriverCall, driverCalls, FaultyDriver, openDevice, statusName } from "../../src/gpu/index.js";
 import { FakeDriver, type FakeOptions } from "./fake-driver.js";
@@ -80,13 +81,19 @@ function cudaErrors(error: unknown): CudaError[] {
   return typeof error === "object" && error !== null && "code" in error ? [error as CudaError] : [];
 }
 
-/** Calls whose failure is no error: the download goes without page-locking, and an error without the driver's words. */
+/**
+ * Calls whose failure is no error: the download goes without page-locking, and an error without the
+ * driver's words.
+ */
 const tolerated = (call: DriverCall, use: number) => call === "cuMemHostRegister" && use > 1;
 
 /** Calls whose many uses are alike. */
 const alike: readonly DriverCall[] = ["cuDeviceGetAttribute", "cuEventQuery"];
 
-/** Calls that give something back: where one loses the context, nothing is left to give back and nothing is told. */
+/**
+ * Calls that give something back: where one loses the context, nothing is left to give back and
+ * nothing is told.
+ */
 const givesBack = (call: DriverCall) =>
   /Destroy|Free|Unload|Unregister|Release$|^cu(StreamSynchronize|CtxSynchronize|Event(Create|Record)|StreamWaitEvent|CtxSetCurrent)$/.test(
     call,
@@ -116,7 +123,8 @@ describe("the sweep", () => {
         for (let use = exhaustive ? 1 : last; use <= last; use++) {
           const inner = new FakeDriver(options);
           const driver = new FaultyDriver(inner, [{ call, use, code }]);
-          // Where everything can be given back, a second holder keeps the context, so that none of it goes with the context.
+          // Where everything can be given back, a second holder keeps the context, so that none of
+          // it goes with the context.
           const strict = code === 400 && !givesBack(call);
           if (strict) for (const device of [0, 1]) inner.resolve("cuDevicePrimaryCtxRetain")(new BigUint64Array(1), device);
           const where = `${call}, use ${use}`;

@@ -1,4 +1,5 @@
-// Two parts of the package load C libraries. Whichever does so first, NVRTC gets stacks on which deeply nested source compiles.
+// Two parts of the package load C libraries. Whichever does so first, NVRTC gets stacks on which
+// deeply nested source compiles.
 import { execFileSync } from "node:child_process";
 import { expect, it } from "vitest";
 

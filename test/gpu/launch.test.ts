@@ -1,4 +1,5 @@
-// Typed launches: what TypeScript refuses, what is refused at load, and what is refused at the launch.
+// Typed launches: what TypeScript refuses, what is refused at load, and what is refused at the
+// launch.
 import { describe, expect, expectTypeOf, it } from "vitest";
 import {
   type ArgumentsFor,
@@ -362,7 +363,8 @@ it("a launch allocates nothing", () => {
     for (let i = 0; i < launches; i++) stream.launch(gemv, config, a, x, 8, 0.5);
     return (process.memoryUsage().heapUsed - before) / launches;
   };
-  // Until the launch is compiled it does allocate, and a round in which rubbish is collected shrinks.
+  // Until the launch is compiled it does allocate, and a round in which rubbish is collected
+  // shrinks.
   const rounds = Array.from({ length: 40 }, grown).filter((bytes) => bytes >= 0);
   expect(Math.min(...rounds)).toBeLessThan(1);
 });

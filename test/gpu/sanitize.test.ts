@@ -1,4 +1,5 @@
-// scripts/sanitize-gpu.mjs with a checker that only pretends: it runs no test, and leaves the log and the report that it is told to.
+// scripts/sanitize-gpu.mjs with a checker that only pretends: it runs no test, and leaves the log
+// and the report that it is told to.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
-// What a user hands to the readers and writers by mistake: a sentence that names it, before a file is touched.
+// What a user hands to the readers and writers by mistake: a sentence that names it, before a file
+// is touched.
 import { promises, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";

@@ -18,7 +18,10 @@ import { fixture } from "./help.js";
 const utf8 = new TextEncoder();
 const series = Array.from({ length: 30 }, (_, t) => [t, t * t - 0.5, -t / 7]);
 
-/** Every format: a valid file, and its parser, which gives the number of bytes of memory that the result takes. */
+/**
+ * Every format: a valid file, and its parser, which gives the number of bytes of memory that the
+ * result takes.
+ */
 const formats: [name: string, valid: () => Promise<Uint8Array>, parse: (bytes: Uint8Array) => Promise<number>][] = [
   ["NPY", async () => fixture("little-f8.npy"), async (bytes) => decodeNpy(bytes).data.byteLength],
   ["Fortran-order NPY", async () => fixture("fortran-order.npy"), async (bytes) => decodeNpy(bytes).data.byteLength],
@@ -69,7 +72,10 @@ async function npzBytes(bytes: Uint8Array): Promise<number> {
   return Object.values(await decodeNpz(bytes)).reduce((sum, { data }) => sum + data.byteLength, 0);
 }
 
-/** A damage: cut at a share of the length, bytes replaced at such shares, and a piece taken out or doubled. */
+/**
+ * A damage: cut at a share of the length, bytes replaced at such shares, and a piece taken out or
+ * doubled.
+ */
 const damage = fc.record({
   keep: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { freq: 3 }),
   changes: fc.array(fc.tuple(fc.double({ min: 0, max: 1, noNaN: true }), fc.oneof(fc.nat(255), fc.constantFrom(0, 1, 127, 128, 255))), {
@@ -90,7 +96,9 @@ function damaged(bytes: Uint8Array, { keep, changes, piece }: typeof damage exte
   return Uint8Array.from(out);
 }
 
-/** Deflate packs at most 1032 to 1, and a byte of text or PCM becomes at most 8 bytes of binary64. */
+/**
+ * Deflate packs at most 1032 to 1, and a byte of text or PCM becomes at most 8 bytes of binary64.
+ */
 const growth = 1032 * 8;
 
 async function holdsTogether(parse: (bytes: Uint8Array) => Promise<number>, bytes: Uint8Array): Promise<void> {

@@ -1,5 +1,7 @@
-// Stops a program at its n-th change to files beneath a folder, as kill -9 would: in a test, where the program stands still for ever from there on, or in a
-// command that imports this file first, which is killed or computes for ever without a turn of the event loop. A write is left half done, and so is the removal of a folder.
+// Stops a program at its n-th change to files beneath a folder, as kill -9 would: in a test, where
+// the program stands still for ever from there on, or in a command that imports this file first,
+// which is killed or computes for ever without a turn of the event loop. A write is left half done,
+// and so is the removal of a folder.
 import { promises } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join, resolve } from "node:path";
@@ -18,8 +20,9 @@ const halves = {
 };
 
 /**
- * Counts the changes beneath `folder`. The n-th (from 1) is done by half and then `stop` is called, which gives what the caller is to
- * wait for, if it returns. `restore` ends it; `seen` names the changes.
+ * Counts the changes beneath `folder`. The n-th (from 1) is done by half and then `stop` is called,
+ * which gives what the caller is to wait for, if it returns. `restore` ends it; `seen` names the
+ * changes.
  */
 export async function stopAt(folder, n, stop) {
   const root = resolve(folder);

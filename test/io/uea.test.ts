@@ -181,7 +181,8 @@ describe("cases that were written as .ts", () => {
 });
 
 describe("the archive's own files", () => {
-  // Counts and lengths: UCI Japanese Vowels (Kudo, Toyama, Shimbo 1999) and the UCR archive's summary table.
+  // Counts and lengths: UCI Japanese Vowels (Kudo, Toyama, Shimbo 1999) and the UCR archive's
+  // summary table.
   itWithData("Japanese Vowels: 270 and 370 utterances of 12 channels and 7 to 29 frames, 9 speakers", "JapaneseVowels", async (folder) => {
     const train = await readUea(join(folder, "uea/JapaneseVowels_TRAIN.ts"));
     const test = await readUea(join(folder, "uea/JapaneseVowels_TEST.ts"));

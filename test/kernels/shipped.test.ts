@@ -1,4 +1,5 @@
-// The committed PTX, its description and its source are of one making; and what is shipped is found, read and cut.
+// The committed PTX, its description and its source are of one making; and what is shipped is
+// found, read and cut.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,5 @@
-// What a lab that anyone on this machine can reach has to survive: raw bytes, foreign hosts, sockets that break off.
+// What a lab that anyone on this machine can reach has to survive: raw bytes, foreign hosts,
+// sockets that break off.
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { defaultSettings } from "../../src/lab/index.js";
@@ -14,7 +15,10 @@ afterAll(() => lab[Symbol.asyncDispose]());
 const exchange = (bytes: Buffer | string, ending?: Ending) => lab.exchange(lab.fill(bytes), ending);
 const serves = async () => expect(await lab.serves()).toBe(true);
 
-/** Opens a socket, sends frames after the handshake, and gives the code that the server closes it with. */
+/**
+ * Opens a socket, sends frames after the handshake, and gives the code that the server closes it
+ * with.
+ */
 async function closeCodeAfter(...frames: Buffer[]): Promise<number | undefined> {
   const closing = (answer: Buffer) => framesOf(answer).find(({ opcode }) => opcode === 8);
   const answer = await exchange(Buffer.concat([Buffer.from(upgrade()), ...frames]), { enough: (bytes) => closing(bytes) !== undefined });

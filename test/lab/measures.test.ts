@@ -19,7 +19,10 @@ const all = async (measured: Measured) => {
   return out as { [Kind in Measure["kind"]]: Extract<Measure, { kind: Kind }> };
 };
 
-/** Everything that a page shows of settings is there and finite, but for a forecast, which may run away. */
+/**
+ * Everything that a page shows of settings is there and finite, but for a forecast, which may run
+ * away.
+ */
 async function expectWhole(settings: LabSettings): Promise<void> {
   const { hash, forecast, spectrum, memory } = await all({ settings });
   const what = JSON.stringify(settings);

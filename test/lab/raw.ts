@@ -14,7 +14,10 @@ export const pageText = "<title>lab</title>";
 
 /** How an exchange ends on this side. */
 export interface Ending {
-  /** Closes the connection once the answer is this. Left out, the answer goes on until the server closes. */
+  /**
+   * Closes the connection once the answer is this. Left out, the answer goes on until the server
+   * closes.
+   */
   readonly enough?: (answer: Buffer) => boolean;
   /** Breaks the connection off as soon as the bytes are written. */
   readonly reset?: boolean;
@@ -89,7 +92,9 @@ export function upgrade(change: { host?: string; origin?: string; target?: strin
   return [...lines, "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "", ""].join("\r\n");
 }
 
-/** A frame as a browser sends it, masked; `first` is its first byte: FIN, reserved bits and opcode. */
+/**
+ * A frame as a browser sends it, masked; `first` is its first byte: FIN, reserved bits and opcode.
+ */
 export function frame(payload: Uint8Array | string, first = 0x81): Buffer {
   const body = Buffer.from(payload);
   const long = body.length > 65_535;

@@ -24,7 +24,10 @@ describe("the lab's server", () => {
     await rm(join(folder, "..", "outside.txt"));
   });
 
-  /** Opens a socket and gives its messages up to a result or an error, or the status it was refused with. */
+  /**
+   * Opens a socket and gives its messages up to a result or an error, or the status it was refused
+   * with.
+   */
   function talk(options: { token?: string; origin?: string; message?: unknown }): Promise<ServerMessage[] | number> {
     return new Promise((resolve, reject) => {
       const socket = new WebSocket(`ws://127.0.0.1:${lab.port}/?token=${options.token ?? token}`, {

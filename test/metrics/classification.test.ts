@@ -14,7 +14,8 @@ describe("accuracy", () => {
 
 describe("confusionMatrix", () => {
   it("counts true classes along the rows and predicted ones along the columns", () => {
-    // scikit-learn's example: confusion_matrix(y_true, y_pred, labels=["ant", "bird", "cat"]) = [[2, 0, 0], [0, 0, 1], [1, 0, 2]].
+    // scikit-learn's example: confusion_matrix(y_true, y_pred, labels=["ant", "bird", "cat"]) =
+    // [[2, 0, 0], [0, 0, 1], [1, 0, 2]].
     expect(confusionMatrix(target, prediction)).toEqual({
       labels: ["ant", "bird", "cat"],
       counts: [

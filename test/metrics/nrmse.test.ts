@@ -97,7 +97,8 @@ describe("r2", () => {
   });
 
   it("joins columns as scikit-learn's variance_weighted and uniform_average do", () => {
-    // The example of scikit-learn's r2_score: 0.938... with variance_weighted, 0.936... with uniform_average.
+    // The example of scikit-learn's r2_score: 0.938... with variance_weighted, 0.936... with
+    // uniform_average.
     const target = [
       [0.5, 1],
       [-1, 1],

@@ -42,7 +42,8 @@ describe("validPredictionTime", () => {
     expect(validPredictionTime(target, prediction, { lyapunovExponent: 0.5 }).lyapunovTimes).toBeNull();
   });
 
-  // Variances 1 and 100; an error of 2 in the first column is sqrt(4/101) = .199 of the total and sqrt(4/2) = 1.41 by columns.
+  // Variances 1 and 100; an error of 2 in the first column is sqrt(4/101) = .199 of the total and
+  // sqrt(4/2) = 1.41 by columns.
   const wide = [
     [1, 10],
     [-1, -10],
@@ -70,8 +71,8 @@ describe("validPredictionTime", () => {
   });
 
   it("finds for two Lorenz trajectories 1e-8 apart what their exponent foretells", () => {
-    // The distance 1e-8 grows to .4 of the attractor's size (16.6, root of the summed variances) after ln(6.6e8) = 20 Lyapunov times; the
-    // finite-time growth rate varies from start to start.
+    // The distance 1e-8 grows to .4 of the attractor's size (16.6, root of the summed variances)
+    // after ln(6.6e8) = 20 Lyapunov times; the finite-time growth rate varies from start to start.
     const options = { dt: 0.02, discard: 2000 };
     const start = Array.from(lorenz(1, options).data);
     const truth = lorenz(2000, { dt: 0.02, initialState: start });

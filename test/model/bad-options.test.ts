@@ -1,4 +1,5 @@
-// What a user gets wrong of the options of a trained model: a sentence that names it, not work that left it out.
+// What a user gets wrong of the options of a trained model: a sentence that names it, not work that
+// left it out.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Classifier, Forecaster, loadModel, sweepReadouts, toOnnx } from "../../src/index.js";
 

@@ -1,4 +1,5 @@
-// What models do where nothing but a size and data is given, and that models saved under other defaults keep theirs.
+// What models do where nothing but a size and data is given, and that models saved under other
+// defaults keep theirs.
 import { describe, expect, it } from "vitest";
 import { readFileSync } from "node:fs";
 import { Classifier, Forecaster, Matrix, nrmse, ReservoirComputer } from "../../src/index.js";

@@ -38,7 +38,10 @@ it("takes no model but a forecaster or a classifier, and says where a pipeline k
   );
 });
 
-/** Cases of three classes: two channels that swing at a rate of the class, with noise; 12 to 19 rows. */
+/**
+ * Cases of three classes: two channels that swing at a rate of the class, with noise; 12 to 19
+ * rows.
+ */
 function cases(count: number, seed: number) {
   const draws = new RandomStream(seedKeys(seed).weights, 40);
   const labels = Array.from({ length: count }, (_, b) => ["slow", "middle", "quick"][b % 3]!);

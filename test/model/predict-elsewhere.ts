@@ -1,4 +1,5 @@
-// Run as a process of its own: opens the model files named on the command line and prints the bits of what they predict.
+// Run as a process of its own: opens the model files named on the command line and prints the bits
+// of what they predict.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { loadModel, Matrix } from "../../src/index.js";

@@ -1,4 +1,5 @@
-// The warning of a reservoir whose states sit at the ends of tanh: when it comes, and that it comes once.
+// The warning of a reservoir whose states sit at the ends of tanh: when it comes, and that it comes
+// once.
 import { afterEach, describe, expect, it, vi } from "vitest";
 
 /** The package as a process finds it that has not warned yet, and what it warns of. */
@@ -67,7 +68,8 @@ describe("the share of saturated neurons", () => {
       const states = await computer.run(inputs);
       const sink = ridge(options).accumulator({ stateSize: 30, inputSize: 1, outputSize: 1 });
       sink.add(states, Matrix.from(inputs), Matrix.from(inputs));
-      // By hand: of each neuron the mean square of its states, and of their squares where those are the features.
+      // By hand: of each neuron the mean square of its states, and of their squares where those are
+      // the features.
       let beyond = 0;
       for (let i = 0; i < 30; i++) {
         const power = "transform" in options && i % 2 === 1 ? 4 : 2;

@@ -1,4 +1,5 @@
-// Sweeps on the host: the scores are those of readouts trained and applied by hand, and "auto" works without a GPU.
+// Sweeps on the host: the scores are those of readouts trained and applied by hand, and "auto"
+// works without a GPU.
 import "../../src/index.js";
 import type { Worker } from "node:worker_threads";
 import { afterAll, describe, expect, it } from "vitest";

@@ -1,4 +1,5 @@
-// Rules 9 and 11 of docs/numerics.md as plain loops, and random matrices: what the linear algebra is held against.
+// Rules 9 and 11 of docs/numerics.md as plain loops, and random matrices: what the linear algebra
+// is held against.
 import { Matrix, RandomStream, seedKeys } from "../../src/numerics/index.js";
 
 /** A reproducible T x N matrix with values in (-1, 1), binary32 or binary64. */
@@ -58,7 +59,9 @@ export function plainSolve(l: number[][], c: ArrayLike<number>): { z: number[]; 
   return { z, w };
 }
 
-/** Rule 11, Householder: rows of features and targets, reflected into R (F rows of F + O values). */
+/**
+ * Rule 11, Householder: rows of features and targets, reflected into R (F rows of F + O values).
+ */
 export class PlainTriangle {
   readonly r: number[][];
   readonly features: number;

@@ -1,4 +1,5 @@
-// The triangular factor of rule 11, bit for bit, and that it keeps the digits that normal equations lose.
+// The triangular factor of rule 11, bit for bit, and that it keeps the digits that normal equations
+// lose.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
@@ -140,7 +141,8 @@ describe("the triangular factor", () => {
   });
 
   it("keeps the digits that normal equations lose: polynomials of degree 11 on 60 points", () => {
-    // Condition about 1e8: its square is beyond binary64. The targets are the exact sum of all powers, so every weight is 1.
+    // Condition about 1e8: its square is beyond binary64. The targets are the exact sum of all
+    // powers, so every weight is 1.
     const points = Array.from({ length: 60 }, (_, t) => t / 64);
     const x = Matrix.from(points.map((p) => Array.from({ length: 12 }, (_, k) => p ** k)));
     const y = Matrix.from(Array.from({ length: 60 }, (_, t) => x.row(t).reduce((sum, value) => sum + value, 0)));

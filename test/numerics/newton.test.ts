@@ -2,7 +2,10 @@
 import { describe, expect, it } from "vitest";
 import { minimiseByNewton, NotConvergedError, type SmoothObjective } from "../../src/numerics/newton.js";
 
-/** sum of sqrt(1 + (x_i - i - 3)^2): full Newton steps from 0 go to minus the cube of the distance, away from the minimum. */
+/**
+ * sum of sqrt(1 + (x_i - i - 3)^2): full Newton steps from 0 go to minus the cube of the distance,
+ * away from the minimum.
+ */
 function hyperbolas(size: number): SmoothObjective {
   const at = new Float64Array(size);
   const root = (i: number): number => Math.sqrt(1 + (at[i]! - i - 3) ** 2);

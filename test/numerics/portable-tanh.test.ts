@@ -7,12 +7,18 @@ import { exhaustive } from "../exhaustive.js";
 const capacity = 262144;
 const { exports, memory } = wasmInstance(8 * (capacity + 8));
 
-/** Zeros, subnormals, sizes at which squares and cubes underflow, both changes of formula, both clamps, infinity. */
+/**
+ * Zeros, subnormals, sizes at which squares and cubes underflow, both changes of formula, both
+ * clamps, infinity.
+ */
 const corners = [0, 5e-324, 1e-310, 1.401298464324817e-45, 1e-40, 2 ** -126, 2 ** -75, 2 ** -63, 2 ** -42, 2 ** -27, 2 ** -12, 0.1, 0.5]
   .concat([0.699999988079071, 0.7, 1, 2, 9.01, 9.02, 10, 11, 19.06, 20, 21, 88, 709, 1e30, 3.4028234663852886e38, 1e308, Infinity])
   .flatMap((x) => [x, -x]);
 
-/** Either precision: its two implementations, a place for values and their bit patterns, and numbers that belong to it. */
+/**
+ * Either precision: its two implementations, a place for values and their bit patterns, and numbers
+ * that belong to it.
+ */
 const precisions = [
   {
     name: "binary32",
@@ -50,7 +56,10 @@ const precisions = [
 ];
 
 describe.each(precisions)("tanh in $name", ({ scalar, array, values, patterns, pattern, threshold, saturation, notNumbers }) => {
-  /** Puts arguments in place, applies the array function, and returns the arguments that it was given. */
+  /**
+   * Puts arguments in place, applies the array function, and returns the arguments that it was
+   * given.
+   */
   function applyTo(count: number, fill: () => void): Float32Array | Float64Array {
     fill();
     const given = values.slice(0, count);
@@ -122,7 +131,8 @@ describe.each(precisions)("tanh in $name", ({ scalar, array, values, patterns, p
 
 describe("the bits of docs/numerics.md, rule 4", () => {
   it.runIf(exhaustive)("hash to 8f575d41 over all binary32 patterns from 0 to 20.002", () => {
-    // In pieces, because only a new call gets the optimised code that the first ones caused to be made.
+    // In pieces, because only a new call gets the optimised code that the first ones caused to be
+    // made.
     const end = 0x41a01000;
     let hash = 0x811c9dc5;
     for (let from = 0; from < end; from += 2 ** 20) hash = exports.tanhHash32(from, Math.min(from + 2 ** 20, end), hash);

@@ -204,7 +204,8 @@ describe("sin and cos", () => {
   });
 
   it("agree where the reduction changes its method, at 2^30", () => {
-    // The slope of the sine between 2^30 and the number just below it is the cosine there, to 2^-23.
+    // The slope of the sine between 2^30 and the number just below it is the cosine there, to
+    // 2^-23.
     const below = 2 ** 30 - 2 ** -23;
     const step = portableSin(2 ** 30) - portableSin(below);
     expect(step / 2 ** -23).toBeCloseTo(portableCos(2 ** 30), 6);

@@ -4,7 +4,9 @@ import { describe, expect, it } from "vitest";
 import { eigenvalues, Matrix, spectralRadius, toSparse } from "../../src/numerics/index.js";
 import { matrixOf, reference, referenceMatrix, reflected, ring } from "./spectrum-matrices.js";
 
-/** The largest distance when every expected eigenvalue is paired with the nearest one that is left. */
+/**
+ * The largest distance when every expected eigenvalue is paired with the nearest one that is left.
+ */
 function distance(found: { re: Float64Array; im: Float64Array }, re: readonly number[], im: readonly number[]): number {
   expect(found.re.length).toBe(re.length);
   expect(found.im.length).toBe(re.length);

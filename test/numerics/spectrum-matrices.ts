@@ -1,4 +1,5 @@
-// The matrices of the spectrum tests: those that fixtures/spectrum.py makes, by the same integer hash, and small structured ones.
+// The matrices of the spectrum tests: those that fixtures/spectrum.py makes, by the same integer
+// hash, and small structured ones.
 import { readFileSync } from "node:fs";
 import { Matrix, type SparseMatrix, toSparse } from "../../src/numerics/index.js";
 
@@ -54,14 +55,19 @@ export function ring(size: number, weight: (row: number) => number): Matrix<Floa
   );
 }
 
-/** A ring of `size` rows with one chord into row 5: its eigenvalues crowd on a circle, and no iteration tells them apart. */
+/**
+ * A ring of `size` rows with one chord into row 5: its eigenvalues crowd on a circle, and no
+ * iteration tells them apart.
+ */
 export function ringWithChord(size: number, weight: number, from = size - 21): SparseMatrix {
   const matrix = ring(size, () => 1);
   matrix.data[5 * size + from] = weight;
   return toSparse(matrix);
 }
 
-/** H M H for the Householder reflection H = I - 2 v v^T / v^T v: dense, and with the spectrum of M. */
+/**
+ * H M H for the Householder reflection H = I - 2 v v^T / v^T v: dense, and with the spectrum of M.
+ */
 export function reflected(matrix: Matrix, v: readonly number[]): Matrix<Float64Array> {
   const n = matrix.rows;
   const out = Matrix.from(matrix);

@@ -96,7 +96,8 @@ describe("the methods", () => {
     expect(method).toBe("circularLaw");
     let squares = 0;
     for (const w of matrix.values) squares += w * w;
-    // sqrt(N p var) from the stored values; their mean is some 1e-3 here, and counts for 1e-5 of it.
+    // sqrt(N p var) from the stored values; their mean is some 1e-3 here, and counts for 1e-5 of
+    // it.
     expect(radius).toBeCloseTo(Math.sqrt(squares / 200), 4);
     expect(Math.abs(radius / spectralRadius(matrix).radius - 1)).toBeLessThan(0.1);
   });
@@ -135,7 +136,10 @@ describe("the methods", () => {
     expect(radius).toBeCloseTo(chordRadius(600, 0.5), 12);
   });
 
-  /** The largest root of x^N = 1 + w x^(N - L): the ring has N edges, and the cycle through the chord L. */
+  /**
+   * The largest root of x^N = 1 + w x^(N - L): the ring has N edges, and the cycle through the
+   * chord L.
+   */
   function chordRadius(n: number, w: number): number {
     const length = n - 25;
     let low = 1;
@@ -277,7 +281,8 @@ describe("badly scaled matrices", () => {
   });
 
   it("krylov refuses what rounding hides, and auto goes to the dense method", () => {
-    // Eigenvalues +-1e6 beside small ones, |W| = 1e12; mixed by a reflection, so that no diagonal scaling helps.
+    // Eigenvalues +-1e6 beside small ones, |W| = 1e12; mixed by a reflection, so that no diagonal
+    // scaling helps.
     const matrix = referenceMatrix({ size: 350, density: 1, kind: "uniform", seed: 52 });
     for (const [i, value] of [0, 1e12].entries()) matrix.data[i] = value;
     matrix.data[350] = 1;

@@ -1,4 +1,5 @@
-// Matrices whose spectral radius is known from their structure: the answers are exact where the mathematics is.
+// Matrices whose spectral radius is known from their structure: the answers are exact where the
+// mathematics is.
 import { describe, expect, it } from "vitest";
 import { Matrix, type SparseMatrix, spectralRadius, toSparse } from "../../src/numerics/index.js";
 import { matrixOf, referenceMatrix, reflected, ring } from "./spectrum-matrices.js";
@@ -133,7 +134,10 @@ describe("reducible matrices", () => {
 });
 
 describe("orthogonal matrices", () => {
-  /** A product of two reflections and rotations by distinct angles: orthogonal, dense, no two eigenvalues equal. */
+  /**
+   * A product of two reflections and rotations by distinct angles: orthogonal, dense, no two
+   * eigenvalues equal.
+   */
   function orthogonal(size: number): Matrix {
     const rotations = Matrix.zeros(size, size);
     for (let i = 0; i + 1 < size; i += 2) {

@@ -69,7 +69,8 @@ describe("plotSpikeRaster", () => {
   it("draws rates in place of more spikes than can be told apart, and carries the spikes for a zoom", () => {
     const figure = plotSpikeRaster(spikes, { maximalPoints: 2, bins: [2, 2] });
     expect(figure.data[0]!["type"]).toBe("heatmap");
-    // Bins of 5 ms and 2 neurons: one spike of neuron 0 before 5 ms and one of neuron 1 after are 1000 / (5 * 2) = 100 Hz each.
+    // Bins of 5 ms and 2 neurons: one spike of neuron 0 before 5 ms and one of neuron 1 after are
+    // 1000 / (5 * 2) = 100 Hz each.
     expect(decoded(figure.data[0]!["z"])).toEqual([100, 100, 100, 0]);
     expect(figure.detail).toMatchObject({ maximalPoints: 2 });
     expect(decoded(figure.detail!["x"])).toEqual([1, 2.5, 9]);

@@ -63,7 +63,8 @@ describe("toSvg", () => {
     expect(png.subarray(1, 4).toString()).toBe("PNG");
     const length = png.readUInt32BE(33);
     const raw = inflateSync(png.subarray(41, 41 + length));
-    // Rows of a filter byte and two pixels; neuron 1 is on top: -1 (deep blue #00436B), then 1 (#8A3A00). 0 falls between two of 256 colours.
+    // Rows of a filter byte and two pixels; neuron 1 is on top: -1 (deep blue #00436B), then 1
+    // (#8A3A00). 0 falls between two of 256 colours.
     expect([...raw]).toEqual([0, 0x00, 0x43, 0x6b, 255, 0x8a, 0x3a, 0x00, 255, 0, 0x8a, 0x3a, 0x00, 255, 0xf4, 0xf3, 0xf3, 255]);
   });
 

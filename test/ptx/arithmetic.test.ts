@@ -1,5 +1,5 @@
-// Arithmetic of the simulated device against exact fractions (exact-reference.ts) and BigInt: kernels from fixtures/compute.cu on hard
-// values, and properties of the helpers on random ones.
+// Arithmetic of the simulated device against exact fractions (exact-reference.ts) and BigInt:
+// kernels from fixtures/compute.cu on hard values, and properties of the helpers on random ones.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fma32, fma64 } from "../../src/ptx/interpreter/arithmetic/float.js";
@@ -380,7 +380,8 @@ describe("rounding, by property", () => {
       }),
       { numRuns: 3000 },
     );
-    // The double sum of these is half-way between two binary32 values and itself rounded; plain double arithmetic takes the wrong one.
+    // The double sum of these is half-way between two binary32 values and itself rounded; plain
+    // double arithmetic takes the wrong one.
     const c = Math.fround(2 ** -60);
     expect(fma32(1 + 2 ** -12, 1 + 2 ** -12, c)).toBe(fma(1 + 2 ** -12, 1 + 2 ** -12, c, "f32", "rn"));
     expect(fma32(1 + 2 ** -12, 1 + 2 ** -12, c)).not.toBe(Math.fround((1 + 2 ** -12) * (1 + 2 ** -12) + c));

@@ -1,4 +1,5 @@
-// Instructions that lanes of a warp do together, when they give different member masks or come from different places.
+// Instructions that lanes of a warp do together, when they give different member masks or come from
+// different places.
 import { describe, expect, it } from "vitest";
 import { Bench, output, simulationError } from "./device.js";
 

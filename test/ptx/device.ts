@@ -1,4 +1,5 @@
-// Puts arrays on a simulated device, launches a kernel of a fixture and reads arrays back; for the tests of the interpreter.
+// Puts arrays on a simulated device, launches a kernel of a fixture and reads arrays back; for the
+// tests of the interpreter.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import {
@@ -30,7 +31,10 @@ export class Bench {
     this.program = this.machine.load(ptx);
   }
 
-  /** Runs a kernel; inputs are copied to the device, outputs are allocated there (and copied too where `seeded` or they are) and read back. */
+  /**
+   * Runs a kernel; inputs are copied to the device, outputs are allocated there (and copied too
+   * where `seeded` or they are) and read back.
+   */
   run(entry: string, shape: Omit<LaunchOptions, "entry" | "args">, args: Argument[], seeded = false): LaunchResult {
     const { machine } = this;
     const placed: { address: bigint; array: Array; back: boolean }[] = [];

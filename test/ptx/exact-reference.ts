@@ -1,4 +1,5 @@
-// Exact floating-point arithmetic for tests, on fractions of BigInts: slow, and written apart from the interpreter's own.
+// Exact floating-point arithmetic for tests, on fractions of BigInts: slow, and written apart from
+// the interpreter's own.
 
 export type Mode = "rn" | "rz" | "rm" | "rp";
 

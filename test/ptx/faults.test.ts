@@ -1,4 +1,5 @@
-// Every check of the simulated device: a kernel that trips it and the same kernel put right (fixtures/faults.cu).
+// Every check of the simulated device: a kernel that trips it and the same kernel put right
+// (fixtures/faults.cu).
 import { describe, expect, it } from "vitest";
 import { LaunchError, PtxMachine, PtxSyntaxError, parsePtx } from "../../src/ptx/interpreter/index.js";
 import { Bench, fixture, input, output, simulationError } from "./device.js";
@@ -401,7 +402,10 @@ describe("cp.async", () => {
     });
   });
 
-  /** Of the first threads of two warps one copies 16 bytes, and after something the other, whose turn is later, reads the first word of them. */
+  /**
+   * Of the first threads of two warps one copies 16 bytes, and after something the other, whose
+   * turn is later, reads the first word of them.
+   */
   const handedOver = (between: string, copies: 0 | 32): (() => Int32Array) => {
     const bench = new Bench(`.version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 x, .param .u64 out)
 { .reg .b64 %x, %o; .reg .b32 %s, %a, %t; .reg .pred %first, %second; .shared .align 16 .b8 tile[16];

@@ -1,4 +1,5 @@
-// Races on global memory between blocks: what the memory model orders passes, and what only happens to work is told.
+// Races on global memory between blocks: what the memory model orders passes, and what only happens
+// to work is told.
 import { describe, expect, it } from "vitest";
 import { Bench, fixture, output, simulationError } from "./device.js";
 

@@ -1,8 +1,12 @@
-// One instruction each on hard operands, as bits, with the results that the PTX ISA 9.0 gives them (section numbers beside). The kernels they
-// are put into are plain PTX, so that the same table can be run on a GPU.
+// One instruction each on hard operands, as bits, with the results that the PTX ISA 9.0 gives them
+// (section numbers beside). The kernels they are put into are plain PTX, so that the same table can
+// be run on a GPU.
 
 export interface InstructionCase {
-  /** The instruction, with %a %b %c for operands and %d for the result; more lines where it takes them. */
+  /**
+   * The instruction, with %a %b %c for operands and %d for the result; more lines where it takes
+   * them.
+   */
   code: string;
   /** Widths in bits of the result and of the operands. */
   widths: readonly [result: number, ...operands: number[]];
@@ -952,7 +956,10 @@ export const instructionCases: readonly InstructionCase[] = [
 
 const suffix = (width: number): string => (width === 64 ? "rd" : width === 16 ? "h" : "r");
 
-/** PTX with one kernel a case, `k0`, `k1`, ...: thread i reads operands at in + 24 i, writes the result at out + 8 i. */
+/**
+ * PTX with one kernel a case, `k0`, `k1`, ...: thread i reads operands at in + 24 i, writes the
+ * result at out + 8 i.
+ */
 export function instructionModule(cases: readonly InstructionCase[]): string {
   const kernels = cases.map(({ code, widths }, k) => {
     const [result, ...operands] = widths;

@@ -1,4 +1,5 @@
-// Kernels that nvcc 13 compiled (fixtures/*.cu), run on the simulated device and held to plain TypeScript, bit for bit.
+// Kernels that nvcc 13 compiled (fixtures/*.cu), run on the simulated device and held to plain
+// TypeScript, bit for bit.
 import { describe, expect, it } from "vitest";
 import { portableTanh32 } from "../../src/numerics/portable.js";
 import { Bench, fixture, input, output, words } from "./device.js";
@@ -127,9 +128,11 @@ describe("kernels", () => {
     const l = BigUint64Array.from([0n, 0n]);
     const [single, double] = [new Float32Array(1), new Float64Array(1)];
     compute.run("atomics", { grid: 2, block: 64 }, [output(i), output(u), output(l), output(single), output(double)], true);
-    // 128 threads: 0 + 1 + ... + 127; 50 - 127; 3 * 127; every bit; the parity of 0..127 is 0; no bit left.
+    // 128 threads: 0 + 1 + ... + 127; 50 - 127; 3 * 127; every bit; the parity of 0..127 is 0; no
+    // bit left.
     expect([...i]).toEqual([8128, -77, 381, -1, 0, 0]);
-    // inc wraps from 9 to 0 (128 mod 10); dec from 3 downwards through 0 to 9: (3 - 128) mod 10 = 5; cas counts up in order.
+    // inc wraps from 9 to 0 (128 mod 10); dec from 3 downwards through 0 to 9: (3 - 128) mod 10 =
+    // 5; cas counts up in order.
     expect([...u.slice(0, 2)]).toEqual([8, 5]);
     expect([...l]).toEqual([128n << 33n, 127n << 40n]);
     expect([single[0], double[0]]).toEqual([64, 32]);

@@ -1,4 +1,5 @@
-// The simulated device as a host sees it: the parsed module, launches, counters, memory; and how close the approximations come.
+// The simulated device as a host sees it: the parsed module, launches, counters, memory; and how
+// close the approximations come.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cosine, exp2, hyperbolicTangent, log2, sine } from "../../src/ptx/interpreter/arithmetic/approximate.js";

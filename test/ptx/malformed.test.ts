@@ -1,4 +1,5 @@
-// PTX that is cut short, nested without end, or full of numbers that lie about sizes: each is refused with its place, or costs what its text costs.
+// PTX that is cut short, nested without end, or full of numbers that lie about sizes: each is
+// refused with its place, or costs what its text costs.
 import { describe, expect, it } from "vitest";
 import { liveness } from "../../src/ptx/interpreter/compile/registers.js";
 import { cutIntoSegments } from "../../src/ptx/interpreter/compile/segments.js";

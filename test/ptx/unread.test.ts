@@ -1,4 +1,5 @@
-// An instruction is refused if its handler passes over a part of it: a modifier, an operand, a register of another type, a constant of another kind.
+// An instruction is refused if its handler passes over a part of it: a modifier, an operand, a
+// register of another type, a constant of another kind.
 import { describe, expect, it } from "vitest";
 import { PtxMachine, UnsupportedPtxError } from "../../src/ptx/interpreter/index.js";
 

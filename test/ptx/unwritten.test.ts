@@ -1,8 +1,12 @@
-// Loads of shared and local bytes that nothing wrote: no error until the value decides something, and a race if another thread was about to write.
+// Loads of shared and local bytes that nothing wrote: no error until the value decides something,
+// and a race if another thread was about to write.
 import { describe, expect, it } from "vitest";
 import { Bench, output, simulationError } from "./device.js";
 
-/** A kernel of some warps with 64 words of shared memory at %s, of which the first 15 are written, and an output of 64 zeros at %o; %a is the thread's place in it. */
+/**
+ * A kernel of some warps with 64 words of shared memory at %s, of which the first 15 are written,
+ * and an output of 64 zeros at %o; %a is the thread's place in it.
+ */
 const kernel = (body: string, block = 32): (() => Int32Array) => {
   const bench = new Bench(`.version 7.8\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 out)
 { .reg .b64 %o, %a, %d; .reg .b32 %t, %s, %p, %q, %v, %w, %x; .reg .f32 %f; .reg .pred %low, %c, %e; .shared .align 16 .b32 box[64]; .local .align 8 .b8 own[16];

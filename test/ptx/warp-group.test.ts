@@ -1,5 +1,5 @@
-// Products of a warp group (wgmma) and bulk copies: what the builder prints and refuses, every layout of shared memory on the simulated device, and
-// what must not be touched while they go on.
+// Products of a warp group (wgmma) and bulk copies: what the builder prints and refuses, every
+// layout of shared memory on the simulated device, and what must not be touched while they go on.
 import { describe, expect, it } from "vitest";
 import { type AsyncProduct, type PtxKernel, PtxModule, type Target } from "../../src/ptx/builder/index.js";
 import { Bench, input, output, simulationError } from "./device.js";
@@ -31,7 +31,8 @@ describe("the builder", () => {
     });
     expect(ptx).toContain(".version 8.0\n.target sm_90a\n");
     expect(ptx).toContain(".extern .shared .align 1024 .b8 made_dynamic[];");
-    // 8192 / 16 in bits 16 to 29; 1024 / 16 in bits 32 to 45, and 1 for the swizzle in bits 62 and 63.
+    // 8192 / 16 in bits 16 to 29; 1024 / 16 in bits 32 to 45, and 1 for the swizzle in bits 62 and
+    // 63.
     expect(ptx).toMatch(/or\.b32 %u\d+, %u\d+, 33554432;\n\tmov\.u32 %u\d+, 1073741888;/);
     expect(ptx).toMatch(/wgmma\.mma_async\.sync\.aligned\.m64n8k16\.f32\.bf16\.bf16 \{%f0, %f1, %f2, %f3\}, %ud0, %ud1, %p0, 1, 1, 0, 1;/);
   });

@@ -25,7 +25,10 @@ function squaredError(readout: TrainedReadout, x: Matrix, y: Matrix): number {
   return Array.from(readout.predict(x).data).reduce((sum, value, i) => sum + (value - y.data[i]!) ** 2, 0);
 }
 
-/** RSS / T over (1 - d / T)^2, with d the trace of the matrix that turns targets into predictions, found column by column. */
+/**
+ * RSS / T over (1 - d / T)^2, with d the trace of the matrix that turns targets into predictions,
+ * found column by column.
+ */
 function gcvByHand(options: RidgeOptions): number {
   let freedom = 0;
   for (let t = 0; t < rows; t++) {

@@ -1,4 +1,5 @@
-// Ridge regression as a user sees it: what is minimised, what rows count, and that every way of giving rows gives the same readout.
+// Ridge regression as a user sees it: what is minimised, what rows count, and that every way of
+// giving rows gives the same readout.
 import { describe, expect, it } from "vitest";
 import {
   GramAccumulator,
@@ -27,7 +28,9 @@ function dataset(rows: number, size: number, outputs = 1): { states: Matrix; tar
   return { states, targets };
 }
 
-/** Ridge regression from the rules of docs/numerics.md in plain loops: weights, then the intercept. */
+/**
+ * Ridge regression from the rules of docs/numerics.md in plain loops: weights, then the intercept.
+ */
 function plainRidge(features: readonly (readonly number[])[], targets: Matrix, lambda: number, intercept = true): number[][] {
   const rows = features.map((row, t) => [...row, ...(intercept ? [1] : []), ...targets.row(t)]);
   const all = plainGram(Matrix.from(rows));

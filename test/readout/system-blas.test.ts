@@ -1,5 +1,5 @@
-// A system's BLAS if there is one, and the error if there is none. The machine decides which of the two is tested, or SPILLWAY_BLAS: a library that
-// it names, and that exists, must load.
+// A system's BLAS if there is one, and the error if there is none. The machine decides which of the
+// two is tested, or SPILLWAY_BLAS: a library that it names, and that exists, must load.
 import { existsSync } from "node:fs";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { Matrix, SystemBlas, SystemBlasError } from "../../src/numerics/index.js";
@@ -62,7 +62,8 @@ describe.runIf(found !== undefined)("the system BLAS", () => {
   });
 
   it("fails by name if lambda is too small, at the feature where portable arithmetic fails", () => {
-    // A copy of one feature, and a sum of all: whether what is left of their pivots is above 0 is the luck of each library.
+    // A copy of one feature, and a sum of all: whether what is left of their pivots is above 0 is
+    // the luck of each library.
     for (const rows of [100, 700, 3000]) {
       const dependent = [(row: number[]) => row[2]!, (row: number[]) => row.slice(0, 20).reduce((sum, value) => sum + value, 0)];
       for (const last of dependent) {

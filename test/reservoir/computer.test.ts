@@ -31,7 +31,8 @@ describe("ReservoirComputer", () => {
     await expect(computer.generate(3, undefined as never)).rejects.toThrow("readout is missing; it takes a trained readout");
   });
 
-  // Fed back, an infinite output times the zeros that pad the engine's matrices would be NaN there for good.
+  // Fed back, an infinite output times the zeros that pad the engine's matrices would be NaN there
+  // for good.
   it.each(["cpu", "reference", "sim"])("ends a closed loop whose output is not finite, and can go on after that: %s", async (engine) => {
     for (const [feedback, step] of [
       [undefined, 50],

@@ -20,7 +20,10 @@ const shape = (size: number): ModelShape => ({
   ...({ storage: "dense", precision: "float32", weightPrecision: "full", arithmetic: "portable" } as const),
 });
 
-/** Registers a small engine, a device that is quick for large sizes, and one that is not there, in this order. */
+/**
+ * Registers a small engine, a device that is quick for large sizes, and one that is not there, in
+ * this order.
+ */
 function register(): void {
   loads = [];
   registerEngine(

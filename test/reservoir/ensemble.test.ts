@@ -1,4 +1,5 @@
-// Reservoirs that run beside one another again and again: the same states as alone, on engines that keep them and on those that do not.
+// Reservoirs that run beside one another again and again: the same states as alone, on engines that
+// keep them and on those that do not.
 import { describe, expect, it } from "vitest";
 import { DisposedError, Matrix, ReservoirComputer, ReservoirEnsemble } from "../../src/index.js";
 

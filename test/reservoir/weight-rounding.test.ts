@@ -1,4 +1,5 @@
-// Weights rounded to steps: how near they stay, that zeros stay zeros, and that what is rounded stays as it is.
+// Weights rounded to steps: how near they stay, that zeros stay zeros, and that what is rounded
+// stays as it is.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Matrix, seedKeys } from "../../src/numerics/index.js";

@@ -1,4 +1,5 @@
-// What a simulated device is like, and what else it tells: its options, its occupancy, what kernels print, and what launches did.
+// What a simulated device is like, and what else it tells: its options, its occupancy, what kernels
+// print, and what launches did.
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { type Context, launchAttribute, listDevices, openDevice, probe } from "../../src/gpu/index.js";
@@ -97,7 +98,8 @@ describe("occupancy", () => {
 
   it("is what an ordinary grid has at once too, so that a grid of that size may wait within itself", () => {
     const context = opened({ multiprocessors: 2 });
-    // Each block counts itself and waits for all of them; a grid of one block more would never end on a GPU.
+    // Each block counts itself and waits for all of them; a grid of one block more would never end
+    // on a GPU.
     const all = context
       .load(
         `${header}.visible .entry all(.param .u64 counter) { .reg .b64 %c; .reg .b32 %r, %n; .reg .pred %p; ld.param.u64 %c, [counter];

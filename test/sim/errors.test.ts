@@ -1,4 +1,5 @@
-// What a kernel does wrong, as the program sees it: CUDA's status, and in the same sentence kernel, PTX line, block and thread.
+// What a kernel does wrong, as the program sees it: CUDA's status, and in the same sentence kernel,
+// PTX line, block and thread.
 import { describe, expect, it } from "vitest";
 import { type Context, ContextLostError, CudaError, ModuleLoadError, openDevice } from "../../src/gpu/index.js";
 import { type SimulatedDriver, type SimulatedDriverOptions, SimulationError, simulatedDriver } from "../../src/sim/index.js";
@@ -11,7 +12,10 @@ const opened = (options: SimulatedDriverOptions = {}): { driver: SimulatedDriver
   return { driver, context: openDevice({ driver, onLeak: () => undefined }) };
 };
 
-/** The error that a kernel with this body ends with; it takes one pointer, in %p, to 4 words that nothing wrote. */
+/**
+ * The error that a kernel with this body ends with; it takes one pointer, in %p, to 4 words that
+ * nothing wrote.
+ */
 function faultOf(body: string, options: SimulatedDriverOptions = {}, block = 32): CudaError {
   const { context } = opened(options);
   const module = context.load(

@@ -1,5 +1,5 @@
-// Every driver call failed at every use of it, on the simulated device: the error says which call and status, nothing stays held, and the next
-// device opens and computes.
+// Every driver call failed at every use of it, on the simulated device: the error says which call
+// and status, nothing stays held, and the next device opens and computes.
 import { describe, expect, it } from "vitest";
 import {
   type CudaError,
@@ -31,13 +31,18 @@ function cudaErrors(error: unknown): CudaError[] {
   return typeof error === "object" && error !== null && "call" in error ? [error as CudaError] : [];
 }
 
-/** Calls that give something back or wait for it: where one loses the context, nothing is left to give back and nothing is told. */
+/**
+ * Calls that give something back or wait for it: where one loses the context, nothing is left to
+ * give back and nothing is told.
+ */
 const givesBack = (call: DriverCall) =>
   /Destroy|Free|Unload|Unregister|Release$|^cu(StreamSynchronize|CtxSynchronize|Event(Create|Record)|StreamWaitEvent|CtxSetCurrent)$/.test(
     call,
   );
 
-/** Statuses that a call gives in the ordinary course of things, which are acted on and are no error. */
+/**
+ * Statuses that a call gives in the ordinary course of things, which are acted on and are no error.
+ */
 const expected: Partial<Record<DriverCall, readonly number[]>> = {
   cuEventQuery: [600],
   cuStreamQuery: [600],
@@ -46,7 +51,10 @@ const expected: Partial<Record<DriverCall, readonly number[]>> = {
   cuFuncGetParamInfo: [1],
 };
 
-/** A download goes another way where the driver locks no memory for it; the pinned buffer, which is the second, must be locked. */
+/**
+ * A download goes another way where the driver locks no memory for it; the pinned buffer, which is
+ * the second, must be locked.
+ */
 const tolerated = (call: DriverCall, use: number) => call === "cuMemHostRegister" && use !== 2;
 
 async function usesOf(make: (inner: SimulatedDriver) => Driver): Promise<ReadonlyMap<DriverCall, number>> {
@@ -82,7 +90,8 @@ describe("the sweep", () => {
             if (expected[call]?.includes(code)) continue;
             const driver = new FaultyDriver(make(inner), [{ call, use, code }]);
             const where = `${call}, use ${use}, status ${code}`;
-            // Where everything can be given back, a second holder keeps the contexts, so that none of it goes with them.
+            // Where everything can be given back, a second holder keeps the contexts, so that none
+            // of it goes with them.
             const strict = !losesContext(code) && !givesBack(call) && call !== "cuStreamEndCapture";
             if (strict) for (const device of [0, 1]) retain(new BigUint64Array(1), device);
             let thrown: unknown;

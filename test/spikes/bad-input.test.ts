@@ -1,4 +1,5 @@
-// What a user gets wrong of patterns, encoders and files: a sentence that names it, not spikes that mean something else.
+// What a user gets wrong of patterns, encoders and files: a sentence that names it, not spikes that
+// mean something else.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -194,7 +195,8 @@ describe("spikes", () => {
 
   it("decode with all that was given to the encoder", () => {
     const options = { frameMs: 20, process: "regular", neuronsPerChannel: 2, maximumRateHz: 100, seed: 1 } as const;
-    // 0.5 lies between 1 and 100 Hz at 50.5 Hz, which two neurons of 20 ms round to two spikes: 50 Hz.
+    // 0.5 lies between 1 and 100 Hz at 50.5 Hz, which two neurons of 20 ms round to two spikes: 50
+    // Hz.
     expect(spikes.rateDecode(spikes.rateEncode([0.5], options), options).data[0]).toBeCloseTo(49 / 99, 12);
   });
 });

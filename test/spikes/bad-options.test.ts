@@ -1,4 +1,5 @@
-// What a user gets wrong of the options of rules, detectors and liquids: a sentence that names it, not work that left it out.
+// What a user gets wrong of the options of rules, detectors and liquids: a sentence that names it,
+// not work that left it out.
 import { describe, expect, it } from "vitest";
 import { Matrix, ReservoirComputer } from "../../src/index.js";
 import {

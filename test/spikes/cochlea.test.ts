@@ -1,4 +1,5 @@
-// The filter bank: centres, gains and levels against closed forms, and a spoken digit where the recordings are there.
+// The filter bank: centres, gains and levels against closed forms, and a spoken digit where the
+// recordings are there.
 import { describe, expect, it } from "vitest";
 import { cochleaEncode, cochleagram, filterCentres, neuronCounts } from "../../src/spikes/index.js";
 

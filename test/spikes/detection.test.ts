@@ -1,4 +1,5 @@
-// The eight types: each scores higher on its own kind than on Poisson noise of the same rate, and the detector reports what happened.
+// The eight types: each scores higher on its own kind than on Poisson noise of the same rate, and
+// the detector reports what happened.
 import { describe, expect, it } from "vitest";
 import {
   CircuitOpenError,

@@ -158,7 +158,8 @@ describe("the population encoder", () => {
     const pattern = populationEncode([[0.25]], { frameMs: 100, neuronsPerChannel: 5, fieldWidth: 1, code: "latency" });
     expect(pattern.spike(0)).toEqual({ neuron: 1, timeMs: 0 });
     expect(pattern.spike(1).timeMs).toBeCloseTo(100 * (1 - Math.exp(-0.5)), 10);
-    // Responses at distances 0, 1, 1, 2, 3 of 1, .61, .61, .14 and .01: the last is below the threshold.
+    // Responses at distances 0, 1, 1, 2, 3 of 1, .61, .61, .14 and .01: the last is below the
+    // threshold.
     expect(pattern.spikeCount).toBe(4);
   });
 

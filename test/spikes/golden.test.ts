@@ -1,4 +1,5 @@
-// The committed hashes of an independent C program (test/golden/spiking.c), held against the engines: synapses, states, potentials.
+// The committed hashes of an independent C program (test/golden/spiking.c), held against the
+// engines: synapses, states, potentials.
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { cpuEngine } from "../../src/engine/cpu/index.js";

@@ -1,4 +1,5 @@
-// What every engine on the host does with a spiking network: the bits of the reference, in one piece or in many.
+// What every engine on the host does with a spiking network: the bits of the reference, in one
+// piece or in many.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cpuEngine } from "../../src/engine/cpu/index.js";

@@ -1,4 +1,5 @@
-// Spike-timing plasticity in a liquid: what is learnt from what it fires, that engines agree, and that a file keeps it.
+// Spike-timing plasticity in a liquid: what is learnt from what it fires, that engines agree, and
+// that a file keeps it.
 import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -118,7 +118,8 @@ describe("an adaptive neuron", () => {
     for (let i = 1; i < 4; i++) expect(intervals[i]).toBeGreaterThan(intervals[i - 1]!);
     const [last, before] = [intervals.at(-1)!, intervals.at(-2)!];
     expect(Math.abs(last - before)).toBeLessThan(0.2);
-    // At a steady interval T the threshold's rise just before a spike is r = step q/(1 - q), q = exp(-T/tau_a), and the potential has reached it.
+    // At a steady interval T the threshold's rise just before a spike is r = step q/(1 - q), q =
+    // exp(-T/tau_a), and the potential has reached it.
     const q = Math.exp(-last / 100);
     const reached = 30 * (1 - Math.exp(-(last - 2) / tau));
     expect(reached).toBeCloseTo(threshold - rest + (2 * q) / (1 - q), 0);
@@ -134,7 +135,10 @@ describe("an adaptive neuron", () => {
 });
 
 describe("Izhikevich's neuron", () => {
-  /** The program of the 2003 paper for one neuron: resets at the beginning of the next step, v in two half steps. */
+  /**
+   * The program of the 2003 paper for one neuron: resets at the beginning of the next step, v in
+   * two half steps.
+   */
   function published(a: number, b: number, c: number, d: number, currents: ArrayLike<number>): number[] {
     let v = c;
     let u = b * v;

@@ -1,4 +1,5 @@
-// Patterns in files: what is written reads back as it was, and files of others are read or refused in words.
+// Patterns in files: what is written reads back as it was, and files of others are read or refused
+// in words.
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -142,7 +143,8 @@ describe("a file on disk", () => {
 });
 
 describe("event lists in HDF5", () => {
-  // Made with h5py 3.16 in the layout of the Spiking Heidelberg Digits: float16 seconds, uint16 units, one row a pattern.
+  // Made with h5py 3.16 in the layout of the Spiking Heidelberg Digits: float16 seconds, uint16
+  // units, one row a pattern.
   const fixture = readFileSync(new URL("./fixtures/event-lists.h5", import.meta.url));
 
   it("of the Spiking Heidelberg Digits' layout are read, 16-bit times included", async () => {

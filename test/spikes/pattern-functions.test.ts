@@ -1,4 +1,5 @@
-// What is computed from patterns: windows, rates, bins, rasters, and the patterns made from patterns.
+// What is computed from patterns: windows, rates, bins, rasters, and the patterns made from
+// patterns.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {

@@ -1,4 +1,5 @@
-// A spike pattern: what it takes, in which order it holds its spikes, and what it says of bad input.
+// A spike pattern: what it takes, in which order it holds its spikes, and what it says of bad
+// input.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ArgumentError, SpikePattern } from "../../src/spikes/index.js";

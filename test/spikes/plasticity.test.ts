@@ -1,4 +1,5 @@
-// Plasticity of spikes: the window of the pair rule, its bounds and signs, homeostasis, normalisation, and what is reported of it.
+// Plasticity of spikes: the window of the pair rule, its bounds and signs, homeostasis,
+// normalisation, and what is reported of it.
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { Matrix, portableExp, RandomStream, seedKeys } from "../../src/numerics/index.js";
@@ -239,8 +240,9 @@ describe("bad input", () => {
 });
 
 /**
- * 80 excitatory and 20 inhibitory leaky integrate-and-fire neurons (tau 20 ms, threshold 15, 1 ms steps), 10 % connected, driven by noise;
- * every synapse onto them learns. Returns the weights and the mean rate over the last 5 s.
+ * 80 excitatory and 20 inhibitory leaky integrate-and-fire neurons (tau 20 ms, threshold 15, 1 ms
+ * steps), 10 % connected, driven by noise; every synapse onto them learns. Returns the weights and
+ * the mean rate over the last 5 s.
  */
 function balancedNetwork(profile: PlasticityProfileName, durationMs: number): { weights: readonly number[]; rateHz: number } {
   const size = 100;

@@ -1,4 +1,5 @@
-// Plasticity of rates: rate-Hebbian learning, Oja's rule, intrinsic plasticity; and that what is learnt is saved with the reservoir.
+// Plasticity of rates: rate-Hebbian learning, Oja's rule, intrinsic plasticity; and that what is
+// learnt is saved with the reservoir.
 import { describe, expect, it } from "vitest";
 import { decodeReservoir, encodeReservoir } from "../../src/model/index.js";
 import { Matrix, RandomStream, type SparseMatrix, seedKeys, spectralRadius, toDense } from "../../src/numerics/index.js";
@@ -68,7 +69,8 @@ describe("the rate-Hebbian rule", () => {
 
 describe("Oja's rule", () => {
   it("turns a neuron into the first principal direction, at length 1", () => {
-    // Covariance [[2, 1], [1, 2]] / 3 of uniform numbers: directions (1, 1) and (1, -1), variances 1 and 1/3.
+    // Covariance [[2, 1], [1, 2]] / 3 of uniform numbers: directions (1, 1) and (1, -1), variances
+    // 1 and 1/3.
     const sources = noise(20_000, 2);
     for (let t = 0; t < sources.rows; t++) {
       const [a, b] = sources.row(t) as Float64Array;

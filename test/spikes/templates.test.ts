@@ -73,7 +73,8 @@ describe("templates", () => {
   });
 
   it("score in the portable order: 32 partial sums, then a butterfly", () => {
-    // 2^24 in partial 0, then 1 in partials 0 (lost to rounding) and 1 (kept until the butterfly loses or keeps it).
+    // 2^24 in partial 0, then 1 in partials 0 (lost to rounding) and 1 (kept until the butterfly
+    // loses or keeps it).
     const x = new Float32Array(33);
     x.set([4096, 1]);
     x[32] = 1;

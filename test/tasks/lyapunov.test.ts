@@ -1,12 +1,16 @@
-// Every Lyapunov exponent that the tasks quote against an estimate of our own: the growth of the distance between two series of the
-// generator, pulled together again and again (Benettin et al. 1976, Phys. Rev. A 14).
+// Every Lyapunov exponent that the tasks quote against an estimate of our own: the growth of the
+// distance between two series of the generator, pulled together again and again (Benettin et al.
+// 1976, Phys. Rev. A 14).
 import { describe, expect, it } from "vitest";
 import { henon, logistic, lyapunovExponent, mackeyGlass, samplingInterval, tasks, type SeriesTask } from "../../src/tasks/index.js";
 import { casesOf } from "../exhaustive.js";
 
 const distance = (a: ArrayLike<number>, b: ArrayLike<number>) => Math.sqrt(Array.from(a).reduce((sum, x, i) => sum + (x - b[i]!) ** 2, 0));
 
-/** Mean growth rate of the distance under `advance`, which takes `time`; the first tenth of the rounds is left out. */
+/**
+ * Mean growth rate of the distance under `advance`, which takes `time`; the first tenth of the
+ * rounds is left out.
+ */
 function growthRate(advance: (state: number[]) => number[], start: number[], time: number, rounds: number): number {
   const apart = 1e-7;
   let state = start;

@@ -10,7 +10,8 @@ describe("mackeyGlass", () => {
   });
 
   it("has the exact first step that a constant history gives", () => {
-    // Over one delay the production is constant: x(1) = g/b + (1.2 - g/b) exp(-b), g = .2 * 1.2 / (1 + 1.2^10).
+    // Over one delay the production is constant: x(1) = g/b + (1.2 - g/b) exp(-b), g = .2 * 1.2 /
+    // (1 + 1.2^10).
     const g = 0.24 / (1 + 1.2 ** 10);
     const exact = g / 0.1 + (1.2 - g / 0.1) * Math.exp(-0.1);
     expect(mackeyGlass(2).at(1, 0)).toBeCloseTo(exact, 10);

@@ -1,4 +1,5 @@
-// Every integrated system against SciPy's DOP853 (fixtures/reference_series.py), and the order of the schemes.
+// Every integrated system against SciPy's DOP853 (fixtures/reference_series.py), and the order of
+// the schemes.
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { type SeriesTask, tasks } from "../../src/tasks/index.js";
@@ -33,7 +34,8 @@ function errors(name: string, reference: string, options: Record<string, unknown
 }
 
 describe("generators against SciPy's DOP853 at a tolerance of 3e-14", () => {
-  // The first bound holds one reference interval after the start, the second over all ten or twenty: what was there grew by the chaos.
+  // The first bound holds one reference interval after the start, the second over all ten or
+  // twenty: what was there grew by the chaos.
   it.each([
     ["lorenz", "lorenz", {}, 1e-9, 1e-8],
     ["rossler", "rossler", {}, 1e-11, 1e-6],

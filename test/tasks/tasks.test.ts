@@ -1,4 +1,5 @@
-// The list of tasks: what the command line and experiment files rely on, and that no series depends on the JavaScript engine.
+// The list of tasks: what the command line and experiment files rely on, and that no series depends
+// on the JavaScript engine.
 import { ArgumentError } from "../../src/core/errors.js";
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -168,8 +169,9 @@ describe("the same bits in every JavaScript engine", () => {
     expect(matricesOf(name, 20, options)[0]!.rows).toBe(20);
   });
 
-  // SHA-256 over the little-endian binary64 values of inputs or series, then targets, of 200 rows. A change here changes what every
-  // score means. fixtures/golden_series.py finds the same for the eight systems that need no elementary function and no draw.
+  // SHA-256 over the little-endian binary64 values of inputs or series, then targets, of 200 rows.
+  // A change here changes what every score means. fixtures/golden_series.py finds the same for the
+  // eight systems that need no elementary function and no draw.
   it.each(variants)("%s %j has the bits on record", (name, options) => {
     expect(hash(matricesOf(name, 200, options))).toBe(golden[`${name} ${JSON.stringify(options)}`]);
   });

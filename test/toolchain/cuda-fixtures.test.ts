@@ -1,4 +1,5 @@
-// The committed PTX of the CUDA tests is what nvcc makes of its source, and assembles for every architecture that ptxas knows from 7.5 up.
+// The committed PTX of the CUDA tests is what nvcc makes of its source, and assembles for every
+// architecture that ptxas knows from 7.5 up.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
-// Ridge regression through cuBLAS and cuSOLVER by koffi, against mocks of both and of libcuda in C whose memory is the host's.
+// Ridge regression through cuBLAS and cuSOLVER by koffi, against mocks of both and of libcuda in C
+// whose memory is the host's.
 import { execFileSync } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { createRequire } from "node:module";

@@ -1,4 +1,5 @@
-// The C program behind the golden files: it still prints them, however it is compiled, and its own parts give known answers. Needs gcc.
+// The C program behind the golden files: it still prints them, however it is compiled, and its own
+// parts give known answers. Needs gcc.
 import { spawnSync } from "node:child_process";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { compileReference, type ReferenceProgram, referenceHashes, referenceKnown } from "../golden/compile.js";

@@ -1,5 +1,5 @@
-// The shipped PTX is what nvcc makes of its source, byte for byte; it assembles for every architecture that ptxas knows from its own up, whole
-// and cut to each of its entries.
+// The shipped PTX is what nvcc makes of its source, byte for byte; it assembles for every
+// architecture that ptxas knows from its own up, whole and cut to each of its entries.
 import { execFile, execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";

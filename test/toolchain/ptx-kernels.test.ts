@@ -1,4 +1,5 @@
-// Every generated kernel assembles for every target that has it, and next to nothing is put aside where registers are meant to hold the work.
+// Every generated kernel assembles for every target that has it, and next to nothing is put aside
+// where registers are meant to hold the work.
 import { execFile } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
@@ -19,7 +20,10 @@ interface Assembled {
 const run = promisify(execFile);
 const folder = mkdtempSync(join(tmpdir(), "spillway-ptx-kernels-"));
 
-/** True where a target for one chip alone has code of its own; its other kernels are those of its family, and are only assembled. */
+/**
+ * True where a target for one chip alone has code of its own; its other kernels are those of its
+ * family, and are only assembled.
+ */
 const ownCode = (target: Target, type: KernelType): boolean =>
   !targets[target].accelerated || (type.kind === "gemmTensorCore" && type.type !== "tf32");
 
@@ -42,7 +46,10 @@ async function assemble(target: Target): Promise<Assembled[]> {
   return results;
 }
 
-/** Bytes that a thread may put aside: a register or two here and there; attention of 256 numbers a head has more to hold than 255 registers. */
+/**
+ * Bytes that a thread may put aside: a register or two here and there; attention of 256 numbers a
+ * head has more to hold than 255 registers.
+ */
 const spillLimit = (name: string): number => (name.includes('"headDim":256') ? 256 : 128);
 
 it.each(Object.keys(targets) as Target[])("all assemble for %s", async (target) => {

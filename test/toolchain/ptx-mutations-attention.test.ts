@@ -1,4 +1,5 @@
-// A fixed sample of the changes of one instruction of attention, of which its run must notice 95 in 100; the others are in ptx-mutations.test.ts.
+// A fixed sample of the changes of one instruction of attention, of which its run must notice 95 in
+// 100; the others are in ptx-mutations.test.ts.
 import { expect, it } from "vitest";
 import { described, sweep } from "../ptx/kernels/mutations.js";
 import { subjects } from "../ptx/kernels/mutation-subjects.js";

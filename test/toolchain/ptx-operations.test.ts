@@ -1,4 +1,5 @@
-// Every operation of the builder, for every type that it takes, is something that the assembler takes.
+// Every operation of the builder, for every type that it takes, is something that the assembler
+// takes.
 import { spawnSync } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,5 @@
-// The reference values that Python made: its scripts still make them. Needs Python with NumPy and SciPy; a missing one fails.
+// The reference values that Python made: its scripts still make them. Needs Python with NumPy and
+// SciPy; a missing one fails.
 import { spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

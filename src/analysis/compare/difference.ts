@@ -1,4 +1,5 @@
-// How two trajectories of states differ: where first, by how many units in the last place, and how that grows. Rows come in order, in chunks.
+// How two trajectories of states differ: where first, by how many units in the last place, and how
+// that grows. Rows come in order, in chunks.
 import type { FloatArray, Matrix, Precision } from "../../numerics/index.js";
 
 /** One state where two engines first differ. */
@@ -32,14 +33,18 @@ export interface TrajectoryDifference {
   readonly maximalAbsolute: number;
   /** Distances in units in the last place, by powers of two. */
   readonly histogram: readonly UlpBin[];
-  /** Root of the mean square of the difference over neurons, by step (each the largest of `every` steps). */
+  /**
+   * Root of the mean square of the difference over neurons, by step (each the largest of `every`
+   * steps).
+   */
   readonly divergence: Float64Array;
   /** Steps a value of `divergence` stands for. */
   readonly every: number;
   /**
-   * Growth of the difference by step, natural logarithm: the slope of log divergence over the later half of the stretch from where it begins to where it
-   * reaches a tenth of the states' size. The earlier half is how the first rounding errors add up, in a reservoir that forgets them too. Below 0 the
-   * difference shrinks; undefined where fewer than three values tell.
+   * Growth of the difference by step, natural logarithm: the slope of log divergence over the later
+   * half of the stretch from where it begins to where it reaches a tenth of the states' size. The
+   * earlier half is how the first rounding errors add up, in a reservoir that forgets them too.
+   * Below 0 the difference shrinks; undefined where fewer than three values tell.
    */
   readonly rate: number | undefined;
 }
@@ -65,7 +70,10 @@ export class DifferenceMeter {
     this.#divergence = new Float64Array(Math.ceil(steps / this.#every));
   }
 
-  /** Takes rows of both; `from` is the first row's step. Of several sequences that begin at step 0, curves show the one that is furthest off. */
+  /**
+   * Takes rows of both; `from` is the first row's step. Of several sequences that begin at step 0,
+   * curves show the one that is furthest off.
+   */
   add(reference: Matrix, other: Matrix, from: number): void {
     const { rows, cols } = reference;
     const order = this.#precision === "float32" ? order32(reference.data, other.data) : order64(reference.data, other.data);
@@ -125,7 +133,10 @@ function binLabel(k: number): string {
   return `${binStart(k)} to ${2 ** (k - 1)}`;
 }
 
-/** Distance of two floats in representable numbers between them; +0 and -0 are 1 apart, so that 0 means the same bits. */
+/**
+ * Distance of two floats in representable numbers between them; +0 and -0 are 1 apart, so that 0
+ * means the same bits.
+ */
 function order32(a: FloatArray, b: FloatArray): (at: number) => number {
   const left = new Int32Array(a.buffer, a.byteOffset, a.length);
   const right = new Int32Array(b.buffer, b.byteOffset, b.length);
@@ -144,7 +155,10 @@ function order64(a: FloatArray, b: FloatArray): (at: number) => number {
   };
 }
 
-/** Least squares slope of log(divergence) over the later half of the stretch from its first value above 0 to where it first passes `ceiling`. */
+/**
+ * Least squares slope of log(divergence) over the later half of the stretch from its first value
+ * above 0 to where it first passes `ceiling`.
+ */
 function growthRate(divergence: Float64Array, every: number, ceiling: number): number | undefined {
   const begin = divergence.findIndex((value) => value > 0);
   if (begin < 0) return undefined;

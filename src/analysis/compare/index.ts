@@ -1,4 +1,5 @@
-// The same reservoir on several engines, step for step: are the states the same bits, and how fast is each?
+// The same reservoir on several engines, step for step: are the states the same bits, and how fast
+// is each?
 import { ArgumentError, checkFields } from "../../core/errors.js";
 import { describe, type Matrix, type MatrixLike } from "../../numerics/index.js";
 import { type AnyReservoirOptions, type EngineModel, formatBytes, ReservoirComputer } from "../../reservoir/index.js";
@@ -15,12 +16,16 @@ export type { ComparedRun } from "./run.js";
 
 /** The chunks a comparison is run in, and how it is followed and stopped. */
 export interface CompareOptions {
-  /** Rows that are run on every engine before they are compared: memory is bounded by one chunk an engine. Default 1024, less for large reservoirs. */
+  /**
+   * Rows that are run on every engine before they are compared: memory is bounded by one chunk an
+   * engine. Default 1024, less for large reservoirs.
+   */
   readonly chunk?: number | undefined;
   /**
-   * Cut the inputs into so many sequences of equal length, which run as a batch, each from the initial state; rows left over are not run.
-   * Default 1, one run from start to end; where an engine may compute fast, which engines do in batches, as many as leave each 100 steps,
-   * at most 64.
+   * Cut the inputs into so many sequences of equal length, which run as a batch, each from the
+   * initial state; rows left over are not run. Default 1, one run from start to end; where an
+   * engine may compute fast, which engines do in batches, as many as leave each 100 steps, at most
+   * 64.
    */
   readonly sequences?: number | undefined;
   /**
@@ -61,7 +66,8 @@ const batchBytes = 2 ** 30;
  * difference in one step is carried on as it would be in a run: `divergence` shows what becomes of
  * it.
  *
- * Behind an engine's name ":fast" or ":portable" sets the arithmetic for it alone, whatever the description says.
+ * Behind an engine's name ":fast" or ":portable" sets the arithmetic for it alone, whatever the
+ * description says.
  *
  * @example
  * const { equal, others } = await compare({ size: 1000, seed: 1 }, inputs, ["cpu", "cuda"]);

@@ -1,4 +1,5 @@
-// One engine of a comparison: its name and arithmetic, and how long its pieces of work take. It compares nothing.
+// One engine of a comparison: its name and arithmetic, and how long its pieces of work take. It
+// compares nothing.
 import { ArgumentError } from "../../core/errors.js";
 import type { Matrix } from "../../numerics/index.js";
 import {
@@ -24,8 +25,8 @@ export interface ComparedRun {
   /** Steps a second by the median chunk. */
   readonly stepsPerSecond: number;
   /**
-   * The loop over time steps alone: by events on a device, by the clock on a host. Left out if the engine does not measure it,
-   * and on a simulated device, whose time compares with nothing.
+   * The loop over time steps alone: by events on a device, by the clock on a host. Left out if the
+   * engine does not measure it, and on a simulated device, whose time compares with nothing.
    */
   readonly loop?: { readonly clock: PhaseProfile["clock"]; readonly stepsPerSecond: number } | undefined;
   readonly profile?: Profile | undefined;

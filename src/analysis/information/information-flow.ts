@@ -1,11 +1,15 @@
-// Who drives whom among several series: the transfer entropies that are significant among all that were asked for.
+// Who drives whom among several series: the transfer entropies that are significant among all that
+// were asked for.
 import { ArgumentError, checkFields } from "../../core/errors.js";
 import { sortedBy } from "./partition.js";
 import type { TransferEntropy } from "./transfer-entropy.js";
 
 /** What counts as a flow. */
 export interface InformationFlowOptions {
-  /** The largest probability that any flow at all is reported among series without influence; default 0.05. */
+  /**
+   * The largest probability that any flow at all is reported among series without influence;
+   * default 0.05.
+   */
   readonly significance?: number | undefined;
   /** The least net effective bits; default 0. */
   readonly leastBits?: number | undefined;
@@ -24,9 +28,11 @@ export interface InformationFlow {
 }
 
 /**
- * The pairs of columns of a {@link transferEntropyMatrix}, the strongest net flow first, each in the direction with more effective bits if
- * that direction is significant. With series that do not influence each other at all, the probability of any report is at most
- * `significance`, however many columns there are (Holm 1979, "A simple sequentially rejective multiple test procedure").
+ * The pairs of columns of a {@link transferEntropyMatrix}, the strongest net flow first, each in
+ * the direction with more effective bits if that direction is significant. With series that do not
+ * influence each other at all, the probability of any report is at most
+ * `significance`, however many columns there are (Holm 1979, "A simple sequentially rejective
+ * multiple test procedure").
  * @throws ArgumentError for a matrix without surrogates, with too few to tell anything at this
  * significance, and for options
  */
@@ -79,7 +85,10 @@ function directionsOf(matrix: readonly (readonly (TransferEntropy | undefined)[]
   return directions;
 }
 
-/** Each p value times the number of hypotheses that are not yet rejected when its turn comes; at least the one before, at most 1. */
+/**
+ * Each p value times the number of hypotheses that are not yet rejected when its turn comes; at
+ * least the one before, at most 1.
+ */
 function holm(pValues: readonly number[]): Float64Array {
   const out = new Float64Array(pValues.length);
   let largest = 0;

@@ -1,5 +1,5 @@
-// Mutual information and transfer entropy of continuous series by distances to nearest neighbours, without bins. Those with bins are in
-// transfer-entropy.ts.
+// Mutual information and transfer entropy of continuous series by distances to nearest neighbours,
+// without bins. Those with bins are in transfer-entropy.ts.
 import { ArgumentError, checkFields } from "../../core/errors.js";
 import { whole } from "../source.js";
 import { checkedPair, digamma, type Series } from "./series.js";
@@ -11,11 +11,13 @@ export interface NearestNeighbourOptions {
 }
 
 /**
- * I(X; Y) = psi(k) + psi(N) - <psi(n_x + 1) + psi(n_y + 1)> in nats: n_x and n_y count the points that are nearer in x and in y alone than
- * the k-th neighbour in (x, y), strictly, in the maximum norm. It may come out slightly below 0 if there is nothing to find. The points
- * are taken for independent draws: for two slow series that have nothing to do with each other it comes out too high (0.27 nats for
- * AR(1) series with coefficient 0.98 and 500 values, 0.04 with 0.9). Compare with the same series shifted against each other. Cost
- * grows with N^2. Source: Kraskov, Stoegbauer, Grassberger 2004, "Estimating mutual information", equation 8.
+ * I(X; Y) = psi(k) + psi(N) - <psi(n_x + 1) + psi(n_y + 1)> in nats: n_x and n_y count the points
+ * that are nearer in x and in y alone than the k-th neighbour in (x, y), strictly, in the maximum
+ * norm. It may come out slightly below 0 if there is nothing to find. The points are taken for
+ * independent draws: for two slow series that have nothing to do with each other it comes out too
+ * high (0.27 nats for AR(1) series with coefficient 0.98 and 500 values, 0.04 with 0.9). Compare
+ * with the same series shifted against each other. Cost grows with N^2. Source: Kraskov,
+ * Stoegbauer, Grassberger 2004, "Estimating mutual information", equation 8.
  * @throws ArgumentError on series of different lengths or too short for k
  */
 export function nearestNeighbourInformation(x: Series, y: Series, options: NearestNeighbourOptions = {}): number {
@@ -39,10 +41,11 @@ export interface NearestNeighbourTransferOptions extends NearestNeighbourOptions
 }
 
 /**
- * Transfer entropy from source x to target y, I(y(t); x(t - lag) | y(t - 1), ..., y(t - history)) = psi(k) + <psi(n_y + 1) - psi(n_y'y + 1)
+ * Transfer entropy from source x to target y, I(y(t); x(t - lag) | y(t - 1), ..., y(t - history)) =
+ * psi(k) + <psi(n_y + 1) - psi(n_y'y + 1)
  * - psi(n_xy + 1)> in nats, counts as in {@link nearestNeighbourInformation} in the spaces of the past, of present and past, and of source
- * and past. Sources: Schreiber 2000; Frenzel and Pompe 2007, "Partial mutual information for coupling analysis of multivariate time
- * series".
+ * and past. Sources: Schreiber 2000; Frenzel and Pompe 2007, "Partial mutual information for
+ * coupling analysis of multivariate time series".
  * @throws ArgumentError on series of different lengths or too short
  */
 export function nearestNeighbourTransferEntropy(source: Series, target: Series, options: NearestNeighbourTransferOptions = {}): number {

@@ -1,9 +1,11 @@
-// Bins for series: as many values in each as equal values allow. What is counted in them is not known here.
+// Bins for series: as many values in each as equal values allow. What is counted in them is not
+// known here.
 
 /**
- * The bin of each value, 0 to bins - 1: floor(bins r), r the share of values below it and half of those equal to it. Equal values share
- * a bin, and only the order of the values counts: an outlier takes no bins from the others. With a `cell` for each value, the values of
- * each cell are ranked among themselves.
+ * The bin of each value, 0 to bins - 1: floor(bins r), r the share of values below it and half of
+ * those equal to it. Equal values share a bin, and only the order of the values counts: an outlier
+ * takes no bins from the others. With a `cell` for each value, the values of each cell are ranked
+ * among themselves.
  */
 export function rankBins(values: Float64Array, bins: number, cell: ArrayLike<number> = new Uint8Array(values.length)): Uint32Array {
   const out = new Uint32Array(values.length);
@@ -19,7 +21,10 @@ export function rankBins(values: Float64Array, bins: number, cell: ArrayLike<num
   return out;
 }
 
-/** A number, from 0 on, for every stretch of `length` values from position i on: the same for the same values. */
+/**
+ * A number, from 0 on, for every stretch of `length` values from position i on: the same for the
+ * same values.
+ */
 export function wordIds(values: Uint32Array, length: number): Uint32Array {
   const radix = values.reduce((a, b) => Math.max(a, b), 0) + 1;
   let ids = values;

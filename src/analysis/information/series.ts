@@ -1,4 +1,5 @@
-// What every information measure starts from: two series of the same length, and the digamma function.
+// What every information measure starts from: two series of the same length, and the digamma
+// function.
 import { ArgumentError } from "../../core/errors.js";
 import { type FloatArray, firstNonFinite, isList } from "../../numerics/index.js";
 
@@ -24,7 +25,8 @@ export function checkedPair(names: readonly [string, string], a: Series, b: Seri
 }
 
 /**
- * The digamma function of x > 0, within 1e-13: the recurrence up to 10, then the asymptotic series (Abramowitz and Stegun 6.3.18).
+ * The digamma function of x > 0, within 1e-13: the recurrence up to 10, then the asymptotic series
+ * (Abramowitz and Stegun 6.3.18).
  */
 export function digamma(x: number): number {
   let shift = 0;

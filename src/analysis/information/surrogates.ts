@@ -5,8 +5,9 @@ import type { RandomStream } from "../../numerics/index.js";
 const pieces = 4;
 
 /**
- * The series closed to a ring, cut at four random places, its pieces in random order. None stands within a twentieth of the series of
- * where it was: some of its influence would be left there. `draw` numbers the surrogate.
+ * The series closed to a ring, cut at four random places, its pieces in random order. None stands
+ * within a twentieth of the series of where it was: some of its influence would be left there.
+ * `draw` numbers the surrogate.
  */
 export function cutAndTurned(values: Uint32Array, draws: RandomStream, draw: number): Uint32Array {
   const n = values.length;

@@ -1,4 +1,5 @@
-// Counts of a target's present values and a source's words in the cells of the target's past, and what they tell. No surrogates here.
+// Counts of a target's present values and a source's words in the cells of the target's past, and
+// what they tell. No surrogates here.
 import { portableLog } from "../../numerics/index.js";
 import { forEachRun, sortedBy } from "./partition.js";
 
@@ -26,7 +27,10 @@ export class TransferCounts {
     this.#cLogC = Float64Array.from({ length: past.length + 1 }, (_, c) => (c < 2 ? 0 : (c * portableLog(c)) / portableLog(2)));
   }
 
-  /** I(present; word | past) for words below `limit`, in bits: the sum over cells of c log2 c - a log2 a - b log2 b + n log2 n, over N. */
+  /**
+   * I(present; word | past) for words below `limit`, in bits: the sum over cells of c log2 c - a
+   * log2 a - b log2 b + n log2 n, over N.
+   */
   count(words: Uint32Array, limit: number): CountedBits {
     const cLogC = this.#cLogC;
     const inCell = new Uint32Array(limit);
@@ -68,8 +72,8 @@ function countInto(counts: Uint32Array, words: Uint32Array, positions: Uint32Arr
 const negligible = 2 ** -60;
 
 /**
- * The mean of c log2 c for c hypergeometric: of n positions a are drawn, and b of the n are marked. By the ratios of neighbouring
- * probabilities, outwards from the likeliest c.
+ * The mean of c log2 c for c hypergeometric: of n positions a are drawn, and b of the n are marked.
+ * By the ratios of neighbouring probabilities, outwards from the likeliest c.
  */
 function expectedCLogC(cLogC: Float64Array, n: number, a: number, b: number): number {
   const least = Math.max(0, a + b - n);

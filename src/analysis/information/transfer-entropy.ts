@@ -1,4 +1,5 @@
-// Transfer entropy by counting in bins: how much the past of one series says of the next value of another, beyond its own past.
+// Transfer entropy by counting in bins: how much the past of one series says of the next value of
+// another, beyond its own past.
 import { checkFields } from "../../core/errors.js";
 import { asMatrix, type MatrixLike, RandomStream, type Seed, seedKeys } from "../../numerics/index.js";
 import { streams, whole } from "../source.js";
@@ -11,13 +12,17 @@ import { TransferCounts } from "./transfer-counts.js";
 export interface TransferEntropyOptions {
   /** Steps from the source's newest value to the target's present one; default 1. */
   readonly lag?: number | undefined;
-  /** Past values of the target that are known already; default 1. A target that remembers more is better asked with more. */
+  /**
+   * Past values of the target that are known already; default 1. A target that remembers more is
+   * better asked with more.
+   */
   readonly targetHistory?: number | undefined;
   /** Past values of the source, from `lag` steps ago on; default 1. */
   readonly sourceHistory?: number | undefined;
   /**
-   * Bins of the target's present, of each of its past values, and of each of the source's. Default: the most that leave 15 rows a cell,
-   * 2 to 20, and twice as many for the past, so that little of what the target tells of itself is left over for the source.
+   * Bins of the target's present, of each of its past values, and of each of the source's. Default:
+   * the most that leave 15 rows a cell, 2 to 20, and twice as many for the past, so that little of
+   * what the target tells of itself is left over for the source.
    */
   readonly bins?: number | undefined;
   /** Surrogates for the test of significance; default 100. 0 leaves it out. */
@@ -33,8 +38,9 @@ export interface TransferEntropy {
   /** As counted, in bits, at least 0. Chance alone gives some: about cells / (2 ln 2 rows). */
   readonly bits: number;
   /**
-   * `bits` less what they are on average if the source's words are put in another order within each cell of the target's past, which
-   * keeps the tie of the source to that past. Free of the bias of counting; may come out slightly below 0.
+   * `bits` less what they are on average if the source's words are put in another order within each
+   * cell of the target's past, which keeps the tie of the source to that past. Free of the bias of
+   * counting; may come out slightly below 0.
    */
   readonly effectiveBits: number;
   /** Surrogates that were asked for. */
@@ -42,8 +48,9 @@ export interface TransferEntropy {
   /** Standard deviation of the surrogates' effective bits. Undefined without surrogates. */
   readonly standardError: number | undefined;
   /**
-   * The probability of such effective bits without any influence: (1 + k) / (1 + surrogates) if k of them reach the value, or 20 / s if
-   * the first s have 20 that do, and no more are drawn (Besag and Clifford 1991). Undefined without surrogates.
+   * The probability of such effective bits without any influence: (1 + k) / (1 + surrogates) if k
+   * of them reach the value, or 20 / s if the first s have 20 that do, and no more are drawn (Besag
+   * and Clifford 1991). Undefined without surrogates.
    */
   readonly pValue: number | undefined;
 }
@@ -52,14 +59,17 @@ export interface TransferEntropy {
 const enough = 20;
 
 /**
- * TE(X -> Y) = I(y(t); x | y), y = (y(t-1), ..., y(t - targetHistory)), x = (x(t - lag), ..., x(t - lag - sourceHistory + 1)), from
- * relative counts in bins by rank; y(t) is ranked within its cell of the past. Bins blur: what is found is a lower bound of the transfer
- * entropy of the values, but for what the bins of the past leave of the target's own memory.
+ * TE(X -> Y) = I(y(t); x | y), y = (y(t-1), ..., y(t - targetHistory)), x = (x(t - lag), ..., x(t -
+ * lag - sourceHistory + 1)), from relative counts in bins by rank; y(t) is ranked within its cell
+ * of the past. Bins blur: what is found is a lower bound of the transfer entropy of the values, but
+ * for what the bins of the past leave of the target's own memory.
  *
- * Surrogates close the source to a ring, cut it into four and put the pieces elsewhere. That keeps the target's tie to its past and, but
- * for four places, the source's memory: two slow series that have nothing to do with each other stay insignificant. Sources: Schreiber
- * 2000, "Measuring information transfer", equation 4; effective: Marschinski and Kantz 2002; the mean by chance: Vinh, Epps and Bailey
- * 2010, "Information theoretic measures for clusterings comparison", in each cell.
+ * Surrogates close the source to a ring, cut it into four and put the pieces elsewhere. That keeps
+ * the target's tie to its past and, but for four places, the source's memory: two slow series that
+ * have nothing to do with each other stay insignificant. Sources: Schreiber 2000, "Measuring
+ * information transfer", equation 4; effective: Marschinski and Kantz 2002; the mean by chance:
+ * Vinh, Epps and Bailey 2010, "Information theoretic measures for clusterings comparison", in each
+ * cell.
  * @throws ArgumentError on series of different lengths or too short, and for options
  */
 export function transferEntropy(source: Series, target: Series, options: TransferEntropyOptions = {}): TransferEntropy {
@@ -98,7 +108,10 @@ export function transferEntropy(source: Series, target: Series, options: Transfe
   return { ...found, surrogates, standardError: Math.sqrt(variance), pValue };
 }
 
-/** The most bins b, 2 to 20, with (2b)^targetHistory b^(1 + sourceHistory) cells of at least 15 rows. */
+/**
+ * The most bins b, 2 to 20, with (2b)^targetHistory b^(1 + sourceHistory) cells of at least 15
+ * rows.
+ */
 function defaultBins(rows: number, targetHistory: number, sourceHistory: number): number {
   let bins = 2;
   while (bins < 20 && 15 * (2 * (bins + 1)) ** targetHistory * (bins + 1) ** (1 + sourceHistory) <= rows) bins++;
@@ -106,8 +119,9 @@ function defaultBins(rows: number, targetHistory: number, sourceHistory: number)
 }
 
 /**
- * Transfer entropies between all columns of a T x C series: element [i][j] is TE(i -> j), undefined for i = j. By default as many
- * surrogates are drawn as {@link informationFlow} needs for that many directions: 40 C (C - 1), at least 100.
+ * Transfer entropies between all columns of a T x C series: element [i][j] is TE(i -> j), undefined
+ * for i = j. By default as many surrogates are drawn as {@link informationFlow} needs for that many
+ * directions: 40 C (C - 1), at least 100.
  * @throws ArgumentError as {@link transferEntropy} does
  */
 export function transferEntropyMatrix(series: MatrixLike, options: TransferEntropyOptions = {}): (TransferEntropy | undefined)[][] {

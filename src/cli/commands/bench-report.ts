@@ -5,7 +5,10 @@ import { seriesColour } from "../../plot/palette.js";
 import { formatBytes } from "../../reservoir/index.js";
 import type { BenchResult, Measurement } from "./bench.js";
 
-/** Machine and engine as facts, one figure of microseconds a step by size for each precision, and all numbers as a table. */
+/**
+ * Machine and engine as facts, one figure of microseconds a step by size for each precision, and
+ * all numbers as a table.
+ */
 export function benchSection({ machine, versions, engines, threads, measurements }: BenchResult): ReportSection {
   const precisions = [...new Set(measurements.map(({ precision }) => precision))];
   return {
@@ -41,7 +44,10 @@ export function benchSection({ machine, versions, engines, threads, measurements
   };
 }
 
-/** Microseconds a step by size, a line for each kind of weights; the bars reach from the fastest repetition to the slowest. */
+/**
+ * Microseconds a step by size, a line for each kind of weights; the bars reach from the fastest
+ * repetition to the slowest.
+ */
 export function plotStepTimes(measurements: readonly Measurement[], precision: Measurement["precision"]): Figure {
   const ofPrecision = measurements.filter((one) => one.precision === precision);
   const sizes = [...new Set(ofPrecision.map(({ size }) => size))];
@@ -89,7 +95,10 @@ function nameOf({ kind }: Measurement): string {
   return kind === "sparse" ? "sparse, p = 0.1" : "dense";
 }
 
-/** 1, 2, 5, 10, ... around all times: few and whole numbers, where plotly's own would be digits alone. */
+/**
+ * 1, 2, 5, 10, ... around all times: few and whole numbers, where plotly's own would be digits
+ * alone.
+ */
 function decades(measurements: readonly Measurement[]): number[] {
   const low = Math.min(...measurements.map(({ fastest }) => fastest));
   const high = Math.max(...measurements.map(({ slowest }) => slowest));

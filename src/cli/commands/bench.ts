@@ -1,4 +1,5 @@
-// `spillway bench`: how fast reservoirs of some sizes step on this machine. A quick look; comparisons with other packages are elsewhere.
+// `spillway bench`: how fast reservoirs of some sizes step on this machine. A quick look;
+// comparisons with other packages are elsewhere.
 import "../../index.js";
 import { join } from "node:path";
 import { ensureFolder, writeFileAtomic } from "../../io/index.js";
@@ -26,7 +27,10 @@ export interface Measurement {
   readonly precision: "float32" | "float64";
   readonly stepsPerSecond: number;
   readonly microsecondsPerStep: number;
-  /** The fastest and the slowest repetition, in microseconds a step: how far the median may be trusted. */
+  /**
+   * The fastest and the slowest repetition, in microseconds a step: how far the median may be
+   * trusted.
+   */
   readonly fastest: number;
   readonly slowest: number;
   readonly repetitions: number;
@@ -36,7 +40,10 @@ export interface Measurement {
 export interface BenchResult {
   readonly versions: Readonly<Record<string, string>>;
   readonly machine: Machine;
-  /** Which engines ran, and why each was taken where it was taken first; one, unless the choice changed with the size. */
+  /**
+   * Which engines ran, and why each was taken where it was taken first; one, unless the choice
+   * changed with the size.
+   */
   readonly engines: readonly string[];
   readonly threads: number;
   readonly measurements: readonly Measurement[];

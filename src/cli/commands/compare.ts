@@ -1,4 +1,5 @@
-// `spillway compare`: one reservoir of an experiment on several engines, all states held against those of the first.
+// `spillway compare`: one reservoir of an experiment on several engines, all states held against
+// those of the first.
 import "../../index.js";
 import { join } from "node:path";
 import { type ComparedRun, type Comparison, compare } from "../../analysis/index.js";
@@ -18,7 +19,9 @@ import type { Progress } from "../progress.js";
 import { formatTable } from "../table.js";
 
 export interface CompareCommandOptions {
-  /** Names of engines, the reference first; ":fast" or ":portable" behind one sets its arithmetic. */
+  /**
+   * Names of engines, the reference first; ":fast" or ":portable" behind one sets its arithmetic.
+   */
   readonly engines: readonly string[];
   /** Cut the steps into so many sequences that run as a batch. */
   readonly sequences?: number | undefined;

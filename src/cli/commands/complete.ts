@@ -1,4 +1,5 @@
-// `spillway complete`: the script that a shell loads for tab completion, and the words that the script asks for.
+// `spillway complete`: the script that a shell loads for tab completion, and the words that the
+// script asks for.
 import { ShellCompDirective, script } from "@bomb.sh/tab";
 import type { Command, Option } from "commander";
 import { kernelKinds, targets } from "../../ptx/index.js";
@@ -25,8 +26,8 @@ export function printCompletionScript(shell: "bash" | "zsh" | "fish" | "powershe
 }
 
 /**
- * What may stand in place of the last of the typed words: a line each with a tab and a description, then a line that says whether
- * names of files may too. That is what the scripts read.
+ * What may stand in place of the last of the typed words: a line each with a tab and a description,
+ * then a line that says whether names of files may too. That is what the scripts read.
  */
 export function completions(program: Command, typed: readonly string[]): string {
   const current = typed.at(-1) ?? "";

@@ -17,7 +17,10 @@ import { type CommandOutcome, type RunCommandOptions, runReporting } from "./run
 
 const names = ["mackey-glass", "narma10", "co2"] as const;
 
-/** Runs the demo into `out`/demo/. An experiment whose data is not installed is skipped, and the text says why. */
+/**
+ * Runs the demo into `out`/demo/. An experiment whose data is not installed is skipped, and the
+ * text says why.
+ */
 export async function demo(options: RunCommandOptions): Promise<CommandOutcome> {
   const out = join(options.out, "demo");
   await ensureFolder(out);
@@ -58,7 +61,10 @@ export async function demo(options: RunCommandOptions): Promise<CommandOutcome> 
   return { text: [...parts, ...skipped, end].join("\n\n"), interrupted };
 }
 
-/** Where an experiment of the demo stands: in the built package, whose code lies in dist/ itself, or in the examples of a checkout. */
+/**
+ * Where an experiment of the demo stands: in the built package, whose code lies in dist/ itself, or
+ * in the examples of a checkout.
+ */
 function experimentFile(name: string): string {
   const places = [`./cli/demo/${name}.yaml`, `../../../examples/experiments/${name}.yaml`].map((place) =>
     fileURLToPath(new URL(place, import.meta.url)),

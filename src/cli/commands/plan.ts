@@ -1,4 +1,5 @@
-// `spillway info --plan FILE`: how an engine would run the reservoir of an experiment. The weights are drawn, without a radius; nothing is run.
+// `spillway info --plan FILE`: how an engine would run the reservoir of an experiment. The weights
+// are drawn, without a radius; nothing is run.
 import "../../index.js";
 import type { EngineOptions } from "../../reservoir/engine.js";
 import { checkPlanOptions } from "../../reservoir/engines.js";

@@ -1,4 +1,5 @@
-// Arguments of `spillway ptx run` as they are typed: numbers, buffers, bytes and structs. It launches nothing.
+// Arguments of `spillway ptx run` as they are typed: numbers, buffers, bytes and structs. It
+// launches nothing.
 import { ArgumentError } from "../../core/errors.js";
 import {
   arrayOf,
@@ -14,7 +15,10 @@ import {
 import { quoted } from "../../core/text.js";
 import { UsageError } from "../exit.js";
 
-/** A buffer that an argument asks for, and where: field 2 of a struct is "2", of one within it "2.1", a buffer of its own is "". */
+/**
+ * A buffer that an argument asks for, and where: field 2 of a struct is "2", of one within it
+ * "2.1", a buffer of its own is "".
+ */
 export interface ArgumentBuffer {
   readonly field: string;
   readonly dtype: Dtype;
@@ -182,7 +186,10 @@ export function parseArgument(text: string, position: number): Argument {
   return new Reader(position).argument(text);
 }
 
-/** The parameter of an entry as launches declare it. @throws UsageError if the argument is none for it. */
+/**
+ * The parameter of an entry as launches declare it. @throws UsageError if the argument is none for
+ * it.
+ */
 export function declareParameter(parameter: EntryParameter, argument: Argument, position: number): Parameter {
   const { type, bytes } = parameter;
   if (!("number" in argument)) {

@@ -1,4 +1,5 @@
-// The options that give a generated kernel its sizes. Apart from the command, so that --help loads no kernels.
+// The options that give a generated kernel its sizes. Apart from the command, so that --help loads
+// no kernels.
 import type { presets } from "../../ptx/index.js";
 
 /** Sizes and choices as options of the command line: "--tile-size 64" is tileSize. */

@@ -1,4 +1,5 @@
-// `spillway ptx run FILE.ptx`: launches one kernel of a PTX file on the simulated device or a GPU and prints what is in its buffers afterwards.
+// `spillway ptx run FILE.ptx`: launches one kernel of a PTX file on the simulated device or a GPU
+// and prints what is in its buffers afterwards.
 import { bytesOf, openDevice, ptxEntries } from "../../gpu/index.js";
 import { readText } from "../../io/index.js";
 import "../../sim/index.js";
@@ -31,7 +32,10 @@ function device(name: string): number | string {
   return Number(match[1] ?? 0);
 }
 
-/** Runs a kernel of a PTX file; gives the buffers afterwards as text. @throws UsageError; what the device throws. */
+/**
+ * Runs a kernel of a PTX file; gives the buffers afterwards as text. @throws UsageError; what the
+ * device throws.
+ */
 export async function runPtxFile(path: string, flags: PtxRunFlags): Promise<string> {
   const ptx = await readText(path);
   if (!/^\s*\.version\b/m.test(ptx))

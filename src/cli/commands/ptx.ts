@@ -18,7 +18,10 @@ type Preset = keyof typeof presets;
 
 const presetNames = Object.keys(presets) as Preset[];
 
-/** Kinds and presets as people write them: gemm-tiled and gemm_tiled are gemmTiled. A kind goes before a preset of its name. */
+/**
+ * Kinds and presets as people write them: gemm-tiled and gemm_tiled are gemmTiled. A kind goes
+ * before a preset of its name.
+ */
 function kernelOf(name: string): KernelType["kind"] | Preset {
   const known = [...new Set([...kernelKinds, ...presetNames])];
   const found = known.find((each) => plain(each) === plain(name));
@@ -27,7 +30,10 @@ function kernelOf(name: string): KernelType["kind"] | Preset {
   throw new UsageError(`there is no kernel ${quoted(name)}${near ? `; did you mean "${near}"?` : `; the kernels are ${known.join(", ")}`}`);
 }
 
-/** The shape that a preset stands for. Its sizes are taken out of `sizes`; what remains there changes the shape. */
+/**
+ * The shape that a preset stands for. Its sizes are taken out of `sizes`; what remains there
+ * changes the shape.
+ */
 function presetShape(name: Preset, sizes: Record<string, unknown>): Record<string, unknown> {
   const values = presetSizes[name].map((size) => {
     const value = sizes[size];
@@ -41,7 +47,10 @@ function presetShape(name: Preset, sizes: Record<string, unknown>): Record<strin
   return make(...values);
 }
 
-/** A generated kernel's PTX, or with --json all that a launch needs. @throws UsageError where the sizes do not make a kernel. */
+/**
+ * A generated kernel's PTX, or with --json all that a launch needs. @throws UsageError where the
+ * sizes do not make a kernel.
+ */
 export function ptxOfKernel(name: string, flags: PtxFlags): string {
   const kernelName = kernelOf(name);
   const shape: Record<string, unknown> = {};

@@ -4,7 +4,9 @@ import { type Task, tasks } from "../../tasks/index.js";
 import { UsageError } from "../exit.js";
 import { formatTable } from "../table.js";
 
-/** The text (or JSON) of `spillway tasks [name]`. @throws UsageError for a task that there is not. */
+/**
+ * The text (or JSON) of `spillway tasks [name]`. @throws UsageError for a task that there is not.
+ */
 export function listTasks(name: string | undefined, options: { readonly json?: boolean | undefined }): string {
   const chosen = name === undefined ? tasks : [taskNamed(name)];
   if (options.json)

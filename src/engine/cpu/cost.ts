@@ -2,7 +2,10 @@
 // EPYC, one thread): for the choice between engines.
 import type { ModelShape } from "../../reservoir/shape.js";
 
-/** Microseconds: a step, a neuron of it, and a stored weight, float32. W beyond a cache's size comes from memory. */
+/**
+ * Microseconds: a step, a neuron of it, and a stored weight, float32. W beyond a cache's size comes
+ * from memory.
+ */
 const perStep = 0.3;
 const perNeuron = 0.0025;
 const perWeight = { sparse: 2.05e-4, dense: 5.2e-5, denseFromMemory: 1.25e-4 };

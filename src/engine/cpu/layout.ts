@@ -1,5 +1,5 @@
-// Packs W for the WebAssembly kernels. The order inside a row's sum is the portable one (docs/numerics.md, rules 1 and 2);
-// only where the numbers stand in memory is chosen here.
+// Packs W for the WebAssembly kernels. The order inside a row's sum is the portable one
+// (docs/numerics.md, rules 1 and 2); only where the numbers stand in memory is chosen here.
 import { type FloatArray, Matrix, type SparseMatrix } from "../../numerics/index.js";
 
 /** Bytes of a vector, and vectors in a panel of dense rows. */
@@ -45,7 +45,10 @@ export function packPanels(weights: Matrix, { panelRows, panels, streams }: Pane
   }
 }
 
-/** Sparse slices (sliced ELL): rows sorted by length in groups of `sliceRows`, entries of a slice side by side. */
+/**
+ * Sparse slices (sliced ELL): rows sorted by length in groups of `sliceRows`, entries of a slice
+ * side by side.
+ */
 export interface SliceLayout {
   readonly sliceRows: number;
   readonly slices: number;
@@ -57,7 +60,10 @@ export interface SliceLayout {
   readonly bytes: { readonly weights: number; readonly columns: number };
 }
 
-/** Sorts rows by length and sizes the slices. `paddedSize` is the place lanes without a row write to, less one slice. */
+/**
+ * Sorts rows by length and sizes the slices. `paddedSize` is the place lanes without a row write
+ * to, less one slice.
+ */
 export function sliceLayout(weights: SparseMatrix, elementBytes: number, spareRow: number): SliceLayout {
   const { rows: size, rowOffsets } = weights;
   const sliceRows = sliceRowsOf(elementBytes);
@@ -91,7 +97,10 @@ export function columnBytesOf(size: number, elementBytes: number): 2 | 4 {
   return size * elementBytes > 65536 ? 4 : 2;
 }
 
-/** Writes values and byte offsets of columns into slices, partial sum by partial sum in bit-reversed order. Missing entries are 0 times x[0]. */
+/**
+ * Writes values and byte offsets of columns into slices, partial sum by partial sum in bit-reversed
+ * order. Missing entries are 0 times x[0].
+ */
 export function packSlices(weights: SparseMatrix, layout: SliceLayout, values: FloatArray, columns: Uint16Array | Uint32Array): void {
   const { sliceRows, slices, offsets, rows } = layout;
   const elementBytes = values.BYTES_PER_ELEMENT;

@@ -1,4 +1,5 @@
-// Where everything of one reservoir stands in the memory of its WebAssembly instance, decided before anything is allocated.
+// Where everything of one reservoir stands in the memory of its WebAssembly instance, decided
+// before anything is allocated.
 import { isSparse, storedValues } from "../../numerics/index.js";
 import { wasmMemoryLimit, wasmReserved } from "../../numerics/wasm/index.js";
 import { EngineCapacityError } from "../../reservoir/engine.js";
@@ -91,7 +92,10 @@ export function planMemory(model: ReservoirModel): MemoryMap {
   return { elementBytes, paddedSize, capacity, ...(dense ? { dense } : {}), ...(sparse ? { sparse } : {}), regions, totalBytes };
 }
 
-/** The bytes that a reservoir of these sizes takes, before it is drawn: as many as if all rows of a sparse W were equally long. */
+/**
+ * The bytes that a reservoir of these sizes takes, before it is drawn: as many as if all rows of a
+ * sparse W were equally long.
+ */
 export function expectedMemory({ size, inputSize, outputSize, precision, storage, nonzeros }: ModelShape): number {
   const elementBytes = precision === "float32" ? 4 : 8;
   const dense = storage === "dense" ? panelLayout(size, elementBytes) : undefined;

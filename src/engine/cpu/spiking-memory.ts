@@ -1,4 +1,5 @@
-// Where everything of one spiking network stands in the memory of its WebAssembly instance, decided before anything is allocated.
+// Where everything of one spiking network stands in the memory of its WebAssembly instance, decided
+// before anything is allocated.
 import { wasmMemoryLimit } from "../../numerics/wasm/index.js";
 import { EngineCapacityError } from "../../reservoir/engine.js";
 import type { SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";

@@ -1,4 +1,5 @@
-// One spiking network in a WebAssembly instance: fills its memory from the model and runs chunks of steps.
+// One spiking network in a WebAssembly instance: fills its memory from the model and runs chunks of
+// steps.
 import type { FloatArray } from "../../numerics/index.js";
 import type { WasmExports, WasmInstance } from "../../numerics/wasm/index.js";
 import type { NetworkState, NeuronConstants, SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";

@@ -1,4 +1,5 @@
-// One reservoir in a WebAssembly instance: fills its memory from the model and runs chunks of steps, alone or with worker threads.
+// One reservoir in a WebAssembly instance: fills its memory from the model and runs chunks of
+// steps, alone or with worker threads.
 import { type FloatArray, isSparse } from "../../numerics/index.js";
 import type { WasmExports, WasmInstance } from "../../numerics/wasm/index.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
@@ -155,7 +156,10 @@ function globalsOf(model: ReservoirModel, map: MemoryMap, threads: number): Glob
   };
 }
 
-/** Splits panels or slices by their entries, and neurons by number, into shares that are as equal as whole parts allow. */
+/**
+ * Splits panels or slices by their entries, and neurons by number, into shares that are as equal as
+ * whole parts allow.
+ */
 function divide(map: MemoryMap, threads: number): Share[] {
   const offsets = map.sparse?.offsets;
   const parts = map.dense?.panels ?? map.sparse!.slices;

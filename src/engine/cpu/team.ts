@@ -1,4 +1,5 @@
-// The threads that run one reservoir: the one that owns it, and workers of the pool. Opt-in: on a busy machine they can be slower than one thread.
+// The threads that run one reservoir: the one that owns it, and workers of the pool. Opt-in: on a
+// busy machine they can be slower than one thread.
 import type { Globals, Share } from "./stepper.js";
 import { WorkerPool } from "./worker-pool.js";
 
@@ -19,8 +20,9 @@ interface Opening {
 }
 
 /**
- * A team of `size` threads: the caller and size - 1 workers. `advance` wakes each worker with its share of the next chunk, and `join` waits until
- * all have finished. The steps inside a chunk are held together by the barrier in the WebAssembly memory.
+ * A team of `size` threads: the caller and size - 1 workers. `advance` wakes each worker with its
+ * share of the next chunk, and `join` waits until all have finished. The steps inside a chunk are
+ * held together by the barrier in the WebAssembly memory.
  */
 export class WorkerTeam {
   readonly size: number;
@@ -73,7 +75,10 @@ export class WorkerTeam {
     this.#pool.tell(this.#at.place.id, this.size - 1, message);
   }
 
-  /** What the caller's own instance imports, beside the memory, to sleep in the barrier. @throws WorkerEndedError from there */
+  /**
+   * What the caller's own instance imports, beside the memory, to sleep in the barrier. @throws
+   * WorkerEndedError from there
+   */
   barrierImports(memory: WebAssembly.Memory): { sleep(address: number, round: number): void; wake(address: number): void } {
     const memoryWords = new Int32Array(memory.buffer);
     return {

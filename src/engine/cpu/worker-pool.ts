@@ -1,25 +1,32 @@
-// The worker threads of the CPU engine, shared by every reservoir of this JavaScript thread: as many as the reservoir with the most threads has.
-// What a reservoir does with them is in team.ts.
+// The worker threads of the CPU engine, shared by every reservoir of this JavaScript thread: as
+// many as the reservoir with the most threads has. What a reservoir does with them is in team.ts.
 import { SpillwayError } from "../../core/errors.js";
 import { WorkerEndedError } from "../../reservoir/engine.js";
 
 type Worker = import("node:worker_threads").Worker;
 
-/** One command word for each thread. Nobody commands the first, the caller: its word tells that a worker has ended. */
+/**
+ * One command word for each thread. Nobody commands the first, the caller: its word tells that a
+ * worker has ended.
+ */
 const ended = 0;
 const idle = 0;
 const go = 1;
 const read = 2;
 const wordsOfShare = 8;
 const mostThreads = 64;
-/** A sleeping worker collects no garbage: it keeps the memory of reservoirs that it has forgotten. With so many bytes it gets no new ones. */
+/**
+ * A sleeping worker collects no garbage: it keeps the memory of reservoirs that it has forgotten.
+ * With so many bytes it gets no new ones.
+ */
 const mostForgottenBytes = 2 ** 26;
 /** How long the caller waits for threads that were told to end. */
 const mostWaitMs = 5000;
 
 /**
- * Workers that sleep on a command word each: `go` starts its share of a chunk, `read` makes it look for messages, which open a reservoir or forget it.
- * A worker that ends is noticed while this thread is blocked, when neither its `exit` nor its `error` event can come.
+ * Workers that sleep on a command word each: `go` starts its share of a chunk, `read` makes it look
+ * for messages, which open a reservoir or forget it. A worker that ends is noticed while this
+ * thread is blocked, when neither its `exit` nor its `error` event can come.
  */
 export class WorkerPool {
   static #current: WorkerPool | undefined;
@@ -33,7 +40,10 @@ export class WorkerPool {
   #starting: Promise<unknown> = Promise.resolve();
   #failure: readonly [thread: number, cause: unknown] | undefined;
 
-  /** A pool with at least `count` workers, and the number in it of a reservoir with `bytes` of memory, until `release`. */
+  /**
+   * A pool with at least `count` workers, and the number in it of a reservoir with `bytes` of
+   * memory, until `release`.
+   */
   static async take(count: number, bytes: number): Promise<{ readonly pool: WorkerPool; readonly id: number }> {
     WorkerPool.#current ??= new WorkerPool();
     const pool = WorkerPool.#current;
@@ -113,7 +123,10 @@ export class WorkerPool {
       Atomics.wait(this.#commands, ended, 1, 1);
   }
 
-  /** Ends the pool: its workers leave the chunk that they are in, and the next reservoir gets new ones. */
+  /**
+   * Ends the pool: its workers leave the chunk that they are in, and the next reservoir gets new
+   * ones.
+   */
   async abandon(): Promise<void> {
     Atomics.store(this.#commands, ended, 1);
     this.#retire();

@@ -1,5 +1,6 @@
-// A worker thread of the CPU engine: an instance of the module for each reservoir it helps with, and a loop that runs its share of every chunk.
-// Plain JavaScript, so that it starts from the sources as well as from the built package.
+// A worker thread of the CPU engine: an instance of the module for each reservoir it helps with,
+// and a loop that runs its share of every chunk. Plain JavaScript, so that it starts from the
+// sources as well as from the built package.
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 
 const { thread, commands, shares } = workerData;

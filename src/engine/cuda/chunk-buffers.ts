@@ -1,4 +1,5 @@
-// The buffers of two chunks under way: while the device makes the states of one, those of the other come over. They grow with the longest chunk yet.
+// The buffers of two chunks under way: while the device makes the states of one, those of the other
+// come over. They grow with the longest chunk yet.
 import type { Context, DeviceBuffer, DeviceEvent, DeviceSlice, PinnedBuffer } from "../../gpu/index.js";
 import { allocAny, type AnyBuffer, realType } from "./kernels.js";
 import type { ModelShape } from "./shape.js";

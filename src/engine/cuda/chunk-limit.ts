@@ -1,4 +1,5 @@
-// The most steps that work on a context may take before it looks around: for devices that are slow, such as a simulated one.
+// The most steps that work on a context may take before it looks around: for devices that are slow,
+// such as a simulated one.
 import type { Context } from "../../gpu/index.js";
 
 const limits = new WeakMap<Context, number>();

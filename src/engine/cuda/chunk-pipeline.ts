@@ -1,4 +1,5 @@
-// Runs a sequence in chunks, two under way at a time: while one is computed, the states of the one before come over and are handed on.
+// Runs a sequence in chunks, two under way at a time: while one is computed, the states of the one
+// before come over and are handed on.
 import type { Context, Stream } from "../../gpu/index.js";
 import { type FloatArray, Matrix } from "../../numerics/index.js";
 import { DeviceMatrix } from "../../reservoir/device-matrix.js";
@@ -27,7 +28,10 @@ export interface FinishedChunk {
   readonly finite: number;
   /** The neuron of the first that is not finite. */
   readonly neuron: number;
-  /** Kept states on the host: rows of steps `keptFrom`, `keptFrom + every`, ... of the chunk. It is written again by the chunk after next. */
+  /**
+   * Kept states on the host: rows of steps `keptFrom`, `keptFrom + every`, ... of the chunk. It is
+   * written again by the chunk after next.
+   */
   readonly kept: Matrix;
   readonly keptFrom: number;
   readonly slot: ChunkSlot;
@@ -81,7 +85,10 @@ export class ChunkPipeline {
     this.#target = target;
   }
 
-  /** The next chunk, once it is done; undefined after the last. What the caller enqueues on its states comes before they are written again. */
+  /**
+   * The next chunk, once it is done; undefined after the last. What the caller enqueues on its
+   * states comes before they are written again.
+   */
   async next(): Promise<FinishedChunk | undefined> {
     const { rows } = this.#sequence.inputs;
     while (this.#next < rows && this.#underWay.length < 2) this.#enqueue();
@@ -173,7 +180,10 @@ export class ChunkPipeline {
     };
   }
 
-  /** Step 0 feeds back the session's last output, later ones the teacher's rows, or the same output where there is no teacher. */
+  /**
+   * Step 0 feeds back the session's last output, later ones the teacher's rows, or the same output
+   * where there is no teacher.
+   */
   #feedBack(rows: FloatArray, from: number, to: number): void {
     const { outputSize } = this.#parts.model;
     const { teacher } = this.#sequence;

@@ -1,4 +1,5 @@
-// A closed loop in chunks: the readout and the feedback stay on the device, only y comes to the host. docs/numerics.md, rule 10.
+// A closed loop in chunks: the readout and the feedback stay on the device, only y comes to the
+// host. docs/numerics.md, rule 10.
 import { allocate, type FloatArray, Matrix } from "../../numerics/index.js";
 import { featureCount, type LinearReadout } from "../../reservoir/features.js";
 import type { ChunkBuffers } from "./chunk-buffers.js";
@@ -133,7 +134,10 @@ export class ClosedLoop {
     disposeAll(this.#owned);
   }
 
-  /** The last input, and behind it the rows of the chunk, with what comes from outside in its place: behind y, or all of u where y is fed back by weights. */
+  /**
+   * The last input, and behind it the rows of the chunk, with what comes from outside in its place:
+   * behind y, or all of u where y is fed back by weights.
+   */
   #inputRows(from: number, steps: number, last: FloatArray): FloatArray {
     const { inputSize, outputSize, precision } = this.#parts.model;
     const rows = allocate(precision, (steps + 1) * inputSize);

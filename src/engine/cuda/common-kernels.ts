@@ -1,4 +1,5 @@
-// The kernels beside the time loop that every plan uses: input drive, feedback sums, readout, and the look for states that are not finite.
+// The kernels beside the time loop that every plan uses: input drive, feedback sums, readout, and
+// the look for states that are not finite.
 import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";
 import type { Precision } from "../../numerics/index.js";
 import { type AnyKernel, type CompiledSource, realKernel, realType } from "./kernels.js";
@@ -32,7 +33,9 @@ export class CommonKernels {
     this.#named.matvecInput(...args);
   }
 
-  /** y = readout(x, u), to `out` and, where it is not null, to `also`. docs/numerics.md, rule 10. */
+  /**
+   * y = readout(x, u), to `out` and, where it is not null, to `also`. docs/numerics.md, rule 10.
+   */
   readout(
     stream: Stream,
     readout: DeviceReadout,

@@ -1,5 +1,5 @@
-// What the session asks of the folders for batches and training. Each may decline a piece of work, which is then done one
-// reservoir or one chunk at a time.
+// What the session asks of the folders for batches and training. Each may decline a piece of work,
+// which is then done one reservoir or one chunk at a time.
 import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";
 import type { Matrix } from "../../numerics/index.js";
 import type { BatchOptions, SequenceInput, TrainingSink } from "../../reservoir/engine.js";
@@ -22,14 +22,20 @@ export interface TrainingRows {
 export interface DeviceTrainer {
   /** Device memory that it holds. */
   readonly bytes: number;
-  /** Enqueues rows in rising order; the memory may be written again by what the stream is given after this. */
+  /**
+   * Enqueues rows in rising order; the memory may be written again by what the stream is given
+   * after this.
+   */
   add(stream: Stream, rows: TrainingRows): void;
   /** After the last row: hands what was summed to the sink. */
   finish(stream: Stream): Promise<void>;
   dispose(): void;
 }
 
-/** Opens a trainer for a sink, or undefined where the sink is of a kind that takes its rows on the host. */
+/**
+ * Opens a trainer for a sink, or undefined where the sink is of a kind that takes its rows on the
+ * host.
+ */
 export type OpenTrainer = (
   context: Context,
   model: ReservoirModel,
@@ -38,7 +44,10 @@ export type OpenTrainer = (
   stream: Stream,
 ) => DeviceTrainer | undefined;
 
-/** Steps [from, to) of sequences that run in the same launches: the states of each lie behind one another, `pitch` numbers after those of the one before. */
+/**
+ * Steps [from, to) of sequences that run in the same launches: the states of each lie behind one
+ * another, `pitch` numbers after those of the one before.
+ */
 export interface StateChunk {
   readonly states: RealSlice;
   readonly pitch: number;
@@ -48,7 +57,10 @@ export interface StateChunk {
 
 /** Takes the states of sequences where they lie on the device. */
 export interface StateTaker {
-  /** For sequences that run in the same launches, those of `indices` in that order: what takes their chunks, in the order of the stream. */
+  /**
+   * For sequences that run in the same launches, those of `indices` in that order: what takes their
+   * chunks, in the order of the stream.
+   */
   group(stream: Stream, indices: readonly number[]): (chunk: StateChunk) => void;
 }
 

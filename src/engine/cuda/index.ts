@@ -1,5 +1,5 @@
-// The CUDA engine: one device, real or simulated, that runs reservoirs by the plan that suits their shape. Which devices there are under which names
-// is said by the package's index.
+// The CUDA engine: one device, real or simulated, that runs reservoirs by the plan that suits their
+// shape. Which devices there are under which names is said by the package's index.
 import { type Context, LibraryError, openDevice } from "../../gpu/index.js";
 import { type Engine, type EngineOptions, EngineUnavailableError, formatBytes } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
@@ -31,7 +31,10 @@ export interface DeviceEngineOptions {
   readonly name: string;
   /** Opens the device, when it is first needed. */
   readonly open: () => Context;
-  /** The most steps of a chunk; default what suits memory and the time of a step. A device that is simulated takes fewer. */
+  /**
+   * The most steps of a chunk; default what suits memory and the time of a step. A device that is
+   * simulated takes fewer.
+   */
   readonly stepsPerChunk?: number | undefined;
 }
 
@@ -43,7 +46,9 @@ export interface DeviceEngine extends Engine {
   close(): void;
 }
 
-/** An engine on the device that `open` opens. Nothing is opened before it is asked for something. */
+/**
+ * An engine on the device that `open` opens. Nothing is opened before it is asked for something.
+ */
 export function deviceEngine({ name, open, stepsPerChunk }: DeviceEngineOptions): DeviceEngine {
   const device = ownDevice(() => {
     const context = open();
@@ -116,7 +121,8 @@ function engineOf(name: string, device: EngineDevice, stepsPerChunk?: number): D
         ? drawnSpectralRadius(device.context(), matrix, radiusOptions)
         : spectralRadiusOnDevice(device.context(), matrix, radiusOptions),
 
-    // Measured on an H200: 5.3 us for 1e4 neurons with 1e6 synapses, 20 us for 1e5 with 1e8 of which 0.2 % are used in a step.
+    // Measured on an H200: 5.3 us for 1e4 neurons with 1e6 synapses, 20 us for 1e5 with 1e8 of
+    // which 0.2 % are used in a step.
     microsecondsPerSpikingStep: ({ size, synapses }) => 4.5 + 8e-5 * size + 4e-7 * synapses,
 
     plan(model, engineOptions) {

@@ -1,4 +1,5 @@
-// Shipped kernels, loaded once a context: the entries that are asked for and no others, so that the driver compiles no more.
+// Shipped kernels, loaded once a context: the entries that are asked for and no others, so that the
+// driver compiles no more.
 import type { Context, DeviceBuffer, Dtype, Kernel, Module, Parameter } from "../../gpu/index.js";
 import type { Precision } from "../../numerics/index.js";
 
@@ -24,7 +25,10 @@ export function loadEntries(context: Context, file: string, entries: readonly st
 /** The element type of a precision. */
 export const realType = (precision: Precision): "f32" | "f64" => (precision === "float32" ? "f32" : "f64");
 
-/** A parameter of a kernel that exists for both precisions: "real" stands for the precision's element type. */
+/**
+ * A parameter of a kernel that exists for both precisions: "real" stands for the precision's
+ * element type.
+ */
 export type RealParameter = Extract<Parameter, string> | "real" | "real*" | "const real*";
 
 /** A kernel whose arguments are checked when it is launched, not by TypeScript. */

@@ -1,16 +1,23 @@
-// How much device memory a model and its chunks take, decided before any is allocated. The loop's own memory is its plan's business.
+// How much device memory a model and its chunks take, decided before any is allocated. The loop's
+// own memory is its plan's business.
 import type { Context, DeviceInfo } from "../../gpu/index.js";
 import { EngineCapacityError } from "../../reservoir/engine.js";
 import { elementBytes, type ModelShape } from "./shape.js";
 import type { TimeLoopPlan } from "./time-loop.js";
 
-/** A chunk's states take about this many bytes: enough to copy at full speed, few enough to wait for. */
+/**
+ * A chunk's states take about this many bytes: enough to copy at full speed, few enough to wait
+ * for.
+ */
 const chunkBytes = 32 * 2 ** 20;
 
 /** A chunk is to take no longer than this, so that progress and signals get through. */
 const chunkMicroseconds = 40_000;
 
-/** A launch has at most 65,535 blocks along its second axis, of 16 steps each (kernels/neuromorphic_gemv.cu, matvec_input). */
+/**
+ * A launch has at most 65,535 blocks along its second axis, of 16 steps each
+ * (kernels/neuromorphic_gemv.cu, matvec_input).
+ */
 const mostSteps = 65_535;
 
 /** The share of a device's memory that a model may plan for; the rest is the driver's. */
@@ -34,7 +41,10 @@ export function freeMemory(context: Context): number {
   return context.memoryInfo().free + Math.max(0, reserved - used);
 }
 
-/** Input weights, bias, feedback weights, states before chunks: what every session holds beside its loop. */
+/**
+ * Input weights, bias, feedback weights, states before chunks: what every session holds beside its
+ * loop.
+ */
 export function sessionBytes({ size, inputSize, outputSize, precision }: ModelShape): number {
   return elementBytes(precision) * size * (inputSize + outputSize + 4);
 }

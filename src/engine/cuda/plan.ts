@@ -1,4 +1,5 @@
-// Which way of running the time loop a model gets: of the plans that fit its shape and the device, the one that its model of cost says is fastest.
+// Which way of running the time loop a model gets: of the plans that fit its shape and the device,
+// the one that its model of cost says is fastest.
 import { ArgumentError } from "../../core/errors.js";
 import type { DeviceInfo } from "../../gpu/index.js";
 import { EngineCapacityError, EngineUnavailableError, type EngineOptions, type EnginePlan, formatBytes } from "../../reservoir/engine.js";
@@ -65,7 +66,8 @@ export function choices(shape: ModelShape, place: Place, options: EngineOptions 
     )
     .sort((a, b) => costOf(a, shape) - costOf(b, shape));
   if (all.length === 0) throw new EngineUnavailableError(place.engine, whyNone(shape, place, wanted, source));
-  // Fast arithmetic is allowed, not promised; who names a plan or a source beside it means that one.
+  // Fast arithmetic is allowed, not promised; who names a plan or a source beside it means that
+  // one.
   const named = wanted !== "auto" || source !== "auto";
   const plans = shape.arithmetic === "fast" && named ? all.filter(({ arithmetic }) => arithmetic === "fast") : all;
   if (plans.length === 0) {

@@ -1,4 +1,5 @@
-// Times phases on streams of a device by pairs of events, which are recorded where the work is and read once it is done: nothing waits for them.
+// Times phases on streams of a device by pairs of events, which are recorded where the work is and
+// read once it is done: nothing waits for them.
 import { type Context, type CopyMarks, type DeviceEvent, type Stream, StreamMeter } from "../../gpu/index.js";
 import type { EngineProfile, PhaseName } from "../../reservoir/profile.js";
 import { PhaseClock } from "../phase-clock.js";
@@ -70,7 +71,9 @@ export class DeviceClock extends PhaseClock {
     this.#meter.bytesToHost += bytes;
   }
 
-  /** At the end of a call, whatever ended it: reads what is done, and drops what an error left open. */
+  /**
+   * At the end of a call, whatever ended it: reads what is done, and drops what an error left open.
+   */
   settle(): void {
     for (const { start, end } of this.#open.values()) this.#free.push(start, end);
     this.#open.clear();

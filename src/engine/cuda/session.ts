@@ -1,5 +1,5 @@
-// One reservoir on a device: the session that the engine contract asks for. It keeps step count, last input and last output; W and the arithmetic of
-// a step are the time loop's.
+// One reservoir on a device: the session that the engine contract asks for. It keeps step count,
+// last input and last output; W and the arithmetic of a step are the time loop's.
 import { DisposedError, SpillwayError } from "../../core/errors.js";
 import type { Context, Stream } from "../../gpu/index.js";
 import { allocate, type FloatArray, Matrix } from "../../numerics/index.js";
@@ -235,7 +235,10 @@ export class DeviceSession implements EngineSession {
     );
   }
 
-  /** Sequences one after the other, each from the initial state; what is wanted of the chunks of each is asked for when it begins. */
+  /**
+   * Sequences one after the other, each from the initial state; what is wanted of the chunks of
+   * each is asked for when it begins.
+   */
   async #oneByOne(
     sequences: readonly SequenceInput[],
     options: WorkOptions,
@@ -405,7 +408,10 @@ export class DeviceSession implements EngineSession {
     this.#parts.loop.check();
   }
 
-  /** The session's step, last input and last output after `finite` steps from row `from` of a sequence. */
+  /**
+   * The session's step, last input and last output after `finite` steps from row `from` of a
+   * sequence.
+   */
   #commit({ inputs, teacher }: SequenceInput, from: number, finite: number): void {
     if (finite === 0) return;
     this.#step += finite;
@@ -422,7 +428,10 @@ export class DeviceSession implements EngineSession {
     this.#inputThere = undefined;
   }
 
-  /** Waits for all work and puts x back; an error of that work, or a wait that expired, is thrown in place of the one under way. */
+  /**
+   * Waits for all work and puts x back; an error of that work, or a wait that expired, is thrown in
+   * place of the one under way.
+   */
   async #goBack(state: RealSlice): Promise<void> {
     if (this.#parts.context.loss) return;
     await this.#copies.done();
@@ -486,7 +495,10 @@ export class DeviceSession implements EngineSession {
   }
 }
 
-/** Copies kept states to their rows; kept row j of a chunk is every-th state number (from + keptFrom + 1) / every + j, counting from 1. */
+/**
+ * Copies kept states to their rows; kept row j of a chunk is every-th state number (from + keptFrom
+ * + 1) / every + j, counting from 1.
+ */
 function keepRows({ from, finite, kept, keptFrom }: FinishedChunk, every: number, states: Matrix): void {
   const rows = Math.min(kept.rows, finite <= keptFrom ? 0 : Math.floor((finite - 1 - keptFrom) / every) + 1);
   if (rows > 0) states.data.set(kept.data.subarray(0, rows * kept.cols), ((from + keptFrom + 1) / every - 1) * kept.cols);

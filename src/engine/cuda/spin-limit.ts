@@ -1,4 +1,5 @@
-// How long a block waits for the others, for every kernel whose blocks do: the one place that reads it. It is not the wait, which is in the kernels.
+// How long a block waits for the others, for every kernel whose blocks do: the one place that reads
+// it. It is not the wait, which is in the kernels.
 
 import { ArgumentError } from "../../core/errors.js";
 const variable = "SPILLWAY_SPIN_LIMIT";
@@ -7,7 +8,8 @@ const variable = "SPILLWAY_SPIN_LIMIT";
 const usualLimit = 8e9;
 
 /**
- * Clock ticks of a multiprocessor after which a wait between blocks is a StallError: the option, else SPILLWAY_SPIN_LIMIT, else 8e9.
+ * Clock ticks of a multiprocessor after which a wait between blocks is a StallError: the option,
+ * else SPILLWAY_SPIN_LIMIT, else 8e9.
  * @throws ArgumentError where either is no whole number from 1 to 2^53 - 1
  */
 export function spinLimitOf(option?: number): number {

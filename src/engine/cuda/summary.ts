@@ -1,4 +1,5 @@
-// Statistics of sequences' states on the device, and what a readout of classes makes of them: only these come to the host. It runs no reservoir.
+// Statistics of sequences' states on the device, and what a readout of classes makes of them: only
+// these come to the host. It runs no reservoir.
 import type { Context, DeviceBuffer, Stream } from "../../gpu/index.js";
 import { Matrix } from "../../numerics/index.js";
 import { type DeviceMatrix, stretchOf } from "../../reservoir/device-matrix.js";

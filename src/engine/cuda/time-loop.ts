@@ -1,5 +1,6 @@
-// What every way of running the time loop on a device offers to the session: what it would take and cost, known before anything is allocated, and
-// chunks of steps, enqueued on a stream. It is not where the input drive is computed, states are copied to the host or memory is planned.
+// What every way of running the time loop on a device offers to the session: what it would take and
+// cost, known before anything is allocated, and chunks of steps, enqueued on a stream. It is not
+// where the input drive is computed, states are copied to the host or memory is planned.
 import { SpillwayError } from "../../core/errors.js";
 import type { Context, DeviceInfo, DeviceSlice, Stream } from "../../gpu/index.js";
 import type { EngineOptions } from "../../reservoir/engine.js";
@@ -23,7 +24,10 @@ export interface TimeLoopRun {
   readonly feedback?: RealSlice | undefined;
   /** N values: x before the chunk, and x after it once the stream has come this far. */
   readonly state: RealSlice;
-  /** steps x N, where the states go; left out, only `state` is written. States that are not finite are looked for in them, by the session. */
+  /**
+   * steps x N, where the states go; left out, only `state` is written. States that are not finite
+   * are looked for in them, by the session.
+   */
   readonly states?: RealSlice | undefined;
 }
 
@@ -41,8 +45,9 @@ export interface DeviceReadout {
 }
 
 /**
- * One chunk of a closed loop (docs/numerics.md, rule 10). Without feedback weights each step is y = readout(x, u before), then a step whose
- * input row is y and behind it the inputs from outside; with them it is a step with u from outside that feeds back the y before, then y = readout(x, u).
+ * One chunk of a closed loop (docs/numerics.md, rule 10). Without feedback weights each step is y =
+ * readout(x, u before), then a step whose input row is y and behind it the inputs from outside;
+ * with them it is a step with u from outside that feeds back the y before, then y = readout(x, u).
  */
 export interface ClosedLoopRun {
   readonly steps: number;
@@ -55,9 +60,15 @@ export interface ClosedLoopRun {
   readonly bias: RealSlice;
   /** O x N: W_fb, output by output, where the model has it. */
   readonly feedbackWeights?: RealSlice | undefined;
-  /** (steps + 1) x I: row 0 is the u before the chunk, row t + 1 that of step t. Without feedback weights the loop writes y to the first O of rows 1 and on. */
+  /**
+   * (steps + 1) x I: row 0 is the u before the chunk, row t + 1 that of step t. Without feedback
+   * weights the loop writes y to the first O of rows 1 and on.
+   */
   readonly inputs: RealSlice;
-  /** (steps + 1) x O: row 0 is the y before the chunk, row t + 1 the y that step t makes. The loop writes rows 1 and on. */
+  /**
+   * (steps + 1) x O: row 0 is the y before the chunk, row t + 1 the y that step t makes. The loop
+   * writes rows 1 and on.
+   */
   readonly outputs: RealSlice;
   readonly state: RealSlice;
   /** steps x N. */
@@ -78,20 +89,34 @@ export interface TimeLoop {
   readonly kernelMilliseconds?: number | undefined;
   /** Device memory that it holds, weights included. */
   readonly bytes: number;
-  /** Bytes of weights that each step reads from device memory; left out where they stay on the chip. */
+  /**
+   * Bytes of weights that each step reads from device memory; left out where they stay on the chip.
+   */
   readonly bytesPerStep?: number | undefined;
   /** Enqueues a chunk; returns at once. */
   enqueue(stream: Stream, run: TimeLoopRun): void;
-  /** Enqueues a chunk of a closed loop; left out by loops that have none, and false where the readout is not for this one. */
+  /**
+   * Enqueues a chunk of a closed loop; left out by loops that have none, and false where the
+   * readout is not for this one.
+   */
   enqueueClosed?(stream: Stream, run: ClosedLoopRun): boolean;
-  /** Steps that a chunk of a closed loop may have; left out: 128, which is what a graph of steps bears. */
+  /**
+   * Steps that a chunk of a closed loop may have; left out: 128, which is what a graph of steps
+   * bears.
+   */
   readonly closedSteps?: number | undefined;
-  /** After the stream has drained: throws StallError if a bounded wait expired in any chunk since the last check. */
+  /**
+   * After the stream has drained: throws StallError if a bounded wait expired in any chunk since
+   * the last check.
+   */
   check(): void;
   dispose(): void;
 }
 
-/** What one choice of loop would be for a model on a device: arithmetic over its shape, nothing is allocated. */
+/**
+ * What one choice of loop would be for a model on a device: arithmetic over its shape, nothing is
+ * allocated.
+ */
 export interface TimeLoopPlan {
   /** As `TimeLoop.name`. */
   readonly name: string;
@@ -104,7 +129,10 @@ export interface TimeLoopPlan {
   readonly arithmetic?: "portable" | "fast" | undefined;
   /** Modelled from measurements; the session takes the least. */
   readonly microsecondsPerStep: number;
-  /** Loads weights and kernels; undefined where the device turns out not to take it (co-residency), and the next plan is tried. */
+  /**
+   * Loads weights and kernels; undefined where the device turns out not to take it (co-residency),
+   * and the next plan is tried.
+   */
   open(context: Context, model: ReservoirModel, options: TimeLoopOptions): TimeLoop | undefined | Promise<TimeLoop | undefined>;
 }
 
@@ -126,7 +154,9 @@ export interface TimeLoopFamily {
   plans(shape: ModelShape, device: DeviceInfo, options: TimeLoopOptions): readonly TimeLoopPlan[];
 }
 
-/** A wait between blocks of a persistent kernel went past its limit: a block did not run, or died. */
+/**
+ * A wait between blocks of a persistent kernel went past its limit: a block did not run, or died.
+ */
 export class StallError extends SpillwayError {
   override readonly name = "StallError";
   readonly block: number;

@@ -1,4 +1,5 @@
-// Hands the chunks of a run to a trainer on the device, with the targets that go with them. It sums nothing itself.
+// Hands the chunks of a run to a trainer on the device, with the targets that go with them. It sums
+// nothing itself.
 import type { Context, DeviceBuffer, PinnedBuffer, Stream } from "../../gpu/index.js";
 import type { Matrix } from "../../numerics/index.js";
 import type { ReservoirModel } from "../../reservoir/model.js";

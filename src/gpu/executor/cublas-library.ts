@@ -1,5 +1,5 @@
-// cuBLAS as a C library: the functions that are called, each under its prototype (cublas_api.h of CUDA 13.0). It is used by choice only:
-// nothing needs it.
+// cuBLAS as a C library: the functions that are called, each under its prototype (cublas_api.h of
+// CUDA 13.0). It is used by choice only: nothing needs it.
 import { type CallSignature, signature } from "../driver-calls.js";
 import { cublasCandidates, loadFirst, thisPlace } from "../library-search.js";
 import { LibraryCallError, StatusLibrary } from "../status-library.js";
@@ -13,13 +13,15 @@ const calls = {
   cublasGetVersion: signature("cublasGetVersion_v2", "handle", "out"),
   // cublasStatus_t cublasSetStream_v2(cublasHandle_t handle, cudaStream_t streamId)
   cublasSetStream: signature("cublasSetStream_v2", "handle", "handle"),
-  // cublasStatus_t cublasSgemm_v2(cublasHandle_t handle, cublasOperation_t transa, cublasOperation_t transb, int m, int n, int k, const float *alpha,
+  // cublasStatus_t cublasSgemm_v2(cublasHandle_t handle, cublasOperation_t transa,
+  // cublasOperation_t transb, int m, int n, int k, const float *alpha,
   //                               const float *A, int lda, const float *B, int ldb, const float *beta, float *C, int ldc)
   cublasSgemm: signature(
     "cublasSgemm_v2",
     ...(["handle", "i32", "i32", "i32", "i32", "i32", "pointer", "address", "i32", "address", "i32", "pointer", "address", "i32"] as const),
   ),
-  // cublasStatus_t cublasDsyrk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t trans, int n, int k, const double *alpha, const double *A,
+  // cublasStatus_t cublasDsyrk_v2(cublasHandle_t handle, cublasFillMode_t uplo, cublasOperation_t
+  // trans, int n, int k, const double *alpha, const double *A,
   //                               int lda, const double *beta, double *C, int ldc)
   cublasDsyrk: signature(
     "cublasDsyrk_v2",
@@ -55,7 +57,8 @@ export type CublasLibrary = StatusLibrary<typeof calls>;
 let loaded: CublasLibrary | undefined;
 
 /**
- * Loads cuBLAS: the library that SPILLWAY_CUBLAS_LIBRARY names, or else the first that loads of the usual places.
+ * Loads cuBLAS: the library that SPILLWAY_CUBLAS_LIBRARY names, or else the first that loads of the
+ * usual places.
  *
  * @throws LibraryError naming every path that was tried.
  */

@@ -1,4 +1,5 @@
-// Matrix products by cuBLAS on a context's memory. Its sums are in an order of its own, which differs between its versions and devices.
+// Matrix products by cuBLAS on a context's memory. Its sums are in an order of its own, which
+// differs between its versions and devices.
 import { ArgumentError } from "../../core/errors.js";
 import type { Context } from "../context.js";
 import { isNative } from "../native-driver.js";
@@ -65,7 +66,10 @@ export class Cublas implements Disposable {
     this.#handle = handle;
   }
 
-  /** C = A B, row-major, C m x n: to cuBLAS, whose matrices go by columns, it is C' = B' A'. @throws CublasError. */
+  /**
+   * C = A B, row-major, C m x n: to cuBLAS, whose matrices go by columns, it is C' = B' A'. @throws
+   * CublasError.
+   */
   matmul(a: ReadonlyDeviceSlice<"f32">, b: ReadonlyDeviceSlice<"f32">, c: DeviceSlice<"f32">, m: number, k: number, n: number): void {
     const { stream, context } = this.#device;
     stream.use();

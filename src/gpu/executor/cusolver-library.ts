@@ -1,4 +1,5 @@
-// cuSOLVER as a C library: the functions that are called, each under its prototype (cusolverDn.h of CUDA 13.0). It is used by choice only: nothing needs it.
+// cuSOLVER as a C library: the functions that are called, each under its prototype (cusolverDn.h of
+// CUDA 13.0). It is used by choice only: nothing needs it.
 import { type CallSignature, signature } from "../driver-calls.js";
 import { cusolverCandidates, loadFirst, thisPlace } from "../library-search.js";
 import { LibraryCallError, StatusLibrary } from "../status-library.js";
@@ -10,11 +11,14 @@ const calls = {
   cusolverDnDestroy: signature("cusolverDnDestroy", "handle"),
   // cusolverStatus_t cusolverDnSetStream(cusolverDnHandle_t handle, cudaStream_t streamId)
   cusolverDnSetStream: signature("cusolverDnSetStream", "handle", "handle"),
-  // cusolverStatus_t cusolverDnDpotrf_bufferSize(cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, double *A, int lda, int *Lwork)
+  // cusolverStatus_t cusolverDnDpotrf_bufferSize(cusolverDnHandle_t handle, cublasFillMode_t uplo,
+  // int n, double *A, int lda, int *Lwork)
   cusolverDnDpotrfBufferSize: signature("cusolverDnDpotrf_bufferSize", "handle", "i32", "i32", "address", "i32", "out"),
-  // cusolverStatus_t cusolverDnDpotrf(cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, double *A, int lda, double *Workspace, int Lwork, int *devInfo)
+  // cusolverStatus_t cusolverDnDpotrf(cusolverDnHandle_t handle, cublasFillMode_t uplo, int n,
+  // double *A, int lda, double *Workspace, int Lwork, int *devInfo)
   cusolverDnDpotrf: signature("cusolverDnDpotrf", "handle", "i32", "i32", "address", "i32", "address", "i32", "address"),
-  // cusolverStatus_t cusolverDnDpotrs(cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, int nrhs, const double *A, int lda, double *B, int ldb,
+  // cusolverStatus_t cusolverDnDpotrs(cusolverDnHandle_t handle, cublasFillMode_t uplo, int n, int
+  // nrhs, const double *A, int lda, double *B, int ldb,
   //                                   int *devInfo)
   cusolverDnDpotrs: signature("cusolverDnDpotrs", "handle", "i32", "i32", "i32", "address", "i32", "address", "i32", "address"),
 } satisfies Record<string, CallSignature>;
@@ -47,7 +51,8 @@ export type CusolverLibrary = StatusLibrary<typeof calls>;
 let loaded: CusolverLibrary | undefined;
 
 /**
- * Loads cuSOLVER: the library that SPILLWAY_CUSOLVER_LIBRARY names, or else the first that loads of the usual places.
+ * Loads cuSOLVER: the library that SPILLWAY_CUSOLVER_LIBRARY names, or else the first that loads of
+ * the usual places.
  *
  * @throws LibraryError naming every path that was tried.
  */

@@ -1,4 +1,5 @@
-// Sums of products and solves of matrices in binary64 by NVIDIA's libraries, on memory of a context. Their order of sums is their own.
+// Sums of products and solves of matrices in binary64 by NVIDIA's libraries, on memory of a
+// context. Their order of sums is their own.
 import { ArgumentError } from "../../core/errors.js";
 import type { Context } from "../context.js";
 import { Holding } from "../ledger.js";
@@ -7,7 +8,10 @@ import type { Stream } from "../stream.js";
 import { type CublasHandle, openCublas } from "./cublas.js";
 import { type CusolverLibrary, loadCusolver } from "./cusolver-library.js";
 
-/** cublasFillMode_t and cublasOperation_t, cublas_api.h. A lower triangle by rows is the upper one by columns. */
+/**
+ * cublasFillMode_t and cublasOperation_t, cublas_api.h. A lower triangle by rows is the upper one
+ * by columns.
+ */
 const upper = 1;
 const notTransposed = 0;
 
@@ -54,7 +58,10 @@ export class DenseRoutines implements Disposable {
     return memory.address;
   }
 
-  /** The lower triangle of `sums`, columns x columns, += X^T X of X, rows x columns, in the stream's order. @throws CublasError. */
+  /**
+   * The lower triangle of `sums`, columns x columns, += X^T X of X, rows x columns, in the stream's
+   * order. @throws CublasError.
+   */
   addProducts(stream: Stream, x: ReadonlyDeviceSlice<"f64">, rows: number, columns: number, sums: DeviceSlice<"f64">): void {
     stream.use();
     const [from, to] = [this.#memory(stream, x, rows * columns, "x"), this.#memory(stream, sums, columns * columns, "sums")];
@@ -66,8 +73,9 @@ export class DenseRoutines implements Disposable {
   }
 
   /**
-   * Solves A W = B: `matrix` is n x n, of which the lower triangle is read and the factor left there; `rhs` is B^T, outputs x n, and becomes W^T. It waits for
-   * the stream, holding up the event loop. Gives the place of the first pivot that is not positive, from 1, or 0.
+   * Solves A W = B: `matrix` is n x n, of which the lower triangle is read and the factor left
+   * there; `rhs` is B^T, outputs x n, and becomes W^T. It waits for the stream, holding up the
+   * event loop. Gives the place of the first pivot that is not positive, from 1, or 0.
    * @throws CusolverError, CudaError, OutOfMemoryError.
    */
   solvePositiveDefinite(stream: Stream, matrix: DeviceSlice<"f64">, rhs: DeviceSlice<"f64">, n: number, outputs: number): number {

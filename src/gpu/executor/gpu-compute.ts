@@ -1,4 +1,5 @@
-// Kernels of one's own: compiled once under a name, run by that name. What the package ships is not here but in KernelExecutor.
+// Kernels of one's own: compiled once under a name, run by that name. What the package ships is not
+// here but in KernelExecutor.
 
 import { ArgumentError } from "../../core/errors.js";
 import { suggestion } from "../../core/near-names.js";
@@ -26,7 +27,10 @@ export class GpuCompute implements Disposable {
   readonly #ownsDevice: boolean;
   readonly #kernels = new Map<string, Registered>();
 
-  /** Opens a device, or stands on one that is open, which it then leaves open. @throws as `openDevice`. */
+  /**
+   * Opens a device, or stands on one that is open, which it then leaves open. @throws as
+   * `openDevice`.
+   */
   constructor(device: GpuDevice | DeviceSource = 0) {
     this.#ownsDevice = !(device instanceof GpuDevice);
     this.device = device instanceof GpuDevice ? device : new GpuDevice(device);
@@ -39,8 +43,10 @@ export class GpuCompute implements Disposable {
   }
 
   /**
-   * Makes a kernel ready by its name: PTX is loaded, CUDA C++ compiled by NVRTC and loaded. With the same source and options a second time it does
-   * nothing; another source takes the place of the first. A C++ kernel is named as `extern "C"`, or by a name expression such as "scale<float>".
+   * Makes a kernel ready by its name: PTX is loaded, CUDA C++ compiled by NVRTC and loaded. With
+   * the same source and options a second time it does nothing; another source takes the place of
+   * the first. A C++ kernel is named as `extern "C"`, or by a name expression such as
+   * "scale<float>".
    *
    * @throws CompileError with the compiler's log; LibraryError where there is no NVRTC;
    * ModuleLoadError; ArgumentError where the source has no such kernel.
@@ -77,7 +83,8 @@ export class GpuCompute implements Disposable {
   }
 
   /**
-   * Launches a kernel in the order of the device's stream, or of the stream given. Numbers are written as the types that the kernel has there.
+   * Launches a kernel in the order of the device's stream, or of the stream given. Numbers are
+   * written as the types that the kernel has there.
    *
    * @throws ArgumentError where no kernel of the name was compiled; LaunchError where the kernel
    * does not take an argument or the device not the shape; CudaError.
@@ -92,7 +99,10 @@ export class GpuCompute implements Disposable {
     this.launcher.launch(kernel.module, name, grid, block, args, options);
   }
 
-  /** Unloads the kernels, and closes the device where it was opened here. A second call does nothing. @throws CudaError. */
+  /**
+   * Unloads the kernels, and closes the device where it was opened here. A second call does
+   * nothing. @throws CudaError.
+   */
   dispose(): void {
     const modules = new Set([...this.#kernels.values()].map(({ module }) => module));
     this.#kernels.clear();

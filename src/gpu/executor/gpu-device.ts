@@ -6,7 +6,10 @@ import { type OpenOptions, openDevice } from "../open-device.js";
 import type { ReadonlyDeviceSlice } from "../slice.js";
 import type { Stream } from "../stream.js";
 
-/** What a device is made of: its number, the name of a registered one ("sim"), how it is opened, or a context that is open already. */
+/**
+ * What a device is made of: its number, the name of a registered one ("sim"), how it is opened, or
+ * a context that is open already.
+ */
 export type DeviceSource = number | string | OpenOptions | Context;
 
 /** A device and a stream on it. */
@@ -15,7 +18,10 @@ export class GpuDevice implements Disposable {
   readonly stream: Stream;
   readonly #ownsContext: boolean;
 
-  /** Opens a device, or stands on an open context, which it then leaves open. @throws as `openDevice`. */
+  /**
+   * Opens a device, or stands on an open context, which it then leaves open. @throws as
+   * `openDevice`.
+   */
   constructor(source: DeviceSource = 0) {
     this.#ownsContext = !(source instanceof Context);
     this.context = source instanceof Context ? source : openDevice(source);
@@ -47,17 +53,26 @@ export class GpuDevice implements Disposable {
     return this.context.zeros(dtype, length);
   }
 
-  /** A copy on the host of device memory as it is after all that the stream was given. @throws CudaError, also of that work. */
+  /**
+   * A copy on the host of device memory as it is after all that the stream was given. @throws
+   * CudaError, also of that work.
+   */
   download<T extends Dtype>(slice: ReadonlyDeviceSlice<T>): Promise<ArrayOf<T>> {
     return this.stream.download(slice);
   }
 
-  /** @internal Waits for the stream's work, where there can still be any: a kernel must be there until it has run. @throws CudaError. */
+  /**
+   * @internal Waits for the stream's work, where there can still be any: a kernel must be there
+   * until it has run. @throws CudaError.
+   */
   settle(): void {
     if (!this.stream.disposed && !this.context.disposed && !this.context.loss) this.stream.sync();
   }
 
-  /** Gives the stream back, and the context where it was opened here. A second call does nothing. @throws CudaError. */
+  /**
+   * Gives the stream back, and the context where it was opened here. A second call does nothing.
+   * @throws CudaError.
+   */
   dispose(): void {
     if (this.#ownsContext) this.context.dispose();
     else this.stream.dispose();

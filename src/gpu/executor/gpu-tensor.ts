@@ -1,5 +1,6 @@
-// A matrix on a device whose operations stay there, one after the other in the order of the executor's stream. It is for chains at the keyboard;
-// `StandardKernels` is the same without an object for each matrix.
+// A matrix on a device whose operations stay there, one after the other in the order of the
+// executor's stream. It is for chains at the keyboard; `StandardKernels` is the same without an
+// object for each matrix.
 import { ArgumentError } from "../../core/errors.js";
 import type { DeviceBuffer } from "../buffer.js";
 import type { BlasChoice, ProductSource } from "./matmul.js";
@@ -84,7 +85,10 @@ export class GpuTensor implements Disposable {
     return this.#kernels.device.download(this.buffer);
   }
 
-  /** Gives the memory back, after the work that it was given to. A second call does nothing. @throws CudaError. */
+  /**
+   * Gives the memory back, after the work that it was given to. A second call does nothing. @throws
+   * CudaError.
+   */
   dispose(): void {
     this.buffer.dispose();
   }

@@ -1,4 +1,5 @@
-// The kernel executor: standard kernels on host arrays and device memory, and kernels of one's own by name.
+// The kernel executor: standard kernels on host arrays and device memory, and kernels of one's own
+// by name.
 export { CublasError } from "./cublas-library.js";
 export { CusolverError } from "./cusolver-library.js";
 export { DenseRoutines } from "./dense-routines.js";

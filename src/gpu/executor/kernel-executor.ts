@@ -1,4 +1,5 @@
-// The standard kernels on host arrays, and kernels of one's own beside them. On memory that is on the device already they are `standard`.
+// The standard kernels on host arrays, and kernels of one's own beside them. On memory that is on
+// the device already they are `standard`.
 
 import { ArgumentError, checkFields } from "../../core/errors.js";
 import { suggestion } from "../../core/near-names.js";
@@ -16,7 +17,10 @@ import { type BatchNorm, checkSizes, type Norm, type Output, StandardKernels, st
 
 /** How an executor works. */
 export interface ExecutorOptions {
-  /** What multiplies matrices: default "none", this package's kernels, whose bits are the same on every device. */
+  /**
+   * What multiplies matrices: default "none", this package's kernels, whose bits are the same on
+   * every device.
+   */
   readonly blas?: BlasChoice;
 }
 
@@ -39,7 +43,10 @@ function checkLength(what: string, array: Float32Array, length: number, shape: s
   if (array.length !== length) throw ArgumentError.shape(`${what} has ${array.length} elements; ${shape} takes ${length}`, { field: what });
 }
 
-/** Standard kernels and one's own on one device. The results of host calls are arrays of their own; inputs stay as they are. */
+/**
+ * Standard kernels and one's own on one device. The results of host calls are arrays of their own;
+ * inputs stay as they are.
+ */
 export class KernelExecutor implements Disposable {
   readonly compute: GpuCompute;
   readonly device: GpuDevice;
@@ -85,7 +92,10 @@ export class KernelExecutor implements Disposable {
     this.compute.launcher.loadAndLaunchPtx(ptx, name, grid, block, args, options);
   }
 
-  /** Uploads arrays, gives the stream the work on them, and gives them back: memory lasts until the stream has come that far. */
+  /**
+   * Uploads arrays, gives the stream the work on them, and gives them back: memory lasts until the
+   * stream has come that far.
+   */
   #with<Result>(arrays: readonly Float32Array[], work: (...buffers: DeviceBuffer<"f32">[]) => Result): Result {
     const { context, stream } = this.device;
     const buffers: DeviceBuffer<"f32">[] = [];
@@ -175,7 +185,10 @@ export class KernelExecutor implements Disposable {
     });
   }
 
-  /** (x - mean) / sqrt(variance + epsilon) gamma + beta for each feature of x (batch x features). @throws as `broadcastAdd`. */
+  /**
+   * (x - mean) / sqrt(variance + epsilon) gamma + beta for each feature of x (batch x features).
+   * @throws as `broadcastAdd`.
+   */
   async batchNorm(x: Float32Array, norm: BatchNorm<Float32Array>, batch: number, features: number): Promise<Float32Array> {
     checkSizes("batch_norm", { batch, features });
     checkLength("x", x, batch * features, `${batch} x ${features}`);
@@ -251,7 +264,8 @@ export class KernelExecutor implements Disposable {
   }
 
   /**
-   * The outputs (batch x outputs) of `layers` on inputs (batch x inputs): linear, activation, ..., softmax. Only the input and the output travel.
+   * The outputs (batch x outputs) of `layers` on inputs (batch x inputs): linear, activation, ...,
+   * softmax. Only the input and the output travel.
    *
    * @throws as `network`, ArgumentError where the input does not fit.
    */
@@ -274,7 +288,10 @@ export class KernelExecutor implements Disposable {
     }
   }
 
-  /** Unloads the kernels, and closes the device where it was opened here. A second call does nothing. @throws CudaError. */
+  /**
+   * Unloads the kernels, and closes the device where it was opened here. A second call does
+   * nothing. @throws CudaError.
+   */
   dispose(): void {
     this.standard.dispose();
     this.compute.dispose();

@@ -1,5 +1,6 @@
-// Launches kernels by name with arguments whose types are read off the PTX: for code that is written at the keyboard. Kernels that are known
-// beforehand are better declared (`Module.kernel`), because then TypeScript checks their launches.
+// Launches kernels by name with arguments whose types are read off the PTX: for code that is
+// written at the keyboard. Kernels that are known beforehand are better declared (`Module.kernel`),
+// because then TypeScript checks their launches.
 import { LaunchError } from "../../core/errors.js";
 import { describe } from "../../core/text.js";
 import type { Kernel } from "../kernel.js";
@@ -13,7 +14,8 @@ import { StructType } from "../struct.js";
 import type { GpuDevice } from "./gpu-device.js";
 
 /**
- * An argument of a launch: device memory (null for none), a number, a bigint for 64 bits, a truth value for a `bool`, a struct's bytes, or with
+ * An argument of a launch: device memory (null for none), a number, a bigint for 64 bits, a truth
+ * value for a `bool`, a struct's bytes, or with
  * `parameters` an object for a described struct.
  */
 export type KernelArgument = ReadonlyDeviceSlice | null | number | bigint | boolean | ArrayBufferView | Readonly<Record<string, unknown>>;
@@ -29,7 +31,10 @@ export interface LaunchOptions extends Omit<LaunchConfig, "grid" | "block"> {
 const described = (argument: KernelArgument): string =>
   argument instanceof DeviceSlice ? `memory of ${argument.dtype}` : `${describe(argument)}${typeof argument === "bigint" ? "n" : ""}`;
 
-/** The parameter that an argument is meant for, by the PTX type there. @throws LaunchError where the two do not go together. */
+/**
+ * The parameter that an argument is meant for, by the PTX type there. @throws LaunchError where the
+ * two do not go together.
+ */
 function parameterFor(kernel: string, index: number, { type, bytes }: EntryParameter, argument: KernelArgument): Parameter {
   const refuse = (takes: string) =>
     new LaunchError(kernel, `argument ${index} is ${described(argument)}, and the kernel has .${type} there: it takes ${takes}`);
@@ -124,7 +129,10 @@ export class KernelLauncher implements Disposable {
     launch.call(stream, kernel, { ...config, grid, block }, ...args);
   }
 
-  /** Unloads what `loadPtx` loaded, after the work of the device's stream. A second call does nothing. @throws CudaError. */
+  /**
+   * Unloads what `loadPtx` loaded, after the work of the device's stream. A second call does
+   * nothing. @throws CudaError.
+   */
   dispose(): void {
     if (this.#modules.size > 0) this.device.settle();
     for (const module of this.#modules.values()) module.dispose();

@@ -1,6 +1,10 @@
-// Which kernel multiplies two matrices, and how it is launched. Every kernel gives the same bits; they differ in speed.
+// Which kernel multiplies two matrices, and how it is launched. Every kernel gives the same bits;
+// they differ in speed.
 
-/** How `blas` chooses what multiplies: this package's kernels; cuBLAS, or an error; or cuBLAS where it loads and this package's kernels elsewhere. */
+/**
+ * How `blas` chooses what multiplies: this package's kernels; cuBLAS, or an error; or cuBLAS where
+ * it loads and this package's kernels elsewhere.
+ */
 export type BlasChoice = "none" | "cublas" | "auto";
 
 /** What a product was computed by. */
@@ -33,8 +37,9 @@ export function tileCount(tile: Tile, m: number, n: number): number {
 }
 
 /**
- * Large tiles where they leave less than a fifth of the multiprocessors idle in their last round, of which each does one at a time; else middle
- * ones where there are enough for one and a half a multiprocessor; else small ones. The three were chosen by measurement (bench/gpu).
+ * Large tiles where they leave less than a fifth of the multiprocessors idle in their last round,
+ * of which each does one at a time; else middle ones where there are enough for one and a half a
+ * multiprocessor; else small ones. The three were chosen by measurement (bench/gpu).
  */
 export function chooseTile(m: number, n: number, multiprocessors: number): Tile {
   const count = tileCount(large, m, n);

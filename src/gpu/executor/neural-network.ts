@@ -1,4 +1,5 @@
-// A feed-forward network whose weights stay on the device: linear, activation, ..., softmax, without a way back to the host in between.
+// A feed-forward network whose weights stay on the device: linear, activation, ..., softmax,
+// without a way back to the host in between.
 import { ArgumentError } from "../../core/errors.js";
 import type { DeviceBuffer } from "../buffer.js";
 import type { BlasChoice, ProductSource } from "./matmul.js";
@@ -81,8 +82,9 @@ export class NeuralNetwork implements Disposable {
   }
 
   /**
-   * The outputs (batch x outputs) of inputs on the device (batch x inputs), in the order of the device's stream: nothing is copied to the host or
-   * waited for. The caller disposes the buffer. `sources` says what multiplied in each layer.
+   * The outputs (batch x outputs) of inputs on the device (batch x inputs), in the order of the
+   * device's stream: nothing is copied to the host or waited for. The caller disposes the buffer.
+   * `sources` says what multiplied in each layer.
    *
    * @throws LaunchError where the input is shorter than the batch; OutOfMemoryError, CudaError.
    */
@@ -118,7 +120,10 @@ export class NeuralNetwork implements Disposable {
     else if (activation !== "none") this.#kernels[activation](data, batch * outputs);
   }
 
-  /** Gives the weights back, after the work that they were given to. A second call does nothing. @throws CudaError. */
+  /**
+   * Gives the weights back, after the work that they were given to. A second call does nothing.
+   * @throws CudaError.
+   */
   dispose(): void {
     for (const { weights, bias } of this.#layers) {
       weights.dispose();

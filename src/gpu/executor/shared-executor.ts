@@ -1,4 +1,5 @@
-// One executor a device for a thread, made when it is first asked for. It is a convenience: everything takes an executor of one's own as well.
+// One executor a device for a thread, made when it is first asked for. It is a convenience:
+// everything takes an executor of one's own as well.
 import { ArgumentError } from "../../core/errors.js";
 import { describe } from "../../core/text.js";
 import { KernelExecutor } from "./kernel-executor.js";
@@ -6,8 +7,9 @@ import { KernelExecutor } from "./kernel-executor.js";
 const shared = new Map<number | string, KernelExecutor>();
 
 /**
- * The thread's executor on a device, by its number or registered name, opened by the first call; a later call for the same device gives the same
- * one. After its `dispose`, or when its context was lost, the next call opens another. Default: device 0.
+ * The thread's executor on a device, by its number or registered name, opened by the first call; a
+ * later call for the same device gives the same one. After its `dispose`, or when its context was
+ * lost, the next call opens another. Default: device 0.
  *
  * @throws ArgumentError for options or a context, which a KernelExecutor of one's own takes;
  * LibraryError or CudaError where no GPU can be used;

@@ -1,5 +1,6 @@
-// The shipped kernels of executor.cu on device memory, in the order of the device's stream: nothing here waits or copies. Arrays are binary32,
-// matrices row-major. On host arrays they are KernelExecutor's.
+// The shipped kernels of executor.cu on device memory, in the order of the device's stream: nothing
+// here waits or copies. Arrays are binary32, matrices row-major. On host arrays they are
+// KernelExecutor's.
 
 import { ArgumentError } from "../../core/errors.js";
 import { suggestion } from "../../core/near-names.js";
@@ -88,10 +89,15 @@ const threads = 256;
 /** Blocks for `count` elements, four a thread; beyond these blocks threads walk on. */
 const blocksFor = (count: number): number => Math.min(Math.ceil(count / (4 * threads)), 65536);
 
-/** Blocks of a reduction: a function of the length alone, since their number is part of the order of the sum. */
+/**
+ * Blocks of a reduction: a function of the length alone, since their number is part of the order of
+ * the sum.
+ */
 const partialsFor = (count: number): number => Math.max(1, Math.min(Math.ceil(count / (16 * threads)), 2048));
 
-/** The shape of a launch whose blocks are (threads of a row, rows): about eight elements a thread. */
+/**
+ * The shape of a launch whose blocks are (threads of a row, rows): about eight elements a thread.
+ */
 function rowShape(rows: number, columns: number): { readonly grid: number; readonly block: Dimensions } {
   let across = 32;
   while (across < 1024 && across * 8 < columns) across *= 2;
@@ -121,7 +127,8 @@ export class StandardKernels {
   #noCublas: unknown;
 
   /**
-   * For one device; each kernel is loaded at its first use. `blas` is what multiplies matrices where a call does not say; default "none".
+   * For one device; each kernel is loaded at its first use. `blas` is what multiplies matrices
+   * where a call does not say; default "none".
    */
   constructor(device: GpuDevice, options: { blas?: BlasChoice } = {}) {
     this.device = device;
@@ -208,7 +215,10 @@ export class StandardKernels {
     this.#launch("broadcast_add", [blocksFor(features), Math.min(batch, 65535)], threads, data, bias, batch, features);
   }
 
-  /** (x - mean) / sqrt(variance + epsilon) gamma + beta, feature by feature, in place on `data` (batch x features). @throws as `vectorAdd`. */
+  /**
+   * (x - mean) / sqrt(variance + epsilon) gamma + beta, feature by feature, in place on `data`
+   * (batch x features). @throws as `vectorAdd`.
+   */
   batchNorm(data: Output, { gamma, beta, mean, variance, epsilon = 1e-5 }: BatchNorm<Input>, batch: number, features: number): void {
     checkSizes("batch_norm", { batch, features });
     if (batch * features === 0) return;
@@ -216,7 +226,9 @@ export class StandardKernels {
     this.#launch("batch_norm", grid, threads, data, gamma, beta, mean, variance, batch, features, epsilon);
   }
 
-  /** exp(x - max) / sum over each row of `data` (batch x classes), in place. @throws as `vectorAdd`. */
+  /**
+   * exp(x - max) / sum over each row of `data` (batch x classes), in place. @throws as `vectorAdd`.
+   */
   softmax(data: Output, batch: number, classes: number): void {
     checkSizes("softmax", { batch, classes });
     if (batch * classes === 0) return;
@@ -224,7 +236,10 @@ export class StandardKernels {
     this.#launch("softmax", grid, block, data, batch, classes);
   }
 
-  /** Divides each row of `data` (rows x columns) by its norm, in place; a row of norm 0 becomes NaN or infinite. @throws as `vectorAdd`. */
+  /**
+   * Divides each row of `data` (rows x columns) by its norm, in place; a row of norm 0 becomes NaN
+   * or infinite. @throws as `vectorAdd`.
+   */
   normalize(data: Output, rows: number, columns: number, norm: Norm = "sum"): void {
     checkSizes("normalize", { rows, columns });
     if (!Object.hasOwn(norms, norm)) throw new ArgumentError("norm", norm, Object.keys(norms).join(", "));
@@ -233,13 +248,19 @@ export class StandardKernels {
     this.#launch("normalize", grid, block, data, rows, columns, norms[norm]);
   }
 
-  /** The sum of the first `n` elements into `sum`, added in binary64 in an order that depends on `n` alone. @throws as `vectorAdd`. */
+  /**
+   * The sum of the first `n` elements into `sum`, added in binary64 in an order that depends on `n`
+   * alone. @throws as `vectorAdd`.
+   */
   reduceSum(x: Input, sum: DeviceSlice<"f64">, n: number = x.length): void {
     checkSizes("reduce_sum", { n });
     this.#reduce(n, sum, (partials, count) => this.#launch("reduce_sum", count, threads, x, partials, n));
   }
 
-  /** a . b into `sum`: exact products, added in binary64 in an order that depends on `n` alone. @throws as `vectorAdd`. */
+  /**
+   * a . b into `sum`: exact products, added in binary64 in an order that depends on `n` alone.
+   * @throws as `vectorAdd`.
+   */
   dot(a: Input, b: Input, sum: DeviceSlice<"f64">, n: number = a.length): void {
     checkSizes("dot_product", { n });
     this.#reduce(n, sum, (partials, count) => this.#launch("dot_product", count, threads, a, b, partials, n));
@@ -257,8 +278,8 @@ export class StandardKernels {
   }
 
   /**
-   * C = A B with A m x k, B k x n and C m x n, and what computed it. By this package's kernels each element is one chain of fused multiply-adds
-   * in the order of k: the same bits on every device.
+   * C = A B with A m x k, B k x n and C m x n, and what computed it. By this package's kernels each
+   * element is one chain of fused multiply-adds in the order of k: the same bits on every device.
    *
    * @throws LaunchError where an array is shorter than its matrix; with `blas: "cublas"`
    * LibraryError, CublasError.
@@ -301,7 +322,10 @@ export class StandardKernels {
     return undefined;
   }
 
-  /** Gives back the kernels and the cuBLAS that were loaded, after the device's work. They load again when asked for. @throws CudaError. */
+  /**
+   * Gives back the kernels and the cuBLAS that were loaded, after the device's work. They load
+   * again when asked for. @throws CudaError.
+   */
   dispose(): void {
     if (this.#modules.length > 0) this.device.settle();
     for (const module of this.#modules.splice(0)) module.dispose();
@@ -310,7 +334,10 @@ export class StandardKernels {
     this.#cublas = undefined;
   }
 
-  /** Why `blas: "auto"` does not multiply by cuBLAS; undefined where it does, or was not asked to yet. */
+  /**
+   * Why `blas: "auto"` does not multiply by cuBLAS; undefined where it does, or was not asked to
+   * yet.
+   */
   get blasProblem(): string | undefined {
     return this.#noCublas instanceof Error ? this.#noCublas.message : undefined;
   }

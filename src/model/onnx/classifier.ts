@@ -7,8 +7,8 @@ import { type Graph, GraphBuilder } from "./graph.js";
 import { readoutConstants, readoutNodes, reservoirConstants, stepNodes } from "./reservoir.js";
 
 /**
- * Input "sequence" (T x C); outputs "label" (one text, or one number) and "probabilities" (K), in the order of the classes: the mean over the
- * members of what `predictProba` gives.
+ * Input "sequence" (T x C); outputs "label" (one text, or one number) and "probabilities" (K), in
+ * the order of the classes: the mean over the members of what `predictProba` gives.
  * @throws ArgumentError for the representation "output", which trains a readout in every sequence
  */
 export function classifierGraph({ settings, classes, scale, members }: ClassifierParts): Graph {

@@ -1,4 +1,5 @@
-// An ONNX graph as the bytes of a ModelProto. Field numbers are those of onnx.proto3 (ONNX 1.14, IR version 8).
+// An ONNX graph as the bytes of a ModelProto. Field numbers are those of onnx.proto3 (ONNX 1.14, IR
+// version 8).
 import type { Writer } from "protobufjs";
 import { toLittleEndian } from "../../io/typed-bytes.js";
 import { type Attribute, type ConstantTensor, elementType, type Graph, type Node, type ValueInfo } from "./graph.js";

@@ -1,4 +1,5 @@
-// A trained Forecaster as an ONNX graph: predictions for inputs, or a closed loop for a number of steps.
+// A trained Forecaster as an ONNX graph: predictions for inputs, or a closed loop for a number of
+// steps.
 import { ArgumentError } from "../../core/errors.js";
 import type { ForecasterParts } from "../forecaster-file.js";
 import { columnsOf, inScoresOf, sameStandardisation, type Standardisation } from "../standardisation.js";
@@ -9,10 +10,12 @@ import { readoutConstants, readoutNodes, reservoirConstants, stepNodes } from ".
 export type ForecasterUse = "predict" | "forecast";
 
 /**
- * "predict": "inputs" (T x I) to "outputs" (T x O), each from the state after its input, with the model's own outputs fed back where it has feedback.
- * "forecast": the closed loop; "steps" (a whole number), or "inputs" (steps x E) where inputs come from outside, to "outputs" (steps x O).
- * Both begin at the state that the forecaster stands at, or where `stateful` at the inputs "state" (N), "fedBack" (O, with feedback) and "lastInput" (I), and give
- * what they end at as "endState", "endFedBack" and "endLastInput".
+ * "predict": "inputs" (T x I) to "outputs" (T x O), each from the state after its input, with the
+ * model's own outputs fed back where it has feedback. "forecast": the closed loop; "steps" (a whole
+ * number), or "inputs" (steps x E) where inputs come from outside, to "outputs" (steps x O). Both
+ * begin at the state that the forecaster stands at, or where `stateful` at the inputs "state" (N),
+ * "fedBack" (O, with feedback) and "lastInput" (I), and give what they end at as "endState",
+ * "endFedBack" and "endLastInput".
  */
 export function forecasterGraph(parts: ForecasterParts, use: ForecasterUse, stateful: boolean): Graph {
   const { model, inputScale, targetScale } = parts;
@@ -69,7 +72,9 @@ export function forecasterGraph(parts: ForecasterParts, use: ForecasterUse, stat
   return builder.finish();
 }
 
-/** The rows that drive the loop: z-scores of "inputs", or as many rows of nothing as "steps" says. */
+/**
+ * The rows that drive the loop: z-scores of "inputs", or as many rows of nothing as "steps" says.
+ */
 function scanRows(builder: GraphBuilder, columns: number, { mean, deviation }: Standardisation): string {
   if (columns === 0) {
     const steps = builder.input("steps", "int64", []);

@@ -1,4 +1,5 @@
-// An ONNX graph in the making: nodes, constants, inputs and outputs as data. It knows nothing of reservoirs, and writes no bytes.
+// An ONNX graph in the making: nodes, constants, inputs and outputs as data. It knows nothing of
+// reservoirs, and writes no bytes.
 
 /** Element types, by their numbers in onnx.proto3 (TensorProto.DataType). */
 export const elementType = { float32: 1, int64: 7, text: 8, boolean: 9 } as const;
@@ -41,7 +42,10 @@ export interface Graph {
   readonly nodes: readonly Node[];
 }
 
-/** Names are handed out by one counter for a model, so that a graph inside another never hides a name. */
+/**
+ * Names are handed out by one counter for a model, so that a graph inside another never hides a
+ * name.
+ */
 export class GraphBuilder {
   readonly #name: string;
   readonly #names: { next: number };

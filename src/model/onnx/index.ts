@@ -1,4 +1,5 @@
-// Trained models as ONNX files, so that they run where there is no Spillway. Training, noise and portable bits stay behind.
+// Trained models as ONNX files, so that they run where there is no Spillway. Training, noise and
+// portable bits stay behind.
 import { ArgumentError, checkFields } from "../../core/errors.js";
 import { writeFileAtomic } from "../../io/atomic.js";
 import { Classifier } from "../classifier.js";
@@ -16,18 +17,26 @@ export type { ForecasterUse } from "./forecaster.js";
 
 /** What the graph of a forecaster does and takes; a classifier's graph has no options. */
 export interface OnnxOptions {
-  /** What the graph of a forecaster does: "predict" (default) for given inputs, or "forecast" in closed loop. */
+  /**
+   * What the graph of a forecaster does: "predict" (default) for given inputs, or "forecast" in
+   * closed loop.
+   */
   readonly use?: ForecasterUse | undefined;
-  /** Whether a forecaster's graph takes the state it begins at as inputs, to run a series in parts; default false: it begins where the forecaster stands. */
+  /**
+   * Whether a forecaster's graph takes the state it begins at as inputs, to run a series in parts;
+   * default false: it begins where the forecaster stands.
+   */
   readonly stateful?: boolean | undefined;
 }
 
 /**
- * A trained model as the bytes of an ONNX file (opset 17; the time loop is a Scan). Arithmetic is the runtime's binary32: predictions agree with
- * Spillway's to about 1e-5 while the reservoir forgets, not bit for bit, and a chaotic closed loop drifts apart.
+ * A trained model as the bytes of an ONNX file (opset 17; the time loop is a Scan). Arithmetic is
+ * the runtime's binary32: predictions agree with Spillway's to about 1e-5 while the reservoir
+ * forgets, not bit for bit, and a chaotic closed loop drifts apart.
  *
- * A classifier takes "sequence" (T x C, one case) and gives "label" and "probabilities" (K). A forecaster takes "inputs" (T x I) and gives
- * "outputs" (T x O), "endState", "endFedBack" and "endLastInput", which a `stateful` graph takes as "state", "fedBack" and "lastInput".
+ * A classifier takes "sequence" (T x C, one case) and gives "label" and "probabilities" (K). A
+ * forecaster takes "inputs" (T x I) and gives "outputs" (T x O), "endState", "endFedBack" and
+ * "endLastInput", which a `stateful` graph takes as "state", "fedBack" and "lastInput".
  * @throws NotFittedError; ArgumentError for a model of another kind or an option of another type,
  * or for noise, for the representation "output", and for more neurons than a file holds
  */
@@ -53,7 +62,10 @@ export async function toOnnx(model: Classifier | Forecaster, options: OnnxOption
   });
 }
 
-/** Writes `toOnnx()` to a file, whole or not at all (Node). @throws FileError, and what toOnnx throws */
+/**
+ * Writes `toOnnx()` to a file, whole or not at all (Node). @throws FileError, and what toOnnx
+ * throws
+ */
 export async function saveOnnx(model: Classifier | Forecaster, path: string, options: OnnxOptions = {}): Promise<void> {
   await writeFileAtomic(path, await toOnnx(model, options));
 }

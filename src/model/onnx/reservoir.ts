@@ -1,4 +1,5 @@
-// A reservoir's step and readout as ONNX nodes, in binary32. Loops around them are made by the graphs of the models.
+// A reservoir's step and readout as ONNX nodes, in binary32. Loops around them are made by the
+// graphs of the models.
 import { ArgumentError } from "../../core/errors.js";
 import { isSparse, type Matrix, toDense } from "../../numerics/index.js";
 import type { EngineModel, LinearReadout, ReservoirModel } from "../../reservoir/index.js";
@@ -49,7 +50,10 @@ export function reservoirConstants(builder: GraphBuilder, model: EngineModel, pr
   };
 }
 
-/** x' = (1 - a) x + a f(W x + W_in u + b + W_fb y); each argument is a value's name, undefined where the model has none. */
+/**
+ * x' = (1 - a) x + a f(W x + W_in u + b + W_fb y); each argument is a value's name, undefined where
+ * the model has none.
+ */
 export function stepNodes(
   builder: GraphBuilder,
   constants: ReservoirConstants,

@@ -1,5 +1,6 @@
-// Ridge problems min |A w - z|^2 + shift |w|^2 with one A and many shifts, through A = U B V^T with B upper bidiagonal, in which each
-// shift costs a few operations per unknown (Eldén 1977, "Algorithms for the regularization of ill-conditioned least squares problems").
+// Ridge problems min |A w - z|^2 + shift |w|^2 with one A and many shifts, through A = U B V^T with
+// B upper bidiagonal, in which each shift costs a few operations per unknown (Eldén 1977,
+// "Algorithms for the regularization of ill-conditioned least squares problems").
 import { Matrix } from "../matrix.js";
 import { allocateRegions, float64View, type Regions } from "./memory.js";
 
@@ -67,7 +68,9 @@ export class Bidiagonal {
     }
   }
 
-  /** Solves at a shift of at least 0. Values are not finite where the shifted problem is singular. */
+  /**
+   * Solves at a shift of at least 0. Values are not finite where the shifted problem is singular.
+   */
   shifted(shift: number): ShiftedProblem {
     const n = this.size;
     const outputs = this.#targets.cols;
@@ -96,7 +99,10 @@ export class Bidiagonal {
     return { weights, residualSquares: this.#residuals(weights), inverseTrace, leverage };
   }
 
-  /** Rotates the rows sqrt(shift) I into B from the top: what is left is R and the right-hand side that goes with it. */
+  /**
+   * Rotates the rows sqrt(shift) I into B from the top: what is left is R and the right-hand side
+   * that goes with it.
+   */
   #eliminate(shift: number): { diagonal: Float64Array; superdiagonal: Float64Array; weights: Matrix<Float64Array> } {
     const n = this.size;
     const outputs = this.#targets.cols;

@@ -1,4 +1,5 @@
-// Cholesky factorisation of a symmetric matrix and solves with it, in the order of docs/numerics.md, rule 11.
+// Cholesky factorisation of a symmetric matrix and solves with it, in the order of
+// docs/numerics.md, rule 11.
 import { ArgumentError, SpillwayError } from "../../core/errors.js";
 import { Matrix } from "../matrix.js";
 import { allocateRegions, float64View, type Regions } from "./memory.js";
@@ -32,12 +33,16 @@ export class NotPositiveDefiniteError extends SpillwayError {
   }
 }
 
-/** What rounding can make of a pivot, of a diagonal element of this size: 8 sqrt(n) units of 2^-52, as errors of either sign add up. */
+/**
+ * What rounding can make of a pivot, of a diagonal element of this size: 8 sqrt(n) units of 2^-52,
+ * as errors of either sign add up.
+ */
 const roundingOfPivot = (size: number, diagonal: number): number => 8 * Math.sqrt(size) * Number.EPSILON * Math.abs(diagonal);
 
 /**
- * The first pivot of a Cholesky factor that is nothing but rounding, or -1: L_ii^2 at most 8 sqrt(n) 2^-52 of A_ii. Whether such a pivot
- * comes out above 0 is the luck of the order of sums, so that every library is judged by this. `rows` counts the rows that are factored.
+ * The first pivot of a Cholesky factor that is nothing but rounding, or -1: L_ii^2 at most 8
+ * sqrt(n) 2^-52 of A_ii. Whether such a pivot comes out above 0 is the luck of the order of sums,
+ * so that every library is judged by this. `rows` counts the rows that are factored.
  */
 export function lostPivot(size: number, rows: number, factor: (i: number) => number, diagonal: (i: number) => number): number {
   for (let i = 0; i < rows; i++) if (!(factor(i) ** 2 > roundingOfPivot(size, diagonal(i)))) return i;
@@ -92,10 +97,12 @@ export class CholeskyFactor {
 }
 
 /**
- * Factors the leading n x n block of a symmetric matrix, of which the lower triangle is read, after adding `diagonal[i]` to element (i, i).
+ * Factors the leading n x n block of a symmetric matrix, of which the lower triangle is read, after
+ * adding `diagonal[i]` to element (i, i).
  *
- * L[i][j] = (A[i][j] - L[i][0] L[j][0] - ... - L[i][j-1] L[j][j-1]) / L[j][j], one product after the other, and L[j][j] the square
- * root of what is left of the diagonal (Golub and Van Loan, Matrix Computations, section 4.2).
+ * L[i][j] = (A[i][j] - L[i][0] L[j][0] - ... - L[i][j-1] L[j][j-1]) / L[j][j], one product after
+ * the other, and L[j][j] the square root of what is left of the diagonal (Golub and Van Loan,
+ * Matrix Computations, section 4.2).
  * @throws NotPositiveDefiniteError, MemoryLimitError
  */
 export function cholesky(matrix: Matrix, diagonal?: ArrayLike<number>, n: number = matrix.rows): CholeskyFactor {
@@ -124,8 +131,9 @@ export function cholesky(matrix: Matrix, diagonal?: ArrayLike<number>, n: number
 }
 
 /**
- * A lower bound of the condition: the largest eigenvalue is at least the largest diagonal element and the smallest at most the
- * smallest pivot; a pivot that failed is at most the rounding error of the `index` products that made it.
+ * A lower bound of the condition: the largest eigenvalue is at least the largest diagonal element
+ * and the smallest at most the smallest pivot; a pivot that failed is at most the rounding error of
+ * the `index` products that made it.
  */
 function conditionEstimate(values: Float64Array, padded: number, n: number, index: number, original: (i: number) => number): number {
   let largest = 0;

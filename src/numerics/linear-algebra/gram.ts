@@ -1,5 +1,5 @@
-// The Gram matrix X^T X of rows that come in any portions, in binary64 and in the order of docs/numerics.md, rule 9. It does not
-// know what the columns mean.
+// The Gram matrix X^T X of rows that come in any portions, in binary64 and in the order of
+// docs/numerics.md, rule 9. It does not know what the columns mean.
 import { ArgumentError, DisposedError } from "../../core/errors.js";
 import { Matrix } from "../matrix.js";
 import { type FusedExports, fusedKernels } from "../wasm/index.js";
@@ -38,7 +38,10 @@ export interface GramSum {
   readonly rows: number;
   /** Adds `rows` rows, put together from the sources from left to right. */
   add(sources: readonly ColumnSource[], rows: number): void;
-  /** The lower triangle of X^T X of the rows so far, C x C; what is above the diagonal is unspecified. */
+  /**
+   * The lower triangle of X^T X of the rows so far, C x C; what is above the diagonal is
+   * unspecified.
+   */
   lowerTriangle(): Matrix<Float64Array>;
   /** Its diagonal: the sum of squares of each column. */
   diagonal(): Float64Array;
@@ -47,8 +50,9 @@ export interface GramSum {
 }
 
 /**
- * X^T X in the portable order: the products of each pair of columns are added in rising order of rows to the sum of a block of 1024
- * rows, and block sums to the total. The bits do not depend on how the rows were cut into calls.
+ * X^T X in the portable order: the products of each pair of columns are added in rising order of
+ * rows to the sum of a block of 1024 rows, and block sums to the total. The bits do not depend on
+ * how the rows were cut into calls.
  */
 export class PortableGram implements GramSum {
   readonly columns: number;
@@ -104,7 +108,10 @@ export class PortableGram implements GramSum {
     this.#rows += rows;
   }
 
-  /** Adds what another one has summed: both finish their blocks and the totals are added. The next row begins a new block. */
+  /**
+   * Adds what another one has summed: both finish their blocks and the totals are added. The next
+   * row begins a new block.
+   */
   merge(other: PortableGram): void {
     if (other.columns !== this.columns) {
       throw ArgumentError.because(`a Gram matrix of ${other.columns} columns cannot be added to one of ${this.columns}`);
@@ -171,7 +178,10 @@ export class PortableGram implements GramSum {
     this.#rowsInBlock = rowsInBlock;
   }
 
-  /** Visits the lower triangle: an element's place in a C x C matrix, and where its values stand in memory. */
+  /**
+   * Visits the lower triangle: an element's place in a C x C matrix, and where its values stand in
+   * memory.
+   */
   #elements(visit: (place: number, at: number) => void): void {
     const n = this.columns;
     let tile = 0;
@@ -211,7 +221,10 @@ export class PortableGram implements GramSum {
     }
   }
 
-  /** The totals and the sums of the unfinished block, which are 0 where there is none: value by value they add up to the result. */
+  /**
+   * The totals and the sums of the unfinished block, which are 0 where there is none: value by
+   * value they add up to the result.
+   */
   #parts(): readonly [totals: Float64Array, sums: Float64Array] {
     const memory = this.#open();
     this.#sumPending();

@@ -1,4 +1,5 @@
-// The matrix P of recursive least squares: the inverse of the weighted covariance of the rows seen, updated row by row.
+// The matrix P of recursive least squares: the inverse of the weighted covariance of the rows seen,
+// updated row by row.
 import { allocateRegions, float64View, type Regions } from "./memory.js";
 import { paddedWidth } from "./row-products.js";
 
@@ -22,8 +23,9 @@ export class InverseCovariance {
   }
 
   /**
-   * Takes in a row x with forgetting factor f: g = P x, s = f + x . g, P becomes (P - g g^T / s) / f. Returns the gain g / s in a
-   * view that holds until the next call, or the s that was not above 0 (then P is no longer positive definite, and is left as it was).
+   * Takes in a row x with forgetting factor f: g = P x, s = f + x . g, P becomes (P - g g^T / s) /
+   * f. Returns the gain g / s in a view that holds until the next call, or the s that was not above
+   * 0 (then P is no longer positive definite, and is left as it was).
    */
   update(row: Float64Array, forgetting: number): Float64Array | number {
     const { at, exports } = this.#memory;

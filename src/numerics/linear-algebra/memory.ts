@@ -1,4 +1,5 @@
-// Where the linear algebra gets its WebAssembly memory: asked for in one piece, refused with numbers before anything is allocated.
+// Where the linear algebra gets its WebAssembly memory: asked for in one piece, refused with
+// numbers before anything is allocated.
 import { SpillwayError } from "../../core/errors.js";
 import { type WasmInstance, wasmInstance, wasmMemoryLimit, wasmReserved } from "../wasm/index.js";
 
@@ -20,7 +21,10 @@ export interface Regions<Name extends string> extends WasmInstance {
   readonly at: Readonly<Record<Name, number>>;
 }
 
-/** Makes an instance whose memory holds the given regions (bytes). @throws MemoryLimitError before anything is allocated. */
+/**
+ * Makes an instance whose memory holds the given regions (bytes). @throws MemoryLimitError before
+ * anything is allocated.
+ */
 export function allocateRegions<Name extends string>(
   what: string,
   sizes: Readonly<Record<Name, number>>,

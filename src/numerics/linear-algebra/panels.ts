@@ -1,5 +1,5 @@
-// Rows on their way into a Gram matrix or a triangular factor: copied into WebAssembly memory, promoted, squared where asked, and
-// laid out in panels of six columns. Nothing is summed here.
+// Rows on their way into a Gram matrix or a triangular factor: copied into WebAssembly memory,
+// promoted, squared where asked, and laid out in panels of six columns. Nothing is summed here.
 import { type FloatArray, type Matrix, precisionOf } from "../matrix.js";
 import type { WasmExports, WasmInstance } from "../wasm/index.js";
 import { float64View } from "./memory.js";
@@ -48,7 +48,10 @@ export function rawBytes(columns: number): number {
 
 const squareCodes = { none: 0, odd: 1, all: 2 } as const;
 
-/** Copies rows [first, first + count) of a source to panel rows [row0, row0 + count), panel columns [column0, ...). */
+/**
+ * Copies rows [first, first + count) of a source to panel rows [row0, row0 + count), panel columns
+ * [column0, ...).
+ */
 export function packRows(
   instance: WasmInstance,
   raw: number,
@@ -75,7 +78,10 @@ export function packRows(
   pack(raw, cols, count, squareCodes[source.square], panels, panelRows, row0, column0);
 }
 
-/** Writes a right-hand side (n x O, from column `first` on) into one panel of six columns; missing columns are 0. */
+/**
+ * Writes a right-hand side (n x O, from column `first` on) into one panel of six columns; missing
+ * columns are 0.
+ */
 export function writePanel(instance: WasmInstance, panel: number, n: number, rhs: Matrix, first: number): void {
   const view = float64View(instance, panel, n * panelColumns);
   view.fill(0);

@@ -1,5 +1,6 @@
-// Dot products of many rows with a few weight vectors in the portable order of docs/numerics.md, rule 1, and sums of weighted rows:
-// what evaluating readouts and fitting them by gradients are made of.
+// Dot products of many rows with a few weight vectors in the portable order of docs/numerics.md,
+// rule 1, and sums of weighted rows: what evaluating readouts and fitting them by gradients are
+// made of.
 import type { FloatArray, Matrix } from "../matrix.js";
 import { allocateRegions, float64View, type Regions } from "./memory.js";
 
@@ -12,8 +13,8 @@ export function paddedWidth(columns: number): number {
 }
 
 /**
- * out[t][o] = weights[o] . row t + intercept[o] for T rows, rounded once to the precision of `out` (T x O). `writeRow` writes row t's
- * F values.
+ * out[t][o] = weights[o] . row t + intercept[o] for T rows, rounded once to the precision of `out`
+ * (T x O). `writeRow` writes row t's F values.
  */
 export function evaluateRows(
   weights: Matrix<Float64Array>,
@@ -44,7 +45,9 @@ export function evaluateRows(
   }
 }
 
-/** T rows of F values that stay in WebAssembly memory while a fit goes over them again and again. */
+/**
+ * T rows of F values that stay in WebAssembly memory while a fit goes over them again and again.
+ */
 export class ResidentRows {
   readonly rows: number;
   readonly columns: number;
@@ -72,7 +75,9 @@ export class ResidentRows {
     writePadded(this.#memory, this.#memory.at.rows, matrix);
   }
 
-  /** scores[t][o] = weights[o] . row t, for weights O x F; a view that holds until the next call. */
+  /**
+   * scores[t][o] = weights[o] . row t, for weights O x F; a view that holds until the next call.
+   */
   multiply(weights: Float64Array): Float64Array {
     const { at, exports } = this.#memory;
     this.#copyIn(at.weights, weights);

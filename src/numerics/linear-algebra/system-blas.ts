@@ -1,5 +1,5 @@
-// A BLAS and LAPACK of the system, called through koffi when someone asks for it: fast, and not the portable bits. Nothing here
-// loads until `SystemBlas.load()`.
+// A BLAS and LAPACK of the system, called through koffi when someone asks for it: fast, and not the
+// portable bits. Nothing here loads until `SystemBlas.load()`.
 import { SpillwayError } from "../../core/errors.js";
 import type koffi from "koffi";
 import { Matrix } from "../matrix.js";
@@ -10,13 +10,22 @@ import { type ColumnSource, sourceColumns } from "./panels.js";
 
 /** The four routines, in the Fortran interface with 32-bit integers that every BLAS has. */
 interface Routines {
-  /** void dsyrk_(const char *uplo, const char *trans, const int *n, const int *k, const double *alpha, const double *a, const int *lda, const double *beta, double *c, const int *ldc): C = alpha A A^T + beta C */
+  /**
+   * void dsyrk_(const char *uplo, const char *trans, const int *n, const int *k, const double
+   * *alpha, const double *a, const int *lda, const double *beta, double *c, const int *ldc): C =
+   * alpha A A^T + beta C
+   */
   dsyrk(
     ...values: [string, string, Int32Array, Int32Array, Float64Array, Float64Array, Int32Array, Float64Array, Float64Array, Int32Array]
   ): void;
-  /** void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info): Cholesky */
+  /**
+   * void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info): Cholesky
+   */
   dpotrf(...values: [string, Int32Array, Float64Array, Int32Array, Int32Array]): void;
-  /** void dpotrs_(const char *uplo, const int *n, const int *nrhs, const double *a, const int *lda, double *b, const int *ldb, int *info): solve with it */
+  /**
+   * void dpotrs_(const char *uplo, const int *n, const int *nrhs, const double *a, const int *lda,
+   * double *b, const int *ldb, int *info): solve with it
+   */
   dpotrs(...values: [string, Int32Array, Int32Array, Float64Array, Int32Array, Float64Array, Int32Array, Int32Array]): void;
 }
 
@@ -28,7 +37,10 @@ const prototypes = {
     "void dpotrs_(const char *uplo, const int *n, const int *nrhs, const double *a, const int *lda, _Inout_ double *b, const int *ldb, _Inout_ int *info)",
 } as const;
 
-/** Where a BLAS with LAPACK is looked for, by platform. Names without a folder go through the system's own search. */
+/**
+ * Where a BLAS with LAPACK is looked for, by platform. Names without a folder go through the
+ * system's own search.
+ */
 const candidates: Readonly<Record<string, readonly string[]>> = {
   linux: [
     "libopenblas.so.0",
@@ -62,8 +74,9 @@ export class SystemBlasError extends SpillwayError {
 }
 
 /**
- * koffi's stacks for calls on other threads are set for the whole process, before its first library. Nothing here needs them, but the compiler of
- * the CUDA layer does, and must find them whichever of the two loads a library first.
+ * koffi's stacks for calls on other threads are set for the whole process, before its first
+ * library. Nothing here needs them, but the compiler of the CUDA layer does, and must find them
+ * whichever of the two loads a library first.
  */
 const asyncStackBytes = 8 << 20;
 
@@ -78,7 +91,10 @@ export class SystemBlas implements DenseBlas {
     this.#routines = routines;
   }
 
-  /** Loads the library that SPILLWAY_BLAS names, or else the first one found. @throws SystemBlasError naming every path tried. */
+  /**
+   * Loads the library that SPILLWAY_BLAS names, or else the first one found. @throws
+   * SystemBlasError naming every path tried.
+   */
   static load(): SystemBlas {
     const named = globalThis.process?.env["SPILLWAY_BLAS"];
     const names = named ? [named] : (candidates[globalThis.process?.platform ?? ""] ?? []);
@@ -114,8 +130,9 @@ export class SystemBlas implements DenseBlas {
   }
 
   /**
-   * W with (A + diag(d)) W = B by dpotrf and dpotrs, B n x O. A is the leading n x n block of a symmetric matrix whose lower triangle
-   * is read. Returns the failed pivot's index, from 0, if it is not positive definite by `lostPivot`.
+   * W with (A + diag(d)) W = B by dpotrf and dpotrs, B n x O. A is the leading n x n block of a
+   * symmetric matrix whose lower triangle is read. Returns the failed pivot's index, from 0, if it
+   * is not positive definite by `lostPivot`.
    */
   solvePositiveDefinite(
     matrix: Matrix<Float64Array>,
@@ -181,7 +198,9 @@ class SystemGram implements GramSum {
   dispose(): void {}
 }
 
-/** Writes rows [first, first + count) of all sources, side by side in `width` columns, in binary64. */
+/**
+ * Writes rows [first, first + count) of all sources, side by side in `width` columns, in binary64.
+ */
 export function writeRows(sources: readonly ColumnSource[], first: number, count: number, out: Float64Array, width: number): void {
   let column = 0;
   for (const source of sources) {

@@ -1,5 +1,6 @@
-// The triangular factor R of X = Q R, and Q^T Y, of rows that come in any portions: Householder reflections, no normal equations,
-// so it serves where X^T X would lose half the digits. The order is that of docs/numerics.md, rule 11.
+// The triangular factor R of X = Q R, and Q^T Y, of rows that come in any portions: Householder
+// reflections, no normal equations, so it serves where X^T X would lose half the digits. The order
+// is that of docs/numerics.md, rule 11.
 import { ArgumentError, DisposedError } from "../../core/errors.js";
 import { Matrix } from "../matrix.js";
 import { allocateRegions, float64View, type Regions } from "./memory.js";
@@ -21,7 +22,10 @@ const groupColumns = 36;
 
 type FactorMemory = Regions<"raw" | "panels" | "work" | "triangle" | "solution">;
 
-/** R (F x F, upper triangular) and Q^T Y (F x O) of the least squares problem X W = Y, in memory that does not grow with the rows. */
+/**
+ * R (F x F, upper triangular) and Q^T Y (F x O) of the least squares problem X W = Y, in memory
+ * that does not grow with the rows.
+ */
 export class TriangularFactor {
   /** F. */
   readonly features: number;
@@ -56,12 +60,18 @@ export class TriangularFactor {
     return this.#rows;
   }
 
-  /** Sum over the rows of the squared residuals of the least squares fit, a value for each target; complete after `finish`. */
+  /**
+   * Sum over the rows of the squared residuals of the least squares fit, a value for each target;
+   * complete after `finish`.
+   */
   get residualSquares(): Float64Array {
     return this.#residualSquares;
   }
 
-  /** Adds `rows` rows of features and targets, each put together from its sources from left to right. */
+  /**
+   * Adds `rows` rows of features and targets, each put together from its sources from left to
+   * right.
+   */
   add(features: readonly ColumnSource[], targets: readonly ColumnSource[], rows: number): void {
     const memory = this.#open();
     for (let first = 0; first < rows; ) {
@@ -75,7 +85,10 @@ export class TriangularFactor {
     this.#rows += rows;
   }
 
-  /** Adds what another one has gathered: its triangle as rows. Both finish their blocks; the next row begins a new one. */
+  /**
+   * Adds what another one has gathered: its triangle as rows. Both finish their blocks; the next
+   * row begins a new one.
+   */
   merge(other: TriangularFactor): void {
     if (other.features !== this.features || other.targets !== this.targets) {
       throw ArgumentError.because(
@@ -118,7 +131,10 @@ export class TriangularFactor {
     return copy;
   }
 
-  /** Adds the rows diag(d) with targets 0: with d = sqrt(lambda), the rows of ridge regression. They count neither as rows nor as residual. */
+  /**
+   * Adds the rows diag(d) with targets 0: with d = sqrt(lambda), the rows of ridge regression. They
+   * count neither as rows nor as residual.
+   */
   addDiagonal(diagonal: ArrayLike<number>): void {
     this.finish();
     const memory = this.#open();

@@ -1,5 +1,5 @@
-// Balancing of a block before its eigenvalues are asked for: a diagonal similarity by powers of two, which rounds nothing. Only of grossly
-// unbalanced blocks: all others keep their bits.
+// Balancing of a block before its eigenvalues are asked for: a diagonal similarity by powers of
+// two, which rounds nothing. Only of grossly unbalanced blocks: all others keep their bits.
 import { minimiseByNewton, NotConvergedError, type SmoothObjective } from "../newton.js";
 import { portableExp, portableLog } from "../portable.js";
 import type { Component, EntryVisitor } from "./components.js";
@@ -10,21 +10,27 @@ import { summarize } from "./structure.js";
 const grossGain = 4;
 
 /**
- * or if the middle half of its scales spreads over this many powers of two. A chain that is stronger one way than the other looks
- * balanced in every row but its ends, and still rises from end to end.
+ * or if the middle half of its scales spreads over this many powers of two. A chain that is
+ * stronger one way than the other looks balanced in every row but its ends, and still rises from
+ * end to end.
  */
 const grossSpread = 12;
 
-/** Blocks of more nonzeros are balanced by their row and column sums alone: chains are not as dense as that. */
+/**
+ * Blocks of more nonzeros are balanced by their row and column sums alone: chains are not as dense
+ * as that.
+ */
 const newtonLimit = 2 ** 22;
 
 /** Nonzeros that the products of all Newton steps visit, at most. */
 const newtonVisits = 2 ** 27;
 
 /**
- * The block itself, or if it is grossly unbalanced D^-1 W D, which has the same eigenvalues: D of the powers of two nearest to the one
- * that makes sum |w_ij| d_j / d_i least (Osborne 1960, "On pre-conditioning of matrices"), found for all rows at once. Scaling one row
- * after the other, as before a QR algorithm, stops where all but a few rows have columns of the same norm, far from the minimum.
+ * The block itself, or if it is grossly unbalanced D^-1 W D, which has the same eigenvalues: D of
+ * the powers of two nearest to the one that makes sum |w_ij| d_j / d_i least (Osborne 1960, "On
+ * pre-conditioning of matrices"), found for all rows at once. Scaling one row after the other, as
+ * before a QR algorithm, stops where all but a few rows have columns of the same norm, far from the
+ * minimum.
  */
 export function balanced(component: Component, rounds = 4): Component {
   const imbalance = new Imbalance(component);
@@ -44,11 +50,16 @@ export function balanced(component: Component, rounds = 4): Component {
   return rounds > 1 ? balanced(scaled, rounds - 1) : scaled;
 }
 
-/** f(x) = sum over i, j, i not j, of |w_ij| e^(x_i - x_j): convex, and its gradient is row sums less column sums. */
+/**
+ * f(x) = sum over i, j, i not j, of |w_ij| e^(x_i - x_j): convex, and its gradient is row sums less
+ * column sums.
+ */
 class Imbalance implements SmoothObjective {
   readonly size: number;
   readonly #count: number;
-  /** Calls with each element off the diagonal, its modulus divided by a power of two that all share. */
+  /**
+   * Calls with each element off the diagonal, its modulus divided by a power of two that all share.
+   */
   readonly #forEach: (visit: EntryVisitor) => void;
   /** The same as lists; undefined for a block that is too large for them. */
   readonly #entries: Entries | undefined;
@@ -107,7 +118,10 @@ class Imbalance implements SmoothObjective {
     return value;
   }
 
-  /** The Hessian is the Laplacian of the graph whose edges weigh what the elements both ways come to. */
+  /**
+   * The Hessian is the Laplacian of the graph whose edges weigh what the elements both ways come
+   * to.
+   */
   curvature(direction: Float64Array, out: Float64Array): void {
     out.fill(0);
     const { rows, columns, scaled, count } = this.#entries!;

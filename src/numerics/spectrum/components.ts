@@ -1,5 +1,6 @@
-// Strongly connected components of a matrix read as a graph (row r has an edge to column c where w[r][c] is not 0).
-// The spectrum of the matrix is the union of the components' spectra. No arithmetic on the weights lives here.
+// Strongly connected components of a matrix read as a graph (row r has an edge to column c where
+// w[r][c] is not 0). The spectrum of the matrix is the union of the components' spectra. No
+// arithmetic on the weights lives here.
 import { isSparse, type Matrix, type SparseMatrix } from "../matrix.js";
 
 /** Called with a nonzero's row, column and value. */
@@ -15,7 +16,10 @@ export interface Component {
 
 const none = 0xffffffff;
 
-/** The components of a square matrix. Tarjan 1972, "Depth-first search and linear graph algorithms", with the recursion unrolled. */
+/**
+ * The components of a square matrix. Tarjan 1972, "Depth-first search and linear graph algorithms",
+ * with the recursion unrolled.
+ */
 export function stronglyConnectedComponents(matrix: Matrix | SparseMatrix): Component[] {
   const n = matrix.rows;
   const { values, columns, start } = entriesOf(matrix);
@@ -108,7 +112,9 @@ export function wholeMatrix(matrix: Matrix | SparseMatrix): Component {
   };
 }
 
-/** Dense and CSR storage under one name: the entries of row r are at `start(r)` to `start(r + 1)`. */
+/**
+ * Dense and CSR storage under one name: the entries of row r are at `start(r)` to `start(r + 1)`.
+ */
 function entriesOf(matrix: Matrix | SparseMatrix): {
   values: ArrayLike<number>;
   columns: Uint32Array | undefined;

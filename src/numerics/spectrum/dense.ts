@@ -24,7 +24,10 @@ export function denseBlock(component: Component): DenseBlock {
   return { size, ld, values: writeBlock(component, ld, new Float64Array(ld * size)) };
 }
 
-/** The eigenvalues of a block, in the order in which the QR algorithm leaves them; conjugate pairs are exact. */
+/**
+ * The eigenvalues of a block, in the order in which the QR algorithm leaves them; conjugate pairs
+ * are exact.
+ */
 export function denseEigenvalues(component: Component): Eigenvalues {
   const n = component.size;
   const ld = paddedLength(n);

@@ -1,4 +1,5 @@
-// All eigenvalues of a square matrix, for plots and small matrices. For the largest modulus alone, spectralRadius is faster.
+// All eigenvalues of a square matrix, for plots and small matrices. For the largest modulus alone,
+// spectralRadius is faster.
 import type { Matrix, SparseMatrix } from "../matrix.js";
 import { portableCos, portableSin } from "../portable.js";
 import { balanced } from "./balance.js";
@@ -9,10 +10,11 @@ import { geometricMean } from "./geometric-mean.js";
 import { cycleWeights, summarize, symmetrizeTree } from "./structure.js";
 
 /**
- * The N eigenvalues re[i] + i im[i] of a square N x N matrix, by falling modulus, then by falling real and imaginary part. Conjugate
- * pairs are exact: equal re, opposite im. A row on no cycle gives w_ii itself, a cycle of n rows the n-th roots of its product, and every
- * other strongly connected component goes through balancing, Hessenberg reduction and double-shift QR (Golub and Van Loan,
- * Matrix Computations, chapter 7): about a second at N = 1000, and cubic beyond.
+ * The N eigenvalues re[i] + i im[i] of a square N x N matrix, by falling modulus, then by falling
+ * real and imaginary part. Conjugate pairs are exact: equal re, opposite im. A row on no cycle
+ * gives w_ii itself, a cycle of n rows the n-th roots of its product, and every other strongly
+ * connected component goes through balancing, Hessenberg reduction and double-shift QR (Golub and
+ * Van Loan, Matrix Computations, chapter 7): about a second at N = 1000, and cubic beyond.
  *
  * @throws ArgumentError on a matrix that is not square or holds a NaN or an infinity.
  */
@@ -44,7 +46,8 @@ function rootsOfCycle(weights: Float64Array): Eigenvalues {
   const negative = weights.reduce((count, w) => count + (w < 0 ? 1 : 0), 0) % 2;
   const re = new Float64Array(n);
   const im = new Float64Array(n);
-  // The angle of root k is (2k + negative) pi / n. Those beyond pi are written as conjugates, so that pairs are exact.
+  // The angle of root k is (2k + negative) pi / n. Those beyond pi are written as conjugates, so
+  // that pairs are exact.
   for (let k = 0; k < n; k++) {
     const turn = 2 * k + negative;
     const mirrored = turn > n;

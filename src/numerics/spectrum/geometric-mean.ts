@@ -1,7 +1,10 @@
 // Roots and the geometric mean of positive numbers from IEEE operations alone. No logarithms.
 import { exponentOf, timesPowerOfTwo } from "./power-of-two.js";
 
-/** A positive number as mantissa in [1, 2) and exponent, so that long products neither overflow nor underflow. */
+/**
+ * A positive number as mantissa in [1, 2) and exponent, so that long products neither overflow nor
+ * underflow.
+ */
 type Scaled = readonly [mantissa: number, exponent: number];
 
 function scaled(mantissa: number, exponent: number): Scaled {
@@ -19,7 +22,10 @@ function power(base: number, exponent: number): Scaled {
   return result;
 }
 
-/** (|x_1| |x_2| ... |x_n|)^(1/n), to about one unit in the last place; exact where all are equal. The values are finite, none is 0. */
+/**
+ * (|x_1| |x_2| ... |x_n|)^(1/n), to about one unit in the last place; exact where all are equal.
+ * The values are finite, none is 0.
+ */
 export function geometricMean(values: ArrayLike<number>): number {
   const n = values.length;
   const first = Math.abs(values[0]!);
@@ -41,7 +47,8 @@ export function nthRoot(x: number, n: number): number {
 }
 
 function root([mantissa, exponent]: Scaled, n: number): number {
-  // x = 2^(n whole) * mantissa * 2^rest with 0 <= rest < n, so the root is 2^whole times a number in [1, 2).
+  // x = 2^(n whole) * mantissa * 2^rest with 0 <= rest < n, so the root is 2^whole times a number
+  // in [1, 2).
   const whole = Math.floor(exponent / n);
   const rest = exponent - whole * n;
   let low = 1;

@@ -1,17 +1,24 @@
-// How often and with how many vectors a Krylov-Schur iteration is tried, and when it has failed. What iterates is not known here.
+// How often and with how many vectors a Krylov-Schur iteration is tried, and when it has failed.
+// What iterates is not known here.
 import { exponentOf } from "./power-of-two.js";
 
 /** What an iteration came to. */
 export interface KrylovResult {
   /** The largest modulus of a Ritz value, converged or not. */
   readonly radius: number;
-  /** |P V - V T| / |T| for the leading Ritz value or pair, where P is W or the power of it that was iterated with. */
+  /**
+   * |P V - V T| / |T| for the leading Ritz value or pair, where P is W or the power of it that was
+   * iterated with.
+   */
   readonly residual: number;
   readonly restarts: number;
   readonly converged: boolean;
 }
 
-/** How one attempt iterates: vectors of a full basis, vectors kept at a restart, restarts, and the power of W that is iterated with. */
+/**
+ * How one attempt iterates: vectors of a full basis, vectors kept at a restart, restarts, and the
+ * power of W that is iterated with.
+ */
 export interface KrylovAttempt {
   readonly full: number;
   readonly kept: number;
@@ -26,11 +33,12 @@ export interface KrylovTask {
 }
 
 /**
- * A basis of 60 vectors is the cheaper one up to 2000 rows; one of 120 needs half the products with W and converges where the outer
- * eigenvalues crowd. Where W is so sparse that orthogonalization costs more than a product, the latter iterates with a power of W that
- * balances the two: it has the gaps of as many steps for the price of one. Up to 3000 rows patience ends where the dense method is
- * cheaper or, for a matrix as sparse as that, surer: random ones are done by then, and what is not is close to a ring. Above, a random matrix of 2e5 rows
- * needs some 100 restarts.
+ * A basis of 60 vectors is the cheaper one up to 2000 rows; one of 120 needs half the products with
+ * W and converges where the outer eigenvalues crowd. Where W is so sparse that orthogonalization
+ * costs more than a product, the latter iterates with a power of W that balances the two: it has
+ * the gaps of as many steps for the price of one. Up to 3000 rows patience ends where the dense
+ * method is cheaper or, for a matrix as sparse as that, surer: random ones are done by then, and
+ * what is not is close to a ring. Above, a random matrix of 2e5 rows needs some 100 restarts.
  */
 function attempts(n: number, nonzeros: number): KrylovAttempt[] {
   const power = Math.max(1, Math.min(32, Math.floor((50 * n) / nonzeros)));
@@ -44,7 +52,10 @@ function attempts(n: number, nonzeros: number): KrylovAttempt[] {
 export const largestBasis = (n: number, nonzeros: number): number =>
   Math.min(n, Math.max(...attempts(n, nonzeros).map(({ full }) => full)));
 
-/** The attempts on a block of n rows, at least 2; each takes what the one before came to. Where none converges, the result of the last. */
+/**
+ * The attempts on a block of n rows, at least 2; each takes what the one before came to. Where none
+ * converges, the result of the last.
+ */
 export function* krylovAttempts(n: number, nonzeros: number, firstExponent: number): Generator<KrylovTask, KrylovResult, KrylovResult> {
   let exponent = firstExponent;
   let restarts = 0;
@@ -53,7 +64,8 @@ export function* krylovAttempts(n: number, nonzeros: number, firstExponent: numb
     result = yield { attempt, exponent };
     restarts += result.restarts;
     if (result.converged) break;
-    // The next attempt takes powers of W: by the radius found so far they neither overflow nor underflow.
+    // The next attempt takes powers of W: by the radius found so far they neither overflow nor
+    // underflow.
     if (result.radius > 0) exponent = exponentOf(result.radius);
   }
   return { ...result, restarts };

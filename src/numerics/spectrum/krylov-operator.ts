@@ -1,4 +1,5 @@
-// A block as an operator in a WebAssembly memory, with room for the vectors that it is multiplied with. No iteration here.
+// A block as an operator in a WebAssembly memory, with room for the vectors that it is multiplied
+// with. No iteration here.
 import { ArgumentError } from "../../core/errors.js";
 import { type WasmInstance, wasmInstance, wasmMemoryLimit, wasmReserved } from "../wasm/index.js";
 import type { Component } from "./components.js";
@@ -20,8 +21,9 @@ export interface KrylovOperator {
 }
 
 /**
- * Loads a block of `count` nonzeros, dense where more than half of it is not zero, with room after it for an iteration with a basis
- * of `full` vectors: two vectors more, and two square matrices and five rows of even length for the projected problem.
+ * Loads a block of `count` nonzeros, dense where more than half of it is not zero, with room after
+ * it for an iteration with a basis of `full` vectors: two vectors more, and two square matrices and
+ * five rows of even length for the projected problem.
  */
 export function loadOperator(component: Component, count: number, exponent: number, full: number): KrylovOperator {
   const n = component.size;

@@ -1,5 +1,6 @@
-// A Krylov-Schur iteration on the host, in real arithmetic from a fixed start vector: the largest eigenvalues of one large irreducible block. It finds a
-// few outer eigenvalues; it is not for whole spectra.
+// A Krylov-Schur iteration on the host, in real arithmetic from a fixed start vector: the largest
+// eigenvalues of one large irreducible block. It finds a few outer eigenvalues; it is not for whole
+// spectra.
 import type { Component } from "./components.js";
 import type { KrylovResult, KrylovTask } from "./krylov-attempts.js";
 import { loadOperator } from "./krylov-operator.js";

@@ -1,4 +1,5 @@
-// Exact scaling by powers of two, made of the bits of binary64 numbers: the power operator differs between engines.
+// Exact scaling by powers of two, made of the bits of binary64 numbers: the power operator differs
+// between engines.
 
 const float = new Float64Array(1);
 const words = new Uint32Array(float.buffer);
@@ -10,7 +11,9 @@ export function exponentOf(x: number): number {
   return ((words[1]! >>> 20) & 2047) - (subnormal ? 1077 : 1023);
 }
 
-/** x times 2^exponent for any whole exponent; rounded only where the result leaves the normal range. */
+/**
+ * x times 2^exponent for any whole exponent; rounded only where the result leaves the normal range.
+ */
 export function timesPowerOfTwo(x: number, exponent: number): number {
   let e = exponent;
   for (; e > 1023; e -= 1023) x *= powerOfTwo(1023);
@@ -18,7 +21,10 @@ export function timesPowerOfTwo(x: number, exponent: number): number {
   return x * powerOfTwo(e);
 }
 
-/** 2^exponent as two factors, each within range: x times the one, times the other. -2044 <= exponent <= 2046. */
+/**
+ * 2^exponent as two factors, each within range: x times the one, times the other. -2044 <= exponent
+ * <= 2046.
+ */
 export function powerOfTwoFactors(exponent: number): readonly [number, number] {
   const half = Math.trunc(exponent / 2);
   return [powerOfTwo(half), powerOfTwo(exponent - half)];

@@ -1,4 +1,5 @@
-// The small half of a Krylov-Schur iteration: W on the span of its basis, the Schur form of that, and what is kept of it. It sees no long vector.
+// The small half of a Krylov-Schur iteration: W on the span of its basis, the Schur form of that,
+// and what is kept of it. It sees no long vector.
 import type { WasmInstance } from "../wasm/index.js";
 import { nthRoot } from "./geometric-mean.js";
 import type { KrylovAttempt, KrylovResult } from "./krylov-attempts.js";
@@ -9,8 +10,9 @@ import { blockModulus, isPair, orderByModulus, type SchurForm } from "./schur-or
 export const leadingTolerance = 1e-10;
 
 /**
- * The Ritz values or pairs behind the leading one that are watched: none may be so uncertain that it could still pass the leader, nor worse than
- * the tolerance. A ring with a chord, say, has eigenvalues so crowded that a lesser one can converge first.
+ * The Ritz values or pairs behind the leading one that are watched: none may be so uncertain that
+ * it could still pass the leader, nor worse than the tolerance. A ring with a chord, say, has
+ * eigenvalues so crowded that a lesser one can converge first.
  */
 const watched = 7;
 const watchedTolerance = 1e-3;
@@ -26,8 +28,9 @@ interface Ritz {
 }
 
 /**
- * Stewart 2001, "A Krylov-Schur algorithm for large eigenproblems": W V = V S + v b^T is expanded to a full basis by Arnoldi steps,
- * S is brought to real Schur form with the Ritz values in falling order of modulus, and the leading part is kept.
+ * Stewart 2001, "A Krylov-Schur algorithm for large eigenproblems": W V = V S + v b^T is expanded
+ * to a full basis by Arnoldi steps, S is brought to real Schur form with the Ritz values in falling
+ * order of modulus, and the leading part is kept.
  */
 export class ProjectedProblem {
   /** Vectors of a full basis. */
@@ -50,7 +53,10 @@ export class ProjectedProblem {
   #coupling = 1;
   #residuals: Float64Array = new Float64Array(0);
 
-  /** For a block of `rows` rows, in `projectedBytes` bytes of a WebAssembly memory from the address `at` on. */
+  /**
+   * For a block of `rows` rows, in `projectedBytes` bytes of a WebAssembly memory from the address
+   * `at` on.
+   */
   constructor(instance: WasmInstance, at: number, rows: number, attempt: KrylovAttempt) {
     const full = Math.min(attempt.full, rows);
     const ld = full + (full & 1);
@@ -79,20 +85,25 @@ export class ProjectedProblem {
     return this.#size >= this.full || this.#coupling === 0;
   }
 
-  /** Adds a pass of the next Arnoldi step's projections on the vectors so far: `h` has `size + 1` of them. */
+  /**
+   * Adds a pass of the next Arnoldi step's projections on the vectors so far: `h` has `size + 1` of
+   * them.
+   */
   project(h: ArrayLike<number>): void {
     const j = this.#size;
     for (let i = 0; i <= j; i++) this.#s[i * this.ld + j] = this.#s[i * this.ld + j]! + h[i]!;
   }
 
-  /** Whether a pass that took a squared norm from `before` to `after` needs another one after it. */
+  /**
+   * Whether a pass that took a squared norm from `before` to `after` needs another one after it.
+   */
   static again(before: number, after: number): boolean {
     return !(after > 0.5 * before);
   }
 
   /**
-   * Ends an Arnoldi step: what is left of the product has the squared norm `after`, of `before` at first. Gives the next vector's coupling, its
-   * norm, which is 0 where the space is invariant.
+   * Ends an Arnoldi step: what is left of the product has the squared norm `after`, of `before` at
+   * first. Gives the next vector's coupling, its norm, which is 0 where the space is invariant.
    */
   couple(before: number, after: number): number {
     const j = this.#size++;
@@ -111,7 +122,10 @@ export class ProjectedProblem {
     return { radius, residual: this.#coupling === 0 ? 0 : residual / leading, restarts, converged };
   }
 
-  /** Keeps the leading part: the new number of vectors, which are the first columns of V Q; the vector after them is the one after the full basis. */
+  /**
+   * Keeps the leading part: the new number of vectors, which are the first columns of V Q; the
+   * vector after them is the one after the full basis.
+   */
   keep(): number {
     const { ld } = this;
     const { kept } = this.#attempt;
@@ -128,7 +142,10 @@ export class ProjectedProblem {
     return { size: this.#size, ld: this.ld, t: this.#t, q: this.q };
   }
 
-  /** The Schur form in falling order; undefined where the QR algorithm does not find all eigenvalues. */
+  /**
+   * The Schur form in falling order; undefined where the QR algorithm does not find all
+   * eigenvalues.
+   */
   #solve(): Ritz | undefined {
     const { ld, q } = this;
     const { exports } = this.#instance;

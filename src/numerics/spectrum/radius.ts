@@ -1,5 +1,6 @@
-// The spectral radius of a square matrix: max |lambda| over its eigenvalues, right for complex dominant pairs. The result
-// scales every weight of a reservoir, so it is made of IEEE operations in one fixed order and has the same bits everywhere.
+// The spectral radius of a square matrix: max |lambda| over its eigenvalues, right for complex
+// dominant pairs. The result scales every weight of a reservoir, so it is made of IEEE operations
+// in one fixed order and has the same bits everywhere.
 import { ArgumentError, checkFields, SpillwayError } from "../../core/errors.js";
 import type { Matrix, SparseMatrix } from "../matrix.js";
 import { balanced } from "./balance.js";
@@ -80,30 +81,40 @@ export class PowerIterationError extends SpectralRadiusError {
   }
 }
 
-/** Up to this size the dense method costs no more in a fresh process, and it depends on no convergence. */
+/**
+ * Up to this size the dense method costs no more in a fresh process, and it depends on no
+ * convergence.
+ */
 const denseLimit = 300;
 
 /** Up to this size the dense method takes over where the Krylov iteration does not converge. */
 const denseFallbackLimit = 3000;
 
-/** Above this many nonzeros in one block `auto` takes the circular law: the iteration would run for minutes. */
+/**
+ * Above this many nonzeros in one block `auto` takes the circular law: the iteration would run for
+ * minutes.
+ */
 const circularLawLimit = 1e8;
 
 /**
  * The spectral radius rho(W) = max |lambda_i| of a square matrix.
  *
- * The strongly connected components of W carry its spectrum between them, and each is taken in turn. A row on no cycle gives
+ * The strongly connected components of W carry its spectrum between them, and each is taken in
+ * turn. A row on no cycle gives
  * |w_ii| (so a nilpotent, acyclic W gives exactly 0); a cycle gives the geometric mean of its |w| (a ring of equal w gives
- * exactly |w|); a large multiple c of an orthogonal matrix gives c. What is left is balanced if its scales differ grossly, and goes to a
- * dense QR algorithm up to 300 rows and to a Krylov-Schur iteration above (residual at most 1e-10 of the radius, and no less than what
- * rounding hides), which falls back on the dense method up to 3000 rows. Above 1e8
- * nonzeros in one component the circular law is taken: sqrt(N var(w)) over all N^2 elements, or |N mean(w)| where that is larger
- * (Girko 1985; Tao 2013 for the outlier); it is within a percent or two for independent elements and wrong for others.
+ * exactly |w|); a large multiple c of an orthogonal matrix gives c. What is left is balanced if its
+ * scales differ grossly, and goes to a dense QR algorithm up to 300 rows and to a Krylov-Schur
+ * iteration above (residual at most 1e-10 of the radius, and no less than what rounding hides),
+ * which falls back on the dense method up to 3000 rows. Above 1e8 nonzeros in one component the
+ * circular law is taken: sqrt(N var(w)) over all N^2 elements, or |N mean(w)| where that is larger
+ * (Girko 1985; Tao 2013 for the outlier); it is within a percent or two for independent elements
+ * and wrong for others.
  *
- * `method` says what found the largest. Eigenvalues are those of a matrix within rounding of W. Far from a normal matrix, where no
- * diagonal scaling helps, they can lie far off: one of N rows that is nilpotent by cancellation, such as [[1, -1], [1, -1]], has a radius
- * of up to some 2^(-52 / N) |W| rather than 0. Of more than 3000 rows, a ring with a few chords, whose eigenvalues crowd on a circle, either
- * does not converge or is right to some 1e-6 only.
+ * `method` says what found the largest. Eigenvalues are those of a matrix within rounding of W. Far
+ * from a normal matrix, where no diagonal scaling helps, they can lie far off: one of N rows that
+ * is nilpotent by cancellation, such as [[1, -1], [1, -1]], has a radius of up to some 2^(-52 / N)
+ * |W| rather than 0. Of more than 3000 rows, a ring with a few chords, whose eigenvalues crowd on a
+ * circle, either does not converge or is right to some 1e-6 only.
  *
  * `power` multiplies a fixed vector by W until its direction stays to 1e-10, and gives |W v|: at
  * most 4096 times, and 512 if the direction still turns by a quarter then. It is right if one real
@@ -230,7 +241,10 @@ function* componentRadius(original: Component, method: "auto" | "dense" | "krylo
   throw new SpectralRadiusError(component.size, residual, restarts);
 }
 
-/** 2^-52 |W|, the norm that of Frobenius: the rounding of a product with a vector of length 1, and the least residual that can be told. */
+/**
+ * 2^-52 |W|, the norm that of Frobenius: the rounding of a product with a vector of length 1, and
+ * the least residual that can be told.
+ */
 function roundingOfProduct(component: Component, { exponent }: BlockSummary): number {
   const [down0, down1] = powerOfTwoFactors(-exponent);
   let squares = 0;

@@ -1,6 +1,10 @@
-// Reordering of a small real Schur form by the modulus of its eigenvalues. Plain TypeScript: the matrices have some 60 rows.
+// Reordering of a small real Schur form by the modulus of its eigenvalues. Plain TypeScript: the
+// matrices have some 60 rows.
 
-/** A quasi-triangular T and the orthogonal Q that goes with it, both size x size with rows `ld` numbers apart, changed in place. */
+/**
+ * A quasi-triangular T and the orthogonal Q that goes with it, both size x size with rows `ld`
+ * numbers apart, changed in place.
+ */
 export interface SchurForm {
   readonly size: number;
   readonly ld: number;
@@ -27,8 +31,8 @@ export function blockModulus(form: SchurForm, k: number): number {
 }
 
 /**
- * Moves the blocks of largest modulus to the front, in falling order, until at least `count` rows are in order. Blocks that are too close to
- * each other to be swapped stay as they are.
+ * Moves the blocks of largest modulus to the front, in falling order, until at least `count` rows
+ * are in order. Blocks that are too close to each other to be swapped stay as they are.
  */
 export function orderByModulus(form: SchurForm, count: number): void {
   for (let top = 0; top < count && top < form.size; ) {
@@ -47,9 +51,10 @@ export function orderByModulus(form: SchurForm, count: number): void {
 }
 
 /**
- * Swaps the block of p rows at row k with the block of q rows after it. False, and nothing changed, where rounding would spoil T.
- * Bai and Demmel 1993, "On swapping diagonal blocks in real Schur form": [-X; I] spans the invariant subspace of the second
- * block where A X - X B = C, and its QR factorization gives the orthogonal change of basis.
+ * Swaps the block of p rows at row k with the block of q rows after it. False, and nothing changed,
+ * where rounding would spoil T. Bai and Demmel 1993, "On swapping diagonal blocks in real Schur
+ * form": [-X; I] spans the invariant subspace of the second block where A X - X B = C, and its QR
+ * factorization gives the orthogonal change of basis.
  */
 function swapBlocks(form: SchurForm, k: number, p: number, q: number): boolean {
   const { size, ld, t } = form;
@@ -99,7 +104,10 @@ function swapBlocks(form: SchurForm, k: number, p: number, q: number): boolean {
   return true;
 }
 
-/** Applies I - v v^T to `count` vectors whose elements are `step` apart and which begin `next` apart from `start`. */
+/**
+ * Applies I - v v^T to `count` vectors whose elements are `step` apart and which begin `next` apart
+ * from `start`.
+ */
 function reflect(v: Float64Array, data: Float64Array, start: number, step: number, next: number, count: number): void {
   for (let c = 0; c < count; c++) {
     const from = start + c * next;
@@ -109,7 +117,10 @@ function reflect(v: Float64Array, data: Float64Array, start: number, step: numbe
   }
 }
 
-/** X (p x q, row-major) with A X - X B = C for the blocks A (p x p), B (q x q), C (p x q) of [A C; 0 B]; complete pivoting. */
+/**
+ * X (p x q, row-major) with A X - X B = C for the blocks A (p x p), B (q x q), C (p x q) of [A C; 0
+ * B]; complete pivoting.
+ */
 function solveSylvester(p: number, q: number, at: (i: number, j: number) => number): Float64Array {
   const n = p * q;
   const m = new Float64Array(n * n);

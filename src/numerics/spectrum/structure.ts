@@ -1,5 +1,6 @@
-// What a block's pattern and row norms say about its spectrum before any iteration: a cycle, a multiple of an orthogonal matrix,
-// a tree. These are the blocks on which iterations are slow or wrong.
+// What a block's pattern and row norms say about its spectrum before any iteration: a cycle, a
+// multiple of an orthogonal matrix, a tree. These are the blocks on which iterations are slow or
+// wrong.
 import { philox4x32 } from "../random.js";
 import type { Component } from "./components.js";
 import { exponentOf, powerOfTwoFactors } from "./power-of-two.js";
@@ -28,7 +29,10 @@ export function summarize(component: Component): BlockSummary {
   return { count, offDiagonal, exponent: largest === 0 ? 0 : exponentOf(largest) };
 }
 
-/** The weights of a block that is one cycle, else undefined. In an irreducible block one nonzero a row leaves nothing else. */
+/**
+ * The weights of a block that is one cycle, else undefined. In an irreducible block one nonzero a
+ * row leaves nothing else.
+ */
 export function cycleWeights(component: Component, summary: BlockSummary): Float64Array | undefined {
   if (component.size < 2 || summary.count !== component.size) return undefined;
   const weights = new Float64Array(component.size);
@@ -39,8 +43,9 @@ export function cycleWeights(component: Component, summary: BlockSummary): Float
 }
 
 /**
- * c where W^T W = c^2 I, else undefined: the modulus of all eigenvalues of a multiple of an orthogonal matrix. Tried are the row norms,
- * and then W^T W v = c^2 v for two fixed vectors v that no matrix is made for, all to 1e-11.
+ * c where W^T W = c^2 I, else undefined: the modulus of all eigenvalues of a multiple of an
+ * orthogonal matrix. Tried are the row norms, and then W^T W v = c^2 v for two fixed vectors v that
+ * no matrix is made for, all to 1e-11.
  */
 export function orthogonalScale(component: Component, { exponent }: BlockSummary): number | undefined {
   const n = component.size;
@@ -72,9 +77,10 @@ export function orthogonalScale(component: Component, { exponent }: BlockSummary
 }
 
 /**
- * A block whose graph, apart from self-connections, is a tree of two-way edges, made as symmetric as it can be: w_ij and w_ji both get
- * the modulus sqrt(|w_ij w_ji|) and keep their signs. This is D^-1 W D for a diagonal D, so the spectrum stays. Else the block itself.
- * A delay line with weak feedback needs it: by its norm alone its eigenvalues are beyond any method in binary64.
+ * A block whose graph, apart from self-connections, is a tree of two-way edges, made as symmetric
+ * as it can be: w_ij and w_ji both get the modulus sqrt(|w_ij w_ji|) and keep their signs. This is
+ * D^-1 W D for a diagonal D, so the spectrum stays. Else the block itself. A delay line with weak
+ * feedback needs it: by its norm alone its eigenvalues are beyond any method in binary64.
  */
 export function symmetrizeTree(component: Component, { offDiagonal }: BlockSummary): Component {
   const n = component.size;

@@ -1,4 +1,5 @@
-// The exports of assembly/, as TypeScript sees them. Addresses are byte offsets. One interface per file of assembly/.
+// The exports of assembly/, as TypeScript sees them. Addresses are byte offsets. One interface per
+// file of assembly/.
 
 /** Everything the WebAssembly module exports. */
 export interface WasmExports extends PortableExports, LinearAlgebraExports, SpectrumExports, ReservoirExports, SpikingExports {}
@@ -9,11 +10,15 @@ export interface PortableExports {
   tanhArray64(source: number, target: number, count: number): void;
   /** Over the binary32 bit patterns `from` to `to` (excluded), going on from `hash`. */
   tanhHash32(from: number, to: number, hash: number): number;
-  /** Over the samples `from` to `to` (excluded) of the fixed binary64 sample, going on from `hash`. */
+  /**
+   * Over the samples `from` to `to` (excluded) of the fixed binary64 sample, going on from `hash`.
+   */
   tanhHash64(from: number, to: number, hash: number): number;
 }
 
-/** assembly/linear-algebra.ts. Panels are 6 columns wide; `stride` is the rows a panel has room for. */
+/**
+ * assembly/linear-algebra.ts. Panels are 6 columns wide; `stride` is the rows a panel has room for.
+ */
 export interface LinearAlgebraExports {
   packColumns32: PackColumns;
   packColumns64: PackColumns;
@@ -76,7 +81,10 @@ type PackColumns = (
 /** assembly/fused.ts: kernels of the same name that fuse, for products that are exact. */
 export type FusedExports = Pick<LinearAlgebraExports, "gramAddRows">;
 
-/** assembly/spectrum. Matrices are row-major with `ld` numbers from row to row; see each kernel for what `ld` takes. */
+/**
+ * assembly/spectrum. Matrices are row-major with `ld` numbers from row to row; see each kernel for
+ * what `ld` takes.
+ */
 export interface SpectrumExports {
   /**
    * 0, or the number of eigenvalues that were not found. Real parts go to `work`, imaginary ones to
@@ -94,7 +102,10 @@ export interface SpectrumExports {
   krylovChangeBasis(count: number, keep: number, ld: number, basis: number, q: number, qld: number, work: number): void;
 }
 
-/** assembly/reservoir.ts. The globals that describe a reservoir are set by name, see engine/cpu/stepper.ts. */
+/**
+ * assembly/reservoir.ts. The globals that describe a reservoir are set by name, see
+ * engine/cpu/stepper.ts.
+ */
 export interface ReservoirExports {
   readonly noiseStep: { value: number | bigint };
   readonly noiseSequence: { value: number | bigint };
@@ -104,9 +115,15 @@ export interface ReservoirExports {
   stateWritten(precision: number): void;
 }
 
-/** assembly/spiking.ts. `table` is the address of the fields that engine/cpu/spiking-stepper.ts writes. */
+/**
+ * assembly/spiking.ts. `table` is the address of the fields that engine/cpu/spiking-stepper.ts
+ * writes.
+ */
 export interface SpikingExports {
-  /** Returns the steps whose potentials are all finite. `row` is the row of the ring of pending input that comes first. */
+  /**
+   * Returns the steps whose potentials are all finite. `row` is the row of the ring of pending
+   * input that comes first.
+   */
   runSpiking32(table: number, steps: number, row: number, firstStep: number, sequence: number): number;
   runSpiking64(table: number, steps: number, row: number, firstStep: number, sequence: number): number;
 }

@@ -6,7 +6,10 @@ import { hasExactMultiplyAdd } from "./relaxed-simd.js";
 
 export type { FusedExports, WasmExports } from "./exports.js";
 
-/** A compiled module. Declared without lib.dom's WebAssembly, so that the declarations can be read where that library is not loaded. */
+/**
+ * A compiled module. Declared without lib.dom's WebAssembly, so that the declarations can be read
+ * where that library is not loaded.
+ */
 export type WasmModule = object;
 
 /** A module with its memory. */
@@ -21,14 +24,20 @@ const pageBytes = 65536;
 /** The most memory one instance can have: 4 GiB. */
 export const wasmMemoryLimit = 65536 * pageBytes;
 
-/** Bytes at the start of the memory that belong to the module itself (scratch of the kernels, constants). */
+/**
+ * Bytes at the start of the memory that belong to the module itself (scratch of the kernels,
+ * constants).
+ */
 export const wasmReserved = 65536;
 
 type ModuleKind = "plain" | "threads" | "fused";
 
 const modules = new Map<ModuleKind, WasmModule>();
 
-/** The compiled module. In Node it is compiled at first use; a browser must `await loadWasm()` before. */
+/**
+ * The compiled module. In Node it is compiled at first use; a browser must `await loadWasm()`
+ * before.
+ */
 export function wasmModule(kind: ModuleKind = "plain"): WasmModule {
   let module = modules.get(kind);
   if (!module) {

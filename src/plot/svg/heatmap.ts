@@ -1,4 +1,5 @@
-// A heat map as a PNG inside an SVG: one pixel a cell, so that a matrix of a million cells stays small.
+// A heat map as a PNG inside an SVG: one pixel a cell, so that a matrix of a million cells stays
+// small.
 import { zlibSync } from "fflate";
 import { crc32 } from "../../io/crc32.js";
 import { base64 } from "../figure.js";
@@ -31,7 +32,10 @@ export interface Cells {
   readonly cols: number;
 }
 
-/** The cells as a data URL of a PNG, row 0 at the bottom unless `down`. Cells that are not finite are transparent. */
+/**
+ * The cells as a data URL of a PNG, row 0 at the bottom unless `down`. Cells that are not finite
+ * are transparent.
+ */
 export function heatmapPng({ data, rows, cols }: Cells, range: readonly [number, number], scale: ColourScale, down: boolean): string {
   const [low, high] = range;
   const bytes = new Uint8Array(rows * (1 + 4 * cols));

@@ -1,4 +1,5 @@
-// A figure as a static SVG without a browser: axes, traces, shapes, annotations and a legend. What plotly does beyond these figures is not here.
+// A figure as a static SVG without a browser: axes, traces, shapes, annotations and a legend. What
+// plotly does beyond these figures is not here.
 import { ArgumentError, checkFields } from "../../core/errors.js";
 import { checkFigure, type Figure } from "../figure.js";
 import { escapeHtml, formatNumber } from "../format.js";
@@ -160,7 +161,8 @@ function panelSvg(panel: Panel, layout: Figure["layout"], theme: (typeof themes)
     if (title)
       parts.push(`<text transform="translate(16 ${middle}) rotate(-90)" text-anchor="middle" fill="${ink}">${escapeHtml(title)}</text>`);
   }
-  // An inner svg clips to its own box, without an id that another figure on the page could have too.
+  // An inner svg clips to its own box, without an id that another figure on the page could have
+  // too.
   const [left, top, width, height] = [box.left, box.top, box.right - box.left, box.bottom - box.top].map(fixed);
   parts.push(
     `<svg x="${left}" y="${top}" width="${width}" height="${height}" viewBox="${left} ${top} ${width} ${height}" overflow="hidden">${traces.map((trace) => traceSvg(trace, x, y)).join("")}${shapes(panel, layout)}</svg>`,

@@ -1,13 +1,19 @@
-// A turnable view of three dimensions as a flat one, seen from a fixed place: what paper can hold of it.
+// A turnable view of three dimensions as a flat one, seen from a fixed place: what paper can hold
+// of it.
 import type { Figure } from "../figure.js";
 import type { Trace } from "./traces.js";
 import { numbersOf } from "./values.js";
 
-/** The view of plotly's default camera: from the front, to the left and above, without perspective. */
+/**
+ * The view of plotly's default camera: from the front, to the left and above, without perspective.
+ */
 const right = [-Math.SQRT1_2, Math.SQRT1_2, 0] as const;
 const up = [-0.408248, -0.408248, 0.816497] as const;
 
-/** The same figure in two dimensions, with the three axes drawn as lines from the least corner; figures of two dimensions are left as they are. */
+/**
+ * The same figure in two dimensions, with the three axes drawn as lines from the least corner;
+ * figures of two dimensions are left as they are.
+ */
 export function flattened(figure: Figure): Figure {
   if (!figure.data.some(({ type }) => type === "scatter3d")) return figure;
   const columns = figure.data.map((trace) => (["x", "y", "z"] as const).map((axis) => numbersOf(trace[axis])));

@@ -1,5 +1,6 @@
-// What can be said of a kernel without running it: which values are the same across a block or a warp, which are undefined, and how many are
-// alive at once. Facts only; validate.ts says what is refused.
+// What can be said of a kernel without running it: which values are the same across a block or a
+// warp, which are undefined, and how many are alive at once. Facts only; validate.ts says what is
+// refused.
 import { add, become, bitSet, has, remove } from "./bit-set.js";
 import type { ControlFlow, Step } from "./control-flow.js";
 import { type Instruction, type Level, levels } from "./instruction.js";
@@ -14,7 +15,10 @@ export interface Uniformity {
 
 const larger = (a: Level, b: Level): Level => (a > b ? a : b);
 
-/** The least fixed point of: a result is as uniform as its operands and as the branches that decide whether it is computed. */
+/**
+ * The least fixed point of: a result is as uniform as its operands and as the branches that decide
+ * whether it is computed.
+ */
 export function uniformity(flow: ControlFlow, registers: number): Uniformity {
   const valueLevels = new Array<Level>(registers).fill(levels.block);
   const blockLevels = flow.blocks.map((): Level => levels.block);
@@ -49,7 +53,8 @@ export function uniformity(flow: ControlFlow, registers: number): Uniformity {
 /** The first read of a register that some way through the kernel has not written. */
 export function undefinedRead(flow: ControlFlow, registers: readonly Value[]): { value: Value; instruction: Instruction } | undefined {
   const { blocks } = flow;
-  // A guarded write may not happen, so it defines nothing; guarded loads are into variables that hold something already.
+  // A guarded write may not happen, so it defines nothing; guarded loads are into variables that
+  // hold something already.
   const pass = (defined: Int32Array, { instruction, writes }: Step): void => {
     if (instruction.guard === undefined) for (const id of writes) add(defined, id);
   };
@@ -83,7 +88,10 @@ export function undefinedRead(flow: ControlFlow, registers: readonly Value[]): {
   return undefined;
 }
 
-/** The most 32-bit registers that hold something still needed at one place. An assembler needs some more, or fewer where it computes anew. */
+/**
+ * The most 32-bit registers that hold something still needed at one place. An assembler needs some
+ * more, or fewer where it computes anew.
+ */
 export function registerPressure(flow: ControlFlow, registers: readonly Value[]): number {
   const { blocks } = flow;
   // What a block reads before it writes it, and what it writes whatever happens.

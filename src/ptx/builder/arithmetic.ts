@@ -1,4 +1,5 @@
-// Arithmetic of a kernel: each method is one instruction of the table in operations.ts. Multiply and add stay two roundings unless `fma` is asked for.
+// Arithmetic of a kernel: each method is one instruction of the table in operations.ts. Multiply
+// and add stay two roundings unless `fma` is asked for.
 import { Emitter, moveType } from "./emitter.js";
 import type { Item } from "./instruction.js";
 import { convertOpcode, type OperationName, operations, type Operation, type TypesOf } from "./operations.js";
@@ -15,7 +16,10 @@ type WideOf<T extends keyof typeof wideOf> = (typeof wideOf)[T];
 export type ComparisonOf<T> = T extends BitsType ? "eq" | "ne" : Comparison;
 type HalfOf<T extends "f16x2" | "bf16x2"> = T extends "f16x2" ? "f16" : "bf16";
 
-/** k where b is the constant 2^k and the type unsigned, for which an assembler need not know the trick. */
+/**
+ * k where b is the constant 2^k and the type unsigned, for which an assembler need not know the
+ * trick.
+ */
 function powerOfTwo(type: RegisterType, b: unknown): number | undefined {
   if (typeof b !== "number" || !type.startsWith("u") || !(b >= 1 && b <= 2 ** 31) || (Math.trunc(b) & (b - 1)) !== 0) return undefined;
   return 31 - Math.clz32(b);
@@ -49,7 +53,10 @@ export class Arithmetic extends Emitter {
     return this.emitValue(entry.text(type), result, items, this.needs(entry.needs?.(type)));
   }
 
-  /** a + b, rounded to nearest even for floats. A whole number that cannot change, plus the constant 0, is itself. */
+  /**
+   * a + b, rounded to nearest even for floats. A whole number that cannot change, plus the constant
+   * 0, is itself.
+   */
   add<T extends TypesOf<"add">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
     if (b === 0 && /^[us]/.test(a.type) && !(a instanceof Variable)) return a;
     return this.operate("add", a.type, a.type, [a, b]);
@@ -93,7 +100,10 @@ export class Arithmetic extends Emitter {
     return this.operate("fma", a.type, a.type, [a, b, c]);
   }
 
-  /** a / b: towards zero for integers, rounded to nearest even for floats. Unsigned by a constant power of two it is a shift. */
+  /**
+   * a / b: towards zero for integers, rounded to nearest even for floats. Unsigned by a constant
+   * power of two it is a shift.
+   */
   div<T extends TypesOf<"div">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
     const power = powerOfTwo(a.type, b);
     if (power !== undefined) return this.operate("shr", a.type, a.type, [a], [String(power)]);
@@ -173,7 +183,10 @@ export class Arithmetic extends Emitter {
     return this.operate("rcp", a.type, a.type, [a]);
   }
 
-  /** The fast approximations of the hardware; subnormals count as zero. Errors: PTX ISA 9.0, section 9.7.3. */
+  /**
+   * The fast approximations of the hardware; subnormals count as zero. Errors: PTX ISA 9.0, section
+   * 9.7.3.
+   */
   approximate<T extends RegisterType>(name: "rcp" | "rsqrt" | "ex2" | "lg2" | "sin" | "cos" | "tanh", a: Value<T>): Value<T> {
     return this.operate(`${name}Approx`, a.type, a.type, [a]);
   }
@@ -215,12 +228,17 @@ export class Arithmetic extends Emitter {
     return this.operate("prmt", "b32", "b32", [a, b, choice]);
   }
 
-  /** Any bitwise function of three words: bit (4a + 2b + c) of `table` is the result for these bits. */
+  /**
+   * Any bitwise function of three words: bit (4a + 2b + c) of `table` is the result for these bits.
+   */
   logic(a: Value<"b32">, b: Operand<"b32">, c: Operand<"b32">, table: number): Value<"b32"> {
     return this.operate("lop3", "b32", "b32", [a, b, c], [String(table & 255)]);
   }
 
-  /** A predicate from a comparison; one with a NaN is false but for "ne", which is true. Bits without a meaning are equal or not. */
+  /**
+   * A predicate from a comparison; one with a NaN is false but for "ne", which is true. Bits
+   * without a meaning are equal or not.
+   */
   compare<T extends TypesOf<"compare">>(how: ComparisonOf<NoInfer<T>>, a: Value<T>, b: Operand<NoInfer<T>>): Value<"pred"> {
     if (a.type.startsWith("b") && how !== "eq" && how !== "ne") throw this.fail(`compare of ${a.type} got ${how}; it takes eq or ne`);
     const float = a.type === "f32" || a.type === "f64";
@@ -234,7 +252,10 @@ export class Arithmetic extends Emitter {
     return this.operate("select", yes.type, yes.type, [yes, no], [predicate]);
   }
 
-  /** cvt: to another type, rounded to nearest even between floats and towards zero to integers unless said otherwise; f32 may become tf32. */
+  /**
+   * cvt: to another type, rounded to nearest even between floats and towards zero to integers
+   * unless said otherwise; f32 may become tf32.
+   */
   convert<T extends ConvertibleType | "tf32">(to: T, a: Value<ConvertibleType>, rounding?: Rounding): Value<T> {
     if (!isConvertible(to, a.type)) throw this.fail(`convert to ${to} got a ${a.type}; it takes ${to === "tf32" ? "f32" : "one number"}`);
     const given: RegisterType = a.type;

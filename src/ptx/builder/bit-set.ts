@@ -1,4 +1,5 @@
-// Sets of small whole numbers as bits, 32 in a word: what the analysis of a kernel keeps for each of its blocks.
+// Sets of small whole numbers as bits, 32 in a word: what the analysis of a kernel keeps for each
+// of its blocks.
 
 /** A set that numbers below `count` fit in, with none of them or with all. */
 export function bitSet(count: number, full = false): Int32Array {

@@ -1,4 +1,5 @@
-// The control-flow graph of a kernel: basic blocks, their successors, and which branches decide whether a block runs.
+// The control-flow graph of a kernel: basic blocks, their successors, and which branches decide
+// whether a block runs.
 import { add, become, bitSet, has } from "./bit-set.js";
 import { type Instruction, registersRead, registersWritten, type Statement } from "./instruction.js";
 
@@ -20,11 +21,17 @@ export interface BasicBlock {
 /** Blocks in the order of the text; the last one is the end, which every exit leads to. */
 export interface ControlFlow {
   readonly blocks: readonly BasicBlock[];
-  /** For each block, the blocks whose branch decides whether it runs: its control dependences (Ferrante, Ottenstein and Warren 1987). */
+  /**
+   * For each block, the blocks whose branch decides whether it runs: its control dependences
+   * (Ferrante, Ottenstein and Warren 1987).
+   */
   readonly deciders: readonly ReadonlySet<number>[];
 }
 
-/** True for what ends a block. A trap under a guard does not: where it is taken the whole launch ends, so that no thread comes by without others. */
+/**
+ * True for what ends a block. A trap under a guard does not: where it is taken the whole launch
+ * ends, so that no thread comes by without others.
+ */
 const leaves = ({ opcode, guard }: Instruction): boolean =>
   opcode === "bra" || opcode === "ret" || (opcode === "trap" && guard === undefined);
 

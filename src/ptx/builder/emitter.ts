@@ -1,4 +1,5 @@
-// The base of a kernel under construction: its registers and statements. What operations there are is said by the classes above it.
+// The base of a kernel under construction: its registers and statements. What operations there are
+// is said by the classes above it.
 import { PtxBuildError } from "./errors.js";
 import type { Instruction, Item, Level, Statement } from "./instruction.js";
 import type { Needs } from "./targets.js";
@@ -66,7 +67,10 @@ export class Emitter {
     this.statements.push({ kind: "label", name });
   }
 
-  /** @internal An operand as it is printed; the check is for callers without TypeScript. `what` names it, or the operation whose operand it is. */
+  /**
+   * @internal An operand as it is printed; the check is for callers without TypeScript. `what`
+   * names it, or the operation whose operand it is.
+   */
   item<T extends RegisterType>(type: T, operand: Operand<T>, what: string, place?: number): Item {
     if (operand instanceof Value) {
       const name = (): string => (place === undefined ? what : `operand ${place} of ${what}`);

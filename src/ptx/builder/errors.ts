@@ -1,7 +1,10 @@
 // What the builder refuses, as errors with the kernel's name.
 
 import { SpillwayError } from "../../core/errors.js";
-/** A program that is wrong whatever it runs on: a wrong operand, an undefined value, a barrier that not every thread reaches. */
+/**
+ * A program that is wrong whatever it runs on: a wrong operand, an undefined value, a barrier that
+ * not every thread reaches.
+ */
 export class PtxBuildError extends SpillwayError {
   override readonly name: string = "PtxBuildError";
   /** The kernel that is being built, where there is one. */
@@ -13,7 +16,10 @@ export class PtxBuildError extends SpillwayError {
   }
 }
 
-/** A program that this target cannot run: it lacks an instruction, or has too little shared memory or too few registers. */
+/**
+ * A program that this target cannot run: it lacks an instruction, or has too little shared memory
+ * or too few registers.
+ */
 export class PtxTargetError extends PtxBuildError {
   override readonly name = "PtxTargetError";
 

@@ -1,4 +1,5 @@
-// The PTX builder: kernels written in TypeScript, printed as PTX without any CUDA toolkit. It knows nothing of what kernels compute.
+// The PTX builder: kernels written in TypeScript, printed as PTX without any CUDA toolkit. It knows
+// nothing of what kernels compute.
 //
 //   const module = new PtxModule({ target: "sm_80" });
 //   module.kernel("scale", { block: [256] }, (k) => {
@@ -11,9 +12,9 @@
 //   });
 //   const ptx = module.emit();
 //
-// A Value carries its PTX type, a Pointer its state space and element: an f32 added to a u32, or a global address used in shared memory, does
-// not compile. emit() refuses undefined values, barriers that some threads do not reach, full-mask shuffles under divergence, and what the
-// target lacks.
+// A Value carries its PTX type, a Pointer its state space and element: an f32 added to a u32, or a
+// global address used in shared memory, does not compile. emit() refuses undefined values, barriers
+// that some threads do not reach, full-mask shuffles under divergence, and what the target lacks.
 export type { Comparison, ComparisonOf, Rounding } from "./arithmetic.js";
 export type { ForOptions, Loop } from "./control.js";
 export { PtxBuildError, PtxTargetError } from "./errors.js";

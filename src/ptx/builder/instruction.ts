@@ -1,8 +1,12 @@
-// What a kernel is before it is text: instructions and labels. Plain data, and how one instruction is printed.
+// What a kernel is before it is text: instructions and labels. Plain data, and how one instruction
+// is printed.
 import type { Needs } from "./targets.js";
 import type { Value } from "./values.js";
 
-/** How far a value is the same: in all threads of a block, in the 128 of a warp group, in those of a warp, or in one lane. */
+/**
+ * How far a value is the same: in all threads of a block, in the 128 of a warp group, in those of a
+ * warp, or in one lane.
+ */
 export type Level = 0 | 1 | 2 | 3;
 export const levels = { block: 0, group: 1, warp: 2, lane: 3 } as const satisfies Record<string, Level>;
 

@@ -1,4 +1,5 @@
-// A kernel under construction: everything the classes below offer, with the directives of an entry. It becomes text in a PtxModule.
+// A kernel under construction: everything the classes below offer, with the directives of an entry.
+// It becomes text in a PtxModule.
 import { checkFields } from "../../core/errors.js";
 import { WarpGroup } from "./warp-group.js";
 

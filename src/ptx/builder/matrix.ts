@@ -1,4 +1,5 @@
-// Matrix instructions of a warp. Fragment layouts: PTX ISA 9.0, sections 9.7.15.4 (wmma) and 9.7.15.5 (mma, ldmatrix).
+// Matrix instructions of a warp. Fragment layouts: PTX ISA 9.0, sections 9.7.15.4 (wmma) and
+// 9.7.15.5 (mma, ldmatrix).
 import { BarrierObjects } from "./barrier-objects.js";
 import type { Needs } from "./targets.js";
 import type { Pointer, Value } from "./values.js";
@@ -25,7 +26,10 @@ const mmaShapes: Readonly<Record<string, MmaShape>> = {
 };
 
 export class Matrix extends BarrierObjects {
-  /** Loads 1, 2 or 4 matrices of 8 x 8 halves; lane 8 i + r gives the address of row r of matrix i, aligned to 16 bytes. */
+  /**
+   * Loads 1, 2 or 4 matrices of 8 x 8 halves; lane 8 i + r gives the address of row r of matrix i,
+   * aligned to 16 bytes.
+   */
   loadMatrices(pointer: Pointer<"shared">, count: 1 | 2 | 4, transposed = false): Value<"b32">[] {
     const results = Array.from({ length: count }, () => this.newValue("b32"));
     const opcode = `ldmatrix.sync.aligned.m8n8.x${count}${transposed ? ".trans" : ""}.shared.b16`;
@@ -34,7 +38,8 @@ export class Matrix extends BarrierObjects {
   }
 
   /**
-   * d = a * b + c by mma.sync, 16 x depth times depth x 8, accumulated in binary32. Registers of a and b hold pairs of halves, or one tf32.
+   * d = a * b + c by mma.sync, 16 x depth times depth x 8, accumulated in binary32. Registers of a
+   * and b hold pairs of halves, or one tf32.
    * `into` names the registers of d; they may be those of c.
    */
   mma(
@@ -56,7 +61,10 @@ export class Matrix extends BarrierObjects {
     return result;
   }
 
-  /** wmma.load of a 16 x 16 tile of halves, by rows or by columns with `stride` elements between them. */
+  /**
+   * wmma.load of a 16 x 16 tile of halves, by rows or by columns with `stride` elements between
+   * them.
+   */
   wmmaLoad(
     which: "a" | "b",
     type: "f16" | "bf16",

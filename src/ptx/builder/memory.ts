@@ -1,4 +1,5 @@
-// Access to memory: loads and stores by space, width, cache and order, atomics, fences, and asynchronous copies. What memory a kernel has is in storage.ts.
+// Access to memory: loads and stores by space, width, cache and order, atomics, fences, and
+// asynchronous copies. What memory a kernel has is in storage.ts.
 import { type Item, levels } from "./instruction.js";
 import { Storage } from "./storage.js";
 import type { Needs } from "./targets.js";
@@ -7,7 +8,9 @@ import { type AddressType, type Operand, Pointer, type Space, type Value } from 
 
 /** Memory orders of the PTX memory model. */
 export type Order = "weak" | "volatile" | "relaxed" | "acquire" | "release";
-/** Threads among which an order holds: of the block, the cluster, the device, or the whole system. */
+/**
+ * Threads among which an order holds: of the block, the cluster, the device, or the whole system.
+ */
 export type Scope = "cta" | "cluster" | "gpu" | "sys";
 const anyWord = ["u32", "s32", "b32", "f32", "u64", "s64", "b64", "f64"] as const;
 const wholeWord = ["u32", "s32", "b32", "u64", "s64", "b64"] as const;
@@ -42,7 +45,9 @@ export interface AccessOptions {
 
 /** How memory is read. */
 export interface LoadOptions<T extends RegisterType = RegisterType> extends AccessOptions {
-  /** The memory is written by nobody while the kernel runs: it may go through the read-only cache. */
+  /**
+   * The memory is written by nobody while the kernel runs: it may go through the read-only cache.
+   */
   readOnly?: boolean;
   /** What a load that is not made gives; needed with `where`. */
   otherwise?: Operand<T>;
@@ -89,7 +94,9 @@ export class Memory extends Storage {
     return this.loadMany(pointer, 1, options)[0]!;
   }
 
-  /** Loads 2 or 4 elements that lie in one aligned piece of at most 16 bytes, in one instruction. */
+  /**
+   * Loads 2 or 4 elements that lie in one aligned piece of at most 16 bytes, in one instruction.
+   */
   loadVector<S extends Space, T extends MemoryType>(
     pointer: Pointer<S, T>,
     count: 2 | 4,
@@ -170,8 +177,8 @@ export class Memory extends Storage {
   }
 
   /**
-   * Starts a copy of 4, 8 or 16 bytes from global to shared memory. Where `bytes` is given, only so many are read and zeros follow; a
-   * copy of 16 bytes may pass by the first-level cache.
+   * Starts a copy of 4, 8 or 16 bytes from global to shared memory. Where `bytes` is given, only so
+   * many are read and zeros follow; a copy of 16 bytes may pass by the first-level cache.
    */
   copyAsync(to: Pointer<"shared">, from: Pointer<"global">, size: 4 | 8 | 16, bytes?: Operand<"u32">): void {
     const used = bytes === undefined ? [] : [this.item("u32", bytes, "the bytes of copyAsync")];

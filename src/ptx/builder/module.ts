@@ -1,4 +1,5 @@
-// A PTX module: kernels for one target, checked and printed. The same program gives the same bytes, always.
+// A PTX module: kernels for one target, checked and printed. The same program gives the same bytes,
+// always.
 import { checkFields } from "../../core/errors.js";
 import { PtxBuildError } from "./errors.js";
 import { type Instruction, instructionText, type Item, registersRead, registersWritten, type Statement } from "./instruction.js";
@@ -114,7 +115,10 @@ function directives({ block, maxThreads, minBlocks, cluster }: LaunchBounds): st
   ];
 }
 
-/** The statements as text. `op t, ...; mov v, t` with no other use of t becomes `op v, ...`: an assignment costs nothing. */
+/**
+ * The statements as text. `op t, ...; mov v, t` with no other use of t becomes `op v, ...`: an
+ * assignment costs nothing.
+ */
 function statementTexts({ statements, registers }: PtxKernel): string[] {
   const uses = new Uint32Array(registers.length);
   for (const each of statements) {
@@ -139,7 +143,10 @@ function statementTexts({ statements, registers }: PtxKernel): string[] {
   return texts;
 }
 
-/** Whether a statement only moves what an instruction before it puts into `result`, which nothing else touches. */
+/**
+ * Whether a statement only moves what an instruction before it puts into `result`, which nothing
+ * else touches.
+ */
 function passesOn({ guard }: Instruction, result: Item | undefined, next: Statement, uses: Uint32Array): next is Instruction {
   if (next.kind === "label" || guard !== undefined || next.guard !== undefined || !next.opcode.startsWith("mov.")) return false;
   const [source] = next.operands;

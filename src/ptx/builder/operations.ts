@@ -1,5 +1,6 @@
-// The one table from operations to PTX text: for each the types it takes, its opcode, and the target it needs. Memory, barriers and matrix
-// instructions, whose text depends on more than a type, are spelled where they are built.
+// The one table from operations to PTX text: for each the types it takes, its opcode, and the
+// target it needs. Memory, barriers and matrix instructions, whose text depends on more than a
+// type, are spelled where they are built.
 import type { Needs } from "./targets.js";
 import type { RegisterType } from "./types.js";
 

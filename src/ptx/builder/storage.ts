@@ -1,4 +1,5 @@
-// What memory a kernel has: its parameters, and arrays in shared, local and constant memory. Loads and stores are in memory.ts.
+// What memory a kernel has: its parameters, and arrays in shared, local and constant memory. Loads
+// and stores are in memory.ts.
 import { Control } from "./control.js";
 import { levels } from "./instruction.js";
 import { bytesOf, type Loaded, loadedType, type MemoryType, memoryWord } from "./types.js";
@@ -100,7 +101,10 @@ export class Storage extends Control {
     return `${this.name}_dynamic`;
   }
 
-  /** An array of each thread's own, in local memory: for what is found by an index that is only known when the kernel runs. */
+  /**
+   * An array of each thread's own, in local memory: for what is found by an index that is only
+   * known when the kernel runs.
+   */
   local<T extends MemoryType>(element: T, count: number, alignment = 16): Pointer<"local", T> {
     const bytes = this.sizeOf("local", element, count, alignment, 128);
     return new Pointer("local", element, this.emitValue("mov.u64", "u64", [this.declare("local", bytes, alignment)]));

@@ -1,5 +1,6 @@
-// What each compute capability offers, as far as a generated kernel needs to know. Sources: CUDA C++ Programming Guide 13.0, table "Technical
-// Specifications per Compute Capability"; PTX ISA 9.0, "Release Notes" for the first PTX version of a target.
+// What each compute capability offers, as far as a generated kernel needs to know. Sources: CUDA
+// C++ Programming Guide 13.0, table "Technical Specifications per Compute Capability"; PTX ISA 9.0,
+// "Release Notes" for the first PTX version of a target.
 import { PtxBuildError } from "./errors.js";
 
 /** A PTX ISA version: [7, 8] is 7.8. */

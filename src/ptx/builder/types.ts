@@ -1,6 +1,9 @@
-// The types that values of the builder carry: which there are, their size, and how their registers are declared. No operations.
+// The types that values of the builder carry: which there are, their size, and how their registers
+// are declared. No operations.
 
-/** What a register may hold. `b..` are bits without a meaning; `..x2` are two halves in one word. */
+/**
+ * What a register may hold. `b..` are bits without a meaning; `..x2` are two halves in one word.
+ */
 export type RegisterType =
   | "pred"
   | "b16"

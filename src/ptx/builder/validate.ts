@@ -1,5 +1,6 @@
-// What is refused before any text is made: undefined values, barriers and full-mask instructions that not every thread reaches, and what the
-// target cannot do. A pass is no proof that the kernel computes the right thing; running it in the interpreter is for that.
+// What is refused before any text is made: undefined values, barriers and full-mask instructions
+// that not every thread reaches, and what the target cannot do. A pass is no proof that the kernel
+// computes the right thing; running it in the interpreter is for that.
 import { registerPressure, undefinedRead, uniformity } from "./analysis.js";
 import { controlFlow } from "./control-flow.js";
 import { PtxBuildError, PtxTargetError } from "./errors.js";
@@ -47,7 +48,10 @@ export function validateKernel(kernel: PtxKernel, target: Target): KernelResourc
   return { registers, staticSharedBytes: kernel.staticSharedBytes, dynamicSharedBytes: kernel.dynamicSharedBytes, version };
 }
 
-/** Every thread of a block must reach its barriers, and every lane of a warp its full-mask instructions. */
+/**
+ * Every thread of a block must reach its barriers, and every lane of a warp its full-mask
+ * instructions.
+ */
 function checkTogether(kernel: PtxKernel, flow: ReturnType<typeof controlFlow>): void {
   const { blockLevels, valueLevels } = uniformity(flow, kernel.registers.length);
   for (const [k, block] of flow.blocks.entries()) {

@@ -1,4 +1,5 @@
-// Values, pointers and constants: what operations take and give. A value carries its type in TypeScript, a pointer its state space and element too.
+// Values, pointers and constants: what operations take and give. A value carries its type in
+// TypeScript, a pointer its state space and element too.
 import { PtxBuildError } from "./errors.js";
 import { bfloat16Bits, halfBits } from "../../core/half.js";
 import { bytesOf, type MemoryType, type RegisterType, registerTypes } from "./types.js";
@@ -34,7 +35,10 @@ export type Space = "global" | "shared" | "local" | "const";
 /** The register type of addresses: 64 bits, and 32 in shared memory. */
 export type AddressType<S extends Space> = S extends "shared" ? "u32" : "u64";
 
-/** An address in one state space with the type of what is there; `bytes` is added to it by the instruction itself. */
+/**
+ * An address in one state space with the type of what is there; `bytes` is added to it by the
+ * instruction itself.
+ */
 export class Pointer<S extends Space = Space, T extends MemoryType = MemoryType> {
   readonly space: S;
   readonly element: T;
@@ -70,7 +74,10 @@ const scratch = new DataView(new ArrayBuffer(8));
 
 const hex = (bits: number | bigint, digits: number): string => bits.toString(16).toUpperCase().padStart(digits, "0");
 
-/** A constant as PTX text: floats by their bits, so that none is rounded twice. Throws PtxBuildError for a number the type cannot hold. */
+/**
+ * A constant as PTX text: floats by their bits, so that none is rounded twice. Throws PtxBuildError
+ * for a number the type cannot hold.
+ */
 export function literal(type: RegisterType | MemoryType, value: number | bigint): string {
   switch (type) {
     case "f32":

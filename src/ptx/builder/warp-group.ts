@@ -1,5 +1,6 @@
-// Matrix products of a warp group, 128 threads of four warps, on sm_90a: both factors may lie in shared memory, and the products go on while the
-// threads do. Layouts and order: PTX ISA 9.0, section 9.7.16 (wgmma).
+// Matrix products of a warp group, 128 threads of four warps, on sm_90a: both factors may lie in
+// shared memory, and the products go on while the threads do. Layouts and order: PTX ISA 9.0,
+// section 9.7.16 (wgmma).
 import { type Item, levels } from "./instruction.js";
 import { Matrix, type MatrixType } from "./matrix.js";
 import type { Pointer, Value, Variable } from "./values.js";
@@ -8,9 +9,14 @@ const accelerated = { together: "group", needs: { sm: 90, version: [8, 0], only:
 
 /** How a factor lies in shared memory. */
 export interface MatrixPlace {
-  /** Bytes of a row within which pieces of 16 are exchanged by the number of the row; 0 for none. */
+  /**
+   * Bytes of a row within which pieces of 16 are exchanged by the number of the row; 0 for none.
+   */
   readonly swizzle: 0 | 32 | 64 | 128;
-  /** Bytes from one repetition of the layout to the next along the direction in which elements lie side by side. */
+  /**
+   * Bytes from one repetition of the layout to the next along the direction in which elements lie
+   * side by side.
+   */
   readonly leading: number;
   /** Bytes from eight rows of the layout to the next eight. */
   readonly stride: number;
@@ -24,16 +30,25 @@ export interface AsyncProduct {
   readonly columns: number;
   /** Whether the product is added to what the sums hold, or takes its place. */
   readonly accumulate: Value<"pred">;
-  /** The rows of a lie side by side in shared memory, not its depth; for halves alone. Default false. */
+  /**
+   * The rows of a lie side by side in shared memory, not its depth; for halves alone. Default
+   * false.
+   */
   readonly transposeA?: boolean;
-  /** The columns of b lie side by side in shared memory, not its depth; for halves alone. Default false. */
+  /**
+   * The columns of b lie side by side in shared memory, not its depth; for halves alone. Default
+   * false.
+   */
   readonly transposeB?: boolean;
 }
 
 const swizzleCodes = { 0: 0, 128: 1, 64: 2, 32: 3 } as const;
 
 export class WarpGroup extends Matrix {
-  /** Number of the warp group in its block, for blocks whose x size is a multiple of 128 and whose others are 1. */
+  /**
+   * Number of the warp group in its block, for blocks whose x size is a multiple of 128 and whose
+   * others are 1.
+   */
   warpGroupIndex(): Value<"u32"> {
     return this.emitValue("shr.u32", "u32", [this.threadIndex(), "7"], { level: levels.group });
   }
@@ -49,19 +64,26 @@ export class WarpGroup extends Matrix {
     return this.join("u64", low, this.constant("u32", swizzleCodes[swizzle] * 2 ** 30 + stride / 16));
   }
 
-  /** Orders what threads did with registers before products that use them; needed before the first, and wherever sums were touched. */
+  /**
+   * Orders what threads did with registers before products that use them; needed before the first,
+   * and wherever sums were touched.
+   */
   fenceProducts(): void {
     this.emit("wgmma.fence.sync.aligned", undefined, [], accelerated);
   }
 
-  /** Makes this thread's ordinary writes of shared memory known to products and bulk copies; barriers then carry it on. */
+  /**
+   * Makes this thread's ordinary writes of shared memory known to products and bulk copies;
+   * barriers then carry it on.
+   */
   fenceShared(): void {
     this.emit("fence.proxy.async.shared::cta", undefined, [], { needs: { sm: 90, version: [8, 0] } });
   }
 
   /**
-   * Starts sums = a b or sums + a b: 64 x depth times depth x columns, the depth 32 bytes, summed in binary32. Factors are descriptors; a may be
-   * registers as mma's. Sum 4 j + 2 h + e of lane l of warp w is row 16 w + 8 h + l / 4, column 8 j + 2 (l mod 4) + e. Until `waitProducts` nobody
+   * Starts sums = a b or sums + a b: 64 x depth times depth x columns, the depth 32 bytes, summed
+   * in binary32. Factors are descriptors; a may be registers as mma's. Sum 4 j + 2 h + e of lane l
+   * of warp w is row 16 w + 8 h + l / 4, column 8 j + 2 (l mod 4) + e. Until `waitProducts` nobody
    * may touch the sums, the registers of a, or what the descriptors name.
    */
   multiplyAsync(
@@ -102,7 +124,10 @@ export class WarpGroup extends Matrix {
     this.emit("wgmma.wait_group.sync.aligned", undefined, [String(groups)], accelerated);
   }
 
-  /** Gives registers back to the block's other warp groups, or takes them: each thread then has so many. */
+  /**
+   * Gives registers back to the block's other warp groups, or takes them: each thread then has so
+   * many.
+   */
   setMaxRegisters(how: "inc" | "dec", count: number): void {
     if (!Number.isInteger(count) || count % 8 !== 0 || count < 24 || count > 256)
       throw this.fail(`setMaxRegisters got ${count}; it takes a multiple of 8 from 24 to 256`);

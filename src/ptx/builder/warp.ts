@@ -1,4 +1,5 @@
-// What threads do together: barriers, shuffles, votes, and the shared memory of a cluster. Barrier objects are in barrier-objects.ts.
+// What threads do together: barriers, shuffles, votes, and the shared memory of a cluster. Barrier
+// objects are in barrier-objects.ts.
 import { levels } from "./instruction.js";
 import { Memory } from "./memory.js";
 import { type Operand, Pointer, type Value } from "./values.js";
@@ -34,8 +35,9 @@ export class Warp extends Memory {
   }
 
   /**
-   * The value of another lane: "idx" of lane `by`, "up" and "down" of the lane so many below or above, "bfly" of lane ^ by. `width` splits the
-   * warp into parts that keep to themselves. A lane that would look outside its part gets its own value.
+   * The value of another lane: "idx" of lane `by`, "up" and "down" of the lane so many below or
+   * above, "bfly" of lane ^ by. `width` splits the warp into parts that keep to themselves. A lane
+   * that would look outside its part gets its own value.
    */
   shuffle<T extends Shuffled>(
     how: "idx" | "up" | "down" | "bfly",

@@ -1,4 +1,5 @@
-// Kernel arguments: from a list of values, or bytes packed as the driver packs them, to parameter memory. Also the checks of a launch's shape.
+// Kernel arguments: from a list of values, or bytes packed as the driver packs them, to parameter
+// memory. Also the checks of a launch's shape.
 import { LaunchError } from "../../core/errors.js";
 import { parameterLayout } from "./compile/function.js";
 import type { Index3 } from "./errors.js";

@@ -1,10 +1,14 @@
-// Constant expressions of PTX, ISA 9.0 section 4.5: C's operators on 64-bit integers with and without a sign, and arithmetic on doubles. Where the
-// ISA is silent it does what ptxas does; `test/ptx/fixtures/literals.json` holds what that is.
+// Constant expressions of PTX, ISA 9.0 section 4.5: C's operators on 64-bit integers with and
+// without a sign, and arithmetic on doubles. Where the ISA is silent it does what ptxas does;
+// `test/ptx/fixtures/literals.json` holds what that is.
 import type { Cursor } from "./cursor.js";
 import type { Token } from "./lexer.js";
 import { type PtxOperand, type ScalarType, scalarBytes } from "./types.js";
 
-/** An integer of 64 bits in the range of its sign, or a float: `double` tells binary64 from the binary32 that `0f` writes. */
+/**
+ * An integer of 64 bits in the range of its sign, or a float: `double` tells binary64 from the
+ * binary32 that `0f` writes.
+ */
 export type Constant =
   | { kind: "integer"; value: bigint; unsigned: boolean }
   | { kind: "float"; value: number; bits: bigint; double: boolean };
@@ -42,8 +46,9 @@ function double(value: number): Constant {
 }
 
 /**
- * The bits of a constant where a type is expected; undefined if it is no constant of that type. Integers go to integer types and untyped bits,
- * wrapped. Floats go to floats: a double to f32 is rounded, and the bits that `0f` writes are those of an f64 with nothing above. Halves take none.
+ * The bits of a constant where a type is expected; undefined if it is no constant of that type.
+ * Integers go to integer types and untyped bits, wrapped. Floats go to floats: a double to f32 is
+ * rounded, and the bits that `0f` writes are those of an f64 with nothing above. Halves take none.
  */
 export function bitsAs(constant: PtxNumber, type: ScalarType): bigint | undefined {
   if (constant.kind === "integer") {
@@ -62,7 +67,10 @@ function singleBits(value: number, bits: bigint): bigint {
   return BigInt(view.getUint32(0));
 }
 
-/** Whether a constant begins at the cursor. A parenthesis begins one too; whether it may is for the caller to know. */
+/**
+ * Whether a constant begins at the cursor. A parenthesis begins one too; whether it may is for the
+ * caller to know.
+ */
 export function atConstant({ token }: Cursor): boolean {
   const { kind, text } = token;
   return kind === "integer" || kind === "float" || text === "WARP_SZ" || (kind === "punctuation" && "-+~(".includes(text));

@@ -1,4 +1,5 @@
-// Reads tokens for the parser: look-ahead and expectations. It knows no declarations and no arithmetic.
+// Reads tokens for the parser: look-ahead and expectations. It knows no declarations and no
+// arithmetic.
 import type { PtxSyntaxError } from "./errors.js";
 import { Lexer, type Token } from "./lexer.js";
 
@@ -16,7 +17,10 @@ export class Cursor {
     this.token = this.lexer.next();
   }
 
-  /** Takes the token and goes on to the next. @throws PtxSyntaxError at the end of the text, so that no loop over tokens is endless */
+  /**
+   * Takes the token and goes on to the next. @throws PtxSyntaxError at the end of the text, so that
+   * no loop over tokens is endless
+   */
   advance(): Token {
     const taken = this.token;
     if (taken.kind === "end") throw this.fail("the text ends too early");

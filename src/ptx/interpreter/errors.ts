@@ -1,5 +1,6 @@
-// The errors of the simulated device: PTX that cannot be read, PTX that asks for something not modelled, and kernels that do wrong.
-// Nothing here decides what is wrong; the parser, the compiler and the checks do.
+// The errors of the simulated device: PTX that cannot be read, PTX that asks for something not
+// modelled, and kernels that do wrong. Nothing here decides what is wrong; the parser, the compiler
+// and the checks do.
 
 import { SpillwayError } from "../../core/errors.js";
 import { visible } from "../../core/text.js";
@@ -24,7 +25,10 @@ export class PtxSyntaxError extends SpillwayError {
   }
 }
 
-/** PTX that is well formed but that the interpreter does not model, or a launch that names what the module does not have. */
+/**
+ * PTX that is well formed but that the interpreter does not model, or a launch that names what the
+ * module does not have.
+ */
 export class UnsupportedPtxError extends SpillwayError {
   override readonly name = "UnsupportedPtxError";
   readonly line: number;
@@ -98,7 +102,10 @@ export function lineWords({ line, source, inlinedAt }: Pick<SimulationSite, "lin
 
 const triple = (index: Index3): string => `(${index.x},${index.y},${index.z})`;
 
-/** A kernel did what a GPU would let pass or crash on. The message names kernel, PTX line, block and thread. */
+/**
+ * A kernel did what a GPU would let pass or crash on. The message names kernel, PTX line, block and
+ * thread.
+ */
 export class SimulationError extends SpillwayError {
   override readonly name = "SimulationError";
   readonly kind: SimulationErrorKind;

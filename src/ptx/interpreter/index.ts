@@ -1,4 +1,5 @@
-// The PTX interpreter: reads PTX and runs it without a GPU, strictly. It has no driver API and loads nothing native.
+// The PTX interpreter: reads PTX and runs it without a GPU, strictly. It has no driver API and
+// loads nothing native.
 export type { Dimensions, KernelArgument } from "./arguments.js";
 export { LaunchError } from "../../core/errors.js";
 export { PtxSyntaxError, SimulationError, UnsupportedPtxError } from "./errors.js";

@@ -1,5 +1,6 @@
-// Splits PTX text into tokens with their places. It knows no grammar; numbers and directives are told from names, nothing more. Every step moves
-// on in the text, and none looks twice at what it passed, so that any text takes time in proportion to its length.
+// Splits PTX text into tokens with their places. It knows no grammar; numbers and directives are
+// told from names, nothing more. Every step moves on in the text, and none looks twice at what it
+// passed, so that any text takes time in proportion to its length.
 import { PtxSyntaxError } from "./errors.js";
 
 export type TokenKind = "name" | "dotted" | "integer" | "float" | "string" | "punctuation" | "end";

@@ -1,4 +1,5 @@
-// The simulated device: memory that a host may allocate, copy and free, and programs of PTX to launch on it. It knows no driver API.
+// The simulated device: memory that a host may allocate, copy and free, and programs of PTX to
+// launch on it. It knows no driver API.
 import { LaunchError } from "../../core/errors.js";
 import type { Dimensions, KernelArgument } from "./arguments.js";
 import { makeSupport, type Support } from "./compile/support.js";
@@ -17,7 +18,10 @@ export interface MachineOptions {
   launchBytes?: number;
   /** Shared memory a block may have. Default 232,448, as on compute capability 9.0. */
   sharedBytesPerBlock?: number;
-  /** Blocks of an ordinary grid that are on the device at once; a cooperative grid is all there. Default 8. */
+  /**
+   * Blocks of an ordinary grid that are on the device at once; a cooperative grid is all there.
+   * Default 8.
+   */
   residentBlocks?: number;
   /** Checks to turn on or off. */
   checks?: Partial<Checks>;
@@ -45,7 +49,10 @@ export interface LaunchOptions {
   checks?: Partial<Omit<Checks, "initialised">>;
   /** In place of the machine's. */
   limits?: Partial<Limits>;
-  /** Blocks that are on the device at once, where the grid is not cooperative; default that of the machine. */
+  /**
+   * Blocks that are on the device at once, where the grid is not cooperative; default that of the
+   * machine.
+   */
   residentBlocks?: number;
   /** Is given what the kernel prints, as it prints it, also where it ends with an error. */
   print?: (text: string) => void;
@@ -90,7 +97,10 @@ export class PtxMachine {
     return { used: usedBytes, free: capacity - usedBytes, total: capacity, allocations: allocationCount };
   }
 
-  /** Reserves bytes, 256-byte aligned and with contents that count as unwritten; gives their device address. Throws LaunchError. */
+  /**
+   * Reserves bytes, 256-byte aligned and with contents that count as unwritten; gives their device
+   * address. Throws LaunchError.
+   */
   allocate(bytes: number, name = "an allocation"): bigint {
     return globalBase + BigInt(this.memory.allocate(bytes, "global", name).base);
   }

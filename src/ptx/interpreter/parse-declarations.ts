@@ -1,4 +1,5 @@
-// Reads variable declarations: state space, alignment, type, name, dimensions and initialiser. Registers and functions are read elsewhere.
+// Reads variable declarations: state space, alignment, type, name, dimensions and initialiser.
+// Registers and functions are read elsewhere.
 import { bitsAs, parseConstant, parseInteger } from "./constant.js";
 import type { Cursor } from "./cursor.js";
 import {
@@ -41,7 +42,10 @@ function parseAlignment(cursor: Cursor): number {
   return alignment;
 }
 
-/** Declarations after the state space, up to and without the `;` (or the `,` or `)` of a parameter list). */
+/**
+ * Declarations after the state space, up to and without the `;` (or the `,` or `)` of a parameter
+ * list).
+ */
 export function parseVariables(cursor: Cursor, space: StateSpace, external: boolean, single: boolean): PtxVariable[] {
   let alignment = 0;
   let vector: 1 | 2 | 4 = 1;
@@ -91,7 +95,10 @@ function parseLengths(cursor: Cursor): (number | undefined)[] {
   return lengths;
 }
 
-/** `.ptr .global .align 4` after the type of a kernel parameter: a promise about the pointer, which changes nothing here. */
+/**
+ * `.ptr .global .align 4` after the type of a kernel parameter: a promise about the pointer, which
+ * changes nothing here.
+ */
 function parsePointerAttribute(cursor: Cursor): void {
   if (!cursor.acceptDotted("ptr")) return;
   while (cursor.token.kind === "dotted") {
@@ -99,7 +106,10 @@ function parsePointerAttribute(cursor: Cursor): void {
   }
 }
 
-/** Reads the values of an array of these lengths, whose first is scalar `at` of the variable. Says how many rows there are. */
+/**
+ * Reads the values of an array of these lengths, whose first is scalar `at` of the variable. Says
+ * how many rows there are.
+ */
 function parseInitialiser(
   cursor: Cursor,
   type: ScalarType,

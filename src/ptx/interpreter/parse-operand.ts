@@ -1,5 +1,5 @@
-// Reads the operands of an instruction and finds what their names mean. Names that are not known yet (labels) are settled when the function has
-// been read.
+// Reads the operands of an instruction and finds what their names mean. Names that are not known
+// yet (labels) are settled when the function has been read.
 import { isSpecialRegister, isVector } from "./compile/special.js";
 import { atConstant, parseConstant, parseInteger } from "./constant.js";
 import type { Cursor } from "./cursor.js";

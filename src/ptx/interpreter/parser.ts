@@ -1,4 +1,5 @@
-// Reads a PTX text into a module with every name resolved. It checks the grammar; what instructions mean is settled when they are compiled.
+// Reads a PTX text into a module with every name resolved. It checks the grammar; what instructions
+// mean is settled when they are compiled.
 import { Cursor } from "./cursor.js";
 import { isStateSpace, parseScalarType, parseVariables, parseVectorLength } from "./parse-declarations.js";
 import { OperandParser } from "./parse-operand.js";
@@ -90,7 +91,10 @@ class Parser {
     return true;
   }
 
-  /** The operands of `.loc`. A place that code was inlined at is looked up among those before: the outermost is kept. */
+  /**
+   * The operands of `.loc`. A place that code was inlined at is looked up among those before: the
+   * outermost is kept.
+   */
   private sourceLocation(): SourceLocation {
     const { cursor, places } = this;
     const place = (): { file: number; line: number; key: string } => {
@@ -211,7 +215,10 @@ class Parser {
     return variables;
   }
 
-  /** Statements between braces; the names of labels are gathered first, so that a branch may go forward. */
+  /**
+   * Statements between braces; the names of labels are gathered first, so that a branch may go
+   * forward.
+   */
   private body(fn: PtxFunction, scope: Scope): void {
     const { cursor } = this;
     const open = cursor.expect("{");

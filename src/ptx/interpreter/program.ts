@@ -1,4 +1,5 @@
-// A loaded PTX module: its variables on the device, its kernels compiled on first use, and launches of them.
+// A loaded PTX module: its variables on the device, its kernels compiled on first use, and launches
+// of them.
 import { LaunchError } from "../../core/errors.js";
 import { checkBlock, dimensions, packArguments } from "./arguments.js";
 import { type CompiledKernel, KernelCompiler, parameterLayout } from "./compile/function.js";
@@ -42,7 +43,10 @@ export class PtxProgram {
   private readonly functionNumbers: ReadonlyMap<string, number>;
   private unloaded = false;
 
-  /** Allocates and fills the module's variables. @throws UnsupportedPtxError on an extern that nothing defines */
+  /**
+   * Allocates and fills the module's variables. @throws UnsupportedPtxError on an extern that
+   * nothing defines
+   */
   constructor(machine: PtxMachine, module: PtxModule) {
     this.machine = machine;
     this.module = module;
@@ -85,7 +89,10 @@ export class PtxProgram {
     return { address: (BigInt(globalHigh) << 32n) + BigInt(allocation.base), bytes: allocation.bytes };
   }
 
-  /** Parameters, memory and directives of a kernel. @throws LaunchError where there is none of that name */
+  /**
+   * Parameters, memory and directives of a kernel. @throws LaunchError where there is none of that
+   * name
+   */
   info(entry: string): KernelInfo {
     const fn = this.entry(entry);
     const { offsets } = parameterLayout(fn.parameters);
@@ -179,8 +186,9 @@ export class PtxProgram {
   }
 
   /**
-   * Runs a kernel to its end. Throws LaunchError for a launch that cannot be, UnsupportedPtxError for PTX that is not modelled, and
-   * SimulationError for what the kernel does wrong; memory then holds what was written so far.
+   * Runs a kernel to its end. Throws LaunchError for a launch that cannot be, UnsupportedPtxError
+   * for PTX that is not modelled, and SimulationError for what the kernel does wrong; memory then
+   * holds what was written so far.
    */
   launch(options: LaunchOptions): LaunchResult {
     if (this.unloaded) throw new LaunchError(undefined, "the program was unloaded");

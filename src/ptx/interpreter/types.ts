@@ -1,4 +1,5 @@
-// The scalar types of PTX and what a module is once it has been read: plain data, with names resolved. Nothing here runs.
+// The scalar types of PTX and what a module is once it has been read: plain data, with names
+// resolved. Nothing here runs.
 
 /** A PTX scalar type without its dot. */
 export type ScalarType =
@@ -159,7 +160,10 @@ export interface PtxFunction {
   statements: PtxStatement[];
   /** `.branchtargets` lists by label. */
   branchTargets: Map<string, string[]>;
-  /** Performance directives as numbers: `maxntid`, `reqntid`, `minnctapersm`, `reqnctapercluster`, ... */
+  /**
+   * Performance directives as numbers: `maxntid`, `reqntid`, `minnctapersm`, `reqnctapercluster`,
+   * ...
+   */
   directives: Map<string, number[]>;
   /** False for a declaration, as of `vprintf`. */
   defined: boolean;

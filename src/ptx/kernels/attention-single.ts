@@ -1,5 +1,7 @@
-// Attention in binary32 throughout, for results as good as its inputs: the streaming of attention.ts, with fused multiply-adds in place of tensor
-// cores, whose factors keep too few bits. 256 threads are 16 rows of 16; a row shares queries, and its threads have their own keys and columns.
+// Attention in binary32 throughout, for results as good as its inputs: the streaming of
+// attention.ts, with fused multiply-adds in place of tensor cores, whose factors keep too few bits.
+// 256 threads are 16 rows of 16; a row shares queries, and its threads have their own keys and
+// columns.
 import { type Pointer, type PtxKernel, type Target, targetFacts, type Value, type Variable } from "../builder/index.js";
 import type { AttentionShape } from "./attention.js";
 import { ceilDiv, generate, type GeneratedKernel, type GeneratorOptions, range } from "./generated-kernel.js";
@@ -168,7 +170,9 @@ class SingleAttention {
     return sums;
   }
 
-  /** Scores of keys that a query does not see are left out, in the tiles where there are such keys. */
+  /**
+   * Scores of keys that a query does not see are left out, in the tiles where there are such keys.
+   */
   private mask(
     scores: Variable<"f32">[][],
     firstKey: Value<"u32">,
@@ -182,7 +186,8 @@ class SingleAttention {
     if (!causal && keyLength % keys === 0) return;
     // What scale makes -infinity of.
     const never = k.constant("f32", scale < 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
-    // A causal tile is cut where its last key is one that the block's first query does not see; queries past the end may see what they like.
+    // A causal tile is cut where its last key is one that the block's first query does not see;
+    // queries past the end may see what they like.
     const whole = causal ? k.add(firstQuery, 1 + keyLength - seqLen) : keyLength;
     k.if(k.compare("gt", k.add(firstKey, keys), whole), () => {
       const key = k.add(firstKey, column);
@@ -193,7 +198,10 @@ class SingleAttention {
     });
   }
 
-  /** Scores of a query to probabilities relative to the largest so far; what was summed before is brought to the same measure. */
+  /**
+   * Scores of a query to probabilities relative to the largest so far; what was summed before is
+   * brought to the same measure.
+   */
   private chances(scores: Variable<"f32">[], output: Variable<"f32">[], { largest, sum }: RowState): void {
     const { k } = this;
     const factor = this.shape.scale * Math.LOG2E;

@@ -1,5 +1,6 @@
-// Attention without the matrix of scores in memory (Dao 2023, FlashAttention-2, algorithm 1): blocks of queries stay on the chip, keys and values
-// stream by, and the softmax is corrected as larger scores appear.
+// Attention without the matrix of scores in memory (Dao 2023, FlashAttention-2, algorithm 1):
+// blocks of queries stay on the chip, keys and values stream by, and the softmax is corrected as
+// larger scores appear.
 import { type Pointer, PtxBuildError, type PtxKernel, type Target, targetFacts, type Value, type Variable } from "../builder/index.js";
 import { attentionSingle } from "./attention-single.js";
 import { ceilDiv, checkSizes, generate, type GeneratedKernel, type GeneratorOptions, range } from "./generated-kernel.js";
@@ -48,15 +49,17 @@ function plan({ headDim, type }: HalfShape, target: Target): Plan {
   const rowTiles = width <= 64 ? 2 : 1;
   const keys = width <= 128 ? 64 : 32;
   const place = (rows: number): TilePlace => ({ rows, rowBytes: 2 * width, pitch: 2 * width });
-  // Without asynchronous copies there is nothing to hide behind the arithmetic, and shared memory is small.
+  // Without asynchronous copies there is nothing to hide behind the arithmetic, and shared memory
+  // is small.
   const stages = targetFacts(target).sm >= 80 ? 2 : 1;
   return { type, width, rowTiles, keys, stages, placeQ: place(16 * rowTiles * warps), placeK: place(keys) };
 }
 
 /**
- * O = softmax(scale Q K^T) V for each head: Q and O are heads x seqLen x headDim, K and V heads x keyLength x headDim, by rows, all of one
- * type; scores and sums are binary32. Of halves the products are the tensor cores', and probabilities are rounded to the half type before they
- * meet V; of f32 all is binary32. f16 and f32 take sm_75 and later, bf16 sm_80. Arguments: q, k, v, o.
+ * O = softmax(scale Q K^T) V for each head: Q and O are heads x seqLen x headDim, K and V heads x
+ * keyLength x headDim, by rows, all of one type; scores and sums are binary32. Of halves the
+ * products are the tensor cores', and probabilities are rounded to the half type before they meet
+ * V; of f32 all is binary32. f16 and f32 take sm_75 and later, bf16 sm_80. Arguments: q, k, v, o.
  * @throws PtxBuildError, PtxTargetError
  */
 export function attention(shape: AttentionShape, options: GeneratorOptions = {}): GeneratedKernel {
@@ -189,7 +192,8 @@ class FlashAttention {
     const { rowTiles, keys, placeQ, placeK } = this.plan;
     const lane = k.and(k.threadIndex(), 31);
     const sums = range(rowTiles).map(() => range(keys / 8).map(() => zeros(k)));
-    // Lanes 0 to 7 address 8 keys at the first 8 numbers, 8 to 15 the same keys at the next 8, the others the 8 keys that follow.
+    // Lanes 0 to 7 address 8 keys at the first 8 numbers, 8 to 15 the same keys at the next 8, the
+    // others the 8 keys that follow.
     const keyRow = k.add(k.and(lane, 7), k.and(k.shr(lane, 1), 8));
     const half = k.and(k.shr(lane, 3), 1);
     for (let step = 0; step < ceilDiv(this.shape.headDim, 16); step++) {
@@ -213,7 +217,9 @@ class FlashAttention {
     }
   }
 
-  /** Scores of keys that a query does not see are left out, in the tiles where there are such keys. */
+  /**
+   * Scores of keys that a query does not see are left out, in the tiles where there are such keys.
+   */
   private mask(scores: Four[][], firstKey: Value<"u32">, firstQuery: Value<"u32">, ownRow: Value<"u32">): void {
     const { k } = this;
     const { causal, keyLength, seqLen, scale } = this.shape;
@@ -235,7 +241,8 @@ class FlashAttention {
           }
         return;
       }
-      // How far a key is ahead of a query decides, and tiles of 8 x 8 on one diagonal of the scores are equally far.
+      // How far a key is ahead of a query decides, and tiles of 8 x 8 on one diagonal of the scores
+      // are equally far.
       const query = k.add(k.add(firstQuery, ownRow), k.shr(lane, 2));
       const ahead = k.reinterpret("s32", k.sub(key, query));
       const rowsOf8 = range(2 * scores.length);
@@ -250,7 +257,10 @@ class FlashAttention {
     });
   }
 
-  /** Scores of 16 queries to probabilities relative to the largest so far; what was summed before is brought to the same measure. */
+  /**
+   * Scores of 16 queries to probabilities relative to the largest so far; what was summed before is
+   * brought to the same measure.
+   */
   private chances(row: Four[], output: Four[], states: RowState[]): Value<"b32">[] {
     const { k } = this;
     const factor = this.shape.scale * Math.LOG2E;
@@ -270,7 +280,8 @@ class FlashAttention {
       k.assign(sum, k.fma(sum, shrink, total));
       for (const four of output) for (const part of [0, 1]) k.assign(four[2 * half + part]!, k.mul(four[2 * half + part]!, shrink));
     }
-    // The accumulators of two neighbouring tiles are, as halves, the left factor of the next product.
+    // The accumulators of two neighbouring tiles are, as halves, the left factor of the next
+    // product.
     return row.flatMap(([a, b, c, d]) => [this.pair(a, b), this.pair(c, d)]);
   }
 

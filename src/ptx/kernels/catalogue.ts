@@ -1,4 +1,5 @@
-// Every kernel that can be generated, by kind: its name before it is made, and presets for common uses.
+// Every kernel that can be generated, by kind: its name before it is made, and presets for common
+// uses.
 import { unknownField } from "../../core/errors.js";
 import { PtxBuildError } from "../builder/index.js";
 import { attention, attentionName, type AttentionShape } from "./attention.js";

@@ -1,5 +1,6 @@
-// What a classifier does with states on a device, in portable arithmetic: statistics of each sequence's states, and from features the shares of
-// the classes. The same bits as src/model on the host.
+// What a classifier does with states on a device, in portable arithmetic: statistics of each
+// sequence's states, and from features the shares of the classes. The same bits as src/model on the
+// host.
 import { type Pointer, PtxBuildError, type PtxKernel, type Value } from "../builder/index.js";
 import { ceilDiv, checkSizes, generate, type GeneratedKernel, type GeneratorOptions } from "./generated-kernel.js";
 import { portableExpOfNegative, risingSum, warpSum } from "./portable-double.js";
@@ -25,7 +26,10 @@ export interface ClassSharesShape {
   /** Numbers of a row. */
   readonly features: number;
   readonly classes: number;
-  /** What a readout sees of features: "plain" (default), "squareHalf" with every second one squared, "squares" with all squares behind them. */
+  /**
+   * What a readout sees of features: "plain" (default), "squareHalf" with every second one squared,
+   * "squares" with all squares behind them.
+   */
   readonly transform?: "plain" | "squareHalf" | "squares";
   /** Layer norm of each row first. Default false. */
   readonly layerNorm?: boolean;
@@ -44,10 +48,11 @@ export const layerNormEpsilon = 1e-5;
 const threads = 128;
 
 /**
- * Adds the states of a chunk of steps to the statistics of their sequences: row p = places[b] of the features (rows of `features` numbers in
- * binary64, zeros before the first chunk) gets the last state of sequence b and the mean of its states from row `washout` on, summed in rising
- * order. Sequence b has lengths[p] states in all; those of steps [from, to) begin `pitch` numbers after those of sequence b - 1. Arguments:
- * states, pitch, from, to, washout, lengths, places, features.
+ * Adds the states of a chunk of steps to the statistics of their sequences: row p = places[b] of
+ * the features (rows of `features` numbers in binary64, zeros before the first chunk) gets the last
+ * state of sequence b and the mean of its states from row `washout` on, summed in rising order.
+ * Sequence b has lengths[p] states in all; those of steps [from, to) begin `pitch` numbers after
+ * those of sequence b - 1. Arguments: states, pitch, from, to, washout, lengths, places, features.
  * @throws PtxBuildError
  */
 export function stateStatistics(shape: StateStatisticsShape, options: GeneratorOptions = {}): GeneratedKernel {
@@ -92,10 +97,11 @@ export function stateStatistics(shape: StateStatisticsShape, options: GeneratorO
 }
 
 /**
- * Shares of K classes from rows of features: scores s_k = W_k . f + b_k in the order of docs/numerics.md, rule 10, where f is the row, after a
- * layer norm (f - mean) / sqrt(variance + 1e-5) if it is asked for, as the readout sees it. Softmax gives exp(s_k - max) / sum; "positive" gives
- * max(s_k, 0) / sum, or 1 for the first largest score where none is above 0. All in binary64. Arguments: features, weights (K x F), intercept (K),
- * shares (rows x K).
+ * Shares of K classes from rows of features: scores s_k = W_k . f + b_k in the order of
+ * docs/numerics.md, rule 10, where f is the row, after a layer norm (f - mean) / sqrt(variance +
+ * 1e-5) if it is asked for, as the readout sees it. Softmax gives exp(s_k - max) / sum; "positive"
+ * gives max(s_k, 0) / sum, or 1 for the first largest score where none is above 0. All in binary64.
+ * Arguments: features, weights (K x F), intercept (K), shares (rows x K).
  * @throws PtxBuildError
  */
 export function classShares(shape: ClassSharesShape, options: GeneratorOptions = {}): GeneratedKernel {

@@ -1,4 +1,5 @@
-// One number in, one number out: the executor's element-wise kernels. They take their size when they are launched; the grid is made for `count`.
+// One number in, one number out: the executor's element-wise kernels. They take their size when
+// they are launched; the grid is made for `count`.
 import { PtxBuildError, type PtxKernel, type Value } from "../builder/index.js";
 import { ceilDiv, checkSizes, generate, type GeneratedKernel, type GeneratorOptions } from "./generated-kernel.js";
 import { portableSigmoid, portableTanh } from "./portable.js";
@@ -6,7 +7,10 @@ import { portableSigmoid, portableTanh } from "./portable.js";
 type F = Value<"f32">;
 type U = Value<"u32">;
 
-/** e^x within 4 ulp, from the hardware's 2^x: x is cut into n ln 2 and a rest, so that large x lose nothing. */
+/**
+ * e^x within 4 ulp, from the hardware's 2^x: x is cut into n ln 2 and a rest, so that large x lose
+ * nothing.
+ */
 export function exponential(k: PtxKernel, x: F): F {
   const n = k.convert("f32", k.convert("s32", k.mul(k.max(k.min(x, 90), -105), Math.LOG2E), "rni"));
   const minus = k.neg(n);
@@ -51,7 +55,10 @@ const bodies = {
     ];
     forEach(k, k.mul(batch, features), (i) => k.store(k.at(data, i), k.add(k.load(k.at(data, i)), k.load(k.at(bias, k.rem(i, features))))));
   },
-  /** data[r, f] = (data[r, f] - mean[f]) / sqrt(variance[f] + eps) * gamma[f] + beta[f]. Arguments: data, gamma, beta, mean, variance, batch, features, eps. */
+  /**
+   * data[r, f] = (data[r, f] - mean[f]) / sqrt(variance[f] + eps) * gamma[f] + beta[f]. Arguments:
+   * data, gamma, beta, mean, variance, batch, features, eps.
+   */
   batch_norm: (k: PtxKernel) => {
     const data = k.pointer("f32", "data");
     const [gamma, beta, mean, variance] = [
@@ -90,7 +97,10 @@ function forEach(k: PtxKernel, n: U, visit: (i: U) => void): void {
   );
 }
 
-/** One of the element-wise kernels, with a grid for `count` elements; it takes any number of them. Its arguments stand beside its name. @throws PtxBuildError */
+/**
+ * One of the element-wise kernels, with a grid for `count` elements; it takes any number of them.
+ * Its arguments stand beside its name. @throws PtxBuildError
+ */
 export function elementwise(
   { operation, count }: { readonly operation: ElementwiseName; readonly count: number },
   options: GeneratorOptions = {},

@@ -1,4 +1,5 @@
-// C = A B, one thread an element: the plainest product, for small sizes and as a measure of the others.
+// C = A B, one thread an element: the plainest product, for small sizes and as a measure of the
+// others.
 import { checkSizes, ceilDiv, generate, type GeneratedKernel, type GeneratorOptions, tileGrid } from "./generated-kernel.js";
 
 /** C (m x n) = A (m x k) B (k x n). */
@@ -11,7 +12,8 @@ export interface GemmShape {
 export const gemmNaiveName = "gemm_naive";
 
 /**
- * C = A B in binary32: A is m x k, B k x n, C m x n, all by rows; products are fused and added in rising k. Arguments: a, b, c.
+ * C = A B in binary32: A is m x k, B k x n, C m x n, all by rows; products are fused and added in
+ * rising k. Arguments: a, b, c.
  * @throws PtxBuildError
  */
 export function gemmNaive({ m, n, k: depth }: GemmShape, options: GeneratorOptions = {}): GeneratedKernel {

@@ -1,5 +1,5 @@
-// C = A B on the tensor cores by mma.sync: f16, bf16 or tf32 factors, sums in binary32; tiles stream through shared memory in several
-// stages. Halves on sm_90a are left to gemm-warp-group.ts.
+// C = A B on the tensor cores by mma.sync: f16, bf16 or tf32 factors, sums in binary32; tiles
+// stream through shared memory in several stages. Halves on sm_90a are left to gemm-warp-group.ts.
 import {
   bytesOf,
   type Pointer,
@@ -29,9 +29,15 @@ export type TensorCoreType = "f16" | "bf16" | "tf32";
 
 /** Sizes, element type and tile of a product on tensor cores. */
 export interface GemmTensorCoreShape extends GemmShape {
-  /** Type of A and B; tf32 is given as f32 and rounded to 11 significant bits when it is used. Default "f16". */
+  /**
+   * Type of A and B; tf32 is given as f32 and rounded to 11 significant bits when it is used.
+   * Default "f16".
+   */
   readonly type?: TensorCoreType;
-  /** Rows and columns of C a block; by default the largest that still gives work to 128 blocks, or the smallest. */
+  /**
+   * Rows and columns of C a block; by default the largest that still gives work to 128 blocks, or
+   * the smallest.
+   */
   readonly tile?: readonly [rows: 64 | 128, columns: 64 | 128 | 256];
 }
 
@@ -72,7 +78,8 @@ function plan(shape: GemmTensorCoreShape, target: Target): Plan {
   const tileK = depthBytes / bytesOf(element);
   const placeA = { rows: tileM, rowBytes: depthBytes, pitch: depthBytes };
   const rowBytes = tileN * bytesOf(element);
-  // Single numbers of B are read one by one, four rows at a time: 8 words of padding keep these rows in different banks.
+  // Single numbers of B are read one by one, four rows at a time: 8 words of padding keep these
+  // rows in different banks.
   const placeB = { rows: tileK, rowBytes, pitch: type === "tf32" ? rowBytes + 32 : rowBytes };
   const room = Math.min(targetFacts(target).sharedBytesPerBlock, 96 * 1024);
   const stages = Math.min(4, Math.floor(room / (placeBytes(placeA) + placeBytes(placeB))));
@@ -80,9 +87,10 @@ function plan(shape: GemmTensorCoreShape, target: Target): Plan {
 }
 
 /**
- * C = A B: A is m x k, B k x n, both f16 or bf16 (or f32, rounded to tf32), C m x n in f32, all by rows. Any sizes; rows whose length is no
- * multiple of 16 bytes are read element by element. f16 takes sm_75 and later, bf16 and tf32 sm_80; for sm_90a, f16 and bf16 are multiplied by
- * warp groups. Arguments: a, b, c.
+ * C = A B: A is m x k, B k x n, both f16 or bf16 (or f32, rounded to tf32), C m x n in f32, all by
+ * rows. Any sizes; rows whose length is no multiple of 16 bytes are read element by element. f16
+ * takes sm_75 and later, bf16 and tf32 sm_80; for sm_90a, f16 and bf16 are multiplied by warp
+ * groups. Arguments: a, b, c.
  * @throws PtxBuildError, PtxTargetError
  */
 export function gemmTensorCore(shape: GemmTensorCoreShape, options: GeneratorOptions = {}): GeneratedKernel {
@@ -160,7 +168,8 @@ class TensorProduct {
       commitTiles(k, this.target);
     };
     const count = ceilDiv(depth, tileK);
-    // Every stage but one is filled before the first product; a tile past the depth is zeros, and is brought so that groups stay counted.
+    // Every stage but one is filled before the first product; a tile past the depth is zeros, and
+    // is brought so that groups stay counted.
     k.for("u32", { from: 0, to: stages - 1 }, (stage) => bring(stage));
     const [reading, writing] = [k.variable("u32", 0), k.variable("u32", stages - 1)];
     const nextStage = (stage: Variable<"u32">): void => {
@@ -218,7 +227,10 @@ class TensorProduct {
     return k.reinterpret("b32", k.convert("tf32", k.reinterpret("f32", word)));
   }
 
-  /** Fragments of B for 16 halves of depth: ldmatrix turns the rows of the tile into the columns that mma wants. */
+  /**
+   * Fragments of B for 16 halves of depth: ldmatrix turns the rows of the tile into the columns
+   * that mma wants.
+   */
   private rightHalves(tileB: Pointer<"shared">, column: Value<"u32">, step: number): Value<"b32">[][] {
     const { k } = this;
     const lane = k.and(k.threadIndex(), 31);
@@ -230,7 +242,9 @@ class TensorProduct {
     });
   }
 
-  /** Fragments of B for 8 single numbers of depth: lane 4 g + t holds rows t and t + 4 of column g. */
+  /**
+   * Fragments of B for 8 single numbers of depth: lane 4 g + t holds rows t and t + 4 of column g.
+   */
   private rightSingles(tileB: Pointer<"shared">, column: Value<"u32">, step: number): Value<"b32">[][] {
     const { k } = this;
     const { pitch } = this.plan.placeB;

@@ -1,4 +1,5 @@
-// C = A B through tiles in shared memory: blocks of 256 threads, a square of results a thread, two tiles of each factor in turn.
+// C = A B through tiles in shared memory: blocks of 256 threads, a square of results a thread, two
+// tiles of each factor in turn.
 import { Pointer, PtxBuildError, type PtxKernel, type Value, type Variable } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
 import {
@@ -14,7 +15,10 @@ import {
 
 /** Sizes and tile of a product by tiles in shared memory. */
 export interface GemmTiledShape extends GemmShape {
-  /** Rows and columns of C a block; by default the largest that still gives work to 128 blocks, or 32. */
+  /**
+   * Rows and columns of C a block; by default the largest that still gives work to 128 blocks, or
+   * 32.
+   */
   readonly tileSize?: 16 | 32 | 64 | 128;
 }
 
@@ -29,8 +33,8 @@ export function gemmTiledSize({ m, n, tileSize }: GemmTiledShape): number {
 }
 
 /**
- * C = A B in binary32: A is m x k, B k x n, C m x n, all by rows; products are fused and added in rising k. Any sizes; where k or n is no
- * multiple of 4 the loads are narrower. Arguments: a, b, c.
+ * C = A B in binary32: A is m x k, B k x n, C m x n, all by rows; products are fused and added in
+ * rising k. Any sizes; where k or n is no multiple of 4 the loads are narrower. Arguments: a, b, c.
  * @throws PtxBuildError
  */
 export function gemmTiled(shape: GemmTiledShape, options: GeneratorOptions = {}): GeneratedKernel {
@@ -44,7 +48,10 @@ export function gemmTiled(shape: GemmTiledShape, options: GeneratorOptions = {})
   );
 }
 
-/** A tile of rows x columns on its way from global to shared memory. A thread brings `units` vectors, each `rowStep` rows below the last. */
+/**
+ * A tile of rows x columns on its way from global to shared memory. A thread brings `units`
+ * vectors, each `rowStep` rows below the last.
+ */
 interface Tile {
   readonly vector: 1 | 2 | 4;
   readonly units: number;
@@ -63,7 +70,10 @@ class TiledProduct {
   /** Results of a thread in each direction, in groups that one vector load feeds. */
   private readonly each: number;
   private readonly group: number;
-  /** Row length of the tile of A, which lies transposed; the padding keeps its columns out of one another's banks. */
+  /**
+   * Row length of the tile of A, which lies transposed; the padding keeps its columns out of one
+   * another's banks.
+   */
   private readonly pitchA: number;
 
   constructor(k: PtxKernel, m: number, n: number, depth: number, tile: number) {
@@ -91,15 +101,18 @@ class TiledProduct {
     const putB = k.at(k.at(sharedB, tileB.row, tile), tileB.column);
     const [thread, warp] = [k.threadIndex(), k.warpIndex()];
     const lane = k.and(thread, 31);
-    // Warps are 4 x 2, lanes 4 x 8: a warp's vector loads from either tile then touch every bank once.
+    // Warps are 4 x 2, lanes 4 x 8: a warp's vector loads from either tile then touch every bank
+    // once.
     const ownRow = k.mad(k.shr(warp, 1), 4 * this.each, k.mul(k.shr(lane, 3), this.group));
     const ownColumn = k.mad(k.and(warp, 1), 8 * this.each, k.mul(k.and(lane, 7), this.group));
     const sums = range(this.each * this.each).map(() => k.variable("f32", 0));
     const [readA, readB] = [k.at(sharedA, ownRow), k.at(sharedB, ownColumn)];
-    // Offsets of the half of shared memory that is read, and of the one that is written; they change places after each tile.
+    // Offsets of the half of shared memory that is read, and of the one that is written; they
+    // change places after each tile.
     const [offsetA, offsetB] = [k.variable("u32", 0), k.variable("u32", 0)];
 
-    // Loads this thread's part of the tiles that begin at depth `at` into registers, zeros where the matrices end.
+    // Loads this thread's part of the tiles that begin at depth `at` into registers, zeros where
+    // the matrices end.
     const fetch = (at: Value<"u32"> | 0): Value<"f32">[][] => {
       const inA = this.inDepth(at, tileA.column);
       const parts = [
@@ -158,12 +171,17 @@ class TiledProduct {
     return more === 0 ? index : this.k.add(index, more);
   }
 
-  /** Whether index + more is below a size; undefined where tiles divide the size, so that it always is. */
+  /**
+   * Whether index + more is below a size; undefined where tiles divide the size, so that it always
+   * is.
+   */
   private exists(index: Value<"u32">, more: number, size: number, tile: number): Value<"pred"> | undefined {
     return size % tile === 0 ? undefined : this.k.compare("lt", this.plus(index, more), size);
   }
 
-  /** Whether a place of the tile at a depth is inside the matrices; undefined where it always is. */
+  /**
+   * Whether a place of the tile at a depth is inside the matrices; undefined where it always is.
+   */
   private inDepth(at: Value<"u32"> | 0, index: Value<"u32">, more = 0): Value<"pred"> | undefined {
     const { k, depth } = this;
     if (at === 0) return depth >= tileDepth ? undefined : k.compare("lt", this.plus(index, more), depth);

@@ -1,15 +1,22 @@
-// C = A B on the tensor cores of sm_90a, whose warp groups multiply straight from shared memory (wgmma): one warp group brings tiles, the others
-// multiply, and barrier objects hand the tiles from one to the others and back. Which products are done this way gemm-tensor-core.ts says.
+// C = A B on the tensor cores of sm_90a, whose warp groups multiply straight from shared memory
+// (wgmma): one warp group brings tiles, the others multiply, and barrier objects hand the tiles
+// from one to the others and back. Which products are done this way gemm-tensor-core.ts says.
 import { type Pointer, type PtxKernel, targetFacts, type Value, type Variable } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
 import { ceilDiv, generate, type GeneratedKernel, type GeneratorOptions, range, type TileGrid } from "./generated-kernel.js";
 import { type TilePlace, TileStream } from "./matrix-tiles.js";
 
 const groupThreads = 128;
-/** Halves of a row of 128 bytes, by which shared memory is swizzled: columns of A and rows of B in a tile. */
+/**
+ * Halves of a row of 128 bytes, by which shared memory is swizzled: columns of A and rows of B in a
+ * tile.
+ */
 const tileDepth = 64;
 const rowBytes = 128;
-/** Cycles after which a warp that waits for others ends the launch with an error: a second, where a tile takes a microsecond. */
+/**
+ * Cycles after which a warp that waits for others ends the launch with an error: a second, where a
+ * tile takes a microsecond.
+ */
 const patience = 2 ** 31;
 
 export interface WarpGroupPlan {
@@ -20,7 +27,9 @@ export interface WarpGroupPlan {
   readonly blocks: TileGrid;
 }
 
-/** C = A B as `gemmTensorCore` says, for halves and sm_90a. @throws PtxBuildError, PtxTargetError */
+/**
+ * C = A B as `gemmTensorCore` says, for halves and sm_90a. @throws PtxBuildError, PtxTargetError
+ */
 export function gemmWarpGroup(shape: GemmShape, plan: WarpGroupPlan, options: GeneratorOptions): GeneratedKernel {
   const { name, tileM, blocks } = plan;
   const block = [groupThreads * (1 + tileM / 64)] as const;
@@ -154,7 +163,8 @@ class WarpGroupProduct {
     const { element: type, tileN: columns } = this.plan;
     const sums = range(columns / 2).map(() => k.variable("f32", 0));
     const left = k.matrixDescriptor(tileA, { swizzle: 128, leading: 16, stride: 8 * rowBytes });
-    // Rows of B are the depth: 64 columns lie side by side, the next 64 a panel further, and eight rows below the rows before.
+    // Rows of B are the depth: 64 columns lie side by side, the next 64 a panel further, and eight
+    // rows below the rows before.
     const right = k.matrixDescriptor(sharedB, { swizzle: 128, leading: tileDepth * rowBytes, stride: 8 * rowBytes });
     const accumulate = k.compare("ne", k.constant("u32", 1), 0);
     const leads = k.compare("eq", k.and(k.threadIndex(), 31), 0);

@@ -1,4 +1,5 @@
-// y = alpha A x + beta y, and the leaky step, in portable arithmetic: the bits of every other engine.
+// y = alpha A x + beta y, and the leaky step, in portable arithmetic: the bits of every other
+// engine.
 import { ceilDiv, checkSizes, generate, type GeneratedKernel, type GeneratorOptions } from "./generated-kernel.js";
 import { butterfly, leakyIntegration, portableTanh } from "./portable.js";
 
@@ -15,8 +16,8 @@ export const leakyStepName = "leaky_step";
 const warps = 4;
 
 /**
- * y = (alpha * (A x)) + (beta * y) in binary32, A m x n by rows, each dot product in the order of docs/numerics.md, rule 1. Where beta is 0, y is not read. Arguments: a, x, y,
- * alpha, beta.
+ * y = (alpha * (A x)) + (beta * y) in binary32, A m x n by rows, each dot product in the order of
+ * docs/numerics.md, rule 1. Where beta is 0, y is not read. Arguments: a, x, y, alpha, beta.
  * @throws PtxBuildError
  */
 export function gemv({ m, n }: GemvShape, options: GeneratorOptions = {}): GeneratedKernel {
@@ -50,7 +51,8 @@ export function gemv({ m, n }: GemvShape, options: GeneratorOptions = {}): Gener
 }
 
 /**
- * y[i] = ((1 - leak) * x[i]) + (leak * tanh(z[i])) in binary32 (docs/numerics.md, rules 4 and 5), `size` numbers. Arguments: x, z, y, leak.
+ * y[i] = ((1 - leak) * x[i]) + (leak * tanh(z[i])) in binary32 (docs/numerics.md, rules 4 and 5),
+ * `size` numbers. Arguments: x, z, y, leak.
  * @throws PtxBuildError
  */
 export function leakyStep({ size }: { readonly size: number }, options: GeneratorOptions = {}): GeneratedKernel {

@@ -20,8 +20,8 @@ export interface GeneratedKernel {
   readonly ptx: string;
   readonly target: Target;
   /**
-   * In the order of the launch's arguments, as `Module.kernel` of spillway/gpu takes them. A pointer's type is "u64" and names its element; it is
-   * aligned to 16 bytes.
+   * In the order of the launch's arguments, as `Module.kernel` of spillway/gpu takes them. A
+   * pointer's type is "u64" and names its element; it is aligned to 16 bytes.
    */
   readonly parameters: readonly Parameter[];
   readonly grid: Size3;
@@ -102,7 +102,10 @@ export function checkSizes(kernel: string, sizes: Readonly<Record<string, number
       throw new PtxBuildError(`${name} is ${value ?? "missing"}; it takes a whole number from 1 to ${most}`, kernel);
 }
 
-/** Refuses a choice that is none of `words`; one that is left out is no choice. @throws PtxBuildError */
+/**
+ * Refuses a choice that is none of `words`; one that is left out is no choice. @throws
+ * PtxBuildError
+ */
 export function checkWord(kernel: string, name: string, value: string | undefined, words: readonly string[]): void {
   if (value !== undefined && !words.includes(value))
     throw new PtxBuildError(
@@ -111,14 +114,20 @@ export function checkWord(kernel: string, name: string, value: string | undefine
     );
 }
 
-/** A grid over the tiles of a matrix, and the axes along which its blocks count rows and columns of tiles. */
+/**
+ * A grid over the tiles of a matrix, and the axes along which its blocks count rows and columns of
+ * tiles.
+ */
 export interface TileGrid {
   readonly grid: readonly [x: number, y: number];
   readonly row: "x" | "y";
   readonly column: "x" | "y";
 }
 
-/** Rows of tiles are along y, unless they are more than the 65535 blocks that a grid has that way. @throws PtxBuildError */
+/**
+ * Rows of tiles are along y, unless they are more than the 65535 blocks that a grid has that way.
+ * @throws PtxBuildError
+ */
 export function tileGrid(kernel: string, rows: number, columns: number): TileGrid {
   const most = 65535;
   if (rows <= most) return { grid: [columns, rows], row: "y", column: "x" };

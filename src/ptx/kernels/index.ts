@@ -1,5 +1,6 @@
-// Kernels that the builder makes for given sizes, without any toolkit: matrix products, softmax, norms, attention, four-bit weights, and
-// the steps of a reservoir. What each computes and takes stands at its generator.
+// Kernels that the builder makes for given sizes, without any toolkit: matrix products, softmax,
+// norms, attention, four-bit weights, and the steps of a reservoir. What each computes and takes
+// stands at its generator.
 export { attention, type AttentionShape } from "./attention.js";
 export { generateKernel, type KernelKind, kernelKinds, kernelName, type KernelType, presets } from "./catalogue.js";
 export { classShares, type ClassSharesShape, stateStatistics, type StateStatisticsShape } from "./classify.js";

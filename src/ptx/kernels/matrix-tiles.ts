@@ -1,5 +1,6 @@
-// Tiles of matrices on their way from global to shared memory for the matrix instructions: in pieces of 16 bytes, asynchronously where the target
-// and the row length allow it, and placed so that neither stores nor ldmatrix meet in a bank.
+// Tiles of matrices on their way from global to shared memory for the matrix instructions: in
+// pieces of 16 bytes, asynchronously where the target and the row length allow it, and placed so
+// that neither stores nor ldmatrix meet in a bank.
 import {
   bytesOf,
   type MemoryType,
@@ -16,17 +17,24 @@ export interface TilePlace {
   /** Rows and bytes of a row. */
   readonly rows: number;
   readonly rowBytes: number;
-  /** Bytes from one row to the next in shared memory; more than rowBytes where rows are padded instead of swizzled. */
+  /**
+   * Bytes from one row to the next in shared memory; more than rowBytes where rows are padded
+   * instead of swizzled.
+   */
   readonly pitch: number;
 }
 
 /** Bytes of a tile in shared memory. */
 export const placeBytes = ({ rows, pitch }: TilePlace): number => rows * pitch;
 
-/** The piece of 16 bytes that piece `chunk` of row `row` lies in: rows are turned against one another by exclusive or. */
+/**
+ * The piece of 16 bytes that piece `chunk` of row `row` lies in: rows are turned against one
+ * another by exclusive or.
+ */
 export function swizzled(k: PtxKernel, { rowBytes, pitch }: TilePlace, row: Value<"u32">, chunk: Value<"u32">): Value<"u32"> {
   if (pitch !== rowBytes) return chunk;
-  // Eight rows that ldmatrix reads at once must fall in eight pieces of a 128-byte line; short rows share a line.
+  // Eight rows that ldmatrix reads at once must fall in eight pieces of a 128-byte line; short rows
+  // share a line.
   if (rowBytes === 64) return k.xor(chunk, k.and(k.shr(row, 1), 3));
   if (rowBytes === 32) return k.xor(chunk, k.and(k.shr(row, 2), 1));
   return k.xor(chunk, k.and(row, 7));
@@ -55,7 +63,10 @@ export interface TileSource<T extends TileElement> {
   /** The first element of the first tile. */
   readonly firstRow: Value<"u32">;
   readonly firstColumn: Value<"u32">;
-  /** Where the tiles follow one another: along the rows' numbers or along the columns', which begin at a multiple of the tile. */
+  /**
+   * Where the tiles follow one another: along the rows' numbers or along the columns', which begin
+   * at a multiple of the tile.
+   */
   readonly along: "rows" | "columns";
   /** True where the other direction never leaves the matrix. */
   readonly inside: boolean;
@@ -71,13 +82,17 @@ interface Unit {
   readonly to: Pointer<"shared">;
   /** Bytes from the first unit's place in the matrix. */
   readonly bytes: number;
-  /** Bytes that a copy takes where the tile is inside along its way; undefined where that is always 16. */
+  /**
+   * Bytes that a copy takes where the tile is inside along its way; undefined where that is always
+   * 16.
+   */
   readonly size: Value<"u32"> | undefined;
 }
 
 /**
- * Tiles of one matrix, one after the other, brought to shared memory by all threads of the block. Where it is done asynchronously, a tile has
- * arrived when the group that it is committed with is waited for; else after a barrier. A row takes a power of two of bytes, at least 16.
+ * Tiles of one matrix, one after the other, brought to shared memory by all threads of the block.
+ * Where it is done asynchronously, a tile has arrived when the group that it is committed with is
+ * waited for; else after a barrier. A row takes a power of two of bytes, at least 16.
  */
 export class TileStream<T extends TileElement> {
   private readonly k: PtxKernel;
@@ -118,13 +133,18 @@ export class TileStream<T extends TileElement> {
     });
   }
 
-  /** Brings the next tile to `offset` bytes beyond the place of the first, or to that place, and goes on. */
+  /**
+   * Brings the next tile to `offset` bytes beyond the place of the first, or to that place, and
+   * goes on.
+   */
   bring(offset?: Value<"u32">): void {
     this.bringUnits(offset, true);
     this.advance();
   }
 
-  /** Brings the first tile to its place, before all others; `advance` then goes on to the second. */
+  /**
+   * Brings the first tile to its place, before all others; `advance` then goes on to the second.
+   */
   bringFirst(): void {
     this.bringUnits(undefined, false);
   }
@@ -162,7 +182,10 @@ export class TileStream<T extends TileElement> {
     else k.store(to.as("b32"), k.loadVector(from.as("b32"), 4, { readOnly: true, where: exists(), otherwise: 0 }));
   }
 
-  /** Sixteen bytes element by element, for rows that do not begin at multiples of 16 bytes, or end within a piece. */
+  /**
+   * Sixteen bytes element by element, for rows that do not begin at multiples of 16 bytes, or end
+   * within a piece.
+   */
   private bringElements(to: Pointer<"shared">, from: Pointer<"global", T>, unit: Unit, exists: Value<"pred">): void {
     const { k, source } = this;
     const bits = bytesOf(from.element) === 4 ? "b32" : "b16";
@@ -185,7 +208,10 @@ export function waitTiles(k: PtxKernel, target: Target, groups: number): void {
   if (targetFacts(target).sm >= 80) k.waitCopies(groups);
 }
 
-/** The address that this lane gives to ldmatrix for 16 x 16 halves (or 16 rows of 32 bytes) from row `row`, piece `chunk`. */
+/**
+ * The address that this lane gives to ldmatrix for 16 x 16 halves (or 16 rows of 32 bytes) from row
+ * `row`, piece `chunk`.
+ */
 export function matrixAddress<T extends MemoryType>(
   k: PtxKernel,
   tile: Pointer<"shared", T>,

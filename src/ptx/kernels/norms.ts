@@ -1,4 +1,5 @@
-// Layer norm (Ba, Kiros and Hinton 2016) and root-mean-square norm (Zhang and Sennrich 2019) of rows.
+// Layer norm (Ba, Kiros and Hinton 2016) and root-mean-square norm (Zhang and Sennrich 2019) of
+// rows.
 import { PtxBuildError, type PtxKernel, type Value } from "../builder/index.js";
 import { checkSizes, ceilDiv, generate, type GeneratedKernel, type GeneratorOptions } from "./generated-kernel.js";
 import { eachRow, planRow } from "./row.js";
@@ -71,8 +72,8 @@ function scaled(k: PtxKernel, value: Value<"f32">, gamma: Value<"f32"> | undefin
 }
 
 /**
- * y = (x - mean(x)) / sqrt(var(x) + epsilon) * gamma + beta over each row, the variance that of the row (divided by its length), in binary32.
- * Arguments: x, y, gamma and beta where affine, rows.
+ * y = (x - mean(x)) / sqrt(var(x) + epsilon) * gamma + beta over each row, the variance that of the
+ * row (divided by its length), in binary32. Arguments: x, y, gamma and beta where affine, rows.
  * @throws PtxBuildError
  */
 export function layerNorm(shape: NormShape, options: GeneratorOptions = {}): GeneratedKernel {
@@ -80,7 +81,8 @@ export function layerNorm(shape: NormShape, options: GeneratorOptions = {}): Gen
 }
 
 /**
- * y = x / sqrt(mean(x^2) + epsilon) * gamma over each row, in binary32: no mean is subtracted. Arguments: x, y, gamma where affine, rows.
+ * y = x / sqrt(mean(x^2) + epsilon) * gamma over each row, in binary32: no mean is subtracted.
+ * Arguments: x, y, gamma where affine, rows.
  * @throws PtxBuildError
  */
 export function rmsNorm(shape: NormShape, options: GeneratorOptions = {}): GeneratedKernel {

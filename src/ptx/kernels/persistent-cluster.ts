@@ -1,5 +1,6 @@
-// Many steps of one reservoir within one cluster of blocks, for the smallest ones: states are stored straight into the shared memory of the
-// other blocks, and barrier objects there count their bytes. Portable arithmetic, as in persistent.ts. sm_90 and later.
+// Many steps of one reservoir within one cluster of blocks, for the smallest ones: states are
+// stored straight into the shared memory of the other blocks, and barrier objects there count their
+// bytes. Portable arithmetic, as in persistent.ts. sm_90 and later.
 import { type Pointer, PtxBuildError, type PtxKernel, type Value, type Variable } from "../builder/index.js";
 import { checkSizes, generate, type GeneratedKernel, type GeneratorOptions, range } from "./generated-kernel.js";
 import { checkNeuron, NeuronStep, type NeuronShape, runArguments, stepArguments } from "./persistent-neuron.js";
@@ -18,8 +19,9 @@ export interface PersistentClusterShape extends NeuronShape {
 export const persistentClusterName = "reservoir_persistent_cluster";
 
 /**
- * The run of persistentGrid for a dense W within one cluster, whose blocks are the grid. Arguments: weights, leak, drive, feedback, state (any numbers), states, report, steps,
- * spinLimit and those of noise, all as there.
+ * The run of persistentGrid for a dense W within one cluster, whose blocks are the grid. Arguments:
+ * weights, leak, drive, feedback, state (any numbers), states, report, steps, spinLimit and those
+ * of noise, all as there.
  * @throws PtxBuildError, PtxTargetError
  */
 export function persistentCluster(shape: PersistentClusterShape, options: GeneratorOptions = {}): GeneratedKernel {
@@ -39,7 +41,10 @@ export function persistentCluster(shape: PersistentClusterShape, options: Genera
   );
 }
 
-/** Where a lane sends its neuron's state: a place in another block's x, and the two barrier objects there. */
+/**
+ * Where a lane sends its neuron's state: a place in another block's x, and the two barrier objects
+ * there.
+ */
 interface Destination {
   readonly place: Pointer<"shared", "f32">;
   readonly barriers: Pointer<"shared", "b64">;
@@ -86,7 +91,8 @@ class PersistentCluster {
     rows.load(k, weights, first, warps);
     const neuron = new NeuronStep(k, rows, first, memory, steps, shape, noise);
     const destinations = this.destinations(k.at(x, neuron.place), barriers);
-    // A lane that loses patience goes on to the end without waiting or sending: the lanes of a warp need not agree on it.
+    // A lane that loses patience goes on to the end without waiting or sending: the lanes of a warp
+    // need not agree on it.
     const lost = k.variable("u32", 0);
     const [here, there] = [k.variable("u32", 0), k.variable("u32", 1)];
     k.for("u32", { from: k.constant("u32", 0), to: steps }, (step) => {
@@ -108,7 +114,10 @@ class PersistentCluster {
     k.clusterBarrier();
   }
 
-  /** The first states, and barrier objects that await one arrival, the leader's, with the bytes it expects. */
+  /**
+   * The first states, and barrier objects that await one arrival, the leader's, with the bytes it
+   * expects.
+   */
   private begin(
     state: Pointer<"global", "f32">,
     x: Pointer<"shared", "f32">,
@@ -141,7 +150,10 @@ class PersistentCluster {
     });
   }
 
-  /** Waits for the states of a step, at most so long; whoever waits in vain says so once and never waits again. */
+  /**
+   * Waits for the states of a step, at most so long; whoever waits in vain says so once and never
+   * waits again.
+   */
   private wait(barrier: Pointer<"shared", "b64">, awaited: Value<"u32">, { spinLimit, lost, report, step, firstStep }: Wait): void {
     const { k } = this;
     const parity = k.and(k.shr(awaited, 1), 1);

@@ -1,5 +1,5 @@
-// How states travel between the blocks of a persistent grid: through L2, each value saying itself whether it has come. Bounded waits. Nothing of a
-// neuron is in here.
+// How states travel between the blocks of a persistent grid: through L2, each value saying itself
+// whether it has come. Bounded waits. Nothing of a neuron is in here.
 import type { Pointer, PtxKernel, Value, Variable } from "../builder/index.js";
 import { ceilDiv, range } from "./generated-kernel.js";
 
@@ -12,11 +12,16 @@ interface Received {
   readonly marked: U;
 }
 
-/** A way of writing states down. A reader meets the state of generation g or, at the same place, that of g - 2. */
+/**
+ * A way of writing states down. A reader meets the state of generation g or, at the same place,
+ * that of g - 2.
+ */
 interface Code {
   /** What the states of a generation carry. */
   mark(generation: U): U;
-  /** Writes one, where the predicate holds, to its place among those of an even or odd generation. */
+  /**
+   * Writes one, where the predicate holds, to its place among those of an even or odd generation.
+   */
   send(half: U, value: F, mark: U, where: Value<"pred">): void;
   /** Four neighbouring ones. */
   receive(half: U): (quad: U) => readonly Received[];
@@ -117,7 +122,10 @@ export interface Waiting {
   readonly lost: Variable<"u32">;
 }
 
-/** Takes the states of a generation from L2 to shared memory as they arrive, four at a time, dealt out over the threads. */
+/**
+ * Takes the states of a generation from L2 to shared memory as they arrive, four at a time, dealt
+ * out over the threads.
+ */
 export function collect(
   k: PtxKernel,
   { code, padded, threads, spinLimit, lost }: Waiting,

@@ -1,4 +1,5 @@
-// What a neuron's step takes beside W x: drive, feedback, noise, activation and leak, and where its states go. How states travel is said elsewhere.
+// What a neuron's step takes beside W x: drive, feedback, noise, activation and leak, and where its
+// states go. How states travel is said elsewhere.
 import type { Pointer, PtxKernel, Value, Variable } from "../builder/index.js";
 import type { PersistentArithmetic, PersistentRows } from "./persistent-rows.js";
 import { checkWord } from "./generated-kernel.js";
@@ -14,13 +15,21 @@ export interface NeuronShape {
   readonly activation?: "tanh" | "identity" | "relu" | "sigmoid";
   /** Whether there is a further argument `feedback`, steps x N, added behind W x. Default false. */
   readonly feedback?: boolean;
-  /** Whether noise is drawn (docs/numerics.md, rule 6); further arguments firstStep, noiseLevel, key0, key1, sequence. Default false. */
+  /**
+   * Whether noise is drawn (docs/numerics.md, rule 6); further arguments firstStep, noiseLevel,
+   * key0, key1, sequence. Default false.
+   */
   readonly noise?: boolean;
-  /** Whether there is an argument `firstStep`, from which a report counts steps. Default as `noise`. */
+  /**
+   * Whether there is an argument `firstStep`, from which a report counts steps. Default as `noise`.
+   */
   readonly firstStep?: boolean;
   /** Whether `states` may be null. Default false. */
   readonly statesOptional?: boolean;
-  /** "fast" fuses products and sums, in another order, and takes an approximate tanh: not the bits of docs/numerics.md. Default "portable". */
+  /**
+   * "fast" fuses products and sums, in another order, and takes an approximate tanh: not the bits
+   * of docs/numerics.md. Default "portable".
+   */
   readonly arithmetic?: PersistentArithmetic;
 }
 

@@ -1,5 +1,5 @@
-// The rows of W that a warp holds and their products with x. What else a step takes is in persistent-neuron.ts, how states travel in
-// persistent-exchange.ts.
+// The rows of W that a warp holds and their products with x. What else a step takes is in
+// persistent-neuron.ts, how states travel in persistent-exchange.ts.
 import type { Pointer, PtxKernel, Value, Variable } from "../builder/index.js";
 import { ceilDiv, range } from "./generated-kernel.js";
 import { butterfly } from "./portable.js";
@@ -7,7 +7,10 @@ import { butterfly } from "./portable.js";
 type F = Value<"f32">;
 type U = Value<"u32">;
 
-/** How products are added: "portable" by rules 1 and 2, each operation rounded; "fast" fused, in four sums that do not wait for one another. */
+/**
+ * How products are added: "portable" by rules 1 and 2, each operation rounded; "fast" fused, in
+ * four sums that do not wait for one another.
+ */
 export type PersistentArithmetic = "portable" | "fast";
 
 /** Sums of the products of one row with x. */
@@ -45,7 +48,10 @@ export interface GroupStorage {
 
 type Place = "held" | "shared" | "streamed";
 
-/** The place of each group. The kinds take turns, so that what is read from far away comes while the rest is summed. */
+/**
+ * The place of each group. The kinds take turns, so that what is read from far away comes while the
+ * rest is summed.
+ */
 function placesOf(groups: number, { held = groups, shared = 0 }: GroupStorage): Place[] {
   const streamed = Math.max(0, groups - held - shared);
   const turn = (g: number, of: number, count: number) => Math.floor(((g + 1) * count) / of) > Math.floor((g * count) / of);
@@ -56,7 +62,9 @@ function placesOf(groups: number, { held = groups, shared = 0 }: GroupStorage): 
   });
 }
 
-/** Rows that stay with a warp. Each lane ends a product with the sum of one row, that of its neuron. */
+/**
+ * Rows that stay with a warp. Each lane ends a product with the sum of one row, that of its neuron.
+ */
 export interface PersistentRows {
   readonly size: number;
   /** Places for states: N up to a whole number of what is loaded at once. */
@@ -69,14 +77,19 @@ export interface PersistentRows {
   load(k: PtxKernel, weights: Pointer<"global", "f32" | "u32">[], first: U, warps: number): void;
   /** W x for the row of this lane's neuron. */
   dot(k: PtxKernel, x: Pointer<"shared", "f32">): F;
-  /** The place of this lane's state, counted from the warp's first, and whether it is the lane that stores it. */
+  /**
+   * The place of this lane's state, counted from the warp's first, and whether it is the lane that
+   * stores it.
+   */
   place(k: PtxKernel): { offset: U; writes: Value<"pred"> };
   /** Where a neuron's state stands among the others, and whose state stands at a place. */
   placeOf(k: PtxKernel, neuron: U): U;
   neuronAt(k: PtxKernel, place: U): U;
 }
 
-/** Dense rows: lane l has columns l, l + 32, ..., whose products it adds in rising order (rule 1). */
+/**
+ * Dense rows: lane l has columns l, l + 32, ..., whose products it adds in rising order (rule 1).
+ */
 export class DenseRows implements PersistentRows {
   readonly size: number;
   readonly padded: number;
@@ -159,8 +172,9 @@ export class DenseRows implements PersistentRows {
   }
 
   /**
-   * The butterflies of all rows at once: at each distance a lane sends the half of its sums that its partner keeps, until it has one row, then as
-   * ever. A sum of two numbers does not depend on their order, so the bits are those of rule 1.
+   * The butterflies of all rows at once: at each distance a lane sends the half of its sums that
+   * its partner keeps, until it has one row, then as ever. A sum of two numbers does not depend on
+   * their order, so the bits are those of rule 1.
    */
   private scatter(k: PtxKernel, lane: U, sums: F[]): F {
     let [left, distance] = [sums, 16];
@@ -184,8 +198,9 @@ export class DenseRows implements PersistentRows {
   }
 
   /**
-   * Columns l, l + 32, l + 64, l + 96 of a group of 128 stand side by side, so that a lane reads four at once. A warp's rows are those of
-   * neighbouring places, whose states then travel together.
+   * Columns l, l + 32, l + 64, l + 96 of a group of 128 stand side by side, so that a lane reads
+   * four at once. A warp's rows are those of neighbouring places, whose states then travel
+   * together.
    */
   placeOf(k: PtxKernel, neuron: U): U {
     const within = k.or(k.shl(k.and(neuron, 31), 2), k.and(k.shr(neuron, 5), 3));

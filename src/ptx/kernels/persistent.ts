@@ -1,5 +1,6 @@
-// Many steps of one reservoir in one launch: weights stay in registers, and only states travel, through L2 over the whole grid. Portable
-// arithmetic, so the bits are those of every other engine. The cluster form is in persistent-cluster.ts.
+// Many steps of one reservoir in one launch: weights stay in registers, and only states travel,
+// through L2 over the whole grid. Portable arithmetic, so the bits are those of every other engine.
+// The cluster form is in persistent-cluster.ts.
 import { type Pointer, PtxBuildError, type PtxKernel, type Value } from "../builder/index.js";
 import { ceilDiv, checkSizes, checkWord, generate, type GeneratedKernel, type GeneratorOptions } from "./generated-kernel.js";
 import { AnyCode, collect, UnitCode } from "./persistent-exchange.js";
@@ -12,7 +13,10 @@ export interface PersistentShape extends NeuronShape {
   readonly size: number;
   /** Entries of the longest row, for a sparse W; left out, W is dense. */
   readonly longestRow?: number;
-  /** Dense: rows that the 32 lanes of a warp share. Sparse: rows that each 8 lanes take one after the other. */
+  /**
+   * Dense: rows that the 32 lanes of a warp share. Sparse: rows that each 8 lanes take one after
+   * the other.
+   */
   readonly rowsPerWarp?: 1 | 2 | 4 | 8;
   /** Warps of a block. */
   readonly warps?: number;
@@ -21,8 +25,9 @@ export interface PersistentShape extends NeuronShape {
   /** Dense: where the columns lie, in groups of 128; default all in registers. */
   readonly groups?: GroupStorage;
   /**
-   * "unit" (default) takes states in [-1, 1] and refuses others. "any" takes all: `places` are more, given in words of 64 bits, `report` is three
-   * words, of which the kernel keeps the first two between launches, and there is no `generation`.
+   * "unit" (default) takes states in [-1, 1] and refuses others. "any" takes all: `places` are
+   * more, given in words of 64 bits, `report` is three words, of which the kernel keeps the first
+   * two between launches, and there is no `generation`.
    */
   readonly range?: "unit" | "any";
 }
@@ -47,7 +52,8 @@ function arrange(shape: PersistentShape): Arrangement {
   if (rowsPerWarp !== undefined && ![1, 2, 4, 8].includes(rowsPerWarp))
     throw new PtxBuildError(`rowsPerWarp is ${rowsPerWarp}; it takes 1, 2, 4 or 8`, name);
   if (shape.warps !== undefined) checkSizes(name, { warps: shape.warps }, 32);
-  // The first that fits is taken; the order is that of an H200. Dense weights beyond 160 registers a lane leave too few for the rest.
+  // The first that fits is taken; the order is that of an H200. Dense weights beyond 160 registers
+  // a lane leave too few for the rest.
   const dense = [
     [4, 4],
     [2, 8],
@@ -79,16 +85,19 @@ function arrange(shape: PersistentShape): Arrangement {
 }
 
 /**
- * x(t+1) = ((1 - a) x(t)) + (a f(drive(t) + W x(t) + feedback(t) + noise)) for a whole run, in binary32 by docs/numerics.md rules 1 to 6. The launch is
- * cooperative.
+ * x(t+1) = ((1 - a) x(t)) + (a f(drive(t) + W x(t) + feedback(t) + noise)) for a whole run, in
+ * binary32 by docs/numerics.md rules 1 to 6. The launch is cooperative.
  *
- * Arguments: weights, N x N by rows (sparse: values and columns, N x slots, where slots is longestRow up to a multiple of 8, rows filled up
- * with value 0 and column 0); leak, N; drive, steps x N; feedback, steps x N, where there is any; state, N numbers, before and after; states,
- * steps x N; places, 32-bit words (`persistentPlaces`), zeros before the first launch; report, one 64-bit word; steps; generation, the steps done so
- * far with these places; spinLimit, clock ticks; firstStep, noiseLevel, key0, key1 and sequence, where there is noise.
+ * Arguments: weights, N x N by rows (sparse: values and columns, N x slots, where slots is
+ * longestRow up to a multiple of 8, rows filled up with value 0 and column 0); leak, N; drive,
+ * steps x N; feedback, steps x N, where there is any; state, N numbers, before and after; states,
+ * steps x N; places, 32-bit words (`persistentPlaces`), zeros before the first launch; report, one
+ * 64-bit word; steps; generation, the steps done so far with these places; spinLimit, clock ticks;
+ * firstStep, noiseLevel, key0, key1 and sequence, where there is noise.
  *
- * The report stays 0, or is (block + 1) * 2^32 + step where a block waited longer than the limit for the states of a step, or statesOutOfRange.
- * With `range: "any"` that is its third word, and after such a wait state is not written.
+ * The report stays 0, or is (block + 1) * 2^32 + step where a block waited longer than the limit
+ * for the states of a step, or statesOutOfRange. With `range: "any"` that is its third word, and
+ * after such a wait state is not written.
  * @throws PtxBuildError, PtxTargetError also where the weights do not fit in registers
  */
 export function persistentGrid(shape: PersistentShape, options: GeneratorOptions = {}): GeneratedKernel {
@@ -174,7 +183,8 @@ class PersistentGrid {
     }
     const runAny = (code: UnitCode | AnyCode, kept: Pointer<"global", "b64">): void => {
       const [generation] = k.split("u32", k.load(kept));
-      // What was read up to here may be written once others have seen a state of this block, and the reverse at the end.
+      // What was read up to here may be written once others have seen a state of this block, and
+      // the reverse at the end.
       k.barrier();
       k.fence("acq_rel", "gpu");
       const stopped = run(code, generation, report.plus(2));
@@ -196,7 +206,10 @@ class PersistentGrid {
       );
   }
 
-  /** Brings the first states to shared memory; true in all threads where one of them does not stay within [-1, 1]. */
+  /**
+   * Brings the first states to shared memory; true in all threads where one of them does not stay
+   * within [-1, 1].
+   */
   private begin(state: Pointer<"global", "f32">, x: Pointer<"shared", "f32">): Value<"pred"> {
     const { k, rows, warps } = this;
     const bad = k.variable("u32", 0);

@@ -1,4 +1,5 @@
-// Noise of docs/numerics.md rule 6 as instructions: Philox4x32-10 (Salmon, Moraes, Dror and Shaw 2011), in binary32.
+// Noise of docs/numerics.md rule 6 as instructions: Philox4x32-10 (Salmon, Moraes, Dror and Shaw
+// 2011), in binary32.
 import type { PtxKernel, Value } from "../builder/index.js";
 
 type U = Value<"u32">;

@@ -1,4 +1,5 @@
-// Portable arithmetic in binary64 (docs/numerics.md, rules 1, 8 and 10) as instructions: every operation rounded, none fused, in one order.
+// Portable arithmetic in binary64 (docs/numerics.md, rules 1, 8 and 10) as instructions: every
+// operation rounded, none fused, in one order.
 import type { Pointer, PtxKernel, Value } from "../builder/index.js";
 
 /** E of rule 8, from degree 0 up: (e^r - 1 - r) / r^2. */
@@ -41,8 +42,8 @@ function shuffled(k: PtxKernel, value: Value<"f64">, distance: number): Value<"f
 }
 
 /**
- * The sum of `term` over 0 .. count - 1 in the order of rule 1, in every lane of the warp, all of which must come here: lane l adds terms l,
- * l + 32, ... from +0, then the butterfly.
+ * The sum of `term` over 0 .. count - 1 in the order of rule 1, in every lane of the warp, all of
+ * which must come here: lane l adds terms l, l + 32, ... from +0, then the butterfly.
  */
 export function warpSum(k: PtxKernel, count: number, term: (index: Value<"u32">) => Value<"f64">): Value<"f64"> {
   const partial = k.variable("f64", 0);

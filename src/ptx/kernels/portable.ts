@@ -1,7 +1,11 @@
-// Portable arithmetic (docs/numerics.md, rules 1, 4 and 5) as instructions: every operation rounded to binary32, none fused, in one order.
+// Portable arithmetic (docs/numerics.md, rules 1, 4 and 5) as instructions: every operation rounded
+// to binary32, none fused, in one order.
 import type { PtxKernel, Value } from "../builder/index.js";
 
-/** The polynomials of rule 4, from degree 0 up: -0x1.5554f6p-2, 0x1.10faeep-3, ... and 0x1.fffffcp-2, 0x1.555492p-3, ... */
+/**
+ * The polynomials of rule 4, from degree 0 up: -0x1.5554f6p-2, 0x1.10faeep-3, ... and
+ * 0x1.fffffcp-2, 0x1.555492p-3, ...
+ */
 const tail = [-0.3333319127559662, 0.1332911103963852, -0.05355885997414589, 0.02009197138249874, -0.005138663109391928];
 const exponentialTail = [0.4999999403953552, 0.1666652113199234, 0.04166838899254799, 0.008368716575205326, 0.001381459878757596];
 
@@ -28,7 +32,10 @@ export function portableTanh(k: PtxKernel, x: Value<"f32">): Value<"f32"> {
   return k.copysign(k.select(k.compare("ge", clamped, 0.699999988079071), big, small), x);
 }
 
-/** tanh(x) of fast arithmetic, by the approximate exponential and reciprocal: absolute error below 3e-7. */
+/**
+ * tanh(x) of fast arithmetic, by the approximate exponential and reciprocal: absolute error below
+ * 3e-7.
+ */
 export function approximateTanh(k: PtxKernel, x: Value<"f32">): Value<"f32"> {
   const power = k.approximate("ex2", k.mul(x, 2.885390082));
   return k.fma(k.approximate("rcp", k.add(power, 1)), -2, k.constant("f32", 1));

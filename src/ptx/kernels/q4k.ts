@@ -1,4 +1,5 @@
-// Weights in four bits, on the CPU: two block formats, to bytes and back. The kernels that read them are in quantized-gemm.ts.
+// Weights in four bits, on the CPU: two block formats, to bytes and back. The kernels that read
+// them are in quantized-gemm.ts.
 //
 // "superblock", GGML's Q4_K: 144 bytes for 256 values in a row, eight groups of 32.
 //   bytes 0-1   d, f16            bytes 2-3   dmin, f16
@@ -33,7 +34,10 @@ export const q4BlocksPerRow = (format: Q4Format, columns: number): number => Mat
 const clamp = (value: number, most: number): number => Math.min(most, Math.max(0, Math.round(value)));
 const f = Math.fround;
 
-/** Quantises a matrix, by rows. Values are rounded to the nearest step; nothing is searched for. @throws PtxBuildError */
+/**
+ * Quantises a matrix, by rows. Values are rounded to the nearest step; nothing is searched for.
+ * @throws PtxBuildError
+ */
 export function quantizeQ4(weights: Float32Array, rows: number, columns: number, format: Q4Format = "superblock"): Q4Matrix {
   if (!Object.hasOwn(q4Blocks, format)) throw new PtxBuildError(`format is ${format}; it takes "superblock" or "block32"`);
   if (weights.length !== rows * columns)

@@ -1,5 +1,7 @@
-// C = A W^T with W in superblocks of four bits, on tensor cores: a nibble times its scale is a whole number that binary16 holds, and a number of A is
-// the sum of two binary16 numbers, so products are exact and sums are those of binary32. For sm_80; the form for others is in quantized-gemm.ts.
+// C = A W^T with W in superblocks of four bits, on tensor cores: a nibble times its scale is a
+// whole number that binary16 holds, and a number of A is the sum of two binary16 numbers, so
+// products are exact and sums are those of binary32. For sm_80; the form for others is in
+// quantized-gemm.ts.
 import type { Pointer, PtxKernel, Value, Variable } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
 import { range, type TileGrid } from "./generated-kernel.js";
@@ -11,7 +13,10 @@ export const tensorWarps = 8;
 
 const { bytes: blockBytes, values: blockValues } = q4Blocks.superblock;
 
-/** Bytes between the runs of 64 inputs, and between planes, in shared memory: what lanes read at once lies in different banks. */
+/**
+ * Bytes between the runs of 64 inputs, and between planes, in shared memory: what lanes read at
+ * once lies in different banks.
+ */
 const runBytes = 160;
 const planeBytes = 4 * runBytes + 16;
 /** Where a plane has the sums of its eight groups. */
@@ -21,7 +26,10 @@ const lowFactor = 2048;
 
 type Four = readonly [Variable<"f32">, Variable<"f32">, Variable<"f32">, Variable<"f32">];
 
-/** A row of W's part of a superblock, for one lane: the 32 bytes of a run, and what its two groups are scaled by. */
+/**
+ * A row of W's part of a superblock, for one lane: the 32 bytes of a run, and what its two groups
+ * are scaled by.
+ */
 interface Part {
   readonly words: readonly Value<"b32">[];
   /** The scales of the low and the high nibbles, in both halves. */
@@ -33,8 +41,9 @@ interface Part {
 }
 
 /**
- * The fragments of mma.m16n8k16 are laid so that nothing moves between lanes: lane 4 g + t has rows g and g + 8, and of their columns those of run t; the
- * inputs stand in shared memory in the same order. Columns 2 r and 2 r + 1 of the product are those with the two parts of row r of A.
+ * The fragments of mma.m16n8k16 are laid so that nothing moves between lanes: lane 4 g + t has rows
+ * g and g + 8, and of their columns those of run t; the inputs stand in shared memory in the same
+ * order. Columns 2 r and 2 r + 1 of the product are those with the two parts of row r of A.
  */
 export class TensorQuantizedProduct {
   private readonly k: PtxKernel;
@@ -88,8 +97,9 @@ export class TensorQuantizedProduct {
   }
 
   /**
-   * Puts 256 numbers of a row of A into two planes as x = (h + l / 2048) 2^e, e of the largest, and the sums of each 32 of them likewise. Each four
-   * stand in the order 0, 2, 1, 3, in which nibbles come. Gives 2^e.
+   * Puts 256 numbers of a row of A into two planes as x = (h + l / 2048) 2^e, e of the largest, and
+   * the sums of each 32 of them likewise. Each four stand in the order 0, 2, 1, 3, in which nibbles
+   * come. Gives 2^e.
    */
   private stage(row: Pointer<"global", "f32">, first: Value<"u32">, lane: Value<"u32">, planes: Pointer<"shared", "b8">): Value<"f32"> {
     const { k } = this;
@@ -173,7 +183,10 @@ export class TensorQuantizedProduct {
     };
   }
 
-  /** The nibbles of a word at bits 0 and 16, or 4 and 20 with `side` 1, times their scale: whole numbers up to 945. */
+  /**
+   * The nibbles of a word at bits 0 and 16, or 4 and 20 with `side` 1, times their scale: whole
+   * numbers up to 945.
+   */
   private weights(word: Value<"b32">, side: 0 | 1, { scales }: Part, offsets: readonly Value<"f16x2">[]): Value<"b32"> {
     const { k } = this;
     // lop3 table 0xea is (a and b) or c.

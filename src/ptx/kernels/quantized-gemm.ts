@@ -1,5 +1,6 @@
-// C = A W^T with W in four bits: blocks are unpacked in registers, so that memory brings no more than their bytes. Made for few rows of A. Superblocks on
-// sm_80 and later go to quantized-gemm-tensor.ts.
+// C = A W^T with W in four bits: blocks are unpacked in registers, so that memory brings no more
+// than their bytes. Made for few rows of A. Superblocks on sm_80 and later go to
+// quantized-gemm-tensor.ts.
 import { type Pointer, PtxBuildError, type PtxKernel, targetFacts, type Value, type Variable } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
 import {
@@ -19,8 +20,8 @@ export interface QuantizedGemmShape extends GemmShape {
   /** How W is stored; see q4k.ts. Default "superblock". */
   readonly format?: Q4Format;
   /**
-   * Rows of W that a warp takes; they share its loads of A. 16 are made on tensor cores, the default for superblocks on sm_80 and later; else the
-   * default is more where there are many rows.
+   * Rows of W that a warp takes; they share its loads of A. 16 are made on tensor cores, the
+   * default for superblocks on sm_80 and later; else the default is more where there are many rows.
    */
   readonly rowsPerWarp?: 1 | 2 | 4 | 8 | 16;
 }
@@ -31,8 +32,8 @@ export const quantizedGemmName = ({ format = "superblock" }: Pick<QuantizedGemmS
 const warps = 4;
 
 /**
- * C[i, j] = sum_l A[i, l] W[j, l] in binary32: A is m x k and C m x n by rows, W n rows of blocks of k values as quantizeQ4 gives them. Any
- * sizes. Arguments: a, w, c.
+ * C[i, j] = sum_l A[i, l] W[j, l] in binary32: A is m x k and C m x n by rows, W n rows of blocks
+ * of k values as quantizeQ4 gives them. Any sizes. Arguments: a, w, c.
  * @throws PtxBuildError
  */
 export function quantizedGemm(shape: QuantizedGemmShape, options: GeneratorOptions = {}): GeneratedKernel {
@@ -59,7 +60,10 @@ export function quantizedGemm(shape: QuantizedGemmShape, options: GeneratorOptio
   );
 }
 
-/** What a lane has of one row of W: 16 bytes of nibbles, and for the low and the high ones the step and what is subtracted. */
+/**
+ * What a lane has of one row of W: 16 bytes of nibbles, and for the low and the high ones the step
+ * and what is subtracted.
+ */
 interface Part {
   readonly words: Value<"b32">[];
   readonly steps: [low: Value<"f32">, high: Value<"f32">];
@@ -133,7 +137,8 @@ class QuantizedProduct {
     const access = { readOnly: true, ...(exists && { where: exists, otherwise: 0 }) } as const;
     const [scales, s, m, both] = k.loadVector(block.as("b32"), 4, access) as [Value<"b32">, Value<"b32">, Value<"b32">, Value<"b32">];
     const words = k.loadVector(k.at(block, place, 16).as("b32").plus(4), 4, access);
-    // Lane `place` has run place / 2, which is groups 2 j and 2 j + 1: two neighbouring bytes of each of the three words of scales.
+    // Lane `place` has run place / 2, which is groups 2 j and 2 j + 1: two neighbouring bytes of
+    // each of the three words of scales.
     const run = k.shr(place, 1);
     const shift = k.shl(k.and(run, 1), 4);
     const pair = (word: Value<"b32">): Value<"u32"> => k.shr(k.reinterpret("u32", word), shift);
@@ -194,7 +199,8 @@ class QuantizedProduct {
   private nibbles(word: Value<"b32">): [low: Value<"f32">[], high: Value<"f32">[]] {
     const { k } = this;
     const halves = [word, k.reinterpret("b32", k.shr(k.reinterpret("u32", word), 16))];
-    // Put into the fraction of 2^23, a nibble at bit b is 2^23 + q 2^b; lop3 table 0xea is (a and b) or c.
+    // Put into the fraction of 2^23, a nibble at bit b is 2^23 + q 2^b; lop3 table 0xea is (a and
+    // b) or c.
     const number = (half: Value<"b32">, bit: number): Value<"f32"> => {
       const large = k.reinterpret("f32", k.logic(half, 15 << bit, 0x4b000000, 0xea));
       return bit === 0 ? k.sub(large, 2 ** 23) : k.fma(large, 2 ** -bit, -(2 ** (23 - bit)));

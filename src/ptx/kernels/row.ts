@@ -1,5 +1,5 @@
-// A row of numbers shared out over a warp or a block: held in registers where it fits, read anew for each pass where it does not. Softmax and
-// the norms are passes over it.
+// A row of numbers shared out over a warp or a block: held in registers where it fits, read anew
+// for each pass where it does not. Softmax and the norms are passes over it.
 import { PtxBuildError, type Pointer, type PtxKernel, type Value } from "../builder/index.js";
 import { ceilDiv, range } from "./generated-kernel.js";
 

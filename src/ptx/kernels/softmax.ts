@@ -15,8 +15,9 @@ export interface SoftmaxShape {
 export const softmaxName = ({ dim, form }: SoftmaxShape): string => `softmax_${planRow("softmax", dim, form).form}`;
 
 /**
- * y[r, i] = exp(x[r, i] - max_j x[r, j]) / sum_j exp(x[r, j] - max_j x[r, j]) in binary32 for `rows` x dim; a row whose largest element is
- * infinite gives NaN. Arguments: x, y, rows (which may differ from the shape's, with a grid to match).
+ * y[r, i] = exp(x[r, i] - max_j x[r, j]) / sum_j exp(x[r, j] - max_j x[r, j]) in binary32 for
+ * `rows` x dim; a row whose largest element is infinite gives NaN. Arguments: x, y, rows (which may
+ * differ from the shape's, with a grid to match).
  * @throws PtxBuildError
  */
 export function softmax(shape: SoftmaxShape, options: GeneratorOptions = {}): GeneratedKernel {

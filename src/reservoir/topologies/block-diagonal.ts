@@ -3,8 +3,9 @@ import { drawPositions, drawValue, sparseFromRows } from "./random-rows.js";
 import type { Topology, TopologyConfig } from "./topology.js";
 
 /**
- * `blocks` blocks of nearly equal size: block k holds the neurons from floor(k N / blocks) up to the next block's first. Inside a block
- * every connection exists with chance connectionProbability; between blocks there is none.
+ * `blocks` blocks of nearly equal size: block k holds the neurons from floor(k N / blocks) up to
+ * the next block's first. Inside a block every connection exists with chance connectionProbability;
+ * between blocks there is none.
  */
 export const blockDiagonal: Topology<Extract<TopologyConfig, { type: "blockDiagonal" }>> = ({ blocks }, context) => {
   const { size, connectionProbability, distribution, selfConnections, values, positions } = context;

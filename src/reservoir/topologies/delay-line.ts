@@ -4,9 +4,10 @@ import { sparseFromRows } from "./random-rows.js";
 import type { Topology, TopologyConfig } from "./topology.js";
 
 /**
- * W[r, r - 1] = `weight` and, with feedback b, W[r, r + 1] = b (Rodan and Tino 2011, section III: DLR and DLRB). Without feedback W is nilpotent:
- * its radius is 0, no spectral radius can scale it, and `weight` (default 1) is the strength of the chain. With feedback W is
- * tridiagonal Toeplitz, its radius is 2 sqrt(|weight b|) cos(pi / (N + 1)), and it is scaled like any other.
+ * W[r, r - 1] = `weight` and, with feedback b, W[r, r + 1] = b (Rodan and Tino 2011, section III:
+ * DLR and DLRB). Without feedback W is nilpotent: its radius is 0, no spectral radius can scale it,
+ * and `weight` (default 1) is the strength of the chain. With feedback W is tridiagonal Toeplitz,
+ * its radius is 2 sqrt(|weight b|) cos(pi / (N + 1)), and it is scaled like any other.
  */
 export const delayLine: Topology<Extract<TopologyConfig, { type: "delayLine" }>> = (config, { size }) => {
   const { weight = 1, feedback = 0 } = config;

@@ -3,8 +3,9 @@ import type { SparseMatrix } from "../../numerics/index.js";
 import type { Topology } from "./topology.js";
 
 /**
- * Haar-distributed: the product of Householder reflections of Gaussian vectors v_k of length N - k (draws (k, 0 ... N-k-1), normal, purpose 0), with the
- * signs that make it uniform (Stewart 1980; Mezzadri 2007, section 5). Dense; the radius is 1.
+ * Haar-distributed: the product of Householder reflections of Gaussian vectors v_k of length N - k
+ * (draws (k, 0 ... N-k-1), normal, purpose 0), with the signs that make it uniform (Stewart 1980;
+ * Mezzadri 2007, section 5). Dense; the radius is 1.
  */
 export const orthogonal: Topology = (_config, { size, values }) => {
   const q = new Float64Array(size * size);

@@ -1,4 +1,5 @@
-// Random sparse rows by geometric skipping: the cost grows with the nonzeros, and each row has its own draws.
+// Random sparse rows by geometric skipping: the cost grows with the nonzeros, and each row has its
+// own draws.
 import { type FloatArray, type RandomStream, type SparseMatrix, portableLog } from "../../numerics/index.js";
 import type { WeightDistribution } from "../config.js";
 
@@ -9,7 +10,10 @@ export function drawValue(stream: RandomStream, distribution: WeightDistribution
   return distribution === "uniform" ? 2 * u - 1 : u < 0.5 ? -1 : 1;
 }
 
-/** The positions below `candidates` that row `row` takes, each with chance `density`, in rising order (docs/numerics.md, rule 7). */
+/**
+ * The positions below `candidates` that row `row` takes, each with chance `density`, in rising
+ * order (docs/numerics.md, rule 7).
+ */
 export function drawPositions(positions: RandomStream, row: number, density: number, candidates: number): number[] {
   if (density >= 1) return Array.from({ length: candidates }, (_, i) => i);
   const taken: number[] = [];
@@ -22,7 +26,10 @@ export function drawPositions(positions: RandomStream, row: number, density: num
   }
 }
 
-/** CSR from a rule for the columns of each row (rising) and one for the value of the m-th entry of a row. */
+/**
+ * CSR from a rule for the columns of each row (rising) and one for the value of the m-th entry of a
+ * row.
+ */
 export function sparseFromRows(
   rows: number,
   cols: number,
@@ -54,7 +61,10 @@ function grow<Data extends Uint32Array | Float64Array>(from: Data, to: Data): Da
   return to;
 }
 
-/** A dense rows x cols block of which each row takes random positions: input weights, biases, feedback weights. */
+/**
+ * A dense rows x cols block of which each row takes random positions: input weights, biases,
+ * feedback weights.
+ */
 export function drawDense(
   rows: number,
   cols: number,

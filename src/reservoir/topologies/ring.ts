@@ -2,7 +2,10 @@
 import { sparseFromRows } from "./random-rows.js";
 import type { Topology } from "./topology.js";
 
-/** W[r, r - 1 mod N] = 1, so the radius is 1 (Rodan and Tino 2011, section III). A ring of one neuron is a self-connection. */
+/**
+ * W[r, r - 1 mod N] = 1, so the radius is 1 (Rodan and Tino 2011, section III). A ring of one
+ * neuron is a self-connection.
+ */
 export const ring: Topology = (_config, { size }) => {
   const columnsOf = (r: number) => [(r + size - 1) % size];
   return { matrix: sparseFromRows(size, size, columnsOf, () => 1), radius: 1 };

@@ -3,10 +3,11 @@ import { drawValue, sparseFromRows } from "./random-rows.js";
 import type { Topology, TopologyConfig } from "./topology.js";
 
 /**
- * Each neuron listens to its `neighbours` nearest ones on a ring (half on each side; default the even number nearest to
- * connectionProbability * N, at least 2). Each of these is, with chance `rewiring` (default 0.1), replaced by a neuron drawn uniformly from those it
- * does not listen to yet (Watts and Strogatz 1998, for directed edges). Draws of purpose 1: edge k of row r takes index 2k for the chance;
- * the new neuron takes purpose 2, row r, indices rising until one is free.
+ * Each neuron listens to its `neighbours` nearest ones on a ring (half on each side; default the
+ * even number nearest to connectionProbability * N, at least 2). Each of these is, with chance
+ * `rewiring` (default 0.1), replaced by a neuron drawn uniformly from those it does not listen to
+ * yet (Watts and Strogatz 1998, for directed edges). Draws of purpose 1: edge k of row r takes
+ * index 2k for the chance; the new neuron takes purpose 2, row r, indices rising until one is free.
  */
 export const smallWorld: Topology<Extract<TopologyConfig, { type: "smallWorld" }>> = (config, context) => {
   const { size, connectionProbability, distribution, values, positions, extra } = context;

@@ -1,4 +1,5 @@
-// What a topology is: a rule that turns a configuration and a random stream into the unscaled matrix W.
+// What a topology is: a rule that turns a configuration and a random stream into the unscaled
+// matrix W.
 import type { RandomStream, SparseMatrix } from "../../numerics/index.js";
 import type { WeightDistribution } from "../config.js";
 
@@ -9,11 +10,20 @@ export type TopologyConfig =
   | { readonly type: "fixedInDegree"; readonly degree?: number | undefined }
   /** A ring 0 -> 1 -> ... -> N-1 -> 0 of equal weights (simple cycle reservoir). */
   | { readonly type: "ring" }
-  /** A ring plus bidirectional jumps of length `jump` and weight `jumpWeight` (relative to the ring's 1). */
+  /**
+   * A ring plus bidirectional jumps of length `jump` and weight `jumpWeight` (relative to the
+   * ring's 1).
+   */
   | { readonly type: "cycleWithJumps"; readonly jump: number; readonly jumpWeight?: number | undefined }
-  /** A line 0 -> 1 -> ... -> N-1 of equal weights (default 1); with `feedback`, also backward with that weight. */
+  /**
+   * A line 0 -> 1 -> ... -> N-1 of equal weights (default 1); with `feedback`, also backward with
+   * that weight.
+   */
   | { readonly type: "delayLine"; readonly weight?: number | undefined; readonly feedback?: number | undefined }
-  /** Watts-Strogatz: a ring lattice of `neighbours` (even) nearest neighbours, each edge rewired with chance `rewiring`. */
+  /**
+   * Watts-Strogatz: a ring lattice of `neighbours` (even) nearest neighbours, each edge rewired
+   * with chance `rewiring`.
+   */
   | { readonly type: "smallWorld"; readonly neighbours?: number | undefined; readonly rewiring?: number | undefined }
   /** A random orthogonal matrix. */
   | { readonly type: "orthogonal" }

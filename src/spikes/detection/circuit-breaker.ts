@@ -2,7 +2,9 @@
 import { ArgumentError, SpillwayError, checkFields } from "../../core/errors.js";
 import { checkNotNegative, checkWhole } from "../errors.js";
 
-/** "closed": calls go through. "open": they are refused. "halfOpen": they go through on probation. */
+/**
+ * "closed": calls go through. "open": they are refused. "halfOpen": they go through on probation.
+ */
 export type CircuitState = "closed" | "open" | "halfOpen";
 
 /** When a circuit opens and closes again. */
@@ -64,7 +66,10 @@ export class CircuitBreaker {
     return this.#state === "open" && this.#now() - this.#openedAt >= this.#recoveryMs ? "halfOpen" : this.#state;
   }
 
-  /** Calls `work` and passes on what it returns or throws. @throws CircuitOpenError while the circuit is open. */
+  /**
+   * Calls `work` and passes on what it returns or throws. @throws CircuitOpenError while the
+   * circuit is open.
+   */
   call<Result>(work: () => Result): Result {
     const state = this.#enter();
     let result: Result;

@@ -3,8 +3,9 @@ const fround = Math.fround;
 const partials = new Float32Array(32);
 
 /**
- * Sum over d of a[aStart + d] b[bStart + d] in binary32 by docs/numerics.md, rule 1: 32 partial sums over d, d + 32, ... from +0, each
- * product rounded and then added, and a butterfly 16, 8, 4, 2, 1.
+ * Sum over d of a[aStart + d] b[bStart + d] in binary32 by docs/numerics.md, rule 1: 32 partial
+ * sums over d, d + 32, ... from +0, each product rounded and then added, and a butterfly 16, 8, 4,
+ * 2, 1.
  */
 export function dot32(a: Float32Array, aStart: number, b: Float32Array, bStart: number, length: number): number {
   partials.fill(0);
@@ -20,7 +21,10 @@ export function norm32(a: Float32Array, start: number, length: number): number {
   return fround(Math.sqrt(dot32(a, start, a, start, length)));
 }
 
-/** dot / (normA normB) in binary32: the product of the norms is rounded, then the quotient. 0 where a norm is 0. */
+/**
+ * dot / (normA normB) in binary32: the product of the norms is rounded, then the quotient. 0 where
+ * a norm is 0.
+ */
 export function cosine32(dot: number, normA: number, normB: number): number {
   const product = fround(normA * normB);
   return product === 0 ? 0 : fround(dot / product);

@@ -1,4 +1,5 @@
-// Looks for the eight types in patterns, one after the other, and keeps count. What a type is stands in types/.
+// Looks for the eight types in patterns, one after the other, and keeps count. What a type is
+// stands in types/.
 import { ArgumentError, checkFields } from "../../core/errors.js";
 import { checkNotNegative, checkOneOf, checkPositive, checkRange } from "../errors.js";
 import { checkPattern, type SpikePattern } from "../pattern/pattern.js";
@@ -22,12 +23,15 @@ export interface PatternDetectorOptions {
    */
   readonly maximumDurationMs?: number | undefined;
   /**
-   * Lets all thresholds rise by 1 % after a detection where more than half of the last 100 detections were weaker than 0.5, and fall by 1 %
-   * where fewer than a fifth were, never below the defaults and never above 0.95. Default false: the false alarms that the thresholds stand
-   * for hold.
+   * Lets all thresholds rise by 1 % after a detection where more than half of the last 100
+   * detections were weaker than 0.5, and fall by 1 % where fewer than a fifth were, never below the
+   * defaults and never above 0.95. Default false: the false alarms that the thresholds stand for
+   * hold.
    */
   readonly adaptive?: boolean | undefined;
-  /** The bank behind `coherence`, or false for none. Every pattern finds it at its own beginning. */
+  /**
+   * The bank behind `coherence`, or false for none. Every pattern finds it at its own beginning.
+   */
   readonly oscillators?: OscillatorOptions | false | undefined;
   /** When failures in a row pause the detector. */
   readonly circuitBreaker?: CircuitBreakerOptions | undefined;
@@ -59,7 +63,10 @@ export interface DetectionResult {
   readonly detections: readonly Detection[];
   /** The score of every type that was looked for. */
   readonly scores: Readonly<Partial<Record<PatternType, PatternScore>>>;
-  /** The largest order parameter that the pattern brought the oscillator bank to, from 0 to 1; undefined without a bank. */
+  /**
+   * The largest order parameter that the pattern brought the oscillator bank to, from 0 to 1;
+   * undefined without a bank.
+   */
   readonly coherence: number | undefined;
   /** How long it took, in ms. */
   readonly latencyMs: number;
@@ -69,9 +76,10 @@ export interface DetectionResult {
 export type Measured = Pick<DetectionResult, "scores" | "coherence">;
 
 /**
- * Scores patterns by the measures of the eight types and reports those that reach their thresholds. Types do not exclude one another. A
- * pattern's scores depend on nothing but the pattern: the first call is like any other. A pattern without spikes is a failure; after 10 in
- * a row the detector refuses calls for a second (see {@link CircuitBreaker}).
+ * Scores patterns by the measures of the eight types and reports those that reach their thresholds.
+ * Types do not exclude one another. A pattern's scores depend on nothing but the pattern: the first
+ * call is like any other. A pattern without spikes is a failure; after 10 in a row the detector
+ * refuses calls for a second (see {@link CircuitBreaker}).
  */
 export class PatternDetector {
   readonly types: readonly PatternType[];
@@ -112,7 +120,10 @@ export class PatternDetector {
     return this.#record.statistics;
   }
 
-  /** Whether calls are let through: "closed", "open" after too many failures, "halfOpen" on probation. */
+  /**
+   * Whether calls are let through: "closed", "open" after too many failures, "halfOpen" on
+   * probation.
+   */
   get circuitState(): CircuitState {
     return this.#breaker.state;
   }
@@ -124,8 +135,9 @@ export class PatternDetector {
   }
 
   /**
-   * Looks for the types in one pattern. `truth`, where it is known, are the types that the pattern is of: it goes into the statistics
-   * alone. `DeviceDetector` of spillway/spikes/gpu looks for them on a device.
+   * Looks for the types in one pattern. `truth`, where it is known, are the types that the pattern
+   * is of: it goes into the statistics alone. `DeviceDetector` of spillway/spikes/gpu looks for
+   * them on a device.
    * @throws ArgumentError on a pattern without spikes, one that is too long, or a type that there
    * is not; CircuitOpenError while the circuit is open.
    */

@@ -1,4 +1,5 @@
-// Spike trains that generators are made of: Poisson with any rate over time, and patterns put together from events.
+// Spike trains that generators are made of: Poisson with any rate over time, and patterns put
+// together from events.
 import { portableLog, type RandomStream, type Seed } from "../../numerics/index.js";
 import { type Spike, SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";
@@ -16,8 +17,9 @@ export function poissonSpikes(seed: Seed, neuronCount: number, durationMs: numbe
 }
 
 /**
- * Poisson spikes of every neuron at rate maximumHz times share(neuron, timeMs), the share from 0 to 1: those of the maximal rate, each kept
- * with probability share (Lewis and Shedler 1979, "Simulation of nonhomogeneous Poisson processes by thinning").
+ * Poisson spikes of every neuron at rate maximumHz times share(neuron, timeMs), the share from 0 to
+ * 1: those of the maximal rate, each kept with probability share (Lewis and Shedler 1979,
+ * "Simulation of nonhomogeneous Poisson processes by thinning").
  */
 export function modulatedSpikes(
   seed: Seed,

@@ -1,4 +1,5 @@
-// What a type of pattern is to the detector: a score from 0 to 1, the threshold that it fires at, and a generator of its own kind.
+// What a type of pattern is to the detector: a score from 0 to 1, the threshold that it fires at,
+// and a generator of its own kind.
 import { checkFields } from "../../core/errors.js";
 import type { Seed } from "../../numerics/index.js";
 import { checkPositive, checkWhole } from "../errors.js";
@@ -28,7 +29,10 @@ export interface GeneratorOptions {
   readonly neuronCount?: number | undefined;
   /** Default 1000 ms. */
   readonly durationMs?: number | undefined;
-  /** Mean rate of a neuron, in Hz; default 20. Every generator keeps it, so that rate alone tells no type. */
+  /**
+   * Mean rate of a neuron, in Hz; default 20. Every generator keeps it, so that rate alone tells no
+   * type.
+   */
   readonly rateHz?: number | undefined;
 }
 

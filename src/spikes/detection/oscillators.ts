@@ -1,4 +1,5 @@
-// A bank of Kuramoto oscillators, free or driven by spikes, and the order parameter that says how coherent it is.
+// A bank of Kuramoto oscillators, free or driven by spikes, and the order parameter that says how
+// coherent it is.
 import { ArgumentError, checkFields } from "../../core/errors.js";
 import { Matrix, portableSin, portableSinCos, type Seed, type SineCosine } from "../../numerics/index.js";
 import { checkNotNegative, checkOneOf, checkPositive, checkWhole } from "../errors.js";
@@ -25,13 +26,19 @@ export interface OscillatorOptions {
   readonly seed?: Seed | undefined;
   /** The step of integration in ms; default 1. */
   readonly stepMs?: number | undefined;
-  /** How hard a full input pulls, in rad/s; default 2000: a spike of 1 ms all but sets an oscillator back to phase 0. */
+  /**
+   * How hard a full input pulls, in rad/s; default 2000: a spike of 1 ms all but sets an oscillator
+   * back to phase 0.
+   */
   readonly drive?: number | undefined;
 }
 
 const fields: readonly (keyof OscillatorOptions)[] = ["count", "coupling", "frequenciesHz", "rangeHz", "phases", "seed", "stepMs", "drive"];
 
-/** The mean of e^(i phi): R = |mean| from 0 (spread out) to 1 (in phase), psi its phase in [cos, sin]. */
+/**
+ * The mean of e^(i phi): R = |mean| from 0 (spread out) to 1 (in phase), psi its phase in [cos,
+ * sin].
+ */
 export interface OrderParameter {
   readonly r: number;
   readonly cosine: number;
@@ -39,11 +46,12 @@ export interface OrderParameter {
 }
 
 /**
- * dphi_i/dt = 2 pi f_i + (K / M) sum_j sin(phi_j - phi_i) - drive s_i(t) sin(phi_i), by the classical Runge-Kutta scheme of order 4 in
- * steps of stepMs (in equal parts of it, where the pull of coupling and drive within it is above 1); the input s_i, from 0 to 1, is
- * constant within a step and pulls a driven oscillator towards phase 0. The sum is K R sin(psi - phi_i), so a step costs M. Sources:
- * Kuramoto 1984, "Chemical Oscillations, Waves, and Turbulence"; Strogatz 2000, "From Kuramoto to Crawford"; the drive:
- * Sakaguchi 1988.
+ * dphi_i/dt = 2 pi f_i + (K / M) sum_j sin(phi_j - phi_i) - drive s_i(t) sin(phi_i), by the
+ * classical Runge-Kutta scheme of order 4 in steps of stepMs (in equal parts of it, where the pull
+ * of coupling and drive within it is above 1); the input s_i, from 0 to 1, is constant within a
+ * step and pulls a driven oscillator towards phase 0. The sum is K R sin(psi - phi_i), so a step
+ * costs M. Sources: Kuramoto 1984, "Chemical Oscillations, Waves, and Turbulence"; Strogatz 2000,
+ * "From Kuramoto to Crawford"; the drive: Sakaguchi 1988.
  */
 export class KuramotoOscillators {
   readonly count: number;
@@ -77,7 +85,10 @@ export class KuramotoOscillators {
     return this.#phases.slice();
   }
 
-  /** The order parameter of the phases now: R from 0 (spread) to 1 (together), and the direction of the mean. */
+  /**
+   * The order parameter of the phases now: R from 0 (spread) to 1 (together), and the direction of
+   * the mean.
+   */
   get order(): OrderParameter {
     return orderOf(this.#phases);
   }
@@ -120,7 +131,8 @@ export class KuramotoOscillators {
   }
 
   /**
-   * Steps through T inputs, T x M (or through `steps` without any), as a reservoir of oscillators does.
+   * Steps through T inputs, T x M (or through `steps` without any), as a reservoir of oscillators
+   * does.
    * @returns sin(phi) after each step, T x M, and R after each step, T values.
    */
   run(inputs: Matrix | number): { readonly states: Matrix<Float64Array>; readonly order: Float64Array } {
@@ -136,8 +148,9 @@ export class KuramotoOscillators {
   }
 
   /**
-   * How coherent a pattern makes the bank: the largest R that it brings it to. Neuron n drives oscillator floor(n M / N) (where there are
-   * fewer neurons, each drives its share of oscillators) in the steps in which it fires.
+   * How coherent a pattern makes the bank: the largest R that it brings it to. Neuron n drives
+   * oscillator floor(n M / N) (where there are fewer neurons, each drives its share of oscillators)
+   * in the steps in which it fires.
    */
   coherence(pattern: SpikePattern): number {
     const channels = Math.min(this.count, pattern.neuronCount);

@@ -1,4 +1,5 @@
-// How well scores tell two kinds of pattern apart, whatever the threshold. What the scores are is not its business.
+// How well scores tell two kinds of pattern apart, whatever the threshold. What the scores are is
+// not its business.
 import { ArgumentError } from "../../core/errors.js";
 
 /** One threshold: a score of at least it counts as detected. */
@@ -12,15 +13,18 @@ export interface OperatingPoint {
 
 /** True against false positives over all thresholds. */
 export interface ReceiverOperatingCurve {
-  /** From (0, 0), threshold Infinity, to (1, 1), by falling threshold: one point a score that occurs. */
+  /**
+   * From (0, 0), threshold Infinity, to (1, 1), by falling threshold: one point a score that
+   * occurs.
+   */
   readonly points: readonly OperatingPoint[];
   /** The probability that a positive scores higher than a negative, ties counting half. */
   readonly areaUnderCurve: number;
 }
 
 /**
- * The receiver-operating curve of scores of patterns that are of a kind (positives) and that are not (negatives).
- * Source: Fawcett 2006, "An introduction to ROC analysis", algorithms 1 and 2.
+ * The receiver-operating curve of scores of patterns that are of a kind (positives) and that are
+ * not (negatives). Source: Fawcett 2006, "An introduction to ROC analysis", algorithms 1 and 2.
  * @throws ArgumentError where there are none of either, or a score is not a number.
  */
 export function receiverOperatingCurve(positives: ArrayLike<number>, negatives: ArrayLike<number>): ReceiverOperatingCurve {

@@ -21,8 +21,8 @@ export interface DetectionStatistics {
   /** The share of patterns in which something was detected; undefined before the first. */
   readonly detectionRate: number | undefined;
   /**
-   * Of the detections in patterns whose types were given, the share of types that were not among them; undefined before the first such
-   * pattern.
+   * Of the detections in patterns whose types were given, the share of types that were not among
+   * them; undefined before the first such pattern.
    */
   readonly falsePositiveRate: number | undefined;
   /** How long a pattern took, in ms; undefined before the first. */

@@ -42,8 +42,9 @@ const fields: readonly (keyof (TemplateShape & TemplateOptions))[] = ["bins", "c
 const kind = "spillway spike templates";
 
 /**
- * P templates of D = bins x channels numbers each. The score of a vector x and a template w is their cosine x . w / (|x| |w|), in binary32
- * by rule 1 of docs/numerics.md; 0 where either is all zeros.
+ * P templates of D = bins x channels numbers each. The score of a vector x and a template w is
+ * their cosine x . w / (|x| |w|), in binary32 by rule 1 of docs/numerics.md; 0 where either is all
+ * zeros.
  */
 export class PatternTemplates implements TemplateShape {
   readonly bins: number;
@@ -83,8 +84,9 @@ export class PatternTemplates implements TemplateShape {
   }
 
   /**
-   * One template a label: the mean of the vectors of its patterns, summed in the order they are given. Templates stand in the order in
-   * which labels first occur. `labels` default to those in the patterns' metadata.
+   * One template a label: the mean of the vectors of its patterns, summed in the order they are
+   * given. Templates stand in the order in which labels first occur. `labels` default to those in
+   * the patterns' metadata.
    * @throws ArgumentError where there is no pattern, one without a label, or one with fewer neurons
    * than channels.
    */

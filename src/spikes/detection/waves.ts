@@ -1,4 +1,5 @@
-// How firmly spikes are locked to plane waves across a population. What is called a travelling or a standing wave is in types/.
+// How firmly spikes are locked to plane waves across a population. What is called a travelling or a
+// standing wave is in types/.
 import { portableCos, portableSin } from "../../numerics/index.js";
 import { checkRoom } from "../errors.js";
 import type { SpikePattern } from "../pattern/pattern.js";
@@ -18,9 +19,10 @@ export interface PlaneWave {
 }
 
 /**
- * The squared vector strengths of a pattern's n spikes for wave numbers k = 1 to 4 (cycles across the population, x = (neuron + 1/2) / N;
- * fewer below 16 neurons) and frequencies m / duration from m = 1 up to 100 Hz. Times are taken to steps of 2 ms. For independent Poisson
- * neurons n times a strength is exponential with mean 1.
+ * The squared vector strengths of a pattern's n spikes for wave numbers k = 1 to 4 (cycles across
+ * the population, x = (neuron + 1/2) / N; fewer below 16 neurons) and frequencies m / duration from
+ * m = 1 up to 100 Hz. Times are taken to steps of 2 ms. For independent Poisson neurons n times a
+ * strength is exponential with mean 1.
  */
 export function planeWaves(pattern: SpikePattern): PlaneWave[] {
   const { neuronCount, durationMs, spikeCount } = pattern;
@@ -51,7 +53,9 @@ export function planeWaves(pattern: SpikePattern): PlaneWave[] {
 /** The frequency of m cycles in a pattern. */
 export const waveFrequencyHz = (m: number, durationMs: number): number => (1000 * m) / durationMs;
 
-/** |sum_s z_s e^(-i angle s)|^2 / n^2 for up and |sum_s conj(z_s) e^(-i angle s)|^2 / n^2 for down. */
+/**
+ * |sum_s z_s e^(-i angle s)|^2 / n^2 for up and |sum_s conj(z_s) e^(-i angle s)|^2 / n^2 for down.
+ */
 function strengths(real: Float64Array, imaginary: Float64Array, angle: number, count: number): { up: number; down: number } {
   const stepRe = portableCos(angle);
   const stepIm = -portableSin(angle);

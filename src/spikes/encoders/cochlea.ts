@@ -1,4 +1,5 @@
-// A cochlea-like front end: sound to the envelopes of a gammatone filter bank, and those to spikes. No model of hair cells or of the nerve.
+// A cochlea-like front end: sound to the envelopes of a gammatone filter bank, and those to spikes.
+// No model of hair cells or of the nerve.
 import { ArgumentError, checkFields } from "../../core/errors.js";
 import { asMatrix, Matrix, type MatrixLike, portableCos, portableExp, portableLog, portableSin, type Seed } from "../../numerics/index.js";
 import { checkNotNegative, checkPositive, checkWhole } from "../errors.js";
@@ -13,13 +14,19 @@ export interface CochleaOptions {
   readonly channels?: number | undefined;
   /** The centre of the first filter; default 100 Hz. */
   readonly lowestHz?: number | undefined;
-  /** The centre of the last filter, below half the sample rate; default 0.45 of the sample rate, at most 8000 Hz. */
+  /**
+   * The centre of the last filter, below half the sample rate; default 0.45 of the sample rate, at
+   * most 8000 Hz.
+   */
   readonly highestHz?: number | undefined;
   /** The length of a frame, over which an envelope is averaged, in ms; default 5. */
   readonly frameMs?: number | undefined;
   /** How far below the reference the level is that becomes 0, in dB; default 50. */
   readonly dynamicRangeDb?: number | undefined;
-  /** The envelope that becomes 1; default the largest of the recording, so that its loudness does not matter. */
+  /**
+   * The envelope that becomes 1; default the largest of the recording, so that its loudness does
+   * not matter.
+   */
   readonly reference?: number | undefined;
 }
 
@@ -34,13 +41,15 @@ const fields: readonly (keyof CochleaOptions)[] = [
 ];
 
 /**
- * The cochleagram of a sound, T x F in [0, 1], channel 0 lowest: each filter's envelope e, averaged over the samples of a frame, as a level
- * max(0, 1 + 20 log10(e / reference) / dynamicRange), at most 1. Silence is 0. The last frame may be shorter.
+ * The cochleagram of a sound, T x F in [0, 1], channel 0 lowest: each filter's envelope e, averaged
+ * over the samples of a frame, as a level max(0, 1 + 20 log10(e / reference) / dynamicRange), at
+ * most 1. Silence is 0. The last frame may be shorter.
  *
- * Filters: gammatones of order 4 as four complex one-pole filters in a row (Hohmann 2002, "Frequency analysis and synthesis using a
- * gammatone filterbank"), pole exp(-2 pi 1.019 ERB(f) / sampleRate) at angle 2 pi f / sampleRate, gain 1 at f for a sine;
- * centres evenly spaced on the ERB scale 21.4 log10(1 + 0.00437 f), ERB(f) = 24.7 (1 + 0.00437 f) Hz (Glasberg and Moore 1990). The
- * envelope is the modulus of the complex output.
+ * Filters: gammatones of order 4 as four complex one-pole filters in a row (Hohmann 2002,
+ * "Frequency analysis and synthesis using a gammatone filterbank"), pole exp(-2 pi 1.019 ERB(f) /
+ * sampleRate) at angle 2 pi f / sampleRate, gain 1 at f for a sine; centres evenly spaced on the
+ * ERB scale 21.4 log10(1 + 0.00437 f), ERB(f) = 24.7 (1 + 0.00437 f) Hz (Glasberg and Moore 1990).
+ * The envelope is the modulus of the complex output.
  * @throws ArgumentError on a sample that is not finite, a sound of several channels, or centres
  * beyond half the sample rate.
  */
@@ -150,8 +159,8 @@ export interface CochleaEncoderOptions extends CochleaOptions {
 const encoderFields: readonly (keyof CochleaEncoderOptions)[] = [...fields, "maximumRateHz", "process", "neuronsPerChannel", "seed"];
 
 /**
- * Sound to spikes: its {@link cochleagram}, each channel rate coded by {@link rateEncode} from 0 to maximumRateHz. The pattern lasts as
- * long as the frames do.
+ * Sound to spikes: its {@link cochleagram}, each channel rate coded by {@link rateEncode} from 0 to
+ * maximumRateHz. The pattern lasts as long as the frames do.
  * @throws ArgumentError as those two do.
  */
 export function cochleaEncode(sound: MatrixLike, options: CochleaEncoderOptions): SpikePattern {

@@ -1,4 +1,5 @@
-// Delta coding (send on delta, threshold crossing): a channel's two neurons fire when the signal has risen or fallen by a threshold.
+// Delta coding (send on delta, threshold crossing): a channel's two neurons fire when the signal
+// has risen or fallen by a threshold.
 import { ArgumentError, checkFields } from "../../core/errors.js";
 import { asMatrix, Matrix, type MatrixLike } from "../../numerics/index.js";
 import { checkPositive } from "../errors.js";
@@ -18,11 +19,13 @@ export interface DeltaEncoderOptions {
 const fields: readonly (keyof DeltaEncoderOptions)[] = ["stepMs", "threshold", "start"];
 
 /**
- * Up spikes (neuron 2c) and down spikes (neuron 2c + 1) of channel c of a T x F series of any finite numbers: a level starts at the first
- * value and moves by +-threshold with each spike; a spike falls where the straight line between two samples reaches the level plus or minus
- * the threshold. Row k is at k stepMs, and the pattern lasts (T - 1) stepMs. {@link deltaDecode} gets the signal back within the threshold
- * at every sample. Source: Lichtsteiner, Posch, Delbruck 2008 (event cameras); Petro, Kasabov, Kiss 2020, "Selection and optimization of
- * temporal spike encoding methods", "step forward".
+ * Up spikes (neuron 2c) and down spikes (neuron 2c + 1) of channel c of a T x F series of any
+ * finite numbers: a level starts at the first value and moves by +-threshold with each spike; a
+ * spike falls where the straight line between two samples reaches the level plus or minus the
+ * threshold. Row k is at k stepMs, and the pattern lasts (T - 1) stepMs. {@link deltaDecode} gets
+ * the signal back within the threshold at every sample. Source: Lichtsteiner, Posch, Delbruck 2008
+ * (event cameras); Petro, Kasabov, Kiss 2020, "Selection and optimization of temporal spike
+ * encoding methods", "step forward".
  * @throws ArgumentError on a value that is not finite, or a threshold that is not above 0.
  */
 export function deltaEncode(values: MatrixLike, options: DeltaEncoderOptions): SpikePattern {
@@ -69,8 +72,8 @@ export function deltaEncode(values: MatrixLike, options: DeltaEncoderOptions): S
 }
 
 /**
- * The signal that up and down spikes stand for, T x F with T = durationMs / stepMs + 1: start + threshold (ups - downs up to row k's time k
- * stepMs).
+ * The signal that up and down spikes stand for, T x F with T = durationMs / stepMs + 1: start +
+ * threshold (ups - downs up to row k's time k stepMs).
  * @throws ArgumentError where the number of neurons is odd or `start` does not have one number a
  * channel.
  */

@@ -1,4 +1,5 @@
-// The encoders by name, for whoever chooses one in a file: one line each. Each is a function in a file of its own.
+// The encoders by name, for whoever chooses one in a file: one line each. Each is a function in a
+// file of its own.
 import { ArgumentError } from "../../core/errors.js";
 import type { MatrixLike } from "../../numerics/index.js";
 import type { SpikePattern } from "../pattern/pattern.js";

@@ -8,13 +8,19 @@ import { encoderMetadata, type FrameOptions, framesOf } from "./series.js";
 
 /** How a value from 0 to 1 becomes the time of a spike. */
 export interface LatencyCode {
-  /** The latest spike of a channel's first neuron, in ms after the frame's beginning; default 50. */
+  /**
+   * The latest spike of a channel's first neuron, in ms after the frame's beginning; default 50.
+   */
   readonly delayRangeMs?: number | undefined;
-  /** "strongFirst" (default): value 1 fires at 0 and value 0 at delayRangeMs. "weakFirst": the other way round. */
+  /**
+   * "strongFirst" (default): value 1 fires at 0 and value 0 at delayRangeMs. "weakFirst": the other
+   * way round.
+   */
   readonly order?: "strongFirst" | "weakFirst" | undefined;
   /**
    * "linear" (default): d = delayRange s, with s = 1 - f (strongFirst) or f (weakFirst).
-   * "logarithmic": d = -tau ln(1 - s (1 - e^(-delayRange / tau))), as a leaky integrator that charges towards its input.
+   * "logarithmic": d = -tau ln(1 - s (1 - e^(-delayRange / tau))), as a leaky integrator that
+   * charges towards its input.
    */
   readonly curve?: "linear" | "logarithmic" | undefined;
   /** tau of the logarithmic curve, in ms; default delayRangeMs / 3. */
@@ -41,9 +47,9 @@ const encoderFields: readonly (keyof LatencyEncoderOptions)[] = [
 ];
 
 /**
- * One spike a neuron and frame at t = row frameMs + d(f) + j neuronDelayMs, for a T x F series of values f in [0, 1]; a spike that would
- * come after the end of its frame is left out. First-spike coding: Thorpe, Delorme, van Rullen 2001, "Spike-based strategies for rapid
- * processing".
+ * One spike a neuron and frame at t = row frameMs + d(f) + j neuronDelayMs, for a T x F series of
+ * values f in [0, 1]; a spike that would come after the end of its frame is left out. First-spike
+ * coding: Thorpe, Delorme, van Rullen 2001, "Spike-based strategies for rapid processing".
  * @throws ArgumentError on a value outside [0, 1] or an option that it does not take.
  */
 export function latencyEncode(values: MatrixLike, options: LatencyEncoderOptions): SpikePattern {
@@ -81,8 +87,9 @@ export interface LatencyDecoderOptions extends LatencyCode {
 }
 
 /**
- * The values that first spikes stand for, T x F: the inverse of the encoder's curve at the first spike of each channel's first neuron in
- * each frame. All that the encoder was given may be given again.
+ * The values that first spikes stand for, T x F: the inverse of the encoder's curve at the first
+ * spike of each channel's first neuron in each frame. All that the encoder was given may be given
+ * again.
  * @throws ArgumentError where the neurons do not divide into groups.
  */
 export function latencyDecode(pattern: SpikePattern, options: LatencyDecoderOptions): Matrix<Float64Array> {

@@ -1,4 +1,5 @@
-// Phase coding: the neurons of a channel fire once in every cycle of a common oscillation, and the value is where in the cycle.
+// Phase coding: the neurons of a channel fire once in every cycle of a common oscillation, and the
+// value is where in the cycle.
 import { ArgumentError, checkFields } from "../../core/errors.js";
 import type { MatrixLike, Seed } from "../../numerics/index.js";
 import { checkNotNegative, checkPositive, checkRange } from "../errors.js";
@@ -10,9 +11,15 @@ import { encoderMetadata, type FrameOptions, framesOf } from "./series.js";
 export interface PhaseEncoderOptions extends FrameOptions {
   /** The frequency of the oscillation in Hz; default 40. */
   readonly baseFrequencyHz?: number | undefined;
-  /** The phase of value 1, in radians, up to 2 pi; default pi. At 2 pi the values 0 and 1 have the same phase. */
+  /**
+   * The phase of value 1, in radians, up to 2 pi; default pi. At 2 pi the values 0 and 1 have the
+   * same phase.
+   */
   readonly phaseRange?: number | undefined;
-  /** Each spike is moved by a uniform time of at most so many ms either way; default 1. Above 0 it takes a seed. */
+  /**
+   * Each spike is moved by a uniform time of at most so many ms either way; default 1. Above 0 it
+   * takes a seed.
+   */
   readonly jitterMs?: number | undefined;
   /** Draws the jitter. */
   readonly seed?: Seed | undefined;
@@ -30,10 +37,11 @@ const fields: readonly (keyof PhaseEncoderOptions)[] = [
 const twoPi = 6.283185307179586;
 
 /**
- * Spikes at t = (m + f phaseRange / 2 pi) period + U(-1, 1) jitterMs for every cycle m, with period = 1000 / baseFrequency ms from the
- * pattern's beginning and f in [0, 1] the value of the frame in which the cycle begins. A spike that jitter or phase carry out of the
- * pattern is left out. Source: O'Keefe and Recce 1993, "Phase relationship between hippocampal place units and the EEG theta rhythm"; here
- * with a fixed frequency.
+ * Spikes at t = (m + f phaseRange / 2 pi) period + U(-1, 1) jitterMs for every cycle m, with period
+ * = 1000 / baseFrequency ms from the pattern's beginning and f in [0, 1] the value of the frame in
+ * which the cycle begins. A spike that jitter or phase carry out of the pattern is left out.
+ * Source: O'Keefe and Recce 1993, "Phase relationship between hippocampal place units and the EEG
+ * theta rhythm"; here with a fixed frequency.
  * @throws ArgumentError on a value outside [0, 1] or an option that it does not take.
  */
 export function phaseEncode(values: MatrixLike, options: PhaseEncoderOptions): SpikePattern {

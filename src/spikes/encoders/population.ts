@@ -1,4 +1,5 @@
-// Population coding: the neurons of a channel have Gaussian receptive fields side by side, and those near the value respond most.
+// Population coding: the neurons of a channel have Gaussian receptive fields side by side, and
+// those near the value respond most.
 import { ArgumentError, checkFields } from "../../core/errors.js";
 import { Matrix, type MatrixLike, portableExp, type Seed } from "../../numerics/index.js";
 import { checkOneOf, checkPositive, checkRange, checkWhole } from "../errors.js";
@@ -12,9 +13,9 @@ export interface PopulationEncoderOptions extends FrameOptions {
   /** G, at least 2; default 10. */
   readonly neuronsPerChannel?: number | undefined;
   /**
-   * "probability" (default): neuron j fires once, with probability peakProbability times its response, at a uniform time of the frame;
-   * takes a seed. "latency": it fires at (1 - response) of the frame, and not at all where the response is below `threshold` (Bohte et al.
-   * 2002).
+   * "probability" (default): neuron j fires once, with probability peakProbability times its
+   * response, at a uniform time of the frame; takes a seed. "latency": it fires at (1 - response)
+   * of the frame, and not at all where the response is below `threshold` (Bohte et al. 2002).
    */
   readonly code?: "probability" | "latency" | undefined;
   /** Standard deviation of a field, in neurons; default G / 6. */
@@ -38,8 +39,9 @@ const encoderFields: readonly (keyof PopulationEncoderOptions)[] = [
 ];
 
 /**
- * Gaussian receptive fields: neuron j of the G of a channel responds to f in [0, 1] with exp(-((j - f (G - 1)) / width)^2 / 2), its centre
- * at f = j / (G - 1). Source: Bohte, La Poutre, Kok 2002, "Unsupervised clustering with spiking neurons by sparse temporal coding".
+ * Gaussian receptive fields: neuron j of the G of a channel responds to f in [0, 1] with exp(-((j -
+ * f (G - 1)) / width)^2 / 2), its centre at f = j / (G - 1). Source: Bohte, La Poutre, Kok 2002,
+ * "Unsupervised clustering with spiking neurons by sparse temporal coding".
  * @throws ArgumentError on a value outside [0, 1], fewer than 2 neurons a channel, or no seed where
  * one is drawn from.
  */
@@ -74,9 +76,9 @@ export function populationEncode(values: MatrixLike, options: PopulationEncoderO
 }
 
 /**
- * The values that a population stands for, T x F: the mean centre j / (G - 1) of the spikes of each channel and frame, each weighted alike,
- * or by 1 - (time within the frame) / frameMs for the latency code. NaN where a channel is silent. All that the
- * encoder was given may be given again.
+ * The values that a population stands for, T x F: the mean centre j / (G - 1) of the spikes of each
+ * channel and frame, each weighted alike, or by 1 - (time within the frame) / frameMs for the
+ * latency code. NaN where a channel is silent. All that the encoder was given may be given again.
  * @throws ArgumentError where the neurons do not divide into groups of at least 2.
  */
 export function populationDecode(

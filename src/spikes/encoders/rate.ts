@@ -1,4 +1,5 @@
-// Rate coding: the value of a channel is how often its neurons fire. Poisson or regular; the rate may change from frame to frame.
+// Rate coding: the value of a channel is how often its neurons fire. Poisson or regular; the rate
+// may change from frame to frame.
 import { ArgumentError, checkFields } from "../../core/errors.js";
 import { Matrix, type MatrixLike, portableLog, type Seed } from "../../numerics/index.js";
 import { checkNotNegative, checkOneOf, checkPositive, checkWhole } from "../errors.js";
@@ -28,11 +29,13 @@ const encoderFields = [
 ] satisfies (keyof RateEncoderOptions)[];
 
 /**
- * Rates r = minimum + f (maximum - minimum) of a T x F series of values f in [0, 1], held for frameMs each; every neuron of a channel fires
- * at that rate. A neuron spikes wherever the integral of its rate passes the next of a rising row of levels. Poisson: levels E0, E0 + E1,
- * ..., with E = -ln(1 - U) drawn by neuron and spike, which is an exact Poisson process for rates that are constant within a frame (time
- * rescaling; Brown et al. 2002, "The time-rescaling theorem"). Regular: levels p, 1 + p, 2 + p, ... with p = (j + 1/2) / G for
- * neuron j of the channel's G, so that neurons of one channel take turns.
+ * Rates r = minimum + f (maximum - minimum) of a T x F series of values f in [0, 1], held for
+ * frameMs each; every neuron of a channel fires at that rate. A neuron spikes wherever the integral
+ * of its rate passes the next of a rising row of levels. Poisson: levels E0, E0 + E1, ..., with E =
+ * -ln(1 - U) drawn by neuron and spike, which is an exact Poisson process for rates that are
+ * constant within a frame (time rescaling; Brown et al. 2002, "The time-rescaling theorem").
+ * Regular: levels p, 1 + p, 2 + p, ... with p = (j + 1/2) / G for neuron j of the channel's G, so
+ * that neurons of one channel take turns.
  * @throws ArgumentError on a value outside [0, 1], a rate below 0, or a Poisson process without a
  * seed.
  */
@@ -94,8 +97,9 @@ export interface RateDecoderOptions {
 }
 
 /**
- * The values that rates stand for, T x F: (spikes of the channel in the frame / (G frame in seconds) - minimum) / (maximum - minimum), not
- * clipped, so that its mean is the value that was encoded. Its standard deviation for a Poisson process is sqrt(r / (G frame)) / (maximum -
+ * The values that rates stand for, T x F: (spikes of the channel in the frame / (G frame in
+ * seconds) - minimum) / (maximum - minimum), not clipped, so that its mean is the value that was
+ * encoded. Its standard deviation for a Poisson process is sqrt(r / (G frame)) / (maximum -
  * minimum). All that the encoder was given may be given again.
  * @throws ArgumentError where the neurons do not divide into groups, or minimum and maximum are the
  * same.

@@ -1,4 +1,5 @@
-// What every encoder starts from: a T x F series of values from 0 to 1, each row held for one frame, each channel given a group of neurons.
+// What every encoder starts from: a T x F series of values from 0 to 1, each row held for one
+// frame, each channel given a group of neurons.
 import { ArgumentError, checkFields } from "../../core/errors.js";
 import { asMatrix, Matrix, type MatrixLike, portableLog, portableTanh } from "../../numerics/index.js";
 import { checkPositive, checkWhole } from "../errors.js";
@@ -44,7 +45,10 @@ export function framesOf(values: MatrixLike, { frameMs, neuronsPerChannel = 1 }:
   };
 }
 
-/** What an encoder writes into the metadata of its pattern: `strength` is min(1, twice the standard deviation of all values). */
+/**
+ * What an encoder writes into the metadata of its pattern: `strength` is min(1, twice the standard
+ * deviation of all values).
+ */
 export function encoderMetadata(encoder: string, { data }: Matrix): SpikeMetadata {
   if (data.length === 0) return { source: `${encoder} encoder` };
   let sum = 0;
@@ -71,8 +75,9 @@ export interface UnitScale {
 }
 
 /**
- * Each channel of a T x F series mapped linearly onto [0, 1] and clipped there: (x - minimum) / (maximum - minimum). A constant channel
- * becomes 0.5. Give the training data's extremes to map other data the same way.
+ * Each channel of a T x F series mapped linearly onto [0, 1] and clipped there: (x - minimum) /
+ * (maximum - minimum). A constant channel becomes 0.5. Give the training data's extremes to map
+ * other data the same way.
  * @throws ArgumentError on a value that is not finite, or a maximum below its minimum.
  */
 export function scaleToUnit(values: MatrixLike, scale: UnitScale = {}): Matrix<Float64Array> {
@@ -96,8 +101,8 @@ export function scaleToUnit(values: MatrixLike, scale: UnitScale = {}): Matrix<F
 }
 
 /**
- * Any numbers brought into (0, 1) without knowing their range: v is compressed to sign(v) (ln |v| + 1) where |v| > 1, then becomes
- * (tanh(v) + 1) / 2.
+ * Any numbers brought into (0, 1) without knowing their range: v is compressed to sign(v) (ln |v| +
+ * 1) where |v| > 1, then becomes (tanh(v) + 1) / 2.
  * @throws ArgumentError on a value that is not finite.
  */
 export function squashToUnit(values: MatrixLike): Matrix<Float64Array> {

@@ -1,4 +1,5 @@
-// Binning on a device: the T x N inputs that binSpikes makes, bit for bit, of spikes that may have been made there.
+// Binning on a device: the T x N inputs that binSpikes makes, bit for bit, of spikes that may have
+// been made there.
 import { ArgumentError } from "../../core/errors.js";
 import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";
 import { DeviceMatrix } from "../../reservoir/index.js";
@@ -11,7 +12,10 @@ import { gridFor, none, spikeKernels } from "./kernels.js";
 
 /** Who does the binning. */
 export interface DeviceBinOptions extends BinOptions {
-  /** Work that came before on this stream is waited for. Default a stream of its own, for spikes that are there already. */
+  /**
+   * Work that came before on this stream is waited for. Default a stream of its own, for spikes
+   * that are there already.
+   */
   readonly stream?: Stream | undefined;
 }
 
@@ -67,7 +71,10 @@ export async function binSpikesOnDevice(
 /** Copies of the cells that spikes are added to, so that few spikes at once meet in one. */
 export const copiesOf = (cells: number): number => Math.max(1, Math.min(64, Math.floor(2 ** 16 / cells)));
 
-/** Whole sums, `copies` times T x C: counts, or amplitudes in two parts. One copy of counts may lie where the cells do. */
+/**
+ * Whole sums, `copies` times T x C: counts, or amplitudes in two parts. One copy of counts may lie
+ * where the cells do.
+ */
 type BinningSums = { readonly copies: number } & (
   | { readonly counts: DeviceSlice<"u32"> }
   | { readonly high: DeviceSlice<"i64">; readonly low: DeviceSlice<"u64"> }
@@ -77,7 +84,10 @@ type BinningSums = { readonly copies: number } & (
 export interface BinningMemory {
   /** T x C. */
   readonly cells: DeviceSlice<"f32">;
-  /** 3 numbers: the first spike outside the pattern, the first with an amplitude too large, the first cell with a sum too large. */
+  /**
+   * 3 numbers: the first spike outside the pattern, the first with an amplitude too large, the
+   * first cell with a sum too large.
+   */
   readonly report: DeviceSlice<"u64">;
   readonly sums: BinningSums;
 }

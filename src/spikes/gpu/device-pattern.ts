@@ -44,7 +44,8 @@ export class DeviceSpikePattern implements Disposable {
   readonly #held: Held;
 
   /**
-   * Columns that are there already; they stay their owner's, who keeps them for as long as the pattern is used.
+   * Columns that are there already; they stay their owner's, who keeps them for as long as the
+   * pattern is used.
    * @throws ArgumentError on columns of different lengths, a duration or a neuron count that no
    * pattern has.
    */

@@ -1,4 +1,5 @@
-// The kernels for spikes, loaded once a context. What they compute is said in kernels/spike_encoding.cu and kernels/pattern_detection.cu.
+// The kernels for spikes, loaded once a context. What they compute is said in
+// kernels/spike_encoding.cu and kernels/pattern_detection.cu.
 import type { Context, Kernel, Module, Parameter } from "../../gpu/index.js";
 
 const binning = ["const f64*", "const u32*"] as const;

@@ -1,4 +1,5 @@
-// Templates on a device: what patterns are most like, with the scores that PatternTemplates gives, bit for bit.
+// Templates on a device: what patterns are most like, with the scores that PatternTemplates gives,
+// bit for bit.
 import { ArgumentError } from "../../core/errors.js";
 import type { Context, DeviceBuffer, DeviceSlice, ReadonlyDeviceSlice, Stream } from "../../gpu/index.js";
 import { Matrix } from "../../numerics/index.js";
@@ -17,7 +18,10 @@ import { binPatternsOnDevice } from "./patterns-binning.js";
 export interface DeviceTemplateOptions {
   /** "cosine" (default), from -1 to 1, or "dot", the dot product x . w as it is. */
   readonly score?: "cosine" | "dot" | undefined;
-  /** The smallest score that is a match; default that of the templates. Any number, since dot products have no bounds. */
+  /**
+   * The smallest score that is a match; default that of the templates. Any number, since dot
+   * products have no bounds.
+   */
   readonly threshold?: number | undefined;
 }
 
@@ -63,7 +67,10 @@ export function enqueueDetection(stream: Stream, context: Context, work: Detecti
   stream.launch(kernels.best, { grid: count, block: threads }, scores, templateCount, threshold, best, matches);
 }
 
-/** P templates of D numbers in device memory. Scores are in binary32 by docs/numerics.md, rule 1, as those of `PatternTemplates` are. */
+/**
+ * P templates of D numbers in device memory. Scores are in binary32 by docs/numerics.md, rule 1, as
+ * those of `PatternTemplates` are.
+ */
 export class DeviceTemplates implements Disposable {
   readonly templates: PatternTemplates;
   readonly score: "cosine" | "dot";

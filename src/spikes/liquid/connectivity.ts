@@ -1,4 +1,5 @@
-// Which neurons a neuron's synapses reach: at random, or by distance on the grid. Weights and delays are drawn in synapses.ts.
+// Which neurons a neuron's synapses reach: at random, or by distance on the grid. Weights and
+// delays are drawn in synapses.ts.
 import { type PhiloxKey, portableExp, portableLog, RandomStream } from "../../numerics/index.js";
 import { drawPositions } from "../../reservoir/topologies/random-rows.js";
 import type { PairValues, SpikingReservoirConfig } from "../../reservoir/spiking-config.js";
@@ -19,8 +20,9 @@ export function targetsOf({ size, connectivity }: SpikingReservoirConfig, excita
 }
 
 /**
- * Each pair of different neurons with the chance of its kind: excitatory targets by row 2 source, inhibitory ones by row 2 source + 1 of the stream of
- * positions, both by geometric skipping (docs/numerics.md, rule 7) over the candidates without the source itself.
+ * Each pair of different neurons with the chance of its kind: excitatory targets by row 2 source,
+ * inhibitory ones by row 2 source + 1 of the stream of positions, both by geometric skipping
+ * (docs/numerics.md, rule 7) over the candidates without the source itself.
  */
 function randomTargets(size: number, excitatory: number, probability: PairValues<number>, key: PhiloxKey): TargetsOf {
   const positions = new RandomStream(key, streams.synapses, purposes.positions);
@@ -50,10 +52,11 @@ interface Shell {
 }
 
 /**
- * Chance C exp(-(D / lambda)^2) at distance D (Maass, Natschläger and Markram 2002, "Real-time computing without stable states", Neural
- * Computation 14). Shells of offsets of one distance are visited from the nearest on; within a shell offsets are skipped geometrically with the larger C of the
- * source's two kinds of connection, over one row of draws for a source, and what is met is kept with chance C / larger C, by the draw of the same
- * number in the stream of acceptance.
+ * Chance C exp(-(D / lambda)^2) at distance D (Maass, Natschläger and Markram 2002, "Real-time
+ * computing without stable states", Neural Computation 14). Shells of offsets of one distance are
+ * visited from the nearest on; within a shell offsets are skipped geometrically with the larger C
+ * of the source's two kinds of connection, over one row of draws for a source, and what is met is
+ * kept with chance C / larger C, by the draw of the same number in the stream of acceptance.
  */
 function distanceTargets(
   size: number,

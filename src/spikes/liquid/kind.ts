@@ -30,7 +30,8 @@ export function shape(options: SpikingReservoirOptions): SpikingShape {
  */
 function refuseOversized(config: SpikingReservoirConfig, engine: Engine): void {
   const { size, inputSize, input } = config;
-  // Of a neuron: potential, two currents, the steps it is held for, and a row of what is to come, twice.
+  // Of a neuron: potential, two currents, the steps it is held for, and a row of what is to come,
+  // twice.
   const bytes = 8 * (expectedSynapses(config) + input.connectivity * inputSize * size) + 24 * size;
   const limit = Math.min(engine.weightLimit, machineMemory());
   if (bytes <= limit) return;
@@ -45,7 +46,8 @@ function expectedSynapses(config: SpikingReservoirConfig): number {
   const inhibitory = config.inhibitory.share;
   const excitatory = 1 - inhibitory;
   const chance = excitatory * (excitatory * ee + inhibitory * ei) + inhibitory * (excitatory * ie + inhibitory * ii);
-  // Around a neuron in the middle of a large grid, exp(-(D / lambda)^2) adds up to (sqrt(pi) lambda)^3.
+  // Around a neuron in the middle of a large grid, exp(-(D / lambda)^2) adds up to (sqrt(pi)
+  // lambda)^3.
   const reached =
     connectivity.type === "random"
       ? size

@@ -1,4 +1,5 @@
-// Spike-timing plasticity in a running liquid: patterns in, a liquid with learnt weights out. The rule itself is the plasticity room's.
+// Spike-timing plasticity in a running liquid: patterns in, a liquid with learnt weights out. The
+// rule itself is the plasticity room's.
 import type { Matrix, SparseMatrix } from "../../numerics/index.js";
 import { ReservoirComputer, type SpikingModel, type WorkOptions } from "../../reservoir/index.js";
 import { checkPositive } from "../errors.js";
@@ -10,9 +11,14 @@ import { synapticWeights, withSynapticWeights } from "./weights.js";
 
 /** The rule's options, and how it meets the liquid. */
 export interface LiquidLearningOptions extends SpikeTimingOptions, WorkOptions {
-  /** The size in mV that is 1 to the rule, whose profiles bound sizes between about 0.05 and 6. Default the mean |w| of the liquid. */
+  /**
+   * The size in mV that is 1 to the rule, whose profiles bound sizes between about 0.05 and 6.
+   * Default the mean |w| of the liquid.
+   */
   readonly weightUnit?: number | undefined;
-  /** How often the liquid is given the weights that have been learnt by then, in ms; default 1000. */
+  /**
+   * How often the liquid is given the weights that have been learnt by then, in ms; default 1000.
+   */
   readonly renewMs?: number | undefined;
   /** What runs the liquid, as in `LiquidStateMachine.create`; every engine learns the same bits. */
   readonly engine?: string | undefined;
@@ -20,7 +26,10 @@ export interface LiquidLearningOptions extends SpikeTimingOptions, WorkOptions {
 
 /** A liquid after learning. */
 export interface LearntLiquid {
-  /** The liquid with its learnt weights: it is opened by `LiquidStateMachine.fromModel` and saved like any other. */
+  /**
+   * The liquid with its learnt weights: it is opened by `LiquidStateMachine.fromModel` and saved
+   * like any other.
+   */
   readonly model: SpikingModel;
   /** The rule as it stands, for its statistics; its weights are in units of `weightUnit`. */
   readonly plasticity: SpikeTimingPlasticity;
@@ -29,10 +38,12 @@ export interface LearntLiquid {
 }
 
 /**
- * Runs patterns through a liquid one after the other, from the initial state of the first on and without a break, and lets its recurrent
- * weights learn by {@link SpikeTimingPlasticity} from what its own neurons fire: dt is the time between two neurons' spikes, delays not
- * counted. The rule follows every step; the liquid is given its weights every `renewMs`, rounded to units of 2^-fractionBits mV, with the
- * delays that the synapses had. Input weights stay. A pattern that is given twice is learnt from twice.
+ * Runs patterns through a liquid one after the other, from the initial state of the first on and
+ * without a break, and lets its recurrent weights learn by {@link SpikeTimingPlasticity} from what
+ * its own neurons fire: dt is the time between two neurons' spikes, delays not counted. The rule
+ * follows every step; the liquid is given its weights every `renewMs`, rounded to units of
+ * 2^-fractionBits mV, with the delays that the synapses had. Input weights stay. A pattern that is
+ * given twice is learnt from twice.
  * @throws ArgumentError on options that the rule does not take, or a pattern of another number of
  * neurons than the liquid has inputs; ArgumentError where learnt weights do not fit 32 bits;
  * WorkInterruptedError
@@ -51,7 +62,8 @@ export async function learnSpikeTiming(
     scaled(weights, (size) => size / unit),
     rule,
   );
-  // The first model has every synapse there ever was, so that one that was too weak to be there comes back with its delay.
+  // The first model has every synapse there ever was, so that one that was too weak to be there
+  // comes back with its delay.
   const learnt = () =>
     withSynapticWeights(
       model,

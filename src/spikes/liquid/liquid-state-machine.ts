@@ -24,11 +24,13 @@ import {
 export type LiquidOptions = Omit<SpikingReservoirOptions, "kind"> & { readonly kind?: "spiking" | undefined };
 
 /**
- * A liquid state machine (Maass, Natschläger and Markram 2002, "Real-time computing without stable states", Neural Computation 14): excitatory and
- * inhibitory spiking neurons, connected by distance on a grid or at random, with delays and background noise, whose exponentially filtered spikes
- * are the state that readouts see.
+ * A liquid state machine (Maass, Natschläger and Markram 2002, "Real-time computing without stable
+ * states", Neural Computation 14): excitatory and inhibitory spiking neurons, connected by distance
+ * on a grid or at random, with delays and background noise, whose exponentially filtered spikes are
+ * the state that readouts see.
  *
- * `reservoir` is a ReservoirComputer: readouts, models, analyses and files take it as they take a rate reservoir.
+ * `reservoir` is a ReservoirComputer: readouts, models, analyses and files take it as they take a
+ * rate reservoir.
  *
  * @example
  * await using liquid = await LiquidStateMachine.create({ size: 500, inputSize: 40, seed: 1 });
@@ -88,7 +90,10 @@ export class LiquidStateMachine implements AsyncDisposable {
     return runPattern(this.reservoir, pattern, work);
   }
 
-  /** What the liquid's own neurons fire while a pattern runs from the initial state. The present state is untouched. */
+  /**
+   * What the liquid's own neurons fire while a pattern runs from the initial state. The present
+   * state is untouched.
+   */
   spikes(pattern: SpikePattern, work: WorkOptions = {}): Promise<SpikePattern> {
     return reservoirSpikes(this.reservoir, pattern, work);
   }

@@ -2,7 +2,10 @@
 import { allocate, type FloatArray } from "../../numerics/index.js";
 import type { NetworkState, SpikingModel } from "../../reservoir/spiking-model.js";
 
-/** The network before its first step: potentials as the model has them, no currents, nothing pending. */
+/**
+ * The network before its first step: potentials as the model has them, no currents, nothing
+ * pending.
+ */
 export function initialNetwork({ precision, size, neuron, initialPotential, ringRows }: SpikingModel): NetworkState {
   const recovery = allocate(precision, neuron.type === "leakyIntegrateAndFire" ? 0 : size);
   if (neuron.type === "izhikevich") {

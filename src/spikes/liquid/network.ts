@@ -1,4 +1,5 @@
-// One step of a spiking network in plain TypeScript, in the order of docs/numerics.md, rule 12: slow, and what every engine is held against.
+// One step of a spiking network in plain TypeScript, in the order of docs/numerics.md, rule 12:
+// slow, and what every engine is held against.
 import { allocate, type FloatArray, philox4x32 } from "../../numerics/index.js";
 import type { NetworkState, SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";
 import { izhikevichPeak, izhikevichStep } from "../neurons/izhikevich.js";
@@ -44,8 +45,8 @@ export class SpikingNetwork {
   }
 
   /**
-   * One step. Writes the filtered spikes after it to `next` (N values) and returns whether every potential is finite; where one is not, it
-   * stands in `next` and the network is as it was.
+   * One step. Writes the filtered spikes after it to `next` (N values) and returns whether every
+   * potential is finite; where one is not, it stands in `next` and the network is as it was.
    *
    * @param filtered the filtered spikes before it, N values
    * @param input u, I values
@@ -69,7 +70,10 @@ export class SpikingNetwork {
     for (let i = 0; i < input.length; i++) if (input[i] !== 0) this.#deliver(inputSynapses, i, 0, sign * input[i]!);
   }
 
-  /** Adds the weights of one source's synapses, times an amplitude, to the rows `first` + delay steps ahead. */
+  /**
+   * Adds the weights of one source's synapses, times an amplitude, to the rows `first` + delay
+   * steps ahead.
+   */
   #deliver({ offsets, targets, weights, delays }: SynapseTable, source: number, first: number, amplitude: number): void {
     const { size, ringRows } = this.#model;
     const { pending } = this.#state;

@@ -1,4 +1,5 @@
-// A spike pattern through a reservoir: to a state, to all states, to the reservoir's own spikes. Any kind of reservoir on any engine.
+// A spike pattern through a reservoir: to a state, to all states, to the reservoir's own spikes.
+// Any kind of reservoir on any engine.
 import { ArgumentError, checkFields } from "../../core/errors.js";
 import type { DeviceSlice } from "../../gpu/index.js";
 import { allocate, asMatrix, columnMeans, type FloatArray, Matrix } from "../../numerics/index.js";
@@ -161,7 +162,8 @@ async function statesOf(
   for (const sequence of inputs) {
     const before = done;
     const progress = onProgress && ((steps: number) => onProgress(before + steps, total));
-    // A sequence at a time bounds the memory that a mean takes to one sequence; the noise of each is that of the first.
+    // A sequence at a time bounds the memory that a mean takes to one sequence; the noise of each
+    // is that of the first.
     const [states] = await reservoir.batch([sequence], { keep: state === "last" ? "last" : "all", signal, onProgress: progress });
     found.push(state === "mean" ? new Matrix(1, size, columnMeans(states!)) : states!);
     done += sequence.rows;
@@ -202,8 +204,8 @@ export async function runPattern(
 }
 
 /**
- * The spikes of a spiking reservoir's own neurons while a pattern, or T x I inputs, run from the initial state; the reservoir's own state is
- * put back. A spike's time is the end of its step.
+ * The spikes of a spiking reservoir's own neurons while a pattern, or T x I inputs, run from the
+ * initial state; the reservoir's own state is put back. A spike's time is the end of its step.
  */
 export async function reservoirSpikes(
   reservoir: ReservoirComputer<SpikingModel>,
@@ -237,7 +239,10 @@ export async function reservoirSpikes(
   );
 }
 
-/** What fires in each step while T x I inputs run on from the present state: T lists of neurons, rising. */
+/**
+ * What fires in each step while T x I inputs run on from the present state: T lists of neurons,
+ * rising.
+ */
 export async function* firedSteps(
   reservoir: ReservoirComputer<SpikingModel>,
   inputs: Matrix,
@@ -255,7 +260,10 @@ export async function* firedSteps(
   }
 }
 
-/** The neurons that fired between two filtered states, rising: those whose state is more than what is left of the one before. */
+/**
+ * The neurons that fired between two filtered states, rising: those whose state is more than what
+ * is left of the one before.
+ */
 export function firedNeurons({ stateKeep, precision }: SpikingModel, before: FloatArray, after: FloatArray): number[] {
   const round = precision === "float32" ? Math.fround : (value: number) => value;
   const fired: number[] = [];

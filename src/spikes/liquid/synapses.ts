@@ -1,4 +1,5 @@
-// The synapses of a spiking reservoir: weights and delays of connections, as tables of whole units. Which neurons are connected is in connectivity.ts.
+// The synapses of a spiking reservoir: weights and delays of connections, as tables of whole units.
+// Which neurons are connected is in connectivity.ts.
 import { ArgumentError } from "../../core/errors.js";
 import { allocate, Matrix, type PhiloxKey, portableLog, RandomStream } from "../../numerics/index.js";
 import type { SpikingReservoirConfig, SynapticDistribution } from "../../reservoir/spiking-config.js";

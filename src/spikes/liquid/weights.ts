@@ -1,4 +1,5 @@
-// The weights between a spiking reservoir's neurons as a matrix in mV, and back: for rules that learn, and for networks of one's own.
+// The weights between a spiking reservoir's neurons as a matrix in mV, and back: for rules that
+// learn, and for networks of one's own.
 import { ArgumentError } from "../../core/errors.js";
 import { checkSparse, isSparse, type Matrix, type SparseMatrix, toSparse } from "../../numerics/index.js";
 import type { SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";
@@ -25,8 +26,9 @@ export function synapticWeights({ size, synapses, fractionBits }: SpikingModel):
 }
 
 /**
- * The model with other weights in mV (N x N), rounded to units of 2^-fractionBits. Synapses that were there keep their delays; new ones have the
- * delay of `delayMs` (default 0); those that are 0 or absent are gone.
+ * The model with other weights in mV (N x N), rounded to units of 2^-fractionBits. Synapses that
+ * were there keep their delays; new ones have the delay of `delayMs` (default 0); those that are 0
+ * or absent are gone.
  * @throws ArgumentError for a matrix of another shape, weights that are not finite, or sums that do
  * not fit 32 bits
  */

@@ -1,4 +1,5 @@
-// The constants of every neuron of a network, in its precision: excitatory neurons first, then inhibitory ones.
+// The constants of every neuron of a network, in its precision: excitatory neurons first, then
+// inhibitory ones.
 import { allocate, type FloatArray, type Precision } from "../../numerics/index.js";
 import type { NeuronConfig } from "../../reservoir/spiking-config.js";
 import type { NeuronConstants } from "../../reservoir/spiking-model.js";

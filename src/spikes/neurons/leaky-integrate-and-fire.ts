@@ -1,4 +1,5 @@
-// Leaky integrate-and-fire neurons, plain and adaptive: the constants of a step, and the step. Networks of them are in ../liquid.
+// Leaky integrate-and-fire neurons, plain and adaptive: the constants of a step, and the step.
+// Networks of them are in ../liquid.
 import { portableExp } from "../../numerics/index.js";
 import type { AdaptiveIntegrateAndFireConfig, LeakyIntegrateAndFireConfig } from "../../reservoir/spiking-config.js";
 import type { IntegrateAndFireConstants } from "../../reservoir/spiking-model.js";
@@ -17,14 +18,16 @@ export interface IntegrateAndFireNumbers {
 }
 
 /**
- * Exact integration of tau dV/dt = -(V - V_rest) + e + i + I over one step dt (Rotter and Diesmann 1999, "Exact digital simulation of
- * time-invariant linear systems with applications to neuronal modeling", Biological Cybernetics 81), where e and i are synaptic currents
- * that decay with tau_e and tau_i, I is constant over the step, and currents are in mV, times the membrane's resistance:
+ * Exact integration of tau dV/dt = -(V - V_rest) + e + i + I over one step dt (Rotter and Diesmann
+ * 1999, "Exact digital simulation of time-invariant linear systems with applications to neuronal
+ * modeling", Biological Cybernetics 81), where e and i are synaptic currents that decay with tau_e
+ * and tau_i, I is constant over the step, and currents are in mV, times the membrane's resistance:
  *
  *     V(t+dt) - V_rest = keep (V(t) - V_rest) + excitatoryGain e(t) + inhibitoryGain i(t) + driveGain I
  *     keep = exp(-dt/tau)   driveGain = 1 - keep   gain(tau_s) = tau_s/(tau_s - tau) (exp(-dt/tau_s) - exp(-dt/tau))
  *
- * A synaptic time constant of 0 stands for the whole charge at once: the potential jumps at the beginning of the step, gain = keep.
+ * A synaptic time constant of 0 stands for the whole charge at once: the potential jumps at the
+ * beginning of the step, gain = keep.
  */
 export function integrateAndFireNumbers(
   neuron: LeakyIntegrateAndFireConfig | AdaptiveIntegrateAndFireConfig,
@@ -89,8 +92,9 @@ export function integrated(
 }
 
 /**
- * Compares with the threshold and resets: writes the state after the step, and says whether the neuron fired. An adaptive neuron's threshold
- * is `threshold` + recovery (Bellec et al. 2018, "Long short-term memory and learning-to-learn in networks of spiking neurons").
+ * Compares with the threshold and resets: writes the state after the step, and says whether the
+ * neuron fired. An adaptive neuron's threshold is `threshold` + recovery (Bellec et al. 2018, "Long
+ * short-term memory and learning-to-learn in networks of spiking neurons").
  */
 export function fired(
   constants: IntegrateAndFireConstants,

@@ -14,7 +14,9 @@ export interface SimulateNeuronOptions {
 
 /** What a neuron did. */
 export interface NeuronTrace {
-  /** When it fired, ms from the beginning: the end of the step in which it reached its threshold. */
+  /**
+   * When it fired, ms from the beginning: the end of the step in which it reached its threshold.
+   */
   readonly spikeTimes: Float64Array;
   /** The potential after each step, mV, T values; where it fired, after the reset. */
   readonly potential: FloatArray;
@@ -24,7 +26,8 @@ export interface NeuronTrace {
  * Runs one neuron from rest.
  *
  * @param neuron a neuron by name, or by name and settings
- * @param currents the current of each step, T values: for integrate-and-fire neurons in mV, times the membrane's resistance
+ * @param currents the current of each step, T values: for integrate-and-fire neurons in mV, times
+ * the membrane's resistance
  * @throws ArgumentError for the neuron, or for a current that is not finite
  */
 export async function simulateNeuron(

@@ -1,4 +1,5 @@
-// Which column of a table of spikes is what, by its header: tables are written under many names, and times in several units.
+// Which column of a table of spikes is what, by its header: tables are written under many names,
+// and times in several units.
 import { quoted } from "../../core/text.js";
 
 /** The unit of times. */
@@ -26,7 +27,8 @@ export interface SpikeColumnPlaces {
 const takes = "it takes time_ms (or time_s, time_us) and neuron, and perhaps amplitude";
 
 /**
- * The places of the columns. Names without a word are the columns of a table without a header: time, neuron and perhaps amplitude, in ms.
+ * The places of the columns. Names without a word are the columns of a table without a header:
+ * time, neuron and perhaps amplitude, in ms.
  * @param unit what a header that says no unit means, and a table without one
  * @throws what `fail` makes of the reason: a column that is missing, stands twice or is unknown,
  * and times without a unit

@@ -1,4 +1,5 @@
-// Patterns made from patterns: merged, joined, shifted, jittered, thinned. The pattern that is given never changes.
+// Patterns made from patterns: merged, joined, shifted, jittered, thinned. The pattern that is
+// given never changes.
 import { ArgumentError, checkFields } from "../../core/errors.js";
 import type { Seed } from "../../numerics/index.js";
 import { checkNotNegative, checkOneOf, checkRange } from "../errors.js";
@@ -8,13 +9,15 @@ import { checkPattern, checkPatterns, type SpikeColumns, SpikePattern } from "./
 /** Whether patterns share their neurons. */
 export interface MergeOptions {
   /**
-   * "shared" (default): neuron n of every pattern is one neuron. "stacked": each pattern's neurons follow those of the pattern before it.
+   * "shared" (default): neuron n of every pattern is one neuron. "stacked": each pattern's neurons
+   * follow those of the pattern before it.
    */
   readonly neurons?: "shared" | "stacked" | undefined;
 }
 
 /**
- * All spikes of several patterns at the times they have. The result lasts as long as the longest, and carries the metadata of the first.
+ * All spikes of several patterns at the times they have. The result lasts as long as the longest,
+ * and carries the metadata of the first.
  * @throws ArgumentError where there is no pattern.
  */
 export function mergePatterns(patterns: readonly SpikePattern[], options: MergeOptions = {}): SpikePattern {
@@ -35,8 +38,8 @@ export function mergePatterns(patterns: readonly SpikePattern[], options: MergeO
 }
 
 /**
- * Patterns one after the other in time, with a silence of `gapMs` (default 0) between two. Neuron n of every pattern is one neuron; the
- * result carries the metadata of the first.
+ * Patterns one after the other in time, with a silence of `gapMs` (default 0) between two. Neuron n
+ * of every pattern is one neuron; the result carries the metadata of the first.
  * @throws ArgumentError where there is no pattern, or the gap is below 0.
  */
 export function concatenatePatterns(
@@ -63,7 +66,8 @@ export function concatenatePatterns(
 export type PatternEdge = "clamp" | "drop";
 
 /**
- * Every spike `byMs` later (earlier where that is negative), in a pattern of the same duration. A spike that leaves it is dropped, unless
+ * Every spike `byMs` later (earlier where that is negative), in a pattern of the same duration. A
+ * spike that leaves it is dropped, unless
  * `edge` is "clamp".
  * @throws ArgumentError where `byMs` is not a finite number.
  */
@@ -79,14 +83,18 @@ export interface JitterOptions {
   readonly seed: Seed;
   /** The standard deviation of the shift, in ms. */
   readonly standardDeviationMs: number;
-  /** The distribution of the shift: "normal" (default) or "uniform", over +-sqrt(3) standard deviations. */
+  /**
+   * The distribution of the shift: "normal" (default) or "uniform", over +-sqrt(3) standard
+   * deviations.
+   */
   readonly distribution?: "normal" | "uniform" | undefined;
   /** Default "clamp". */
   readonly edge?: PatternEdge | undefined;
 }
 
 /**
- * Every spike moved by a random time of its own, drawn for its position in the pattern. The same seed gives the same pattern.
+ * Every spike moved by a random time of its own, drawn for its position in the pattern. The same
+ * seed gives the same pattern.
  * @throws ArgumentError where the standard deviation is below 0.
  */
 export function jitterPattern(pattern: SpikePattern, options: JitterOptions): SpikePattern {

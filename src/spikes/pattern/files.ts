@@ -27,7 +27,10 @@ export interface PatternReadOptions {
 
 /** What reading a CSV takes besides. */
 export interface SpikeCsvOptions extends PatternReadOptions {
-  /** The unit of times whose column does not say it, and of a table without a header, which is in ms if it is left out. */
+  /**
+   * The unit of times whose column does not say it, and of a table without a header, which is in ms
+   * if it is left out.
+   */
   readonly timeUnit?: SpikeTimeUnit | undefined;
 }
 
@@ -44,8 +47,8 @@ interface Frame {
 }
 
 /**
- * A pattern as JSON text: durationMs, neuronCount, metadata, times, neurons, and amplitudes where it has them. Every number reads back as
- * it was.
+ * A pattern as JSON text: durationMs, neuronCount, metadata, times, neurons, and amplitudes where
+ * it has them. Every number reads back as it was.
  */
 export function patternToJson(pattern: SpikePattern): string {
   const { durationMs, neuronCount, metadata, times, neurons, amplitudes } = checkPattern(pattern);
@@ -72,8 +75,8 @@ export function patternFromJson(text: string, options: PatternReadOptions = {}):
 }
 
 /**
- * A pattern as CSV text: a line "# " with durationMs, neuronCount and metadata as JSON, a header, and a row a spike: time_ms, neuron, and
- * amplitude where the pattern has them.
+ * A pattern as CSV text: a line "# " with durationMs, neuronCount and metadata as JSON, a header,
+ * and a row a spike: time_ms, neuron, and amplitude where the pattern has them.
  */
 export function patternToCsv(pattern: SpikePattern): string {
   const { durationMs, neuronCount, metadata, times, neurons, amplitudes } = checkPattern(pattern);
@@ -86,9 +89,10 @@ export function patternToCsv(pattern: SpikePattern): string {
 }
 
 /**
- * The pattern of a CSV text with columns time_ms, neuron and perhaps amplitude, by name or, without a header, in this order; rows in any
- * order. Times may also be time_s or time_us, or time or t if `timeUnit` says their unit; neurons may be named id, i, unit, sender or channel.
- * The first line of {@link patternToCsv} may be missing.
+ * The pattern of a CSV text with columns time_ms, neuron and perhaps amplitude, by name or, without
+ * a header, in this order; rows in any order. Times may also be time_s or time_us, or time or t if
+ * `timeUnit` says their unit; neurons may be named id, i, unit, sender or channel. The first line
+ * of {@link patternToCsv} may be missing.
  * @throws FormatError, also for a column of another name, and for a file without spikes that does
  * not say its duration and neurons
  */
@@ -128,7 +132,8 @@ export async function patternFromCsv(text: string, options: SpikeCsvOptions = {}
 }
 
 /**
- * A pattern as NPZ bytes: times_ms (float64), neurons (uint32), amplitudes (float32), duration_ms, neuron_count, metadata (JSON as bytes).
+ * A pattern as NPZ bytes: times_ms (float64), neurons (uint32), amplitudes (float32), duration_ms,
+ * neuron_count, metadata (JSON as bytes).
  */
 export async function encodePatternNpz(pattern: SpikePattern): Promise<Uint8Array> {
   const { times, neurons, amplitudes, durationMs, neuronCount, metadata } = checkPattern(pattern);
@@ -142,7 +147,10 @@ export async function encodePatternNpz(pattern: SpikePattern): Promise<Uint8Arra
   });
 }
 
-/** The pattern of {@link encodePatternNpz}; only times_ms and neurons have to be there, of any type of number. @throws FormatError */
+/**
+ * The pattern of {@link encodePatternNpz}; only times_ms and neurons have to be there, of any type
+ * of number. @throws FormatError
+ */
 export async function decodePatternNpz(bytes: Uint8Array, options: PatternReadOptions = {}): Promise<SpikePattern> {
   checkFields(options, readFields);
   const source = options.source ?? "NPZ data";
@@ -205,7 +213,10 @@ function formatOf(path: string): PatternFormat {
   return ending as PatternFormat;
 }
 
-/** Puts a pattern together from what a file says and what the caller does; the caller has the last word. */
+/**
+ * Puts a pattern together from what a file says and what the caller does; the caller has the last
+ * word.
+ */
 function made(
   format: "text" | "CSV" | "NPZ",
   source: string,

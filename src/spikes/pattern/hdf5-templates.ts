@@ -1,5 +1,6 @@
-// Empty HDF5 files with the two extendable datasets of variable-length rows that event lists take, spikes/times and spikes/units (uint16):
-// h5wasm writes into such datasets but cannot make them. zlib, base64; scripts/make-hdf5-templates.py makes them with h5py.
+// Empty HDF5 files with the two extendable datasets of variable-length rows that event lists take,
+// spikes/times and spikes/units (uint16): h5wasm writes into such datasets but cannot make them.
+// zlib, base64; scripts/make-hdf5-templates.py makes them with h5py.
 
 /** By the type of the times. */
 export const hdf5Templates = {

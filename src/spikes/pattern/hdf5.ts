@@ -81,7 +81,8 @@ export class SpikeEventFile implements Disposable {
   }
 
   /**
-   * Pattern `i`, its times turned from seconds into ms. Its label is the name of its class, or the number where classes have no names.
+   * Pattern `i`, its times turned from seconds into ms. Its label is the name of its class, or the
+   * number where classes have no names.
    * @throws ArgumentError where there is none, FileError where a unit or a time lies outside
    * neuronCount and durationMs.
    */
@@ -129,9 +130,15 @@ export class SpikeEventFile implements Disposable {
 
 /** How times and classes are written. */
 export interface SpikeHdf5WriteOptions {
-  /** "float16", as in the Spiking Heidelberg Digits: at 1 s times are right to 0.5 ms. Default "float32": to 0.06 microseconds. */
+  /**
+   * "float16", as in the Spiking Heidelberg Digits: at 1 s times are right to 0.5 ms. Default
+   * "float32": to 0.06 microseconds.
+   */
   readonly times?: "float16" | "float32" | undefined;
-  /** The names of the classes in the order of their numbers; default the labels of the patterns in the order in which they occur. */
+  /**
+   * The names of the classes in the order of their numbers; default the labels of the patterns in
+   * the order in which they occur.
+   */
   readonly classNames?: readonly string[] | undefined;
 }
 
@@ -217,8 +224,8 @@ function arrayOf({ type, size, signed }: EventRows["type"]): NumberArrayConstruc
 }
 
 /**
- * Whether the bytes that every HDF5 file begins with stand at 0, 512, 1024, 2048, ...: the library prints a page of errors where they do
- * not.
+ * Whether the bytes that every HDF5 file begins with stand at 0, 512, 1024, 2048, ...: the library
+ * prints a page of errors where they do not.
  */
 function signatureAt(bytes: Uint8Array): boolean {
   const signature = [0x89, 0x48, 0x44, 0x46, 0x0d, 0x0a, 0x1a, 0x0a];

@@ -1,5 +1,5 @@
-// A spike pattern as typed columns: which neuron fired when, and how strongly. What is computed from patterns is in the files beside this
-// one.
+// A spike pattern as typed columns: which neuron fired when, and how strongly. What is computed
+// from patterns is in the files beside this one.
 import { ArgumentError } from "../../core/errors.js";
 import { isList } from "../../numerics/index.js";
 import { checkNotNegative, checkWhole } from "../errors.js";
@@ -14,7 +14,10 @@ export interface Spike {
   readonly amplitude?: number | undefined;
 }
 
-/** What is known about a pattern besides its spikes. JSON values only, so that every format can carry it. */
+/**
+ * What is known about a pattern besides its spikes. JSON values only, so that every format can
+ * carry it.
+ */
 export interface SpikeMetadata {
   /** The class the pattern belongs to. */
   readonly label?: string | undefined;
@@ -53,9 +56,10 @@ export interface SpikeColumns {
 }
 
 /**
- * Spikes of `neuronCount` neurons over `durationMs` milliseconds, in order of time and, at one time, of neuron. Times lie in
- * [0, durationMs], the end included, as recorders write them. A pattern without spikes is a pattern. The columns are the pattern's own
- * and not to be written to; what changes a pattern makes a new one.
+ * Spikes of `neuronCount` neurons over `durationMs` milliseconds, in order of time and, at one
+ * time, of neuron. Times lie in [0, durationMs], the end included, as recorders write them. A
+ * pattern without spikes is a pattern. The columns are the pattern's own and not to be written to;
+ * what changes a pattern makes a new one.
  */
 export class SpikePattern {
   /** Spike times in ms, rising. */
@@ -69,7 +73,8 @@ export class SpikePattern {
   readonly metadata: SpikeMetadata;
 
   /**
-   * A pattern of columns that are in order already; typed arrays of the pattern's own types are taken over without a copy.
+   * A pattern of columns that are in order already; typed arrays of the pattern's own types are
+   * taken over without a copy.
    * @throws ArgumentError on columns of different lengths, on a spike outside the pattern, with a
    * time that is not a number, or out of order.
    */
@@ -96,7 +101,8 @@ export class SpikePattern {
   }
 
   /**
-   * A pattern of spikes in any order: they are sorted by time, then by neuron; spikes equal in both stay as they came.
+   * A pattern of spikes in any order: they are sorted by time, then by neuron; spikes equal in both
+   * stay as they came.
    * @throws ArgumentError on a spike outside the pattern or with a time that is not a number.
    */
   static from(spikes: readonly Spike[] | SpikeColumns, options: SpikePatternOptions): SpikePattern {

@@ -9,8 +9,8 @@ export function spikeCount(pattern: SpikePattern): number {
 }
 
 /**
- * The spikes with startMs <= t <= endMs, both ends included, at the times they have, in a pattern of the same duration.
- * {@link slicePattern} cuts a window out instead.
+ * The spikes with startMs <= t <= endMs, both ends included, at the times they have, in a pattern
+ * of the same duration. {@link slicePattern} cuts a window out instead.
  * @throws ArgumentError where a time is not a number or the window ends before it starts.
  */
 export function spikesInWindow(pattern: SpikePattern, startMs: number, endMs: number): SpikePattern {
@@ -20,8 +20,9 @@ export function spikesInWindow(pattern: SpikePattern, startMs: number, endMs: nu
 }
 
 /**
- * The window [startMs, endMs) as a pattern of its own that begins at 0 and lasts endMs - startMs; a spike at the very end of the pattern
- * belongs to the window that ends there, so that the slices of a pattern hold each spike once.
+ * The window [startMs, endMs) as a pattern of its own that begins at 0 and lasts endMs - startMs; a
+ * spike at the very end of the pattern belongs to the window that ends there, so that the slices of
+ * a pattern hold each spike once.
  * @throws ArgumentError where the window is not within the pattern.
  */
 export function slicePattern(pattern: SpikePattern, startMs: number, endMs: number): SpikePattern {
@@ -35,7 +36,10 @@ export function slicePattern(pattern: SpikePattern, startMs: number, endMs: numb
   return part(pattern, firstFrom(pattern.times, startMs), end, startMs, endMs - startMs);
 }
 
-/** Spikes a second of the whole population: count / (duration / 1000), in Hz; 0 where the duration is 0. */
+/**
+ * Spikes a second of the whole population: count / (duration / 1000), in Hz; 0 where the duration
+ * is 0.
+ */
 export function spikeRate(pattern: SpikePattern): number {
   checkPattern(pattern);
   return pattern.durationMs === 0 ? 0 : pattern.spikeCount / (pattern.durationMs / 1000);
@@ -70,7 +74,8 @@ export function spikeTrains(pattern: SpikePattern): Float64Array[] {
 }
 
 /**
- * Intervals between successive spikes in ms: of one neuron, or, where none is named, of every neuron one after the other.
+ * Intervals between successive spikes in ms: of one neuron, or, where none is named, of every
+ * neuron one after the other.
  * @throws ArgumentError where there is no such neuron.
  */
 export function interspikeIntervals(pattern: SpikePattern, neuron?: number): Float64Array {

@@ -1,4 +1,5 @@
-// Intrinsic plasticity: each neuron of a rate reservoir learns its own gain and bias, so that its activity gets a wanted distribution.
+// Intrinsic plasticity: each neuron of a rate reservoir learns its own gain and bias, so that its
+// activity gets a wanted distribution.
 import { ArgumentError, checkFields } from "../../core/errors.js";
 import {
   allocate,
@@ -16,7 +17,10 @@ import { checkPositive, checkRange, checkWhole } from "../errors.js";
 
 /** The activity that is wanted of each neuron, and how it is learnt. */
 export interface IntrinsicPlasticityOptions {
-  /** mu, the wanted mean of the activity: in (0, 1) for sigmoid (default 0.2), in (-1, 1) for tanh (default 0). */
+  /**
+   * mu, the wanted mean of the activity: in (0, 1) for sigmoid (default 0.2), in (-1, 1) for tanh
+   * (default 0).
+   */
   readonly mean?: number | undefined;
   /** sigma, the wanted standard deviation; for tanh only. Default 0.2. */
   readonly standardDeviation?: number | undefined;
@@ -28,7 +32,10 @@ export interface IntrinsicPlasticityOptions {
 
 /** The reservoir after learning, and what was learnt. */
 export interface IntrinsicPlasticityResult {
-  /** The reservoir with gain and bias worked into W, W_in and b: it runs and is saved like any other. */
+  /**
+   * The reservoir with gain and bias worked into W, W_in and b: it runs and is saved like any
+   * other.
+   */
   readonly model: ReservoirModel;
   /** a, N values. */
   readonly gain: Float64Array;
@@ -40,14 +47,15 @@ export interface IntrinsicPlasticityResult {
 }
 
 /**
- * Neuron i has y = f(a z + b) with z = (W x + W_in u + bias)_i; the state leaks as ever, x' = (1 - leak) x + leak y. After each step of the
- * inputs (T x I) gain and bias learn towards
+ * Neuron i has y = f(a z + b) with z = (W x + W_in u + bias)_i; the state leaks as ever, x' = (1 -
+ * leak) x + leak y. After each step of the inputs (T x I) gain and bias learn towards
  * - sigmoid: an exponential distribution of mean mu (Triesch 2005, "A gradient rule for the plasticity of a neuron's intrinsic
  * excitability"):
  *   da = eta (1/a + z - (2 + 1/mu) z y + z y^2 / mu), db = eta (1 - (2 + 1/mu) y + y^2 / mu);
  * - tanh: a normal distribution of mean mu and deviation sigma (Schrauwen et al. 2008, "Improving reservoirs using intrinsic plasticity"):
  *   db = -eta (-mu/sigma^2 + (y/sigma^2)(2 sigma^2 + 1 - y^2 + mu y)), da = eta/a + db z.
- * Noise is left out while learning. The learning is in binary64; what comes of it is rounded to the model's precision.
+ * Noise is left out while learning. The learning is in binary64; what comes of it is rounded to the
+ * model's precision.
  * @throws ArgumentError on another activation, a reservoir with feedback, inputs of another width,
  * or where a gain leaves the positive numbers.
  */

@@ -1,4 +1,5 @@
-// What can be said of learning from the weights and the activity as they are: every figure is computed from the samples.
+// What can be said of learning from the weights and the activity as they are: every figure is
+// computed from the samples.
 import { portableLog } from "../../numerics/index.js";
 import { checkWhole } from "../errors.js";
 import type { PlasticityProfile } from "./profiles.js";
@@ -17,7 +18,10 @@ export interface LearningStats {
   readonly learningRate: number;
   /** Mean of the last 1000 recorded activities; 0 before the first. */
   readonly meanActivity: number;
-  /** Shannon entropy of |w| over 20 bins of [minimumWeight, maximumWeight], in bits: 0 where all are in one, log2(20) = 4.32 at most. */
+  /**
+   * Shannon entropy of |w| over 20 bins of [minimumWeight, maximumWeight], in bits: 0 where all are
+   * in one, log2(20) = 4.32 at most.
+   */
   readonly entropyBits: number;
   /**
    * 1, less 0.006 for each percent of saturated weights (0.3 from half of them on), 0.2 if the
@@ -33,7 +37,10 @@ export interface LearningStats {
 /** Activities that the mean and the test of convergence look back on. */
 const remembered = 1000;
 
-/** The figures of some weight sizes |w|, learnt under `profile`, and of the activities recorded on the way. */
+/**
+ * The figures of some weight sizes |w|, learnt under `profile`, and of the activities recorded on
+ * the way.
+ */
 export function learningStats(
   sizes: ArrayLike<number>,
   profile: PlasticityProfile,
@@ -100,7 +107,8 @@ export class LearningRecord {
   }
 
   /**
-   * Whether the population variance of the last `window` activities (at most 1000) is below `threshold`; never before there are so many.
+   * Whether the population variance of the last `window` activities (at most 1000) is below
+   * `threshold`; never before there are so many.
    */
   hasConverged(window: number, threshold: number): boolean {
     checkWhole("window", window, 2, remembered);

@@ -3,8 +3,8 @@ import { ArgumentError, checkFields } from "../../core/errors.js";
 import { checkNotNegative, checkPositive } from "../errors.js";
 
 /**
- * What a plasticity rule learns with. Weights are bounded in size: a synapse keeps its sign, and |w| stays in [minimumWeight,
- * maximumWeight].
+ * What a plasticity rule learns with. Weights are bounded in size: a synapse keeps its sign, and
+ * |w| stays in [minimumWeight, maximumWeight].
  */
 export interface PlasticityProfile {
   /** eta: the change by one pair of spikes that coincide, or by one step of full activity. */
@@ -21,7 +21,10 @@ export interface PlasticityProfile {
   readonly decay: number;
   /** Whether a neuron's excitation is scaled towards its target activity. */
   readonly homeostatic: boolean;
-  /** The target: mean activity of a rate neuron, or the share of maximumRateHz at which a spiking neuron fires. */
+  /**
+   * The target: mean activity of a rate neuron, or the share of maximumRateHz at which a spiking
+   * neuron fires.
+   */
   readonly targetActivity: number;
 }
 
@@ -51,7 +54,10 @@ function profile(
   };
 }
 
-/** The named profiles, from slow and guarded to fast and free; "financial" and "optical" have time constants that differ. */
+/**
+ * The named profiles, from slow and guarded to fast and free; "financial" and "optical" have time
+ * constants that differ.
+ */
 export const plasticityProfiles: Readonly<Record<PlasticityProfileName, PlasticityProfile>> = {
   conservative: profile(0.001, 20, 20, [0.1, 2], false, 0.0001, true, 0.1),
   balanced: profile(0.005, 15, 15, [0.05, 3], true, 0.0005, true, 0.15),

@@ -1,4 +1,5 @@
-// Plasticity of rates: a Hebbian rule with decay and homeostasis, and Oja's rule. Rules of spike times are in spike-timing.ts.
+// Plasticity of rates: a Hebbian rule with decay and homeostasis, and Oja's rule. Rules of spike
+// times are in spike-timing.ts.
 import { ArgumentError, checkFields } from "../../core/errors.js";
 import { asMatrix, firstNonFinite, type Matrix, type MatrixLike, spectralRadius } from "../../numerics/index.js";
 import { checkNotNegative, checkPositive } from "../errors.js";
@@ -12,16 +13,20 @@ export interface RateHebbianOptions {
   readonly profile?: PlasticityChoice | undefined;
   /** How fast mean activity away from its target changes weights; default 1e-4. */
   readonly homeostaticRate?: number | undefined;
-  /** After `apply`, W is scaled down to this spectral radius where it is above. Default: it is not looked at. */
+  /**
+   * After `apply`, W is scaled down to this spectral radius where it is above. Default: it is not
+   * looked at.
+   */
   readonly maximumRadius?: number | undefined;
 }
 
 /**
- * Rate-Hebbian learning of recurrent weights, for every step t of the states x (T x N):
- * dW_ij = eta x_i(t) x_j(t-1) - decay W_ij - homeostaticRate (mean(x(t)) - target) W_ij (the last where the profile is homeostatic), for
- * the synapses that are there. A synapse keeps its sign, and |w| is put into [minimumWeight, maximumWeight]; where the profile is
- * heterosynaptic, the sums of each neuron's weights of either sign are then brought back to what they were at first. Hebb 1949 with the
- * decay of Gerstner and Kistler 2002.
+ * Rate-Hebbian learning of recurrent weights, for every step t of the states x (T x N): dW_ij = eta
+ * x_i(t) x_j(t-1) - decay W_ij - homeostaticRate (mean(x(t)) - target) W_ij (the last where the
+ * profile is homeostatic), for the synapses that are there. A synapse keeps its sign, and |w| is
+ * put into [minimumWeight, maximumWeight]; where the profile is heterosynaptic, the sums of each
+ * neuron's weights of either sign are then brought back to what they were at first. Hebb 1949 with
+ * the decay of Gerstner and Kistler 2002.
  */
 export class RateHebbianPlasticity {
   readonly profile: PlasticityProfile;
@@ -112,9 +117,10 @@ export interface OjaOptions {
 }
 
 /**
- * Oja's rule over sources x, T x M: dW_ij = eta y_i (x_j - y_i W_ij) for the synapses that are there, signs free. With y = W x each row
- * turns into the first principal direction of x, at length 1. For recurrent weights give states x(t-1) as sources and x(t) as targets.
- * Source: Oja 1982, "Simplified neuron model as a principal component analyzer".
+ * Oja's rule over sources x, T x M: dW_ij = eta y_i (x_j - y_i W_ij) for the synapses that are
+ * there, signs free. With y = W x each row turns into the first principal direction of x, at length
+ * 1. For recurrent weights give states x(t-1) as sources and x(t) as targets. Source: Oja 1982,
+ * "Simplified neuron model as a principal component analyzer".
  * @returns the new weights in the storage and precision of the old.
  * @throws ArgumentError on series of other widths, and where the weights leave the finite numbers:
  * the learning rate is too large.

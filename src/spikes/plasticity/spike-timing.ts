@@ -1,4 +1,5 @@
-// Spike-timing-dependent plasticity: the pair rule, with homeostasis and heterosynaptic normalisation. Rules of rates are in rate-rules.ts.
+// Spike-timing-dependent plasticity: the pair rule, with homeostasis and heterosynaptic
+// normalisation. Rules of rates are in rate-rules.ts.
 import { ArgumentError, checkFields } from "../../core/errors.js";
 import { portableExp, portablePow } from "../../numerics/index.js";
 import { checkNotNegative, checkOneOf, checkPositive, checkRange } from "../errors.js";
@@ -11,9 +12,15 @@ import { bounded, type LearnableWeights, Synapses } from "./synapses.js";
 export interface SpikeTimingOptions {
   /** Default "balanced". */
   readonly profile?: PlasticityChoice | undefined;
-  /** Which spikes make pairs: every two ("allToAll", default), or each spike with the last one of the other neuron ("nearest"). */
+  /**
+   * Which spikes make pairs: every two ("allToAll", default), or each spike with the last one of
+   * the other neuron ("nearest").
+   */
   readonly pairing?: "allToAll" | "nearest" | undefined;
-  /** mu, from 0 (additive, default) to 1 (multiplicative): how much a change depends on where the weight stands between its bounds. */
+  /**
+   * mu, from 0 (additive, default) to 1 (multiplicative): how much a change depends on where the
+   * weight stands between its bounds.
+   */
   readonly weightDependence?: number | undefined;
   /** How much stronger weakening is than strengthening; default 1. */
   readonly depressionRatio?: number | undefined;
@@ -21,7 +28,9 @@ export interface SpikeTimingOptions {
   readonly updateMs?: number | undefined;
   /** The rate that activity 1 stands for, in Hz; default 100. */
   readonly maximumRateHz?: number | undefined;
-  /** How far an update moves a neuron's total excitation, at most, as a share of it; default 0.05. */
+  /**
+   * How far an update moves a neuron's total excitation, at most, as a share of it; default 0.05.
+   */
   readonly homeostaticRate?: number | undefined;
 }
 
@@ -36,15 +45,19 @@ const fields: readonly (keyof SpikeTimingOptions)[] = [
 ];
 
 /**
- * Pair rule on weights W (targets x sources): with dt = t_target - t_source, every pair changes |w| by
+ * Pair rule on weights W (targets x sources): with dt = t_target - t_source, every pair changes |w|
+ * by
  *   +eta (1 - m)^mu e^(-dt / tau+)          for dt > 0,
  *   -eta ratio m^mu e^(dt / tau-)           for dt < 0,     nothing for dt = 0,
- * m = (|w| - minimum) / (maximum - minimum), then |w| is put into [minimum, maximum]: a synapse keeps its sign. Traces that decay exactly
- * stand for the sums over earlier spikes. Every updateMs, in this order: |w| loses its share `decay`; where the profile is homeostatic, the
- * total excitation of a neuron that fired at rate r is multiplied by 1 + homeostaticRate (target - r) / target, the last factor within +-1
- * (Turrigiano 2008); where it is heterosynaptic, the sums of each neuron's excitatory and inhibitory weights are brought back to their
- * totals by scaling (von der Malsburg 1973), those at first being the sums that W came with. Sources: Song, Miller, Abbott 2000,
- * "Competitive Hebbian learning through spike-timing-dependent synaptic plasticity"; mu: Guetig et al. 2003.
+ * m = (|w| - minimum) / (maximum - minimum), then |w| is put into [minimum, maximum]: a synapse
+ * keeps its sign. Traces that decay exactly stand for the sums over earlier spikes. Every updateMs,
+ * in this order: |w| loses its share `decay`; where the profile is homeostatic, the total
+ * excitation of a neuron that fired at rate r is multiplied by 1 + homeostaticRate (target - r) /
+ * target, the last factor within +-1 (Turrigiano 2008); where it is heterosynaptic, the sums of
+ * each neuron's excitatory and inhibitory weights are brought back to their totals by scaling (von
+ * der Malsburg 1973), those at first being the sums that W came with. Sources: Song, Miller, Abbott
+ * 2000, "Competitive Hebbian learning through spike-timing-dependent synaptic plasticity"; mu:
+ * Guetig et al. 2003.
  */
 export class SpikeTimingPlasticity {
   readonly profile: PlasticityProfile;
@@ -85,7 +98,10 @@ export class SpikeTimingPlasticity {
     this.#inhibition = Float64Array.from({ length: synapses.targets }, (_, r) => synapses.total(r, -1));
   }
 
-  /** The weights as they stand: a copy in the storage and precision that they came in, for a model to be made with. */
+  /**
+   * The weights as they stand: a copy in the storage and precision that they came in, for a model
+   * to be made with.
+   */
   get weights(): LearnableWeights {
     return this.#synapses.toWeights();
   }
@@ -95,13 +111,17 @@ export class SpikeTimingPlasticity {
     return this.#record.statistics(this.#synapses.sizes);
   }
 
-  /** Whether the variance of the last `window` activities is below `threshold`; never before there are so many. */
+  /**
+   * Whether the variance of the last `window` activities is below `threshold`; never before there
+   * are so many.
+   */
   hasLearningConverged(window: number, threshold: number): boolean {
     return this.#record.hasConverged(window, threshold);
   }
 
   /**
-   * Learns from a pattern whose time 0 is now; afterwards now is its end. One pattern of a recurrent network is source and target at once.
+   * Learns from a pattern whose time 0 is now; afterwards now is its end. One pattern of a
+   * recurrent network is source and target at once.
    * @throws ArgumentError where the neurons are not as many as the weights have columns and rows,
    * or the two patterns do not last as long.
    */
@@ -179,7 +199,10 @@ export class SpikeTimingPlasticity {
     }
   }
 
-  /** Decay, homeostasis and normalisation at the end of a window, and the activity in it into the record. */
+  /**
+   * Decay, homeostasis and normalisation at the end of a window, and the activity in it into the
+   * record.
+   */
   #update(): void {
     const { decay, homeostatic, heterosynaptic, targetActivity, minimumWeight, maximumWeight } = this.profile;
     const { updateMs, maximumRateHz, homeostaticRate } = this.#options;
@@ -203,7 +226,10 @@ export class SpikeTimingPlasticity {
   }
 }
 
-/** What is left of a neuron's earlier spikes: the sum of e^(-(t - spike) / tau), or of the last spike alone. */
+/**
+ * What is left of a neuron's earlier spikes: the sum of e^(-(t - spike) / tau), or of the last
+ * spike alone.
+ */
 class Traces {
   readonly #values: Float64Array;
   readonly #lastMs: Float64Array;

@@ -1,4 +1,5 @@
-// The weights while they learn: binary64, found by target and by source, each with a sign that it keeps. No rule is in here.
+// The weights while they learn: binary64, found by target and by source, each with a sign that it
+// keeps. No rule is in here.
 import { ArgumentError } from "../../core/errors.js";
 import {
   allocate,
@@ -12,7 +13,10 @@ import {
   toSparse,
 } from "../../numerics/index.js";
 
-/** What learns: rows are targets, columns are sources. A weight of 0 in a dense matrix is no synapse. */
+/**
+ * What learns: rows are targets, columns are sources. A weight of 0 in a dense matrix is no
+ * synapse.
+ */
 export type LearnableWeights = Matrix | SparseMatrix;
 
 /** The synapses of a weight matrix, in CSR order. */
@@ -27,7 +31,10 @@ export class Synapses {
   readonly sizes: Float64Array;
   /** 1 for excitation, -1 for inhibition; a stored 0 counts as excitation. */
   readonly signs: Int8Array;
-  /** The synapses that leave source c: `outgoing[columnOffsets[c]]` to `outgoing[columnOffsets[c + 1]]`, targets rising. */
+  /**
+   * The synapses that leave source c: `outgoing[columnOffsets[c]]` to
+   * `outgoing[columnOffsets[c + 1]]`, targets rising.
+   */
   readonly columnOffsets: Uint32Array;
   readonly outgoing: Uint32Array;
   /** The target of each synapse. */
@@ -88,8 +95,9 @@ export class Synapses {
   }
 
   /**
-   * Scales one target's synapses of one sign so that their sum is `total`, every |w| within [minimum, maximum]: those that meet a bound
-   * stay there and the others share what is left. Where the bounds allow no such sum, all stand at the nearer bound.
+   * Scales one target's synapses of one sign so that their sum is `total`, every |w| within
+   * [minimum, maximum]: those that meet a bound stay there and the others share what is left. Where
+   * the bounds allow no such sum, all stand at the nearer bound.
    */
   normalise(target: number, sign: number, total: number, minimum: number, maximum: number): void {
     const members: number[] = [];

@@ -1,4 +1,5 @@
-// Statistics of a reservoir at work: taken from states now and then, so that the steps between cost nothing.
+// Statistics of a reservoir at work: taken from states now and then, so that the steps between cost
+// nothing.
 import { checkFields } from "../../core/errors.js";
 import { asMatrix, type FloatArray, type Matrix, type MatrixLike } from "../../numerics/index.js";
 import type { AnyReservoirComputer, WorkOptions } from "../../reservoir/index.js";
@@ -20,7 +21,10 @@ export interface StatisticsReport {
   readonly runningMs: number;
   /** Snapshots that were taken. */
   readonly snapshots: number;
-  /** Exponential moving average of the snapshots' averages: 0.9 of the old and 0.1 of the new, from the first on; undefined before it. */
+  /**
+   * Exponential moving average of the snapshots' averages: 0.9 of the old and 0.1 of the new, from
+   * the first on; undefined before it.
+   */
   readonly averageActivation: number | undefined;
   /** The largest activation in any snapshot; undefined before the first. */
   readonly maximalActivationSeen: number | undefined;
@@ -35,7 +39,9 @@ export interface ObservedRunOptions extends WorkOptions {
   readonly onSnapshot?: ((snapshot: ReservoirSnapshot, step: number) => void) | undefined;
 }
 
-/** Snapshots over time. A snapshot reads N numbers once or twice; nothing is asked of the engine. */
+/**
+ * Snapshots over time. A snapshot reads N numbers once or twice; nothing is asked of the engine.
+ */
 export class ReservoirStatistics {
   #patterns = 0;
   #spikes = 0;
@@ -48,8 +54,8 @@ export class ReservoirStatistics {
   #state: FloatArray | undefined;
 
   /**
-   * Takes a snapshot of a state, N values, that stands after `pattern`, where it came from one; the state of the last call is the one
-   * before, where no other is given.
+   * Takes a snapshot of a state, N values, that stands after `pattern`, where it came from one; the
+   * state of the last call is the one before, where no other is given.
    * @throws ArgumentError on no values, or a state of another size than the one before.
    */
   observe(
@@ -73,8 +79,8 @@ export class ReservoirStatistics {
   }
 
   /**
-   * Runs a reservoir over inputs, T x I, as its own `run` does, with a snapshot of the last state of every `everySteps` steps against the
-   * state one step before it.
+   * Runs a reservoir over inputs, T x I, as its own `run` does, with a snapshot of the last state
+   * of every `everySteps` steps against the state one step before it.
    * @returns the states, T x N, the same bits as without observing.
    */
   async run(computer: AnyReservoirComputer, inputs: MatrixLike, options: ObservedRunOptions = {}): Promise<Matrix> {

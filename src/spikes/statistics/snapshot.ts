@@ -1,5 +1,5 @@
-// What one state of a reservoir shows at a glance. None of it measures memory, separation or the echo state property: the analysis room
-// does.
+// What one state of a reservoir shows at a glance. None of it measures memory, separation or the
+// echo state property: the analysis room does.
 import { ArgumentError, checkFields } from "../../core/errors.js";
 import type { FloatArray } from "../../numerics/index.js";
 
@@ -16,7 +16,10 @@ export interface ReservoirSnapshot {
    * undefined without x'.
    */
   readonly snapshotSimilarity: number | undefined;
-  /** min(1, sample standard deviation of x over the neurons): how much the neurons differ. 0 for a single neuron. */
+  /**
+   * min(1, sample standard deviation of x over the neurons): how much the neurons differ. 0 for a
+   * single neuron.
+   */
   readonly snapshotSpread: number;
   /** The share of neurons with |x| > 0.01. */
   readonly snapshotActiveShare: number;

@@ -1,4 +1,5 @@
-// Batches on the device: each dense kernel against the reference engine, and what the session makes of sequences.
+// Batches on the device: each dense kernel against the reference engine, and what the session makes
+// of sequences.
 import { afterAll, describe, expect, it } from "vitest";
 import { DenseBatchRun } from "../../../src/engine/cuda/batch/dense.js";
 import { batchKernels, planBatch } from "../../../src/engine/cuda/batch/shapes.js";

@@ -1,5 +1,5 @@
-// Classification on the device: statistics of states and shares of classes are made where the states are, with the host's bits, in each of the ways
-// that sequences are run.
+// Classification on the device: statistics of states and shares of classes are made where the
+// states are, with the host's bits, in each of the ways that sequences are run.
 import { afterAll, describe, expect, it } from "vitest";
 import { DenseBatchRun } from "../../../src/engine/cuda/batch/dense.js";
 import { batchKernels, planBatch } from "../../../src/engine/cuda/batch/shapes.js";

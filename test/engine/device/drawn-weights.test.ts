@@ -1,4 +1,5 @@
-// A W that is drawn on the device: the same bits as the one that the host draws, in every distribution and type of weight.
+// A W that is drawn on the device: the same bits as the one that the host draws, in every
+// distribution and type of weight.
 import { afterAll, describe, expect, it } from "vitest";
 import { cpuEngine } from "../../../src/engine/cpu/index.js";
 import { deviceEngine } from "../../../src/engine/cuda/index.js";
@@ -187,7 +188,8 @@ describe("a W drawn on the device", () => {
     const start = performance.now();
     await session.run({ inputs }, {});
     console.log(`${many} dense neurons, bfloat16: ${((performance.now() - start) / steps).toFixed(2)} ms a step, ${session.plan.summary}`);
-    // Neurons of a large random network are independent of one another: the states' spread is that of mean-field theory, and none repeats.
+    // Neurons of a large random network are independent of one another: the states' spread is that
+    // of mean-field theory, and none repeats.
     expect(new Set(states.row(steps - 1)).size).toBeGreaterThan(0.9 * many);
     await session.dispose();
   });

@@ -1,4 +1,5 @@
-// Ensembles on the device: every kernel against the reference engine, bit for bit, and what members may share or have for themselves.
+// Ensembles on the device: every kernel against the reference engine, bit for bit, and what members
+// may share or have for themselves.
 import { afterAll, describe, expect, it } from "vitest";
 import { openTogether, worthwhile } from "../../../src/engine/cuda/ensemble/index.js";
 import type { Member } from "../../../src/engine/cuda/ensemble/members.js";
@@ -258,7 +259,8 @@ describe("the engine", () => {
     const ensemble = openTogether(context, "sim", of, { profile: true })!;
     expect(ensemble.plan.details).toMatchObject({ plan: "ensemble", reservoirs: 4, weights: "kept on the device" });
     const opened = ensemble.profile!()!.device!.bytesToDevice;
-    // W, W_in, b and a, the noise level and its keys, which members of one model have once, and N initial values each.
+    // W, W_in, b and a, the noise level and its keys, which members of one model have once, and N
+    // initial values each.
     const dense = 4 * (2 * (24 * 24 + 3 * 24 + 1 + 2) + 3 * 24);
     expect(opened).toBeGreaterThan(dense);
     expect(opened).toBe(ensemble.plan.bytes);

@@ -1,5 +1,5 @@
-// The golden cases on the device: states, readout and closed loop have the hashes of the independent C program. On the simulated device, and under a
-// checker, those of up to 130 neurons.
+// The golden cases on the device: states, readout and closed loop have the hashes of the
+// independent C program. On the simulated device, and under a checker, those of up to 130 neurons.
 import { it } from "vitest";
 import { size } from "../../gpu/device/device.js";
 import { cases } from "../golden-suite.js";

@@ -1,4 +1,5 @@
-// The named kernels, held against the host's portable arithmetic bit for bit, and tanh on the device against the hashes of docs/numerics.md, rule 4.
+// The named kernels, held against the host's portable arithmetic bit for bit, and tanh on the
+// device against the hashes of docs/numerics.md, rule 4.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { activationNumber } from "../../../src/engine/cuda/activation.js";
 import { loadEntries } from "../../../src/engine/cuda/kernels.js";
@@ -30,7 +31,10 @@ afterAll(() => context.dispose());
 
 const upload = (values: FloatArray) => context.upload(values as Float32Array<ArrayBuffer>);
 
-/** The kernel of a precision; TypeScript is told the types of float32, the launch checks the real ones. */
+/**
+ * The kernel of a precision; TypeScript is told the types of float32, the launch checks the real
+ * ones.
+ */
 function kernel<const P extends readonly string[]>(name: string, precision: Precision, parameters: P) {
   const [suffix, real] = precision === "float32" ? ["", "f32"] : ["_f64", "f64"];
   const entry = `${name}${suffix}`;

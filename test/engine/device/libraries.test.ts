@@ -1,4 +1,5 @@
-// Ridge regression by libraries where the states are: by cuBLAS and cuSOLVER on a GPU that has them, and by a stand-in for both on the simulated device.
+// Ridge regression by libraries where the states are: by cuBLAS and cuSOLVER on a GPU that has
+// them, and by a stand-in for both on the simulated device.
 import { afterAll, describe, expect, it } from "vitest";
 import { DeviceBlas, type Routines } from "../../../src/engine/cuda/training/device-blas.js";
 import { type Context, type DeviceSlice, LibraryError, type Stream } from "../../../src/gpu/index.js";

@@ -1,5 +1,6 @@
-// The persistent loops against the step function: every compiled shape, at sizes that leave lanes, groups and blocks partly empty, with states that
-// keep to [-1, 1] and with others, in chunks; and what happens when a block never comes.
+// The persistent loops against the step function: every compiled shape, at sizes that leave lanes,
+// groups and blocks partly empty, with states that keep to [-1, 1] and with others, in chunks; and
+// what happens when a block never comes.
 import { afterAll, describe, expect, it } from "vitest";
 import { densePlan, persistentLoops, sortedPlan, sparsePlan } from "../../../src/engine/cuda/persistent/index.js";
 import { PersistentLoop } from "../../../src/engine/cuda/persistent/loop.js";
@@ -56,7 +57,9 @@ const withShared = (bytes: number): DeviceInfo => ({
   attributes: { ...device.info.attributes, sharedBytesPerBlockOptIn: bytes },
 });
 
-/** Runs chunks of a loop with a drive and a feedback of its own; gives the states and the last one. */
+/**
+ * Runs chunks of a loop with a drive and a feedback of its own; gives the states and the last one.
+ */
 async function run(context: Context, loop: TimeLoop, of: ReservoirModel, chunks: readonly number[], inputs: Matrix, teacher: Matrix) {
   const { size, precision } = of;
   const steps = chunks.reduce((sum, count) => sum + count, 0);

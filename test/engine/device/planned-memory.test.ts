@@ -1,4 +1,5 @@
-// What a plan says its loop takes of the device's memory is as much as the loop then takes, so that what does not fit is refused before it is begun.
+// What a plan says its loop takes of the device's memory is as much as the loop then takes, so that
+// what does not fit is refused before it is begun.
 import { afterAll, describe, expect, it } from "vitest";
 import { choices } from "../../../src/engine/cuda/plan.js";
 import { shapeOf } from "../../../src/engine/cuda/shape.js";

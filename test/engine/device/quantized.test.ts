@@ -1,4 +1,5 @@
-// Weights of eight and four bits on the streamed plan: the CPU's states, which are those of the steps' own values, within what fast arithmetic may lose.
+// Weights of eight and four bits on the streamed plan: the CPU's states, which are those of the
+// steps' own values, within what fast arithmetic may lose.
 import { afterAll, describe, expect, it } from "vitest";
 import { cpuEngine } from "../../../src/engine/cpu/index.js";
 import { deviceEngine } from "../../../src/engine/cuda/index.js";

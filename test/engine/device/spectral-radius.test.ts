@@ -1,4 +1,5 @@
-// The spectral radius with the Krylov iteration on the device: the host's bits, for matrices from the host and for those that the device draws.
+// The spectral radius with the Krylov iteration on the device: the host's bits, for matrices from
+// the host and for those that the device draws.
 import { afterAll, describe, expect, it } from "vitest";
 import { deviceEngine } from "../../../src/engine/cuda/index.js";
 import { iterateOnDevice } from "../../../src/engine/cuda/spectrum/krylov.js";

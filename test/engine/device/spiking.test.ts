@@ -125,7 +125,8 @@ describe("a spiking reservoir on a device", () => {
 
   it("gives an error with the block that waited too long, and stands where it was", async () => {
     const model = build({ ...noisy, size: 600, connectivity: { type: "random", probability: 0.01 } });
-    // The last neuron fires at once, and its block is busy with it for longer than the others are ready to wait.
+    // The last neuron fires at once, and its block is busy with it for longer than the others are
+    // ready to wait.
     const count = size(4_000_000, 20_000, 400_000);
     const offsets = new Uint32Array(601);
     offsets[600] = count;

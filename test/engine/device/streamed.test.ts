@@ -1,4 +1,5 @@
-// The streamed plan where its kernels differ: sizes at the edges of tiles, slices and chunks, types of weights, columns and precision, and memory.
+// The streamed plan where its kernels differ: sizes at the edges of tiles, slices and chunks, types
+// of weights, columns and precision, and memory.
 import { afterAll, describe, expect, it } from "vitest";
 import { cpuEngine } from "../../../src/engine/cpu/index.js";
 import { deviceEngine } from "../../../src/engine/cuda/index.js";

@@ -1,5 +1,6 @@
-// A thousand neurons by every plan that takes them, on as many multiprocessors as the GPU that the plans were made on: the sizes of tables and benches,
-// a step or two of them on the simulated device.
+// A thousand neurons by every plan that takes them, on as many multiprocessors as the GPU that the
+// plans were made on: the sizes of tables and benches, a step or two of them on the simulated
+// device.
 import { afterAll, describe, expect, it } from "vitest";
 import { cpuEngine } from "../../../src/engine/cpu/index.js";
 import { deviceEngine } from "../../../src/engine/cuda/index.js";

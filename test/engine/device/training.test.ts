@@ -1,4 +1,5 @@
-// Training on the device: Gram matrices that go on from a sink's sums, and sweeps, against the same work on the host, bit for bit.
+// Training on the device: Gram matrices that go on from a sink's sums, and sweeps, against the same
+// work on the host, bit for bit.
 import "../../../src/index.js";
 import { afterAll, describe, expect, it } from "vitest";
 import { Scaling } from "../../../src/engine/cuda/ensemble/scaling.js";

@@ -1,4 +1,5 @@
-// The lab's HTTP: bytes to its port, upgrades among them. What it answers well must have been asked under its own name.
+// The lab's HTTP: bytes to its port, upgrades among them. What it answers well must have been asked
+// under its own name.
 import { frame, get, hostMark, RawLab, tokenMark, upgrade } from "../../lab/raw.js";
 import type { FuzzFormat } from "../format.js";
 

@@ -1,4 +1,5 @@
-// The lab's WebSocket: frames after a handshake with the token. Every message is answered, or the socket is closed with a code.
+// The lab's WebSocket: frames after a handshake with the token. Every message is answered, or the
+// socket is closed with a code.
 import { defaultSettings } from "../../../src/lab/index.js";
 import { frame, framesOf, RawLab, upgrade } from "../../lab/raw.js";
 import type { FuzzFormat } from "../format.js";

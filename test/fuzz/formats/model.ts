@@ -1,4 +1,5 @@
-// Model files of every kind, opened and run for a step. Mutants of tensors and notes carry a right checksum.
+// Model files of every kind, opened and run for a step. Mutants of tensors and notes carry a right
+// checksum.
 
 import { Classifier, encodeReservoir, Forecaster, NonFiniteStateError, ReservoirComputer } from "../../../src/index.js";
 import { FileError, type NumberArray, type SafetensorsTensor } from "../../../src/io/index.js";

@@ -1,4 +1,5 @@
-// Archives of NumPy arrays: decodeNpz. Repaired mutants have the checksums and sizes of what they hold.
+// Archives of NumPy arrays: decodeNpz. Repaired mutants have the checksums and sizes of what they
+// hold.
 import { unzipSync, zipSync } from "fflate";
 import { decodeNpz, encodeNpz, FormatError } from "../../../src/io/index.js";
 import type { FuzzFormat } from "../format.js";

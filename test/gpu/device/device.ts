@@ -1,5 +1,6 @@
-// The device of the tests that run on a GPU as on the simulated device: SPILLWAY_DEVICE is "sim", the default, or a GPU's number. Asking for a
-// GPU forbids skipping: where none opens, every test fails with the reason.
+// The device of the tests that run on a GPU as on the simulated device: SPILLWAY_DEVICE is "sim",
+// the default, or a GPU's number. Asking for a GPU forbids skipping: where none opens, every test
+// fails with the reason.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Context, type OpenOptions, openDevice, probe } from "../../../src/gpu/index.js";
@@ -10,16 +11,25 @@ const device = process.env["SPILLWAY_DEVICE"] || "sim";
 /** Whether the device is a GPU, so that sizes may be large and times are of the world. */
 export const onHardware = device !== "sim";
 
-/** Whether a memory checker watches the GPU, which is then tens to thousands of times slower: SPILLWAY_CHECKER, which scripts/sanitize-gpu.mjs sets. */
+/**
+ * Whether a memory checker watches the GPU, which is then tens to thousands of times slower:
+ * SPILLWAY_CHECKER, which scripts/sanitize-gpu.mjs sets.
+ */
 export const checked = onHardware && Boolean(process.env["SPILLWAY_CHECKER"]);
 
-/** A size for a GPU, one for the simulated device, which is thousands of times slower, and one for a GPU under a checker. */
+/**
+ * A size for a GPU, one for the simulated device, which is thousands of times slower, and one for a
+ * GPU under a checker.
+ */
 export const size = (hardware: number, simulated: number, underChecker = hardware): number => {
   if (!onHardware) return simulated;
   return checked ? underChecker : hardware;
 };
 
-/** Opens the device of the tests; a simulated one is new each time. @throws Error with what the probe found where there is no such GPU. */
+/**
+ * Opens the device of the tests; a simulated one is new each time. @throws Error with what the
+ * probe found where there is no such GPU.
+ */
 export function openTestDevice(options: Omit<OpenOptions, "device" | "driver"> = {}): Context {
   return onHardware ? openHardware(options) : openDevice({ ...options, driver: simulatedDriver() });
 }

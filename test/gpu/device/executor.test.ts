@@ -1,4 +1,5 @@
-// What the executor's kernels compute, against binary64 on the host: on the simulated device at sizes fit for it, on a GPU at all.
+// What the executor's kernels compute, against binary64 on the host: on the simulated device at
+// sizes fit for it, on a GPU at all.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { KernelExecutor, type Layer } from "../../../src/gpu/index.js";
 import { matmulTiles } from "../../../src/gpu/executor/matmul.js";
@@ -65,7 +66,10 @@ function worst(actual: ArrayLike<number>, expected: ArrayLike<number>): number {
   return most;
 }
 
-/** Of an element of a sum of products: relative to the sum of their magnitudes, which is what rounding is proportional to. */
+/**
+ * Of an element of a sum of products: relative to the sum of their magnitudes, which is what
+ * rounding is proportional to.
+ */
 function worstProduct(
   product: Float32Array,
   a: Float32Array,

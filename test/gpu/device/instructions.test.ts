@@ -1,4 +1,5 @@
-// The table of single instructions that the simulated device is held to, through the driver: what the simulation promises is what a GPU does.
+// The table of single instructions that the simulated device is held to, through the driver: what
+// the simulation promises is what a GPU does.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Context, Module } from "../../../src/gpu/index.js";
 import { instructionCases, instructionModule } from "../../ptx/instruction-cases.js";

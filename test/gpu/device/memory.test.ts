@@ -13,7 +13,10 @@ beforeAll(() => {
 
 afterAll(() => context?.dispose());
 
-/** Words that no shift or repetition maps to themselves: a linear congruential generator (Numerical Recipes, section 7.1). */
+/**
+ * Words that no shift or repetition maps to themselves: a linear congruential generator (Numerical
+ * Recipes, section 7.1).
+ */
 function pattern(length: number): Uint32Array {
   const words = new Uint32Array(length);
   let state = 1;

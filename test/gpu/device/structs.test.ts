@@ -1,4 +1,5 @@
-// Kernels that take structs by value: what nvcc made of vector types, functors and __grid_constant__ parameters.
+// Kernels that take structs by value: what nvcc made of vector types, functors and
+// __grid_constant__ parameters.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Context, dim3, KernelLauncher, GpuDevice, type Module, type Stream, struct, vector } from "../../../src/gpu/index.js";
 import { fixture, openTestDevice } from "./device.js";

@@ -1,4 +1,5 @@
-// What only a real GPU shows: that its faults end CUDA for a process, and that its work leaves the event loop free.
+// What only a real GPU shows: that its faults end CUDA for a process, and that its work leaves the
+// event loop free.
 import { execFileSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { fixture, openHardware } from "../device/device.js";
@@ -53,7 +54,8 @@ describe("a kernel's fault", () => {
       /^ContextLostError: CUDA_ERROR_ILLEGAL_ADDRESS \(700\) .*the context was lost to it and cuLaunchKernelEx was not called/,
     );
     expect(disposed).toBe("disposed");
-    // Seen on an H200 with driver 580: CUDA gives a process that had a fault no new context. Another driver may.
+    // Seen on an H200 with driver 580: CUDA gives a process that had a fault no new context.
+    // Another driver may.
     expect(again).toMatch(/^(nothing|CudaError: CUDA_ERROR_\w+ \(\d+\) from cuDevicePrimaryCtxRetain: .*: go on in a new process)$/);
   });
 

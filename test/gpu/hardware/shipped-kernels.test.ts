@@ -1,5 +1,5 @@
-// What is shipped as PTX under a lowered header, on a real GPU: it loads, and computes what the header that the compiler wrote and NVRTC's own
-// compilation of the source compute, bit for bit.
+// What is shipped as PTX under a lowered header, on a real GPU: it loads, and computes what the
+// header that the compiler wrote and NVRTC's own compilation of the source compute, bit for bit.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Context, loadNvrtc, type Module, ptxEntries, shippedManifest, shippedPtx, shippedSource } from "../../../src/gpu/index.js";
 import { openHardware } from "../device/device.js";
@@ -12,7 +12,10 @@ beforeAll(() => {
 });
 afterAll(() => context?.dispose());
 
-/** What kernels of every kind of instruction make of the same numbers: elementwise, transcendental, shuffles and shared memory, binary64, tiles. */
+/**
+ * What kernels of every kind of instruction make of the same numbers: elementwise, transcendental,
+ * shuffles and shared memory, binary64, tiles.
+ */
 function results(module: Module): (Float32Array | Float64Array)[] {
   using stream = context.stream();
   const [rows, columns] = [37, 300];

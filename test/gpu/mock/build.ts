@@ -1,4 +1,5 @@
-// Builds the C mock of libcuda with gcc against NVIDIA's cuda.h, whose prototypes and layouts it must match to compile.
+// Builds the C mock of libcuda with gcc against NVIDIA's cuda.h, whose prototypes and layouts it
+// must match to compile.
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,13 +16,19 @@ export function cudaIncludeFolder(): string {
   return found;
 }
 
-/** The include folder of the toolkit that nvcc says it is in, where nvcc is a script that calls another. */
+/**
+ * The include folder of the toolkit that nvcc says it is in, where nvcc is a script that calls
+ * another.
+ */
 function toolkitOfWrapper(nvcc: string): string {
   const said = execFileSync("sh", ["-c", `${nvcc} --dryrun -c x.cu 2>&1 || true`], { encoding: "utf8" });
   return join(/_HERE_=(\S+)/.exec(said)?.[1] ?? "/nowhere", "..", "include");
 }
 
-/** Compiles the mock and gives its path. Each call builds a library of its own, whose counts begin at zero. */
+/**
+ * Compiles the mock and gives its path. Each call builds a library of its own, whose counts begin
+ * at zero.
+ */
 export function buildMock(): string {
   const library = join(mkdtempSync(join(tmpdir(), "spillway-mock-")), "libcuda.so.1");
   const source = join(import.meta.dirname, "libcuda.c");

@@ -1,5 +1,5 @@
-// Generated kernels on the device of the tests, the simulated one or a GPU: products of warp groups in every layout of shared memory, matrix
-// products of halves, and attention in f32.
+// Generated kernels on the device of the tests, the simulated one or a GPU: products of warp groups
+// in every layout of shared memory, matrix products of halves, and attention in f32.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Context, Dtype, HostArray, Parameter } from "../../../src/gpu/index.js";
 import type { Target } from "../../../src/ptx/builder/index.js";

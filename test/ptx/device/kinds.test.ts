@@ -1,6 +1,7 @@
-// Generated kernels of every kind that no other test of the device launches: there they give what the interpreter gives, whose results
-// test/ptx/kernels holds to double precision. Products of halves and attention in f32 are in generated.test.ts; persistent kernels and classifiers
-// in test/engine/device.
+// Generated kernels of every kind that no other test of the device launches: there they give what
+// the interpreter gives, whose results test/ptx/kernels holds to double precision. Products of
+// halves and attention in f32 are in generated.test.ts; persistent kernels and classifiers in
+// test/engine/device.
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Context, Dtype, HostArray, Parameter } from "../../../src/gpu/index.js";
 import { generateKernel, type KernelType } from "../../../src/ptx/kernels/catalogue.js";
@@ -18,7 +19,10 @@ beforeAll(() => {
 });
 afterAll(() => context?.dispose());
 
-/** What a kernel is given, in the order of its parameters; the one array that it writes holds something before. */
+/**
+ * What a kernel is given, in the order of its parameters; the one array that it writes holds
+ * something before.
+ */
 type Given = readonly (number | HostArray)[];
 
 function poisoned<T extends HostArray>(array: T): T {

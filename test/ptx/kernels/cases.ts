@@ -1,4 +1,5 @@
-// Every kind of generated kernel at a few sizes with the first target that has it: for the tests of the list and of assembling.
+// Every kind of generated kernel at a few sizes with the first target that has it: for the tests of
+// the list and of assembling.
 import type { Target } from "../../../src/ptx/builder/index.js";
 import { elementwiseNames } from "../../../src/ptx/kernels/elementwise.js";
 import type { KernelType } from "../../../src/ptx/kernels/catalogue.js";

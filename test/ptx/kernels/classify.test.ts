@@ -1,4 +1,5 @@
-// A classifier's kernels in the interpreter: the bits of the host, at sizes that no warp divides, of rows that other rows follow.
+// A classifier's kernels in the interpreter: the bits of the host, at sizes that no warp divides,
+// of rows that other rows follow.
 import { describe, expect, it } from "vitest";
 import { Matrix, SoftmaxReadout, TrainedReadout } from "../../../src/index.js";
 import { classShares as hostShares } from "../../../src/model/class-readout.js";
@@ -11,13 +12,17 @@ const doubles = (count: number, seed: number, scale = 1): Float64Array => Float6
 
 describe("statistics of states", () => {
   const [size, more, washout] = [131, 3, 2];
-  // Sequence b of the launch is case places[b]; the second ends within the first chunk, the third before it.
+  // Sequence b of the launch is case places[b]; the second ends within the first chunk, the third
+  // before it.
   const [lengths, places] = [
     [9, 4, 3],
     [2, 0, 1],
   ];
 
-  /** Chunks [0, 4) and [4, 9) of states that lie `pitch` rows apart, and the rows of features after each. */
+  /**
+   * Chunks [0, 4) and [4, 9) of states that lie `pitch` rows apart, and the rows of features after
+   * each.
+   */
   function run(type: "f32" | "f64", what: { last: boolean; mean: boolean }) {
     const pitch = 6 * size;
     const kept = size * (Number(what.last) + Number(what.mean));

@@ -1,4 +1,5 @@
-// Element-wise kernels, the matrix-vector product and the leaky step, in the interpreter: portable ones to the bit, the others against doubles.
+// Element-wise kernels, the matrix-vector product and the leaky step, in the interpreter: portable
+// ones to the bit, the others against doubles.
 import { describe, expect, it } from "vitest";
 import { portableTanh32 } from "../../../src/numerics/portable.js";
 import { activationOf } from "../../../src/reservoir/step.js";

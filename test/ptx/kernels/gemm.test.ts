@@ -1,4 +1,5 @@
-// Matrix products made by the builder, run in the interpreter against double precision at sizes that no tile divides.
+// Matrix products made by the builder, run in the interpreter against double precision at sizes
+// that no tile divides.
 import { describe, expect, it } from "vitest";
 import { SimulationError } from "../../../src/ptx/interpreter/index.js";
 import { gemmNaive } from "../../../src/ptx/kernels/gemm-naive.js";
@@ -85,7 +86,10 @@ describe("more rows of tiles than a grid's 65535 blocks along y", () => {
 });
 
 describe("gemmTensorCore", () => {
-  /** Error against the product of the factors as given, so that what remains is the rounding of tf32 and of sums. */
+  /**
+   * Error against the product of the factors as given, so that what remains is the rounding of tf32
+   * and of sums.
+   */
   function tensorError(
     type: TensorCoreType,
     target: "sm_75" | "sm_80" | "sm_90a",

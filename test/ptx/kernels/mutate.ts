@@ -1,4 +1,5 @@
-// Runs all mutants, or every EVERYth, of the kernels whose name holds NAME, and lists the survivors. npx tsx test/ptx/kernels/mutate.ts [NAME [EVERY]]
+// Runs all mutants, or every EVERYth, of the kernels whose name holds NAME, and lists the
+// survivors. npx tsx test/ptx/kernels/mutate.ts [NAME [EVERY]]
 import { described, sweep } from "./mutations.js";
 import { subjects } from "./mutation-subjects.js";
 

@@ -1,4 +1,5 @@
-// The kernels whose instructions are mutated, each with a run small enough to repeat thousands of times and large enough to need every instruction.
+// The kernels whose instructions are mutated, each with a run small enough to repeat thousands of
+// times and large enough to need every instruction.
 import { attention } from "../../../src/ptx/kernels/attention.js";
 import { gemmTiled } from "../../../src/ptx/kernels/gemm-tiled.js";
 import { persistentGrid, persistentPlaces, statesOutOfRange } from "../../../src/ptx/kernels/persistent.js";
@@ -14,7 +15,9 @@ import { product, runKernel, uniform, worst } from "./run.js";
 
 export interface Subject {
   readonly ptx: string;
-  /** Whether a run of this PTX gives what the kernel is to give; throws what the interpreter throws. */
+  /**
+   * Whether a run of this PTX gives what the kernel is to give; throws what the interpreter throws.
+   */
   readonly check: (ptx: string) => boolean;
 }
 
@@ -44,7 +47,8 @@ function softmaxSubject(form: "warp" | "block"): Subject {
       r * dim,
     );
   }
-  // So far apart that exponentials overflow where any but the largest is subtracted: each row is its largest element.
+  // So far apart that exponentials overflow where any but the largest is subtracted: each row is
+  // its largest element.
   const apart = x.map((each, at) => each + ((at * 37 + Math.floor(at / dim) * 52) % dim) * 100);
   const single = new Float64Array(rows * dim);
   for (let r = 0; r < rows; r++) {
@@ -65,7 +69,8 @@ function softmaxSubject(form: "warp" | "block"): Subject {
 function attentionSubject(type: "f16" | "f32"): Subject {
   const shape = { heads: 2, seqLen: 135, headDim: 24, keyLength: 139, causal: true, type } as const;
   const kernel = attention(shape, { target: "sm_80" });
-  // The second head's scores are so far apart that exponentials overflow where any but the largest is subtracted.
+  // The second head's scores are so far apart that exponentials overflow where any but the largest
+  // is subtracted.
   const far = (values: Float32Array, s: number): Float32Array =>
     values.map((each, at) => (s === 0 && at >= values.length / 2 ? 60 * each : each));
   const stored = (values: Float32Array) => (type === "f16" ? toHalves(values, type) : values);
@@ -76,7 +81,8 @@ function attentionSubject(type: "f16" | "f32"): Subject {
   );
   const [q, k, v] = given.map(numbers);
   const expected = attentionOf(shape, q!, k!, v!);
-  // Queries that are no numbers, and a key that only the last queries see, change nothing for all other queries.
+  // Queries that are no numbers, and a key that only the last queries see, change nothing for all
+  // other queries.
   const lost = [41, 73, 105];
   const seenFrom = 118;
   const nothing = type === "f16" ? 0x7e00 : Number.NaN;

@@ -1,5 +1,6 @@
-// Mutations of generated PTX: one instruction is changed at a time, and the run that the kernel's tests make must notice. It shows that those
-// tests look at every instruction. `npx tsx test/ptx/kernels/mutate.ts` runs all of them, the toolchain tests a fixed sample.
+// Mutations of generated PTX: one instruction is changed at a time, and the run that the kernel's
+// tests make must notice. It shows that those tests look at every instruction.
+// `npx tsx test/ptx/kernels/mutate.ts` runs all of them, the toolchain tests a fixed sample.
 import { PtxSyntaxError, UnsupportedPtxError } from "../../../src/ptx/interpreter/index.js";
 
 export interface Mutant {
@@ -35,7 +36,9 @@ function moveAddress(line: string): string {
 
 const doubleConstant = (line: string): string => line.replace(/, (\d+)(?=[,;])/, (_, value) => `, ${2 * Number(value)}`);
 
-/** What may be done to an instruction, by what it is; the first of a group that changes it is taken. */
+/**
+ * What may be done to an instruction, by what it is; the first of a group that changes it is taken.
+ */
 const operators: readonly { readonly of: RegExp; readonly changes: readonly ((line: string) => string)[] }[] = [
   { of: /^\s*@/, changes: [swap(/@!%/, "@%_"), swap(/@%(?!_)/, "@!%"), swap(/@%_/, "@%")] },
   { of: /setp\.(lt|ge)/, changes: [swap(/setp\.lt/, "setp.le"), swap(/setp\.ge/, "setp.gt")] },
@@ -88,7 +91,8 @@ function mutantsOf(ptx: string): Mutant[] {
     if (!before.startsWith("\t") || before.startsWith("\t.")) return [];
     return operators.flatMap(({ of, changes }): Mutant[] => {
       if (!of.test(before)) return [];
-      // Several swaps of a group make one change: a name is marked on its way so that it does not come back.
+      // Several swaps of a group make one change: a name is marked on its way so that it does not
+      // come back.
       const marks = changes.length > 1 && !changes.some((change) => change === doubleConstant);
       const after = marks
         ? changes.reduce((text, change) => change(text), before)
@@ -117,7 +121,10 @@ export interface Sweep {
   readonly share: number;
 }
 
-/** Runs every `every`th mutant of a PTX text. @throws Error where the text does not pass the check as it is */
+/**
+ * Runs every `every`th mutant of a PTX text. @throws Error where the text does not pass the check
+ * as it is
+ */
 export function sweep({ ptx, check }: { ptx: string; check: (ptx: string) => boolean }, every: number): Sweep {
   if (!check(ptx)) throw new Error("the kernel does not pass its own check");
   const counts = { killed: 0, malformed: 0 };

@@ -1,4 +1,5 @@
-// Whole runs of a reservoir in one launch, made by the builder: the bits of the portable step, in the interpreter.
+// Whole runs of a reservoir in one launch, made by the builder: the bits of the portable step, in
+// the interpreter.
 import { describe, expect, it } from "vitest";
 import type { GeneratedKernel } from "../../../src/ptx/kernels/generated-kernel.js";
 import { persistentGrid, persistentPlaces, statesOutOfRange, type PersistentShape } from "../../../src/ptx/kernels/persistent.js";

@@ -1,4 +1,5 @@
-// Four-bit weights: the block formats on the CPU, and the product with them in the interpreter against double precision.
+// Four-bit weights: the block formats on the CPU, and the product with them in the interpreter
+// against double precision.
 import { describe, expect, it } from "vitest";
 import type { Target } from "../../../src/ptx/builder/index.js";
 import { dequantizeQ4, type Q4Format, quantizeQ4 } from "../../../src/ptx/kernels/q4k.js";

@@ -1,4 +1,5 @@
-// A reservoir, its run by docs/numerics.md, and the launch of a persistent kernel that is to give the same.
+// A reservoir, its run by docs/numerics.md, and the launch of a persistent kernel that is to give
+// the same.
 import { portableTanh32 } from "../../../src/numerics/portable.js";
 import { PtxMachine } from "../../../src/ptx/interpreter/index.js";
 import type { GeneratedKernel } from "../../../src/ptx/kernels/generated-kernel.js";
@@ -63,7 +64,10 @@ interface RunOptions {
   readonly limit?: number;
 }
 
-/** Gives a function that runs a reservoir's steps in launches of so many each, on one simulated device. */
+/**
+ * Gives a function that runs a reservoir's steps in launches of so many each, on one simulated
+ * device.
+ */
 export function reservoirRunner(kernel: GeneratedKernel, places = 0, ptx = kernel.ptx) {
   const machine = new PtxMachine({ memoryBytes: 2 ** 22, launchBytes: 2 ** 22 });
   const program = machine.load(ptx);

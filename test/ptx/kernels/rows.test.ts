@@ -1,4 +1,5 @@
-// Softmax and the norms, run in the interpreter against double precision: rows shorter and longer than a warp, a block, and what registers hold.
+// Softmax and the norms, run in the interpreter against double precision: rows shorter and longer
+// than a warp, a block, and what registers hold.
 import { describe, expect, it } from "vitest";
 import type { GeneratedKernel } from "../../../src/ptx/kernels/generated-kernel.js";
 import { layerNorm, rmsNorm } from "../../../src/ptx/kernels/norms.js";
@@ -6,7 +7,10 @@ import { softmax } from "../../../src/ptx/kernels/softmax.js";
 import { input, output } from "../device.js";
 import { runKernel, uniform, worst } from "./run.js";
 
-/** Rows and lengths: one element, less and more than a warp, odd, in two and four; more than 1024 are shared by a block. */
+/**
+ * Rows and lengths: one element, less and more than a warp, odd, in two and four; more than 1024
+ * are shared by a block.
+ */
 const shapes = [
   [1, 1],
   [3, 7],

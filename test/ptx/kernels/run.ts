@@ -1,4 +1,5 @@
-// Runs generated kernels in the interpreter with every check on; outputs are poisoned, so that an element nobody wrote shows.
+// Runs generated kernels in the interpreter with every check on; outputs are poisoned, so that an
+// element nobody wrote shows.
 import { PtxMachine } from "../../../src/ptx/interpreter/index.js";
 import type { GeneratedKernel } from "../../../src/ptx/kernels/generated-kernel.js";
 import { type Array as HostArray, words } from "../device.js";
@@ -6,8 +7,8 @@ import { type Array as HostArray, words } from "../device.js";
 type Argument = number | { input: HostArray } | { output: HostArray } | { changed: HostArray };
 
 /**
- * Launches a kernel; outputs hold 0xff bytes (a NaN, or the largest number) before it, as a device would leave anything, and what is changed
- * holds what it held.
+ * Launches a kernel; outputs hold 0xff bytes (a NaN, or the largest number) before it, as a device
+ * would leave anything, and what is changed holds what it held.
  */
 export function runKernel(kernel: GeneratedKernel, args: readonly Argument[], ptx = kernel.ptx): void {
   const machine = new PtxMachine({ memoryBytes: 2 ** 22, launchBytes: 2 ** 23 });

@@ -1,4 +1,5 @@
-// Every barrier and every wait for copies of the generated kernels is needed: with one of them left out, the interpreter tells of a race.
+// Every barrier and every wait for copies of the generated kernels is needed: with one of them left
+// out, the interpreter tells of a race.
 import { expect, it } from "vitest";
 import { attention } from "../../../src/ptx/kernels/attention.js";
 import { gemmTensorCore } from "../../../src/ptx/kernels/gemm-tensor-core.js";

@@ -1,4 +1,5 @@
-// Binning on a device: what binSpikes gives on the host, bit for bit, and an error where it has one.
+// Binning on a device: what binSpikes gives on the host, bit for bit, and an error where it has
+// one.
 import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
 import { RandomStream, seedKeys } from "../../../src/numerics/index.js";
@@ -9,7 +10,10 @@ import { openTestDevice, size } from "../../gpu/device/device.js";
 const context = openTestDevice();
 afterAll(() => context.dispose());
 
-/** Spikes at uniform times, every fourth at a multiple of 1 ms, with amplitudes from -2 to 6 where asked for. */
+/**
+ * Spikes at uniform times, every fourth at a multiple of 1 ms, with amplitudes from -2 to 6 where
+ * asked for.
+ */
 function patternOf(count: number, neuronCount: number, seed: number, amplitudes = false): SpikePattern {
   const draws = new RandomStream(seedKeys(seed).weights, 79);
   const durationMs = 50;

@@ -1,5 +1,6 @@
-// Cooperative groups: tiles of 2 to 32 lanes, labelled and binary partitions, coalesced lanes, the grid, clusters. Each kernel is right if `bug`
-// is 0; else it does what the comment says, and a line that may be named for it ends with "bug", kernel and kind.
+// Cooperative groups: tiles of 2 to 32 lanes, labelled and binary partitions, coalesced lanes, the
+// grid, clusters. Each kernel is right if `bug` is 0; else it does what the comment says, and a
+// line that may be named for it ends with "bug", kernel and kind.
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>
@@ -49,7 +50,8 @@ extern "C" __global__ void coalesced(const int* x, int* found, int bug) {
   }
 }
 
-// bug 1: the block adds to a sum that its first thread may not have cleared yet. bug 2: the blocks do not wait for one another.
+// bug 1: the block adds to a sum that its first thread may not have cleared yet. bug 2: the blocks
+// do not wait for one another.
 extern "C" __global__ void grid_sum(const int* x, int* parts, int* y, int bug) {
   auto grid = cg::this_grid();
   auto block = cg::this_thread_block();
@@ -67,7 +69,8 @@ extern "C" __global__ void grid_sum(const int* x, int* parts, int* y, int bug) {
   }
 }
 
-// Tiles of several warps. bug 1: a warp reads what the other of its tile may not have written yet. bug 2: one warp of a tile does not come along.
+// Tiles of several warps. bug 1: a warp reads what the other of its tile may not have written yet.
+// bug 2: one warp of a tile does not come along.
 extern "C" __global__ void wide_tiles(const int* x, int* y, int bug) {
   __shared__ cg::block_tile_memory<256> memory;
   __shared__ int box[256];

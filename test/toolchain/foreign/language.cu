@@ -1,5 +1,6 @@
-// What C++ has beside arithmetic: virtual functions, recursion, pointers to functions, printf, assert, new and delete, structs as parameters,
-// dynamic shared memory, atomics on several types. Each kernel is right if `bug` is 0.
+// What C++ has beside arithmetic: virtual functions, recursion, pointers to functions, printf,
+// assert, new and delete, structs as parameters, dynamic shared memory, atomics on several types.
+// Each kernel is right if `bug` is 0.
 #include <cassert>
 #include <cstdio>
 
@@ -84,7 +85,8 @@ extern "C" __global__ void dynamic(const float* x, double* y, int bug) {
   y[t] = sums[63 - t] + values[63 - t];
 }
 
-// A generic list: each thread has its nodes from the heap. bug 1: one list is walked after it was freed.
+// A generic list: each thread has its nodes from the heap. bug 1: one list is walked after it was
+// freed.
 struct Node {
   int value;
   Node* next;

@@ -1,4 +1,5 @@
-// Plain kernels and what goes wrong with memory and barriers in them. Each kernel is right if `bug` is 0.
+// Plain kernels and what goes wrong with memory and barriers in them. Each kernel is right if `bug`
+// is 0.
 
 // bug 1: off by one.
 extern "C" __global__ void stencil(const float* x, float* y, int n, int bug) {
@@ -27,7 +28,8 @@ extern "C" __global__ void product(const float* a, const float* b, float* c, int
   c[row * n + column] = sum;
 }
 
-// bug 1: half of a warp comes to one barrier and half to another. bug 2: some threads come to none. bug 3: a loop has its barrier for some more often.
+// bug 1: half of a warp comes to one barrier and half to another. bug 2: some threads come to none.
+// bug 3: a loop has its barrier for some more often.
 extern "C" __global__ void branches(int* y, int bug) {
   __shared__ int box[64];
   int t = threadIdx.x;
@@ -84,7 +86,8 @@ extern "C" __global__ void flags(const int* x, int* y, int bug) {
   y[t] = found + last;  // bug 1 flags: race
 }
 
-// Each block makes its part, and the last that is done adds the parts up. bug 1: there is no fence. bug 2: a block adds to the one before it.
+// Each block makes its part, and the last that is done adds the parts up. bug 1: there is no fence.
+// bug 2: a block adds to the one before it.
 __device__ unsigned done;
 extern "C" __global__ void last_block(const int* x, int* parts, int* y, int bug) {
   __shared__ bool last;
@@ -114,7 +117,8 @@ struct Pair {
   char tag;
   double value;
 };
-// Structs with padding go through shared and local memory as they are. bug 1: one field of one was never set.
+// Structs with padding go through shared and local memory as they are. bug 1: one field of one was
+// never set.
 extern "C" __global__ void padded(const double* x, Pair* y, int pick, int bug) {
   __shared__ Pair box[32];
   int t = threadIdx.x;

@@ -1,4 +1,5 @@
-// Halves, bfloat16, 8-bit floats, packed integers, and assembly with literals. Each kernel is right if `bug` is 0.
+// Halves, bfloat16, 8-bit floats, packed integers, and assembly with literals. Each kernel is right
+// if `bug` is 0.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>

@@ -1,5 +1,6 @@
-// CUDA C++ without a header, so that clang compiles it with no toolkit and nvcc with its own: structs by value, memory that the host frees, and what
-// can be wrong with shared memory, warps and blocks. Each kernel is right if `bug` is 0.
+// CUDA C++ without a header, so that clang compiles it with no toolkit and nvcc with its own:
+// structs by value, memory that the host frees, and what can be wrong with shared memory, warps and
+// blocks. Each kernel is right if `bug` is 0.
 #ifdef __clang__
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
@@ -70,8 +71,8 @@ extern "C" __global__ void recall(const int* const* place, int* y) {
   y[THREAD] = x[THREAD] + 1;  // bug 1 recall: useAfterFree
 }
 
-// bug 1: the sums of warps are read before all are there. bug 2: half of the warp shuffles. bug 3: a branch of a warp waits for the block.
-// bug 4: a word that nothing wrote.
+// bug 1: the sums of warps are read before all are there. bug 2: half of the warp shuffles. bug 3:
+// a branch of a warp waits for the block. bug 4: a word that nothing wrote.
 extern "C" __global__ void block_sum(const int* x, int* y, int bug) {
   __shared__ int sums[4];
   int t = THREAD, value = x[BLOCK * THREADS + t];
@@ -99,7 +100,8 @@ extern "C" __global__ void fours(const float* x, float* y, int bug) {
 __device__ __noinline__ long long power(long long base, int exponent) {
   return exponent == 0 ? 1 : exponent % 2 ? base * power(base, exponent - 1) : power(base * base, exponent / 2);
 }
-// A switch, recursion, 64-bit arithmetic, a counter. bug 1: the last block looks before the others have written.
+// A switch, recursion, 64-bit arithmetic, a counter. bug 1: the last block looks before the others
+// have written.
 extern "C" __global__ void ticket(const int* x, int* counter, long long* parts, long long* y, int bug) {
   int t = THREAD;
   long long value;

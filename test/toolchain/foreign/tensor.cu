@@ -5,7 +5,8 @@
 #include <mma.h>
 using namespace nvcuda;
 
-// bug 1: the matrix begins at an address that is no multiple of 32 bytes... of two. bug 2: not all lanes multiply.
+// bug 1: the matrix begins at an address that is no multiple of 32 bytes... of two. bug 2: not all
+// lanes multiply.
 extern "C" __global__ void halves(const half* a, const half* b, float* d, int bug) {
   wmma::fragment<wmma::matrix_a, 16, 16, 16, half, wmma::row_major> left;
   wmma::fragment<wmma::matrix_b, 16, 16, 16, half, wmma::col_major> right;

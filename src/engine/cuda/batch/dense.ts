@@ -1,4 +1,5 @@
-// Runs many sequences through one dense W, all in step, in chunks whose states come to the host while the next chunk runs.
+// Runs many sequences through one dense W, all in step, in chunks whose states come to the host
+// while the next chunk runs.
 import type { Context, DeviceBuffer, DeviceEvent, Stream } from "../../../gpu/index.js";
 import { allocate, type FloatArray, Matrix } from "../../../numerics/index.js";
 import { NonFiniteStateError, type SequenceInput } from "../../../reservoir/engine.js";
@@ -99,7 +100,8 @@ export class DenseBatchRun {
     const keepAll = options.taker !== undefined || options.keep !== "last";
     const stepBytes = 4 * count * (size * (keepAll ? 4 : 2) + inputSize + outputSize);
     const fits = Math.min(Math.floor(Math.min(chunkBytes, freeMemory(context) / 2) / stepBytes), mostChunkSteps(context));
-    // Chunks are of an even number of steps, so that each begins with the same of the two exchange buffers.
+    // Chunks are of an even number of steps, so that each begins with the same of the two exchange
+    // buffers.
     this.#chunkSteps = Math.min(this.#steps, Math.max(2, fits - (fits % 2)));
     const own = <T extends { dispose(): void }>(thing: T): T => {
       this.#owned.push(thing);
@@ -158,7 +160,9 @@ export class DenseBatchRun {
     }
   }
 
-  /** Milliseconds of the device's time that the steps took so far, by events, the drive not counted. */
+  /**
+   * Milliseconds of the device's time that the steps took so far, by events, the drive not counted.
+   */
   get stepMilliseconds(): number {
     return this.#stepMilliseconds;
   }

@@ -1,4 +1,5 @@
-// Batches on a device: many sequences through one reservoir, in step or each on a multiprocessor of its own, where that is faster than one by one.
+// Batches on a device: many sequences through one reservoir, in step or each on a multiprocessor of
+// its own, where that is faster than one by one.
 import type { Context } from "../../../gpu/index.js";
 import type { SequenceInput } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
@@ -16,7 +17,10 @@ export const openBatch: OpenBatch = (context, model, work) => ({
   dispose: () => undefined,
 });
 
-/** Microseconds of a step of one reservoir that has the device to itself: waiting, and reading its weights. */
+/**
+ * Microseconds of a step of one reservoir that has the device to itself: waiting, and reading its
+ * weights.
+ */
 function timeAlone(size: number): number {
   return 1.2 + (4 * size * size) / 4.5e6 / (size < 3500 ? 8 : 1);
 }

@@ -1,5 +1,5 @@
-// Which dense batch kernel suits a model and a number of sequences, and how its launch and its weights look. Sizes are those of
-// kernels/reservoir_batch*.cu.
+// Which dense batch kernel suits a model and a number of sequences, and how its launch and its
+// weights look. Sizes are those of kernels/reservoir_batch*.cu.
 import { type DeviceInfo, halfBits } from "../../../gpu/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 
@@ -7,7 +7,10 @@ import type { ReservoirModel } from "../../../reservoir/model.js";
 export interface BatchKernel {
   readonly file: "reservoir_batch" | "reservoir_batch_slices" | "reservoir_batch_fast" | "reservoir_batch_pair";
   readonly name: string;
-  /** Whether sums are those of portable arithmetic; else tensor cores make them of binary16 products. */
+  /**
+   * Whether sums are those of portable arithmetic; else tensor cores make them of binary16
+   * products.
+   */
   readonly portable: boolean;
   /** Whether only multiprocessors of compute capability 9.0 have its instructions. */
   readonly hopper: boolean;
@@ -63,11 +66,17 @@ export const batchKernels: readonly BatchKernel[] = [
   { ...pair, name: "reservoir_batch_pair", teams: 2, rows: 64, sequences: 64, columns: 128, threads: 320 },
 ];
 
-/** Chunks of columns under way in shared memory, and columns of all chunks of a portable kernel together. */
+/**
+ * Chunks of columns under way in shared memory, and columns of all chunks of a portable kernel
+ * together.
+ */
 const stages = 4;
 const chunkColumns = 512;
 
-/** What a block of the paired tiles has in shared memory beside W and states, and what W loses to its alignment. */
+/**
+ * What a block of the paired tiles has in shared memory beside W and states, and what W loses to
+ * its alignment.
+ */
 const pairStatic = 1024;
 const pairAlignment = 1024;
 const mostPairSlots = 3;
@@ -96,7 +105,10 @@ function sharedBytes(
   return 2 * (rows * (padded + 8) + stages * sequences * (columns + 8));
 }
 
-/** Microseconds of a round of fast tiles, one a team: of its own, and of each column. Measured on an H200 (bench/results). */
+/**
+ * Microseconds of a round of fast tiles, one a team: of its own, and of each column. Measured on an
+ * H200 (bench/results).
+ */
 const fastRounds: Readonly<Record<string, readonly [own: number, column: number]>> = {
   reservoir_batch_fast_16: [0.8, 0.0024],
   reservoir_batch_fast_64: [3.5, 0.005],
@@ -125,7 +137,10 @@ function stepTime(
   return (persistent ? 1.7 : 3) + tilesOfBlock * (0.3 + cycles / (persistent ? 0.6 : 0.55) / clock);
 }
 
-/** The plan that is modelled as fastest, or undefined where no kernel takes the model. `arithmetic: "fast"` and states in [-1, 1] allow the fast ones. */
+/**
+ * The plan that is modelled as fastest, or undefined where no kernel takes the model.
+ * `arithmetic: "fast"` and states in [-1, 1] allow the fast ones.
+ */
 export function planBatch(
   device: DeviceInfo,
   model: ReservoirModel,
@@ -223,8 +238,9 @@ export function packHalves(
 const edge = 64;
 
 /**
- * Matrix rows as the tensor cores of a warp group read them from shared memory: binary16, blocks of 64 x 64, [row block][column block], in which a row is
- * 128 bytes wide and its eight pieces of 16 bytes stand at places that the row's number turns (PTX ISA 9.0, "128-Byte swizzling mode").
+ * Matrix rows as the tensor cores of a warp group read them from shared memory: binary16, blocks of
+ * 64 x 64, [row block][column block], in which a row is 128 bytes wide and its eight pieces of 16
+ * bytes stand at places that the row's number turns (PTX ISA 9.0, "128-Byte swizzling mode").
  */
 export function packSwizzled(
   rows: number,

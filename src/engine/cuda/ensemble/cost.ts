@@ -1,5 +1,6 @@
-// What a step of many reservoirs together would take on a device, by a model fitted to bench/results/gpu-ensemble-2026-11-21.md: for the choice between
-// engines, before any weight is drawn.
+// What a step of many reservoirs together would take on a device, by a model fitted to
+// bench/results/gpu-ensemble-2026-11-21.md: for the choice between engines, before any weight is
+// drawn.
 import type { DeviceInfo } from "../../../gpu/index.js";
 import type { ModelShape } from "../../../reservoir/shape.js";
 import { clockMegahertz } from "../persistent/shapes.js";
@@ -7,14 +8,20 @@ import { elementBytes } from "../shape.js";
 import { bytesPerSecond, microsecondsAlone } from "./index.js";
 import { chooseEnsembleKernel } from "./kernel-choice.js";
 
-/** Microseconds of one member's step on one of many full multiprocessors at 1.98 GHz: of itself, and for a weight that stays there. */
+/**
+ * Microseconds of one member's step on one of many full multiprocessors at 1.98 GHz: of itself, and
+ * for a weight that stays there.
+ */
 const perMember = 0.02;
 const perWeight = { dense: 2.1e-5, sparse: 1.25e-4 };
 
 /** Less a step does not take, however few the members. */
 const leastMicroseconds = 0.7;
 
-/** Slots of slices and their entries, beside neurons and connections: rows of similar length are padded to the longest of 32. */
+/**
+ * Slots of slices and their entries, beside neurons and connections: rows of similar length are
+ * padded to the longest of 32.
+ */
 const padding = 1.2;
 
 /** Microseconds of a step of all members; undefined where some would run one after the other. */

@@ -1,4 +1,5 @@
-// Ensembles on a device: all members in a few launches where that is faster than one after the other.
+// Ensembles on a device: all members in a few launches where that is faster than one after the
+// other.
 import type { Context } from "../../../gpu/index.js";
 import type { EngineOptions, EnsembleSession } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
@@ -18,11 +19,17 @@ export function openTogether(
   return new DeviceEnsemble(context, engine, models, plan, options);
 }
 
-/** Bytes a second that one multiprocessor gets from the second cache, and microseconds of a step of a reservoir that has the device to itself. */
+/**
+ * Bytes a second that one multiprocessor gets from the second cache, and microseconds of a step of
+ * a reservoir that has the device to itself.
+ */
 export const bytesPerSecond = 100e9;
 export const microsecondsAlone = 1.5;
 
-/** Whether a step of all members, whose weights may have to be read again, takes less time than their steps one by one. */
+/**
+ * Whether a step of all members, whose weights may have to be read again, takes less time than
+ * their steps one by one.
+ */
 export function worthwhile(context: Context, members: readonly { readonly model: ReservoirModel }[], plan: MemberPlan): boolean {
   const { multiprocessors } = context.info.attributes;
   return plan.groups.every(({ kernel, indices }) => {

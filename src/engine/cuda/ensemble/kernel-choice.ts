@@ -1,4 +1,5 @@
-// Which kernel runs a group of members that have one shape, and the shape of its launch. Sizes are those of kernels/reservoir_ensemble*.cu.
+// Which kernel runs a group of members that have one shape, and the shape of its launch. Sizes are
+// those of kernels/reservoir_ensemble*.cu.
 import type { DeviceInfo } from "../../../gpu/index.js";
 import type { Precision } from "../../../numerics/index.js";
 import { elementBytes } from "../shape.js";
@@ -31,8 +32,8 @@ export interface MemberShape {
 const lanes = 4;
 
 /**
- * Columns that a kernel is made for, and how many quads of weights a lane has in registers; the rest is in shared memory. In fast arithmetic nothing else
- * takes as many registers.
+ * Columns that a kernel is made for, and how many quads of weights a lane has in registers; the
+ * rest is in shared memory. In fast arithmetic nothing else takes as many registers.
  */
 const registerKernels = [
   { columns: 32, registerQuads: { portable: 2, fast: 2 } },
@@ -49,7 +50,10 @@ const fileOf = (arithmetic: MemberShape["arithmetic"], portable: string): string
   arithmetic === "fast" ? "reservoir_ensemble_fast" : portable;
 const suffixOf = (arithmetic: MemberShape["arithmetic"]): string => (arithmetic === "fast" ? "_fast" : "");
 
-/** The fastest kernel that takes the shape; undefined where the states do not fit the device's shared memory. */
+/**
+ * The fastest kernel that takes the shape; undefined where the states do not fit the device's
+ * shared memory.
+ */
 export function chooseEnsembleKernel(device: DeviceInfo, shape: MemberShape): EnsembleKernel | undefined {
   const limit = device.attributes.sharedBytesPerBlockOptIn;
   return [registerKernel(shape), residentSparse(shape), general(shape)].find((kernel) => kernel && kernel.shared <= limit);
@@ -90,7 +94,10 @@ const named = (name: string, precision: Precision, arithmetic: MemberShape["arit
     arithmetic,
   }) as const;
 
-/** What a plan says of arithmetic that is not portable: states, Gram matrices, readouts and scores made of such states have its bits. */
+/**
+ * What a plan says of arithmetic that is not portable: states, Gram matrices, readouts and scores
+ * made of such states have its bits.
+ */
 export function fastDetail(kernels: readonly EnsembleKernel[]): Readonly<Record<string, string>> {
   const fast = kernels.filter(({ arithmetic }) => arithmetic === "fast").length;
   return fast === 0 ? {} : { arithmetic: fast === kernels.length ? "fast" : "fast and portable" };

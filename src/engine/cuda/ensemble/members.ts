@@ -1,4 +1,5 @@
-// Members of one shape in one run: their inputs and states on the device, and the launches that run them.
+// Members of one shape in one run: their inputs and states on the device, and the launches that run
+// them.
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
 import { Matrix } from "../../../numerics/index.js";
 import type { DeviceMatrix } from "../../../reservoir/device-matrix.js";
@@ -31,7 +32,10 @@ const parameterTypes: readonly RealParameter[] = [
 ];
 const sliceTypes: readonly RealParameter[] = ["const i32*", "const u16*", "const i32*", "const i32*", "i32", "i32"];
 
-/** The kernel of a choice: weights, for sliced ones their patterns, and then what all ensemble kernels take. */
+/**
+ * The kernel of a choice: weights, for sliced ones their patterns, and then what all ensemble
+ * kernels take.
+ */
 export function ensembleKernel(context: Context, { file, name, storage }: EnsembleKernel, precision: "float32" | "float64"): AnyKernel {
   return realKernel(context, file, name, precision, ["const real*", ...(storage === "sliced" ? sliceTypes : []), ...parameterTypes]);
 }
@@ -128,7 +132,10 @@ export class DeviceMembers {
     return this.#places[member]!.inputRow;
   }
 
-  /** Enqueues steps [from, to) of every member that is as long; states, where they are kept, go to rows member * pitch + step - from. */
+  /**
+   * Enqueues steps [from, to) of every member that is as long; states, where they are kept, go to
+   * rows member * pitch + step - from.
+   */
   enqueue(stream: Stream, from: number, to: number, states: RealSlice | null, pitch: number): void {
     const { size, inputSize, outputSize, activation } = this.#model;
     const table = new Int32Array(tableColumns * this.#members.length);
@@ -151,7 +158,10 @@ export class DeviceMembers {
     stream.launch(this.#kernel, config, ...([...this.#arguments, states, this.#table, this.#failures, ...sizes] as never[]));
   }
 
-  /** The members that have a state that is not finite, and step and neuron of the first of each, after all that the stream was given. */
+  /**
+   * The members that have a state that is not finite, and step and neuron of the first of each,
+   * after all that the stream was given.
+   */
   async failures(stream: Stream): Promise<readonly { readonly member: number; readonly step: number; readonly neuron: number }[]> {
     // As pairs of 32-bit words: the neuron, then the step; both all ones where there is none.
     const words = await stream.download(this.#failures.as("u32"));

@@ -1,5 +1,5 @@
-// Runs members on the device, those of one shape in one launch: in waves that fit the memory and chunks of steps whose states come to the host while
-// the next chunk runs.
+// Runs members on the device, those of one shape in one launch: in waves that fit the memory and
+// chunks of steps whose states come to the host while the next chunk runs.
 import type { Context, DeviceBuffer, DeviceEvent, Stream } from "../../../gpu/index.js";
 import { type FloatArray, Matrix } from "../../../numerics/index.js";
 import { NonFiniteStateError, type TrainingSink, type WorkOptions } from "../../../reservoir/engine.js";
@@ -37,7 +37,10 @@ export interface MemberOptions extends WorkOptions {
 export interface KeptMembers {
   readonly compute: Stream;
   readonly copies: Stream;
-  /** Weights of the groups of the plan, in its order; undefined where they come to the device in each run. */
+  /**
+   * Weights of the groups of the plan, in its order; undefined where they come to the device in
+   * each run.
+   */
   readonly weights: readonly (DeviceWeights | undefined)[];
 }
 
@@ -87,7 +90,8 @@ export function planMembers(context: Context, members: readonly { readonly model
 }
 
 /**
- * Runs members from their initial states. Returns the states (T x N) or the last state (1 x N) of each, or nothing.
+ * Runs members from their initial states. Returns the states (T x N) or the last state (1 x N) of
+ * each, or nothing.
  * @throws NonFiniteStateError of the first member that has such a state, once all have run
  */
 export async function runMembers(
@@ -151,10 +155,16 @@ export function openStreams(context: Context, clock: DeviceClock | undefined): [
   }
 }
 
-/** The most members of a wave: a grid's second axis, along which training has one block a member, ends there. */
+/**
+ * The most members of a wave: a grid's second axis, along which training has one block a member,
+ * ends there.
+ */
 const mostMembers = 32_768;
 
-/** Members whose weights, where they are not there yet, inputs and Gram matrices take no more than half of what is free. */
+/**
+ * Members whose weights, where they are not there yet, inputs and Gram matrices take no more than
+ * half of what is free.
+ */
 function waveSize(
   context: Context,
   members: readonly Member[],

@@ -1,4 +1,5 @@
-// An ensemble on a device: weights that stay there between runs, where they fit, and what its runs cost.
+// An ensemble on a device: weights that stay there between runs, where they fit, and what its runs
+// cost.
 import { DisposedError } from "../../../core/errors.js";
 import type { Context, Stream } from "../../../gpu/index.js";
 import type { Matrix } from "../../../numerics/index.js";

@@ -1,10 +1,13 @@
-// Sparse weights as the ensemble's kernels read them: rows of similar length side by side, 32 to a slice. The order of a row's sum does not change.
+// Sparse weights as the ensemble's kernels read them: rows of similar length side by side, 32 to a
+// slice. The order of a row's sum does not change.
 import type { FloatArray, SparseMatrix } from "../../../numerics/index.js";
 
 /** Rows of a slice. */
 const width = 32;
 
-/** A slice's entries are a multiple of this, one for each partial sum of docs/numerics.md rule 2. */
+/**
+ * A slice's entries are a multiple of this, one for each partial sum of docs/numerics.md rule 2.
+ */
 const partials = 8;
 
 /** Where the entries of a sparse pattern stand. */

@@ -1,5 +1,5 @@
-// A sweep on a device: of each member the weights are scaled, the states made, the Gram matrix summed, the readout solved and its errors added, and
-// only those errors come to the host.
+// A sweep on a device: of each member the weights are scaled, the states made, the Gram matrix
+// summed, the readout solved and its errors added, and only those errors come to the host.
 import { ArgumentError } from "../../../core/errors.js";
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
 import { allocate, isSparse, Matrix, type SparseMatrix, toDense } from "../../../numerics/index.js";
@@ -37,7 +37,10 @@ interface Laid {
   readonly pattern: SlicedPattern | undefined;
 }
 
-/** `Engine.sweep` on a device, or undefined where a base is of another shape than the first, too large for a block, or has weights of steps. */
+/**
+ * `Engine.sweep` on a device, or undefined where a base is of another shape than the first, too
+ * large for a block, or has weights of steps.
+ */
 export function sweepTogether(context: Context, engine: string, work: SweepWork, budget?: number): Promise<SweepErrors> | undefined {
   const first = work.bases[0]!.model;
   const sparse = isSparse(first.weights);

@@ -36,7 +36,10 @@ export class Uploads {
     return buffer;
   }
 
-  /** A matrix in the precision of the states, one row an item; an item without values leaves its row as it is. */
+  /**
+   * A matrix in the precision of the states, one row an item; an item without values leaves its row
+   * as it is.
+   */
   matrix<Item>(items: readonly Item[], columns: number, label: string, values: (item: Item) => FloatArray | undefined): RealSlice {
     const buffer = this.real(items.length * columns, label);
     for (const [i, item] of items.entries()) {

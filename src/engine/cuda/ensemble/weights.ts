@@ -1,4 +1,5 @@
-// What members of one shape do not change when they run: their weights, parameters and initial states, in device memory.
+// What members of one shape do not change when they run: their weights, parameters and initial
+// states, in device memory.
 import type { Context, Stream } from "../../../gpu/index.js";
 import { allocate, type FloatArray, isSparse, type Matrix, type SparseMatrix } from "../../../numerics/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
@@ -13,7 +14,10 @@ import { Uploads } from "./uploads.js";
 /** Patterns of the models whose weights are sparse. */
 export type Patterns = ReadonlyMap<ReservoirModel, SlicedPattern>;
 
-/** Models of one size, precision, storage and activation, with as many inputs and outputs. What several share is there once. */
+/**
+ * Models of one size, precision, storage and activation, with as many inputs and outputs. What
+ * several share is there once.
+ */
 export class DeviceWeights {
   readonly kernel: EnsembleKernel;
   /** models x N: x before the first step. */

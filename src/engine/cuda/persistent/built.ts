@@ -1,4 +1,5 @@
-// Persistent kernels of the builder as loops take them: for which device, with which steps, and their parameters by name.
+// Persistent kernels of the builder as loops take them: for which device, with which steps, and
+// their parameters by name.
 import type { DeviceInfo } from "../../../gpu/index.js";
 import { type Target, targets } from "../../../ptx/builder/index.js";
 import type { GeneratedKernel } from "../../../ptx/kernels/index.js";
@@ -22,7 +23,10 @@ export function stepsOf({ activation, outputSize, noiseLevel }: ReservoirModel, 
 /** Parameters that are only read. */
 const readOnly = new Set(["weights", "values", "columns", "leak", "drive", "feedback"]);
 
-/** A kernel with its launch. In a cluster nothing is kept between launches, and the report is the word that says who stalled. */
+/**
+ * A kernel with its launch. In a cluster nothing is kept between launches, and the report is the
+ * word that says who stalled.
+ */
 export function builtKernel(
   name: string,
   generated: GeneratedKernel,

@@ -1,4 +1,5 @@
-// Dense reservoirs in the persistent kernels: the kernel of a fit from each source, and W as it wants it.
+// Dense reservoirs in the persistent kernels: the kernel of a fit from each source, and W as it
+// wants it.
 import type { Context, LaunchConfig } from "../../../gpu/index.js";
 import type { Matrix } from "../../../numerics/index.js";
 import { generateKernel, kernelName, type KernelType } from "../../../ptx/kernels/index.js";
@@ -92,7 +93,10 @@ export function given({ size, activation, noiseLevel }: ReservoirModel, layout: 
   return [...Object.entries(numbers).map(([name, value]) => `${name}==${value}`), ...(noiseLevel === 0 ? ["noiseLevel==0"] : [])];
 }
 
-/** By one that the builder writes for this model. @throws PtxBuildError, PtxTargetError where it does not fit the device */
+/**
+ * By one that the builder writes for this model. @throws PtxBuildError, PtxTargetError where it
+ * does not fit the device
+ */
 export function builtDense(fit: DenseFit, context: Context, model: ReservoirModel, arithmetic: Arithmetic): LoopParts {
   const { size } = model;
   const { plan, rows, held, warps } = fit.variant;

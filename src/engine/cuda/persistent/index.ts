@@ -1,5 +1,6 @@
-// The persistent family of time loops: a reservoir whose blocks stay on the chip for a whole chunk of steps. "cluster" for small dense reservoirs,
-// "grid" for all that fit the multiprocessors of a device together; by kernels that are shipped, or made for the model where those fit it badly.
+// The persistent family of time loops: a reservoir whose blocks stay on the chip for a whole chunk
+// of steps. "cluster" for small dense reservoirs, "grid" for all that fit the multiprocessors of a
+// device together; by kernels that are shipped, or made for the model where those fit it badly.
 import type { Context, DeviceInfo } from "../../../gpu/index.js";
 import type { SparseMatrix } from "../../../numerics/index.js";
 import { PtxTargetError } from "../../../ptx/builder/index.js";
@@ -28,12 +29,14 @@ import { describeSorted, packSorted, sortedFits, sortedParts } from "./sorted.js
 import { type SortedFit, sortedEntry } from "./sorted-shapes.js";
 import { builtSparse, compiledSparse, describeSparse, shippedSparse, sparseKernel } from "./sparse.js";
 
-/** Rows may differ in length until padding them all to the longest makes W this many times larger. */
+/**
+ * Rows may differ in length until padding them all to the longest makes W this many times larger.
+ */
 const mostPadding = 1.75;
 
 /**
- * Where no shipped kernel suits a reservoir, one is worth its making whose step is modelled to take no more than this of a shipped one's, and so many
- * microseconds less.
+ * Where no shipped kernel suits a reservoir, one is worth its making whose step is modelled to take
+ * no more than this of a shipped one's, and so many microseconds less.
  */
 const worthMaking = { share: 0.9, less: 0.06 };
 
@@ -99,7 +102,10 @@ function shippedSparseFits({ precision, size }: Pick<ModelShape, "size" | "preci
     .sort((a, b) => a.microsecondsPerStep - b.microsecondsPerStep);
 }
 
-/** The longest row of a random matrix, near enough: the mean and four standard deviations of a Poisson distribution. */
+/**
+ * The longest row of a random matrix, near enough: the mean and four standard deviations of a
+ * Poisson distribution.
+ */
 const likelyLongest = ({ nonzeros, size }: ModelShape): number => {
   const mean = nonzeros / size;
   return Math.min(size, Math.ceil(mean + 4 * Math.sqrt(mean)));

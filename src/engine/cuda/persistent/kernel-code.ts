@@ -1,5 +1,6 @@
-// Where the code of a persistent kernel comes from: shipped as PTX, compiled here by NVRTC from the same source for one model, or written by the
-// builder, for which no compiler is needed. What the kernel is given is its shape's business.
+// Where the code of a persistent kernel comes from: shipped as PTX, compiled here by NVRTC from the
+// same source for one model, or written by the builder, for which no compiler is needed. What the
+// kernel is given is its shape's business.
 import { SpillwayError } from "../../../core/errors.js";
 import { CompileError, type Context, LibraryError, type Module, ModuleLoadError, shippedSource } from "../../../gpu/index.js";
 import type { Precision } from "../../../numerics/index.js";
@@ -131,7 +132,10 @@ export function whyNoCompiler(context: Context): string | undefined {
 
 const warned = new WeakSet<Context>();
 
-/** Whether an error is of making a kernel, so that another source may serve; then it is said, once a context. */
+/**
+ * Whether an error is of making a kernel, so that another source may serve; then it is said, once a
+ * context.
+ */
 export function noteFailure(context: Context, { source, entry }: KernelCode, error: unknown): boolean {
   if (source === "shipped" || !(error instanceof CompileError || error instanceof ModuleLoadError || error instanceof LibraryError))
     return false;

@@ -1,5 +1,5 @@
-// A time loop that is one kernel launch a chunk: blocks that stay, hold the weights and hand each other the states. Which kernel, and how W lies in
-// it, was decided before.
+// A time loop that is one kernel launch a chunk: blocks that stay, hold the weights and hand each
+// other the states. Which kernel, and how W lies in it, was decided before.
 import type { Context, DeviceBuffer, LaunchConfig, PinnedBuffer, Stream } from "../../../gpu/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
 import { activationNumber } from "../activation.js";
@@ -10,7 +10,10 @@ import { spinLimitOf } from "../spin-limit.js";
 import { type ClosedLoopRun, type RealSlice, StallError, type TimeLoop, type TimeLoopRun } from "../time-loop.js";
 import type { KernelCode, NamedParameters } from "./kernel-code.js";
 
-/** Parameters that every persistent kernel of CUDA C++ has between those for its weights and those for its layout. */
+/**
+ * Parameters that every persistent kernel of CUDA C++ has between those for its weights and those
+ * for its layout.
+ */
 export const stepParameters = {
   ...({ report: "u64*", leak: "const real*", drive: "const real*", feedback: "const real*", state: "real*", states: "real*" } as const),
   ...({ size: "i32", steps: "i32", activation: "i32", noiseLevel: "real" } as const),
@@ -25,20 +28,29 @@ const stalledWord = 2;
 export interface PersistentKernel {
   readonly name: string;
   readonly code: KernelCode;
-  /** Of weights and layout those that `PersistentMemory` gives, of the steps those of `stepParameters`, and `spinLimit`. */
+  /**
+   * Of weights and layout those that `PersistentMemory` gives, of the steps those of
+   * `stepParameters`, and `spinLimit`.
+   */
   readonly parameters: NamedParameters;
   readonly config: LaunchConfig;
   readonly details: Readonly<Record<string, string | number | boolean>>;
 }
 
-/** What a closed loop's entry takes behind all else: CLOSED_PARAMETERS of kernels/include/closed_loop.cuh, and where its shared memory begins. */
+/**
+ * What a closed loop's entry takes behind all else: CLOSED_PARAMETERS of
+ * kernels/include/closed_loop.cuh, and where its shared memory begins.
+ */
 const closedParameters = {
   ...({ readout: "const f64*", intercept: "const f64*", outputs: "i32", features: "i32", squareHalf: "i32", withInput: "i32" } as const),
   ...({ width: "i32", inputWeights: "const real*", bias: "const real*", feedbackWeights: "const real*" } as const),
   ...({ inputs: "real*", answers: "real*", closedAt: "i32" } as const),
 } as const satisfies NamedParameters;
 
-/** What a loop holds on the device beside the report: arguments by their names, and the memory that must be zeros after a stall. */
+/**
+ * What a loop holds on the device beside the report: arguments by their names, and the memory that
+ * must be zeros after a stall.
+ */
 export interface PersistentMemory {
   readonly buffers: Readonly<Record<string, AnyBuffer>>;
   readonly numbers: Readonly<Record<string, number>>;
@@ -101,7 +113,8 @@ export class PersistentLoop implements TimeLoop {
   }
 
   /**
-   * Loads the kernel, asks the device whether all blocks can run at once, and only then makes the memory. Undefined where they cannot.
+   * Loads the kernel, asks the device whether all blocks can run at once, and only then makes the
+   * memory. Undefined where they cannot.
    * `begun` is when the making of the kernel began.
    * @throws what making the kernel throws
    */
@@ -127,7 +140,9 @@ export class PersistentLoop implements TimeLoop {
     }
   }
 
-  /** A closed chunk is one launch however long: as many steps as progress and signals may wait for. */
+  /**
+   * A closed chunk is one launch however long: as many steps as progress and signals may wait for.
+   */
   get closedSteps(): number | undefined {
     return this.#description.code.closedEntry === undefined ? undefined : 2048;
   }

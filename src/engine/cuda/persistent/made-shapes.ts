@@ -1,5 +1,5 @@
-// Shapes of persistent kernels that are made for a model: which rows, warps and columns in registers suit N neurons on a device. Arithmetic alone, as
-// in shapes.ts.
+// Shapes of persistent kernels that are made for a model: which rows, warps and columns in
+// registers suit N neurons on a device. Arithmetic alone, as in shapes.ts.
 import type { DeviceInfo } from "../../../gpu/index.js";
 import type { Precision } from "../../../numerics/index.js";
 import type { ModelShape } from "../shape.js";
@@ -20,7 +20,9 @@ import {
 /** Who makes a kernel. */
 export type Maker = "nvrtc" | "builder";
 
-/** Registers of a thread in a block of so many warps, which four schedulers share out: 16,384 each. */
+/**
+ * Registers of a thread in a block of so many warps, which four schedulers share out: 16,384 each.
+ */
 function registersOf(warps: number): number {
   const each = Math.floor(16_384 / Math.ceil(warps / 4) / 32);
   return Math.min(255, each - (each % 8));
@@ -29,7 +31,10 @@ function registersOf(warps: number): number {
 /** Where columns lie beside registers. */
 type Beyond = "nowhere" | "shared" | "streamed";
 
-/** Registers of a thread beside those for W, as ptxas 13 counts them for the shipped shapes: more for each row, and for columns under way from elsewhere. */
+/**
+ * Registers of a thread beside those for W, as ptxas 13 counts them for the shipped shapes: more
+ * for each row, and for columns under way from elsewhere.
+ */
 function otherRegisters(plan: "cluster" | "grid", rows: number, beyond: Beyond, wide: number, fast: boolean): number {
   const least = plan === "cluster" || beyond === "streamed" ? 56 : beyond === "nowhere" ? 64 : 60;
   const underWay = { nowhere: 0, shared: 4, streamed: 12 }[beyond];
@@ -39,20 +44,27 @@ function otherRegisters(plan: "cluster" | "grid", rows: number, beyond: Beyond, 
 /** Registers that may be missing for the first group of columns, and spill. */
 const mostSpilled = 24;
 
-/** How much faster a step of fast arithmetic is, and how much slower one of the builder's kernels. Measured on an H200 (docs/plans/grid.md). */
+/**
+ * How much faster a step of fast arithmetic is, and how much slower one of the builder's kernels.
+ * Measured on an H200 (docs/plans/grid.md).
+ */
 const fastFactor = 0.92;
 const builderFactor = { cluster: 1.06, grid: 1.16 };
 
 const factorOf = (plan: "cluster" | "grid", maker: Maker, arithmetic: ModelShape["arithmetic"]): number =>
   (maker === "builder" ? builderFactor[plan] : 1) * (arithmetic === "fast" ? fastFactor : 1);
 
-/** Microseconds for which warps wait that do not share four schedulers evenly, and of a further round of asking for states. */
+/**
+ * Microseconds for which warps wait that do not share four schedulers evenly, and of a further
+ * round of asking for states.
+ */
 const unevenWarps = 0.1;
 const furtherRound = 0.35;
 
 /**
- * Microseconds of a step by a kernel that knows its layout, fitted to 132 shapes on an H200 (9 % root mean square): sums wait for one another more than for
- * their instructions, and what counts most is reading x and W from shared memory.
+ * Microseconds of a step by a kernel that knows its layout, fitted to 132 shapes on an H200 (9 %
+ * root mean square): sums wait for one another more than for their instructions, and what counts
+ * most is reading x and W from shared memory.
  */
 function denseMicroseconds(fit: DenseFit, device: DeviceInfo): number {
   const { variant, groups, shared, streamed } = fit;
@@ -154,7 +166,8 @@ export function madeSparseFits(
   const units = Math.max(1, Math.ceil(longest / unitEntries));
   const shapes = rowsOfWarp.flatMap((rounds) =>
     Array.from({ length: mostWarps }, (_, index) => index + 1).flatMap((warps) => {
-      // A unit is eight values and eight places; the builder keeps a place in a register of its own.
+      // A unit is eight values and eight places; the builder keeps a place in a register of its
+      // own.
       const unit = maker === "builder" ? 16 : 8 * wide + 4;
       const room = (mixed: boolean) =>
         Math.floor(
@@ -175,7 +188,10 @@ function byTime<F extends { readonly microsecondsPerStep: number }>(fits: F[]): 
   return fits.sort((a, b) => a.microsecondsPerStep - b.microsecondsPerStep);
 }
 
-/** What a variant is called where it is made: as a shipped one of its sizes, and fast where its arithmetic is. */
+/**
+ * What a variant is called where it is made: as a shipped one of its sizes, and fast where its
+ * arithmetic is.
+ */
 export function madeEntry(entry: string, arithmetic: "portable" | "fast"): string {
   return arithmetic === "fast" ? `${entry}_fast` : entry;
 }

@@ -1,4 +1,5 @@
-// W in the order in which the persistent kernels read it: padded with zeros, 16 bytes of a lane side by side.
+// W in the order in which the persistent kernels read it: padded with zeros, 16 bytes of a lane
+// side by side.
 import { allocate, type FloatArray, type Matrix, type SparseMatrix } from "../../../numerics/index.js";
 import { elementBytes } from "../shape.js";
 import { type DenseFit, groupSize, type SparseFit, tileGroups, unitBytes, unitEntries } from "./shapes.js";
@@ -76,8 +77,10 @@ export function longestRow({ rowOffsets }: SparseMatrix): number {
 }
 
 /**
- * Rows in order, eight lanes each: entry m of a row is in lane m mod 8 of its octet. The units of a round in registers, shared memory and streamed take
- * turns, in the order in which kernels/include/reservoir_sparse.cuh meets them. [block][warp][round][unit][16 bytes of a unit][lane], in 32-bit words.
+ * Rows in order, eight lanes each: entry m of a row is in lane m mod 8 of its octet. The units of a
+ * round in registers, shared memory and streamed take turns, in the order in which
+ * kernels/include/reservoir_sparse.cuh meets them. [block][warp][round][unit][16 bytes of a
+ * unit][lane], in 32-bit words.
  */
 export function packSparse(weights: SparseMatrix, fit: SparseFit): Uint32Array {
   const { variant, blocks, held, shared, streamed } = fit;
@@ -132,7 +135,10 @@ export function unitOrder({ variant, held, shared, streamed }: SparseFit): Int32
   return order;
 }
 
-/** Rows as the builder's kernels read them: filled up with zeros at column 0 to the longest one's whole number of eights. */
+/**
+ * Rows as the builder's kernels read them: filled up with zeros at column 0 to the longest one's
+ * whole number of eights.
+ */
 export function packRows(
   weights: SparseMatrix,
   longest: number,

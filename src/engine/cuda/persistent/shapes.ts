@@ -1,4 +1,5 @@
-// The compiled shapes of the persistent kernels, and how a reservoir lies in one: blocks, where the weights are, memory, modelled cost. Arithmetic
+// The compiled shapes of the persistent kernels, and how a reservoir lies in one: blocks, where the
+// weights are, memory, modelled cost. Arithmetic
 // alone: nothing here touches a device.
 import type { DeviceInfo } from "../../../gpu/index.js";
 import type { Precision } from "../../../numerics/index.js";
@@ -55,7 +56,10 @@ export function shippedIn(variant: DenseVariant): string {
 export const runsOn = (variant: DenseVariant, { computeCapability: [major] }: DeviceInfo): boolean =>
   major >= 8 || !streamedVariants.includes(variant);
 
-/** Every dense shape that is shipped. A cluster's blocks hold what is beyond their registers in shared memory. */
+/**
+ * Every dense shape that is shipped. A cluster's blocks hold what is beyond their registers in
+ * shared memory.
+ */
 export const denseVariants: readonly DenseVariant[] = [
   dense("cluster", "float32", 4, 1, 4, true, true),
   dense("cluster", "float32", 4, 2, 4, true, true),
@@ -81,7 +85,10 @@ export function denseEntry({ plan, precision, weights, rows, held, warps, mixed 
   return `reservoir_${plan}_${realType(precision)}${weights === "bfloat16" ? "_bf16" : ""}_r${rows}_h${held}_w${warps}${plan === "grid" && mixed ? "_mixed" : ""}`;
 }
 
-/** Columns of a group, and positions of neurons in one: see neuronAt in kernels/include/recurrence.cuh. */
+/**
+ * Columns of a group, and positions of neurons in one: see neuronAt in
+ * kernels/include/recurrence.cuh.
+ */
 export const groupSize = 128;
 
 /**
@@ -223,7 +230,10 @@ export function fitDense(variant: DenseVariant, size: number, device: DeviceInfo
   };
 }
 
-/** A compiled shape of kernels/reservoir_sparse.cu: rows that eight lanes take in turn, units of eight entries in registers, warps of a block. */
+/**
+ * A compiled shape of kernels/reservoir_sparse.cu: rows that eight lanes take in turn, units of
+ * eight entries in registers, warps of a block.
+ */
 export interface SparseVariant {
   readonly precision: Precision;
   readonly rounds: number;
@@ -278,7 +288,10 @@ export interface SparseFit {
 /** Bytes of a unit in the 32 lanes of a warp. */
 export const unitBytes = (precision: Precision): number => 32 * (8 * elementBytes(precision) + 16);
 
-/** The fit of N rows of at most `longest` entries in a variant, or undefined where they or the device do not suit it. */
+/**
+ * The fit of N rows of at most `longest` entries in a variant, or undefined where they or the
+ * device do not suit it.
+ */
 export function fitSparse(variant: SparseVariant, size: number, longest: number, device: DeviceInfo): SparseFit | undefined {
   const { precision, rounds, warps, mixed } = variant;
   const { multiprocessors, sharedBytesPerBlockOptIn, cooperativeLaunch } = device.attributes;

@@ -1,4 +1,5 @@
-// Sparse reservoirs in the persistent kernels: the kernel of a fit from each source, and W as it wants it.
+// Sparse reservoirs in the persistent kernels: the kernel of a fit from each source, and W as it
+// wants it.
 import type { Context } from "../../../gpu/index.js";
 import type { SparseMatrix } from "../../../numerics/index.js";
 import { generateKernel, kernelName, type KernelType } from "../../../ptx/kernels/index.js";
@@ -69,7 +70,10 @@ export function compiledSparse(fit: SparseFit, model: ReservoirModel, arithmetic
   return parts(fit, compiledCode(form));
 }
 
-/** By one that the builder writes for this model. @throws PtxBuildError, PtxTargetError where it does not fit the device */
+/**
+ * By one that the builder writes for this model. @throws PtxBuildError, PtxTargetError where it
+ * does not fit the device
+ */
 export function builtSparse(fit: SparseFit, context: Context, model: ReservoirModel, arithmetic: Arithmetic): LoopParts {
   const weights = model.weights as SparseMatrix;
   const longest = Math.max(1, longestRow(weights));

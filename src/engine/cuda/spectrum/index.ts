@@ -82,8 +82,9 @@ async function onOperator<T>(
 }
 
 /**
- * The same of a random W that is drawn on the device and irreducible, which one of more than 64 connections a row is but for a chance below 1e-20.
- * Methods "krylov" and "power" iterate; else the circular law.
+ * The same of a random W that is drawn on the device and irreducible, which one of more than 64
+ * connections a row is but for a chance below 1e-20. Methods "krylov" and "power" iterate; else the
+ * circular law.
  */
 export async function drawnSpectralRadius(
   context: Context,

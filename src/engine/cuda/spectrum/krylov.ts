@@ -1,5 +1,6 @@
-// A Krylov-Schur iteration whose long vectors are on the device, with the host's bits: the order of every sum is that of assembly/spectrum/krylov.ts. The
-// small projected problem is the host's, by the same code as there.
+// A Krylov-Schur iteration whose long vectors are on the device, with the host's bits: the order of
+// every sum is that of assembly/spectrum/krylov.ts. The small projected problem is the host's, by
+// the same code as there.
 import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../../gpu/index.js";
 import type { KrylovResult, KrylovTask } from "../../../numerics/spectrum/krylov-attempts.js";
 import { ProjectedProblem, projectedBytes } from "../../../numerics/spectrum/projected-problem.js";
@@ -10,7 +11,10 @@ import { disposeAll } from "../dispose.js";
 import { type AnyKernel, loadEntries } from "../kernels.js";
 import type { DeviceOperator } from "./operators.js";
 
-/** What an Arnoldi step leaves (kernels/krylov_schur.cu, Record): three squared norms and then the projections of two passes. */
+/**
+ * What an Arnoldi step leaves (kernels/krylov_schur.cu, Record): three squared norms and then the
+ * projections of two passes.
+ */
 const record = { before: 0, afterFirst: 1, afterSecond: 2, head: 4 } as const;
 
 const recordLength = (full: number): number => record.head + 2 * full;
@@ -30,7 +34,10 @@ function kernelsOf(context: Context) {
   };
 }
 
-/** One attempt with an operator on n rows that was divided by 2^exponent. @throws WorkInterruptedError */
+/**
+ * One attempt with an operator on n rows that was divided by 2^exponent. @throws
+ * WorkInterruptedError
+ */
 export async function iterateOnDevice(
   context: Context,
   stream: Stream,
@@ -110,7 +117,10 @@ export async function iterateOnDevice(
   }
 }
 
-/** The start vector of every iteration, of norm 1: its squares are summed as the host's are, by place modulo 4. */
+/**
+ * The start vector of every iteration, of norm 1: its squares are summed as the host's are, by
+ * place modulo 4.
+ */
 function unitStart(n: number): Float64Array<ArrayBuffer> {
   const vector = fixedVector(n, 0) as Float64Array<ArrayBuffer>;
   const sums = [0, 0, 0, 0];

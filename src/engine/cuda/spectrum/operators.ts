@@ -1,4 +1,5 @@
-// A square matrix in device memory and its product with a vector, in the order of the host's Krylov iteration. No iteration here.
+// A square matrix in device memory and its product with a vector, in the order of the host's Krylov
+// iteration. No iteration here.
 import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../../gpu/index.js";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import type { Component } from "../../../numerics/spectrum/components.js";
@@ -25,7 +26,10 @@ type PowerStep = (stream: Stream, x: DeviceSlice<"f64">, y: DeviceSlice<"f64">, 
 /** Dense rows are sent in pieces of about this many bytes. */
 const pieceBytes = 64 * 2 ** 20;
 
-/** Whether the iteration takes a matrix of n rows and `count` nonzeros as dense: as on the host, where it has more than half of all elements. */
+/**
+ * Whether the iteration takes a matrix of n rows and `count` nonzeros as dense: as on the host,
+ * where it has more than half of all elements.
+ */
 export const isTakenDense = (n: number, count: number): boolean => count > 0.5 * n * n;
 
 /** Bytes of an operator on n rows. */
@@ -40,7 +44,10 @@ export function blockOperator(context: Context, stream: Stream, component: Compo
     : sparseBlock(context, component, count, exponent);
 }
 
-/** A matrix with these connections of each row that is drawn on the device: draw times factor, rounded. */
+/**
+ * A matrix with these connections of each row that is drawn on the device: draw times factor,
+ * rounded.
+ */
 export function drawnOperator(
   context: Context,
   stream: Stream,

@@ -1,4 +1,5 @@
-// How a spiking network is laid over a device: blocks, threads, shared memory, bytes. Nothing is allocated here.
+// How a spiking network is laid over a device: blocks, threads, shared memory, bytes. Nothing is
+// allocated here.
 import type { DeviceInfo } from "../../../gpu/index.js";
 import { EngineCapacityError } from "../../../reservoir/engine.js";
 import type { SpikingModel } from "../../../reservoir/spiking-model.js";
@@ -12,12 +13,18 @@ export const stateLists = 5;
 export interface SpikingLaunch {
   readonly blocks: number;
   readonly threads: number;
-  /** Warps that share the synapses of one spike. A spike's are its own block's, those of an input spike anybody's. */
+  /**
+   * Warps that share the synapses of one spike. A spike's are its own block's, those of an input
+   * spike anybody's.
+   */
   readonly slices: number;
   readonly inputSlices: number;
   /** Bytes of shared memory a block: the list of its neurons that fired. */
   readonly sharedBytes: number;
-  /** Rows of the ring of pending input: one more than the model's, so that no block writes to the row that another still reads. */
+  /**
+   * Rows of the ring of pending input: one more than the model's, so that no block writes to the
+   * row that another still reads.
+   */
   readonly rows: number;
   /** Steps in one chunk. */
   readonly capacity: number;

@@ -1,4 +1,5 @@
-// A spiking network in device memory: its synapses and constants, and what it carries from step to step.
+// A spiking network in device memory: its synapses and constants, and what it carries from step to
+// step.
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
 import { allocate, type FloatArray } from "../../../numerics/index.js";
 import type { NetworkState, NeuronConstants, SpikingModel, SynapseTable } from "../../../reservoir/spiking-model.js";
@@ -47,7 +48,8 @@ export class DeviceNetwork {
     const table = (synapses: SynapseTable | undefined, label: string): DeviceSynapses => {
       if (!synapses) return [null, null, null, null];
       const cells = synapses.targets.map((target, s) => (synapses.weights[s]! < 0 ? size + target : target));
-      // A network without synapses has offsets of zeros, so that the element that stands in for them is not read.
+      // A network without synapses has offsets of zeros, so that the element that stands in for
+      // them is not read.
       const isEmpty = cells.length === 0;
       const [weights, delays] = isEmpty ? [new Int32Array(1), new Uint16Array(1)] : [synapses.weights, synapses.delays];
       return [

@@ -1,4 +1,5 @@
-// Runs chunks of steps of a spiking network on a device, one launch a chunk. The session around it is the host engines' own.
+// Runs chunks of steps of a spiking network on a device, one launch a chunk. The session around it
+// is the host engines' own.
 import type { Context, DeviceBuffer, DeviceSlice, PinnedBuffer, Stream } from "../../../gpu/index.js";
 import { allocate, type FloatArray } from "../../../numerics/index.js";
 import type { DeviceMatrix } from "../../../reservoir/device-matrix.js";
@@ -187,7 +188,10 @@ export class DeviceSpikingStepper implements Stepper {
     this.#network.keep();
   }
 
-  /** Gives the steps to the stream, and the copies of their report and, where they are wanted, states. */
+  /**
+   * Gives the steps to the stream, and the copies of their report and, where they are wanted,
+   * states.
+   */
   #enqueue(steps: number, step: number, sequence: number, keep: Keep): void {
     const { blocks, threads, slices, inputSlices, sharedBytes, rows } = this.#launch;
     const { size, inputSize, neuron, noiseKey, fractionBits } = this.#model;
@@ -242,7 +246,10 @@ export class DeviceSpikingStepper implements Stepper {
     return steps;
   }
 
-  /** What came after the bad step is worth nothing: the steps before it were made once more, from where the chunk began. */
+  /**
+   * What came after the bad step is worth nothing: the steps before it were made once more, from
+   * where the chunk began.
+   */
   #tookUpTo({ step, neuron }: BadPotential): number {
     const { size } = this.#model;
     const row = this.states.subarray(step * size, (step + 1) * size);

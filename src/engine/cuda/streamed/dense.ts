@@ -1,4 +1,5 @@
-// A dense W in device memory, rows packed so that a lane's next columns lie side by side, and its step. docs/numerics.md, rule 1.
+// A dense W in device memory, rows packed so that a lane's next columns lie side by side, and its
+// step. docs/numerics.md, rule 1.
 import type { Context, DeviceSlice, Stream } from "../../../gpu/index.js";
 import type { FloatArray, Matrix, Precision } from "../../../numerics/index.js";
 import { allocAny, type AnyBuffer, type AnyKernel, realKernel, realType } from "../kernels.js";
@@ -9,7 +10,10 @@ import type { WeightDraws } from "../../../reservoir/weight-draws.js";
 import type { WeightPrecision } from "../../../reservoir/weight-rounding.js";
 import { abandonAll } from "../dispose.js";
 
-/** What a kernel makes of W: columns a lane loads at once, rows of a warp. Lanes and the DENSE_STEP lines of kernels/reservoir_step.cu. */
+/**
+ * What a kernel makes of W: columns a lane loads at once, rows of a warp. Lanes and the DENSE_STEP
+ * lines of kernels/reservoir_step.cu.
+ */
 const variants = {
   f32: { lanes: 4, rows: 1, weightBytes: 4 },
   f64: { lanes: 2, rows: 1, weightBytes: 8 },
@@ -30,7 +34,10 @@ export interface DenseLayout {
   readonly fast: boolean;
 }
 
-/** Where a dense W of N rows would stand. Weights of steps stand as the numbers they are; quantized.ts packs them. */
+/**
+ * Where a dense W of N rows would stand. Weights of steps stand as the numbers they are;
+ * quantized.ts packs them.
+ */
 export function denseLayout(
   size: number,
   precision: Precision,

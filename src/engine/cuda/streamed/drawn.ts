@@ -1,4 +1,5 @@
-// Draws W on the device, from the streams that the host would draw it from (kernels/reservoir_weights.cu).
+// Draws W on the device, from the streams that the host would draw it from
+// (kernels/reservoir_weights.cu).
 import { ArgumentError } from "../../../core/errors.js";
 import type { Context, DeviceBuffer, Stream } from "../../../gpu/index.js";
 import type { SparseMatrix } from "../../../numerics/index.js";
@@ -114,7 +115,10 @@ export function drawCsr<T extends "f32" | "f64" = "f64">(
   }
 }
 
-/** W in CSR form for the host, as the host would draw it. @throws EngineCapacityError where the device has no room for it */
+/**
+ * W in CSR form for the host, as the host would draw it. @throws EngineCapacityError where the
+ * device has no room for it
+ */
 export async function drawSparse(context: Context, drawn: WeightDraws): Promise<SparseMatrix<Float64Array>> {
   const { size } = drawn;
   const rowOffsets = rowOffsetsOf(countDrawn(context, drawn));
@@ -137,7 +141,10 @@ export async function drawSparse(context: Context, drawn: WeightDraws): Promise<
   }
 }
 
-/** Draws, scales and rounds a sparse W into slices (sparse-layout.ts) whose groups of lanes have these rows. */
+/**
+ * Draws, scales and rounds a sparse W into slices (sparse-layout.ts) whose groups of lanes have
+ * these rows.
+ */
 export function drawSlices(
   context: Context,
   stream: Stream,

@@ -1,5 +1,6 @@
-// The time loops that launch each step: "streamed", a fused kernel a step, which takes every model and every device, and "named", the same by the kernels
-// that a reader of the equation would write, which are there to be read, profiled and called.
+// The time loops that launch each step: "streamed", a fused kernel a step, which takes every model
+// and every device, and "named", the same by the kernels that a reader of the equation would write,
+// which are there to be read, profiled and called.
 import type { Context, DeviceInfo, Stream } from "../../../gpu/index.js";
 import type { Matrix, SparseMatrix } from "../../../numerics/index.js";
 import { EngineUnavailableError } from "../../../reservoir/engine.js";
@@ -17,8 +18,9 @@ import { mostLayoutBytes } from "./sparse-layout.js";
 import { fastDetail, type NeuronArguments, type StreamedWeights } from "./weights.js";
 
 /**
- * Bytes of W a microsecond on an H200, and what a step costs beside them (bench/results/gpu-streamed-2026-11-21.md). Rows that gather x from shared memory
- * wait for memory, those that gather it from the second cache for that.
+ * Bytes of W a microsecond on an H200, and what a step costs beside them
+ * (bench/results/gpu-streamed-2026-11-21.md). Rows that gather x from shared memory wait for
+ * memory, those that gather it from the second cache for that.
  */
 const bandwidth = { dense: 4.5e6, int8: 4.3e6, q4_k: 2.9e6, staged: 3.0e6, gathered: 1.4e6 };
 const launchMicroseconds = { streamed: 3, named: 5 };
@@ -30,7 +32,10 @@ function relativeBandwidth(device: DeviceInfo): number {
   return own > 0 ? own / (3_201_000 * 6144) : 1;
 }
 
-/** Where W would stand: what a plan needs to know before anything is allocated, and how it gets there. */
+/**
+ * Where W would stand: what a plan needs to know before anything is allocated, and how it gets
+ * there.
+ */
 interface Placed {
   readonly kernel: string;
   readonly fast: boolean;

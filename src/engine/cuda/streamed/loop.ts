@@ -1,5 +1,6 @@
-// The time loop that launches each step: by one fused kernel ("streamed") or by the named kernels ("named"), whose weights come from memory; many steps
-// are launched as a graph. For W that does not fit on the chip, and for devices and shapes that no other loop takes.
+// The time loop that launches each step: by one fused kernel ("streamed") or by the named kernels
+// ("named"), whose weights come from memory; many steps are launched as a graph. For W that does
+// not fit on the chip, and for devices and shapes that no other loop takes.
 import type { Context, DeviceBuffer, Graph, Stream } from "../../../gpu/index.js";
 import type { FloatArray, Precision } from "../../../numerics/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";
@@ -112,7 +113,8 @@ export class StreamedLoop implements TimeLoop {
     this.#begin(stream, state, drive, feedback, states, run.firstStep, run.sequence);
     if (this.#outputSize > 0) this.#drive(stream, run, 0, steps);
     const key = [run.steps, run.readout.weights.address, run.inputs.address, run.outputs.address, states.address, drive.address].join();
-    // Another readout may lie where one was that is gone, and a graph holds what it was captured with.
+    // Another readout may lie where one was that is gone, and a graph holds what it was captured
+    // with.
     if (this.#closed?.key !== key || this.#closed.readout !== run.readout) {
       this.#closed?.graph.dispose();
       this.#closed = undefined;

@@ -1,5 +1,6 @@
-// W as the named kernels take it (kernels/neuromorphic_gemv.cu), and a step by two of them: matvec_reservoir, then leaky_integration. matvec_input made the
-// drive before. Dense rows stand as they are, sparse ones in CSR form.
+// W as the named kernels take it (kernels/neuromorphic_gemv.cu), and a step by two of them:
+// matvec_reservoir, then leaky_integration. matvec_input made the drive before. Dense rows stand as
+// they are, sparse ones in CSR form.
 import type { Context, DeviceSlice, Stream } from "../../../gpu/index.js";
 import { type FloatArray, Matrix } from "../../../numerics/index.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";

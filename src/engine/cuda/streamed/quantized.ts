@@ -1,5 +1,6 @@
-// A dense W of eight or four bits a weight in device memory, and its step, which is not portable arithmetic. The weights were rounded to steps when they were
-// made (docs/numerics.md, rule 7); the device finds the steps again. Layouts: kernels/reservoir_quantize.cu.
+// A dense W of eight or four bits a weight in device memory, and its step, which is not portable
+// arithmetic. The weights were rounded to steps when they were made (docs/numerics.md, rule 7); the
+// device finds the steps again. Layouts: kernels/reservoir_quantize.cu.
 import type { Context, DeviceBuffer, DeviceInfo, DeviceSlice, Stream } from "../../../gpu/index.js";
 import type { FloatArray, Matrix } from "../../../numerics/index.js";
 import type { WeightDraws } from "../../../reservoir/weight-draws.js";
@@ -11,7 +12,10 @@ import type { ModelShape } from "../shape.js";
 import { drawArguments, drawParameters } from "./drawn.js";
 import { fastDetail, type NeuronArguments, rowsOfPiece, type StepArguments, type StreamedWeights } from "./weights.js";
 
-/** What the kernels make of W: columns that stand together and their bytes, columns a lane loads at once, rows of a block, and the least device. */
+/**
+ * What the kernels make of W: columns that stand together and their bytes, columns a lane loads at
+ * once, rows of a block, and the least device.
+ */
 const kinds = {
   int8: { file: "reservoir_step_fast", name: "int8", columns: 512, bytes: 512, lanes: 16, rows: 16, threads: 128, capability: 7 },
   q4_k: { file: "reservoir_q4k", name: "q4k", columns: 256, bytes: 144, lanes: 0, rows: 32, threads: 128, capability: 8 },
@@ -27,7 +31,10 @@ export interface QuantizedLayout {
   readonly bytes: number;
 }
 
-/** Where W would stand; undefined where it has no steps, or the arithmetic or the device has no kernel for them. */
+/**
+ * Where W would stand; undefined where it has no steps, or the arithmetic or the device has no
+ * kernel for them.
+ */
 export function quantizedLayout(
   { size, weightPrecision: precision, arithmetic }: ModelShape,
   { computeCapability }: Pick<DeviceInfo, "computeCapability">,

@@ -1,5 +1,6 @@
-// A CSR matrix as the sparse step reads it: slices of four rows of similar length, eight lanes a row, a lane's next entries side by side. The order of a
-// row's sum is that of docs/numerics.md, rule 2: position m belongs to lane m mod 8.
+// A CSR matrix as the sparse step reads it: slices of four rows of similar length, eight lanes a
+// row, a lane's next entries side by side. The order of a row's sum is that of docs/numerics.md,
+// rule 2: position m belongs to lane m mod 8.
 import type { SparseMatrix } from "../../../numerics/index.js";
 
 const sliceRows = 4;
@@ -22,15 +23,20 @@ export interface SparseLayout {
 
 export const entriesPerLoad = (size: number, nonzeros: number): 1 | 4 => (nonzeros / size >= longRow ? 4 : 1);
 
-/** The most bytes that a layout takes, whatever the lengths of its rows, which may not be known yet. */
+/**
+ * The most bytes that a layout takes, whatever the lengths of its rows, which may not be known yet.
+ */
 export function mostLayoutBytes(size: number, nonzeros: number, entryBytes: number): number {
   const slices = Math.ceil(size / sliceRows);
-  // A slice has its longest row four times, the first's of at most `size` entries, each other's no longer than the four rows before; all of whole loads.
+  // A slice has its longest row four times, the first's of at most `size` entries, each other's no
+  // longer than the four rows before; all of whole loads.
   const padded = nonzeros + sliceRows * size + slices * sliceRows * rowLanes * entriesPerLoad(size, nonzeros);
   return entryBytes * padded + 4 * (slices * sliceRows + slices + 1);
 }
 
-/** Sorts rows by length, longest first, and sizes the slices, by where each row begins in CSR form. */
+/**
+ * Sorts rows by length, longest first, and sizes the slices, by where each row begins in CSR form.
+ */
 export function sparseLayout(rowOffsets: Uint32Array): SparseLayout {
   const size = rowOffsets.length - 1;
   const entries = entriesPerLoad(size, rowOffsets[size]!);
@@ -44,7 +50,10 @@ export function sparseLayout(rowOffsets: Uint32Array): SparseLayout {
   return { entries, slices, rows, offsets, padded: offsets[slices]! * 32 * entries };
 }
 
-/** Writes values and columns of slices `from` to `to` to their places, counted from the first of them; padding has weight and column 0. */
+/**
+ * Writes values and columns of slices `from` to `to` to their places, counted from the first of
+ * them; padding has weight and column 0.
+ */
 export function packSlices(
   weights: SparseMatrix,
   layout: SparseLayout,

@@ -30,7 +30,10 @@ export interface SparseVariant {
 /** The step that reads it. */
 export const sparseKernel = ({ name, fast }: SparseVariant): string => `sparse_step_${name}${fast ? "_fast" : ""}`;
 
-/** Whether rows are long enough to be worth a copy of x in shared memory, and which types stand for values and columns. */
+/**
+ * Whether rows are long enough to be worth a copy of x in shared memory, and which types stand for
+ * values and columns.
+ */
 export function sparseVariant(
   size: number,
   nonzeros: number,

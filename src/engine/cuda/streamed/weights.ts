@@ -1,4 +1,5 @@
-// What the streamed loop needs of W: its place in device memory, and a step's launch. Dense and sparse matrices each have a file.
+// What the streamed loop needs of W: its place in device memory, and a step's launch. Dense and
+// sparse matrices each have a file.
 import type { DeviceSlice, Stream } from "../../../gpu/index.js";
 import type { RealSlice } from "../time-loop.js";
 
@@ -16,7 +17,10 @@ export interface StepArguments {
 
 /** W on the device, ready for steps. */
 export interface StreamedWeights {
-  /** Columns that a lane loads at once, which decides where values stand in the state; 0 leaves them in their places. */
+  /**
+   * Columns that a lane loads at once, which decides where values stand in the state; 0 leaves them
+   * in their places.
+   */
   readonly lanes: number;
   /** Values of the packed state. */
   readonly stateLength: number;
@@ -26,11 +30,17 @@ export interface StreamedWeights {
   dispose(): void;
 }
 
-/** Rows of a W from the host that are sent at a time: pieces of at most about 64 MiB, and no fewer than 16. */
+/**
+ * Rows of a W from the host that are sent at a time: pieces of at most about 64 MiB, and no fewer
+ * than 16.
+ */
 export const rowsOfPiece = (size: number, elementBytes: number): number =>
   Math.max(1, Math.min(Math.ceil(size / 16), Math.floor(2 ** 26 / (size * elementBytes))));
 
-/** What every step takes after its pointers: activation, noise level and noise key (kernels/reservoir_step.cu). */
+/**
+ * What every step takes after its pointers: activation, noise level and noise key
+ * (kernels/reservoir_step.cu).
+ */
 export type NeuronArguments = readonly [activation: number, noiseLevel: number, key0: number, key1: number];
 
 /** What a plan says of arithmetic that is not portable. */

@@ -1,5 +1,6 @@
-// Ridge regression by NVIDIA's libraries, for who asks for it: sums of training rows by cuBLAS where the rows are, on the device or on the host, and
-// readouts by cuSOLVER. Not the portable bits; those are gram.ts and numerics/linear-algebra.
+// Ridge regression by NVIDIA's libraries, for who asks for it: sums of training rows by cuBLAS
+// where the rows are, on the device or on the host, and readouts by cuSOLVER. Not the portable
+// bits; those are gram.ts and numerics/linear-algebra.
 import {
   type Context,
   type DeviceBuffer,
@@ -50,7 +51,10 @@ export class DeviceBlas implements DenseBlas, Disposable {
     return this.#stream;
   }
 
-  /** An empty X^T X over rows of `columns` values, on the device until its sums are asked for. @throws OutOfMemoryError */
+  /**
+   * An empty X^T X over rows of `columns` values, on the device until its sums are asked for.
+   * @throws OutOfMemoryError
+   */
   gram(columns: number): GramSum {
     return new DeviceGram(this, columns);
   }
@@ -91,7 +95,10 @@ export class DeviceBlas implements DenseBlas, Disposable {
     return "portable";
   }
 
-  /** Gives the libraries' handles back; sums that are left keep their memory until they are disposed. */
+  /**
+   * Gives the libraries' handles back; sums that are left keep their memory until they are
+   * disposed.
+   */
   dispose(): void {
     disposeAll([this.#stream, this.#routines]);
   }

@@ -1,5 +1,6 @@
-// Gram matrices of one reservoir or of many on the device, in the order of docs/numerics.md rule 9. Where sinks have sums already, it goes on from
-// them, and hands them back as if the sinks had taken the rows themselves.
+// Gram matrices of one reservoir or of many on the device, in the order of docs/numerics.md rule 9.
+// Where sinks have sums already, it goes on from them, and hands them back as if the sinks had
+// taken the rows themselves.
 import type { Context, DeviceBuffer, DeviceSlice, Stream } from "../../../gpu/index.js";
 import { type GramBlocks, Matrix, type Precision } from "../../../numerics/index.js";
 import type { FeatureSpec } from "../../../reservoir/features.js";
@@ -33,7 +34,10 @@ export function rowFeatures({ size, inputSize, features, constant }: RowShape): 
   return size + (features.input ? inputSize : 0) + (features.squares ? size : 0) + (constant ? 1 : 0);
 }
 
-/** Rows of every member on the device; member m's states and inputs begin m pitches after those of the first. */
+/**
+ * Rows of every member on the device; member m's states and inputs begin m pitches after those of
+ * the first.
+ */
 export interface MemberRows {
   readonly rows: number;
   /** rows x N of the first member. */
@@ -99,7 +103,10 @@ export class DeviceGrams {
     this.#inBlock = 0;
   }
 
-  /** Begins with the sums of each member, whose blocks are equally long; undefined stands for no rows. */
+  /**
+   * Begins with the sums of each member, whose blocks are equally long; undefined stands for no
+   * rows.
+   */
   load(stream: Stream, blocks: readonly (GramBlocks | undefined)[]): void {
     this.clear(stream);
     const rowsInBlock = blocks[0]?.rowsInBlock ?? 0;
@@ -118,7 +125,9 @@ export class DeviceGrams {
     this.#inBlock = (this.#inBlock + given.rows) % blockRows;
   }
 
-  /** The sums of a member after all that the stream was given; its `rows` are those that came here. */
+  /**
+   * The sums of a member after all that the stream was given; its `rows` are those that came here.
+   */
   async read(stream: Stream, member: number): Promise<GramBlocks> {
     const values = this.tiles * tileValues;
     const of = async (buffer: DeviceBuffer<"f64">) =>

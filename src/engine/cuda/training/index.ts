@@ -1,4 +1,5 @@
-// Training where the states are: what takes the place of a sink on the host while its rows are made on the device.
+// Training where the states are: what takes the place of a sink on the host while its rows are made
+// on the device.
 import type { Context, Stream } from "../../../gpu/index.js";
 import type { PortableGram } from "../../../numerics/index.js";
 import { GramAccumulator } from "../../../readout/index.js";
@@ -8,7 +9,10 @@ import type { OpenTrainer } from "../device-work.js";
 import { DeviceGram, openBlasTrainer } from "./device-blas.js";
 import { DeviceGrams, type GramTrainer, type RowShape } from "./gram.js";
 
-/** Sums for one sink, or undefined where it is no Gram accumulator of this model's shape whose sums can be made here. */
+/**
+ * Sums for one sink, or undefined where it is no Gram accumulator of this model's shape whose sums
+ * can be made here.
+ */
 export const openTrainer: OpenTrainer = (context, model, sink, targets, stream) => {
   const trainer = openGramTrainer(context, stream, model, [sink], targets);
   if (!trainer) return undefined;

@@ -1,6 +1,8 @@
-// What PTX calls approximations: ex2, lg2, sin, cos, tanh, each computed in double to about 1e-15 relative and rounded once to binary32.
-// The ISA bounds the hardware's error only (2 ulp for ex2 and rsqrt, 2^-22 absolute for lg2 on [0.5, 2], 2^-20.5 for sin and cos on [-pi, pi],
-// 2^-11 relative for tanh), so a GPU may differ from these by that much; these have the same bits on every machine.
+// What PTX calls approximations: ex2, lg2, sin, cos, tanh, each computed in double to about 1e-15
+// relative and rounded once to binary32. The ISA bounds the hardware's error only (2 ulp for ex2
+// and rsqrt, 2^-22 absolute for lg2 on [0.5, 2], 2^-20.5 for sin and cos on [-pi, pi], 2^-11
+// relative for tanh), so a GPU may differ from these by that much; these have the same bits on
+// every machine.
 import { exponentOf, powerOfTwo } from "./bits.js";
 
 // biome-ignore lint/suspicious/noApproximativeNumericConstant: the bits are part of the result

@@ -1,4 +1,5 @@
-// Reading and writing the bits of floats, and what a NaN looks like in a register. No rounding happens here.
+// Reading and writing the bits of floats, and what a NaN looks like in a register. No rounding
+// happens here.
 
 const buffer = new ArrayBuffer(8);
 const asDouble = new Float64Array(buffer);
@@ -55,8 +56,9 @@ export function doubleNeighbour(value: number, direction: number): number {
 }
 
 /**
- * Rounds the exact sum `value + error` (|error| below half an ulp of `value`) to odd: a result that a second rounding to fewer than 52 bits
- * cannot spoil (Boldo and Melquiond, Emulation of FMA and correctly rounded sums, 2008).
+ * Rounds the exact sum `value + error` (|error| below half an ulp of `value`) to odd: a result that
+ * a second rounding to fewer than 52 bits cannot spoil (Boldo and Melquiond, Emulation of FMA and
+ * correctly rounded sums, 2008).
  */
 export function toOdd(value: number, error: number): number {
   if (error === 0 || !Number.isFinite(value)) return value;
@@ -64,7 +66,10 @@ export function toOdd(value: number, error: number): number {
   return (asInt[0]! & 1) === 1 ? value : doubleNeighbour(value, error);
 }
 
-/** The exponent e of 2^e <= |value| < 2^(e+1), for normal doubles; -1023 for the subnormal ones and zero. */
+/**
+ * The exponent e of 2^e <= |value| < 2^(e+1), for normal doubles; -1023 for the subnormal ones and
+ * zero.
+ */
 export function exponentOf(value: number): number {
   asDouble[0] = value;
   return ((asInt[1]! >>> 20) & 0x7ff) - 1023;

@@ -1,4 +1,5 @@
-// Conversions between integers and floats where JavaScript has none: rounding to whole numbers, saturation, 64-bit halves, directed rounding.
+// Conversions between integers and floats where JavaScript has none: rounding to whole numbers,
+// saturation, 64-bit halves, directed rounding.
 import { toOdd } from "./bits.js";
 import { binary32, type FloatFormat, integerTo, type Rounding, roundTo } from "./exact.js";
 import { toBigInt, wide } from "./integer64.js";
@@ -18,13 +19,18 @@ export function roundToWhole(x: number, mode: IntegerRounding): number {
   return x < 0 || Object.is(x, -0) ? -rounded : rounded;
 }
 
-/** Whole number to an integer type of at most 32 bits, clamped to its range; `notANumber` for NaN. */
+/**
+ * Whole number to an integer type of at most 32 bits, clamped to its range; `notANumber` for NaN.
+ */
 export function clampToInteger(x: number, least: number, most: number, notANumber: number): number {
   if (Number.isNaN(x)) return notANumber;
   return (x < least ? least : Math.min(x, most)) | 0;
 }
 
-/** Whole number to a 64-bit integer, clamped; NaN gives 2^63. Low half returned, high half in `wide.high`. */
+/**
+ * Whole number to a 64-bit integer, clamped; NaN gives 2^63. Low half returned, high half in
+ * `wide.high`.
+ */
 export function clampToInteger64(x: number, signed: boolean): number {
   const top = signed ? twoTo63 : 4294967296 * 4294967296;
   if (Number.isNaN(x)) {
@@ -67,7 +73,9 @@ export function narrowToSingle(x: number, mode: Rounding): number {
   return mode === "rn" ? Math.fround(x) : roundTo(x, binary32, mode);
 }
 
-/** Saturating conversion between integers, the value given as a number or (64-bit source) as halves. */
+/**
+ * Saturating conversion between integers, the value given as a number or (64-bit source) as halves.
+ */
 export function saturateInteger(value: number, least: number, most: number): number {
   return (value < least ? least : Math.min(value, most)) | 0;
 }

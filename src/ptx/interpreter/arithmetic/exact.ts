@@ -1,8 +1,11 @@
-// Arithmetic with one rounding, in any format and rounding mode, by exact integers. Slow and plain: the fast paths for rounding to nearest
-// live beside it and fall back to it where their ranges end.
+// Arithmetic with one rounding, in any format and rounding mode, by exact integers. Slow and plain:
+// the fast paths for rounding to nearest live beside it and fall back to it where their ranges end.
 import { powerOfTwo } from "./bits.js";
 
-/** Rounding: to nearest even, toward zero, toward minus or plus infinity. PTX writes them .rn .rz .rm .rp; .rna rounds ties away. */
+/**
+ * Rounding: to nearest even, toward zero, toward minus or plus infinity. PTX writes them .rn .rz
+ * .rm .rp; .rna rounds ties away.
+ */
 export type Rounding = "rn" | "rz" | "rm" | "rp" | "rna";
 
 /** A binary floating-point format whose values are all doubles too. */
@@ -40,7 +43,10 @@ function exact(value: number): Exact {
 
 const bitLength = (value: bigint): number => value.toString(2).length;
 
-/** Rounds a nonzero `magnitude * 2^exponent`, plus something below its last bit where `inexact`, to a format. */
+/**
+ * Rounds a nonzero `magnitude * 2^exponent`, plus something below its last bit where `inexact`, to
+ * a format.
+ */
 function round(negative: boolean, magnitude: bigint, exponent: number, inexact: boolean, format: FloatFormat, mode: Rounding): number {
   const significand = inexact ? (magnitude << 130n) | 1n : magnitude;
   const scale = inexact ? exponent - 130 : exponent;

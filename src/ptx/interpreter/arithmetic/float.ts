@@ -1,11 +1,13 @@
-// Binary32 and binary64 operations rounded to nearest: fused multiply-add, minimum and maximum, saturation, flushing to zero.
-// Add, multiply, divide and square root need nothing here: JavaScript's are exact, and Math.fround of a double result is the binary32 one.
+// Binary32 and binary64 operations rounded to nearest: fused multiply-add, minimum and maximum,
+// saturation, flushing to zero. Add, multiply, divide and square root need nothing here:
+// JavaScript's are exact, and Math.fround of a double result is the binary32 one.
 import { exponentOf, toOdd } from "./bits.js";
 import { binary64, exactFma } from "./exact.js";
 
 /**
- * a * b + c in binary32 with one rounding. The product is exact in a double, so rounding the double sum is right unless that sum fell
- * half-way between two binary32 values and had itself been rounded.
+ * a * b + c in binary32 with one rounding. The product is exact in a double, so rounding the double
+ * sum is right unless that sum fell half-way between two binary32 values and had itself been
+ * rounded.
  */
 export function fma32(a: number, b: number, c: number): number {
   const product = a * b;
@@ -27,7 +29,10 @@ function fma32Tie(product: number, c: number, sum: number): number {
 
 const splitter = 134217729;
 
-/** a * b + c in binary64 with one rounding (Boldo and Melquiond, 2008, with exact integers outside its range). */
+/**
+ * a * b + c in binary64 with one rounding (Boldo and Melquiond, 2008, with exact integers outside
+ * its range).
+ */
 export function fma64(a: number, b: number, c: number): number {
   const product = a * b;
   const sum = product + c;

@@ -1,4 +1,5 @@
-// Bit-field and packed integer operations on 32-bit words (and pairs of them), as the PTX ISA's pseudo-code defines them.
+// Bit-field and packed integer operations on 32-bit words (and pairs of them), as the PTX ISA's
+// pseudo-code defines them.
 import { shl64, shr64, wide } from "./integer64.js";
 
 export function popcount(x: number): number {
@@ -15,7 +16,10 @@ export function reverseBits(x: number): number {
   return (v >>> 16) | (v << 16);
 }
 
-/** Place of the most significant bit that is not the sign; -1 for none. `shiftAmount` gives its distance from bit 31 instead. */
+/**
+ * Place of the most significant bit that is not the sign; -1 for none. `shiftAmount` gives its
+ * distance from bit 31 instead.
+ */
 export function findTop(x: number, signed: boolean, shiftAmount: boolean): number {
   const value = signed && x < 0 ? ~x : x;
   if (value === 0) return -1;
@@ -147,7 +151,9 @@ const permuteModes: Readonly<Record<string, readonly (readonly number[])[]>> = {
   ],
 };
 
-/** prmt.b32: picks four of the eight bytes of b:a; bit 3 of a selector replicates the byte's sign. */
+/**
+ * prmt.b32: picks four of the eight bytes of b:a; bit 3 of a selector replicates the byte's sign.
+ */
 export function permuteBytes(a: number, b: number, selector: number, mode: string): number {
   const table = permuteModes[mode];
   let result = 0;
@@ -186,7 +192,9 @@ export function dotHalves(a: number, b: number, c: number, aSigned: boolean, bSi
   return sum;
 }
 
-/** Quotient of signed words, all ones for a zero divisor as the hardware gives; -2^31 / -1 wraps. */
+/**
+ * Quotient of signed words, all ones for a zero divisor as the hardware gives; -2^31 / -1 wraps.
+ */
 export function divide(a: number, b: number): number {
   return b === 0 ? -1 : (a / b) | 0;
 }

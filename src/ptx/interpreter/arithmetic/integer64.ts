@@ -1,11 +1,13 @@
-// 64-bit integers as two 32-bit halves. A result's low half is returned and its high half left in `wide.high`: nothing is allocated.
+// 64-bit integers as two 32-bit halves. A result's low half is returned and its high half left in
+// `wide.high`: nothing is allocated.
 
 /** The high half of the last 64-bit result. */
 export const wide = { high: 0 };
 
 /** High 32 bits of the signed 64-bit product. */
 export function mulHigh(a: number, b: number): number {
-  // The product as a double is off by at most 2^10, far below half of 2^32, once the exact low half is taken away.
+  // The product as a double is off by at most 2^10, far below half of 2^32, once the exact low half
+  // is taken away.
   return Math.floor((a * b - (Math.imul(a, b) >>> 0)) * 2.3283064365386963e-10 + 0.5) | 0;
 }
 

@@ -1,5 +1,5 @@
-// Instructions that the lanes of a warp do together: shuffles, votes, matches, reductions, warp barriers. Barriers of a block or a cluster are
-// only described here; the scheduler keeps them.
+// Instructions that the lanes of a warp do together: shuffles, votes, matches, reductions, warp
+// barriers. Barriers of a block or a cluster are only described here; the scheduler keeps them.
 import { singleBits, singleFromBits } from "../arithmetic/bits.js";
 import { maximum, minimum } from "../arithmetic/float.js";
 import { firstLane, forEachLane } from "../run/lanes.js";
@@ -14,8 +14,9 @@ import { compileWarpGroup } from "./warp-group.js";
 
 export type Collective =
   /**
-   * Done when all lanes of the member mask are here; once for each mask that lanes give. Without an operand the members are all lanes, or those
-   * that are here. `anywhere`: the members may be at different instructions of the kind.
+   * Done when all lanes of the member mask are here; once for each mask that lanes give. Without an
+   * operand the members are all lanes, or those that are here. `anywhere`: the members may be at
+   * different instructions of the kind.
    */
   | { kind: "lanes"; members: "all" | "here" | ReadLane; anywhere?: boolean; run: (warp: Warp, mask: number) => void }
   | {

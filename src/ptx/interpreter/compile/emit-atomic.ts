@@ -1,4 +1,5 @@
-// atom and red: one lane after the other reads, computes and writes, which is what makes them atomic here.
+// atom and red: one lane after the other reads, computes and writes, which is what makes them
+// atomic here.
 import { type PtxOperand, type ScalarType, scalarBytes } from "../types.js";
 import { halfKind } from "./emit-half.js";
 import { lessThan64 } from "./emit-integer.js";

@@ -1,4 +1,5 @@
-// Comparisons and selections: setp, set, selp, slct, for integers, floats and halves, with the Boolean combinations they carry.
+// Comparisons and selections: setp, set, selp, slct, for integers, floats and halves, with the
+// Boolean combinations they carry.
 import { type PtxOperand, type ScalarType, scalarBytes } from "../types.js";
 import { readFloat } from "./emit-float.js";
 import { halfKind } from "./emit-half.js";
@@ -78,7 +79,10 @@ function joinOf(e: Emitter): Join {
   return (test) => `(${test}?1:0)${operator}${other}`;
 }
 
-/** Boolean expressions for the comparison of operands 1 and 2, of which half-precision pairs have two. */
+/**
+ * Boolean expressions for the comparison of operands 1 and 2, of which half-precision pairs have
+ * two.
+ */
 function tests(e: Emitter, type: ScalarType): string[] {
   const [a, b] = [e.operand(1), e.operand(2)];
   const float = type.includes("f");

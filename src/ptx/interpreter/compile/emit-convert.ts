@@ -231,7 +231,10 @@ function floatToFloat(e: Emitter, toType: ScalarType, fromType: ScalarType): voi
   else writeNumber(e, to, number, toType, roundingOf(e, roundings), false, fromType === "f32");
 }
 
-/** cvt.pack.sat.u16.s32 d, a, b (16 bits each), and the forms with a third operand that shift two bytes in. */
+/**
+ * cvt.pack.sat.u16.s32 d, a, b (16 bits each), and the forms with a third operand that shift two
+ * bytes in.
+ */
 function packIntegers(e: Emitter, toType: ScalarType, fromType: ScalarType, more: readonly ScalarType[]): void {
   const bytes = scalarBytes[toType];
   const small: readonly ScalarType[] = ["u16", "s16", "u8", "s8"];

@@ -1,4 +1,5 @@
-// Floating-point instructions of 32 and 64 bits. Rounding to nearest is JavaScript's own arithmetic; directed rounding goes the exact way.
+// Floating-point instructions of 32 and 64 bits. Rounding to nearest is JavaScript's own
+// arithmetic; directed rounding goes the exact way.
 import type { PtxOperand, ScalarType } from "../types.js";
 import { type Emitter, literal } from "./emitter.js";
 import type { Handler } from "./emit-integer.js";
@@ -15,7 +16,10 @@ export function readFloat(e: Emitter, operand: PtxOperand, type: ScalarType): st
   return `flush32(${value})`;
 }
 
-/** Writes a result that is already rounded, flushed and (where the instruction may) saturated as it says. */
+/**
+ * Writes a result that is already rounded, flushed and (where the instruction may) saturated as it
+ * says.
+ */
 function writeFloat(e: Emitter, operand: PtxOperand, value: string, type: ScalarType, saturates = false): void {
   if (isDouble(type)) {
     e.setDouble(operand, value);

@@ -1,4 +1,5 @@
-// Half-precision instructions (f16, bf16 and their pairs): values stay 16 bits in a word, and a helper does the arithmetic with one rounding.
+// Half-precision instructions (f16, bf16 and their pairs): values stay 16 bits in a word, and a
+// helper does the arithmetic with one rounding.
 import type { PtxOperand, ScalarType } from "../types.js";
 import type { Emitter } from "./emitter.js";
 import type { Handler } from "./emit-integer.js";
@@ -63,7 +64,8 @@ function approximation(name: string): Handler {
     const type = e.type(all);
     const kind = halfKind(type);
     if (!e.has("approx")) throw e.unsupported("it takes .approx");
-    // ex2 of bfloat16 has no other form; it has no subnormal values to flush that an approximation would tell apart.
+    // ex2 of bfloat16 has no other form; it has no subnormal values to flush that an approximation
+    // would tell apart.
     if (e.instruction.opcode === "ex2" && kind === '"bf16"' && !e.has("ftz")) throw e.unsupported("it takes .approx.ftz");
     each(e, type, [e.operand(1)], ([value]) => `fromNumber(${kind},${name}(toNumber(${kind},${value})))`);
   };

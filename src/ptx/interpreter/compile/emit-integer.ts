@@ -1,4 +1,5 @@
-// Integer instructions of 16, 32 and 64 bits as JavaScript. Sixteen-bit values are kept zero-extended in a word.
+// Integer instructions of 16, 32 and 64 bits as JavaScript. Sixteen-bit values are kept
+// zero-extended in a word.
 import type { PtxOperand, ScalarType } from "../types.js";
 import type { Emitter } from "./emitter.js";
 
@@ -16,7 +17,10 @@ const integersAndPairs: readonly ScalarType[] = [...integers, "u16x2", "s16x2"];
 const bits: readonly ScalarType[] = ["b32", "b64"];
 const logical: readonly ScalarType[] = ["pred", "b16", ...bits];
 
-/** An operand of 16 or 32 bits as a JavaScript number with the sign its type gives it (32 unsigned bits stay signed). */
+/**
+ * An operand of 16 or 32 bits as a JavaScript number with the sign its type gives it (32 unsigned
+ * bits stay signed).
+ */
 export function typedWord(e: Emitter, operand: PtxOperand, type: ScalarType): string {
   const word = e.word(operand, type);
   if (type === "s16") return `(${word}<<16>>16)`;
@@ -176,7 +180,10 @@ function mad(e: Emitter, withCarry: boolean): void {
   else setTyped(e, to, `(${word!}+${addend})|0`, result);
 }
 
-/** 24-bit multiplication: the operands' upper bytes do not count; `.lo` and `.hi` name bits 0-31 and 16-47 of the product. */
+/**
+ * 24-bit multiplication: the operands' upper bytes do not count; `.lo` and `.hi` name bits 0-31 and
+ * 16-47 of the product.
+ */
 function mul24(e: Emitter, addend: boolean): void {
   const part = partOf(e, ["lo", "hi"]);
   const type = e.type(words);

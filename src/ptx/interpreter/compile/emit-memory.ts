@@ -1,5 +1,6 @@
-// Loads and stores. All memory of the device is one heap with a shadow byte for each byte, so that the common access is checked for bounds,
-// life and initialisation by one comparison; whatever fails it is looked at closely by `resolve`.
+// Loads and stores. All memory of the device is one heap with a shadow byte for each byte, so that
+// the common access is checked for bounds, life and initialisation by one comparison; whatever
+// fails it is looked at closely by `resolve`.
 import { type PtxOperand, type ScalarType, scalarBytes } from "../types.js";
 import { windows } from "./emit-move.js";
 import type { Emitter } from "./emitter.js";
@@ -9,12 +10,16 @@ export const spaceCodes = { generic: 0, global: 1, shared: 2, local: 3, const: 4
 export type SpaceName = keyof typeof spaceCodes;
 
 /**
- * What an access does, for `resolve`. `strong` accesses (atomics, and what is volatile, relaxed or stronger) race with those that are not alone;
- * those of an `object`, as a barrier in shared memory, with none.
+ * What an access does, for `resolve`. `strong` accesses (atomics, and what is volatile, relaxed or
+ * stronger) race with those that are not alone; those of an `object`, as a barrier in shared
+ * memory, with none.
  */
 export const accessModes = { read: 0, write: 1, both: 2, strong: 4, object: 36 } as const;
 
-/** Added to the mode of loads whose values are followed if nothing wrote the bytes; see run/unwritten.ts. */
+/**
+ * Added to the mode of loads whose values are followed if nothing wrote the bytes; see
+ * run/unwritten.ts.
+ */
 const followed = 16;
 
 const spaceWords = /^(global|local|const|shared(::(cta|cluster))?|param(::(entry|func))?)$/;
@@ -84,8 +89,8 @@ function shadowMismatch(index: string, bytes: number, constant: boolean): string
 const verbs = ["loads", "stores", "updates"];
 
 /**
- * What is wrong with an access of a variable by its name: undefined if it lies within, or if the variable's size is not known here. Addresses in
- * registers are looked at when the kernel runs.
+ * What is wrong with an access of a variable by its name: undefined if it lies within, or if the
+ * variable's size is not known here. Addresses in registers are looked at when the kernel runs.
  */
 function outsideVariable({ base, offset }: PtxOperand & { kind: "address" }, bytes: number, mode: number): string | undefined {
   if (base.kind !== "variable" || base.variable.bytes === 0) return undefined;
@@ -106,7 +111,10 @@ function displaced(e: Emitter, base: PtxOperand, offset: number): { low: string;
   return { low: e.temporary(`${sum}|0`), high: carried, rest: 0 };
 }
 
-/** Emits the address of an access and its checks; gives the name of the heap index. `added` goes to `resolve` beside the mode. */
+/**
+ * Emits the address of an access and its checks; gives the name of the heap index. `added` goes to
+ * `resolve` beside the mode.
+ */
 export function locate(e: Emitter, operand: PtxOperand, space: SpaceName, bytes: number, mode: number, added = 0): string {
   if (operand.kind !== "address") throw e.unsupported("expected an address in brackets");
   const { base, offset } = operand;
@@ -157,7 +165,10 @@ export function locate(e: Emitter, operand: PtxOperand, space: SpaceName, bytes:
   return index;
 }
 
-/** Asks the race detector only where the last writer or reader of a word is not already known to be harmless. */
+/**
+ * Asks the race detector only where the last writer or reader of a word is not already known to be
+ * harmless.
+ */
 function raceCheck(e: Emitter, address: string, bytes: number, mode: number): string {
   const site = e.site;
   e.uniform("writers", "w.writers");
@@ -181,7 +192,10 @@ function raceCheck(e: Emitter, address: string, bytes: number, mode: number): st
   return `${word}=(${address}>>>2)+tagBase;${check}`;
 }
 
-/** Puts a loaded value of a type into a register that may be wider. `at` is an expression of the byte index. */
+/**
+ * Puts a loaded value of a type into a register that may be wider. `at` is an expression of the
+ * byte index.
+ */
 function put(e: Emitter, to: PtxOperand, type: ScalarType, at: string): void {
   if (to.kind === "sink") return;
   if (to.kind !== "register") throw e.unsupported("a load gives to registers");
@@ -293,7 +307,10 @@ export function load(e: Emitter): void {
   for (const [k, element] of results.entries()) put(e, element, type, k === 0 ? at : `(${at}+${k * size})`);
 }
 
-/** A kernel's parameter, whose place is known: what is wrong with it is told if it comes to be loaded. */
+/**
+ * A kernel's parameter, whose place is known: what is wrong with it is told if it comes to be
+ * loaded.
+ */
 function loadParameter(
   e: Emitter,
   from: PtxOperand & { kind: "address" },
@@ -327,7 +344,10 @@ export function store(e: Emitter): void {
 
 const completes = "mbarrier::complete_tx::bytes";
 
-/** st.async: stores to the shared memory of a block of the cluster and counts the bytes at a barrier there. */
+/**
+ * st.async: stores to the shared memory of a block of the cluster and counts the bytes at a barrier
+ * there.
+ */
 export function storeAsync(e: Emitter): void {
   e.reading.skip(["async", "weak", completes]);
   const { type, count, size, bytes } = accessShape(e);
@@ -357,8 +377,9 @@ function waitForCopies(e: Emitter, bulk: boolean): boolean {
 }
 
 /**
- * cp.async, whose bytes arrive when they are waited for, cp.async.bulk to shared memory, whose bytes arrive when somebody waits at its barrier
- * object, and from it, which is done at once: its commits and waits have nothing to do.
+ * cp.async, whose bytes arrive when they are waited for, cp.async.bulk to shared memory, whose
+ * bytes arrive when somebody waits at its barrier object, and from it, which is done at once: its
+ * commits and waits have nothing to do.
  */
 export function copyAsync(e: Emitter): void {
   if (!e.has("async")) throw e.unsupported("only cp.async is modelled");

@@ -119,7 +119,10 @@ export function move(e: Emitter): void {
   } else e.setWord(to, bytes === 2 ? `${e.word(from, type)}&65535` : e.word(from, type), type);
 }
 
-/** The state space that an instruction names, and whether it is the part of shared memory that other blocks have too. */
+/**
+ * The state space that an instruction names, and whether it is the part of shared memory that other
+ * blocks have too.
+ */
 function spaceNamed(e: Emitter): { space: string; whole: string } {
   const found = e.reading.find(/^(const|global|local|param|shared)(::\w+)?$/);
   if (found === undefined) throw e.unsupported("it takes a state space");

@@ -1,5 +1,6 @@
-// Writes the JavaScript of one segment: a loop over the active lanes, with registers in local variables that are read from the warp's file
-// on first use and written back if something later reads them. What an instruction computes is said in the emit-*.ts files.
+// Writes the JavaScript of one segment: a loop over the active lanes, with registers in local
+// variables that are read from the warp's file on first use and written back if something later
+// reads them. What an instruction computes is said in the emit-*.ts files.
 import type { UnsupportedPtxError } from "../errors.js";
 import { type PtxInstruction, type PtxOperand, type PtxRegister, scalarBytes, type PtxVariable, type ScalarType } from "../types.js";
 import { Reading } from "./reading.js";
@@ -19,7 +20,9 @@ export interface CompileContext {
   functionAddress(name: string): { low: string; high: string };
   /** A number for an instruction, by which errors and counters find it. */
   site(instruction: PtxInstruction): number;
-  /** True for parameters of a device function and the arguments of a call: they lie in local memory. */
+  /**
+   * True for parameters of a device function and the arguments of a call: they lie in local memory.
+   */
   isLocal(variable: PtxVariable): boolean;
   /** Byte offset of a kernel's parameter; undefined for any other variable. */
   entryParameter(variable: PtxVariable): number | undefined;
@@ -159,7 +162,10 @@ export class Emitter {
     return held;
   }
 
-  /** Loads and conversions go before a guard, so that they hold whether or not it lets the instruction through. */
+  /**
+   * Loads and conversions go before a guard, so that they hold whether or not it lets the
+   * instruction through.
+   */
   private always(text: string): void {
     (this.guarded ? this.lines : this.out).push(text);
   }
@@ -208,14 +214,20 @@ export class Emitter {
     held.float = true;
   }
 
-  /** True where a copy of this operand should move a float rather than bits: never a NaN that may have bits of its own. */
+  /**
+   * True where a copy of this operand should move a float rather than bits: never a NaN that may
+   * have bits of its own.
+   */
   prefersFloat(operand: PtxOperand, destination: PtxRegister, type: ScalarType): boolean {
     if (!this.context.floatOnly.has(destination.index)) return false;
     if (operand.kind === "register") return scalarBytes[operand.register.type] === scalarBytes[destination.type];
     return operand.kind === "float" && (type === "f32" || type === "f64") && !Number.isNaN(operand.value);
   }
 
-  /** True where the operand is at hand as a float and not as bits: a result of arithmetic, or a register that is only ever a float. */
+  /**
+   * True where the operand is at hand as a float and not as bits: a result of arithmetic, or a
+   * register that is only ever a float.
+   */
   holdsFloat(operand: PtxOperand): boolean {
     if (operand.kind !== "register") return false;
     const held = this.held.get(operand.register.index);
@@ -223,7 +235,10 @@ export class Emitter {
     return this.context.floatOnly.has(operand.register.index);
   }
 
-  /** What is no register and no constant, as halves: a special register, or the address of a variable or function. */
+  /**
+   * What is no register and no constant, as halves: a special register, or the address of a
+   * variable or function.
+   */
   private other(operand: PtxOperand, type: ScalarType): { low: string; high: string } {
     if (operand.kind === "special" && type !== "f32" && type !== "f64") return specialRegister(this, operand.name);
     if (operand.kind === "variable" && scalarBytes[type] >= 4) return this.context.address(operand);
@@ -231,7 +246,10 @@ export class Emitter {
     throw this.unsupported(`a ${operand.kind} cannot stand where .${type} is expected`);
   }
 
-  /** The low word of an operand of a type, as a signed integer expression; types of fewer bits have zeros above. `wider`: also of a larger register. */
+  /**
+   * The low word of an operand of a type, as a signed integer expression; types of fewer bits have
+   * zeros above. `wider`: also of a larger register.
+   */
   word(operand: PtxOperand, type: ScalarType = "b32", wider = false): string {
     if (operand.kind === "register") {
       this.reading.checkRegister(operand.register, type, wider);
@@ -268,7 +286,10 @@ export class Emitter {
     return [0, 1, 2, 3].map((part) => `q${operand.register.index}_${part}`);
   }
 
-  /** An operand of 32 bits as a JavaScript number. `type`: what is expected there, if it is untyped bits. */
+  /**
+   * An operand of 32 bits as a JavaScript number. `type`: what is expected there, if it is untyped
+   * bits.
+   */
   single(operand: PtxOperand, type: ScalarType = "f32"): string {
     if (operand.kind === "register") {
       this.reading.checkRegister(operand.register, type);
@@ -312,7 +333,10 @@ export class Emitter {
     return register;
   }
 
-  /** Sets a register of at most 32 bits to a result of a type. `wider`: the register may be larger than the type, and takes all of the word. */
+  /**
+   * Sets a register of at most 32 bits to a result of a type. `wider`: the register may be larger
+   * than the type, and takes all of the word.
+   */
   setWord(operand: PtxOperand, expression: string, type: ScalarType = "b32", wider = false): void {
     const register = this.destination(operand, type, false, wider);
     if (register === undefined) {
@@ -328,7 +352,8 @@ export class Emitter {
   }
 
   /**
-   * Sets 64 bits. `high` may use `wide.high` left behind by `low`, which is evaluated first. `wider`: the register may be larger than the type.
+   * Sets 64 bits. `high` may use `wide.high` left behind by `low`, which is evaluated first.
+   * `wider`: the register may be larger than the type.
    */
   setHalves(operand: PtxOperand, low: string, high: string, type: ScalarType = "b64", wider = false): void {
     const register = this.destination(operand, type, false, wider);
@@ -352,7 +377,10 @@ export class Emitter {
     if (register !== undefined) this.line(`${this.local(`d${register.index}`)}=${expression};`);
   }
 
-  /** The whole function, `finish` run for each lane at the end; `result` is what the function returns. */
+  /**
+   * The whole function, `finish` run for each lane at the end; `result` is what the function
+   * returns.
+   */
   source(alive: (index: number) => boolean, finish: string, result: string): string {
     const back: string[] = [];
     for (const [index, held] of this.held) {

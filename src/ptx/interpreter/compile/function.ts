@@ -1,5 +1,6 @@
-// Compiles the functions that a kernel reaches: lays out registers, shared and local variables, and turns every segment into a JavaScript
-// function of a warp and a mask of lanes. Running them is the scheduler's work.
+// Compiles the functions that a kernel reaches: lays out registers, shared and local variables, and
+// turns every segment into a JavaScript function of a warp and a mask of lanes. Running them is the
+// scheduler's work.
 import { UnsupportedPtxError } from "../errors.js";
 import { isStateSpace } from "../parse-declarations.js";
 import type { PtxFunction, PtxInstruction, PtxModule, PtxOperand, PtxRegister, PtxVariable } from "../types.js";
@@ -15,7 +16,10 @@ import { globalHigh } from "../run/memory.js";
 import { systemCalls } from "../run/system-calls.js";
 import type { Warp } from "../run/warp.js";
 
-/** Runs a segment for the lanes of a mask; gives the lanes whose guard lets them take the segment's branch or leave. */
+/**
+ * Runs a segment for the lanes of a mask; gives the lanes whose guard lets them take the segment's
+ * branch or leave.
+ */
 export type RunSegment = (warp: Warp, mask: number) => number;
 
 export interface CompiledSegment {

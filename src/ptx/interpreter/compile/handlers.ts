@@ -1,4 +1,5 @@
-// Which emitter an instruction goes to, by opcode and type. An opcode that is not here is not modelled, and saying so names it.
+// Which emitter an instruction goes to, by opcode and type. An opcode that is not here is not
+// modelled, and saying so names it.
 import { isScalarType, type PtxInstruction, type ScalarType } from "../types.js";
 import { atomic } from "./emit-atomic.js";
 import { barrierObject } from "./emit-barrier-object.js";
@@ -13,7 +14,10 @@ import { stackHandlers } from "./emit-stack.js";
 import { videoHandlers } from "./emit-video.js";
 import type { Emitter } from "./emitter.js";
 
-/** An instruction that changes no result: its modifiers are those that it may have, and its operands are addresses and numbers. */
+/**
+ * An instruction that changes no result: its modifiers are those that it may have, and its operands
+ * are addresses and numbers.
+ */
 function nothing(modifiers: RegExp, operands: number): Handler {
   return (e) => {
     e.reading.skip(modifiers);

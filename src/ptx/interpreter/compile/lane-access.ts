@@ -1,4 +1,5 @@
-// Reads and writes registers of single lanes in a warp's file, for the instructions that all lanes do together.
+// Reads and writes registers of single lanes in a warp's file, for the instructions that all lanes
+// do together.
 import { type PtxInstruction, type PtxOperand, type PtxRegister, type ScalarType, scalarBytes } from "../types.js";
 import type { Warp } from "../run/warp.js";
 import { Reading } from "./reading.js";

@@ -101,7 +101,10 @@ function mma(access: LaneAccess): Collective {
   return { kind: "lanes", members: "all", run };
 }
 
-/** ldmatrix and stmatrix: 8 x 8 matrices of 16 bits; lane 8 i + r gives the address of row r of matrix i. */
+/**
+ * ldmatrix and stmatrix: 8 x 8 matrices of 16 bits; lane 8 i + r gives the address of row r of
+ * matrix i.
+ */
 function rowMatrices(access: LaneAccess, heap: Heap, stores: boolean): Collective {
   together(access);
   if (!access.has("m8n8") || !access.has("b16")) throw access.unsupported("only 8 x 8 matrices of b16 are modelled");

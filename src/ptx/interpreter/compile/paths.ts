@@ -1,4 +1,5 @@
-// Where control can go in a function: which segments can come after which. It knows nothing of what they compute.
+// Where control can go in a function: which segments can come after which. It knows nothing of what
+// they compute.
 import { successors } from "./registers.js";
 import type { Segment } from "./segments.js";
 
@@ -27,7 +28,10 @@ export class Paths {
     return reached[to] === 1;
   }
 
-  /** True if a lane that is at `now` has passed `missed` by: it cannot come there any more, and from there it could have come here. */
+  /**
+   * True if a lane that is at `now` has passed `missed` by: it cannot come there any more, and from
+   * there it could have come here.
+   */
   passed(missed: number, now: number): boolean {
     return now !== missed && this.reaches(missed, now) && !this.reaches(now, missed);
   }

@@ -1,5 +1,6 @@
-// What one instruction says, and what of it has been looked at. A handler reads the modifiers and operands that it acts on; whatever it leaves
-// unread it would pass over in silence, so the instruction is refused. Which registers and constants fit an operand is decided here too.
+// What one instruction says, and what of it has been looked at. A handler reads the modifiers and
+// operands that it acts on; whatever it leaves unread it would pass over in silence, so the
+// instruction is refused. Which registers and constants fit an operand is decided here too.
 import { bitsAs } from "../constant.js";
 import { UnsupportedPtxError } from "../errors.js";
 import { isScalarType, type PtxInstruction, type PtxOperand, type PtxRegister, type ScalarType, scalarBytes } from "../types.js";
@@ -11,7 +12,10 @@ const scalarTypes = Object.keys(scalarBytes);
 
 const among = (words: Words, word: string): boolean => (words instanceof RegExp ? words.test(word) : words.includes(word));
 
-/** What registers of a type hold: untyped bits, an integer, a float, a predicate, or several numbers packed into one. */
+/**
+ * What registers of a type hold: untyped bits, an integer, a float, a predicate, or several numbers
+ * packed into one.
+ */
 function classOf(type: ScalarType): "bits" | "integer" | "float" | "predicate" | "packed" {
   if (type === "pred") return "predicate";
   if (type.includes("x")) return "packed";
@@ -19,8 +23,8 @@ function classOf(type: ScalarType): "bits" | "integer" | "float" | "predicate" |
 }
 
 /**
- * Whether a register may stand where a type is expected: of the same size, or with `wider` at least so large, and of the same kind or bits (PTX ISA
- * 9.0, section 9.4.1).
+ * Whether a register may stand where a type is expected: of the same size, or with `wider` at least
+ * so large, and of the same kind or bits (PTX ISA 9.0, section 9.4.1).
  */
 function fits(register: PtxRegister, type: ScalarType, wider = false): boolean {
   const [held, wanted] = [classOf(register.type), classOf(type)];
@@ -106,7 +110,10 @@ export class Reading {
     return this.every(scalarTypes) as ScalarType[];
   }
 
-  /** The type that the instruction is of: the last one among its modifiers, which must be one of `allowed` if that is given. */
+  /**
+   * The type that the instruction is of: the last one among its modifiers, which must be one of
+   * `allowed` if that is given.
+   */
   type(allowed?: readonly ScalarType[]): ScalarType {
     const { modifiers } = this.instruction;
     for (let k = modifiers.length - 1; k >= 0; k--) {
@@ -152,7 +159,10 @@ export class Reading {
       throw this.unsupported(`${register.name} is a register of .${register.type}, which cannot stand where .${type} is expected`);
   }
 
-  /** To be called when the instruction has been compiled. @throws UnsupportedPtxError if something of it was not read */
+  /**
+   * To be called when the instruction has been compiled. @throws UnsupportedPtxError if something
+   * of it was not read
+   */
   refuseUnread(): void {
     const [modifier] = this.unread;
     if (modifier !== undefined) throw this.unsupported(`.${this.instruction.modifiers[modifier]} is not modelled here`);

@@ -1,4 +1,5 @@
-// Which registers an instruction reads and writes, which are alive between segments, which hold floats only, and where each is kept.
+// Which registers an instruction reads and writes, which are alive between segments, which hold
+// floats only, and where each is kept.
 import type { PtxFunction, PtxInstruction, PtxOperand, PtxRegister, ScalarType } from "../types.js";
 import { scalarBytes } from "../types.js";
 import type { Segment } from "./segments.js";
@@ -105,7 +106,10 @@ export function successors(segments: readonly Segment[], index: number): number[
   return [index + 1];
 }
 
-/** Words of the tables below, and steps over them, beyond which no time is spent on finding what is alive. */
+/**
+ * Words of the tables below, and steps over them, beyond which no time is spent on finding what is
+ * alive.
+ */
 const mostWords = 2 ** 23;
 const mostSteps = 2 ** 28;
 
@@ -115,7 +119,10 @@ export interface Liveness {
   kept: Set<number>;
 }
 
-/** What a segment does to registers as a whole: those it reads before it writes them, and those it writes. */
+/**
+ * What a segment does to registers as a whole: those it reads before it writes them, and those it
+ * writes.
+ */
 interface Use {
   reads: Set<number>;
   writes: Set<number>;
@@ -137,8 +144,9 @@ function useOf(segment: Segment): Use {
 }
 
 /**
- * Which registers are alive where, by the usual equations. Only registers that some segment reads before it writes them can be alive between
- * segments. If tables take more than `room` words they all count as alive everywhere, which is right and slower to run.
+ * Which registers are alive where, by the usual equations. Only registers that some segment reads
+ * before it writes them can be alive between segments. If tables take more than `room` words they
+ * all count as alive everywhere, which is right and slower to run.
  */
 export function liveness(segments: readonly Segment[], room = mostWords): Liveness {
   const uses = segments.map(useOf);
@@ -223,8 +231,9 @@ const copying = new Set(["mov", "selp"]);
 const isFloat = (modifiers: readonly string[]): boolean => modifiers.includes("f32") || modifiers.includes("f64");
 
 /**
- * Registers of 32 or 64 bits that are only ever read as floats, directly or through copies. They may be kept as JavaScript numbers from the
- * moment they are loaded; every other register keeps its bits, so that no NaN loses its payload on the way from memory to memory.
+ * Registers of 32 or 64 bits that are only ever read as floats, directly or through copies. They
+ * may be kept as JavaScript numbers from the moment they are loaded; every other register keeps its
+ * bits, so that no NaN loses its payload on the way from memory to memory.
  */
 export function floatOnly(fn: PtxFunction, segments: readonly Segment[]): Set<number> {
   const excluded = new Set<number>();
@@ -259,7 +268,10 @@ export function floatOnly(fn: PtxFunction, segments: readonly Segment[]): Set<nu
   return new Set(fn.registers.filter(({ index, type }) => wide(type) && !excluded.has(index)).map(({ index }) => index));
 }
 
-/** Where a register lies in the file of a warp: the first of its 32 lanes, counted in 4-byte words (8-byte ones for `double`). */
+/**
+ * Where a register lies in the file of a warp: the first of its 32 lanes, counted in 4-byte words
+ * (8-byte ones for `double`).
+ */
 export interface RegisterPlace {
   kind: "word" | "double" | "quad";
   /** Index of lane 0 in words. A double's lane l is at `word + 2 l`; a quad's at `word + 4 l`. */
@@ -271,7 +283,9 @@ export interface RegisterFile {
   bytes: number;
 }
 
-/** Places for the registers that live between segments; the others exist only inside compiled code. */
+/**
+ * Places for the registers that live between segments; the others exist only inside compiled code.
+ */
 export function layOut(all: readonly PtxRegister[], kept: ReadonlySet<number>): RegisterFile {
   const places = new Map<number, RegisterPlace>();
   const registers = all.filter(({ index }) => kept.has(index));

@@ -1,5 +1,6 @@
-// Cuts a function into segments: straight runs of instructions that one compiled loop over lanes can do, each ending where control or the
-// other lanes come in. It decides nothing about arithmetic or memory.
+// Cuts a function into segments: straight runs of instructions that one compiled loop over lanes
+// can do, each ending where control or the other lanes come in. It decides nothing about arithmetic
+// or memory.
 import { UnsupportedPtxError } from "../errors.js";
 import { Reading } from "./reading.js";
 import type { PtxFunction, PtxInstruction, PtxOperand, PtxRegister } from "../types.js";
@@ -19,7 +20,10 @@ export interface Segment {
   end: SegmentEnd;
 }
 
-/** V8 leaves functions above 60 kB of bytecode unoptimised; a segment of this many instructions stays well below. */
+/**
+ * V8 leaves functions above 60 kB of bytecode unoptimised; a segment of this many instructions
+ * stays well below.
+ */
 const longest = 300;
 
 const collectiveOpcodes = new Set([
@@ -110,7 +114,8 @@ export function cutIntoSegments(fn: PtxFunction): Segment[] {
       close({ kind: "call", instruction });
     } else if (isCollective(instruction)) {
       skipGuarded(instruction);
-      // Lanes that wait here must not have done anything else of the segment, for others to join them.
+      // Lanes that wait here must not have done anything else of the segment, for others to join
+      // them.
       if (current.length > 0) close({ kind: "next" });
       close({ kind: "collective", instruction });
     } else {

@@ -1,4 +1,5 @@
-// Special registers: where compiled code finds thread and block indices, clocks and masks. Values come from the warp and its block.
+// Special registers: where compiled code finds thread and block indices, clocks and masks. Values
+// come from the warp and its block.
 import type { PtxOperand } from "../types.js";
 import type { Emitter } from "./emitter.js";
 
@@ -103,7 +104,8 @@ export function specialRegister(emitter: Emitter, name: string): { low: string; 
   if (name === "globaltimer_lo") return word("(w.nanoseconds()|0)");
   if (name === "globaltimer_hi") return word("(w.nanoseconds()/4294967296|0)");
   if (name === "globaltimer") return { low: "(w.nanoseconds()|0)", high: "(w.nanoseconds()/4294967296|0)" };
-  // Where cooperative groups look for the workspace of the grid that the driver provides: two words, the barrier's in the second.
+  // Where cooperative groups look for the workspace of the grid that the driver provides: two
+  // words, the barrier's in the second.
   if (name === "envreg1") return word("w.launch.workspace.high");
   if (name === "envreg2") return word("w.launch.workspace.low");
   // Other environment and performance registers hold nothing here.

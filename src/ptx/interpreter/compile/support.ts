@@ -1,4 +1,5 @@
-// Everything compiled code calls by name: arithmetic, the heap's views, and the runtime's slow paths. One object, made once a device.
+// Everything compiled code calls by name: arithmetic, the heap's views, and the runtime's slow
+// paths. One object, made once a device.
 import * as approximate from "../arithmetic/approximate.js";
 import * as bits from "../arithmetic/bits.js";
 import * as convert from "../arithmetic/convert.js";

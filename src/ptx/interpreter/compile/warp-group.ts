@@ -13,7 +13,10 @@ import type { LaneAccess, ReadLane } from "./lane-access.js";
 type FactorType = "f16" | "bf16" | "tf32";
 
 const sharedSpace = 2;
-/** Bytes of a row of the layout, and how many bits of the row's number exchange its pieces, by the descriptor's code. */
+/**
+ * Bytes of a row of the layout, and how many bits of the row's number exchange its pieces, by the
+ * descriptor's code.
+ */
 const swizzles = [
   { row: 16, mask: 0 },
   { row: 128, mask: 7 },
@@ -21,7 +24,10 @@ const swizzles = [
   { row: 32, mask: 1 },
 ] as const;
 
-/** A factor in shared memory: `count` rows (of a) or columns (of b) from `first` on, each `depth` long. */
+/**
+ * A factor in shared memory: `count` rows (of a) or columns (of b) from `first` on, each `depth`
+ * long.
+ */
 interface Factor {
   readonly type: FactorType;
   readonly count: number;
@@ -39,7 +45,8 @@ function addresses(low: number, high: number, { type, count, depth, transposed }
   const result = new Int32Array(count * depth);
   for (let i = 0; i < count; i++)
     for (let k = 0; k < depth; k++) {
-      // `across` counts along the elements that lie side by side, `down` along the rows of the layout.
+      // `across` counts along the elements that lie side by side, `down` along the rows of the
+      // layout.
       const [across, down] = transposed ? [first + i, k] : [k, first + i];
       let at = start + (down & 7) * row + (across % side) * size;
       // Without a swizzle the two distances of a transposed factor change places.
@@ -78,7 +85,10 @@ class SharedFactor {
     return addresses(low!, high!, this.factor, first);
   }
 
-  /** Asks for every word whether it may be read now; `stamps` are what it gave before, where a product has gone on since. */
+  /**
+   * Asks for every word whether it may be read now; `stamps` are what it gave before, where a
+   * product has gone on since.
+   */
   look(warp: Warp, places: Int32Array, stamps?: readonly number[]): number[] {
     const { launch, tagBase } = warp;
     const site = launch.kernel.sites.indexOf(this.access.instruction);

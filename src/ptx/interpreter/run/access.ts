@@ -1,5 +1,6 @@
-// The slow way of an access: taken when the shadow says that something may be wrong, on first writes, and for addresses whose space is known
-// only now. It finds the place in the heap or says exactly what is wrong.
+// The slow way of an access: taken when the shadow says that something may be wrong, on first
+// writes, and for addresses whose space is known only now. It finds the place in the heap or says
+// exactly what is wrong.
 import { AsyncCopies } from "./async-copies.js";
 import type { BarrierObjects } from "./barrier-object.js";
 import { type DeviceMemory, globalHigh, shadow } from "./memory.js";
@@ -139,8 +140,8 @@ export class Access {
   };
 
   /**
-   * Looks at every byte's shadow. Gives those of a load that nothing wrote, as bits; undefined where the access must go nowhere because that
-   * check is off.
+   * Looks at every byte's shadow. Gives those of a load that nothing wrote, as bits; undefined
+   * where the access must go nowhere because that check is off.
    */
   private check(
     place: number,
@@ -198,7 +199,10 @@ export class Access {
     return this.nowhere(bytes);
   };
 
-  /** Zeros that belong to nobody, at the start of the heap, for accesses that a switched-off check lets pass. */
+  /**
+   * Zeros that belong to nobody, at the start of the heap, for accesses that a switched-off check
+   * lets pass.
+   */
   private nowhere(bytes: number): number {
     this.memory.bytes.fill(0, 0, bytes);
     return 0;
@@ -229,7 +233,10 @@ export class Access {
     warp.launch.progress++;
   };
 
-  /** cp.async.bulk to shared memory: its bytes arrive, and are counted at the barrier object at `barrier`, when somebody waits there. */
+  /**
+   * cp.async.bulk to shared memory: its bytes arrive, and are counted at the barrier object at
+   * `barrier`, when somebody waits there.
+   */
   readonly copyBulk =
     (objects: BarrierObjects) =>
     (

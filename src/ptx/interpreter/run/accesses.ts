@@ -1,9 +1,13 @@
-// Who stored to and loaded from words last, and whether that may have happened at the same time as an access now. A thread's access is a tag,
-// `time << 11 | who`; what a warp knows of the others' times says what comes before: see races.ts. Used for shared words, for the four bytes of a
-// shared word that something narrower touched, and for what threads of one block do to global memory.
+// Who stored to and loaded from words last, and whether that may have happened at the same time as
+// an access now. A thread's access is a tag, `time << 11 | who`; what a warp knows of the others'
+// times says what comes before: see races.ts. Used for shared words, for the four bytes of a shared
+// word that something narrower touched, and for what threads of one block do to global memory.
 import type { Warp } from "./warp.js";
 
-/** Who, besides a thread number: several lanes of warp w are 1024 + w, several warps are `severalWarps`. */
+/**
+ * Who, besides a thread number: several lanes of warp w are 1024 + w, several warps are
+ * `severalWarps`.
+ */
 export const severalLanes = 1024;
 const severalWarps = 1056;
 const who = 2047;
@@ -20,9 +24,15 @@ export class Accesses {
   readonly readers: Int32Array;
   /** Warps that loaded, if they are several. */
   private readonly readerWarps: Int32Array;
-  /** Strong stores: atomics, and what is volatile, relaxed or stronger. They conflict with those that are not, and not with one another. */
+  /**
+   * Strong stores: atomics, and what is volatile, relaxed or stronger. They conflict with those
+   * that are not, and not with one another.
+   */
   private readonly strong: Int32Array;
-  /** The instruction of a segment's run that stored last: all that it stores at once is in no order, and does not conflict. */
+  /**
+   * The instruction of a segment's run that stored last: all that it stores at once is in no order,
+   * and does not conflict.
+   */
   private readonly marks: Float64Array;
 
   constructor(words: number) {
@@ -81,8 +91,8 @@ export class Accesses {
   }
 
   /**
-   * A strong load or store. Gives the access that it conflicts with. A store makes later accesses look here again, which those in order before it
-   * need not.
+   * A strong load or store. Gives the access that it conflicts with. A store makes later accesses
+   * look here again, which those in order before it need not.
    */
   touchStrong(at: number, warp: Warp, lane: number, stores: boolean): Conflict | undefined {
     const thread = 32 * warp.index + lane;
@@ -130,7 +140,10 @@ export class Accesses {
     return !(own && tag >>> 11 <= warp.met) && this.unordered(tag, warp, thread, at);
   }
 
-  /** True if what a tag stands for may have happened at the same time as what `warp` does now in `thread`. */
+  /**
+   * True if what a tag stands for may have happened at the same time as what `warp` does now in
+   * `thread`.
+   */
   private unordered(tag: number, warp: Warp, thread: number, at: number): boolean {
     const name = tag & who;
     const time = tag >>> 11;

@@ -1,4 +1,5 @@
-// Copies that cp.async began and that nothing has waited for yet. Their bytes arrive at the wait, and until then whoever touches them is told.
+// Copies that cp.async began and that nothing has waited for yet. Their bytes arrive at the wait,
+// and until then whoever touches them is told.
 import { type DeviceMemory, shadow } from "./memory.js";
 import type { Warp } from "./warp.js";
 
@@ -43,7 +44,10 @@ export class AsyncCopies {
     this.groups[lane]!.push([]);
   }
 
-  /** The bytes are stored now, by this thread: a barrier that others may rely on is one that comes after. */
+  /**
+   * The bytes are stored now, by this thread: a barrier that others may rely on is one that comes
+   * after.
+   */
   private arrive(lane: number, copies: readonly Copy[]): void {
     const { warp, memory } = this;
     const { races, checks } = warp.launch;

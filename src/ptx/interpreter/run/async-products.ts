@@ -1,5 +1,6 @@
-// Products that wgmma.mma_async began and that nothing has waited for yet. They are done at the wait, and until then whoever touches their
-// registers is told; shared memory is read when they begin and again when they end, so that the race checks see both.
+// Products that wgmma.mma_async began and that nothing has waited for yet. They are done at the
+// wait, and until then whoever touches their registers is told; shared memory is read when they
+// begin and again when they end, so that the race checks see both.
 import { firstLane } from "./lanes.js";
 import type { CompiledSegment } from "../compile/function.js";
 import { touched } from "../compile/registers.js";
@@ -47,7 +48,10 @@ export class AsyncProducts {
     while (this.groups.length - 1 > pending) for (const product of this.groups.shift()!) product.finish();
   }
 
-  /** Looks at a segment that is about to run: it may not touch registers of products that go on. @throws SimulationError */
+  /**
+   * Looks at a segment that is about to run: it may not touch registers of products that go on.
+   * @throws SimulationError
+   */
   pass(warp: Warp, segment: CompiledSegment): void {
     this.sinceFence?.add(segment);
     for (const group of this.groups)

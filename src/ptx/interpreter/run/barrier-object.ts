@@ -1,5 +1,6 @@
-// mbarrier objects: 64 bits in shared memory. The ISA leaves the bits opaque; here the low word holds the pending arrivals (bits 0-19), the
-// phase's parity (bit 20), a mark that it is initialised (bit 21) and the low part of the transaction count, the high word the expected
+// mbarrier objects: 64 bits in shared memory. The ISA leaves the bits opaque; here the low word
+// holds the pending arrivals (bits 0-19), the phase's parity (bit 20), a mark that it is
+// initialised (bit 21) and the low part of the transaction count, the high word the expected
 // arrivals (bits 0-19) and the rest of the count.
 import { wide } from "../arithmetic/integer64.js";
 import type { Warp } from "./warp.js";
@@ -7,7 +8,10 @@ import type { Warp } from "./warp.js";
 const countMask = 0xfffff;
 const phaseBit = 1 << 20;
 const initialisedBit = 1 << 21;
-/** The most bytes that a phase may wait for, either way. PTX ISA, "Tracking asynchronous operations by the mbarrier object". */
+/**
+ * The most bytes that a phase may wait for, either way. PTX ISA, "Tracking asynchronous operations
+ * by the mbarrier object".
+ */
 const mostTransactions = 2 ** 20 - 1;
 
 export class BarrierObjects {
@@ -67,7 +71,10 @@ export class BarrierObjects {
     this.words[(at >> 2) + 1] = 0;
   };
 
-  /** Arrives `count` times, first expecting `bytes`; gives the state before, its high half in `wide.high`. */
+  /**
+   * Arrives `count` times, first expecting `bytes`; gives the state before, its high half in
+   * `wide.high`.
+   */
   readonly arrive = (warp: Warp, lane: number, site: number, at: number, count: number, bytes: number, drop: boolean): number => {
     const low = this.check(warp, lane, site, at);
     const high = this.words[(at >> 2) + 1]!;

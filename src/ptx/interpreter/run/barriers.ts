@@ -1,5 +1,6 @@
-// Barriers of a block (bar, barrier.cta, sixteen of them) and of a cluster: who has arrived, who waits, and what it means that a thread has
-// exited. A warp arrives when all its lanes that have not exited are there.
+// Barriers of a block (bar, barrier.cta, sixteen of them) and of a cluster: who has arrived, who
+// waits, and what it means that a thread has exited. A warp arrives when all its lanes that have
+// not exited are there.
 import type { Collective } from "../compile/collective.js";
 import { firstLane, forEachLane } from "./lanes.js";
 import type { PtxInstruction } from "../types.js";
@@ -103,7 +104,10 @@ function completeIfReady(block: BlockState, id: number): void {
   complete(block, id, barrier);
 }
 
-/** Threads that have exited are not waited for; those that went past the barrier first should have come to it. */
+/**
+ * Threads that have exited are not waited for; those that went past the barrier first should have
+ * come to it.
+ */
 function refusePassed(gone: Warp, id: number, { waiting }: NamedBarrier): void {
   const { block, launch } = gone;
   if (!launch.checks.barriers) return;

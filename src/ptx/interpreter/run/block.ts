@@ -1,4 +1,5 @@
-// A block that is on the device: its indices, shared memory, warps and named barriers. Also the cluster it belongs to.
+// A block that is on the device: its indices, shared memory, warps and named barriers. Also the
+// cluster it belongs to.
 import type { CompiledFunction } from "../compile/function.js";
 import type { Index3 } from "../errors.js";
 import type { BlockOrder } from "./global-races.js";
@@ -84,7 +85,9 @@ export class BlockState implements BlockShape, BlockPlace {
   releases = 0;
   /** How many of the cluster's publications this block has looked for. */
   observed = 0;
-  /** The last access of another block to this block's shared memory, and the publications before it. */
+  /**
+   * The last access of another block to this block's shared memory, and the publications before it.
+   */
   remote: { warp: Warp; lane: number; site: number; words: () => string; publications: number } | undefined;
   running: number;
 

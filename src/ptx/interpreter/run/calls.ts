@@ -1,4 +1,5 @@
-// Calls of device functions: frames, arguments, calls through pointers, and the few functions that the system provides.
+// Calls of device functions: frames, arguments, calls through pointers, and the few functions that
+// the system provides.
 import { popcount } from "../arithmetic/integer.js";
 import { firstLane, forEachLane } from "./lanes.js";
 import type { CompiledFunction } from "../compile/function.js";
@@ -15,7 +16,10 @@ interface CallShape {
   results: number;
 }
 
-/** The operands of a call: an optional list of results, the target, an optional list of arguments, an optional prototype. */
+/**
+ * The operands of a call: an optional list of results, the target, an optional list of arguments,
+ * an optional prototype.
+ */
 function shapeOf(instruction: PtxInstruction): CallShape {
   const { operands } = instruction;
   const at = operands.findIndex((operand) => operand.kind === "function" || operand.kind === "register");
@@ -38,7 +42,10 @@ function places(warp: Warp, group: Group, shape: CallShape, instruction: PtxInst
   });
 }
 
-/** Enters a function with the group's lanes; where a pointer leads them to different ones, each goes its way. Always goes on. */
+/**
+ * Enters a function with the group's lanes; where a pointer leads them to different ones, each goes
+ * its way. Always goes on.
+ */
 export function callFunction(warp: Warp, group: Group, instruction: PtxInstruction): boolean {
   const shape = shapeOf(instruction);
   const { target } = shape;

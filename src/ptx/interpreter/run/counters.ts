@@ -1,4 +1,5 @@
-// Counts what a launch did: instructions by class, bytes by space, barriers. Counted per segment and lane, so that counting costs nothing.
+// Counts what a launch did: instructions by class, bytes by space, barriers. Counted per segment
+// and lane, so that counting costs nothing.
 import type { CompiledKernel } from "../compile/function.js";
 import { isScalarType, type PtxInstruction, scalarBytes } from "../types.js";
 
@@ -10,7 +11,10 @@ export interface LaunchCounters {
   /** Instructions times threads. A guarded instruction counts for every lane that comes by. */
   instructions: number;
   byClass: Record<InstructionClass, number>;
-  /** Bytes loaded and stored by state space, as the instructions name it; a guarded access counts for every lane that comes by. */
+  /**
+   * Bytes loaded and stored by state space, as the instructions name it; a guarded access counts
+   * for every lane that comes by.
+   */
   bytes: Record<"generic" | "global" | "shared" | "local" | "const" | "param", number>;
   /** Barriers of blocks and of clusters that were completed. */
   barriers: number;

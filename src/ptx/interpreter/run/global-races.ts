@@ -1,9 +1,12 @@
-// Finds two threads at the same bytes of global memory, one of them storing, with nothing between that orders them: of one block by what
-// orders its warps (races.ts), of two blocks by what orders blocks. Two stores of equal bytes are no race. Order between blocks comes as
-// the PTX memory model has it: what one did before a fence and a strong store after it (or a release) is known to another after a strong load
-// and a fence after that (or an acquire). A load is over for whoever saw a strong store that came after it, fences or none: data that carry
-// their own flag rely on that. Where all this is coarse it is so to the side of silence: the warps of a block share a clock, any strong load sees
-// every strong store, and of the readers of a word the last two are kept. Fences of the block alone (.cta) do not count.
+// Finds two threads at the same bytes of global memory, one of them storing, with nothing between
+// that orders them: of one block by what orders its warps (races.ts), of two blocks by what orders
+// blocks. Two stores of equal bytes are no race. Order between blocks comes as the PTX memory model
+// has it: what one did before a fence and a strong store after it (or a release) is known to
+// another after a strong load and a fence after that (or an acquire). A load is over for whoever
+// saw a strong store that came after it, fences or none: data that carry their own flag rely on
+// that. Where all this is coarse it is so to the side of silence: the warps of a block share a
+// clock, any strong load sees every strong store, and of the readers of a word the last two are
+// kept. Fences of the block alone (.cta) do not count.
 import { Accesses, type Conflict, nameOf } from "./accesses.js";
 import type { LaunchState } from "./launch-state.js";
 import type { Warp } from "./warp.js";
@@ -71,7 +74,9 @@ export class BlockOrder {
   /** Its number, from 1. */
   readonly block: number;
   time = 1;
-  /** The times of other blocks up to which their accesses come before whatever this block does next. */
+  /**
+   * The times of other blocks up to which their accesses come before whatever this block does next.
+   */
   readonly known: Int32Array;
   /** What strong loads saw, which the next fence makes known. */
   readonly seen: Int32Array;
@@ -83,7 +88,10 @@ export class BlockOrder {
   stirred = false;
   /** Whether something was touched or learned since the last fence. */
   changed = false;
-  /** The state of what all published when this block looked last, and whether it published what its last fence covers. */
+  /**
+   * The state of what all published when this block looked last, and whether it published what its
+   * last fence covers.
+   */
   looked = 0;
   published = true;
 
@@ -171,7 +179,9 @@ export class GlobalRaces {
     this.bytes.forgetThreads(block);
   }
 
-  /** A load or store of `bytes` bytes at a place in the heap. Throws SimulationError where it races. */
+  /**
+   * A load or store of `bytes` bytes at a place in the heap. Throws SimulationError where it races.
+   */
   touch(warp: Warp, lane: number, site: number, place: number, bytes: number, stores: boolean): void {
     const order = warp.block.order!;
     order.changed = true;
@@ -192,7 +202,10 @@ export class GlobalRaces {
     }
   }
 
-  /** A strong access: those of other blocks are in order with it, or are told where the other side is looked at. */
+  /**
+   * A strong access: those of other blocks are in order with it, or are told where the other side
+   * is looked at.
+   */
   touchStrong(warp: Warp, lane: number, site: number, place: number, bytes: number, stores: boolean): void {
     const { block } = warp.block.order!;
     if (bytes < 4) return;

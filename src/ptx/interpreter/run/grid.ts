@@ -1,4 +1,5 @@
-// Runs a grid: puts clusters of blocks on the device as there is room, gives every warp its slices in turn, and tells a deadlock from waiting.
+// Runs a grid: puts clusters of blocks on the device as there is room, gives every warp its slices
+// in turn, and tells a deadlock from waiting.
 import { firstLane } from "./lanes.js";
 import { type Index3, SimulationError, type SimulationErrorKind } from "../errors.js";
 import { BlockState, type Cluster } from "./block.js";
@@ -86,7 +87,10 @@ export class GridRun {
     }
   }
 
-  /** Runs the other threads for a while, though the launch has failed, to see whether a byte was only read too early. */
+  /**
+   * Runs the other threads for a while, though the launch has failed, to see whether a byte was
+   * only read too early.
+   */
   private writtenLater(warp: Warp, place: number): boolean | SimulationError {
     this.launch.writtenLater = undefined;
     if (this.memory.liveAround(place)?.kind === "local") return false;
@@ -179,7 +183,10 @@ export class GridRun {
     for (const { slot } of cluster.blocks) this.free.push(slot);
   }
 
-  /** Every lane waits and none can go on: says for what the first of them waits, and who is not there. */
+  /**
+   * Every lane waits and none can go on: says for what the first of them waits, and who is not
+   * there.
+   */
   private deadlock(): SimulationError {
     const waiting: { warp: Warp; group: Group }[] = [];
     for (const { blocks } of this.resident)

@@ -1,4 +1,5 @@
-// What all blocks of one launch share: the kernel, its counters, its clock, and how an error gets its place. It schedules nothing.
+// What all blocks of one launch share: the kernel, its counters, its clock, and how an error gets
+// its place. It schedules nothing.
 import { type Index3, lineWords, SimulationError, type SimulationErrorKind, type SimulationSite } from "../errors.js";
 import type { CompiledKernel } from "../compile/function.js";
 import type { PtxInstruction } from "../types.js";
@@ -47,7 +48,10 @@ export class LaunchState {
   readonly values = new UnwrittenValues();
   /** Thread indices, by a warp's place in its block. */
   readonly threads: WarpThreads[] = [];
-  /** Lets the other threads go on, and tells whether one writes a byte, or races; set by what runs the grid. */
+  /**
+   * Lets the other threads go on, and tells whether one writes a byte, or races; set by what runs
+   * the grid.
+   */
   writtenLater: ((warp: Warp, place: number) => boolean | SimulationError) | undefined;
   /** Undefined where that check is off. */
   readonly globalRaces: GlobalRaces | undefined;
@@ -105,7 +109,10 @@ export class LaunchState {
     return true;
   }
 
-  /** Where an instruction stands: its PTX line, its line of the source, and that of the outermost call it was inlined at. */
+  /**
+   * Where an instruction stands: its PTX line, its line of the source, and that of the outermost
+   * call it was inlined at.
+   */
   private lines({ line, location }: PtxInstruction): Pick<SimulationSite, "line" | "source" | "inlinedAt"> {
     const name = (at: { file: number; line: number }): string => `${this.fileNames.get(at.file) ?? `file ${at.file}`}:${at.line}`;
     return {
@@ -120,7 +127,9 @@ export class LaunchState {
     return `${lineWords(this.lines(instruction))} "${instruction.text}"`;
   }
 
-  /** The error for a use of a byte that nothing wrote, or that another thread was about to write. */
+  /**
+   * The error for a use of a byte that nothing wrote, or that another thread was about to write.
+   */
   unwritten(warp: Warp, lane: number, site: number, place: number, load: string, use = ""): SimulationError {
     const later = this.checks.races && this.writtenLater?.(warp, place);
     if (later instanceof SimulationError) return later;

@@ -1,5 +1,6 @@
-// Where lanes of a warp meet for an instruction that they do together, once for each member mask, and what it means that a lane which is waited
-// for goes past the place. Barriers of a block use the latter as well; see barriers.ts.
+// Where lanes of a warp meet for an instruction that they do together, once for each member mask,
+// and what it means that a lane which is waited for goes past the place. Barriers of a block use
+// the latter as well; see barriers.ts.
 import type { Collective } from "../compile/collective.js";
 import { firstLane } from "./lanes.js";
 import type { PtxInstruction } from "../types.js";
@@ -15,7 +16,10 @@ export interface Meeting {
 
 export const hexadecimal = (mask: number): string => `0x${(mask >>> 0).toString(16)}`;
 
-/** True if all lanes of a group give one member mask, which they are in and of which no other lane is there. */
+/**
+ * True if all lanes of a group give one member mask, which they are in and of which no other lane
+ * is there.
+ */
 function allHere(warp: Warp, { mask }: Group, { members }: LaneOperation): boolean {
   if (typeof members !== "function") return members === "here" || mask === -1;
   const first = members(warp, firstLane(mask));
@@ -24,7 +28,9 @@ function allHere(warp: Warp, { mask }: Group, { members }: LaneOperation): boole
   return true;
 }
 
-/** The lanes of a group by their member masks. @throws SimulationError if masks overlap and differ */
+/**
+ * The lanes of a group by their member masks. @throws SimulationError if masks overlap and differ
+ */
 function meetings(warp: Warp, group: Group, operation: LaneOperation, instruction: PtxInstruction): Meeting[] {
   const { launch } = warp;
   if (typeof operation.members !== "function") return [{ members: operation.members === "all" ? -1 : group.mask, lanes: group.mask }];
@@ -73,7 +79,10 @@ function run(warp: Warp, operation: LaneOperation, { opcode }: PtxInstruction, l
   operation.run(warp, lanes);
 }
 
-/** A group comes to an instruction that lanes do together. True if it, or a part of it, goes on at once. */
+/**
+ * A group comes to an instruction that lanes do together. True if it, or a part of it, goes on at
+ * once.
+ */
 export function meet(warp: Warp, group: Group, operation: LaneOperation, instruction: PtxInstruction): boolean {
   if (allHere(warp, group, operation)) {
     run(warp, operation, instruction, group.mask, group.mask);
@@ -119,7 +128,10 @@ function elsewhere(warp: Warp, group: Group, members: number): { group: Group; l
   });
 }
 
-/** Lanes that have exited are not waited for; those that went past this place first should have been here. */
+/**
+ * Lanes that have exited are not waited for; those that went past this place first should have been
+ * here.
+ */
 function refuseGone(warp: Warp, group: Group, gone: number, instruction: PtxInstruction): void {
   if (!warp.launch.checks.shuffles) return;
   const { fn, place } = outermost(group);
@@ -128,7 +140,10 @@ function refuseGone(warp: Warp, group: Group, gone: number, instruction: PtxInst
       throw pastBy(warp, group, lanes & gone, fn.segments[last]!.instructions[0]!, instruction, "have exited by way of");
 }
 
-/** Where a group is in the function that its warp began with: at its own place, or at the call that it is in. */
+/**
+ * Where a group is in the function that its warp began with: at its own place, or at the call that
+ * it is in.
+ */
 export function outermost(group: Group) {
   let { frame } = group;
   let place = group.segment;
@@ -136,7 +151,10 @@ export function outermost(group: Group) {
   return { fn: frame.fn, place };
 }
 
-/** Refuses that a group goes past a place where others of its warp wait for its lanes. @throws SimulationError */
+/**
+ * Refuses that a group goes past a place where others of its warp wait for its lanes. @throws
+ * SimulationError
+ */
 export function refusePassing(warp: Warp, group: Group): void {
   const { fn } = group.frame;
   const segment = fn.segments[group.segment]!;

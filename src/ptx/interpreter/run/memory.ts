@@ -1,8 +1,12 @@
-// The memory of the simulated device: one heap for global, constant, parameter, shared and local bytes, each byte with a shadow that says
-// whether it may be touched. It hands out addresses and keeps what was freed by name; it knows no threads.
+// The memory of the simulated device: one heap for global, constant, parameter, shared and local
+// bytes, each byte with a shadow that says whether it may be touched. It hands out addresses and
+// keeps what was freed by name; it knows no threads.
 import { LaunchError } from "../../../core/errors.js";
 
-/** Shadow values: no live allocation; allocated and never written; written; written and constant; the target of a copy that was not waited for. */
+/**
+ * Shadow values: no live allocation; allocated and never written; written; written and constant;
+ * the target of a copy that was not waited for.
+ */
 export const shadow = { none: 0, unwritten: 1, written: 2, constant: 3, arriving: 4 } as const;
 
 /** High word of every global address; the low word is the place in the heap. */
@@ -47,7 +51,10 @@ export class DeviceMemory {
   private heapUsed = 0;
   private readonly tracksWrites: boolean;
 
-  /** `capacity` bytes for allocations and as much again as `reserve` for shared, local and parameter memory of running kernels. */
+  /**
+   * `capacity` bytes for allocations and as much again as `reserve` for shared, local and parameter
+   * memory of running kernels.
+   */
   constructor(capacity: number, reserve: number, tracksWrites: boolean) {
     const total = Math.ceil((capacity + reserve) / 65536) * 65536;
     if (!(capacity > 0) || total >= 2 ** 31)
@@ -82,7 +89,10 @@ export class DeviceMemory {
     return this.live.size;
   }
 
-  /** Finds room from where the last search ended, so that freed memory is used again as late as can be. */
+  /**
+   * Finds room from where the last search ended, so that freed memory is used again as late as can
+   * be.
+   */
   private reserve(bytes: number): number {
     const wanted = roomFor(bytes);
     for (let tried = 0; tried < this.gaps.length; tried++) {
@@ -189,7 +199,10 @@ export class DeviceMemory {
     this.shadowBytes.fill(mark, place, place + from.length);
   }
 
-  /** Forgets what was written, as at the start of a block that takes over shared or local memory of another. */
+  /**
+   * Forgets what was written, as at the start of a block that takes over shared or local memory of
+   * another.
+   */
   forget(place: number, bytes: number): void {
     this.shadowBytes.fill(this.tracksWrites ? shadow.unwritten : shadow.written, place, place + bytes);
   }

@@ -10,7 +10,10 @@ import { Accesses, type Conflict, nameOf, threadOf } from "./accesses.js";
 import type { LaunchState } from "./launch-state.js";
 import type { Warp } from "./warp.js";
 
-/** A word whose four bytes are followed one by one, because something narrower than a word touched it. */
+/**
+ * A word whose four bytes are followed one by one, because something narrower than a word touched
+ * it.
+ */
 const split = 0x7fffffff;
 const lastTime = 1_000_000;
 
@@ -95,7 +98,10 @@ export class Races {
     else warp.retag();
   }
 
-  /** fence.proxy.async: what this warp wrote to shared memory, or knows that others wrote, may now be read by products. */
+  /**
+   * fence.proxy.async: what this warp wrote to shared memory, or knows that others wrote, may now
+   * be read by products.
+   */
   fenceProxy(warp: Warp): void {
     if (!this.enabled) return;
     const { proxied } = warp.block;
@@ -111,8 +117,8 @@ export class Races {
   }
 
   /**
-   * A shared word is read by a product: refused where it was written in the ordinary way and not fenced since. Gives a number that another write
-   * changes. @throws SimulationError
+   * A shared word is read by a product: refused where it was written in the ordinary way and not
+   * fenced since. Gives a number that another write changes. @throws SimulationError
    */
   readByProduct(warp: Warp, site: number, word: number): number {
     if (!this.launch.checks.races) return 0;
@@ -156,7 +162,10 @@ export class Races {
     return this.launch.error("race", what, warp, lane, site);
   }
 
-  /** Refuses a conflict of `bytes` bytes from `byte` of a word; one of two stores only if they turn out to store different bytes. */
+  /**
+   * Refuses a conflict of `bytes` bytes from `byte` of a word; one of two stores only if they turn
+   * out to store different bytes.
+   */
   private refuse(
     warp: Warp,
     lane: number,

@@ -1,6 +1,7 @@
-// Runs a block's warps. The lanes of a warp go in lock step; where they part, each group of lanes at one place runs in turn, the deepest call
-// and the earliest place first, so that they meet again where the paths join, and in rotation once one of them polls or goes on for long, so
-// that every thread gets on. Barriers of the block and the cluster are kept here.
+// Runs a block's warps. The lanes of a warp go in lock step; where they part, each group of lanes
+// at one place runs in turn, the deepest call and the earliest place first, so that they meet again
+// where the paths join, and in rotation once one of them polls or goes on for long, so that every
+// thread gets on. Barriers of the block and the cluster are kept here.
 import type { CompiledFunction, CompiledSegment } from "../compile/function.js";
 import { firstLane, forEachLane } from "./lanes.js";
 import { callFunction, leaveFrame, leaveFrames } from "./calls.js";
@@ -130,7 +131,9 @@ function tooLong(warp: Warp, group: Group, segment: CompiledSegment): Error {
   return warp.launch.error("spin", what, warp, firstLane(warp.lanes), loop ?? segment.instructions[0] ?? warp.launch.kernel.sites[0]!);
 }
 
-/** The error for a launch in which nothing has changed for too long, told of a warp that still runs. */
+/**
+ * The error for a launch in which nothing has changed for too long, told of a warp that still runs.
+ */
 export function idle(warp: Warp): Error {
   const group = warp.groups.find((each) => each.wait === undefined) ?? warp.groups[0]!;
   const [instruction] = group.frame.fn.segments[group.segment]!.instructions;

@@ -1,4 +1,5 @@
-// Stores that conflict with other stores, until it is known what they store: equal bytes are no race. It finds no conflicts itself.
+// Stores that conflict with other stores, until it is known what they store: equal bytes are no
+// race. It finds no conflicts itself.
 interface Store {
   readonly place: number;
   /** What was there before. */
@@ -19,7 +20,10 @@ export class ConflictingStores {
     this.found.push({ place, before: this.heap.slice(place, place + bytes), error });
   }
 
-  /** Looks what the stores of a segment have changed. @throws SimulationError for the first that changed a byte */
+  /**
+   * Looks what the stores of a segment have changed. @throws SimulationError for the first that
+   * changed a byte
+   */
   settle(): void {
     if (this.found.length === 0) return;
     // What a store left is what the next one at its place found, or what is there now.

@@ -36,7 +36,10 @@ function text(warp: Warp, lane: number, instruction: PtxInstruction, low: number
   return new TextDecoder().decode(Uint8Array.from(bytes));
 }
 
-/** vprintf(format, arguments): the conversions d i u x X o c s p e f g a, with flags, width, precision and length. */
+/**
+ * vprintf(format, arguments): the conversions d i u x X o c s p e f g a, with flags, width,
+ * precision and length.
+ */
 export function printFormatted(
   warp: Warp,
   lane: number,

@@ -1,7 +1,9 @@
-// Values that were loaded from shared or local bytes which nothing wrote. Loading and moving them is no error, since copies of structs have
-// padding and a guarded use may not come; it is one that an address, a branch, an atomic or a store depends on them. Values are followed in
-// registers, a segment at a time and after it ran. What is not known then counts as harmless: instructions under a guard, a choice or a logical
-// operation of which one side is good, and bytes that a plain copy to shared or local memory took along.
+// Values that were loaded from shared or local bytes which nothing wrote. Loading and moving them
+// is no error, since copies of structs have padding and a guarded use may not come; it is one that
+// an address, a branch, an atomic or a store depends on them. Values are followed in registers, a
+// segment at a time and after it ran. What is not known then counts as harmless: instructions under
+// a guard, a choice or a logical operation of which one side is good, and bytes that a plain copy
+// to shared or local memory took along.
 import { spaceIn } from "../compile/emit-memory.js";
 import { hasResult, registersOf } from "../compile/registers.js";
 import { isScalarType, type PtxInstruction, type PtxOperand, type PtxRegister, scalarBytes } from "../types.js";
@@ -109,7 +111,9 @@ class Step {
     }
   }
 
-  /** Refuses such values as addresses, as operands that must be good, and as all of what is stored. */
+  /**
+   * Refuses such values as addresses, as operands that must be good, and as all of what is stored.
+   */
   private look(lane: number): void {
     const { opcode } = this.instruction;
     for (const operand of this.sources)

@@ -1,5 +1,5 @@
-// What compiled code sees of a warp: register views, thread indices, memory windows, race tags. Control flow is kept as groups of lanes that
-// are at one place; the scheduler moves them.
+// What compiled code sees of a warp: register views, thread indices, memory windows, race tags.
+// Control flow is kept as groups of lanes that are at one place; the scheduler moves them.
 import type { PtxInstruction } from "../types.js";
 import type { Index3 } from "../errors.js";
 import { severalLanes } from "./accesses.js";
@@ -12,7 +12,9 @@ import type { LaunchState } from "./launch-state.js";
 import type { Meeting } from "./meetings.js";
 import type { UnwrittenRegisters } from "./unwritten.js";
 
-/** One activation of a function by some lanes of a warp: its registers and its place on the stack. */
+/**
+ * One activation of a function by some lanes of a warp: its registers and its place on the stack.
+ */
 export class Frame {
   readonly fn: CompiledFunction;
   readonly words: Int32Array;
@@ -122,7 +124,10 @@ export interface Group {
   segment: number;
   mask: number;
   wait: Wait | undefined;
-  /** The segment of the outermost function that these lanes ran last, those with nothing but branches left out; -1 if that is not one. */
+  /**
+   * The segment of the outermost function that these lanes ran last, those with nothing but
+   * branches left out; -1 if that is not one.
+   */
   last: number;
 }
 
@@ -172,7 +177,10 @@ export class Warp {
   lastProgress = -1;
   /** Where lanes of a switch go. */
   readonly switchTo: Int32Array = new Int32Array(32);
-  /** Time of the warp's accesses, what it knows of the other warps' times, and the tags made of them: see races.ts. */
+  /**
+   * Time of the warp's accesses, what it knows of the other warps' times, and the tags made of
+   * them: see races.ts.
+   */
   time = 1;
   readonly seen: Int32Array;
   /** Time of the last instruction that all its lanes did together. */
@@ -189,7 +197,10 @@ export class Warp {
   /** Phase of the cluster barrier that the warp has arrived at and may wait for. */
   clusterPhase = 0;
   finished = false;
-  /** Group that goes before the others for `turnLeft` segments more, and segments run since groups last met. */
+  /**
+   * Group that goes before the others for `turnLeft` segments more, and segments run since groups
+   * last met.
+   */
   turn: Group | undefined;
   turnLeft = 0;
   streak = 0;
@@ -251,7 +262,10 @@ export class Warp {
     return this.launch.startNanoseconds + this.launch.steps;
   }
 
-  /** After a strong read: what others published is now known here, to other blocks' accesses only if it acquires. */
+  /**
+   * After a strong read: what others published is now known here, to other blocks' accesses only if
+   * it acquires.
+   */
   observe(acquire: boolean): void {
     this.polled = 1;
     this.block.observed = this.block.cluster.publications;
@@ -259,7 +273,10 @@ export class Warp {
     this.launch.globalRaces?.observe(this.block.order!, acquire);
   }
 
-  /** At a strong write: what this warp did so far is now known to whoever reads strongly; in other blocks only if it releases. */
+  /**
+   * At a strong write: what this warp did so far is now known to whoever reads strongly; in other
+   * blocks only if it releases.
+   */
   publish(release: boolean): void {
     this.block.cluster.publications++;
     this.launch.races.release(this);

@@ -8,11 +8,12 @@ import { generatorOptions, type PatternMeasure } from "../measure.js";
 const longestIntervalMs = 20;
 
 /**
- * A burst is a run of at least 3 spikes of one neuron with intervals of at most 20 ms, and of at most a quarter of the neuron's mean
- * interval (the maximal-interval method; Cotterill et al. 2016, "A comparison of computational methods for detecting bursts in neuronal
- * spike trains"). Score: the share of all spikes that lie in bursts, above what Poisson neurons of the same rates have, (share - p) / (1 -
- * p): with q = 1 - e^(-rate interval) a spike of a Poisson neuron is in a burst with probability 1 - (1 - q)^2 (1 + 2 q); p is the mean of
- * that plus four standard deviations.
+ * A burst is a run of at least 3 spikes of one neuron with intervals of at most 20 ms, and of at
+ * most a quarter of the neuron's mean interval (the maximal-interval method; Cotterill et al. 2016,
+ * "A comparison of computational methods for detecting bursts in neuronal spike trains"). Score:
+ * the share of all spikes that lie in bursts, above what Poisson neurons of the same rates have,
+ * (share - p) / (1 - p): with q = 1 - e^(-rate interval) a spike of a Poisson neuron is in a burst
+ * with probability 1 - (1 - q)^2 (1 + 2 q); p is the mean of that plus four standard deviations.
  */
 export const burst: PatternMeasure = {
   type: "burst",

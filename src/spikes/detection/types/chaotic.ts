@@ -9,11 +9,14 @@ const neighbours = 4;
 const most = 1000;
 
 /**
- * Deterministic chaos in interspike intervals: where a neuron was two intervals ago tells the next one, through a law that is not linear
- * (Sauer 1994, "Reconstruction of dynamical systems from interspike intervals"; nonlinear prediction against linear: Sugihara and May 1990;
- * Theiler et al. 1992). From the pairs of successive intervals of all neurons, each next interval is predicted as the mean of what followed
- * the 4 nearest other pairs. Score: max(0, R^2 of this prediction less R^2 of the best linear one), R^2 = 1 - squared error / variance, so
- * that rhythm, which is linear, and noise, which nothing predicts, score 0. The intervals of the first 1000 pairs are taken, at least 30.
+ * Deterministic chaos in interspike intervals: where a neuron was two intervals ago tells the next
+ * one, through a law that is not linear (Sauer 1994, "Reconstruction of dynamical systems from
+ * interspike intervals"; nonlinear prediction against linear: Sugihara and May 1990; Theiler et al.
+ * 1992). From the pairs of successive intervals of all neurons, each next interval is predicted as
+ * the mean of what followed the 4 nearest other pairs. Score: max(0, R^2 of this prediction less
+ * R^2 of the best linear one), R^2 = 1 - squared error / variance, so that rhythm, which is linear,
+ * and noise, which nothing predicts, score 0. The intervals of the first 1000 pairs are taken, at
+ * least 30.
  */
 export const chaotic: PatternMeasure = {
   type: "chaotic",
@@ -34,7 +37,10 @@ export const chaotic: PatternMeasure = {
     const linear = 1 - linearError(triples) / variance;
     return { score: Math.min(1, Math.max(0, analogue - Math.max(0, linear))) };
   },
-  /** Each neuron's intervals are (0.2 + 1.6 x) / rate with x the logistic map x' = 4 x (1 - x) from a start of its own. */
+  /**
+   * Each neuron's intervals are (0.2 + 1.6 x) / rate with x the logistic map x' = 4 x (1 - x) from
+   * a start of its own.
+   */
   generate(options) {
     const { seed, neuronCount, durationMs, rateHz } = generatorOptions(options);
     const draws = generatorStream(seed, 12);
@@ -52,7 +58,10 @@ export const chaotic: PatternMeasure = {
   },
 };
 
-/** The squared error of predicting each third number as the mean of those of the nearest other pairs. */
+/**
+ * The squared error of predicting each third number as the mean of those of the nearest other
+ * pairs.
+ */
 function analogueError(triples: readonly (readonly [number, number, number])[]): number {
   let error = 0;
   for (const [i, [a, b, next]] of triples.entries()) {

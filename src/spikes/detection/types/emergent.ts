@@ -7,11 +7,13 @@ import { generatorOptions, type PatternMeasure } from "../measure.js";
 const binMs = 20;
 
 /**
- * Cell assemblies: structure of the whole that the parts do not have (Peyrache et al. 2010, "Principal component analysis of ensemble
- * recordings reveals cell assemblies at high temporal resolution"; Lopes-dos-Santos, Ribeiro, Tort 2013). With counts in T bins of 20 ms,
- * z-scored for each of the N neurons that fire, the largest eigenvalue L of their correlation matrix is held against the largest that
- * independent neurons have (Marchenko and Pastur 1967, with the width of Tracy and Widom 1996): B = (1 + sqrt(N / T))^2 + 4 (1 + sqrt(N /
- * T))^(4/3) (N T)^(-1/6) T^(-1/2). Score: max(0, 1 - B / L).
+ * Cell assemblies: structure of the whole that the parts do not have (Peyrache et al. 2010,
+ * "Principal component analysis of ensemble recordings reveals cell assemblies at high temporal
+ * resolution"; Lopes-dos-Santos, Ribeiro, Tort 2013). With counts in T bins of 20 ms, z-scored for
+ * each of the N neurons that fire, the largest eigenvalue L of their correlation matrix is held
+ * against the largest that independent neurons have (Marchenko and Pastur 1967, with the width of
+ * Tracy and Widom 1996): B = (1 + sqrt(N / T))^2 + 4 (1 + sqrt(N / T))^(4/3) (N T)^(-1/6) T^(-1/2).
+ * Score: max(0, 1 - B / L).
  */
 export const emergent: PatternMeasure = {
   type: "emergent",
@@ -28,14 +30,15 @@ export const emergent: PatternMeasure = {
     const count = columns.length;
     if (count < 3 || rows < 10) return { score: 0 };
     const edge = 1 + Math.sqrt(count / rows);
-    // x^(4/3) and x^(1/6) of numbers near 1 need no precision: square and cube roots by Newton's rule.
+    // x^(4/3) and x^(1/6) of numbers near 1 need no precision: square and cube roots by Newton's
+    // rule.
     const width = (edge * cubeRoot(edge)) / (Math.sqrt(cubeRoot(count * rows)) * Math.sqrt(rows));
     const bound = edge * edge + 4 * width;
     return { score: Math.max(0, 1 - bound / largestEigenvalue(columns, rows)) };
   },
   /**
-   * Half of the spikes from five assemblies of a fifth of the neurons, drawn at random; each fires as a whole within 10 ms, at random
-   * times.
+   * Half of the spikes from five assemblies of a fifth of the neurons, drawn at random; each fires
+   * as a whole within 10 ms, at random times.
    */
   generate(options) {
     const { seed, neuronCount, durationMs, rateHz } = generatorOptions(options);
@@ -54,7 +57,10 @@ export const emergent: PatternMeasure = {
   },
 };
 
-/** The largest eigenvalue of Z'Z / T by power iteration from a fixed start, to 1e-6 of itself; from below. */
+/**
+ * The largest eigenvalue of Z'Z / T by power iteration from a fixed start, to 1e-6 of itself; from
+ * below.
+ */
 function largestEigenvalue(columns: readonly Float64Array[], rows: number): number {
   let vector = Float64Array.from(columns, (_, n) => 1 + ((n * 7919) % 13) / 13);
   let value = 0;

@@ -1,4 +1,5 @@
-// The types of pattern, one line each. A new one is a file beside this one, a name in measure.ts, and a line here.
+// The types of pattern, one line each. A new one is a file beside this one, a name in measure.ts,
+// and a line here.
 import type { PatternMeasure, PatternType } from "../measure.js";
 import { burst } from "./burst.js";
 import { chaotic } from "./chaotic.js";

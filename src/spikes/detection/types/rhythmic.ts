@@ -9,11 +9,12 @@ const twoPi = 6.283185307179586;
 const highestHz = 100;
 
 /**
- * Phase locking of each neuron to a clock of its own: at frequency f the pairwise phase consistency S(f) = sum_i (|sum_j e^(i 2 pi f
- * t_ij)|^2 - n_i) / P, P = sum_i n_i (n_i - 1), which is 1 for a perfect rhythm and 0 on average for Poisson neurons (Vinck et al. 2010,
- * "The pairwise phase consistency"; its square root is the vector strength of Goldberg and Brown 1969). Score: sqrt of the
- * largest S over F frequencies, from 2 cycles in the pattern to 100 Hz by half a cycle, less what the ends of the pattern add to it and
- * above its chance level ln(100 F) / sqrt(P).
+ * Phase locking of each neuron to a clock of its own: at frequency f the pairwise phase consistency
+ * S(f) = sum_i (|sum_j e^(i 2 pi f t_ij)|^2 - n_i) / P, P = sum_i n_i (n_i - 1), which is 1 for a
+ * perfect rhythm and 0 on average for Poisson neurons (Vinck et al. 2010, "The pairwise phase
+ * consistency"; its square root is the vector strength of Goldberg and Brown 1969). Score: sqrt of
+ * the largest S over F frequencies, from 2 cycles in the pattern to 100 Hz by half a cycle, less
+ * what the ends of the pattern add to it and above its chance level ln(100 F) / sqrt(P).
  */
 export const rhythmic: PatternMeasure = {
   type: "rhythmic",
@@ -44,7 +45,10 @@ export const rhythmic: PatternMeasure = {
     const score = Math.sqrt(aboveChance(sums[best]!, chance));
     return score > 0 ? { score, frequencyHz: rhythmFrequencyHz(best, durationMs) } : { score };
   },
-  /** A spike in every cycle of rateHz, each neuron with its own phase and a normal jitter of a tenth of the cycle. */
+  /**
+   * A spike in every cycle of rateHz, each neuron with its own phase and a normal jitter of a tenth
+   * of the cycle.
+   */
   generate(options) {
     const { seed, neuronCount, durationMs, rateHz } = generatorOptions(options);
     const draws = generatorStream(seed, 16);

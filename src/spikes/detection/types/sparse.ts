@@ -4,10 +4,12 @@ import { generatorStream, patternOf, modulatedSpikes } from "../generators.js";
 import { generatorOptions, type PatternMeasure } from "../measure.js";
 
 /**
- * Population sparseness: a = mean(r)^2 / mean(r^2) over the neurons' rates r is 1 where all fire alike and 1/N where one does all the
- * firing (Treves and Rolls 1991, "What determines the capacity of autoassociative memories in the brain?"); score (1 - a) / (1 - 1/N), as
- * Vinje and Gallant 2000. Counts n of Poisson neurons differ although their rates do not, so the mean of r^2 is taken as that of n (n - 1),
- * less four times what this deviates by in N neurons of equal rate m, sqrt((4 m^3 + 2 m^2) / N).
+ * Population sparseness: a = mean(r)^2 / mean(r^2) over the neurons' rates r is 1 where all fire
+ * alike and 1/N where one does all the firing (Treves and Rolls 1991, "What determines the capacity
+ * of autoassociative memories in the brain?"); score (1 - a) / (1 - 1/N), as Vinje and Gallant
+ * 2000. Counts n of Poisson neurons differ although their rates do not, so the mean of r^2 is taken
+ * as that of n (n - 1), less four times what this deviates by in N neurons of equal rate m, sqrt((4
+ * m^3 + 2 m^2) / N).
  */
 export const sparse: PatternMeasure = {
   type: "sparse",
@@ -22,7 +24,10 @@ export const sparse: PatternMeasure = {
     if (!(square > mean * mean)) return { score: 0 };
     return { score: Math.min(1, (1 - (mean * mean) / square) / (1 - 1 / neuronCount)) };
   },
-  /** A tenth of the neurons, drawn at random, at least one, are Poisson with all of the rate; the others are silent. */
+  /**
+   * A tenth of the neurons, drawn at random, at least one, are Poisson with all of the rate; the
+   * others are silent.
+   */
   generate(options) {
     const { seed, neuronCount, durationMs, rateHz } = generatorOptions(options);
     const draws = generatorStream(seed, 18);

@@ -8,9 +8,10 @@ import { planeWaves } from "../waves.js";
 const meanShare = 0.2026423672846756;
 
 /**
- * A standing wave is two equal waves that run against each other, cos(k x - w t) + cos(k x + w t) = 2 cos(k x) cos(w t) (Nunez and
- * Srinivasan 2006, "Electric Fields of the Brain"). Score: over wave numbers and frequencies, the largest of the smaller of the
- * two vector strengths of k and -k (see travelling), each above what both of M pairs reach together by chance, R^2 = ln(100 M) / (2 n).
+ * A standing wave is two equal waves that run against each other, cos(k x - w t) + cos(k x + w t) =
+ * 2 cos(k x) cos(w t) (Nunez and Srinivasan 2006, "Electric Fields of the Brain"). Score: over wave
+ * numbers and frequencies, the largest of the smaller of the two vector strengths of k and -k (see
+ * travelling), each above what both of M pairs reach together by chance, R^2 = ln(100 M) / (2 n).
  */
 export const standing: PatternMeasure = {
   type: "standing",

@@ -7,9 +7,10 @@ import { aboveChance, generatorOptions, type PatternMeasure } from "../measure.j
 const binMs = 5;
 
 /**
- * Synchrony chi of counts c_i in bins of 5 ms: chi^2 = Var_t(mean_i c_i) / mean_i Var_t(c_i), which is 1 where all neurons do the same and
- * 1/N where they are independent (Golomb and Rinzel 1994, "Clustering in globally coupled inhibitory neurons"; Golomb 2007).
- * Score: sqrt of chi^2 above its chance level in T bins, (1 + 4 sqrt(2 / T)) / N.
+ * Synchrony chi of counts c_i in bins of 5 ms: chi^2 = Var_t(mean_i c_i) / mean_i Var_t(c_i), which
+ * is 1 where all neurons do the same and 1/N where they are independent (Golomb and Rinzel 1994,
+ * "Clustering in globally coupled inhibitory neurons"; Golomb 2007). Score: sqrt of chi^2 above its
+ * chance level in T bins, (1 + 4 sqrt(2 / T)) / N.
  */
 export const synchronous: PatternMeasure = {
   type: "synchronous",
@@ -41,7 +42,10 @@ export const synchronous: PatternMeasure = {
     const chance = (1 + 4 * Math.sqrt(2 / rows)) / cols;
     return { score: Math.sqrt(aboveChance(whole / (single / cols), chance)) };
   },
-  /** Half of the spikes in common events, which a neuron takes part in with probability 0.8, within a normal jitter of 2 ms. */
+  /**
+   * Half of the spikes in common events, which a neuron takes part in with probability 0.8, within
+   * a normal jitter of 2 ms.
+   */
   generate(options) {
     const { seed, neuronCount, durationMs, rateHz } = generatorOptions(options);
     const spikes: Spike[] = poissonSpikes(seed, neuronCount, durationMs, rateHz / 2);
