@@ -1,10 +1,13 @@
-// The standard kernels of the executor on binary32 arrays, row-major. No reservoir is in here. Sums are in a fixed order, so a result depends on
-// nothing but its input; every grid works, since threads stride over the elements.
+// The standard kernels of the executor on binary32 arrays, row-major. No reservoir is in here. Sums
+// are in a fixed order, so a result depends on nothing but its input; every grid works, since
+// threads stride over the elements.
 #include "portable.cuh"
 
 #define FOR_EACH_FOUR(i, n) for (unsigned i = 4 * (blockIdx.x * blockDim.x + threadIdx.x); i < (unsigned)(n); i += 4 * gridDim.x * blockDim.x)
 
-/** Whether memory may be read and written by four elements at once, from any multiple of four on. */
+/**
+ * Whether memory may be read and written by four elements at once, from any multiple of four on.
+ */
 static __device__ __forceinline__ bool inFours(const float* a) { return ((size_t)a & 15) == 0; }
 
 /** Elements i to i + 3 of n; beyond the end 0. */
@@ -57,7 +60,9 @@ extern "C" __global__ void relu(float* data, int n) {
   map(data, data, n, [](float v) { return portable::relu(v); });
 }
 
-/** By the exponential of -|x|, which is small where the sigmoid is and so loses none of its digits. */
+/**
+ * By the exponential of -|x|, which is small where the sigmoid is and so loses none of its digits.
+ */
 extern "C" __global__ void sigmoid(float* data, int n) {
   map(data, data, n, [](float v) {
     const float e = expf(-fabsf(v));
@@ -106,7 +111,10 @@ static __device__ __forceinline__ double warpSum(double x) {
   return x;
 }
 
-/** The sum over a row of threads of the block (blockDim.x, a power of two from 32 to 1024), in every thread of that row. */
+/**
+ * The sum over a row of threads of the block (blockDim.x, a power of two from 32 to 1024), in every
+ * thread of that row.
+ */
 static __device__ double rowSum(double x) {
   __shared__ double sums[32];
   x = warpSum(x);
@@ -143,8 +151,9 @@ static __device__ __forceinline__ Peak warpPeak(Peak peak) {
 }
 
 /**
- * exp(x - max) / sum over each row, in place. A block is (threads of a row, rows): a power of two from 32 to 1024 threads, at most 1024 in all. The
- * sum goes along with the maximum, so a row is read twice and written once.
+ * exp(x - max) / sum over each row, in place. A block is (threads of a row, rows): a power of two
+ * from 32 to 1024 threads, at most 1024 in all. The sum goes along with the maximum, so a row is
+ * read twice and written once.
  */
 extern "C" __global__ void softmax(float* data, int batch, int classes) {
   __shared__ Peak peaks[32];
@@ -169,7 +178,10 @@ extern "C" __global__ void softmax(float* data, int batch, int classes) {
   }
 }
 
-/** Divides each row by its sum (0), its sum of magnitudes (1) or its Euclidean length (2), which is added in binary64. Blocks as in softmax. */
+/**
+ * Divides each row by its sum (0), its sum of magnitudes (1) or its Euclidean length (2), which is
+ * added in binary64. Blocks as in softmax.
+ */
 extern "C" __global__ void normalize(float* data, int rows, int columns, int norm) {
   for (unsigned first = blockIdx.x * blockDim.y; first < (unsigned)rows; first += gridDim.x * blockDim.y) {
     const unsigned row = first + threadIdx.y;
@@ -188,7 +200,10 @@ extern "C" __global__ void normalize(float* data, int rows, int columns, int nor
   }
 }
 
-/** The sum over the block's share of x, in binary64: partial[block]. Threads are one row of the block; the order is the same for every address. */
+/**
+ * The sum over the block's share of x, in binary64: partial[block]. Threads are one row of the
+ * block; the order is the same for every address.
+ */
 extern "C" __global__ void reduce_sum(const float* x, double* partial, int n) {
   const bool fours = inFours(x);
   double total = 0.0;
@@ -201,7 +216,9 @@ extern "C" __global__ void reduce_sum(const float* x, double* partial, int n) {
   if (threadIdx.x == 0) partial[blockIdx.x] = total;
 }
 
-/** The sum over the block's share of a b, in binary64, where the products are exact: partial[block]. */
+/**
+ * The sum over the block's share of a b, in binary64, where the products are exact: partial[block].
+ */
 extern "C" __global__ void dot_product(const float* a, const float* b, double* partial, int n) {
   const bool fours = inFours(a) && inFours(b);
   double total = 0.0;
@@ -225,9 +242,10 @@ extern "C" __global__ void sum_partials(const double* partial, double* sum, int 
 }
 
 /**
- * C = A B by tiles in shared memory. A block has ROWS x COLUMNS of C, a thread (ROWS / HIGH) of it in groups of 4 rows by 4 columns, so that a warp
- * reads shared memory as vectors without conflicts. The next tile travels through registers while this one is multiplied. An element is one chain of
- * fused multiply-adds in the order of k, whatever the tile.
+ * C = A B by tiles in shared memory. A block has ROWS x COLUMNS of C, a thread (ROWS / HIGH) of it
+ * in groups of 4 rows by 4 columns, so that a warp reads shared memory as vectors without
+ * conflicts. The next tile travels through registers while this one is multiplied. An element is
+ * one chain of fused multiply-adds in the order of k, whatever the tile.
  */
 template <int ROWS, int COLUMNS, int DEPTH, int DOWN, int ACROSS>
 struct Tiled {
@@ -337,7 +355,8 @@ struct Tiled {
     Tiled<ROWS, COLUMNS, DEPTH, DOWN, ACROSS>::multiply(a, b, c, m, k, n);                                                                 \
   }
 
-// A grid of ceil(m / rows) ceil(n / columns) tiles, row after row: few large ones do the least traffic, many small ones fill the device.
+// A grid of ceil(m / rows) ceil(n / columns) tiles, row after row: few large ones do the least
+// traffic, many small ones fill the device.
 MATMUL(matmul, 64, 64, 32, 2, 1)
 MATMUL(matmul_small, 32, 64, 32, 1, 1)
 MATMUL(matmul_large, 128, 256, 8, 2, 4)

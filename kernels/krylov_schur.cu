@@ -1,5 +1,7 @@
-// The long-vector work of a Krylov-Schur iteration in binary64 (docs/numerics.md, rule 7): products with W, orthogonalization, change of basis. Every sum is
-// in the order of assembly/spectrum/krylov.ts, so that a radius has the host's bits. The small projected problem is the host's.
+// The long-vector work of a Krylov-Schur iteration in binary64 (docs/numerics.md, rule 7): products
+// with W, orthogonalization, change of basis. Every sum is in the order of
+// assembly/spectrum/krylov.ts, so that a radius has the host's bits. The small projected problem is
+// the host's.
 #include "packing.cuh"
 
 using packing::bfloat16;
@@ -35,12 +37,16 @@ __device__ __forceinline__ double added(double sum, const double* in, int count)
   return sum;
 }
 
-/** Threads of the largest block of `chains`, those of its first warp aside, and the numbers that each multiplies for a tile. */
+/**
+ * Threads of the largest block of `chains`, those of its first warp aside, and the numbers that
+ * each multiplies for a tile.
+ */
 const int mostMakers = 256, each = 4;
 
 /**
- * CHAINS sums of a[k] b[k], k modulo CHAINS, each in rising order: warp 0 adds one product after the other while the other warps make those of the next
- * tile and load those of the one after it. The sums are in the first CHAINS lanes of warp 0.
+ * CHAINS sums of a[k] b[k], k modulo CHAINS, each in rising order: warp 0 adds one product after
+ * the other while the other warps make those of the next tile and load those of the one after it.
+ * The sums are in the first CHAINS lanes of warp 0.
  */
 template <int CHAINS> __device__ __forceinline__ double chains(const double* __restrict__ a, const double* __restrict__ b, int n) {
   __shared__ __align__(16) double products[2][CHAINS][mostMakers * each / CHAINS + 2];
@@ -73,8 +79,8 @@ template <int CHAINS> __device__ __forceinline__ double chains(const double* __r
 }
 
 /**
- * y = A x for rows of `stride` elements: the sums of a row's even and odd columns, 32 rows a block. Two warps add while eight, of four rows each, multiply and
- * load what comes next.
+ * y = A x for rows of `stride` elements: the sums of a row's even and odd columns, 32 rows a block.
+ * Two warps add while eight, of four rows each, multiply and load what comes next.
  */
 template <typename Weight>
 __device__ __forceinline__ void denseProduct(const Weight* __restrict__ A, const double* __restrict__ x, double* y, int n, int stride) {
@@ -116,7 +122,10 @@ __device__ __forceinline__ void denseProduct(const Weight* __restrict__ A, const
 
 }  // namespace
 
-/** y = W x for a CSR matrix; four lanes a row, by position modulo 4, (0 + 1) + (2 + 3), and then the up to three entries that are left over. */
+/**
+ * y = W x for a CSR matrix; four lanes a row, by position modulo 4, (0 + 1) + (2 + 3), and then the
+ * up to three entries that are left over.
+ */
 extern "C" __global__ void __launch_bounds__(256)
     krylov_product_sparse(const unsigned* __restrict__ offsets, const unsigned* __restrict__ columns, const double* __restrict__ values,
                           const double* __restrict__ x, double* y, int rows) {
@@ -142,7 +151,10 @@ PRODUCT_DENSE(krylov_product_f64, double)
 PRODUCT_DENSE(krylov_product_f32, float)
 PRODUCT_DENSE(krylov_product_bf16, bfloat16)
 
-/** Block i < count: h[i] = v_i . w. Block `count`: norm = w . w, or the norm after the first pass where there is no second and `last` is set. */
+/**
+ * Block i < count: h[i] = v_i . w. Block `count`: norm = w . w, or the norm after the first pass
+ * where there is no second and `last` is set.
+ */
 extern "C" __global__ void __launch_bounds__(32 + mostMakers)
     krylov_dots(const double* basis, const double* w, double* h, double* record, int which, int last, int count, int n) {
   if (blockIdx.x < count) {
@@ -164,7 +176,9 @@ extern "C" __global__ void __launch_bounds__(32 + mostMakers)
   if (threadIdx.x == 0) record[which] = sum;
 }
 
-/** w -= V^T h, four vectors at a time; nothing where `second` is set and there is no second pass. */
+/**
+ * w -= V^T h, four vectors at a time; nothing where `second` is set and there is no second pass.
+ */
 extern "C" __global__ void __launch_bounds__(256)
     krylov_subtract(const double* __restrict__ basis, double* w, const double* __restrict__ h, const double* record, int second, int count, int n) {
   if (second && oncePassed(record)) return;
@@ -189,7 +203,10 @@ extern "C" __global__ void __launch_bounds__(256) krylov_normalise(double* w, co
   for (int c = blockIdx.x * blockDim.x + threadIdx.x; c < n; c += gridDim.x * blockDim.x) w[c] = portable::mul(w[c], factor);
 }
 
-/** The first `keep` of `count` vectors become V Q, Q of rows of `ld`; 32 numbers of each vector a block. */
+/**
+ * The first `keep` of `count` vectors become V Q, Q of rows of `ld`; 32 numbers of each vector a
+ * block.
+ */
 extern "C" __global__ void __launch_bounds__(256) krylov_change_basis(double* basis, const double* __restrict__ q, int count, int keep, int ld, int n) {
   __shared__ double strip[mostVectors][32];
   const int c = blockIdx.x * 32 + (threadIdx.x & 31), part = threadIdx.x >> 5;

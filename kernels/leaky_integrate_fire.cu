@@ -1,6 +1,7 @@
 // target: sm_75
-// Spiking networks, docs/numerics.md rule 12: whole chunks of steps in one launch, blocks that own their neurons and stay. Synaptic input is summed by atomics on whole
-// numbers, so that no order matters. Neurons are leaky (0), adaptive (1) or Izhikevich's (2).
+// Spiking networks, docs/numerics.md rule 12: whole chunks of steps in one launch, blocks that own
+// their neurons and stay. Synaptic input is summed by atomics on whole numbers, so that no order
+// matters. Neurons are leaky (0), adaptive (1) or Izhikevich's (2).
 #include "exchange.cuh"
 #include "philox.cuh"
 
@@ -10,7 +11,10 @@ using portable::add;
 using portable::mul;
 using portable::sub;
 
-/** Synapses by source: those of source j are offsets[j] to offsets[j + 1]. A cell is a target, + N where the weight is below 0. */
+/**
+ * Synapses by source: those of source j are offsets[j] to offsets[j + 1]. A cell is a target, + N
+ * where the weight is below 0.
+ */
 struct Synapses {
   const unsigned *offsets, *cells;
   const int* weights;
@@ -20,13 +24,19 @@ struct Synapses {
 /** A launch. Lists over neurons stand one after the other, N values each. */
 template <typename Real> struct Network {
   Synapses synapses, inputSynapses;
-  /** keep (dt a), driveGain, excitatoryGain, inhibitoryGain, threshold, reset (c), recoveryKeep (b), recoveryStep (d), bias. */
+  /**
+   * keep (dt a), driveGain, excitatoryGain, inhibitoryGain, threshold, reset (c), recoveryKeep (b),
+   * recoveryStep (d), bias.
+   */
   const Real* constants;
   /** potential, recovery, excitatory, inhibitory, filtered spikes. */
   Real* network;
   const int* refractory;
   int* held;
-  /** rows of 2 N: excitatory and then inhibitory input. One row more than the longest delay asks for, so that nobody writes to the row that is being read. */
+  /**
+   * rows of 2 N: excitatory and then inhibitory input. One row more than the longest delay asks
+   * for, so that nobody writes to the row that is being read.
+   */
   int* ring;
   const Real *inputs, *inputWeights;
   Real* states;
@@ -37,7 +47,10 @@ template <typename Real> struct Network {
   int backgroundWeight;
   /** Blocks that have come to the barrier since the launch. */
   unsigned* arrived;
-  /** The first potential that is not finite as (2^32 - 1 - step) << 32 | 2^32 - 1 - neuron, 0 for none; then block + 1 << 32 | step of a wait without end. */
+  /**
+   * The first potential that is not finite as (2^32 - 1 - step) << 32 | 2^32 - 1 - neuron, 0 for
+   * none; then block + 1 << 32 | step of a wait without end.
+   */
   unsigned long long* report;
   long long spinLimit;
 };
@@ -53,7 +66,10 @@ static __device__ __forceinline__ unsigned acquire(const unsigned* from) {
   return value;
 }
 
-/** Waits until all blocks have come here `round` times. False where one did not come in time, in all threads of the block. */
+/**
+ * Waits until all blocks have come here `round` times. False where one did not come in time, in all
+ * threads of the block.
+ */
 static __device__ __forceinline__ bool barrier(unsigned* arrived, unsigned round, unsigned long long* report, unsigned step, long long limit) {
   __shared__ int lost;
   __syncthreads();

@@ -1,5 +1,7 @@
-// The named kernels of a reservoir: a step is matvec_input (rule 3 of docs/numerics.md), matvec_reservoir (rules 1 and 2) and leaky_integration (rules 3 to
-// 6), for any size. The plan "named" runs them, own programs may too, and matvec_input serves every plan. Not here: kernels that fuse them.
+// The named kernels of a reservoir: a step is matvec_input (rule 3 of docs/numerics.md),
+// matvec_reservoir (rules 1 and 2) and leaky_integration (rules 3 to 6), for any size. The plan
+// "named" runs them, own programs may too, and matvec_input serves every plan. Not here: kernels
+// that fuse them.
 // target: sm_75 sm_90
 #include "chunk.cuh"
 #include "philox.cuh"
@@ -8,7 +10,10 @@ namespace {
 
 const int inputSteps = 16, inputTile = 32;
 
-/** out[t, r] = ((bias[r] + W[0, r] u[t, 0]) + W[1, r] u[t, 1]) + ...; without a bias it starts at +0. W is input by input. A thread makes 16 steps of a neuron. */
+/**
+ * out[t, r] = ((bias[r] + W[0, r] u[t, 0]) + W[1, r] u[t, 1]) + ...; without a bias it starts at
+ * +0. W is input by input. A thread makes 16 steps of a neuron.
+ */
 template <typename Real>
 __device__ __forceinline__ void inputProduct(const Real* __restrict__ W, const Real* __restrict__ bias, const Real* __restrict__ inputs,
                                              Real* __restrict__ out, int N, int I, int steps) {
@@ -40,8 +45,9 @@ __device__ __forceinline__ void inputProduct(const Real* __restrict__ W, const R
 }
 
 /**
- * Launches may overlap (compute capability 9.0 on): a kernel lets the next one begin at once, and waits for the one before it to end before it reads
- * what that wrote, or writes anything. Weights, leak rates and the drive, which no step writes, may be loaded before.
+ * Launches may overlap (compute capability 9.0 on): a kernel lets the next one begin at once, and
+ * waits for the one before it to end before it reads what that wrote, or writes anything. Weights,
+ * leak rates and the drive, which no step writes, may be loaded before.
  */
 __device__ __forceinline__ void letNextBegin() {
 #if __CUDA_ARCH__ >= 900
@@ -54,12 +60,14 @@ __device__ __forceinline__ void awaitBefore() {
 #endif
 }
 
-/** Elements that a lane loads before it adds the first: 64 bytes, so that one wait serves them all. */
+/**
+ * Elements that a lane loads before it adds the first: 64 bytes, so that one wait serves them all.
+ */
 template <typename Real> struct Ahead { static const int count = 64 / sizeof(Real); };
 
 /**
- * Row of A times x by a warp, in rule 1's order; every lane gets it. Beyond the last column 0 is added to a sum that is never -0. The first weights are
- * loaded before the kernel before has ended.
+ * Row of A times x by a warp, in rule 1's order; every lane gets it. Beyond the last column 0 is
+ * added to a sum that is never -0. The first weights are loaded before the kernel before has ended.
  */
 template <typename Real> __device__ __forceinline__ Real rowProduct(const Real* __restrict__ row, const Real* x, int columns) {
   const int ahead = Ahead<Real>::count;
@@ -88,7 +96,10 @@ template <typename Real> struct OverLength {
   __device__ __forceinline__ Real operator()(Real dot) const { return length > (Real)0 ? portable::div(dot, length) : (Real)0; }
 };
 
-/** y = A x for A of rows x columns, row-major; a warp a row. `store` makes what is stored of a row's product. */
+/**
+ * y = A x for A of rows x columns, row-major; a warp a row. `store` makes what is stored of a row's
+ * product.
+ */
 template <typename Real, typename Store>
 __device__ __forceinline__ void denseProduct(const Real* A, const Real* x, Real* y, int rows, int columns, Store store) {
   const int warps = blockDim.x >> 5;
@@ -99,7 +110,10 @@ __device__ __forceinline__ void denseProduct(const Real* A, const Real* x, Real*
   }
 }
 
-/** y = A x for A in CSR form, by rule 2: eight lanes a row, each one of its eight partial sums. `store` as above. */
+/**
+ * y = A x for A in CSR form, by rule 2: eight lanes a row, each one of its eight partial sums.
+ * `store` as above.
+ */
 template <typename Real, typename Store>
 __device__ __forceinline__ void sparseProduct(const Real* __restrict__ values, const unsigned* __restrict__ columns,
                                               const unsigned* __restrict__ offsets, const Real* x, Real* y, int rows, Store store) {
@@ -128,9 +142,10 @@ __device__ __forceinline__ void sparseProduct(const Real* __restrict__ values, c
 }
 
 /**
- * next = (1 - leak) x + leak f(((drive + recurrent) + feedback) + noise), by rules 3 to 6. `recurrent` and `feedback` may be null: nothing is added. With a
- * chunk, drive and feedback are rows of its matrices, which are there before the kernel before this one begins; next also goes to a row of its states,
- * and `step` counts from its step.
+ * next = (1 - leak) x + leak f(((drive + recurrent) + feedback) + noise), by rules 3 to 6.
+ * `recurrent` and `feedback` may be null: nothing is added. With a chunk, drive and feedback are
+ * rows of its matrices, which are there before the kernel before this one begins; next also goes to
+ * a row of its states, and `step` counts from its step.
  */
 template <typename Real>
 __device__ __forceinline__ void integrate(Real* next, const Real* x, const Real* drive, const Real* recurrent, const Real* feedback, const Real* leak,
@@ -185,7 +200,10 @@ template <typename Real> __device__ __forceinline__ Real lengthOf(const Real* x,
   return portable::root(total);
 }
 
-/** The length of x, which every block computes for itself and the first one stores. Nothing is read before the kernel before has ended. */
+/**
+ * The length of x, which every block computes for itself and the first one stores. Nothing is read
+ * before the kernel before has ended.
+ */
 template <typename Real> __device__ __forceinline__ OverLength<Real> overLength(const Real* x, Real* norm, int n) {
   awaitBefore();
   const Real length = lengthOf(x, n);

@@ -1,6 +1,7 @@
 // target: sm_75
-// What vectors are most like, of P templates: dot products or cosines in binary32 by docs/numerics.md rule 1, and the best of each vector. Any block of
-// at least one warp will do. How patterns become vectors is not here.
+// What vectors are most like, of P templates: dot products or cosines in binary32 by
+// docs/numerics.md rule 1, and the best of each vector. Any block of at least one warp will do. How
+// patterns become vectors is not here.
 #include "portable.cuh"
 
 namespace detection {
@@ -21,7 +22,10 @@ struct Sums {
   }
 };
 
-/** Elements of a template that a lane loads before it adds the first, so that many loads are under way. */
+/**
+ * Elements of a template that a lane loads before it adds the first, so that many loads are under
+ * way.
+ */
 constexpr int ahead = 32;
 
 static __device__ __forceinline__ Sums sumsOf(const float* x, const float* w, int length, int lane) {
@@ -38,12 +42,18 @@ static __device__ __forceinline__ Sums sumsOf(const float* x, const float* w, in
   return sums;
 }
 
-/** Whether score a at index i goes before score b at index j: the first of the greatest. An index below 0 stands for none. */
+/**
+ * Whether score a at index i goes before score b at index j: the first of the greatest. An index
+ * below 0 stands for none.
+ */
 static __device__ __forceinline__ bool before(float a, int i, float b, int j) { return i >= 0 && (j < 0 || a > b || (a == b && i < j)); }
 
 }  // namespace detection
 
-/** scores[b, p] of `count` vectors and `templates` templates of `length` numbers each: the cosine, 0 where a vector is all zeros, or the dot product. A warp each. */
+/**
+ * scores[b, p] of `count` vectors and `templates` templates of `length` numbers each: the cosine, 0
+ * where a vector is all zeros, or the dot product. A warp each.
+ */
 extern "C" __global__ void __launch_bounds__(1024)
     pattern_detection_scores(const float* vectors, const float* templates, int count, int templateCount, int length, int isCosine, float* scores) {
   const int lane = threadIdx.x & 31, warps = blockDim.x >> 5;
@@ -62,7 +72,10 @@ extern "C" __global__ void __launch_bounds__(1024)
   }
 }
 
-/** The first of the greatest scores of each vector, a block each: its index to best, and to matches where it is not below the threshold, else -1. */
+/**
+ * The first of the greatest scores of each vector, a block each: its index to best, and to matches
+ * where it is not below the threshold, else -1.
+ */
 extern "C" __global__ void __launch_bounds__(1024)
     pattern_detection_best(const float* scores, int templateCount, double threshold, int* best, int* matches) {
   __shared__ float values[1024];

@@ -1,12 +1,16 @@
 // target: sm_75
-// Spike patterns put in order, and their scores for the types that are counted: synchronous, chaotic, emergent, sparse, burst, with the bits of
-// src/spikes/detection/types. A warp or a block takes a pattern after the other. What goes by phases is in pattern_phases.cu.
+// Spike patterns put in order, and their scores for the types that are counted: synchronous,
+// chaotic, emergent, sparse, burst, with the bits of src/spikes/detection/types. A warp or a block
+// takes a pattern after the other. What goes by phases is in pattern_phases.cu.
 #include "exponential.cuh"
 #include "measures.cuh"
 
 namespace measures {
 
-/** Sorts spikes in place by a block: a bitonic network in which the smaller always goes to the front, so that any number of them will do. */
+/**
+ * Sorts spikes in place by a block: a bitonic network in which the smaller always goes to the
+ * front, so that any number of them will do.
+ */
 template <typename Before> static __device__ __forceinline__ void sort(double* times, unsigned* neurons, unsigned count, Before before) {
   for (int widest = 0; (1ull << widest) < count; widest++)
     for (int shift = widest; shift >= 0; shift--) {
@@ -28,7 +32,10 @@ template <typename Before> static __device__ __forceinline__ void sort(double* t
     }
 }
 
-/** Where runs of equal neurons start, and behind the last the number of spikes; how many runs there are. By a full warp. */
+/**
+ * Where runs of equal neurons start, and behind the last the number of spikes; how many runs there
+ * are. By a full warp.
+ */
 static __device__ __forceinline__ unsigned startsOf(const unsigned* neurons, unsigned count, unsigned* starts) {
   unsigned found = 0;
   for (unsigned base = 0; base < count; base += 32) {
@@ -66,7 +73,10 @@ static __device__ unsigned triplesOf(const Pattern& pattern, double (*triples)[m
   return found < mostTriples ? found : mostTriples;
 }
 
-/** The squared error of predicting the third number of triple i as the mean of those of the nearest other pairs. */
+/**
+ * The squared error of predicting the third number of triple i as the mean of those of the nearest
+ * other pairs.
+ */
 static __device__ Exact analogueError(const double (*triples)[mostTriples], unsigned count, unsigned i) {
   double distances[neighbours], values[neighbours];
   for (int k = 0; k < (int)neighbours; k++) {
@@ -105,8 +115,8 @@ static __device__ Exact cubeRoot(Exact x) {
 }  // namespace measures
 
 /**
- * Copies of the spikes of each pattern in order of time, and train by train; a block each. A spike outside its pattern becomes one at 0 of
- * neuron 0, and the least number of one goes to *outside.
+ * Copies of the spikes of each pattern in order of time, and train by train; a block each. A spike
+ * outside its pattern becomes one at 0 of neuron 0, and the least number of one goes to *outside.
  */
 extern "C" __global__ void __launch_bounds__(1024)
     pattern_measures_sort(const double* givenTimes, const unsigned* givenNeurons, const unsigned long long* offsets, const double* durations,
@@ -230,7 +240,10 @@ extern "C" __global__ void __launch_bounds__(256) pattern_measures_chaotic(PATTE
   }
 }
 
-/** The largest eigenvalue of the correlations of counts in 20 ms. `room` has (trains + 1) (bins + 3) doubles for each block. */
+/**
+ * The largest eigenvalue of the correlations of counts in 20 ms. `room` has (trains + 1) (bins + 3)
+ * doubles for each block.
+ */
 extern "C" __global__ void __launch_bounds__(256) pattern_measures_emergent(PATTERNS, double* room, unsigned long long roomOfBlock, double* out) {
   __shared__ unsigned used;
   __shared__ double scalar;

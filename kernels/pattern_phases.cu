@@ -1,12 +1,15 @@
 // target: sm_75
-// Scores of spike patterns that go by phases, with the bits of src/spikes/detection: travelling and standing waves, rhythm, and the coherence of a bank of
-// Kuramoto oscillators. What is counted is in pattern_measures.cu.
+// Scores of spike patterns that go by phases, with the bits of src/spikes/detection: travelling and
+// standing waves, rhythm, and the coherence of a bank of Kuramoto oscillators. What is counted is
+// in pattern_measures.cu.
 #include "elementary.cuh"
 #include "measures.cuh"
 
 namespace phases {
 
-/** sum over s of z_s e^(-i angle s), and of the conjugate of z_s, both squared and divided by n^2. */
+/**
+ * sum over s of z_s e^(-i angle s), and of the conjugate of z_s, both squared and divided by n^2.
+ */
 struct Strengths {
   Exact up, down;
 };
@@ -32,8 +35,9 @@ static __device__ __forceinline__ Strengths strengths(const double2* z, unsigned
 constexpr unsigned tileWidth = 16, warps = 4;
 
 /**
- * Adds e^(i 2 pi (m + 4) / 2 share) over the spikes of a train, in their order, for m = 0, 1, ... to real and imaginary. By a full warp: a
- * lane turns the phasor of a spike, and half of them each sum real and imaginary parts.
+ * Adds e^(i 2 pi (m + 4) / 2 share) over the spikes of a train, in their order, for m = 0, 1, ...
+ * to real and imaginary. By a full warp: a lane turns the phasor of a spike, and half of them each
+ * sum real and imaginary parts.
  */
 static __device__ __forceinline__ void phasorsOf(const measures::Pattern& pattern, unsigned train, unsigned frequencies, double2 (*tile)[tileWidth + 1], double* real, double* imaginary) {
   const unsigned start = pattern.starts[train], length = pattern.lengthOf(train), lane = measures::lane();
@@ -73,7 +77,10 @@ static __device__ __forceinline__ void phasorsOf(const measures::Pattern& patter
 
 }  // namespace phases
 
-/** Travelling and standing waves: the frequency of number m is m / duration. `room` has 8 doubles a step of 2 ms for each block. */
+/**
+ * Travelling and standing waves: the frequency of number m is m / duration. `room` has 8 doubles a
+ * step of 2 ms for each block.
+ */
 extern "C" __global__ void __launch_bounds__(256) pattern_phases_waves(PATTERNS, double* room, unsigned long long roomOfBlock, double* out) {
   __shared__ measures::Ranked shared[8];
   const measures::Patterns all = ALL_PATTERNS;
@@ -109,7 +116,8 @@ extern "C" __global__ void __launch_bounds__(256) pattern_phases_waves(PATTERNS,
       const Exact angle = Exact(measures::twoPi) * (double)m * 2.0 / pattern.duration;
       const phases::Strengths found = phases::strengths(z + (measures::Wide)k * steps, steps, angle, spikes);
       const Exact difference = root(measures::aboveChance(found.up, travels)) - root(measures::aboveChance(found.down, travels));
-      // The last bit of an index says which way the wave goes: of equals the first still goes first.
+      // The last bit of an index says which way the wave goes: of equals the first still goes
+      // first.
       travelling.take(fabs(difference.value), 2 * i + (difference < 0.0));
       standing.take(root(measures::aboveChance(least(found.up, found.down), stands)).value, i);
     }
@@ -124,7 +132,10 @@ extern "C" __global__ void __launch_bounds__(256) pattern_phases_waves(PATTERNS,
   }
 }
 
-/** Phase locking of each neuron to a clock of its own. `room` has 9 doubles a frequency for each block. */
+/**
+ * Phase locking of each neuron to a clock of its own. `room` has 9 doubles a frequency for each
+ * block.
+ */
 extern "C" __global__ void __launch_bounds__(128) pattern_phases_rhythmic(PATTERNS, double* room, unsigned long long roomOfBlock, double* out) {
   __shared__ double2 tiles[phases::warps][32][phases::tileWidth + 1];
   __shared__ measures::Ranked shared[phases::warps];
@@ -176,7 +187,10 @@ extern "C" __global__ void __launch_bounds__(128) pattern_phases_rhythmic(PATTER
 
 namespace phases {
 
-/** A bank of oscillators and how it is stepped: docs of KuramotoOscillators. M oscillators of `channels` channels. */
+/**
+ * A bank of oscillators and how it is stepped: docs of KuramotoOscillators. M oscillators of
+ * `channels` channels.
+ */
 struct Bank {
   /** 2 pi f, M values, and the phases that every pattern finds. */
   const double* turns;
@@ -225,7 +239,10 @@ static __device__ __forceinline__ double2 turnedTo(double phase) {
   return make_double2(at.sine, at.cosine);
 }
 
-/** One part of a step by the classical scheme of order 4. Takes the sums of where it starts, and gives those of where it ends. */
+/**
+ * One part of a step by the classical scheme of order 4. Takes the sums of where it starts, and
+ * gives those of where it ends.
+ */
 static __device__ __forceinline__ Sums advance(const Bank& bank, const State& state, Exact h, unsigned step, bool driven, Sums sums) {
   const Exact scale = Exact(bank.coupling) / (double)bank.size;
   for (int stage = 0; stage < 4; stage++) {
@@ -249,8 +266,8 @@ static __device__ __forceinline__ Sums advance(const Bank& bank, const State& st
 }  // namespace phases
 
 /**
- * The largest order parameter that each pattern brings a bank of oscillators to. A warp a pattern. A bank takes 32 bytes an oscillator and 4 a
- * channel, in shared memory where `room` is null.
+ * The largest order parameter that each pattern brings a bank of oscillators to. A warp a pattern.
+ * A bank takes 32 bytes an oscillator and 4 a channel, in shared memory where `room` is null.
  */
 extern "C" __global__ void __launch_bounds__(32)
     pattern_phases_coherence(PATTERNS, const double* turns, const double* startPhases, const unsigned* channelOf, unsigned size, unsigned channels,

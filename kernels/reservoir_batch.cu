@@ -1,5 +1,6 @@
-// Many sequences through one dense W of binary32, in portable arithmetic (docs/plans/batch.md). A warp's tile is rows x sequences; lane l sums
-// the columns k with k mod 32 = l, and the tile's sums go over the lanes once, at the end.
+// Many sequences through one dense W of binary32, in portable arithmetic (docs/plans/batch.md). A
+// warp's tile is rows x sequences; lane l sums the columns k with k mod 32 = l, and the tile's sums
+// go over the lanes once, at the end.
 // target: sm_80
 #include "batch.cuh"
 
@@ -9,7 +10,10 @@ using batch::Data;
 
 constexpr int threads = 512, rowsOfBlock = 32;
 
-/** The butterfly over 32 lanes of `Count` sums at once: each stage halves the sums that a lane still has. */
+/**
+ * The butterfly over 32 lanes of `Count` sums at once: each stage halves the sums that a lane still
+ * has.
+ */
 template <int Distance, int Count> __device__ __forceinline__ void acrossLanes(float (&sum)[Count]) {
   float half[Count / 2];
   const bool upper = threadIdx.x & Distance;
@@ -32,11 +36,13 @@ template <int Count> __device__ __forceinline__ int firstSumOf(int lane) {
 }
 
 /**
- * Rows and sequences come in quads: [quad][column][4], columns padded to a multiple of 32, so that lane l reads four of them at column
- * l + 32 j with one access.
+ * Rows and sequences come in quads: [quad][column][4], columns padded to a multiple of 32, so that
+ * lane l reads four of them at column l + 32 j with one access.
  *
- * A block has 32 rows and every `groups`-th tile of 4 `SequenceQuads` sequences times 4. `Resident`: its rows of W stay in shared memory for all steps, and
- * a tile's step waits until all blocks have made its last one. Otherwise W streams by beside the states, and a launch makes one step.
+ * A block has 32 rows and every `groups`-th tile of 4 `SequenceQuads` sequences times 4.
+ * `Resident`: its rows of W stay in shared memory for all steps, and a tile's step waits until all
+ * blocks have made its last one. Otherwise W streams by beside the states, and a launch makes one
+ * step.
  */
 template <int SequenceQuads, bool Resident, int chunk, int stages>
 __device__ __forceinline__ void run(const float4* __restrict__ weights, float4* exchange, unsigned* arrived, int* stalled, long long limit, int firstStep,
@@ -64,7 +70,8 @@ __device__ __forceinline__ void run(const float4* __restrict__ weights, float4* 
   __syncthreads();
   auto lengthOf = [&](int tile) { return tileLengths.of<tileSequences>(data, (tile - group) / groups, group, groups); };
 
-  // Lengths fall, so that the first sequence of a tile is its longest, and a tile that has ended ends its step.
+  // Lengths fall, so that the first sequence of a tile is its longest, and a tile that has ended
+  // ends its step.
   auto follows = [&](int& t, int& tile) {
     tile += groups;
     if (tile < tiles && lengthOf(tile) > t) return true;
@@ -105,15 +112,16 @@ __device__ __forceinline__ void run(const float4* __restrict__ weights, float4* 
   while (more) {
     int nextStep = t, nextTile = tile;
     more = follows(nextStep, nextTile);
-    // Another tile's states were made by all blocks before this one's, so that its chunks may be asked for while this one's are used up.
+    // Another tile's states were made by all blocks before this one's, so that its chunks may be
+    // asked for while this one's are used up.
     const bool overlap = more && nextTile != tile && chunks >= stages;
     const float* const now = reinterpret_cast<const float*>(exchange + (t & 1 ? buffer : 0));
     float* const next = reinterpret_cast<float*>(exchange + (t & 1 ? 0 : buffer));
     const int firstSum = firstSumOf<sums>(lane);
     const int sequence = tile * tileSequences + warpSequence * sequencesOfWarp + firstSum / warpRows;
     const int row = rowBlock * rowsOfBlock + warpRow * warpRows + firstSum % warpRows;
-    // What the step's end reads, all of it this block's own, is asked for before the wait and the products; beyond the edges it is read from within
-    // them, so that no read waits for another.
+    // What the step's end reads, all of it this block's own, is asked for before the wait and the
+    // products; beyond the edges it is read from within them, so that no read waits for another.
     const size_t within = min(sequence, data.sequences - 1);
     const int length = data.lengths[within];
     float driven[owned], x[owned], leak[owned];
@@ -211,7 +219,10 @@ __device__ __forceinline__ void run(const float4* __restrict__ weights, float4* 
         Data{drive, feedback, leak, states, state, lengths, numbers, failures, key0, key1, noise, size, sequences, steps, firstStep, activation});  \
   }
 
-/** Tiles of 32 rows x 16 sequences and of 32 x 32; W in shared memory for all steps, or read again in each. */
+/**
+ * Tiles of 32 rows x 16 sequences and of 32 x 32; W in shared memory for all steps, or read again
+ * in each.
+ */
 BATCH(reservoir_batch_16, 1, true, 128, 4)
 BATCH(reservoir_batch_32, 2, true, 256, 2)
 BATCH(reservoir_batch_step_16, 1, false, 128, 4)

@@ -1,5 +1,6 @@
-// Many sequences through one dense W by tensor cores: products of binary16 weights and states, sums and states in binary32. It does not give
-// the bits of portable arithmetic; docs/plans/batch.md has the tolerance. Only for states between -1 and 1.
+// Many sequences through one dense W by tensor cores: products of binary16 weights and states, sums
+// and states in binary32. It does not give the bits of portable arithmetic; docs/plans/batch.md has
+// the tolerance. Only for states between -1 and 1.
 // target: sm_80
 #include "approximate.cuh"
 #include "batch.cuh"
@@ -22,8 +23,10 @@ static __device__ __forceinline__ void multiply(float (&c)[4], const unsigned (&
 }
 
 /**
- * A block has `Rows` rows of W in shared memory for all steps and every `groups`-th tile of `Sequences` sequences; `RowWarps` x `SequenceWarps` x `ColumnWarps`
- * warps share a tile and its columns. `weights` is [row][column] and `exchange` two of [sequence][column], columns padded to a multiple of `Chunk`.
+ * A block has `Rows` rows of W in shared memory for all steps and every `groups`-th tile of
+ * `Sequences` sequences; `RowWarps` x `SequenceWarps` x `ColumnWarps` warps share a tile and its
+ * columns. `weights` is [row][column] and `exchange` two of [sequence][column], columns padded to a
+ * multiple of `Chunk`.
  */
 template <int Rows, int Sequences, int RowWarps, int SequenceWarps, int ColumnWarps, int Chunk, int Stages>
 __device__ __forceinline__ void run(const half_bits* __restrict__ weights, half_bits* exchange, unsigned* arrived, int* stalled, long long limit, int groups,
@@ -54,7 +57,8 @@ __device__ __forceinline__ void run(const half_bits* __restrict__ weights, half_
   batch::commitCopies();
 
   tileLengths.load<Sequences>(data, group, groups, tiles);
-  // Each thread copies 16 bytes of every `copyPace`-th sequence, and reads matrices from fixed places of a chunk.
+  // Each thread copies 16 bytes of every `copyPace`-th sequence, and reads matrices from fixed
+  // places of a chunk.
   constexpr int copiesOfRow = Chunk / 8, copyPace = threads / copiesOfRow, slotBytes = Sequences * stagePitch * 2;
   const int copyFrom = threadIdx.x / copiesOfRow * padded + threadIdx.x % copiesOfRow * 8;
   const unsigned ringStart = batch::sharedAddress(ring), copyTo = ringStart + (threadIdx.x / copiesOfRow * stagePitch + threadIdx.x % copiesOfRow * 8) * 2;
@@ -69,8 +73,9 @@ __device__ __forceinline__ void run(const half_bits* __restrict__ weights, half_
     half_bits* const next = exchange + (t & 1 ? 0 : buffer);
     for (int tile = group, index = 0; tile < tiles; tile += groups, index++) {
       if (tileLengths.of<Sequences>(data, index, group, groups) <= t) break;
-      // What the step's end reads is asked for before the wait for others and the products, which hide it; beyond the edges it is read from within
-      // them, so that no read waits for another. A thread has one row, and its sequences are `pace` apart.
+      // What the step's end reads is asked for before the wait for others and the products, which
+      // hide it; beyond the edges it is read from within them, so that no read waits for another. A
+      // thread has one row, and its sequences are `pace` apart.
       if (threadIdx.x < Sequences) {
         const int sequence = tile * Sequences + threadIdx.x;
         lengths[threadIdx.x] = sequence < data.sequences ? data.lengths[sequence] : 0;

@@ -1,5 +1,7 @@
-// Large batches through one dense W on Hopper's tensor cores, two tiles of sequences a block, out of step with one another: while one tile's step ends and its
-// states go round, the other's products are made (docs/plans/batch.md). Arithmetic and tolerance are those of reservoir_batch_fast.cu.
+// Large batches through one dense W on Hopper's tensor cores, two tiles of sequences a block, out
+// of step with one another: while one tile's step ends and its states go round, the other's
+// products are made (docs/plans/batch.md). Arithmetic and tolerance are those of
+// reservoir_batch_fast.cu.
 // target: sm_90a
 #include "approximate.cuh"
 #include "batch.cuh"
@@ -11,15 +13,21 @@ using batch::Data;
 using approximate::half_bits;
 
 /**
- * A block has 64 rows of W and two teams: four warps with a tile of 64 sequences, and one that copies states for them. Columns come in blocks of 64, and
- * in slots of two such blocks.
+ * A block has 64 rows of W and two teams: four warps with a tile of 64 sequences, and one that
+ * copies states for them. Columns come in blocks of 64, and in slots of two such blocks.
  */
 constexpr int edge = 64, teams = 2, teamThreads = 128, threads = teams * (teamThreads + 32), mostSlots = 3;
 constexpr int blockValues = edge * edge, blockBytes = 2 * blockValues, slotBlocks = 2, slotBytes = slotBlocks * blockBytes;
-/** What a thread has of its team's 64 sequences x 64 rows: two sequences, eight pairs of neighbouring rows. */
+/**
+ * What a thread has of its team's 64 sequences x 64 rows: two sequences, eight pairs of
+ * neighbouring rows.
+ */
 constexpr int parts = 2, pairs = 8;
 
-/** Where a pair of columns of a row of a 64 x 64 block of binary16 lies: the 128-byte swizzle, in which eight rows meet no bank twice. */
+/**
+ * Where a pair of columns of a row of a 64 x 64 block of binary16 lies: the 128-byte swizzle, in
+ * which eight rows meet no bank twice.
+ */
 static __device__ __forceinline__ unsigned placeOf(unsigned row, unsigned column) {
   return row * 128 + ((column / 8 ^ row % 8) * 16) + column % 8 * 2;
 }
@@ -27,7 +35,10 @@ static __device__ __forceinline__ unsigned placeOf(unsigned row, unsigned column
 /** A barrier of a team's four warps. */
 static __device__ __forceinline__ void together(int team) { asm volatile("bar.sync %0, %1;" ::"r"(1 + team), "n"(teamThreads) : "memory"); }
 
-/** A team's sums: 64 sequences x 64 rows, of which warp w has sequences 16 w to 16 w + 15. PTX ISA 9.0, "wgmma.mma_async", matrix fragments for D. */
+/**
+ * A team's sums: 64 sequences x 64 rows, of which warp w has sequences 16 w to 16 w + 15. PTX ISA
+ * 9.0, "wgmma.mma_async", matrix fragments for D.
+ */
 struct Sums {
   float sum[parts * pairs * 2];
 
@@ -35,7 +46,9 @@ struct Sums {
   static __device__ __forceinline__ int row(int lane, int pair) { return pair * 8 + lane % 4 * 2; }
   __device__ __forceinline__ float of(int part, int pair, int which) const { return sum[pair * 4 + part * 2 + which]; }
 
-  /** A block in shared memory, its rows 128 bytes wide and swizzled: eight of them take 1024 bytes. */
+  /**
+   * A block in shared memory, its rows 128 bytes wide and swizzled: eight of them take 1024 bytes.
+   */
   static __device__ __forceinline__ unsigned long long descriptor(unsigned address) {
     return (unsigned long long)(address >> 4 & 0x3fffu) | 1ull << 16 | (unsigned long long)(1024 >> 4) << 32 | 1ull << 62;
   }
@@ -81,7 +94,10 @@ struct Shared {
   float2 leak[edge / 2];
 };
 
-/** Two neighbouring neurons of a row of `size`, which may begin anywhere if that is odd; beyond the edge from within it. */
+/**
+ * Two neighbouring neurons of a row of `size`, which may begin anywhere if that is odd; beyond the
+ * edge from within it.
+ */
 static __device__ __forceinline__ void loadPair(const float* from, int neuron, int size, float (&to)[2]) {
   if (size % 2 == 0) {
     const float2 two = *reinterpret_cast<const float2*>(from + min(neuron, size - 2));
@@ -100,9 +116,11 @@ static __device__ __forceinline__ void storePair(float* to, int neuron, int size
 }
 
 /**
- * `weights` is [row block][column block] and `exchange` two of [tile][column block], of blocks of 64 x 64 as `placeOf` says, an even number of columns of
- * them. `arrived` is [tile][row block]: the steps that a row block has made of a tile. A team has `slots` slots for states behind the weights. The blocks
- * of a group have the same tiles: team i of group g every `teams * groups`-th from i groups + g on.
+ * `weights` is [row block][column block] and `exchange` two of [tile][column block], of blocks of
+ * 64 x 64 as `placeOf` says, an even number of columns of them. `arrived` is [tile][row block]: the
+ * steps that a row block has made of a tile. A team has `slots` slots for states behind the
+ * weights. The blocks of a group have the same tiles: team i of group g every `teams * groups`-th
+ * from i groups + g on.
  */
 __device__ __forceinline__ void run(const half_bits* __restrict__ weights, half_bits* exchange, unsigned* arrived, int* stalled, long long limit, int groups,
                                     int slots, const Data& data) {
@@ -140,7 +158,8 @@ __device__ __forceinline__ void run(const half_bits* __restrict__ weights, half_
     batch::eachTile<edge>(data, shared.lengths[team], first, stride, tiles, [&](int t, int tile) {
       if (!batch::haveMade(arrived + (size_t)tile * rowBlocks, rowBlocks, t, limit, stalled, data.firstStep + t)) {
         if (lane != 0) return false;
-        // When all that was copied is used up, the next slot comes with nothing in it but this word.
+        // When all that was copied is used up, the next slot comes with nothing in it but this
+        // word.
         for (int slot = 0; slot < slots; slot++, turn.next(slots)) batch::await(empty + turn.slot * 8, turn.parity);
         shared.lost[team] = 1;
         batch::arrive(full + turn.slot * 8);
@@ -167,7 +186,8 @@ __device__ __forceinline__ void run(const half_bits* __restrict__ weights, half_
   float x[parts][pairs][2];
   batch::await(weightsCame, 0);
   batch::eachTile<edge>(data, shared.lengths[team], first, stride, tiles, [&](int t, int tile) {
-    // What the step's end reads is asked for before the products, which hide it; of sequences beyond the last, the last one's.
+    // What the step's end reads is asked for before the products, which hide it; of sequences
+    // beyond the last, the last one's.
     float driven[parts][pairs][2];
     int lengths[parts];
 #pragma unroll

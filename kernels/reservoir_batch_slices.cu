@@ -12,8 +12,8 @@ using batch::Data;
  * partial sum of the whole tile, one after the other in the order in which the butterfly adds them;
  * a thread has 8 rows x 8 sequences of a sum.
  *
- * The butterfly's first stage adds in registers. Sums of the next two wait in shared memory, a place
- * for each stage, and the last two stages add what the teams have left there.
+ * The butterfly's first stage adds in registers. Sums of the next two wait in shared memory, a
+ * place for each stage, and the last two stages add what the teams have left there.
  */
 constexpr int edge = 64, teams = 4, teamThreads = 64, threads = teams * teamThreads, copyThreads = 128;
 constexpr int threadRows = 8, sums = threadRows * 8, quads = sums / 4, ownQuads = quads / teams;
@@ -91,8 +91,8 @@ __device__ __forceinline__ void copySlots(Shared& shared, unsigned ring, const f
 
 /**
  * `weights` is [row block], `exchange` two of [tile], of [place of a column][row or sequence].
- * `arrived` is [tile][row block]: the steps that a row block has made of a tile. The blocks of a group
- * have the same tiles: every `groups`-th.
+ * `arrived` is [tile][row block]: the steps that a row block has made of a tile. The blocks of a
+ * group have the same tiles: every `groups`-th.
  */
 __device__ __forceinline__ void run(const float* __restrict__ weights, float* exchange, unsigned* arrived, int* stalled, long long limit, int groups,
                                     const Data& data) {
@@ -117,7 +117,8 @@ __device__ __forceinline__ void run(const float* __restrict__ weights, float* ex
   }
   __syncthreads();
 
-  // Four warps give up their registers for the teams, since they do so together; one of them copies.
+  // Four warps give up their registers for the teams, since they do so together; one of them
+  // copies.
   if (warp >= threads / 32) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 40;");
     if (warp == threads / 32)
@@ -127,8 +128,8 @@ __device__ __forceinline__ void run(const float* __restrict__ weights, float* ex
   }
   asm volatile("setmaxnreg.inc.sync.aligned.u32 232;");
 
-  // A team's first warp has rows 0 to 31, its second the others. A lane has the quads q and q + 4 of
-  // these 8 quads of rows, and q and q + 8 of 16 quads of sequences.
+  // A team's first warp has rows 0 to 31, its second the others. A lane has the quads q and q + 4
+  // of these 8 quads of rows, and q and q + 8 of 16 quads of sequences.
   const int team = warp / 2, ownRow = warp % 2 * 32 + lane % 4 * 4, ownSequence = lane / 4 * 4;
   const int ownColumns = team * slotColumns * edge;
   const char* const ownRows = ring + (ownColumns + ownRow) * 4;
@@ -161,7 +162,8 @@ __device__ __forceinline__ void run(const float* __restrict__ weights, float* ex
   };
 
   batch::eachTile<edge>(data, shared.lengths, group, groups, tiles, [&](int t, int tile) {
-    // A thread ends the step of `ownQuads` quads of rows, of those that one thread of each team sums.
+    // A thread ends the step of `ownQuads` quads of rows, of those that one thread of each team
+    // sums.
     const int owner = threadIdx.x % teamThreads, firstQuad = threadIdx.x / teamThreads * ownQuads;
     const int firstRow = rowBlock * edge + owner / 32 * 32 + lane % 4 * 4;
     auto neuronOf = [&](int quad) { return firstRow + quad % 2 * 16; };

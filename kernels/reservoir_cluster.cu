@@ -1,7 +1,9 @@
 // target: sm_90
-// Dense reservoirs that run whole chunks of steps in one thread block cluster. The loop is in include/reservoir_cluster.cuh; here are the shapes that are
-// shipped compiled: rows of a warp, groups of 128 columns held in registers, warps of a block. Some exist once more with the loop closed.
-// src/engine/cuda/persistent/shapes.ts lists them too. With CLUSTER_NAME or CLUSTER_CLOSED_NAME, one shape is compiled under that name instead.
+// Dense reservoirs that run whole chunks of steps in one thread block cluster. The loop is in
+// include/reservoir_cluster.cuh; here are the shapes that are shipped compiled: rows of a warp,
+// groups of 128 columns held in registers, warps of a block. Some exist once more with the loop
+// closed. src/engine/cuda/persistent/shapes.ts lists them too. With CLUSTER_NAME or
+// CLUSTER_CLOSED_NAME, one shape is compiled under that name instead.
 #include "closed_loop.cuh"
 #include "reservoir_cluster.cuh"
 

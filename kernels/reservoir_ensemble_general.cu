@@ -1,5 +1,6 @@
-// Independent reservoirs, one a block, of any size whose states fit shared memory: sparse weights in both precisions, and the dense ones that
-// do not fit the registers (docs/plans/ensemble.md). Also what makes members out of matrices that they share.
+// Independent reservoirs, one a block, of any size whose states fit shared memory: sparse weights
+// in both precisions, and the dense ones that do not fit the registers (docs/plans/ensemble.md).
+// Also what makes members out of matrices that they share.
 #include "ensemble_general.cuh"
 
 namespace {
@@ -9,7 +10,10 @@ __device__ __forceinline__ float toBfloat16(float value) {
   return __uint_as_float((word + 0x7fffu + (word >> 16 & 1u)) & 0xffff0000u);
 }
 
-/** Rule 7: draw times factor, rounded to binary64, then to Real, and where asked to 8 significant bits. */
+/**
+ * Rule 7: draw times factor, rounded to binary64, then to Real, and where asked to 8 significant
+ * bits.
+ */
 template <typename Real> __device__ __forceinline__ Real scaled(double draw, double factor, int bfloat16) {
   const double product = portable::mul(draw, factor);
   return bfloat16 ? (Real)toBfloat16((float)product) : (Real)product;

@@ -1,8 +1,10 @@
 // target: sm_75
-// Dense reservoirs that run whole chunks of steps in one launch over all multiprocessors. The loop is in include/reservoir_grid.cuh; here are the shapes
-// that are shipped compiled: rows of a warp, tiles of 128 columns (of bfloat16 256) held in registers, warps of a block, and whether more columns lie
-// elsewhere. Some exist once more with the loop closed. src/engine/cuda/persistent/shapes.ts lists them too. With GRID_NAME or GRID_CLOSED_NAME, one shape is
-// compiled under that name instead.
+// Dense reservoirs that run whole chunks of steps in one launch over all multiprocessors. The loop
+// is in include/reservoir_grid.cuh; here are the shapes that are shipped compiled: rows of a warp,
+// tiles of 128 columns (of bfloat16 256) held in registers, warps of a block, and whether more
+// columns lie elsewhere. Some exist once more with the loop closed.
+// src/engine/cuda/persistent/shapes.ts lists them too. With GRID_NAME or GRID_CLOSED_NAME, one
+// shape is compiled under that name instead.
 #include "grid_kernels.cuh"
 
 #if defined GRID_CLOSED_NAME

@@ -1,5 +1,6 @@
 // target: sm_80
-// Shapes of the grid's kernels whose W is larger than the chip, for devices where a load may say what L2 is to keep: reservoir_grid.cu has the others.
+// Shapes of the grid's kernels whose W is larger than the chip, for devices where a load may say
+// what L2 is to keep: reservoir_grid.cu has the others.
 #include "grid_kernels.cuh"
 
 GRID_KERNEL(reservoir_grid_f32_r5_h6_w8_mixed, float, float, 5, 6, 8, true)

@@ -1,6 +1,6 @@
 // target: sm_80
-// One step of a rate reservoir a launch with W in four bits (src/ptx/kernels/q4k.ts), on tensor cores: arithmetic "fast" of the streamed plan. Rows are
-// packed by reservoir_quantize.
+// One step of a rate reservoir a launch with W in four bits (src/ptx/kernels/q4k.ts), on tensor
+// cores: arithmetic "fast" of the streamed plan. Rows are packed by reservoir_quantize.
 #include "streamed_step.cuh"
 
 using namespace streamed;
@@ -12,7 +12,10 @@ const int warps = 4, superblock = 256, uint4s = 9;
 const int tileRows = 16, tiles = 2, blockRows = tiles * tileRows;
 /** A superblock of each row of a block. */
 const int piece = blockRows * uint4s;
-/** Bytes between the runs of 64 states and between planes in shared memory: what lanes read at once lies in different banks. */
+/**
+ * Bytes between the runs of 64 states and between planes in shared memory: what lanes read at once
+ * lies in different banks.
+ */
 const int runBytes = 160, planeBytes = 4 * runBytes + 16, sumsAt = 3 * runBytes + 128;
 
 struct __align__(16) Planes { unsigned char bytes[2 * planeBytes]; };
@@ -56,8 +59,8 @@ struct States { float4 low, high; };
 __device__ __forceinline__ States statesOf(const float* x, int lane) { return {((const float4*)x)[2 * lane], ((const float4*)x)[2 * lane + 1]}; }
 
 /**
- * Puts 256 states into two planes as x = (h + l / 2048) 2^e, e of the largest, and the sums of each 32 of them likewise. Each four stand in the order
- * 0, 2, 1, 3, in which nibbles come. Returns 2^e.
+ * Puts 256 states into two planes as x = (h + l / 2048) 2^e, e of the largest, and the sums of each
+ * 32 of them likewise. Each four stand in the order 0, 2, 1, 3, in which nibbles come. Returns 2^e.
  */
 __device__ __forceinline__ float stage(const States& x, Planes& planes, int lane) {
   float v[8] = {x.low.x, x.low.y, x.low.z, x.low.w, x.high.x, x.high.y, x.high.z, x.high.w};
@@ -103,19 +106,26 @@ __device__ __forceinline__ unsigned scalesOf(const uint4& header, int t) {
   return t < 2 ? early & 0x3f3fu : (late & 0x0f0fu) | (early >> 2 & 0x3030u);
 }
 
-/** Two bytes of `bytes`, by the places in `choice`, as a pair of binary16: a byte beside 0x64 is 1024 and the byte. */
+/**
+ * Two bytes of `bytes`, by the places in `choice`, as a pair of binary16: a byte beside 0x64 is
+ * 1024 and the byte.
+ */
 __device__ __forceinline__ unsigned halves(unsigned bytes, unsigned choice) {
   return fused(__byte_perm(bytes, 0x64646464u, choice), 0x3c003c00u, 0xe400e400u);
 }
 
-/** What the two rows of a lane give with 256 states of unit 2^e, added to `sums`. Columns 0 and 1 of the products are those with the two planes. */
+/**
+ * What the two rows of a lane give with 256 states of unit 2^e, added to `sums`. Columns 0 and 1 of
+ * the products are those with the two planes.
+ */
 __device__ __forceinline__ void addProducts(const Raw (&raw)[2], const unsigned char* plane, int t, float unit, float (&sums)[2]) {
   float dots[2][4] = {}, totals[4] = {};
   unsigned scale[2][2], offset[2][2], both[2];
 #pragma unroll
   for (int r = 0; r < 2; r++) {
     const unsigned bytes = scalesOf(raw[r].header, t);
-    // Low nibbles come as 1024 + q and high ones as 1024 + 16 q: the second scale is a sixteenth, and both sums lose 1024 scales.
+    // Low nibbles come as 1024 + q and high ones as 1024 + 16 q: the second scale is a sixteenth,
+    // and both sums lose 1024 scales.
     scale[r][0] = halves(bytes, 0x4040u);
     scale[r][1] = fused(halves(bytes, 0x4141u), 0x2c002c00u, 0);
     both[r] = halves(bytes, 0x4140u);
@@ -156,8 +166,9 @@ __device__ __forceinline__ void addProducts(const Raw (&raw)[2], const unsigned 
 }  // namespace
 
 /**
- * Row r of W is scales[r] times superblocks whose minima are eight times their scales. Lane 4 g + t has rows g and g + 8 of a tile and run t, and the states
- * stand in that order, so that nothing moves between lanes for mma.m16n8k16. The warps of a block share its rows' superblocks.
+ * Row r of W is scales[r] times superblocks whose minima are eight times their scales. Lane 4 g + t
+ * has rows g and g + 8 of a tile and run t, and the states stand in that order, so that nothing
+ * moves between lanes for mma.m16n8k16. The warps of a block share its rows' superblocks.
  */
 extern "C" __global__ void __launch_bounds__(32 * warps, 4)
     dense_step_f32_q4k(const unsigned char* W, const float* scales, const float* xIn, float* xOut, const Chunk* chunk, const float* leak,

@@ -1,5 +1,6 @@
-// Rows of W in binary32 to rows of eight or four bits, with the bits that the host's rounding has (docs/numerics.md, rule 7), a warp a row; and rows drawn
-// some at a time for it. The steps that read them are in reservoir_step_fast and reservoir_q4k.
+// Rows of W in binary32 to rows of eight or four bits, with the bits that the host's rounding has
+// (docs/numerics.md, rule 7), a warp a row; and rows drawn some at a time for it. The steps that
+// read them are in reservoir_step_fast and reservoir_q4k.
 #include "draws.cuh"
 #include "packing.cuh"
 
@@ -44,7 +45,10 @@ __device__ __forceinline__ float largestOfRow(const float* row, int N) {
   return largestOfWarp(largest);
 }
 
-/** w / step to the nearest whole number of at most `most`; what is as large as `largest` gets `most`. */
+/**
+ * w / step to the nearest whole number of at most `most`; what is as large as `largest` gets
+ * `most`.
+ */
 __device__ __forceinline__ double steps(float w, double step, float largest, double most) {
   double k = magnitude(w) == largest ? (w < 0 ? -most : most) : nearest(portable::div((double)w, step));
   if (k > most) k = most;
@@ -70,8 +74,9 @@ extern "C" __global__ void __launch_bounds__(128) pack_rows_int8(const float* so
 }
 
 /**
- * W[r] = scales[r] (d s (q - 8)): superblocks of 256 as src/ptx/kernels/q4k.ts describes them, with dmin = 8 d and m = s. scales[r] is the power of two
- * that leaves the largest d of a row between 1024 and 2048.
+ * W[r] = scales[r] (d s (q - 8)): superblocks of 256 as src/ptx/kernels/q4k.ts describes them, with
+ * dmin = 8 d and m = s. scales[r] is the power of two that leaves the largest d of a row between
+ * 1024 and 2048.
  */
 extern "C" __global__ void __launch_bounds__(128) pack_rows_q4k(const float* source, unsigned char* target, float* scales, int rows, int N, int stride) {
   const int lane = threadIdx.x & 31, blocks = stride / 256;
@@ -121,7 +126,10 @@ extern "C" __global__ void __launch_bounds__(128) pack_rows_q4k(const float* sou
   }
 }
 
-/** Rows `first` to `first + rows` of W = draw * factor in binary32, to rows of N numbers that hold zeros. */
+/**
+ * Rows `first` to `first + rows` of W = draw * factor in binary32, to rows of N numbers that hold
+ * zeros.
+ */
 extern "C" __global__ void __launch_bounds__(128) draw_some_rows(DRAW_PARAMETERS, double factor, float* target, int first, int rows) {
   DRAW;
   for (int r = blockIdx.x * blockDim.x + threadIdx.x; r < rows; r += gridDim.x * blockDim.x) {

@@ -1,8 +1,10 @@
 // target: sm_75
-// Sparse reservoirs that run whole chunks of steps in one launch over all multiprocessors. The loop is in include/reservoir_sparse.cuh; here are the shapes
-// that are shipped compiled: rows that eight lanes take one after another, units of eight entries held in registers, warps of a block, and whether more
-// entries lie elsewhere. Some exist once more with the loop closed. src/engine/cuda/persistent/shapes.ts lists them too. With SPARSE_NAME or
-// SPARSE_CLOSED_NAME, one shape is compiled under that name instead.
+// Sparse reservoirs that run whole chunks of steps in one launch over all multiprocessors. The loop
+// is in include/reservoir_sparse.cuh; here are the shapes that are shipped compiled: rows that
+// eight lanes take one after another, units of eight entries held in registers, warps of a block,
+// and whether more entries lie elsewhere. Some exist once more with the loop closed.
+// src/engine/cuda/persistent/shapes.ts lists them too. With SPARSE_NAME or SPARSE_CLOSED_NAME, one
+// shape is compiled under that name instead.
 #include "closed_loop.cuh"
 #include "reservoir_sparse.cuh"
 

@@ -1,7 +1,8 @@
 // target: sm_90
-// Sparse reservoirs of many neurons that run whole chunks of steps in one launch over all multiprocessors. The loop is in
-// include/reservoir_sparse_sorted.cuh; here are the shapes that are shipped compiled: lanes of a row, units of eight entries
-// held in registers, warps of a block. src/engine/cuda/persistent/sorted-shapes.ts lists them too.
+// Sparse reservoirs of many neurons that run whole chunks of steps in one launch over all
+// multiprocessors. The loop is in include/reservoir_sparse_sorted.cuh; here are the shapes that are
+// shipped compiled: lanes of a row, units of eight entries held in registers, warps of a block.
+// src/engine/cuda/persistent/sorted-shapes.ts lists them too.
 #include "reservoir_sparse_sorted.cuh"
 
 #define SORTED_KERNEL(name, Lanes, Held, Warps)                                                                                  \

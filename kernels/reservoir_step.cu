@@ -1,5 +1,6 @@
-// One step of a rate reservoir a launch, in portable arithmetic (docs/numerics.md, rules 1 to 6 and 10): the streamed plan, whose weights come from
-// memory each step. Readouts and packing stand here too. Not here: the input drive (neuromorphic_gemv), and loops that stay on the chip
+// One step of a rate reservoir a launch, in portable arithmetic (docs/numerics.md, rules 1 to 6 and
+// 10): the streamed plan, whose weights come from memory each step. Readouts and packing stand here
+// too. Not here: the input drive (neuromorphic_gemv), and loops that stay on the chip
 // (reservoir_cluster, reservoir_grid, reservoir_sparse).
 #include "streamed_step.cuh"
 
@@ -11,8 +12,10 @@ namespace {
 const int readoutTile = 2048;
 
 /**
- * Rule 10, one block an output: y = dot(weights, features) + intercept in binary64, the products made by all threads and added by one warp in order. Feature k
- * is the state (odd ones squared with squareHalf), then the input, then the squares. y goes to `out` and, where that is not null, to `also`.
+ * Rule 10, one block an output: y = dot(weights, features) + intercept in binary64, the products
+ * made by all threads and added by one warp in order. Feature k is the state (odd ones squared with
+ * squareHalf), then the input, then the squares. y goes to `out` and, where that is not null, to
+ * `also`.
  */
 template <typename Real>
 __device__ __forceinline__ void readout(const double* __restrict__ weights, const double* __restrict__ intercept, const Real* __restrict__ x,
@@ -59,7 +62,10 @@ template <typename Real> __device__ __forceinline__ void firstNonFinite(const Re
     }
 }
 
-/** Rows of W as they come, to packed rows of `stride` columns. Weights packed to bfloat16 must be such numbers. */
+/**
+ * Rows of W as they come, to packed rows of `stride` columns. Weights packed to bfloat16 must be
+ * such numbers.
+ */
 template <typename Real, typename Weight>
 __device__ __forceinline__ void packRows(const Real* __restrict__ source, Weight* __restrict__ target, int rows, int N, int stride) {
   const int V = Lanes<Real, Weight>::V;

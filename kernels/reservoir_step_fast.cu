@@ -1,5 +1,6 @@
-// One step of a rate reservoir a launch, as reservoir_step has it, with fused products and sums: arithmetic "fast" of the streamed plan, and weights of
-// eight bits, which portable arithmetic has no order for. Those of four bits are in reservoir_q4k.
+// One step of a rate reservoir a launch, as reservoir_step has it, with fused products and sums:
+// arithmetic "fast" of the streamed plan, and weights of eight bits, which portable arithmetic has
+// no order for. Those of four bits are in reservoir_q4k.
 #include "streamed_step.cuh"
 
 using namespace streamed;

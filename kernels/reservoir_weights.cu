@@ -1,5 +1,7 @@
-// Draws a random W where it is used, from the same streams and with the same bits as the host (docs/numerics.md, rule 7), for matrices that the host does
-// not hold or is slower to draw: a thread a row. It writes packed rows and slices for the steps of reservoir_step, and plain rows and CSR.
+// Draws a random W where it is used, from the same streams and with the same bits as the host
+// (docs/numerics.md, rule 7), for matrices that the host does not hold or is slower to draw: a
+// thread a row. It writes packed rows and slices for the steps of reservoir_step, and plain rows
+// and CSR.
 #include "draws.cuh"
 #include "packing.cuh"
 
@@ -8,7 +10,10 @@ using namespace packing;
 
 namespace {
 
-/** Writes rows of W = draw * factor, rounded to the model's precision, to rows that hold zeros: packed for lanes of V columns, or plain for V = 0. */
+/**
+ * Writes rows of W = draw * factor, rounded to the model's precision, to rows that hold zeros:
+ * packed for lanes of V columns, or plain for V = 0.
+ */
 template <typename Real, int V, typename Weight>
 __device__ __forceinline__ void drawRows(const Draw& draw, double factor, Weight* __restrict__ target, int stride) {
   for (int row = blockIdx.x * blockDim.x + threadIdx.x; row < draw.size; row += gridDim.x * blockDim.x) {
@@ -18,7 +23,8 @@ __device__ __forceinline__ void drawRows(const Draw& draw, double factor, Weight
 }
 
 /**
- * Writes W to slices of four rows (src/engine/cuda/streamed/sparse-layout.ts) that hold zeros: group g of eight lanes has row rows[g], -1 for none, and
+ * Writes W to slices of four rows (src/engine/cuda/streamed/sparse-layout.ts) that hold zeros:
+ * group g of eight lanes has row rows[g], -1 for none, and
  * `entries` entries of a lane side by side.
  */
 template <typename Real, typename Weight, typename Column>
@@ -113,7 +119,9 @@ DRAW_CSR(draw_csr_f32, float)
 DRAW_ROUNDED_ROWS(draw_rounded_rows_f32, float)
 DRAW_ROUNDED_ROWS(draw_rounded_rows_f64, double)
 
-/** sums[row] = the row's draws added in rising order from +0, squares[row] those of their squares. */
+/**
+ * sums[row] = the row's draws added in rising order from +0, squares[row] those of their squares.
+ */
 extern "C" __global__ void __launch_bounds__(128) draw_row_sums(DRAW_PARAMETERS, double* sums, double* squares) {
   DRAW;
   for (int row = blockIdx.x * blockDim.x + threadIdx.x; row < size; row += gridDim.x * blockDim.x) {

@@ -1,6 +1,8 @@
 // target: sm_75
-// Series in device memory to spikes there: latency, population, phase and delta coding, each spike with the time that the encoder of src/spikes/encoders gives it. Spikes
-// of a pattern come in any order. A first launch counts them (times is null), a second writes them where the counts say. Binning is spike_encoding.cu.
+// Series in device memory to spikes there: latency, population, phase and delta coding, each spike
+// with the time that the encoder of src/spikes/encoders gives it. Spikes of a pattern come in any
+// order. A first launch counts them (times is null), a second writes them where the counts say.
+// Binning is spike_encoding.cu.
 #include "elementary.cuh"
 #include "exponential.cuh"
 #include "philox.cuh"
@@ -14,14 +16,20 @@ using portable::sub;
 
 typedef unsigned long long Wide;
 
-/** Series one behind the other: rows rows[p] to rows[p + 1] are those of pattern p, `columns` values each. */
+/**
+ * Series one behind the other: rows rows[p] to rows[p + 1] are those of pattern p, `columns` values
+ * each.
+ */
 template <typename Real> struct Series {
   const Real* values;
   const Wide* rows;
   unsigned count, columns;
 };
 
-/** Where spikes go: cursors[p] is the place of the next one of pattern p, or how many there were so far. */
+/**
+ * Where spikes go: cursors[p] is the place of the next one of pattern p, or how many there were so
+ * far.
+ */
 struct Spikes {
   Wide* cursors;
   double* times;

@@ -1,6 +1,7 @@
 // target: sm_75
-// Spikes in device memory to bins of time and neuron, T x C, with the bits of binSpikes: sums are of whole numbers, so that no order of the spikes changes
-// one. Encoders, which make spikes, are not here.
+// Spikes in device memory to bins of time and neuron, T x C, with the bits of binSpikes: sums are
+// of whole numbers, so that no order of the spikes changes one. Encoders, which make spikes, are
+// not here.
 #include "portable.cuh"
 
 namespace encoding {
@@ -19,7 +20,10 @@ struct Spikes {
   double duration;
 };
 
-/** Where there are few cells there are several copies of them, which blocks take in turn, so that fewer spikes wait for one cell. */
+/**
+ * Where there are few cells there are several copies of them, which blocks take in turn, so that
+ * fewer spikes wait for one cell.
+ */
 struct Bins {
   double width;
   unsigned bins, channels, copies;
@@ -27,7 +31,9 @@ struct Bins {
   __device__ __forceinline__ Wide first() const { return copies == 1 ? 0 : blockIdx.x % copies * cells(); }
 };
 
-/** The cell of spike i. False for one that lies outside the pattern, of which the first is reported. */
+/**
+ * The cell of spike i. False for one that lies outside the pattern, of which the first is reported.
+ */
 static __device__ __forceinline__ bool cellOf(const Spikes& spikes, const Bins& to, Wide i, Wide& cell, Wide* report) {
   const double t = spikes.times[i];
   const unsigned neuron = spikes.neurons[i];
@@ -43,7 +49,10 @@ static __device__ __forceinline__ bool cellOf(const Spikes& spikes, const Bins& 
   return true;
 }
 
-/** What one spike's amplitude is in units. False for one that is too large or not finite, of which the first is reported. */
+/**
+ * What one spike's amplitude is in units. False for one that is too large or not finite, of which
+ * the first is reported.
+ */
 static __device__ __forceinline__ bool unitsOf(float amplitude, Wide i, long long& whole, Wide* report) {
   const double units = floor(portable::add(portable::mul((double)amplitude, unitsOfOne), 0.5));
   if (!(fabs(units) < (double)mostUnits)) {
@@ -60,7 +69,10 @@ static __device__ __forceinline__ void addUnits(long long whole, long long* high
   if (whole >> 32 != 0) atomicAdd((Wide*)high, (Wide)(whole >> 32));
 }
 
-/** Patterns one behind the other: spikes offsets[p] to offsets[p + 1] are those of pattern p, and its bins begin at cell cells[p]. */
+/**
+ * Patterns one behind the other: spikes offsets[p] to offsets[p + 1] are those of pattern p, and
+ * its bins begin at cell cells[p].
+ */
 struct Patterns {
   const double* times;
   const unsigned* neurons;
@@ -71,7 +83,10 @@ struct Patterns {
   unsigned count, neuronCount, channels;
 };
 
-/** Calls add(i, cell) for every spike i of every pattern; blocks of a column of the grid share a pattern. */
+/**
+ * Calls add(i, cell) for every spike i of every pattern; blocks of a column of the grid share a
+ * pattern.
+ */
 template <typename Add> static __device__ __forceinline__ void forSpikes(const Patterns& all, Wide* report, Add add) {
   for (unsigned p = blockIdx.y; p < all.count; p += gridDim.y) {
     const Wide end = all.offsets[p + 1], first = all.cells[p];
@@ -93,7 +108,10 @@ template <typename Real> static __device__ __forceinline__ void firstAbove(const
 
 }  // namespace encoding
 
-/** counts[cell] += 1 for every spike. The least number of a spike outside the pattern goes to report[0]. */
+/**
+ * counts[cell] += 1 for every spike. The least number of a spike outside the pattern goes to
+ * report[0].
+ */
 extern "C" __global__ void __launch_bounds__(1024)
     spike_encoding_count(const double* times, const unsigned* neurons, unsigned long long spikeCount, unsigned neuronCount, double duration, double width,
                          unsigned bins, unsigned channels, unsigned copies, unsigned* counts, unsigned long long* report) {
@@ -108,8 +126,9 @@ extern "C" __global__ void __launch_bounds__(1024)
 }
 
 /**
- * Adds every spike's amplitude in units to the sum of its cell, which is high * 2^32 + low: each part has room for 2^31 spikes. The least
- * number of a spike whose amplitude alone is too large, or not finite, goes to report[1].
+ * Adds every spike's amplitude in units to the sum of its cell, which is high * 2^32 + low: each
+ * part has room for 2^31 spikes. The least number of a spike whose amplitude alone is too large, or
+ * not finite, goes to report[1].
  */
 extern "C" __global__ void __launch_bounds__(1024)
     spike_encoding_add(const double* times, const unsigned* neurons, const float* amplitudes, unsigned long long spikeCount, unsigned neuronCount,
@@ -148,7 +167,9 @@ extern "C" __global__ void __launch_bounds__(1024)
   });
 }
 
-/** The least i of `count` values whose magnitude is above `limit`, or that is NaN, goes to *first. */
+/**
+ * The least i of `count` values whose magnitude is above `limit`, or that is NaN, goes to *first.
+ */
 extern "C" __global__ void __launch_bounds__(1024)
     spike_encoding_above_f32(const float* values, unsigned long long count, double limit, unsigned long long* first) {
   encoding::firstAbove(values, count, limit, first);
@@ -169,7 +190,10 @@ extern "C" __global__ void __launch_bounds__(1024) spike_encoding_counts(const u
   }
 }
 
-/** Sums of units, all copies of a cell together, as binary32. The least cell whose sum is too large goes to report[2]. */
+/**
+ * Sums of units, all copies of a cell together, as binary32. The least cell whose sum is too large
+ * goes to report[2].
+ */
 extern "C" __global__ void __launch_bounds__(1024)
     spike_encoding_sums(const long long* high, const unsigned long long* low, float* cells, unsigned long long count, unsigned copies,
                         unsigned long long* report) {

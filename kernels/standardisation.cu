@@ -1,6 +1,6 @@
 // target: sm_75
-// z-scores of series that lie one behind the other in device memory, with the bits of src/model/standardisation.ts: sums over all rows of all series, one
-// after the other.
+// z-scores of series that lie one behind the other in device memory, with the bits of
+// src/model/standardisation.ts: sums over all rows of all series, one after the other.
 #include "portable.cuh"
 
 namespace standardisation {

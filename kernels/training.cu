@@ -1,10 +1,14 @@
-// Ridge regression where the states are: Gram matrices in the order of docs/numerics.md rule 9, Cholesky factors and solutions in that of
-// rule 11, and the errors of readouts in that of rule 10, for one reservoir or for many. No cross-product here leaves the fixed order.
+// Ridge regression where the states are: Gram matrices in the order of docs/numerics.md rule 9,
+// Cholesky factors and solutions in that of rule 11, and the errors of readouts in that of rule 10,
+// for one reservoir or for many. No cross-product here leaves the fixed order.
 #include "portable.cuh"
 
 namespace {
 
-/** Where the columns of a training row come from, in their order: the state, the input, the squares, a constant one, the targets. */
+/**
+ * Where the columns of a training row come from, in their order: the state, the input, the squares,
+ * a constant one, the targets.
+ */
 template <typename Real> struct Rows {
   const Real* states;
   const Real* inputs;
@@ -33,7 +37,10 @@ template <typename Real> struct Rows {
     return c < outputs ? targets[(size_t)t * outputs + c] : 0.0;
   }
 
-  /** Whether the column's values have at most 24 significant bits, so that the product of two such is exact in binary64. */
+  /**
+   * Whether the column's values have at most 24 significant bits, so that the product of two such
+   * is exact in binary64.
+   */
   __device__ __forceinline__ bool isShort(int c) const {
     if (sizeof(Real) != 4) return false;
     if (c < size) return !(squareOdd && (c & 1));
@@ -45,8 +52,9 @@ template <typename Real> struct Rows {
 constexpr int tile = 64, depth = 32, blockRows = 1024, tileThreads = 256, part = 4;
 
 /**
- * Adds the rows [first, last) of a member to its Gram matrix: for each pair of columns of a tile the products in rising order, in blocks of 1024 rows of
- * which `inBlock` are there already. Tiles are those of the lower triangle, `sums` and `totals` [member][tile][row of tile][column of tile].
+ * Adds the rows [first, last) of a member to its Gram matrix: for each pair of columns of a tile
+ * the products in rising order, in blocks of 1024 rows of which `inBlock` are there already. Tiles
+ * are those of the lower triangle, `sums` and `totals` [member][tile][row of tile][column of tile].
  */
 template <typename Real>
 __device__ __forceinline__ void gram(Rows<Real> rows, int first, int last, int inBlock, double* sums, double* totals) {
@@ -87,7 +95,8 @@ __device__ __forceinline__ void gram(Rows<Real> rows, int first, int last, int i
 #pragma unroll
         for (int j = 0; j < part; j++) sum[i][j] = fused ? __fma_rn(a[i], b[j], sum[i][j]) : portable::mulAdd(a[i], b[j], sum[i][j]);
     };
-    // The product of short values is exact, so that a fused multiply-add rounds as the two operations do.
+    // The product of short values is exact, so that a fused multiply-add rounds as the two
+    // operations do.
     if (exact)
       for (int row = 0; row < count; row++) add(row, true);
     else
@@ -124,8 +133,10 @@ __device__ __forceinline__ size_t tileElement(int i, int j) {
 __device__ __forceinline__ size_t triangle(int i) { return (size_t)i * (i + 1) / 2; }
 
 /**
- * One member a block: L of A = Gram + lambda on the diagonal but the constant's, column by column, so that each element has its products subtracted in rising
- * order; the targets' rows go along as further rows of L, which are the solutions z of L z = c; then w of L^T w = z from the last row up.
+ * One member a block: L of A = Gram + lambda on the diagonal but the constant's, column by column,
+ * so that each element has its products subtracted in rising order; the targets' rows go along as
+ * further rows of L, which are the solutions z of L z = c; then w of L^T w = z from the last row
+ * up.
  * `work` holds the triangle of the features and the rows of the targets.
  */
 __device__ __forceinline__ void solve(const double* sums, const double* totals, double lambda, int features, int outputs, int constant, double* work,
@@ -178,7 +189,10 @@ __device__ __forceinline__ void solve(const double* sums, const double* totals, 
   if (threadIdx.x == 0) *failed = 0;
 }
 
-/** Sum over rows [first, last), rising, of (y - target)^2 of each output, on top of `squares`; y by rule 10, rounded to Real. One member a block. */
+/**
+ * Sum over rows [first, last), rising, of (y - target)^2 of each output, on top of `squares`; y by
+ * rule 10, rounded to Real. One member a block.
+ */
 template <typename Real>
 __device__ __forceinline__ void score(Rows<Real> rows, int first, int last, const double* weights, double* squares) {
   constexpr int batch = 64;
@@ -237,7 +251,10 @@ __device__ __forceinline__ void score(Rows<Real> rows, int first, int last, cons
 TRAINING(f32, float)
 TRAINING(f64, double)
 
-/** grid: 1 x members; block: a multiple of 32; the work in shared memory where `work` is null, else [member][triangle and targets] there. */
+/**
+ * grid: 1 x members; block: a multiple of 32; the work in shared memory where `work` is null, else
+ * [member][triangle and targets] there.
+ */
 extern "C" __global__ void __launch_bounds__(512) training_solve(const double* sums, const double* totals, const double* lambdas, long long tilesPitch, int features, int outputs,
                                                       int constant, double* work, double* weights, int* failed) {
   extern __shared__ double scratch[];

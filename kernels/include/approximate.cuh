@@ -1,5 +1,6 @@
-// Arithmetic for `arithmetic: "fast"`, which is quicker than portable.cuh's and has other bits: fused products and sums, tanh by the device's
-// approximate exponential, binary16. Functions have the names that they have there.
+// Arithmetic for `arithmetic: "fast"`, which is quicker than portable.cuh's and has other bits:
+// fused products and sums, tanh by the device's approximate exponential, binary16. Functions have
+// the names that they have there.
 #pragma once
 #include "portable.cuh"
 

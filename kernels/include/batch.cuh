@@ -1,4 +1,5 @@
-// What the batch kernels share: copies that bypass the first cache, counters by which blocks wait for one another, and the end of a step.
+// What the batch kernels share: copies that bypass the first cache, counters by which blocks wait
+// for one another, and the end of a step.
 #pragma once
 #include "philox.cuh"
 
@@ -39,7 +40,10 @@ static __device__ __forceinline__ unsigned loadAcquire(const unsigned* address) 
   return value;
 }
 
-/** The steps of the longest sequence of each of a block's tiles, near at hand: a wait for other blocks empties the first cache. */
+/**
+ * The steps of the longest sequence of each of a block's tiles, near at hand: a wait for other
+ * blocks empties the first cache.
+ */
 struct TileLengths {
   static constexpr int most = 64;
   int kept[most];
@@ -51,7 +55,10 @@ struct TileLengths {
   }
 };
 
-/** One thread waits until `arrived` reaches `wanted`, for at most `limit` clock ticks; false where it gave up or another block did. */
+/**
+ * One thread waits until `arrived` reaches `wanted`, for at most `limit` clock ticks; false where
+ * it gave up or another block did.
+ */
 static __device__ __forceinline__ bool waitFor(const unsigned* arrived, unsigned wanted, long long limit, int* stalled, int step) {
   if (loadAcquire(arrived) >= wanted) return true;
   const long long begin = clock64();
@@ -83,7 +90,8 @@ template <int Activation, int Count> static __device__ __forceinline__ void acti
 
 /**
  * x(t+1) of `Count` neighbouring neurons of one sequence, in place of x(t). Nothing is reported of
- * neurons beyond the last. The choices are made once for all, so that their chains run side by side.
+ * neurons beyond the last. The choices are made once for all, so that their chains run side by
+ * side.
  */
 template <int Count>
 static __device__ __forceinline__ void finishSteps(const Data& data, int sequence, int neuron, int t, const float (&driven)[Count], const float (&dot)[Count],

@@ -22,7 +22,10 @@ static __device__ __forceinline__ bool passed(unsigned barrier, unsigned parity)
                : "memory");
   return done != 0;
 }
-/** For what ends by itself: a copy that was asked for, products of a slot that has come, a slot that comes or is given up. */
+/**
+ * For what ends by itself: a copy that was asked for, products of a slot that has come, a slot that
+ * comes or is given up.
+ */
 static __device__ __forceinline__ void await(unsigned barrier, unsigned parity) {
   while (!passed(barrier, parity)) {}
 }
@@ -32,14 +35,20 @@ static __device__ __forceinline__ void copy(unsigned to, const void* from, unsig
   asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to), "l"(from), "r"(bytes), "r"(barrier)
                : "memory");
 }
-/** Between a thread's stores to global memory and copies of what they wrote: on the side that writes, and on the side that copies. */
+/**
+ * Between a thread's stores to global memory and copies of what they wrote: on the side that
+ * writes, and on the side that copies.
+ */
 static __device__ __forceinline__ void fenceCopies() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
 
 static __device__ __forceinline__ void storeRelease(unsigned* address, unsigned value) {
   asm volatile("st.release.gpu.global.u32 [%0], %1;" ::"l"(address), "r"(value) : "memory");
 }
 
-/** A warp waits, for at most `limit` clock ticks, until each of `blocks` row blocks has made `steps` steps; false where it gave up or another did. */
+/**
+ * A warp waits, for at most `limit` clock ticks, until each of `blocks` row blocks has made `steps`
+ * steps; false where it gave up or another did.
+ */
 static __device__ __forceinline__ bool haveMade(const unsigned* arrived, int blocks, unsigned steps, long long limit, int* stalled, int step) {
   const int lane = threadIdx.x & 31;
   long long begin = 0;
@@ -56,7 +65,8 @@ static __device__ __forceinline__ bool haveMade(const unsigned* arrived, int blo
     }
     if (__any_sync(0xffffffffu, gaveUp)) return false;
   }
-  // A vote orders no memory: what any lane found to have come is there for the one that copies after this.
+  // A vote orders no memory: what any lane found to have come is there for the one that copies
+  // after this.
   __syncwarp();
   return true;
 }

@@ -1,5 +1,6 @@
-// A closed loop inside a persistent kernel (docs/numerics.md, rule 10): every block makes y of the states that it has been handed, and its own neurons'
-// drive or feedback of y. Between two steps of the loops in the other headers.
+// A closed loop inside a persistent kernel (docs/numerics.md, rule 10): every block makes y of the
+// states that it has been handed, and its own neurons' drive or feedback of y. Between two steps of
+// the loops in the other headers.
 #pragma once
 #include "recurrence.cuh"
 
@@ -14,12 +15,20 @@ template <typename Real> struct Loop {
   /** O x F, and O values. */
   const double *weights, *intercept;
   int outputs, features;
-  /** Squares of odd neurons in place of their states; whether inputs are features; what is left of F are squares of all neurons. */
+  /**
+   * Squares of odd neurons in place of their states; whether inputs are features; what is left of F
+   * are squares of all neurons.
+   */
   bool squareHalf, withInput;
-  /** I, and I x N weights, N biases; O x N feedback weights or null, and then the drive is known beforehand. */
+  /**
+   * I, and I x N weights, N biases; O x N feedback weights or null, and then the drive is known
+   * beforehand.
+   */
   int width;
   const Real *inputWeights, *bias, *feedbackWeights;
-  /** (steps + 1) x I and (steps + 1) x O rows: what came before the chunk, then one of each step. */
+  /**
+   * (steps + 1) x I and (steps + 1) x O rows: what came before the chunk, then one of each step.
+   */
   Real *inputs, *answers;
   /** Shared memory for y and u. */
   Real *y, *u;
@@ -91,7 +100,10 @@ template <typename Real> struct Loop {
   }
 };
 
-/** The parameters that a closed loop adds to a kernel, and the loop of them with shared memory from `memory` on. */
+/**
+ * The parameters that a closed loop adds to a kernel, and the loop of them with shared memory from
+ * `memory` on.
+ */
 #define CLOSED_PARAMETERS(Real)                                                                                                                  \
   const double *readout, const double *intercept, int outputs, int features, int squareHalf, int withInput, int width, const Real *inputWeights, \
       const Real *bias, const Real *feedbackWeights, Real *inputs, Real *answers

@@ -1,4 +1,5 @@
-// The draws of a random W on the device: the same streams and bits as the host's (docs/numerics.md, rule 7), row by row. It stores nothing.
+// The draws of a random W on the device: the same streams and bits as the host's (docs/numerics.md,
+// rule 7), row by row. It stores nothing.
 #pragma once
 #include "elementary.cuh"
 #include "philox.cuh"

@@ -1,4 +1,5 @@
-// log, sin and cos in binary64 by docs/numerics.md, rule 8, for normal x > 0 and for |x| < 2^30: not the whole of the rule.
+// log, sin and cos in binary64 by docs/numerics.md, rule 8, for normal x > 0 and for |x| < 2^30:
+// not the whole of the rule.
 #pragma once
 #include "portable.cuh"
 
@@ -9,7 +10,10 @@ using portable::div;
 using portable::mul;
 using portable::sub;
 
-/** The exact a b - p for p = a b rounded. One fused operation gives it exactly, as the rule's splitting does. */
+/**
+ * The exact a b - p for p = a b rounded. One fused operation gives it exactly, as the rule's
+ * splitting does.
+ */
 static __device__ __forceinline__ double productError(double a, double b, double p) { return __fma_rn(a, b, -p); }
 
 /** For normal x > 0. */

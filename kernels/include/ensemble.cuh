@@ -1,4 +1,5 @@
-// What every ensemble kernel shares: where a member's data lie, and the end of its step. Nothing here sums W x.
+// What every ensemble kernel shares: where a member's data lie, and the end of its step. Nothing
+// here sums W x.
 #pragma once
 #include "approximate.cuh"
 #include "philox.cuh"
@@ -11,7 +12,10 @@ namespace arithmetic = approximate;
 namespace arithmetic = portable;
 #endif
 
-/** A row of the table of members: indices of matrices and rows, so that members may share weights, parameters or a series. */
+/**
+ * A row of the table of members: indices of matrices and rows, so that members may share weights,
+ * parameters or a series.
+ */
 struct Member {
   int weights;
   int parameters;
@@ -25,7 +29,10 @@ struct Member {
   unsigned firstStep;
 };
 
-/** What members are made of. Matrices are row-major; those of input and feedback weights are transposed, one row an input. */
+/**
+ * What members are made of. Matrices are row-major; those of input and feedback weights are
+ * transposed, one row an input.
+ */
 template <typename Real> struct Data {
   const Real* inputWeights;
   const Real* feedbackWeights;

@@ -1,5 +1,5 @@
-// Members of up to 256 neurons with dense weights in binary32, one a block, whose weights stay in registers for all steps. Larger, sparse and binary64
-// members are in ensemble_general.cuh.
+// Members of up to 256 neurons with dense weights in binary32, one a block, whose weights stay in
+// registers for all steps. Larger, sparse and binary64 members are in ensemble_general.cuh.
 #pragma once
 #include "ensemble.cuh"
 
@@ -12,8 +12,9 @@ static constexpr __host__ __device__ int reversed(int value, int bits) {
 }
 
 /**
- * How a row of `Columns` weights lies over the `Lanes` lanes that sum it. A lane has the columns k with k mod Lanes of its own: the partial
- * sums l = lane + Lanes m of rule 1, m in bit-reversed order, so that a stack of sums does the first stages of the butterfly.
+ * How a row of `Columns` weights lies over the `Lanes` lanes that sum it. A lane has the columns k
+ * with k mod Lanes of its own: the partial sums l = lane + Lanes m of rule 1, m in bit-reversed
+ * order, so that a stack of sums does the first stages of the butterfly.
  */
 template <int Columns, int Lanes> struct Layout {
   static constexpr int partials = 32 / Lanes;
@@ -39,7 +40,9 @@ template <int Columns, int Lanes> struct Layout {
   }
 };
 
-/** Sums of the rows of a lane, entry by entry; everything but the values is known to the compiler. */
+/**
+ * Sums of the rows of a lane, entry by entry; everything but the values is known to the compiler.
+ */
 template <int Columns, int Lanes, int Rows, int RegisterQuads> struct Lane {
   using L = Layout<Columns, Lanes>;
   static constexpr int rowsOfWarp = 32 / Lanes * Rows, threads = (Columns + rowsOfWarp - 1) / rowsOfWarp * 32;
@@ -129,7 +132,10 @@ template <int Columns, int Lanes, int Rows, int RegisterQuads> struct Lane {
     }
   }
 
-  /** The stages of the butterfly that go over lanes: of the group's rows each lane ends with one, and lanes share one where there are fewer. */
+  /**
+   * The stages of the butterfly that go over lanes: of the group's rows each lane ends with one,
+   * and lanes share one where there are fewer.
+   */
   template <int Distance, int Count> __device__ __forceinline__ float across() {
     if constexpr (Distance == 0) {
       return sum[0];
@@ -161,8 +167,8 @@ template <int Columns, int Lanes, int Rows, int RegisterQuads> struct Lane {
 };
 
 /**
- * Runs a member: `Rows` rows on each group of `Lanes` lanes; of a lane's weights of a row the first `RegisterQuads` quads are in registers,
- * the others in shared memory.
+ * Runs a member: `Rows` rows on each group of `Lanes` lanes; of a lane's weights of a row the first
+ * `RegisterQuads` quads are in registers, the others in shared memory.
  */
 template <int Columns, int Lanes, int Rows, int RegisterQuads>
 __device__ __forceinline__ void run(const float* __restrict__ allWeights, const Data<float>& data) {

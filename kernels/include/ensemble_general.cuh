@@ -1,10 +1,14 @@
-// Members of any size whose states fit shared memory, one a block: sparse weights in both precisions, and the dense ones that do not fit the registers.
+// Members of any size whose states fit shared memory, one a block: sparse weights in both
+// precisions, and the dense ones that do not fit the registers.
 #pragma once
 #include "ensemble.cuh"
 
 namespace ensemble {
 
-/** Row-major weights, read again in each step: a warp has four rows at a time, lane l the columns k with k mod 32 = l (rule 1). */
+/**
+ * Row-major weights, read again in each step: a warp has four rows at a time, lane l the columns k
+ * with k mod 32 = l (rule 1).
+ */
 template <typename Real> __device__ __forceinline__ void runDense(const Real* __restrict__ allWeights, const Data<Real>& data) {
   constexpr int group = 4;
   extern __shared__ double shared[];
@@ -43,8 +47,9 @@ template <typename Real> __device__ __forceinline__ void runDense(const Real* __
 }
 
 /**
- * Sparse weights in slices: a slot is a row, 32 slots are a slice, whose entries lie side by side, [entry][slot mod 32]; a slice has a multiple of eight
- * entries, the missing ones of weight 0. Patterns may be shared by weights that differ in their values.
+ * Sparse weights in slices: a slot is a row, 32 slots are a slice, whose entries lie side by side,
+ * [entry][slot mod 32]; a slice has a multiple of eight entries, the missing ones of weight 0.
+ * Patterns may be shared by weights that differ in their values.
  */
 template <typename Real> struct Slices {
   const Real* values;

@@ -1,8 +1,10 @@
-// States handed between blocks without a barrier: each value carries in its own bits whether it has arrived. Bounded waits. No reservoir
-// is in here.
+// States handed between blocks without a barrier: each value carries in its own bits whether it has
+// arrived. Bounded waits. No reservoir is in here.
 //
-// A reader may meet the value of generation g or, at the same place, that of g - 2, and never another: there are two places by the parity of g, and who
-// writes g has read all of g - 1, which its writers made from all of g - 2. So one bit that changes from g - 2 to g is enough to tell them apart.
+// A reader may meet the value of generation g or, at the same place, that of g - 2, and never
+// another: there are two places by the parity of g, and who writes g has read all of g - 1, which
+// its writers made from all of g - 2. So one bit that changes from g - 2 to g is enough to tell
+// them apart.
 #pragma once
 
 namespace exchange {
@@ -10,8 +12,10 @@ namespace exchange {
 typedef unsigned long long Wide;
 
 /**
- * How a value of one generation is written down. Bounded values, |x| <= 1, leave the top bit of their exponent free, and it holds the generation; a NaN
- * is no longer one. Any others stand beside the number of their generation, a binary64 in two halves. Memory of zeros holds no generation from 0 on.
+ * How a value of one generation is written down. Bounded values, |x| <= 1, leave the top bit of
+ * their exponent free, and it holds the generation; a NaN is no longer one. Any others stand beside
+ * the number of their generation, a binary64 in two halves. Memory of zeros holds no generation
+ * from 0 on.
  */
 template <typename Real, bool Bounded> struct Cell;
 
@@ -98,7 +102,10 @@ static __device__ __forceinline__ void load(const typename Cell<Real, Bounded>::
   for (int k = 0; k < Quad<Real, Bounded>::words; k += step) load16(from + k, quad.word + k);
 }
 
-/** What the blocks of a persistent kernel keep between launches and tell the host: 64-bit words in global memory, zeros at first. */
+/**
+ * What the blocks of a persistent kernel keep between launches and tell the host: 64-bit words in
+ * global memory, zeros at first.
+ */
 struct Report {
   /** Generations so far of bounded values and of any others. */
   Wide generations[2];
@@ -110,7 +117,9 @@ static __device__ __forceinline__ void reportStall(Report* report, unsigned bloc
   atomicCAS(&report->stalled, 0ull, (Wide)(block + 1) << 32 | step);
 }
 
-/** A bound on a wait, in ticks of the multiprocessor's clock; the clock is looked at now and then. */
+/**
+ * A bound on a wait, in ticks of the multiprocessor's clock; the clock is looked at now and then.
+ */
 struct Patience {
   long long limit, end;
   unsigned tries;
@@ -128,8 +137,8 @@ template <typename Real> struct alignas(16) Four {
 };
 
 /**
- * Takes the values of a generation to shared memory, four at a time and dealt out over the block's threads, each of which asks for `Batch` fours at
- * once. False in a thread that lost its patience.
+ * Takes the values of a generation to shared memory, four at a time and dealt out over the block's
+ * threads, each of which asks for `Batch` fours at once. False in a thread that lost its patience.
  */
 template <typename Real, bool Bounded, int Threads, int Batch>
 static __device__ __forceinline__ bool collect(const typename Cell<Real, Bounded>::Word* from, int quads, unsigned generation, Four<Real>* to,

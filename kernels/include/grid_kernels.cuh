@@ -1,4 +1,5 @@
-// The entries of the grid's kernels: a shape, open or with the loop closed. reservoir_grid.cu and reservoir_grid_streamed.cu list shapes.
+// The entries of the grid's kernels: a shape, open or with the loop closed. reservoir_grid.cu and
+// reservoir_grid_streamed.cu list shapes.
 #pragma once
 #include "closed_loop.cuh"
 #include "reservoir_grid.cuh"

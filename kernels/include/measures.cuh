@@ -1,4 +1,5 @@
-// Spike patterns in order, in device memory, and what measures of src/spikes/detection have in common: every sum in the order that it has there.
+// Spike patterns in order, in device memory, and what measures of src/spikes/detection have in
+// common: every sum in the order that it has there.
 #pragma once
 #include "exact.cuh"
 
@@ -8,7 +9,10 @@ typedef unsigned long long Wide;
 
 constexpr double twoPi = 6.283185307179586;
 
-/** One pattern's spikes in order of time and then neuron; and train by train, of the neurons that fire, each in order of time. */
+/**
+ * One pattern's spikes in order of time and then neuron; and train by train, of the neurons that
+ * fire, each in order of time.
+ */
 struct Pattern {
   const double* times;
   const unsigned* neurons;
@@ -21,7 +25,10 @@ struct Pattern {
   __device__ __forceinline__ unsigned lengthOf(unsigned train) const { return starts[train + 1] - starts[train]; }
 };
 
-/** Patterns one behind the other, as pattern_measures_sort leaves them. Pattern p has its starts from offsets[p] + p on. */
+/**
+ * Patterns one behind the other, as pattern_measures_sort leaves them. Pattern p has its starts
+ * from offsets[p] + p on.
+ */
 struct Patterns {
   const double* times;
   const unsigned* neurons;
@@ -98,7 +105,10 @@ struct Ranked {
   }
 };
 
-/** The first of the greatest of all threads of a block, in thread 0. `shared` has room for one a warp. */
+/**
+ * The first of the greatest of all threads of a block, in thread 0. `shared` has room for one a
+ * warp.
+ */
 static __device__ __forceinline__ Ranked firstOfGreatest(Ranked own, Ranked* shared) {
   for (int half = 16; half >= 1; half >>= 1) {
     const double value = __shfl_xor_sync(0xffffffffu, own.value, half);
@@ -112,7 +122,10 @@ static __device__ __forceinline__ Ranked firstOfGreatest(Ranked own, Ranked* sha
   return own;
 }
 
-/** The types in the order of patternTypes, three numbers each in what a pattern gets: its score, a frequency's number, a wave number. */
+/**
+ * The types in the order of patternTypes, three numbers each in what a pattern gets: its score, a
+ * frequency's number, a wave number.
+ */
 enum Type { SYNCHRONOUS, TRAVELLING, STANDING, CHAOTIC, EMERGENT, RHYTHMIC, SPARSE, BURST, TYPES };
 
 static __device__ __forceinline__ void report(double* out, unsigned p, Type type, Exact score, double frequency = 0.0, double wave = 0.0) {

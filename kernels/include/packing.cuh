@@ -1,4 +1,5 @@
-// Where the columns of a dense W stand in device memory, so that one load of 16 bytes brings the next columns of a lane, and how weights are rounded there.
+// Where the columns of a dense W stand in device memory, so that one load of 16 bytes brings the
+// next columns of a lane, and how weights are rounded there.
 #pragma once
 #include "portable.cuh"
 
@@ -6,14 +7,20 @@ namespace packing {
 
 typedef unsigned short bfloat16;
 
-/** V neighbouring values that one lane loads at once: those of columns l, l + 32, l + 64, ... of a tile of 32 V columns. */
+/**
+ * V neighbouring values that one lane loads at once: those of columns l, l + 32, l + 64, ... of a
+ * tile of 32 V columns.
+ */
 template <typename Real, typename Weight> struct Lanes;
 template <> struct Lanes<float, float> { static const int V = 4; };
 template <> struct Lanes<double, double> { static const int V = 2; };
 template <> struct Lanes<float, bfloat16> { static const int V = 8; };
 template <> struct Lanes<double, bfloat16> { static const int V = 8; };
 
-/** Where column c of a row stands: tiles of 32 V columns, lane after lane. V = 0 leaves it in its place. */
+/**
+ * Where column c of a row stands: tiles of 32 V columns, lane after lane. V = 0 leaves it in its
+ * place.
+ */
 static __device__ __forceinline__ int placeOf(int c, int V) {
   if (V == 0) return c;
   const int tile = 32 * V;

@@ -1,4 +1,5 @@
-// Philox4x32-10 (Salmon, Moraes, Dror and Shaw 2011) on the device, and the noise of docs/numerics.md rule 6 in both precisions.
+// Philox4x32-10 (Salmon, Moraes, Dror and Shaw 2011) on the device, and the noise of
+// docs/numerics.md rule 6 in both precisions.
 #pragma once
 #include "portable.cuh"
 
@@ -41,7 +42,10 @@ static __device__ __forceinline__ double centred(unsigned w0, unsigned w1) {
   return portable::sub(portable::mul(2.0, uniform(w0, w1)), 1.0);
 }
 
-/** noiseLevel (2U - 1) of one neuron at one step. A block serves four neurons in binary32 and two in binary64. */
+/**
+ * noiseLevel (2U - 1) of one neuron at one step. A block serves four neurons in binary32 and two in
+ * binary64.
+ */
 static __device__ __forceinline__ float noise(float level, unsigned key0, unsigned key1, unsigned step, unsigned neuron, unsigned sequence) {
   return portable::mul(level, centred(word(block(key0, key1, step, neuron >> 2, sequence, 0), neuron & 3)));
 }

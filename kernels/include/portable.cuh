@@ -1,5 +1,6 @@
-// Portable arithmetic on the device (docs/numerics.md, rules 1, 2, 4 and 5), for float and double: every operation rounded to nearest even, none
-// fused, whatever the compiler's flags. It needs no host header, so nvcc and NVRTC both take it.
+// Portable arithmetic on the device (docs/numerics.md, rules 1, 2, 4 and 5), for float and double:
+// every operation rounded to nearest even, none fused, whatever the compiler's flags. It needs no
+// host header, so nvcc and NVRTC both take it.
 #pragma once
 
 namespace portable {

@@ -1,11 +1,15 @@
-// What the persistent kernels share around the product W x: the order of neurons, the rest of a step (docs/numerics.md, rules 3 to 6) and its
-// arguments. How states reach other blocks is in exchange.cuh.
+// What the persistent kernels share around the product W x: the order of neurons, the rest of a
+// step (docs/numerics.md, rules 3 to 6) and its arguments. How states reach other blocks is in
+// exchange.cuh.
 #pragma once
 #include "approximate.cuh"
 #include "exchange.cuh"
 #include "philox.cuh"
 
-/** What the arguments of a kernel that is compiled for one model are known to be, so that nothing is decided in its steps. */
+/**
+ * What the arguments of a kernel that is compiled for one model are known to be, so that nothing is
+ * decided in its steps.
+ */
 #ifdef GIVEN
 #define RECURRENCE_GIVEN __builtin_assume(GIVEN);
 #else
@@ -48,8 +52,8 @@ template <typename Real, int Rows> struct Partial {
 };
 
 /**
- * Neurons stand in an order in which the four that are columns l, l + 32, l + 64, l + 96 of a group of 128 lie side by side: a lane of rule 1 reads four
- * of its columns at once, and in rising order.
+ * Neurons stand in an order in which the four that are columns l, l + 32, l + 64, l + 96 of a group
+ * of 128 lie side by side: a lane of rule 1 reads four of its columns at once, and in rising order.
  */
 static __device__ __forceinline__ int neuronAt(int position) {
   return (position & ~127) | (position & 3) << 5 | (position >> 2 & 31);
@@ -75,7 +79,10 @@ template <typename Real> struct Steps {
   bool fed;
 };
 
-/** One neuron's part of the steps. Lanes that are given the same neuron do the same; `writes` says which of them stores. */
+/**
+ * One neuron's part of the steps. Lanes that are given the same neuron do the same; `writes` says
+ * which of them stores.
+ */
 template <typename Real> struct Neuron {
   Real x, leak, keep, drive, feedback, noise;
   size_t at;
@@ -98,7 +105,10 @@ template <typename Real> struct Neuron {
     if (run.noiseLevel != (Real)0) noise = philox::noise(run.noiseLevel, run.key0, run.key1, run.firstStep + step, index, run.sequence);
   }
 
-  /** x after a step. Selections, not branches: what is not asked for costs an instruction or two, a jump in the middle of a step far more. */
+  /**
+   * x after a step. Selections, not branches: what is not asked for costs an instruction or two, a
+   * jump in the middle of a step far more.
+   */
   __device__ __forceinline__ Real advance(const Steps<Real>& run, Real dot) {
     Real z = portable::add(drive, dot);
     const Real fed = portable::add(z, feedback);
@@ -129,7 +139,10 @@ template <typename Real> struct Neuron {
   }
 };
 
-/** What a loop whose drive is known beforehand does between steps: nothing. closed_loop.cuh has the other. */
+/**
+ * What a loop whose drive is known beforehand does between steps: nothing. closed_loop.cuh has the
+ * other.
+ */
 struct Open {
   static constexpr bool closes = false;
   template <typename Real, typename States>
@@ -143,7 +156,10 @@ template <typename Real> struct ByPosition {
   __device__ __forceinline__ Real operator[](int neuron) const { return x[positionOf(neuron)]; }
 };
 
-/** Whether every state of the chunk stays in [-1, 1]: a x' between x and f(z) does, and portable tanh never exceeds 1. Asked by all threads of a block. */
+/**
+ * Whether every state of the chunk stays in [-1, 1]: a x' between x and f(z) does, and portable
+ * tanh never exceeds 1. Asked by all threads of a block.
+ */
 template <typename Real> static __device__ __forceinline__ bool bounded(const Steps<Real>& run) {
   bool large = run.activation == portable::IDENTITY || run.activation == portable::RELU;
   for (int i = threadIdx.x; i < run.size; i += blockDim.x) large = large || !(run.state[i] >= (Real)-1 && run.state[i] <= (Real)1);
@@ -151,8 +167,9 @@ template <typename Real> static __device__ __forceinline__ bool bounded(const St
 }
 
 /**
- * The butterflies over `Lanes` partial sums of `Rows` rows, 32 lanes for rule 1 and 8 for rule 2: each lane ends with the sum of one of the rows, that with
- * the number lane / (Lanes / Rows) among its `Lanes`.
+ * The butterflies over `Lanes` partial sums of `Rows` rows, 32 lanes for rule 1 and 8 for rule 2:
+ * each lane ends with the sum of one of the rows, that with the number lane / (Lanes / Rows) among
+ * its `Lanes`.
  */
 template <typename Real, int Rows, int Lanes> static __device__ __forceinline__ Real sumRows(Real (&partial)[Rows]) {
   const int lane = threadIdx.x & 31;

@@ -1,5 +1,6 @@
-// A dense reservoir in one thread block cluster: W in registers and shared memory, each state stored straight into the shared memory of every block,
-// where an mbarrier counts the bytes that have come. Compiled for some shapes by reservoir_cluster.cu, and for any by NVRTC.
+// A dense reservoir in one thread block cluster: W in registers and shared memory, each state
+// stored straight into the shared memory of every block, where an mbarrier counts the bytes that
+// have come. Compiled for some shapes by reservoir_cluster.cu, and for any by NVRTC.
 #pragma once
 #include "recurrence.cuh"
 
@@ -44,11 +45,17 @@ static __device__ __forceinline__ void synchronise() {
   asm volatile("barrier.cluster.arrive;\nbarrier.cluster.wait;" ::: "memory");
 }
 
-/** What a launch adds to its steps. A group is 128 columns; W comes as [block][warp][group][row][lane][4]. */
+/**
+ * What a launch adds to its steps. A group is 128 columns; W comes as
+ * [block][warp][group][row][lane][4].
+ */
 template <typename Real> struct Layout {
   const Real* weights;
   exchange::Report* report;
-  /** Groups that hold columns at all, all of whose places some block writes, and those beyond `Held`, which are in shared memory. */
+  /**
+   * Groups that hold columns at all, all of whose places some block writes, and those beyond
+   * `Held`, which are in shared memory.
+   */
   int groups, shared;
   long long spinLimit;
 };
@@ -104,7 +111,8 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
   const unsigned bytes = blocks * threads / 32 * Rows * (unsigned)sizeof(Real);
   // The states after the last step are not exchanged unless something is made of them.
   const int exchanged = steps.steps + (Between::closes ? 1 : 0);
-  // Who loses patience runs on to the end, without waiting and without sending: the lanes of a warp need not agree on it.
+  // Who loses patience runs on to the end, without waiting and without sending: the lanes of a warp
+  // need not agree on it.
   auto await = [&](int step) {
     const unsigned at = barrier + 8 * (step & 1), phase = (step - 1) >> 1 & 1;
     if (step == 0 || stalled || passed(at, phase)) return;

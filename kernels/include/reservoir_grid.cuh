@@ -1,5 +1,6 @@
-// A dense reservoir over the whole device in one launch: W in registers, shared memory and, if neither has room, streamed through L2, which keeps a
-// part of that; the states handed on through L2. Compiled for some shapes by reservoir_grid.cu, and for any by NVRTC.
+// A dense reservoir over the whole device in one launch: W in registers, shared memory and, if
+// neither has room, streamed through L2, which keeps a part of that; the states handed on through
+// L2. Compiled for some shapes by reservoir_grid.cu, and for any by NVRTC.
 #pragma once
 #include "packing.cuh"
 #include "recurrence.cuh"
@@ -12,7 +13,10 @@ using exchange::Wide;
 using recurrence::Neuron;
 using recurrence::Steps;
 
-/** Reads what is streamed, and says what L2 is to keep of it and what is the first to give way there. */
+/**
+ * Reads what is streamed, and says what L2 is to keep of it and what is the first to give way
+ * there.
+ */
 struct Stream {
 #if __CUDA_ARCH__ >= 800
   unsigned long long keeping, passing;
@@ -44,7 +48,10 @@ struct Stream {
   }
 };
 
-/** What one lane has of one row and tile of W: its columns of one group of 128, or with weights of bfloat16 of two, in rising order. */
+/**
+ * What one lane has of one row and tile of W: its columns of one group of 128, or with weights of
+ * bfloat16 of two, in rising order.
+ */
 template <typename Real, typename Weight> struct Piece;
 
 template <typename Real> struct Piece<Real, Real> {
@@ -64,19 +71,34 @@ template <typename Real> struct Piece<Real, packing::bfloat16> {
   }
 };
 
-/** What a launch over blocks adds to its steps. W comes as [block][warp][tile][row][lane], a piece each; a group is 128 columns. */
+/**
+ * What a launch over blocks adds to its steps. W comes as [block][warp][tile][row][lane], a piece
+ * each; a group is 128 columns.
+ */
 template <typename Weight> struct Layout {
   const Weight* weights;
-  /** Places of the values: [parity][copy][group][lane], four values each; those of bounded values, and behind them those of any. */
+  /**
+   * Places of the values: [parity][copy][group][lane], four values each; those of bounded values,
+   * and behind them those of any.
+   */
   Wide* places;
   exchange::Report* report;
-  /** Groups that hold columns at all; tiles held in shared memory, and those streamed (a multiple of Depth). */
+  /**
+   * Groups that hold columns at all; tiles held in shared memory, and those streamed (a multiple of
+   * Depth).
+   */
   int groups, shared, streamed;
-  /** The share of the streamed tiles, in 2^-32, that L2 is to keep from step to step; others are the first to give way. */
+  /**
+   * The share of the streamed tiles, in 2^-32, that L2 is to keep from step to step; others are the
+   * first to give way.
+   */
   unsigned kept;
   /** Copies of every value, so that not all blocks read one place; a power of two. */
   int copies;
-  /** Buffers of x in shared memory: with 1, a second barrier keeps the step's readers apart from the next one's writer. */
+  /**
+   * Buffers of x in shared memory: with 1, a second barrier keeps the step's readers apart from the
+   * next one's writer.
+   */
   int buffers;
   long long spinLimit;
 };
@@ -139,7 +161,8 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
   const bool publishes = slot < Rows && copy < layout.copies && first + slot < quads * 4;
   if (tid == 0) *stop = 0;
   __syncthreads();
-  // What was read up to here may be written once others have seen a state of this block, and the reverse at the end.
+  // What was read up to here may be written once others have seen a state of this block, and the
+  // reverse at the end.
   __threadfence();
 
   int step = 0;
@@ -160,7 +183,8 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
           for (int r = 0; r < Rows; r++) partial.add(r, c, tile[r].weight(group, c), four.value[c]);
       }
     };
-    // Adds a streamed tile, and sets out for the one that is `Depth` behind it: of this step, or of the next.
+    // Adds a streamed tile, and sets out for the one that is `Depth` behind it: of this step, or of
+    // the next.
     auto pass = [&](P(&tile)[Rows], int s) {
       take(tile);
       const int ahead = s + Depth < layout.streamed ? s + Depth : s + Depth - layout.streamed;

@@ -1,5 +1,6 @@
-// A sparse reservoir over the whole device in one launch: eight lanes a row (docs/numerics.md, rule 2), entries in registers, shared memory and,
-// where neither has room, streamed from L2; the states handed on through L2. Compiled for some shapes by reservoir_sparse.cu, and for any by NVRTC.
+// A sparse reservoir over the whole device in one launch: eight lanes a row (docs/numerics.md, rule
+// 2), entries in registers, shared memory and, where neither has room, streamed from L2; the states
+// handed on through L2. Compiled for some shapes by reservoir_sparse.cu, and for any by NVRTC.
 #pragma once
 #include "recurrence.cuh"
 
@@ -11,7 +12,10 @@ using exchange::Wide;
 using recurrence::Neuron;
 using recurrence::Steps;
 
-/** Eight entries of a lane: their values and the places of their columns. A row's entry m is in lane m mod 8, padded by zeros at place 0. */
+/**
+ * Eight entries of a lane: their values and the places of their columns. A row's entry m is in lane
+ * m mod 8, padded by zeros at place 0.
+ */
 template <typename Real> struct alignas(16) Unit {
   Real value[8];
   unsigned short place[8];
@@ -24,12 +28,21 @@ template <typename Real> struct InOrder {
 
 /** What a launch over blocks adds to its steps. Neurons stand in order. */
 template <typename Real> struct Layout {
-  /** [block][warp][round][unit][16 bytes of a Unit][lane]: rounds of four rows, one after another in the same lanes. */
+  /**
+   * [block][warp][round][unit][16 bytes of a Unit][lane]: rounds of four rows, one after another in
+   * the same lanes.
+   */
   const uint4* entries;
-  /** Places of the values: [parity][copy][place]; those of bounded values, and behind them those of any. */
+  /**
+   * Places of the values: [parity][copy][place]; those of bounded values, and behind them those of
+   * any.
+   */
   Wide* places;
   exchange::Report* report;
-  /** Places in all, a multiple of 4; units of a round in registers, at most `Held`, in shared memory, and streamed. */
+  /**
+   * Places in all, a multiple of 4; units of a round in registers, at most `Held`, in shared
+   * memory, and streamed.
+   */
   int count, held, shared, streamed;
   int copies;
   long long spinLimit;
@@ -80,7 +93,8 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
   const bool publishes = copy < layout.copies && place < layout.count;
   if (tid == 0) *stop = 0;
   __syncthreads();
-  // What was read up to here may be written once others have seen a state of this block, and the reverse at the end.
+  // What was read up to here may be written once others have seen a state of this block, and the
+  // reverse at the end.
   __threadfence();
 
   for (int step = 0; step < steps.steps; step++) {

@@ -1,6 +1,7 @@
-// A sparse reservoir over the whole device in one launch, for states that nearly fill a block's shared memory: a row is
-// one lane's, or that of 2 or 4, and a block's rows are sorted by length, so that hardly a register is padding. The states come
-// from L2 in chunks of rising columns by bulk copies, while sums over the chunks before go on. Compiled for some shapes by
+// A sparse reservoir over the whole device in one launch, for states that nearly fill a block's
+// shared memory: a row is one lane's, or that of 2 or 4, and a block's rows are sorted by length,
+// so that hardly a register is padding. The states come from L2 in chunks of rising columns by bulk
+// copies, while sums over the chunks before go on. Compiled for some shapes by
 // reservoir_sparse_sorted.cu.
 #pragma once
 #include "recurrence.cuh"
@@ -13,7 +14,10 @@ using recurrence::Steps;
 /** Pieces in which a block takes the states of a step, each by a copy of its own. */
 constexpr int Chunks = 4;
 
-/** Eight entries of a lane: their values and columns. Entry m of a row is in lane m mod Lanes of its rows' lanes, padded by zeros at column 0. */
+/**
+ * Eight entries of a lane: their values and columns. Entry m of a row is in lane m mod Lanes of its
+ * rows' lanes, padded by zeros at column 0.
+ */
 struct alignas(16) Unit {
   float value[8];
   unsigned short column[8];
@@ -33,9 +37,9 @@ static __device__ __forceinline__ void load(const uint4* from, Loaded& to) {
 }
 
 /**
- * What a warp finds in memory about itself. Its units stand in the order of its sums: `ahead` units, 0 or 1, that are streamed
- * before the states of a step are here, those in registers, and the rest, streamed and in shared memory by turns while there
- * are both.
+ * What a warp finds in memory about itself. Its units stand in the order of its sums: `ahead`
+ * units, 0 or 1, that are streamed before the states of a step are here, those in registers, and
+ * the rest, streamed and in shared memory by turns while there are both.
  */
 struct Warp {
   /** Its first unit of `entries`, and where the shared ones begin in shared memory. */
@@ -49,13 +53,19 @@ struct Warp {
 
 /** Where states are handed on. */
 struct Places {
-  /** One a chunk, 32 words apart: blocks of it that have handed over states, over all steps of all launches. */
+  /**
+   * One a chunk, 32 words apart: blocks of it that have handed over states, over all steps of all
+   * launches.
+   */
   unsigned counters[Chunks][32];
   /** [parity][neuron]: the states of a step. */
   float states[1];
 };
 
-/** What a launch over blocks adds to its steps. Block b makes the neurons from b times `rowsOfBlock` on. */
+/**
+ * What a launch over blocks adds to its steps. Block b makes the neurons from b times `rowsOfBlock`
+ * on.
+ */
 struct Layout {
   const uint4* entries;
   const Warp* warps;
@@ -99,8 +109,11 @@ struct Arrival {
 /** What a block keeps in static shared memory. */
 struct Kept {
   Arrival arrivals[Chunks];
-  /** 0, or 1 and the step whose states did not come. */
-  volatile int stop;
+  /**
+   * [parity]: whether the states before a step of that parity did not come. The other parity's may
+   * be written meanwhile.
+   */
+  int stop[2];
 };
 
 template <int Lanes, int Held, int Warps>
@@ -139,8 +152,7 @@ static __device__ __forceinline__ void run(const Steps<float>& steps, const Layo
     if ((int)blockIdx.x >= blocks * c / Chunks) chunkOfBlock = c;
   // Chunk c is the business of lane c of the last warp, whose rows are the shortest.
   const bool copies = warp == Warps - 1;
-  bool copying = false;
-  if (tid == 0) kept.stop = 0;
+  if (tid < 2) kept.stop[tid] = 0;
   if (tid < Chunks) {
     kept.arrivals[tid].init();
     kept.arrivals[tid].arrive();
@@ -157,7 +169,7 @@ static __device__ __forceinline__ void run(const Steps<float>& steps, const Layo
     int chunk = 0;
     auto arrived = [&](int count) {
       for (; chunk < count; chunk++)
-        while (!kept.arrivals[chunk].over(step & 1) && kept.stop == 0) {
+        while (!kept.arrivals[chunk].over(step & 1)) {
         }
     };
     auto take = [&](const Unit& unit) {
@@ -212,13 +224,7 @@ static __device__ __forceinline__ void run(const Steps<float>& steps, const Layo
     if (neuron.writes) __stcg(out + place, value);
     // The next states go where these have been read.
     __syncthreads();
-    const int stoppedAt = kept.stop;
-    if (stoppedAt != 0 && stoppedAt <= step) {
-      // What is on its way must not arrive after the block has gone.
-      while (copying && !kept.arrivals[lane].over(step & 1)) {
-      }
-      return;
-    }
+    if (kept.stop[step & 1] != 0) return;
     if (tid == 0) asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(layout.places->counters[chunkOfBlock]) : "memory");
     if (copies) {
       const int c = min(lane, Chunks - 1), from = blocks * c / Chunks, to = blocks * (c + 1) / Chunks;
@@ -230,16 +236,19 @@ static __device__ __forceinline__ void run(const Steps<float>& steps, const Layo
         asm volatile("ld.acquire.gpu.global.u32 %0, [%1];" : "=r"(counted) : "l"(layout.places->counters[c]) : "memory");
         impatient = patience.over();
       } while (!__all_sync(0xffffffffu, impatient || (int)(counted - whole) >= 0));
-      if (__any_sync(0xffffffffu, impatient)) {
+      const bool stopped = __any_sync(0xffffffffu, impatient);
+      if (stopped && lane == 0) {
         exchange::reportStall(layout.report, blockIdx.x, steps.firstStep + step);
-        kept.stop = step + 1;
+        kept.stop[(step + 1) & 1] = 1;
       }
-      copying = lane < Chunks && step + 1 < steps.steps && kept.stop == 0;
+      __syncwarp();
       // States that other threads stored, and copies that read them.
       asm volatile("fence.proxy.async.global;" ::: "memory");
-      if (copying) {
-        kept.arrivals[c].expect(bytes);
-        if (bytes > 0) kept.arrivals[c].copy(x + from * rowsOfBlock, out + from * rowsOfBlock, bytes);
+      if (lane < Chunks && step + 1 < steps.steps) {
+        // A chunk that does not come ends its phase all the same, so that the block meets once more
+        // and leaves.
+        kept.arrivals[c].expect(stopped ? 0 : bytes);
+        if (!stopped && bytes > 0) kept.arrivals[c].copy(x + from * rowsOfBlock, out + from * rowsOfBlock, bytes);
       }
       __syncwarp();
     }
@@ -248,7 +257,7 @@ static __device__ __forceinline__ void run(const Steps<float>& steps, const Layo
   }
   // By now every block has read the states before the chunk.
   __syncthreads();
-  if (kept.stop != 0) return;
+  if (kept.stop[steps.steps & 1] != 0) return;
   neuron.end(steps);
   if (blockIdx.x == 0 && tid == 0) layout.report->generations[0] = generation0 + steps.steps;
 }

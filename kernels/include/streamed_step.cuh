@@ -1,5 +1,6 @@
-// One step of a rate reservoir whose W comes from memory, dense or sparse (docs/numerics.md, rules 1 to 6): what the kernels of the streamed plan share. With
-// FAST products and sums are fused, which is not the rules' arithmetic.
+// One step of a rate reservoir whose W comes from memory, dense or sparse (docs/numerics.md, rules
+// 1 to 6): what the kernels of the streamed plan share. With FAST products and sums are fused,
+// which is not the rules' arithmetic.
 #pragma once
 #include "chunk.cuh"
 #include "packing.cuh"
@@ -67,7 +68,10 @@ template <int V> static __device__ __forceinline__ void loadState(const double* 
   }
 }
 
-/** Everything of one neuron but its dot product, loaded before the product so that the two wait together. */
+/**
+ * Everything of one neuron but its dot product, loaded before the product so that the two wait
+ * together.
+ */
 template <typename Real> struct Neuron {
   Real drive, feedback, leak, keep, x;
   bool fedBack;
@@ -98,8 +102,9 @@ template <typename Real> struct Neuron {
 };
 
 /**
- * Dense: a warp makes ROWS rows, a lane one of the 32 partial sums of each; BATCH tiles of weights are loaded before they are used. With `scales` row r
- * of W is scales[r] times what its weights say.
+ * Dense: a warp makes ROWS rows, a lane one of the 32 partial sums of each; BATCH tiles of weights
+ * are loaded before they are used. With `scales` row r of W is scales[r] times what its weights
+ * say.
  */
 template <typename Real, typename Weight, int ROWS, int BATCH, bool FAST = false>
 static __device__ __forceinline__ void denseStep(const Weight* __restrict__ W, const Real* __restrict__ xIn, Real* __restrict__ xOut,
@@ -174,8 +179,9 @@ static __device__ __forceinline__ float realOf(bfloat16 w, float) { return __uin
 static __device__ __forceinline__ double realOf(bfloat16 w, double) { return (double)__uint_as_float((unsigned)w << 16); }
 
 /**
- * Sparse: a warp makes the four rows of a slice, eight lanes a row, each one of its eight partial sums. Entries of a slice stand load by load, lane
- * by lane, V to a lane; rows are padded with zero weights to the longest of the slice.
+ * Sparse: a warp makes the four rows of a slice, eight lanes a row, each one of its eight partial
+ * sums. Entries of a slice stand load by load, lane by lane, V to a lane; rows are padded with zero
+ * weights to the longest of the slice.
  */
 template <typename Real, typename Weight, typename Column, int V, bool FAST>
 static __device__ __forceinline__ void sparseSlice(int slice, const Weight* __restrict__ values, const Column* __restrict__ columns,
@@ -207,7 +213,10 @@ static __device__ __forceinline__ void sparseSlice(int slice, const Weight* __re
 
 extern __shared__ double dynamicShared[];
 
-/** With STAGED the block first copies x to shared memory, for rows long enough to gather from it often. */
+/**
+ * With STAGED the block first copies x to shared memory, for rows long enough to gather from it
+ * often.
+ */
 template <typename Real, typename Weight, typename Column, int V, bool STAGED, bool FAST = false>
 static __device__ __forceinline__ void sparseStep(const Weight* values, const Column* columns, const unsigned* offsets, const int* rows, int slices,
                                                   const Real* xIn, Real* xOut, const Chunk* chunk, const Real* leak, const Real* keep, int N,
