@@ -1,6 +1,9 @@
-// Options described once, as a table: from it come their checks, their defaults, "did you mean",
-// their JSON Schema and the tables of the command line and the documentation. It knows nothing of
-// any one options object.
+/**
+ * Options described once, as a table: from it come their checks, their defaults, "did you mean",
+ * their JSON Schema and the tables of the command line and the documentation. It knows nothing of
+ * any one options object.
+ * @module spillway/options
+ */
 import { ArgumentError } from "./errors.js";
 
 /** A JSON Schema (draft 2020-12), or a part of one. */
@@ -39,6 +42,16 @@ export type TableOf<Options> = { readonly [Name in keyof Options]-?: Option<Excl
 
 /** The values of a table, every default filled in. */
 export type Resolved<Table> = { readonly [Name in keyof Table]: Table[Name] extends Kind<infer Value, infer _> ? Value : never };
+
+/** Parts by name, which may become more: what `choiceOf` and `byType` choose from. */
+export interface NamedParts {
+  /** In the order in which they were registered. */
+  names(): readonly string[];
+  /** The options of a part, by its name. */
+  table(name: string): OptionTable;
+  /** What an error says beside the names, such as "did you mean". */
+  advice(name: unknown): string;
+}
 
 /** Bounds of a number, and its unit. */
 export interface Bounds {
@@ -98,6 +111,23 @@ export function choice<const Name extends string>(...names: readonly Name[]): Ki
   return checked(takes, (value) => (names as readonly unknown[]).includes(value), { type: "string", enum: names });
 }
 
+/** The name of a part. Parts that are registered later are taken as well. */
+export function choiceOf<Name extends string = string>(parts: NamedParts): Kind<Name> {
+  const takes = () => `one of ${parts.names().join(", ")}`;
+  return {
+    get takes() {
+      return takes();
+    },
+    get schema() {
+      return { type: "string", enum: parts.names() };
+    },
+    read(value, field) {
+      if (parts.names().includes(value as string)) return value as Name;
+      throw new ArgumentError(field, value, takes() + parts.advice(value));
+    },
+  };
+}
+
 /** A text. */
 export function text(takes = "a text"): Kind<string> {
   return checked(takes, (value) => typeof value === "string", { type: "string" });
@@ -119,7 +149,9 @@ export const seed: Kind<string | number> = checked(
 export function list<Value, Input>(each: Kind<Value, Input>, takes: string, least = 0): Kind<readonly Value[], readonly Input[]> {
   return {
     takes,
-    schema: { type: "array", items: each.schema, ...(least > 0 && { minItems: least }) },
+    get schema() {
+      return { type: "array", items: each.schema, ...(least > 0 && { minItems: least }) };
+    },
     read(value, field) {
       if (!Array.isArray(value) || value.length < least) throw new ArgumentError(field, value, takes);
       return value.map((item, i) => each.read(item, `${field}[${i}]`));
@@ -135,7 +167,9 @@ export function tuple<Values extends readonly unknown[]>(
   const { length } = kinds;
   return {
     takes,
-    schema: { type: "array", prefixItems: kinds.map(({ schema }) => schema), items: false, minItems: length },
+    get schema() {
+      return { type: "array", prefixItems: kinds.map(({ schema }) => schema), items: false, minItems: length };
+    },
     read(value, field) {
       if (!Array.isArray(value) || value.length !== length) throw new ArgumentError(field, value, takes);
       return kinds.map((kind, i) => kind.read(value[i], `${field}[${i}]`)) as unknown as Values;
@@ -150,7 +184,9 @@ export function record<Value, Input>(
 ): Kind<Readonly<Record<string, Value>>, Readonly<Record<string, Input>>> {
   return {
     takes,
-    schema: { type: "object", additionalProperties: each.schema },
+    get schema() {
+      return { type: "object", additionalProperties: each.schema };
+    },
     read(value, field) {
       if (typeof value !== "object" || value === null || Array.isArray(value)) throw new ArgumentError(field, value, takes);
       return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, each.read(item, `${field}.${name}`)]));
@@ -171,7 +207,9 @@ export function either<Kinds extends readonly Kind<unknown, unknown>[]>(
 ): Kind<Kinds[number] extends Kind<infer Value, infer _> ? Value : never> {
   return {
     takes,
-    schema: { anyOf: kinds.map(({ schema }) => schema) },
+    get schema() {
+      return { anyOf: kinds.map(({ schema }) => schema) };
+    },
     read(value, field) {
       let deep: unknown;
       for (const kind of kinds) {
@@ -196,14 +234,16 @@ export function object<const Table extends OptionTable>(
   takes: string = `an object with ${Object.keys(table).join(", ")}`,
   others: "refused" | "kept" = "refused",
 ): Kind<Resolved<Table>> {
-  const required = Object.keys(table).filter((name) => table[name]!.required);
   return {
     takes,
-    schema: {
-      type: "object",
-      properties: Object.fromEntries(Object.entries(table).map(([name, option]) => [name, schemaOf(option)])),
-      ...(required.length > 0 && { required }),
-      additionalProperties: others === "kept",
+    get schema() {
+      const required = Object.keys(table).filter((name) => table[name]!.required);
+      return {
+        type: "object",
+        properties: Object.fromEntries(Object.entries(table).map(([name, option]) => [name, schemaOf(option)])),
+        ...(required.length > 0 && { required }),
+        additionalProperties: others === "kept",
+      };
     },
     read(value, field) {
       if (typeof value !== "object" || value === null || Array.isArray(value)) throw new ArgumentError(field, value, takes);
@@ -213,29 +253,48 @@ export function object<const Table extends OptionTable>(
   };
 }
 
-/** An object whose `type` says which of some tables it has, or that name alone. */
-export function byType<Value extends { readonly type: string }>(tables: Readonly<Record<Value["type"], OptionTable>>): Kind<Value> {
-  const names = Object.keys(tables) as Value["type"][];
-  const kinds = Object.fromEntries(names.map((name) => [name, object({ type: given(choice(name), ""), ...tables[name] }, "")]));
-  const takes = `one of ${names.join(", ")}, or an object whose "type" is one of them`;
-  const fields = [...new Set(["type", ...names.flatMap((name) => Object.keys(tables[name]))])];
+/**
+ * An object whose `type` says which of some tables it has, or that name alone. Of parts, those that
+ * are registered later are taken as well.
+ */
+export function byType<Value extends { readonly type: string }>(
+  tables: Readonly<Record<Value["type"], OptionTable>> | NamedParts,
+): Kind<Value> {
+  const parts = isNamedParts(tables) ? tables : asParts(tables);
+  const kindOf = (name: string) => object({ type: given(choice(name), ""), ...parts.table(name) }, "");
+  const takes = () => `one of ${parts.names().join(", ")}, or an object whose "type" is one of them`;
   return {
-    takes,
-    schema: { anyOf: [{ type: "string", enum: names }, ...names.map((name) => kinds[name]!.schema)] },
+    get takes() {
+      return takes();
+    },
+    get schema() {
+      return { anyOf: [{ type: "string", enum: parts.names() }, ...parts.names().map((name) => kindOf(name).schema)] };
+    },
     read(value, field) {
       const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
       const type = isObject ? (value as { type?: unknown }).type : value;
-      if (isObject) checkNames(value, fields, `${field}.`);
-      if (typeof type === "string" && Object.hasOwn(kinds, type))
-        return kinds[type]!.read(isObject ? value : { type }, field) as unknown as Value;
-      throw new ArgumentError(isObject ? `${field}.type` : field, type, takes);
+      const names = parts.names();
+      const known = names.includes(type as string);
+      const fields = (name: string) => Object.keys(parts.table(name));
+      if (isObject) checkNames(value, [...new Set(["type", ...names.flatMap(fields)])], `${field}.`);
+      if (known) return kindOf(type as string).read(isObject ? value : { type }, field) as unknown as Value;
+      throw new ArgumentError(isObject ? `${field}.type` : field, type, takes() + parts.advice(type));
     },
   };
 }
 
+function isNamedParts(tables: object): tables is NamedParts {
+  return typeof (tables as Partial<NamedParts>).names === "function";
+}
+
+function asParts(tables: Readonly<Record<string, OptionTable>>): NamedParts {
+  const names = Object.keys(tables);
+  return { names: () => names, table: (name) => tables[name]!, advice: () => "" };
+}
+
 /** An option with a default. */
 export function option<Value, Input>(kind: Kind<Value, Input>, fallback: NoInfer<Value>, description: string): Option<Value, Input> {
-  return { ...kind, required: false, default: fallback, description };
+  return withMore(kind, { required: false, default: fallback, description });
 }
 
 /** An object that is filled in if it is left out: none of its options has to be given. */
@@ -245,12 +304,21 @@ export function filled<Value, Input>(kind: Kind<Value, Input>, description: stri
 
 /** An option that is undefined if it is left out. */
 export function optional<Value, Input>(kind: Kind<Value, Input>, description: string): Option<Value | undefined, Input> {
-  return { ...kind, required: false, default: undefined, description };
+  return withMore(kind, { required: false, default: undefined, description });
 }
 
 /** An option that has to be given. */
 export function given<Value, Input>(kind: Kind<Value, Input>, description: string): Option<Value, Input> {
-  return { ...kind, required: true, default: undefined, description };
+  return withMore(kind, { required: true, default: undefined, description });
+}
+
+/**
+ * A kind with more fields. What it takes and its schema are still made when they are asked for:
+ * parts may be registered in between.
+ */
+function withMore<From extends object, More extends object>(kind: From, more: More): From & More {
+  return Object.defineProperties({}, { ...Object.getOwnPropertyDescriptors(kind), ...Object.getOwnPropertyDescriptors(more) }) as From &
+    More;
 }
 
 /** The same options without defaults: what is left out stays so. */
@@ -258,7 +326,7 @@ export function withoutDefaults<Table extends OptionTable>(
   table: Table,
 ): { readonly [Name in keyof Table]: Table[Name] extends Kind<infer Value, infer Input> ? Option<Value | undefined, Input> : never } {
   return Object.fromEntries(
-    Object.entries(table).map(([name, { required: _, default: __, ...rest }]) => [name, { ...rest, required: false, default: undefined }]),
+    Object.entries(table).map(([name, option]) => [name, withMore(option, { required: false, default: undefined })]),
   ) as never;
 }
 
