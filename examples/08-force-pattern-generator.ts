@@ -36,7 +36,7 @@ for (let t = 0; t < 20 * period; t++) {
 
 // Now the weights stand still and the loop runs by itself. generate() says y first and then steps
 // with it.
-const made = await computer.generate(5 * period, learner.readout());
+const made = await computer.generate(5 * period, learner.solve());
 const wanted = new Matrix(
   5 * period,
   1,

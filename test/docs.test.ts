@@ -124,7 +124,7 @@ describe("docs/coming-from-reservoirpy.md compares rules that are held here by w
     });
     return { weights, bias };
   }
-  const ours = (alpha: number, intercept: boolean) => recursiveLeastSquares({ alpha, intercept }).partialFit(x, y).readout();
+  const ours = (alpha: number, intercept: boolean) => recursiveLeastSquares({ alpha, intercept }).partialFit(x, y).solve();
 
   it("recursive least squares without a bias is the same", () => {
     const { weights } = theirs(0.1, false);

@@ -68,7 +68,7 @@ export class OnlineTrainer implements Trainer {
    */
   fit(states: SeriesLike, targets: SeriesLike, options: FitOptions = {}): TrainedReadout {
     this.#learning = undefined;
-    return this.partialFit(states, targets, options).readout();
+    return this.partialFit(states, targets, options).solve();
   }
 
   /** Learns from more rows. */
@@ -114,7 +114,7 @@ export class OnlineTrainer implements Trainer {
   }
 
   /** The readout as it is now; later rows do not change it. */
-  readout(): TrainedReadout {
+  solve(): TrainedReadout {
     if (!this.#learning) throw new SpillwayError("lifecycle", "there are no training rows; call step, partialFit or fit first");
     return this.#readout(this.#learning);
   }

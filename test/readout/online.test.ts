@@ -44,7 +44,7 @@ describe("recursive least squares", () => {
     const flipped = Matrix.from(Array.from({ length: rows }, (_, t) => (t < 60 ? 1 : -1) * states.at(t, 0)));
     const trainer = recursiveLeastSquares({ forgetting: 0.8, alpha: 1e-3 });
     trainer.partialFit(states, flipped);
-    expect(trainer.readout().weights.at(0, 0)).toBeCloseTo(-1, 3);
+    expect(trainer.solve().weights.at(0, 0)).toBeCloseTo(-1, 3);
   });
 
   it("says so where it loses positive definiteness", () => {
@@ -59,8 +59,8 @@ describe("least mean squares", () => {
   it("takes one gradient step a row", () => {
     const trainer = leastMeanSquares({ learningRate: 0.1 });
     expect(Array.from(trainer.step([1, -2], [3]).error)).toEqual([3]);
-    expect(trainer.readout().weights.toArrays()).toEqual([[0.1 * 3, 0.1 * -2 * 3]]);
-    expect(trainer.readout().intercept[0]).toBe(0.1 * 3);
+    expect(trainer.solve().weights.toArrays()).toEqual([[0.1 * 3, 0.1 * -2 * 3]]);
+    expect(trainer.solve().intercept[0]).toBe(0.1 * 3);
     const second = trainer.step([1, 0], [1]);
     expect(second.prediction[0]).toBeCloseTo(0.6, 15);
     expect(second.error[0]).toBeCloseTo(0.4, 15);
@@ -69,7 +69,7 @@ describe("least mean squares", () => {
   it("normalised with learning rate 1 fits the last row exactly", () => {
     const trainer = leastMeanSquares({ learningRate: 1, normalised: true });
     trainer.partialFit(states, targets);
-    const last = trainer.readout().predict(states.slice(-1));
+    const last = trainer.solve().predict(states.slice(-1));
     expect(last.at(0, 0)).toBeCloseTo(targets.at(rows - 1, 0), 9);
     expect(last.at(0, 1)).toBeCloseTo(targets.at(rows - 1, 1), 9);
   });
@@ -77,8 +77,8 @@ describe("least mean squares", () => {
   it("comes near the weights that make the targets, given enough rows", () => {
     const trainer = leastMeanSquares({ normalised: true });
     for (let repeat = 0; repeat < 40; repeat++) trainer.partialFit(states, targets);
-    expect(trainer.readout().weights.at(0, 1)).toBeCloseTo(2, 1);
-    expect(trainer.readout().weights.at(0, 9)).toBeCloseTo(-1, 1);
+    expect(trainer.solve().weights.at(0, 1)).toBeCloseTo(2, 1);
+    expect(trainer.solve().weights.at(0, 9)).toBeCloseTo(-1, 1);
   });
 
   it("says so where it diverges", () => {
@@ -106,15 +106,15 @@ describe.each([
       const { prediction, error } = steps.step(states.row(t), targets.row(t), inputs.row(t));
       expect(error[0]).toBe(targets.at(t, 0) - prediction[0]!);
     }
-    expect(bits(steps.readout().weights.data)).toEqual(bits(whole.weights.data));
-    expect(bits(steps.readout().intercept)).toEqual(bits(whole.intercept));
+    expect(bits(steps.solve().weights.data)).toEqual(bits(whole.weights.data));
+    expect(bits(steps.solve().intercept)).toEqual(bits(whole.intercept));
     expect(whole.training?.rows).toBe(110);
   });
 
   it("predicts a step as its readout would", () => {
     const trainer = make();
     trainer.partialFit(states.slice(0, 70), targets.slice(0, 70));
-    const expected = trainer.readout().predict(states.slice(70, 71));
+    const expected = trainer.solve().predict(states.slice(70, 71));
     expect(bits(trainer.step(states.row(70), targets.row(70)).prediction)).toEqual(bits(expected.data));
   });
 
@@ -128,7 +128,7 @@ describe.each([
   });
 
   it("refuses rows it cannot take", () => {
-    expect(() => make().readout()).toThrow("there are no training rows; call step, partialFit or fit first");
+    expect(() => make().solve()).toThrow("there are no training rows; call step, partialFit or fit first");
     expect(() => make().step([1, Number.NaN], [0])).toThrow("state: value 1 is NaN; it takes finite numbers");
     expect(() => make({ input: true }).step([1], [0])).toThrow("input is missing");
     expect(() => make().step(undefined as never, [0])).toThrow("state is missing; it takes a list of numbers");
