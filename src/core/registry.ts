@@ -2,7 +2,7 @@
 // says itself what it is and what options it takes; a user's package adds its own.
 import { ArgumentError } from "./errors.js";
 import { nearest } from "./near-names.js";
-import type { NamedParts, OptionTable } from "./options.js";
+import type { Kind, NamedParts, OptionTable } from "./options.js";
 
 /** What every part says of itself; a kind of parts adds what it needs, such as a builder. */
 export interface Part {
@@ -20,8 +20,8 @@ export interface RegistryOptions<P extends Part> {
   readonly kind: string;
   /** The public function that adds one: "registerTopology". */
   readonly register: string;
-  /** The fields that its kind needs, and what each takes in words. */
-  readonly needs?: { readonly [Field in Exclude<keyof P, keyof Part>]?: readonly ["function" | "boolean" | "object", string] };
+  /** The fields that its kind needs, and what each takes. */
+  readonly needs?: { readonly [Field in Exclude<keyof P, keyof Part>]?: Kind<unknown> };
   /** Fields of a description that its options cannot be called by; default "type". */
   readonly reserved?: readonly string[];
 }
@@ -30,14 +30,14 @@ export interface RegistryOptions<P extends Part> {
 export class Registry<P extends Part> implements NamedParts {
   readonly kind: string;
   readonly #register: string;
-  readonly #needs: readonly [string, readonly [string, string]][];
+  readonly #needs: readonly [string, Kind<unknown>][];
   readonly #reserved: readonly string[];
   readonly #parts = new Map<string, P>();
 
   constructor({ kind, register, needs = {}, reserved = ["type"] }: RegistryOptions<P>, builtIn: readonly P[] = []) {
     this.kind = kind;
     this.#register = register;
-    this.#needs = Object.entries(needs) as never;
+    this.#needs = Object.entries(needs);
     this.#reserved = reserved;
     for (const part of builtIn) this.#parts.set(part.name, part);
   }
@@ -104,9 +104,12 @@ export class Registry<P extends Part> implements NamedParts {
       if (typeof value !== "object" || value === null || typeof value.read !== "function" || typeof value.description !== "string")
         this.#refuse(`options.${option}`, value, "what option, optional or given makes");
     }
-    for (const [field, [type, takes]] of this.#needs) {
-      const value = (part as unknown as Readonly<Record<string, unknown>>)[field];
-      if (typeof value !== type || value === null) this.#refuse(field, value, takes);
+    for (const [field, kind] of this.#needs) {
+      try {
+        kind.read((part as unknown as Readonly<Record<string, unknown>>)[field], field);
+      } catch (error) {
+        throw error instanceof ArgumentError ? error.at(this.#register) : error;
+      }
     }
   }
 

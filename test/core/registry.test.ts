@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { byType, choiceOf, number, object, option, resolve, schemaOf } from "../../src/core/options.js";
+import { byType, callback, choiceOf, number, object, option, resolve, schemaOf } from "../../src/core/options.js";
 import { type Part, Registry } from "../../src/core/registry.js";
 
 interface Shape extends Part {
@@ -20,7 +20,7 @@ const circle: Shape = {
 };
 
 const shapes = () =>
-  new Registry<Shape>({ kind: "shape", register: "registerShape", needs: { area: ["function", "a function of a side"] } }, [square]);
+  new Registry<Shape>({ kind: "shape", register: "registerShape", needs: { area: callback("a function of a side") } }, [square]);
 
 describe("a registry of parts", () => {
   it("gives its parts by name, in the order of registration", () => {
