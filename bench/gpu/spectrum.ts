@@ -4,7 +4,7 @@
 // Usage: npx tsx bench/gpu/spectrum.ts [--no-host]
 import { createHash } from "node:crypto";
 import { cudaEngine } from "../../src/engine/cuda/index.js";
-import { Matrix, seedKeys, type SparseMatrix, SpectralRadiusError, spectralRadius } from "../../src/numerics/index.js";
+import { Matrix, seedKeys, type SparseMatrix, SpectralRadiusError, matrixSpectralRadius } from "../../src/numerics/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
 import type { ReservoirOptions } from "../../src/reservoir/config.js";
 import { modelOf } from "../../src/reservoir/kinds.js";
@@ -94,8 +94,8 @@ for (const [size, perRow, host] of [
 ] as const) {
   if (host && !withHost) continue;
   const matrix = perRow === size - 1 ? drawWeights(resolveConfig(described(size, perRow))).matrix : await draw(size, perRow);
-  const law = spectralRadius(matrix, { method: "circularLaw" }).radius;
+  const law = matrixSpectralRadius(matrix, { method: "circularLaw" }).radius;
   const onDevice = async () => (await engine.spectralRadius!(matrix, krylov)).radius;
-  await line(named(size, perRow), law, onDevice, host ? () => spectralRadius(matrix, krylov).radius : undefined);
+  await line(named(size, perRow), law, onDevice, host ? () => matrixSpectralRadius(matrix, krylov).radius : undefined);
 }
 engine.close();

@@ -3,7 +3,7 @@
 import { ArgumentError, checkFields } from "../core/errors.js";
 import {
   type Matrix,
-  spectralRadius as onHost,
+  matrixSpectralRadius as onHost,
   type SparseMatrix,
   type SpectralRadius,
   type SpectralRadiusOptions,
@@ -25,7 +25,7 @@ const fields: readonly (keyof RadiusOptions)[] = ["method", "signal", "engine"];
 
 /**
  * max |lambda_i| over the eigenvalues of a square matrix, or of the N x N weights of a reservoir as
- * they are stored: numerics' `spectralRadius`, with its Krylov iteration (Stewart 2001, "A
+ * they are stored: numerics' `matrixSpectralRadius`, with its Krylov iteration (Stewart 2001, "A
  * Krylov-Schur algorithm for large eigenproblems"; real arithmetic in binary64, complex pairs
  * included, residual at most 1e-10 of the radius) on the engine that is named. A device is some
  * dozens of times faster where W has 1e7 elements, and takes 12 bytes for each nonzero (8 for each

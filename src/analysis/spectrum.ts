@@ -1,5 +1,5 @@
 // Where a reservoir's eigenvalues lie: of W, and of the matrix that a small state really follows.
-import { eigenvalues, isSparse, Matrix, spectralRadius, toDense } from "../numerics/index.js";
+import { eigenvalues, isSparse, Matrix, matrixSpectralRadius, toDense } from "../numerics/index.js";
 import { ReservoirComputer, type ReservoirModel, type ReservoirOptions } from "../reservoir/index.js";
 import { checkSource, type ReservoirSource } from "./source.js";
 
@@ -54,5 +54,5 @@ async function modelOf(source: ReservoirSource): Promise<ReservoirModel> {
 }
 
 function withRadius(matrix: Matrix): MatrixSpectrum {
-  return { ...eigenvalues(matrix), radius: spectralRadius(matrix).radius };
+  return { ...eigenvalues(matrix), radius: matrixSpectralRadius(matrix).radius };
 }

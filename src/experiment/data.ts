@@ -4,7 +4,7 @@ import { ArgumentError } from "../core/errors.js";
 import { stat } from "node:fs/promises";
 import { FileError } from "../io/index.js";
 import { firstNonFinite, Matrix, type Seed } from "../numerics/index.js";
-import { lyapunovExponent, tasks } from "../tasks/index.js";
+import { knownLyapunovExponent, tasks } from "../tasks/index.js";
 import { ExperimentError } from "./errors.js";
 import type { Experiment, FileData, GeneratedData } from "./description.js";
 import { resolveDataPath } from "./paths.js";
@@ -102,7 +102,7 @@ function generate(experiment: Experiment, data: GeneratedData, seed: Seed | unde
   }
   const series = task.generate(length, options);
   const dt = options["dt"] ?? task.options.find(({ name }) => name === "dt")?.default;
-  const exponent = lyapunovExponent(task.name, options)?.value;
+  const exponent = knownLyapunovExponent(task.name, options)?.value;
   return {
     kind: "series",
     series,

@@ -23,7 +23,7 @@ import { type ExperimentResult, formatResult, resolveExperiment, type SeedResult
 import type { EngineChoiceOptions, Trial, TrialOptions } from "./trial.js";
 
 /** How an experiment runs, and where its folder goes. */
-export interface RunOptions extends EngineChoiceOptions {
+export interface ExperimentRunOptions extends EngineChoiceOptions {
   /** The folder that receives a folder of the experiment's name. Left out, nothing is written. */
   readonly out?: string | undefined;
   /** Stops the run, which then keeps the seeds that are finished. */
@@ -69,10 +69,10 @@ export interface FinishedRun {
  */
 export async function runExperiment(
   source: ExperimentSource,
-  options: RunOptions & { readonly out: string },
+  options: ExperimentRunOptions & { readonly out: string },
 ): Promise<FinishedRun & { readonly folder: string }>;
-export async function runExperiment(source: ExperimentSource, options?: RunOptions): Promise<FinishedRun>;
-export async function runExperiment(source: ExperimentSource, options: RunOptions = {}): Promise<FinishedRun> {
+export async function runExperiment(source: ExperimentSource, options?: ExperimentRunOptions): Promise<FinishedRun>;
+export async function runExperiment(source: ExperimentSource, options: ExperimentRunOptions = {}): Promise<FinishedRun> {
   checkFields(options, runFields);
   const loaded = typeof source === "string" ? await loadExperiment(source) : isLoaded(source) ? source : asExperiment(source);
   const { experiment, path } = loaded;
@@ -111,7 +111,7 @@ function noteSeries(data: ExperimentData): ExperimentData {
   return data;
 }
 
-const runFields: readonly (keyof RunOptions)[] = ["out", "signal", "onProgress", "announce", "engine", "threads", "profile"];
+const runFields: readonly (keyof ExperimentRunOptions)[] = ["out", "signal", "onProgress", "announce", "engine", "threads", "profile"];
 
 function isLoaded(source: LoadedExperiment | ExperimentInput): source is LoadedExperiment {
   return typeof source === "object" && source !== null && "errorOf" in source;
@@ -122,7 +122,7 @@ class Run {
   readonly #experiment: Experiment;
   readonly #trainer: Trainer;
   readonly #folder: OutputFolder | undefined;
-  readonly #options: RunOptions & { readonly signal: AbortSignal };
+  readonly #options: ExperimentRunOptions & { readonly signal: AbortSignal };
   readonly #seeds: SeedResult[] = [];
   readonly #begun = performance.now();
   #loading = 0;
@@ -135,7 +135,7 @@ class Run {
   constructor(
     { experiment, trainer }: LoadedExperiment,
     folder: OutputFolder | undefined,
-    options: RunOptions & { readonly signal: AbortSignal },
+    options: ExperimentRunOptions & { readonly signal: AbortSignal },
   ) {
     this.#experiment = experiment;
     this.#trainer = trainer;

@@ -14,7 +14,7 @@ export { type PhaseSpaceOptions, plotPhaseSpace } from "./phase-space.js";
 export { plotlySource } from "./plotly-source.js";
 export { type ReportOptions, type ReportScore, type ReportSection, type ReportTable, reportHtml } from "./report.js";
 export { type ForecastPlotOptions, plotForecast, plotSeries } from "./series.js";
-export { type Eigenvalues, plotSpectrum } from "./spectrum.js";
+export { type PlottedEigenvalues, plotSpectrum } from "./spectrum.js";
 export { plotSpikeRaster, type RasterOptions, type RasterSpikes } from "./spike-raster.js";
 export { plotStateHeatmap, plotTrajectories, type StateHeatmapOptions, type TrajectoryOptions } from "./states.js";
 export { type SvgOptions, toSvg } from "./svg/index.js";

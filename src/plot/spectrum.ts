@@ -7,7 +7,7 @@ import { checkPlotOptions, isArrayLike, titleOnly } from "./options.js";
 import { baselineColour, seriesColour } from "./palette.js";
 
 /** Eigenvalues re[i] + i im[i]. */
-export interface Eigenvalues {
+export interface PlottedEigenvalues {
   readonly re: ArrayLike<number>;
   readonly im: ArrayLike<number>;
 }
@@ -18,13 +18,13 @@ export interface Eigenvalues {
  * @throws ArgumentError where real and imaginary parts differ in number, or there are none.
  */
 export function plotSpectrum(
-  spectra: Spectrum | Readonly<Record<string, Eigenvalues>> | Eigenvalues,
+  spectra: Spectrum | Readonly<Record<string, PlottedEigenvalues>> | PlottedEigenvalues,
   options: { readonly title?: string | undefined } = {},
 ): Figure {
   checkPlotOptions(options, titleOnly);
   if (typeof spectra !== "object" || spectra === null)
     throw new ArgumentError("spectra", spectra, "what spectrum() gives, or lists re and im of eigenvalues");
-  const named: Record<string, Eigenvalues> = isOne(spectra) ? { W: spectra } : { ...spectra };
+  const named: Record<string, PlottedEigenvalues> = isOne(spectra) ? { W: spectra } : { ...spectra };
   const entries = Object.entries(named);
   if (entries.length === 0) throw ArgumentError.because("there are no eigenvalues to draw; it takes at least one spectrum");
   const radii = entries.map(([name, eigenvalues]) => {
@@ -63,6 +63,6 @@ export function plotSpectrum(
   };
 }
 
-function isOne(spectra: Spectrum | Readonly<Record<string, Eigenvalues>> | Eigenvalues): spectra is Eigenvalues {
+function isOne(spectra: Spectrum | Readonly<Record<string, PlottedEigenvalues>> | PlottedEigenvalues): spectra is PlottedEigenvalues {
   return "re" in spectra && "im" in spectra && isArrayLike(spectra.re);
 }

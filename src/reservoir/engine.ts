@@ -336,9 +336,9 @@ export interface Engine {
    */
   drawSparse?(weights: WeightDraws): Promise<SparseMatrix<Float64Array>>;
   /**
-   * The spectral radius with the iteration (Krylov or power) on the engine: the bits of numerics'
-   * `spectralRadius`. Left out by engines that iterate no faster than the host. @throws
-   * EngineCapacityError where the iteration does not fit; SpectralRadiusError
+   * The spectral radius with the iteration (Krylov or power) on the engine: the bits of
+   * numerics' `matrixSpectralRadius`. Left out by engines that iterate no faster than the host.
+   * @throws EngineCapacityError if the iteration does not fit; SpectralRadiusError
    */
   spectralRadius?(matrix: Matrix | SparseMatrix | DrawnMatrix, options?: SpectralRadiusOptions & WorkOptions): Promise<SpectralRadius>;
   /**

@@ -17,7 +17,7 @@ import {
   type SeedKeys,
   type SparseMatrix,
   seedKeys,
-  spectralRadius,
+  matrixSpectralRadius,
   storedValues,
   toDense,
   toSparse,
@@ -236,7 +236,7 @@ function fromMatrix(matrix: Matrix | SparseMatrix, radius: number | undefined, {
     matrix,
     analyticRadius: radius,
     measured: () => {
-      found ??= spectralRadius(matrix, { method });
+      found ??= matrixSpectralRadius(matrix, { method });
       return found;
     },
     typical: (measured) => {
@@ -260,7 +260,7 @@ function farAbove(matrix: Matrix | SparseMatrix, measured: number): number {
   let largest = 0;
   for (const value of isSparse(matrix) ? matrix.values : matrix.data) largest = Math.max(largest, Math.abs(value));
   if (measured >= leastShare * matrix.rows * largest) return 0;
-  const { radius } = spectralRadius(matrix, { method: "circularLaw" });
+  const { radius } = matrixSpectralRadius(matrix, { method: "circularLaw" });
   return measured < leastShare * radius ? radius : 0;
 }
 

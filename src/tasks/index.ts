@@ -16,7 +16,7 @@ import { multiscrollTask } from "./multiscroll.js";
 import { narmaTask } from "./narma.js";
 import { rabinovichFabrikantTask } from "./rabinovich-fabrikant.js";
 import { rosslerTask } from "./rossler.js";
-import type { LyapunovExponent, Task } from "./task.js";
+import type { KnownLyapunovExponent, Task } from "./task.js";
 
 export { type DoubleScrollOptions, doubleScroll } from "./double-scroll.js";
 export { type HenonOptions, henon } from "./henon.js";
@@ -33,7 +33,7 @@ export { type NarmaOptions, narma, narma30 } from "./narma.js";
 export type { OptionValue } from "./options.js";
 export { type RabinovichFabrikantOptions, rabinovichFabrikant } from "./rabinovich-fabrikant.js";
 export { type RosslerOptions, rossler } from "./rossler.js";
-export type { DrivenTask, InputsAndTargets, LyapunovExponent, SeriesTask, Task, TaskOption } from "./task.js";
+export type { DrivenTask, InputsAndTargets, KnownLyapunovExponent, SeriesTask, Task, TaskOption } from "./task.js";
 export { type ForecastingSplit, type ToForecastingOptions, toForecasting } from "./to-forecasting.js";
 
 /** Every benchmark task, by name. */
@@ -57,7 +57,7 @@ export const tasks: readonly Task[] = [
  * The largest Lyapunov exponent of a task with these options (natural logarithm, per unit of time
  * or per iteration), with its source; undefined where it is not known for these parameters.
  */
-export function lyapunovExponent(name: string, options: Readonly<Record<string, unknown>> = {}): LyapunovExponent | undefined {
+export function knownLyapunovExponent(name: string, options: Readonly<Record<string, unknown>> = {}): KnownLyapunovExponent | undefined {
   const known = tasks.find((task) => task.name === name)?.lyapunovExponents ?? [];
   return known.find(({ parameters }) => Object.entries(parameters).every(([option, value]) => setting(name, option, options) === value));
 }

@@ -14,7 +14,7 @@ export interface InputsAndTargets {
 }
 
 /** The largest Lyapunov exponent of a system at one setting of its parameters. */
-export interface LyapunovExponent {
+export interface KnownLyapunovExponent {
   /** Natural logarithm per unit of time, or per iteration of a map. */
   readonly value: number;
   /** The options it holds for; the others do not change it. */
@@ -38,7 +38,7 @@ interface TaskDescription {
   readonly description: string;
   readonly options: readonly TaskOption[];
   /** Known exponents; empty where there is none or nobody has found it. */
-  readonly lyapunovExponents: readonly LyapunovExponent[];
+  readonly lyapunovExponents: readonly KnownLyapunovExponent[];
 }
 
 /** A system that runs by itself: one series, T x D. */
@@ -64,7 +64,7 @@ export function seriesTask<Options extends object>(
   description: string,
   table: OptionTable,
   generate: (length: number, options: Options) => Matrix<Float64Array>,
-  lyapunovExponents: readonly LyapunovExponent[] = [],
+  lyapunovExponents: readonly KnownLyapunovExponent[] = [],
 ): SeriesTask {
   return {
     kind: "series",

@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { describePlan } from "../../src/cli/commands/plan.js";
-import { spectralRadius } from "../../src/numerics/index.js";
+import { matrixSpectralRadius } from "../../src/numerics/index.js";
 
 vi.mock("../../src/numerics/index.js", async (original) => {
   const numerics = await original<typeof import("../../src/numerics/index.js")>();
-  return { ...numerics, spectralRadius: vi.fn(numerics.spectralRadius) };
+  return { ...numerics, matrixSpectralRadius: vi.fn(numerics.matrixSpectralRadius) };
 });
 
 let folder: string;
@@ -36,7 +36,7 @@ describe("the plan of an experiment", () => {
 
   it("measures no radius, which takes longer than all else", async () => {
     await describePlan(file, { engine: "cpu" });
-    expect(spectralRadius).not.toHaveBeenCalled();
+    expect(matrixSpectralRadius).not.toHaveBeenCalled();
   });
 
   it("is JSON where that is asked for", async () => {

@@ -1,7 +1,7 @@
 // The valid prediction time, and the baseline of seasonal series.
 import { describe, expect, it } from "vitest";
 import { seasonalNaive, validPredictionTime } from "../../src/metrics/index.js";
-import { lorenz, lyapunovExponent } from "../../src/tasks/index.js";
+import { lorenz, knownLyapunovExponent } from "../../src/tasks/index.js";
 
 describe("validPredictionTime", () => {
   // Target of variance 1; errors 0, .1, .2, .3, ...
@@ -77,7 +77,7 @@ describe("validPredictionTime", () => {
     const start = Array.from(lorenz(1, options).data);
     const truth = lorenz(2000, { dt: 0.02, initialState: start });
     const other = lorenz(2000, { dt: 0.02, initialState: [start[0]! + 1e-8, start[1]!, start[2]!] });
-    const found = validPredictionTime(truth, other, { dt: 0.02, lyapunovExponent: lyapunovExponent("lorenz")!.value });
+    const found = validPredictionTime(truth, other, { dt: 0.02, lyapunovExponent: knownLyapunovExponent("lorenz")!.value });
     expect(found.lyapunovTimes!).toBeGreaterThan(16);
     expect(found.lyapunovTimes!).toBeLessThan(26);
   });

@@ -1,6 +1,6 @@
 // What a user gets wrong of a matrix whose eigenvalues are asked for, and how refusals name things.
 import { expect, it, describe as suite } from "vitest";
-import { describe, eigenvalues, Matrix, spectralRadius } from "../../src/numerics/index.js";
+import { describe, eigenvalues, Matrix, matrixSpectralRadius } from "../../src/numerics/index.js";
 
 suite("eigenvalues", () => {
   it.each([
@@ -12,16 +12,18 @@ suite("eigenvalues", () => {
   ])("are not those of %j", (matrix, name) => {
     const message = `the matrix is ${name}; eigenvalues take a Matrix, such as Matrix.from(rows) makes of lists`;
     expect(() => eigenvalues(matrix as never)).toThrow(message);
-    expect(() => spectralRadius(matrix as never)).toThrow(message);
+    expect(() => matrixSpectralRadius(matrix as never)).toThrow(message);
   });
 
   it("are found without options that there are not", () => {
     const matrix = Matrix.from([[0.5]]);
-    expect(() => spectralRadius(matrix, { methd: "dense" } as never)).toThrow(
-      'options of spectralRadius: unknown field "methd": did you mean "method"?',
+    expect(() => matrixSpectralRadius(matrix, { methd: "dense" } as never)).toThrow(
+      'options of matrixSpectralRadius: unknown field "methd": did you mean "method"?',
     );
-    expect(() => spectralRadius(matrix, null as never)).toThrow("options of spectralRadius is null; it takes an object of options");
-    expect(spectralRadius(matrix, { method: "dense" }).radius).toBe(0.5);
+    expect(() => matrixSpectralRadius(matrix, null as never)).toThrow(
+      "options of matrixSpectralRadius is null; it takes an object of options",
+    );
+    expect(matrixSpectralRadius(matrix, { method: "dense" }).radius).toBe(0.5);
   });
 });
 

@@ -1,6 +1,6 @@
 // The spectral radius against NumPy, and what each method answers for.
 import { describe, expect, it } from "vitest";
-import { eigenvalues, Matrix, PowerIterationError, SpectralRadiusError, spectralRadius, toSparse } from "../../src/numerics/index.js";
+import { eigenvalues, Matrix, PowerIterationError, SpectralRadiusError, matrixSpectralRadius, toSparse } from "../../src/numerics/index.js";
 import { balanced } from "../../src/numerics/spectrum/balance.js";
 import { stronglyConnectedComponents } from "../../src/numerics/spectrum/components.js";
 import { matrixOf, reference, referenceMatrix, reflected, ring, ringWithChord } from "./spectrum-matrices.js";
@@ -18,7 +18,7 @@ describe("the spectral radius of random matrices", () => {
       const matrix = referenceMatrix(expected);
       expect(toSparse(matrix).values.length).toBe(expected.count);
       expect(matrix.data.reduce((sum, x) => sum + x, 0)).toBe(expected.sum);
-      const found = spectralRadius(density < 1 ? toSparse(matrix) : matrix);
+      const found = matrixSpectralRadius(density < 1 ? toSparse(matrix) : matrix);
       expect(found.method).toBe(size <= 300 ? "dense" : "krylov");
       expect(Math.abs(found.radius / radius - 1)).toBeLessThan(1e-9);
     });
@@ -27,7 +27,7 @@ describe("the spectral radius of random matrices", () => {
   it("is the same number whether the matrix is dense or sparse", () => {
     for (const size of [120, 400]) {
       const matrix = referenceMatrix({ size, density: 0.1, kind: "uniform", seed: 31 });
-      expect(spectralRadius(toSparse(matrix))).toEqual(spectralRadius(matrix));
+      expect(matrixSpectralRadius(toSparse(matrix))).toEqual(matrixSpectralRadius(matrix));
     }
   });
 
@@ -36,7 +36,7 @@ describe("the spectral radius of random matrices", () => {
     const small = referenceMatrix({ size: 120, density: 0.1, kind: "uniform", seed: 31 });
     const large = toSparse(referenceMatrix({ size: 400, density: 0.1, kind: "uniform", seed: 31 }));
     const thin = toSparse(referenceMatrix({ size: 2100, density: 0.003, kind: "uniform", seed: 31 }));
-    expect([small, large, thin].map((matrix) => spectralRadius(matrix))).toEqual([
+    expect([small, large, thin].map((matrix) => matrixSpectralRadius(matrix))).toEqual([
       { radius: 2.3530650733261127, method: "dense" },
       { radius: 3.7243015304293943, method: "krylov" },
       { radius: 1.4774579015124396, method: "krylov" },
@@ -45,16 +45,16 @@ describe("the spectral radius of random matrices", () => {
 
   it("does not depend on the precision of the container", () => {
     const matrix = referenceMatrix({ size: 60, density: 0.2, kind: "bernoulli", seed: 5 });
-    expect(spectralRadius(Matrix.from(matrix, "float32"))).toEqual(spectralRadius(matrix));
+    expect(matrixSpectralRadius(Matrix.from(matrix, "float32"))).toEqual(matrixSpectralRadius(matrix));
   });
 
   it("scales with the matrix, far from 1 too", () => {
     const matrix = referenceMatrix({ size: 80, density: 1, kind: "uniform", seed: 6 });
-    const { radius } = spectralRadius(matrix);
+    const { radius } = matrixSpectralRadius(matrix);
     for (const exponent of [-900, 900]) {
       const factor = 2 ** exponent;
       expect(
-        spectralRadius(
+        matrixSpectralRadius(
           new Matrix(
             80,
             80,
@@ -70,18 +70,18 @@ describe("the methods", () => {
   const matrix = toSparse(referenceMatrix({ size: 200, density: 0.1, kind: "uniform", seed: 40 }));
 
   it("dense and krylov agree to 1e-9", () => {
-    const dense = spectralRadius(matrix, { method: "dense" });
-    const krylov = spectralRadius(matrix, { method: "krylov" });
+    const dense = matrixSpectralRadius(matrix, { method: "dense" });
+    const krylov = matrixSpectralRadius(matrix, { method: "krylov" });
     expect([dense.method, krylov.method]).toEqual(["dense", "krylov"]);
     expect(Math.abs(krylov.radius / dense.radius - 1)).toBeLessThan(1e-9);
   });
 
   it("krylov is right on matrices smaller than its basis, and on one of rank one", () => {
     // All ones: rank one, eigenvalue N.
-    expect(spectralRadius(new Matrix(50, 50, new Float64Array(2500).fill(1)), { method: "krylov" }).radius).toBeCloseTo(50, 11);
+    expect(matrixSpectralRadius(new Matrix(50, 50, new Float64Array(2500).fill(1)), { method: "krylov" }).radius).toBeCloseTo(50, 11);
     // [1 -2; 2 1]: 1 +- 2i.
     expect(
-      spectralRadius(
+      matrixSpectralRadius(
         Matrix.from([
           [1, -2],
           [2, 1],
@@ -92,27 +92,27 @@ describe("the methods", () => {
   });
 
   it("circularLaw gives sqrt(N p var) within the fluctuations of a random matrix", () => {
-    const { radius, method } = spectralRadius(matrix, { method: "circularLaw" });
+    const { radius, method } = matrixSpectralRadius(matrix, { method: "circularLaw" });
     expect(method).toBe("circularLaw");
     let squares = 0;
     for (const w of matrix.values) squares += w * w;
     // sqrt(N p var) from the stored values; their mean is some 1e-3 here, and counts for 1e-5 of
     // it.
     expect(radius).toBeCloseTo(Math.sqrt(squares / 200), 4);
-    expect(Math.abs(radius / spectralRadius(matrix).radius - 1)).toBeLessThan(0.1);
+    expect(Math.abs(radius / matrixSpectralRadius(matrix).radius - 1)).toBeLessThan(0.1);
   });
 
   it("circularLaw finds the outlier N mean(w) of a positive matrix", () => {
     const positive = new Matrix(200, 200, referenceMatrix({ size: 200, density: 1, kind: "uniform", seed: 41 }).data.map(Math.abs));
-    const exact = spectralRadius(positive).radius;
-    expect(Math.abs(spectralRadius(positive, { method: "circularLaw" }).radius / exact - 1)).toBeLessThan(0.01);
+    const exact = matrixSpectralRadius(positive).radius;
+    expect(Math.abs(matrixSpectralRadius(positive, { method: "circularLaw" }).radius / exact - 1)).toBeLessThan(0.01);
   });
 
   it("krylov alone refuses what does not converge, with the size and the residual", () => {
     const matrix = ringWithChord(900, 0.5);
     let error: unknown;
     try {
-      spectralRadius(matrix, { method: "krylov" });
+      matrixSpectralRadius(matrix, { method: "krylov" });
     } catch (e) {
       error = e;
     }
@@ -127,11 +127,11 @@ describe("the methods", () => {
 
   it("krylov refuses a converged leader that another Ritz value could still pass", () => {
     // It would be 9e-9 below the radius 1.0053130488691773 = max |x|, x^1300 = 1 + 2 x^1169.
-    expect(() => spectralRadius(ringWithChord(1300, 2, 135), { method: "krylov" })).toThrow(SpectralRadiusError);
+    expect(() => matrixSpectralRadius(ringWithChord(1300, 2, 135), { method: "krylov" })).toThrow(SpectralRadiusError);
   });
 
   it("auto goes to the dense method where the iteration does not converge", () => {
-    const { radius, method } = spectralRadius(ringWithChord(600, 0.5));
+    const { radius, method } = matrixSpectralRadius(ringWithChord(600, 0.5));
     expect(method).toBe("dense");
     expect(radius).toBeCloseTo(chordRadius(600, 0.5), 12);
   });
@@ -157,7 +157,7 @@ describe("power iteration", () => {
   const power = { method: "power" } as const;
   const refusal = (matrix: Matrix): PowerIterationError => {
     try {
-      return expect.unreachable(String(spectralRadius(matrix, power).radius)) as never;
+      return expect.unreachable(String(matrixSpectralRadius(matrix, power).radius)) as never;
     } catch (error) {
       expect(error).toBeInstanceOf(PowerIterationError);
       return error as PowerIterationError;
@@ -166,20 +166,20 @@ describe("power iteration", () => {
 
   it("finds a real dominant eigenvalue: of known spectra, of positive matrices, of a negative one", () => {
     // Eigenvalues 1 and 3; -4 and 1.
-    expect(spectralRadius(Matrix.from([[2, 1], [1, 2]]), power)).toEqual({ radius: 3, method: "power" }); // biome-ignore format: a matrix
-    expect(spectralRadius(Matrix.from([[-2, 3], [2, -1]]), power).radius).toBeCloseTo(4, 12); // biome-ignore format: a matrix
+    expect(matrixSpectralRadius(Matrix.from([[2, 1], [1, 2]]), power)).toEqual({ radius: 3, method: "power" }); // biome-ignore format: a matrix
+    expect(matrixSpectralRadius(Matrix.from([[-2, 3], [2, -1]]), power).radius).toBeCloseTo(4, 12); // biome-ignore format: a matrix
     // All ones: rank one, eigenvalue N.
-    expect(spectralRadius(new Matrix(300, 300, new Float64Array(90_000).fill(1)), power).radius).toBeCloseTo(300, 10);
+    expect(matrixSpectralRadius(new Matrix(300, 300, new Float64Array(90_000).fill(1)), power).radius).toBeCloseTo(300, 10);
     const positive = new Matrix(200, 200, referenceMatrix({ size: 200, density: 1, kind: "uniform", seed: 41 }).data.map(Math.abs));
-    const exact = spectralRadius(positive).radius;
+    const exact = matrixSpectralRadius(positive).radius;
     for (const matrix of [positive, toSparse(positive)])
-      expect(Math.abs(spectralRadius(matrix, power).radius / exact - 1)).toBeLessThan(1e-10);
+      expect(Math.abs(matrixSpectralRadius(matrix, power).radius / exact - 1)).toBeLessThan(1e-10);
   });
 
   it("is the same number whether the matrix is dense or sparse, and 0 if W is nilpotent", () => {
     const matrix = new Matrix(120, 120, referenceMatrix({ size: 120, density: 0.1, kind: "uniform", seed: 31 }).data.map(Math.abs));
-    expect(spectralRadius(toSparse(matrix), power)).toEqual(spectralRadius(matrix, power));
-    expect(spectralRadius(Matrix.from([[0, 1], [0, 0]]), power)).toEqual({ radius: 0, method: "power" }); // biome-ignore format: a matrix
+    expect(matrixSpectralRadius(toSparse(matrix), power)).toEqual(matrixSpectralRadius(matrix, power));
+    expect(matrixSpectralRadius(Matrix.from([[0, 1], [0, 0]]), power)).toEqual({ radius: 0, method: "power" }); // biome-ignore format: a matrix
   });
 
   it("says that it did not converge on a rotation, whose eigenvalues are a complex pair, and what to take", () => {
@@ -202,7 +202,7 @@ describe("power iteration", () => {
   it("says so of a random matrix with a complex dominant pair, and krylov takes it", () => {
     const matrix = referenceMatrix(reference.radii.find(({ dominant, size }) => dominant === "complex" && size <= 300)!);
     const { estimates } = refusal(matrix);
-    const { radius } = spectralRadius(matrix, { method: "krylov" });
+    const { radius } = matrixSpectralRadius(matrix, { method: "krylov" });
     for (const estimate of estimates) expect(Math.abs(estimate / radius - 1)).toBeLessThan(2);
   });
 });
@@ -235,9 +235,9 @@ describe("badly scaled matrices", () => {
     { size: 600, density: 0.01 },
   ])("D W D^-1 has the radius of W, D from 1e-6 to 1e6: %o", ({ size, density }) => {
     const matrix = referenceMatrix({ size, density, kind: "uniform", seed: 50 });
-    const { radius } = spectralRadius(matrix, { method: "dense" });
+    const { radius } = matrixSpectralRadius(matrix, { method: "dense" });
     const badly = toSparse(scaled(matrix, uneven));
-    for (const method of methods) expect(Math.abs(spectralRadius(badly, { method }).radius / radius - 1)).toBeLessThan(1e-9);
+    for (const method of methods) expect(Math.abs(matrixSpectralRadius(badly, { method }).radius / radius - 1)).toBeLessThan(1e-9);
   });
 
   it("D W D^-1 of an acyclic W has radius 0, though D spans 1e200", () => {
@@ -247,16 +247,16 @@ describe("badly scaled matrices", () => {
     );
     for (const method of methods) {
       const badly = scaled(chain, (row) => 10 ** (row / 2 - 100));
-      expect(spectralRadius(badly, { method })).toEqual({ radius: 0, method: "structure" });
+      expect(matrixSpectralRadius(badly, { method })).toEqual({ radius: 0, method: "structure" });
     }
   });
 
   it.each([200, 350])("a band of %d rows that is stronger on one side, where every row but the outer ones looks balanced", (size) => {
     const symmetric = band(size, [0.5, 0.2]);
-    const { radius } = spectralRadius(symmetric, { method: "dense" });
+    const { radius } = matrixSpectralRadius(symmetric, { method: "dense" });
     for (const ratio of [1.2, 2]) {
       const badly = scaled(symmetric, (row) => ratio ** (row - size / 2));
-      for (const method of methods) expect(Math.abs(spectralRadius(badly, { method }).radius / radius - 1)).toBeLessThan(1e-9);
+      for (const method of methods) expect(Math.abs(matrixSpectralRadius(badly, { method }).radius / radius - 1)).toBeLessThan(1e-9);
       expect(Math.abs(eigenvalues(badly).re[0]! / radius - 1)).toBeLessThan(1e-9);
     }
   });
@@ -268,7 +268,7 @@ describe("badly scaled matrices", () => {
       [349, 0, weight],
     ]);
     for (const method of methods) {
-      expect(Math.abs(spectralRadius(chain, { method }).radius / (0.5 + weight ** (1 / 350)) - 1)).toBeLessThan(1e-10);
+      expect(Math.abs(matrixSpectralRadius(chain, { method }).radius / (0.5 + weight ** (1 / 350)) - 1)).toBeLessThan(1e-10);
     }
   });
 
@@ -292,8 +292,8 @@ describe("badly scaled matrices", () => {
       matrix,
       Array.from({ length: 350 }, (_, i) => 1 + ((i * 7) % 5)),
     );
-    expect(() => spectralRadius(mixed, { method: "krylov" })).toThrow(SpectralRadiusError);
-    const { radius, method } = spectralRadius(mixed);
+    expect(() => matrixSpectralRadius(mixed, { method: "krylov" })).toThrow(SpectralRadiusError);
+    const { radius, method } = matrixSpectralRadius(mixed);
     expect(method).toBe("dense");
     expect(Math.abs(radius / 1e6 - 1)).toBeLessThan(1e-2);
   });
@@ -301,12 +301,12 @@ describe("badly scaled matrices", () => {
 
 describe("bad input", () => {
   it("a matrix that is not square", () => {
-    expect(() => spectralRadius(Matrix.zeros(2, 3))).toThrow("the matrix is 2 x 3; eigenvalues take a square matrix");
+    expect(() => matrixSpectralRadius(Matrix.zeros(2, 3))).toThrow("the matrix is 2 x 3; eigenvalues take a square matrix");
   });
 
   it("a NaN or an infinity, by row and column", () => {
     expect(() =>
-      spectralRadius(
+      matrixSpectralRadius(
         Matrix.from([
           [1, 0],
           [Number.NaN, 1],
@@ -319,16 +319,16 @@ describe("bad input", () => {
         [2, 3, Number.NEGATIVE_INFINITY],
       ]),
     );
-    expect(() => spectralRadius(sparse)).toThrow("the matrix is -Infinity at row 2, column 3");
+    expect(() => matrixSpectralRadius(sparse)).toThrow("the matrix is -Infinity at row 2, column 3");
   });
 
   it("a CSR matrix whose columns do not rise", () => {
     const sparse = { ...toSparse(ring(3, () => 1)), columns: Uint32Array.of(2, 0, 7) };
-    expect(() => spectralRadius(sparse)).toThrow("the matrix: row 2 has column 7; it takes columns below 3");
+    expect(() => matrixSpectralRadius(sparse)).toThrow("the matrix: row 2 has column 7; it takes columns below 3");
   });
 
   it("a method that does not exist", () => {
-    expect(() => spectralRadius(Matrix.zeros(1, 1), { method: "powers" as "auto" })).toThrow(
+    expect(() => matrixSpectralRadius(Matrix.zeros(1, 1), { method: "powers" as "auto" })).toThrow(
       'method is "powers"; it takes "auto", "dense", "krylov", "power" or "circularLaw"',
     );
   });

@@ -1,7 +1,7 @@
 // Matrices whose spectral radius is known from their structure: the answers are exact where the
 // mathematics is.
 import { describe, expect, it } from "vitest";
-import { Matrix, type SparseMatrix, spectralRadius, toSparse } from "../../src/numerics/index.js";
+import { Matrix, type SparseMatrix, matrixSpectralRadius, toSparse } from "../../src/numerics/index.js";
 import { matrixOf, referenceMatrix, reflected, ring } from "./spectrum-matrices.js";
 
 const structure = "structure";
@@ -15,31 +15,31 @@ describe("rings", () => {
       [1000, 0.9],
       [5000, 1 / 3],
     ] as const) {
-      expect(spectralRadius(toSparse(ring(size, () => weight)))).toEqual({ radius: Math.abs(weight), method: structure });
+      expect(matrixSpectralRadius(toSparse(ring(size, () => weight)))).toEqual({ radius: Math.abs(weight), method: structure });
     }
   });
 
   it("of mixed signs give the same", () => {
-    expect(spectralRadius(ring(31, (r) => (r % 3 === 0 ? -0.9 : 0.9)))).toEqual({ radius: 0.9, method: structure });
+    expect(matrixSpectralRadius(ring(31, (r) => (r % 3 === 0 ? -0.9 : 0.9)))).toEqual({ radius: 0.9, method: structure });
   });
 
   it("of unequal weights give the geometric mean", () => {
     // 2 * 1/2 = 1 and 9 * 1 = 3^2, in every bit.
-    expect(spectralRadius(ring(2, (r) => [2, 0.5][r]!)).radius).toBe(1);
-    expect(spectralRadius(ring(2, (r) => [9, 1][r]!)).radius).toBe(3);
+    expect(matrixSpectralRadius(ring(2, (r) => [2, 0.5][r]!)).radius).toBe(1);
+    expect(matrixSpectralRadius(ring(2, (r) => [9, 1][r]!)).radius).toBe(3);
     // (100!)^(1/100) = 37.99268934483432..., with Python's decimal at 50 digits.
-    expect(spectralRadius(ring(100, (r) => r + 1)).radius).toBeCloseTo(37.99268934483432, 13);
+    expect(matrixSpectralRadius(ring(100, (r) => r + 1)).radius).toBeCloseTo(37.99268934483432, 13);
   });
 
   it("neither overflow nor underflow", () => {
-    expect(spectralRadius(ring(300, (r) => (r % 2 === 0 ? 1e300 : 1e-300))).radius).toBeCloseTo(1, 14);
-    expect(spectralRadius(ring(300, () => 1e-310))).toEqual({ radius: 1e-310, method: structure });
-    expect(spectralRadius(ring(50, (r) => (r % 2 === 0 ? 1.5e308 : 1.6e308))).radius / 1.549193338482967e308).toBeCloseTo(1, 14);
+    expect(matrixSpectralRadius(ring(300, (r) => (r % 2 === 0 ? 1e300 : 1e-300))).radius).toBeCloseTo(1, 14);
+    expect(matrixSpectralRadius(ring(300, () => 1e-310))).toEqual({ radius: 1e-310, method: structure });
+    expect(matrixSpectralRadius(ring(50, (r) => (r % 2 === 0 ? 1.5e308 : 1.6e308))).radius / 1.549193338482967e308).toBeCloseTo(1, 14);
   });
 
   it("[0 -1; 1 0] gives exactly 1", () => {
     expect(
-      spectralRadius(
+      matrixSpectralRadius(
         Matrix.from([
           [0, -1],
           [1, 0],
@@ -54,16 +54,16 @@ describe("rings", () => {
       size,
       Array.from({ length: size }, (_, r) => [r, (r * 5 + 3) % size, 0.75]),
     );
-    expect(spectralRadius(matrix)).toEqual({ radius: 0.75, method: structure });
+    expect(matrixSpectralRadius(matrix)).toEqual({ radius: 0.75, method: structure });
   });
 });
 
 describe("nilpotent and triangular matrices", () => {
   it("no element, or none that is not 0, gives 0", () => {
-    expect(spectralRadius(Matrix.zeros(0, 0))).toEqual({ radius: 0, method: structure });
-    expect(spectralRadius(Matrix.zeros(5, 5))).toEqual({ radius: 0, method: structure });
+    expect(matrixSpectralRadius(Matrix.zeros(0, 0))).toEqual({ radius: 0, method: structure });
+    expect(matrixSpectralRadius(Matrix.zeros(5, 5))).toEqual({ radius: 0, method: structure });
     const explicit: SparseMatrix = { ...toSparse(ring(4, () => 1)), values: new Float64Array(4) };
-    expect(spectralRadius(explicit)).toEqual({ radius: 0, method: structure });
+    expect(matrixSpectralRadius(explicit)).toEqual({ radius: 0, method: structure });
   });
 
   it("a chain, however long, gives exactly 0", () => {
@@ -71,7 +71,7 @@ describe("nilpotent and triangular matrices", () => {
       2000,
       Array.from({ length: 1999 }, (_, i) => [i + 1, i, 3]),
     );
-    expect(spectralRadius(toSparse(chain))).toEqual({ radius: 0, method: structure });
+    expect(matrixSpectralRadius(toSparse(chain))).toEqual({ radius: 0, method: structure });
   });
 
   it("a strictly triangular matrix with its rows and columns permuted gives exactly 0", () => {
@@ -80,11 +80,11 @@ describe("nilpotent and triangular matrices", () => {
     const place = (i: number): number => (i * 37 + 11) % size;
     const matrix = Matrix.zeros(size, size);
     for (let r = 0; r < size; r++) for (let c = 0; c < r; c++) matrix.data[place(r) * size + place(c)] = dense.at(r, c);
-    expect(spectralRadius(matrix)).toEqual({ radius: 0, method: structure });
+    expect(matrixSpectralRadius(matrix)).toEqual({ radius: 0, method: structure });
   });
 
   it("1 x 1 gives |w|", () => {
-    expect(spectralRadius(Matrix.from([[-3]]))).toEqual({ radius: 3, method: structure });
+    expect(matrixSpectralRadius(Matrix.from([[-3]]))).toEqual({ radius: 3, method: structure });
   });
 
   it("a triangular matrix, a Jordan block among them, gives its largest diagonal element exactly", () => {
@@ -92,7 +92,7 @@ describe("nilpotent and triangular matrices", () => {
       40,
       Array.from({ length: 79 }, (_, i) => (i < 40 ? [i, i, 0.7] : [i - 40, i - 39, 1])),
     );
-    expect(spectralRadius(jordan)).toEqual({ radius: 0.7, method: structure });
+    expect(matrixSpectralRadius(jordan)).toEqual({ radius: 0.7, method: structure });
   });
 });
 
@@ -111,14 +111,17 @@ describe("reducible matrices", () => {
   }
 
   it("have the largest radius of their blocks, whatever couples them", () => {
-    expect(spectralRadius(matrix)).toEqual({ radius: Math.max(...blocks.map((b) => spectralRadius(b).radius)), method: "dense" });
+    expect(matrixSpectralRadius(matrix)).toEqual({
+      radius: Math.max(...blocks.map((b) => matrixSpectralRadius(b).radius)),
+      method: "dense",
+    });
   });
 
   it("report the method of the block that won", () => {
     const withLoop = Matrix.from(matrix);
     for (let c = 0; c < 30; c++) withLoop.data[c] = 0;
     withLoop.data[0] = 50;
-    expect(spectralRadius(withLoop)).toEqual({ radius: 50, method: structure });
+    expect(matrixSpectralRadius(withLoop)).toEqual({ radius: 50, method: structure });
   });
 
   it("rows without an element are rows of their own", () => {
@@ -129,7 +132,7 @@ describe("reducible matrices", () => {
       [7, 2, 9],
     ]);
     // [0 2; 2 1]: (1 + sqrt(17)) / 2.
-    expect(spectralRadius(gaps).radius).toBeCloseTo((1 + Math.sqrt(17)) / 2, 14);
+    expect(matrixSpectralRadius(gaps).radius).toBeCloseTo((1 + Math.sqrt(17)) / 2, 14);
   });
 });
 
@@ -152,11 +155,11 @@ describe("orthogonal matrices", () => {
   }
 
   it("have radius 1 to 1e-12, by the dense method", () => {
-    for (const size of [3, 50, 201]) expect(Math.abs(spectralRadius(orthogonal(size)).radius - 1)).toBeLessThan(1e-12);
+    for (const size of [3, 50, 201]) expect(Math.abs(matrixSpectralRadius(orthogonal(size)).radius - 1)).toBeLessThan(1e-12);
   });
 
   it("have radius 1 to 1e-12 where they are large, recognized as what they are", () => {
-    const { radius, method } = spectralRadius(orthogonal(700));
+    const { radius, method } = matrixSpectralRadius(orthogonal(700));
     expect(method).toBe(structure);
     expect(Math.abs(radius - 1)).toBeLessThan(1e-12);
   });
@@ -164,7 +167,7 @@ describe("orthogonal matrices", () => {
   it("times c have radius c, tiny or huge", () => {
     const matrix = orthogonal(400);
     for (const c of [1e-200, 0.95, 1e200]) {
-      const { radius } = spectralRadius(
+      const { radius } = matrixSpectralRadius(
         new Matrix(
           400,
           400,
@@ -178,7 +181,7 @@ describe("orthogonal matrices", () => {
   it("with one element changed are no longer taken for one", () => {
     const matrix = orthogonal(400);
     matrix.data[5 * 400 + 17]! += 1e-6;
-    expect(spectralRadius(matrix).method).not.toBe(structure);
+    expect(matrixSpectralRadius(matrix).method).not.toBe(structure);
   });
 });
 
@@ -190,7 +193,7 @@ describe("matrices that are hard for an iteration", () => {
         Array.from({ length: 2 * size - 2 }, (_, i) => (i < size - 1 ? [i + 1, i, 1] : [i - size + 1, i - size + 2, 0.3])),
       );
       const exact = 2 * Math.sqrt(0.3) * Math.cos(Math.PI / (size + 1));
-      expect(Math.abs(spectralRadius(toSparse(line)).radius / exact - 1)).toBeLessThan(1e-10);
+      expect(Math.abs(matrixSpectralRadius(toSparse(line)).radius / exact - 1)).toBeLessThan(1e-10);
     }
   });
 
@@ -199,14 +202,14 @@ describe("matrices that are hard for an iteration", () => {
       200,
       Array.from({ length: 398 }, (_, i) => (i < 199 ? [i + 1, i, 1] : [i - 199, i - 198, -0.3])),
     );
-    expect(spectralRadius(line).radius).toBeCloseTo(2 * Math.sqrt(0.3) * Math.cos(Math.PI / 201), 10);
+    expect(matrixSpectralRadius(line).radius).toBeCloseTo(2 * Math.sqrt(0.3) * Math.cos(Math.PI / 201), 10);
   });
 
   it("a lattice of equal weights: 4 neighbours give 4", () => {
     const size = 500;
     const entries: [number, number, number][] = [];
     for (let r = 0; r < size; r++) for (const d of [1, 2, size - 2, size - 1]) entries.push([r, (r + d) % size, 1]);
-    expect(spectralRadius(toSparse(matrixOf(size, entries))).radius).toBeCloseTo(4, 10);
+    expect(matrixSpectralRadius(toSparse(matrixOf(size, entries))).radius).toBeCloseTo(4, 10);
   });
 
   it("a ring with jumps, and the same with one row and its column scaled against each other", () => {
@@ -223,11 +226,11 @@ describe("matrices that are hard for an iteration", () => {
       }
       return toSparse(matrix);
     };
-    const { radius, method } = spectralRadius(build(1));
+    const { radius, method } = matrixSpectralRadius(build(1));
     expect(method).toBe("krylov");
     // NumPy: 1.1760812189137573 (eigvals of the dense matrix).
     expect(radius).toBeCloseTo(1.1760812189137573, 9);
-    expect(spectralRadius(build(2 ** 17)).radius).toBeCloseTo(radius, 8);
+    expect(matrixSpectralRadius(build(2 ** 17)).radius).toBeCloseTo(radius, 8);
   });
 
   it("weights of very different size, balanced before anything else", () => {
@@ -237,7 +240,7 @@ describe("matrices that are hard for an iteration", () => {
       [1e200, 1e-5, 1],
       [0, 1, 1],
     ]);
-    expect(spectralRadius(wild).radius / 4.641588833612779e66).toBeCloseTo(1, 12);
+    expect(matrixSpectralRadius(wild).radius / 4.641588833612779e66).toBeCloseTo(1, 12);
   });
 
   it("a Jordan block in another basis: the eigenvalue to the cube root of rounding, as the condition of the problem says", () => {
@@ -246,6 +249,6 @@ describe("matrices that are hard for an iteration", () => {
       [0, 0.5, 1],
       [0, 0, 0.5],
     ]);
-    expect(Math.abs(spectralRadius(reflected(jordan, [1, 2, 3])).radius - 0.5)).toBeLessThan(1e-4);
+    expect(Math.abs(matrixSpectralRadius(reflected(jordan, [1, 2, 3])).radius - 0.5)).toBeLessThan(1e-4);
   });
 });

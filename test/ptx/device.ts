@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import {
-  type LaunchOptions,
+  type MachineLaunchOptions,
   type LaunchResult,
   type MachineOptions,
   PtxMachine,
@@ -35,7 +35,7 @@ export class Bench {
    * Runs a kernel; inputs are copied to the device, outputs are allocated there (and copied too
    * where `seeded` or they are) and read back.
    */
-  run(entry: string, shape: Omit<LaunchOptions, "entry" | "args">, args: Argument[], seeded = false): LaunchResult {
+  run(entry: string, shape: Omit<MachineLaunchOptions, "entry" | "args">, args: Argument[], seeded = false): LaunchResult {
     const { machine } = this;
     const placed: { address: bigint; array: Array; back: boolean }[] = [];
     const values = args.map((each) => {

@@ -5,7 +5,7 @@ import {
   Matrix,
   PowerIterationError,
   type SparseMatrix,
-  spectralRadius,
+  matrixSpectralRadius,
   toDense,
 } from "../../src/numerics/index.js";
 import { resolveConfig } from "../../src/reservoir/config-schema.js";
@@ -34,7 +34,7 @@ describe("weights", () => {
   it("have the asked spectral radius, to rounding, where the dominant eigenvalues are complex as where they are real", () => {
     for (let seed = 0; seed < 10; seed++) {
       const of = build({ size: 120, spectralRadius: 0.9, seed, precision: "float64" });
-      expect(spectralRadius(of.weights).radius).toBeCloseTo(0.9, 9);
+      expect(matrixSpectralRadius(of.weights).radius).toBeCloseTo(0.9, 9);
     }
   });
 
@@ -44,7 +44,7 @@ describe("weights", () => {
     const options = { size: 60, spectralRadius: 0.8, radiusMethod: "power", precision: "float64" } as const;
     const of = build(options, { weights, rescale: true });
     expect(of.radiusMethod).toBe("power");
-    expect(spectralRadius(of.weights).radius).toBeCloseTo(0.8, 9);
+    expect(matrixSpectralRadius(of.weights).radius).toBeCloseTo(0.8, 9);
     expect(() => build({ ...options, seed: 1 })).toThrow(PowerIterationError);
   });
 
@@ -191,7 +191,7 @@ describe("topologies", () => {
     expect(dense(chain).at(1, 0)).toBe(0.7);
     const both = of({ type: "delayLine", feedback: 0.3 });
     expect(both.radiusMethod).toBe("analytic");
-    expect(spectralRadius(both.weights).radius).toBeCloseTo(0.8, 10);
+    expect(matrixSpectralRadius(both.weights).radius).toBeCloseTo(0.8, 10);
   });
 
   it("cycle with jumps: ring weights and symmetric jumps of one length", () => {
@@ -201,7 +201,7 @@ describe("topologies", () => {
     expect(w.at(0, 45)).toBe(0.25);
     expect(w.at(1, 0)).toBe(1);
     expect(nonzeros(w.data)).toBe(60 + 8);
-    expect(spectralRadius(of({ type: "cycleWithJumps", jump: 7 }).weights).radius).toBeCloseTo(0.8, 10);
+    expect(matrixSpectralRadius(of({ type: "cycleWithJumps", jump: 7 }).weights).radius).toBeCloseTo(0.8, 10);
   });
 
   it("fixed in-degree: every row has as many, none of its own", () => {

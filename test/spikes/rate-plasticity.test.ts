@@ -2,7 +2,7 @@
 // learnt is saved with the reservoir.
 import { describe, expect, it } from "vitest";
 import { decodeReservoir, encodeReservoir } from "../../src/model/index.js";
-import { Matrix, RandomStream, type SparseMatrix, seedKeys, spectralRadius, toDense } from "../../src/numerics/index.js";
+import { Matrix, RandomStream, type SparseMatrix, seedKeys, matrixSpectralRadius, toDense } from "../../src/numerics/index.js";
 import { ReservoirComputer } from "../../src/index.js";
 import { intrinsicPlasticity, oja, RateHebbianPlasticity } from "../../src/spikes/index.js";
 
@@ -45,7 +45,7 @@ describe("the rate-Hebbian rule", () => {
     plasticity.apply(noise(100, 50));
     const learnt = plasticity.weights as Matrix;
     expect(learnt.data.map(Math.sign)).toEqual(weights.data.map(Math.sign));
-    expect(spectralRadius(learnt).radius).toBeCloseTo(0.9, 9);
+    expect(matrixSpectralRadius(learnt).radius).toBeCloseTo(0.9, 9);
   });
 
   it("holds each neuron's sums where the profile is heterosynaptic", () => {

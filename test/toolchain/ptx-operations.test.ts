@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import {
-  type Comparison,
+  type ComparisonOperator,
   type OperationName,
   operations,
   type PtxKernel,
@@ -37,7 +37,7 @@ function someValue(k: PtxKernel, type: RegisterType): unknown {
   return k.load(k.shared(type, 1));
 }
 
-const comparisons = (type: RegisterType): readonly Comparison[] =>
+const comparisons = (type: RegisterType): readonly ComparisonOperator[] =>
   type.startsWith("b") ? ["eq", "ne"] : ["eq", "ne", "lt", "le", "gt", "ge"];
 const many = (count: number) => (name: string) => (k: AnyKernel, of: () => unknown) => k[name]!(...Array.from({ length: count }, of));
 const [one, two, three] = [many(1), many(2), many(3)];

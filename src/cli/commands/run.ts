@@ -5,11 +5,11 @@ import { UsageError } from "../exit.js";
 import { type LoadedExperiment, loadExperiment } from "../../experiment/file.js";
 import { verdictOf } from "../../experiment/report-section.js";
 import { formatResult } from "../../experiment/result.js";
-import { type FinishedRun, type RunOptions, runExperiment } from "../../experiment/run.js";
+import { type FinishedRun, type ExperimentRunOptions, runExperiment } from "../../experiment/run.js";
 import { headline, profileTable, scoreTable } from "../present.js";
 import { type Progress, reportTo } from "../progress.js";
 
-export interface RunCommandOptions extends Omit<RunOptions, "onProgress" | "out" | "signal"> {
+export interface RunCommandOptions extends Omit<ExperimentRunOptions, "onProgress" | "out" | "signal"> {
   readonly out: string;
   readonly signal: AbortSignal;
   readonly progress: Progress;

@@ -9,5 +9,5 @@ export {
   SpectralRadiusError,
   type SpectralRadiusMethod,
   type SpectralRadiusOptions,
-  spectralRadius,
+  matrixSpectralRadius,
 } from "./radius.js";

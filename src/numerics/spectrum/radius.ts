@@ -126,8 +126,8 @@ const circularLawLimit = 1e8;
  * @throws SpectralRadiusError where the iteration does not converge on a component of more than
  * 3000 rows; PowerIterationError where `power` does not.
  */
-export function spectralRadius(matrix: Matrix | SparseMatrix, options: SpectralRadiusOptions = {}): SpectralRadius {
-  checkFields(options, ["method"], "options of spectralRadius");
+export function matrixSpectralRadius(matrix: Matrix | SparseMatrix, options: SpectralRadiusOptions = {}): SpectralRadius {
+  checkFields(options, ["method"], "options of matrixSpectralRadius");
   const task = powerTaskOf(matrix, options);
   if (task) return powerRadius(task.component.size, hostPower(task));
   const steps = radiusSteps(matrix, options);

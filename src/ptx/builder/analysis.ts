@@ -4,7 +4,7 @@
 import { add, become, bitSet, has, remove } from "./bit-set.js";
 import type { ControlFlow, Step } from "./control-flow.js";
 import { type Instruction, type Level, levels } from "./instruction.js";
-import { bytesOf } from "./types.js";
+import { typeBytes } from "./types.js";
 import type { Value } from "./values.js";
 
 export interface Uniformity {
@@ -120,7 +120,7 @@ export function registerPressure(flow: ControlFlow, registers: readonly Value[])
       if (become(ins[k]!, live)) changed = true;
     }
   }
-  const weight = registers.map(({ type }) => (type === "pred" ? 0 : bytesOf(type) === 8 ? 2 : 1));
+  const weight = registers.map(({ type }) => (type === "pred" ? 0 : typeBytes(type) === 8 ? 2 : 1));
   let most = 0;
   for (const [k, { steps }] of blocks.entries()) {
     leave(k);

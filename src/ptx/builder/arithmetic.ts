@@ -3,17 +3,17 @@
 import { Emitter, moveType } from "./emitter.js";
 import type { Item } from "./instruction.js";
 import { convertOpcode, type OperationName, operations, type Operation, type TypesOf } from "./operations.js";
-import { type BitsType, bytesOf, type RegisterType, type ConvertibleType } from "./types.js";
+import { type BitsType, typeBytes, type RegisterType, type ConvertibleType } from "./types.js";
 import { type Operand, type Value, Variable } from "./values.js";
 
 /** Relations of `compare`. Of floats all but "ne" are false where an operand is NaN. */
-export type Comparison = "eq" | "ne" | "lt" | "le" | "gt" | "ge";
+export type ComparisonOperator = "eq" | "ne" | "lt" | "le" | "gt" | "ge";
 /** To nearest even, towards zero, down, up; with a last "i" to a whole number that way. */
 export type Rounding = "rn" | "rz" | "rm" | "rp" | "rni" | "rzi" | "rmi" | "rpi";
 const wideOf = { u16: "u32", s16: "s32", u32: "u64", s32: "s64" } as const;
 type WideOf<T extends keyof typeof wideOf> = (typeof wideOf)[T];
 /** The relations that numbers of a type have. */
-export type ComparisonOf<T> = T extends BitsType ? "eq" | "ne" : Comparison;
+export type ComparisonOf<T> = T extends BitsType ? "eq" | "ne" : ComparisonOperator;
 type HalfOf<T extends "f16x2" | "bf16x2"> = T extends "f16x2" ? "f16" : "bf16";
 
 /**
@@ -272,9 +272,9 @@ export class Arithmetic extends Emitter {
 
   /** The same bits as another type of the same size. */
   reinterpret<T extends RegisterType>(to: T, a: Value): Value<T> {
-    if (bytesOf(to) !== bytesOf(a.type) || to === "pred" || a.type === "pred")
-      throw this.fail(`reinterpret got a ${a.type}; ${to} takes ${bytesOf(to)} bytes`);
-    return this.emitValue(`mov.b${8 * bytesOf(to)}`, to, [a]);
+    if (typeBytes(to) !== typeBytes(a.type) || to === "pred" || a.type === "pred")
+      throw this.fail(`reinterpret got a ${a.type}; ${to} takes ${typeBytes(to)} bytes`);
+    return this.emitValue(`mov.b${8 * typeBytes(to)}`, to, [a]);
   }
 
   /** Two halves in one word, the first in the lower bits. */
@@ -296,7 +296,7 @@ export class Arithmetic extends Emitter {
     low: Value<W>,
     high: Value<NoInfer<W>>,
   ): Value<T> {
-    if (bytesOf(low.type) !== 4 || high.type !== low.type)
+    if (typeBytes(low.type) !== 4 || high.type !== low.type)
       throw this.fail(`join got ${low.type} and ${high.type}; it takes two words of one type`);
     return this.emitValue("mov.b64", to, [{ vector: [low, high] }]);
   }

@@ -1,7 +1,7 @@
 // Barrier objects (mbarrier) in shared memory, and the copies and stores that count their bytes at
 // one: what threads of a block or a cluster wait for without all stopping at one place.
 import { levels } from "./instruction.js";
-import { bytesOf, type MemoryType, type RegisterType } from "./types.js";
+import { typeBytes, type MemoryType, type RegisterType } from "./types.js";
 import type { Operand, Pointer, Value } from "./values.js";
 import { Warp } from "./warp.js";
 
@@ -85,8 +85,8 @@ export class BarrierObjects extends Warp {
     object: Pointer<"shared", "b64">,
     where?: Value<"pred">,
   ): void {
-    if (bytesOf(value.type) !== bytesOf(to.element)) throw this.fail(`storeAsync got a ${value.type}; it takes ${to.element}`);
-    const bits: RegisterType = bytesOf(to.element) === 8 ? "b64" : "b32";
+    if (typeBytes(value.type) !== typeBytes(to.element)) throw this.fail(`storeAsync got a ${value.type}; it takes ${to.element}`);
+    const bits: RegisterType = typeBytes(to.element) === 8 ? "b64" : "b32";
     const opcode = `st.async.shared::cluster.mbarrier::complete_tx::bytes.${bits}`;
     this.emit(opcode, undefined, [this.addressItem(to), value, this.addressItem(object)], {
       needs: { sm: 90, version: [8, 1] },

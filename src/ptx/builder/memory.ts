@@ -3,7 +3,7 @@
 import { type Item, levels } from "./instruction.js";
 import { Storage } from "./storage.js";
 import type { Needs } from "./targets.js";
-import { bytesOf, type Loaded, loadedType, type MemoryType, memoryWord, type RegisterType } from "./types.js";
+import { typeBytes, type Loaded, loadedType, type MemoryType, memoryWord, type RegisterType } from "./types.js";
 import { type AddressType, type Operand, Pointer, type Space, type Value } from "./values.js";
 
 /** Memory orders of the PTX memory model. */
@@ -44,7 +44,7 @@ export interface AccessOptions {
 }
 
 /** How memory is read. */
-export interface LoadOptions<T extends RegisterType = RegisterType> extends AccessOptions {
+export interface MemoryLoadOptions<T extends RegisterType = RegisterType> extends AccessOptions {
   /**
    * The memory is written by nobody while the kernel runs: it may go through the read-only cache.
    */
@@ -56,7 +56,7 @@ export interface LoadOptions<T extends RegisterType = RegisterType> extends Acce
 export class Memory extends Storage {
   /** The pointer `index` elements further. */
   at<S extends Space, T extends MemoryType>(pointer: Pointer<S, T>, index: Operand<"u32">, stride = 1): Pointer<S, T> {
-    const bytes = bytesOf(pointer.element) * stride;
+    const bytes = typeBytes(pointer.element) * stride;
     if (typeof index === "number") return pointer.plus(index * stride);
     const opcode = pointer.space === "shared" ? "mad.lo.u32" : "mad.wide.u32";
     const base = this.emitValue(opcode, pointer.base.type, [index, String(bytes), pointer.base]) as Value<AddressType<S>>;
@@ -80,7 +80,7 @@ export class Memory extends Storage {
     return { address: pointer.base, bytes: pointer.bytes };
   }
 
-  private accessOpcode(name: "ld" | "st", pointer: Pointer, count: number, options: LoadOptions): { opcode: string; needs: Needs } {
+  private accessOpcode(name: "ld" | "st", pointer: Pointer, count: number, options: MemoryLoadOptions): { opcode: string; needs: Needs } {
     const { order = "weak", scope, cache, readOnly } = options;
     if (readOnly && (pointer.space !== "global" || order !== "weak")) throw this.fail("readOnly is for weak loads of global memory");
     const strong = order === "weak" ? "" : order === "volatile" ? ".volatile" : `.${order}.${scope ?? "gpu"}`;
@@ -90,7 +90,10 @@ export class Memory extends Storage {
   }
 
   /** Loads one element. */
-  load<S extends Space, T extends MemoryType>(pointer: Pointer<S, T>, options: LoadOptions<Loaded<NoInfer<T>>> = {}): Value<Loaded<T>> {
+  load<S extends Space, T extends MemoryType>(
+    pointer: Pointer<S, T>,
+    options: MemoryLoadOptions<Loaded<NoInfer<T>>> = {},
+  ): Value<Loaded<T>> {
     return this.loadMany(pointer, 1, options)[0]!;
   }
 
@@ -100,13 +103,13 @@ export class Memory extends Storage {
   loadVector<S extends Space, T extends MemoryType>(
     pointer: Pointer<S, T>,
     count: 2 | 4,
-    options: LoadOptions<Loaded<NoInfer<T>>> = {},
+    options: MemoryLoadOptions<Loaded<NoInfer<T>>> = {},
   ): Value<Loaded<T>>[] {
-    if (count * bytesOf(pointer.element) > 16) throw this.fail(`a load of ${count} x ${pointer.element}; it takes at most 16 bytes`);
+    if (count * typeBytes(pointer.element) > 16) throw this.fail(`a load of ${count} x ${pointer.element}; it takes at most 16 bytes`);
     return this.loadMany(pointer, count, options);
   }
 
-  private loadMany<T extends MemoryType>(pointer: Pointer<Space, T>, count: number, options: LoadOptions): Value<Loaded<T>>[] {
+  private loadMany<T extends MemoryType>(pointer: Pointer<Space, T>, count: number, options: MemoryLoadOptions): Value<Loaded<T>>[] {
     const { opcode, needs } = this.accessOpcode("ld", pointer, count, options);
     const type = loadedType(pointer.element);
     const { where, otherwise } = options;
@@ -134,7 +137,7 @@ export class Memory extends Storage {
     if ((pointer.space as Space) === "const") throw this.fail("a store to constant memory; it takes global, shared or local memory");
     const values = (Array.isArray(value) ? value : [value]) as Operand<RegisterType>[];
     const { length } = values;
-    if ((length !== 1 && length !== 2 && length !== 4) || length * bytesOf(pointer.element) > 16)
+    if ((length !== 1 && length !== 2 && length !== 4) || length * typeBytes(pointer.element) > 16)
       throw this.fail(`a store of ${length} x ${pointer.element}; it takes 1, 2 or 4 values and at most 16 bytes`);
     const { opcode, needs } = this.accessOpcode("st", pointer, length, options);
     const type = loadedType(pointer.element) as RegisterType;
@@ -154,7 +157,7 @@ export class Memory extends Storage {
     const types: readonly string[] = atomicTypes[operation];
     if (!types.includes(pointer.element)) throw this.fail(`atomic ${operation} of ${pointer.element}; it takes ${types.join(", ")}`);
     const items = [this.addressItem(pointer), this.item<RegisterType>(pointer.element, value as Operand<T>, "the value of an atomic")];
-    const type = /and|or|exch/.test(operation) ? `b${8 * bytesOf(pointer.element)}` : pointer.element;
+    const type = /and|or|exch/.test(operation) ? `b${8 * typeBytes(pointer.element)}` : pointer.element;
     return this.emitValue(`atom.${order}.${scope}.${pointer.space}.${operation}.${type}`, pointer.element, items, { level: levels.lane });
   }
 

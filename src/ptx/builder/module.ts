@@ -6,8 +6,8 @@ import { type Instruction, instructionText, type Item, registersRead, registersW
 import { type LaunchBounds, PtxKernel } from "./kernel.js";
 import { arrayText, type DeclaredArray } from "./storage.js";
 import { laterVersion, type PtxVersion, type Target, targetFacts } from "./targets.js";
-import { bytesOf, type RegisterType, registerTypes } from "./types.js";
-import { type KernelResources, validateKernel } from "./validate.js";
+import { typeBytes, type RegisterType, registerTypes } from "./types.js";
+import { type BuiltKernelResources, validateKernel } from "./validate.js";
 
 /** The target and PTX version of a module. */
 export interface ModuleOptions {
@@ -52,7 +52,7 @@ export class PtxModule {
   }
 
   /** Checks every kernel and says what each uses. @throws PtxBuildError, PtxTargetError */
-  validate(): Map<string, KernelResources> {
+  validate(): Map<string, BuiltKernelResources> {
     const all = new Map(this.kernels.map((kernel) => [kernel.name, validateKernel(kernel, this.target)]));
     const { version } = this;
     for (const [name, resources] of version === undefined ? [] : all)
@@ -67,7 +67,7 @@ export class PtxModule {
   }
 
   /** The module as PTX, and what each kernel uses. @throws PtxBuildError, PtxTargetError */
-  compile(): { ptx: string; resources: Map<string, KernelResources> } {
+  compile(): { ptx: string; resources: Map<string, BuiltKernelResources> } {
     const resources = this.validate();
     const versions = [...resources.values()].map((each) => each.version);
     const version = this.version ?? versions.reduce(laterVersion, targetFacts(this.target).version);
@@ -86,7 +86,7 @@ function arraysOf({ arrays }: PtxKernel, wanted: (space: DeclaredArray["space"])
 function kernelText(kernel: PtxKernel): string[] {
   const { name, bounds, parameters } = kernel;
   const declared = parameters.map(({ name: parameter, type, element }) => {
-    const pointer = element === undefined ? "" : ` .ptr .global .align ${bytesOf(element)}`;
+    const pointer = element === undefined ? "" : ` .ptr .global .align ${typeBytes(element)}`;
     return `\t.param .${scalarText(type)}${pointer} ${name}_${parameter}`;
   });
   const head = declared.length === 0 ? [`.visible .entry ${name}()`] : [`.visible .entry ${name}(`, declared.join(",\n"), ")"];

@@ -2,11 +2,11 @@
 // and stores are in memory.ts.
 import { Control } from "./control.js";
 import { levels } from "./instruction.js";
-import { bytesOf, type Loaded, loadedType, type MemoryType, memoryWord } from "./types.js";
+import { typeBytes, type Loaded, loadedType, type MemoryType, memoryWord } from "./types.js";
 import { literal, Pointer, type Space, type Value } from "./values.js";
 
 /** A parameter of a kernel. */
-export interface Parameter {
+export interface DeclaredParameter {
   readonly name: string;
   readonly type: MemoryType;
   /** For a pointer: what it points to. */
@@ -28,7 +28,7 @@ const powerOfTwo = (value: number, most: number): boolean => value >= 1 && value
 
 export class Storage extends Control {
   /** @internal */
-  readonly parameters: Parameter[] = [];
+  readonly parameters: DeclaredParameter[] = [];
   /** @internal */
   readonly arrays: DeclaredArray[] = [];
   private dynamicBytes = 0;
@@ -49,7 +49,7 @@ export class Storage extends Control {
     return this.arrays.reduce((sum, each) => (each.space === space ? alignUp(sum, each.alignment) + each.bytes : sum), 0);
   }
 
-  private addParameter(parameter: Parameter): string {
+  private addParameter(parameter: DeclaredParameter): string {
     if (!/^[A-Za-z_]\w*$/.test(parameter.name)) throw this.fail(`a parameter's name is ${JSON.stringify(parameter.name)}; it takes a name`);
     if (this.parameters.some(({ name }) => name === parameter.name)) throw this.fail(`parameter ${parameter.name} is there twice`);
     this.parameters.push(parameter);
@@ -113,7 +113,7 @@ export class Storage extends Control {
   /** An array of numbers that stay as they are, in constant memory: 64 KiB at most in all. */
   constants<T extends Exclude<MemoryType, "tf32">>(element: T, values: readonly (number | bigint)[]): Pointer<"const", T> {
     const bytes = this.sizeOf("constant", element, values.length, 16, 128);
-    const type = /^b?f16/.test(element) ? `b${8 * bytesOf(element)}` : element;
+    const type = /^b?f16/.test(element) ? `b${8 * typeBytes(element)}` : element;
     const texts = values.map((value) => literal(element, value));
     return new Pointer("const", element, this.emitValue("mov.u64", "u64", [this.declare("const", bytes, 16, { type, texts })]));
   }
@@ -121,7 +121,7 @@ export class Storage extends Control {
   private sizeOf(what: string, element: MemoryType, count: number, alignment: number, most: number): number {
     if (!Number.isInteger(count) || count < 1) throw this.fail(`${what} memory for ${count} elements; it takes a whole number from 1`);
     if (!powerOfTwo(alignment, most)) throw this.fail(`an alignment of ${alignment} bytes; it takes a power of two up to ${most}`);
-    return bytesOf(element) * count;
+    return typeBytes(element) * count;
   }
 }
 

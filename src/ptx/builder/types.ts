@@ -76,7 +76,7 @@ export const registerTypes: Readonly<Record<RegisterType, TypeFacts>> = {
 };
 
 /** Bytes of one element in memory. */
-export function bytesOf(type: RegisterType | MemoryType): number {
+export function typeBytes(type: RegisterType | MemoryType): number {
   return type === "b8" || type === "u8" || type === "s8" ? 1 : registerTypes[type].bytes;
 }
 

@@ -9,7 +9,7 @@ import type { PtxKernel } from "./kernel.js";
 import { laterVersion, type PtxVersion, type Target, targetFacts } from "./targets.js";
 
 /** What a kernel takes of a device. */
-export interface KernelResources {
+export interface BuiltKernelResources {
   /** An estimate: values alive at once, in 32-bit registers. */
   readonly registers: number;
   readonly staticSharedBytes: number;
@@ -23,7 +23,7 @@ const constantLimit = 64 * 1024;
 const show = (instruction: Instruction): string => JSON.stringify(instructionText(instruction).trim());
 
 /** Checks a kernel for a target and says what it uses. @throws PtxBuildError, PtxTargetError */
-export function validateKernel(kernel: PtxKernel, target: Target): KernelResources {
+export function validateKernel(kernel: PtxKernel, target: Target): BuiltKernelResources {
   const facts = targetFacts(target);
   const flow = controlFlow(kernel.statements);
   const found = undefinedRead(flow, kernel.registers);

@@ -2,7 +2,7 @@
 // TypeScript, a pointer its state space and element too.
 import { PtxBuildError } from "./errors.js";
 import { bfloat16Bits, halfBits } from "../../core/half.js";
-import { bytesOf, type MemoryType, type RegisterType, registerTypes } from "./types.js";
+import { typeBytes, type MemoryType, type RegisterType, registerTypes } from "./types.js";
 
 /** A virtual register. `T` is its PTX type, so that operations on other types do not compile. */
 export class Value<T extends RegisterType = RegisterType> {
@@ -55,7 +55,7 @@ export class Pointer<S extends Space = Space, T extends MemoryType = MemoryType>
 
   /** The pointer so many elements further, at no cost. */
   plus(elements: number): Pointer<S, T> {
-    return this.plusBytes(elements * bytesOf(this.element));
+    return this.plusBytes(elements * typeBytes(this.element));
   }
 
   /** The pointer so many bytes further, at no cost. @throws PtxBuildError on a fraction */
@@ -97,7 +97,7 @@ export function literal(type: RegisterType | MemoryType, value: number | bigint)
     case "pred":
       throw new PtxBuildError("a predicate has no constants");
     default: {
-      const bits = 8 * bytesOf(type);
+      const bits = 8 * typeBytes(type);
       if (typeof value === "number" && !Number.isSafeInteger(value))
         throw new PtxBuildError(`the constant ${value} for .${type}; it takes a whole number`);
       const least = type.startsWith("u") ? 0 : -(2 ** (bits - 1));

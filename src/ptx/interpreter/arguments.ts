@@ -6,16 +6,16 @@ import type { Index3 } from "./errors.js";
 import { type PtxFunction, type PtxVariable, scalarBytes } from "./types.js";
 
 /** One argument: a number or bigint by the parameter's type, or the bytes of a struct. */
-export type KernelArgument = number | bigint | Uint8Array;
+export type MachineArgument = number | bigint | Uint8Array;
 
 /** A size or index in up to three dimensions; those left out are 1. */
-export type Dimensions = number | readonly [number] | readonly [number, number] | readonly [number, number, number];
+export type MachineDimensions = number | readonly [number] | readonly [number, number] | readonly [number, number, number];
 
 function describe(fn: PtxFunction, index: number, { type, bytes }: PtxVariable): string {
   return `argument ${index + 1} of ${fn.name} (.${type}${bytes > scalarBytes[type] ? `, ${bytes} bytes` : ""})`;
 }
 
-function pack(view: DataView, at: number, fn: PtxFunction, index: number, parameter: PtxVariable, value: KernelArgument): void {
+function pack(view: DataView, at: number, fn: PtxFunction, index: number, parameter: PtxVariable, value: MachineArgument): void {
   const { type, bytes } = parameter;
   const name = describe(fn, index, parameter);
   if (value instanceof Uint8Array) {
@@ -40,7 +40,7 @@ function pack(view: DataView, at: number, fn: PtxFunction, index: number, parame
 }
 
 /** Parameter memory of a launch, little-endian, each parameter at its alignment. */
-export function packArguments(fn: PtxFunction, args: Uint8Array | readonly KernelArgument[]): Uint8Array {
+export function packArguments(fn: PtxFunction, args: Uint8Array | readonly MachineArgument[]): Uint8Array {
   const { offsets, bytes } = parameterLayout(fn.parameters);
   if (args instanceof Uint8Array) {
     if (args.length < bytes) throw new LaunchError(undefined, `${fn.name} takes ${bytes} bytes of arguments, got ${args.length}`);
@@ -53,7 +53,7 @@ export function packArguments(fn: PtxFunction, args: Uint8Array | readonly Kerne
   return new Uint8Array(view.buffer);
 }
 
-export function dimensions(given: Dimensions, what: string, largest: Index3): Index3 {
+export function dimensions(given: MachineDimensions, what: string, largest: Index3): Index3 {
   const [x = 1, y = 1, z = 1] = typeof given === "number" ? [given] : given;
   for (const [axis, value, limit] of [
     ["x", x, largest.x],

@@ -1,7 +1,7 @@
 // The simulated device: memory that a host may allocate, copy and free, and programs of PTX to
 // launch on it. It knows no driver API.
 import { LaunchError } from "../../core/errors.js";
-import type { Dimensions, KernelArgument } from "./arguments.js";
+import type { MachineDimensions, MachineArgument } from "./arguments.js";
 import { makeSupport, type Support } from "./compile/support.js";
 import { parsePtx } from "./parser.js";
 import { PtxProgram } from "./program.js";
@@ -30,21 +30,21 @@ export interface MachineOptions {
 }
 
 /** One launch: the kernel, its shape and arguments. */
-export interface LaunchOptions {
+export interface MachineLaunchOptions {
   /** The kernel's name. */
   entry: string;
   /** Blocks in each direction. */
-  grid: Dimensions;
+  grid: MachineDimensions;
   /** Threads of a block in each direction. */
-  block: Dimensions;
+  block: MachineDimensions;
   /** Shared memory besides what the kernel declares; default 0. */
   dynamicSharedBytes?: number;
   /** Blocks of a cluster; taken from the kernel's `.reqnctapercluster` where it has one. */
-  cluster?: Dimensions;
+  cluster?: MachineDimensions;
   /** All blocks are on the device at once and may wait for one another. */
   cooperative?: boolean;
   /** One a parameter, or the bytes of all as a driver lays them out. */
-  args: Uint8Array | readonly KernelArgument[];
+  args: Uint8Array | readonly MachineArgument[];
   /** In place of the machine's. */
   checks?: Partial<Omit<Checks, "initialised">>;
   /** In place of the machine's. */

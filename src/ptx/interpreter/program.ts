@@ -4,7 +4,7 @@ import { LaunchError } from "../../core/errors.js";
 import { checkBlock, dimensions, packArguments } from "./arguments.js";
 import { type CompiledKernel, KernelCompiler, parameterLayout } from "./compile/function.js";
 import { UnsupportedPtxError } from "./errors.js";
-import type { LaunchOptions, PtxMachine } from "./machine.js";
+import type { MachineLaunchOptions, PtxMachine } from "./machine.js";
 import { collectCounters, type LaunchCounters } from "./run/counters.js";
 import { GridRun, type GridShape, type Slot } from "./run/grid.js";
 import { LaunchState, mostRegisterBytes } from "./run/launch-state.js";
@@ -163,7 +163,7 @@ export class PtxProgram {
     return kernel;
   }
 
-  private shape(fn: PtxFunction, kernel: CompiledKernel, options: LaunchOptions): GridShape {
+  private shape(fn: PtxFunction, kernel: CompiledKernel, options: MachineLaunchOptions): GridShape {
     const grid = dimensions(options.grid, "grid", { x: 2 ** 31 - 1, y: 65535, z: 65535 });
     const block = dimensions(options.block, "block", { x: 1024, y: 1024, z: 64 });
     checkBlock(fn, block);
@@ -190,7 +190,7 @@ export class PtxProgram {
    * for PTX that is not modelled, and SimulationError for what the kernel does wrong; memory then
    * holds what was written so far.
    */
-  launch(options: LaunchOptions): LaunchResult {
+  launch(options: MachineLaunchOptions): LaunchResult {
     if (this.unloaded) throw new LaunchError(undefined, "the program was unloaded");
     const { machine } = this;
     const { memory } = machine;

@@ -4,7 +4,7 @@
 // columns.
 import { type Pointer, type PtxKernel, type Target, targetFacts, type Value, type Variable } from "../builder/index.js";
 import type { AttentionShape } from "./attention.js";
-import { ceilDiv, generate, type GeneratedKernel, type GeneratorOptions, range } from "./generated-kernel.js";
+import { ceilDiv, generate, type GeneratedKernel, type KernelGeneratorOptions, range } from "./generated-kernel.js";
 import { commitTiles, placeBytes, type TilePlace, TileStream, waitTiles } from "./matrix-tiles.js";
 
 const side = 16;
@@ -47,7 +47,7 @@ function plan({ heads, seqLen, headDim }: Required<AttentionShape>, target: Targ
 }
 
 /** `attention` of type "f32", its shape checked. @throws PtxBuildError, PtxTargetError */
-export function attentionSingle(name: string, shape: Required<AttentionShape>, options: GeneratorOptions): GeneratedKernel {
+export function attentionSingle(name: string, shape: Required<AttentionShape>, options: KernelGeneratorOptions): GeneratedKernel {
   const { target = "sm_75" } = options;
   const tiles = plan(shape, target);
   const grid = [ceilDiv(shape.seqLen, side * tiles.rows), shape.heads] as const;

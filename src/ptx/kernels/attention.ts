@@ -3,7 +3,7 @@
 // larger scores appear.
 import { type Pointer, PtxBuildError, type PtxKernel, type Target, targetFacts, type Value, type Variable } from "../builder/index.js";
 import { attentionSingle } from "./attention-single.js";
-import { ceilDiv, checkSizes, generate, type GeneratedKernel, type GeneratorOptions, range } from "./generated-kernel.js";
+import { ceilDiv, checkSizes, generate, type GeneratedKernel, type KernelGeneratorOptions, range } from "./generated-kernel.js";
 import { commitTiles, matrixAddress, pieceAt, placeBytes, type TilePlace, TileStream, waitTiles } from "./matrix-tiles.js";
 
 /** Sizes of an attention. */
@@ -62,7 +62,7 @@ function plan({ headDim, type }: HalfShape, target: Target): Plan {
  * V; of f32 all is binary32. f16 and f32 take sm_75 and later, bf16 sm_80. Arguments: q, k, v, o.
  * @throws PtxBuildError, PtxTargetError
  */
-export function attention(shape: AttentionShape, options: GeneratorOptions = {}): GeneratedKernel {
+export function attention(shape: AttentionShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   const { heads = 1, seqLen, headDim, keyLength = seqLen, causal = false, type = "f16", scale = 1 / Math.sqrt(headDim) } = shape;
   const { target = "sm_75" } = options;
   if (type !== "f16" && type !== "bf16" && type !== "f32")

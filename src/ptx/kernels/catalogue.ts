@@ -16,12 +16,12 @@ import { gemmNaive, gemmNaiveName, type GemmShape } from "./gemm-naive.js";
 import { gemmTensorCore, gemmTensorCoreName, type GemmTensorCoreShape } from "./gemm-tensor-core.js";
 import { gemmTiled, gemmTiledName, type GemmTiledShape } from "./gemm-tiled.js";
 import { gemv, gemvName, type GemvShape, leakyStep, leakyStepName } from "./gemv.js";
-import type { GeneratedKernel, GeneratorOptions } from "./generated-kernel.js";
+import type { GeneratedKernel, KernelGeneratorOptions } from "./generated-kernel.js";
 import { layerNorm, layerNormName, type NormShape, rmsNorm, rmsNormName } from "./norms.js";
 import { persistentGrid, persistentGridName, type PersistentShape } from "./persistent.js";
 import { persistentCluster, persistentClusterName, type PersistentClusterShape } from "./persistent-cluster.js";
 import { quantizedGemm, quantizedGemmName, type QuantizedGemmShape } from "./quantized-gemm.js";
-import { softmax, softmaxName, type SoftmaxShape } from "./softmax.js";
+import { rowSoftmax, softmaxName, type SoftmaxShape } from "./softmax.js";
 
 interface Shapes {
   gemmNaive: GemmShape;
@@ -48,14 +48,14 @@ export type KernelType = { [K in KernelKind]: { readonly kind: K } & Shapes[K] }
 
 interface Entry<S> {
   readonly name: (shape: S) => string;
-  readonly make: (shape: S, options: GeneratorOptions) => GeneratedKernel;
+  readonly make: (shape: S, options: KernelGeneratorOptions) => GeneratedKernel;
 }
 
 const catalogue: { readonly [K in KernelKind]: Entry<Shapes[K]> } = {
   gemmNaive: { name: () => gemmNaiveName, make: gemmNaive },
   gemmTiled: { name: () => gemmTiledName, make: gemmTiled },
   gemmTensorCore: { name: gemmTensorCoreName, make: gemmTensorCore },
-  softmax: { name: softmaxName, make: softmax },
+  softmax: { name: softmaxName, make: rowSoftmax },
   layerNorm: { name: () => layerNormName, make: layerNorm },
   rmsNorm: { name: () => rmsNormName, make: rmsNorm },
   attention: { name: attentionName, make: attention },
@@ -87,7 +87,7 @@ export function kernelName(type: KernelType): string {
  * Makes a kernel. @throws PtxBuildError, also for a field that a kernel of this kind does not have;
  * PtxTargetError
  */
-export function generateKernel(type: KernelType, options: GeneratorOptions = {}): GeneratedKernel {
+export function generateKernel(type: KernelType, options: KernelGeneratorOptions = {}): GeneratedKernel {
   const { make } = entryOf(type);
   const read = new Set(["kind"]);
   const watched = new Proxy(type, {

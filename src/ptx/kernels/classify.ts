@@ -2,7 +2,7 @@
 // sequence's states, and from features the shares of the classes. The same bits as src/model on the
 // host.
 import { type Pointer, PtxBuildError, type PtxKernel, type Value } from "../builder/index.js";
-import { ceilDiv, checkSizes, generate, type GeneratedKernel, type GeneratorOptions } from "./generated-kernel.js";
+import { ceilDiv, checkSizes, generate, type GeneratedKernel, type KernelGeneratorOptions } from "./generated-kernel.js";
 import { portableExpOfNegative, risingSum, warpSum } from "./portable-double.js";
 
 /** What of the states of sequences is wanted. */
@@ -55,7 +55,7 @@ const threads = 128;
  * those of sequence b - 1. Arguments: states, pitch, from, to, washout, lengths, places, features.
  * @throws PtxBuildError
  */
-export function stateStatistics(shape: StateStatisticsShape, options: GeneratorOptions = {}): GeneratedKernel {
+export function stateStatistics(shape: StateStatisticsShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   const { size, type = "f32", features, last = true, mean = true, sequences = 1 } = shape;
   const name = stateStatisticsName({ type });
   if (type !== "f32" && type !== "f64") throw new PtxBuildError(`type is ${type}; it takes "f32" or "f64"`, name);
@@ -104,7 +104,7 @@ export function stateStatistics(shape: StateStatisticsShape, options: GeneratorO
  * Arguments: features, weights (K x F), intercept (K), shares (rows x K).
  * @throws PtxBuildError
  */
-export function classShares(shape: ClassSharesShape, options: GeneratorOptions = {}): GeneratedKernel {
+export function classShares(shape: ClassSharesShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   const { features, classes, transform = "plain", layerNorm = false, shares = "softmax", rows = 1 } = shape;
   const name = classSharesName({ shares });
   if (!["plain", "squareHalf", "squares"].includes(transform))

@@ -1,7 +1,7 @@
 // One number in, one number out: the executor's element-wise kernels. They take their size when
 // they are launched; the grid is made for `count`.
 import { PtxBuildError, type PtxKernel, type Value } from "../builder/index.js";
-import { ceilDiv, checkSizes, generate, type GeneratedKernel, type GeneratorOptions } from "./generated-kernel.js";
+import { ceilDiv, checkSizes, generate, type GeneratedKernel, type KernelGeneratorOptions } from "./generated-kernel.js";
 import { portableSigmoid, portableTanh } from "./portable.js";
 
 type F = Value<"f32">;
@@ -103,7 +103,7 @@ function forEach(k: PtxKernel, n: U, visit: (i: U) => void): void {
  */
 export function elementwise(
   { operation, count }: { readonly operation: ElementwiseName; readonly count: number },
-  options: GeneratorOptions = {},
+  options: KernelGeneratorOptions = {},
 ): GeneratedKernel {
   if (!Object.hasOwn(bodies, operation))
     throw new PtxBuildError(`operation is ${JSON.stringify(operation)}; it takes one of ${elementwiseNames.join(", ")}`);

@@ -1,6 +1,6 @@
 // C = A B, one thread an element: the plainest product, for small sizes and as a measure of the
 // others.
-import { checkSizes, ceilDiv, generate, type GeneratedKernel, type GeneratorOptions, tileGrid } from "./generated-kernel.js";
+import { checkSizes, ceilDiv, generate, type GeneratedKernel, type KernelGeneratorOptions, tileGrid } from "./generated-kernel.js";
 
 /** C (m x n) = A (m x k) B (k x n). */
 export interface GemmShape {
@@ -16,7 +16,7 @@ export const gemmNaiveName = "gemm_naive";
  * rising k. Arguments: a, b, c.
  * @throws PtxBuildError
  */
-export function gemmNaive({ m, n, k: depth }: GemmShape, options: GeneratorOptions = {}): GeneratedKernel {
+export function gemmNaive({ m, n, k: depth }: GemmShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   checkSizes(gemmNaiveName, { m, n, k: depth });
   const tiles = tileGrid(gemmNaiveName, ceilDiv(m, 16), ceilDiv(n, 16));
   const shape = { name: gemmNaiveName, grid: tiles.grid, block: [16, 16] } as const;

@@ -1,7 +1,7 @@
 // C = A B on the tensor cores by mma.sync: f16, bf16 or tf32 factors, sums in binary32; tiles
 // stream through shared memory in several stages. Halves on sm_90a are left to gemm-warp-group.ts.
 import {
-  bytesOf,
+  typeBytes,
   type Pointer,
   PtxBuildError,
   type PtxKernel,
@@ -17,7 +17,7 @@ import {
   checkSizes,
   generate,
   type GeneratedKernel,
-  type GeneratorOptions,
+  type KernelGeneratorOptions,
   range,
   type TileGrid,
   tileGrid,
@@ -75,9 +75,9 @@ function plan(shape: GemmTensorCoreShape, target: Target): Plan {
   if (!sizes.some(([rows, columns]) => rows === tileM && columns === tileN))
     throw new PtxBuildError(`tile is ${tileM} x ${tileN}; it takes ${sizes.map((size) => size.join(" x ")).join(", ")}`, name);
   const element = type === "tf32" ? "f32" : type;
-  const tileK = depthBytes / bytesOf(element);
+  const tileK = depthBytes / typeBytes(element);
   const placeA = { rows: tileM, rowBytes: depthBytes, pitch: depthBytes };
-  const rowBytes = tileN * bytesOf(element);
+  const rowBytes = tileN * typeBytes(element);
   // Single numbers of B are read one by one, four rows at a time: 8 words of padding keep these
   // rows in different banks.
   const placeB = { rows: tileK, rowBytes, pitch: type === "tf32" ? rowBytes + 32 : rowBytes };
@@ -93,7 +93,7 @@ function plan(shape: GemmTensorCoreShape, target: Target): Plan {
  * groups. Arguments: a, b, c.
  * @throws PtxBuildError, PtxTargetError
  */
-export function gemmTensorCore(shape: GemmTensorCoreShape, options: GeneratorOptions = {}): GeneratedKernel {
+export function gemmTensorCore(shape: GemmTensorCoreShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   const { m, n, k: depth, type = "f16" } = shape;
   const { target = "sm_75" } = options;
   const name = gemmTensorCoreName({ type });
@@ -130,8 +130,8 @@ class TensorProduct {
     const { element, tileM, tileN, tileK, stages, placeA, placeB } = this.plan;
     const [a, b, c] = [k.pointer(element, "a"), k.pointer(element, "b"), k.pointer("f32", "c")];
     const [bytesA, bytesB] = [placeBytes(placeA), placeBytes(placeB)];
-    const sharedA = k.dynamicShared(element, (stages * bytesA) / bytesOf(element), 128);
-    const sharedB = k.dynamicShared(element, (stages * bytesB) / bytesOf(element), 128);
+    const sharedA = k.dynamicShared(element, (stages * bytesA) / typeBytes(element), 128);
+    const sharedB = k.dynamicShared(element, (stages * bytesB) / typeBytes(element), 128);
     const [firstRow, firstColumn] = [k.mul(k.special("ctaid", blocks.row), tileM), k.mul(k.special("ctaid", blocks.column), tileN)];
     const warp = k.warpIndex();
     const [warpRow, warpColumn] = [k.mul(k.shr(warp, 2), tileM / 2), k.mul(k.and(warp, 3), tileN / 4)];

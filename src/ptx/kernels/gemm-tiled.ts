@@ -7,7 +7,7 @@ import {
   checkSizes,
   generate,
   type GeneratedKernel,
-  type GeneratorOptions,
+  type KernelGeneratorOptions,
   range,
   type TileGrid,
   tileGrid,
@@ -37,7 +37,7 @@ export function gemmTiledSize({ m, n, tileSize }: GemmTiledShape): number {
  * rising k. Any sizes; where k or n is no multiple of 4 the loads are narrower. Arguments: a, b, c.
  * @throws PtxBuildError
  */
-export function gemmTiled(shape: GemmTiledShape, options: GeneratorOptions = {}): GeneratedKernel {
+export function gemmTiled(shape: GemmTiledShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   const { m, n, k: depth } = shape;
   checkSizes(gemmTiledName, { m, n, k: depth });
   const tile = gemmTiledSize(shape);

@@ -3,7 +3,7 @@
 // from one to the others and back. Which products are done this way gemm-tensor-core.ts says.
 import { type Pointer, type PtxKernel, targetFacts, type Value, type Variable } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
-import { ceilDiv, generate, type GeneratedKernel, type GeneratorOptions, range, type TileGrid } from "./generated-kernel.js";
+import { ceilDiv, generate, type GeneratedKernel, type KernelGeneratorOptions, range, type TileGrid } from "./generated-kernel.js";
 import { type TilePlace, TileStream } from "./matrix-tiles.js";
 
 const groupThreads = 128;
@@ -30,7 +30,7 @@ export interface WarpGroupPlan {
 /**
  * C = A B as `gemmTensorCore` says, for halves and sm_90a. @throws PtxBuildError, PtxTargetError
  */
-export function gemmWarpGroup(shape: GemmShape, plan: WarpGroupPlan, options: GeneratorOptions): GeneratedKernel {
+export function gemmWarpGroup(shape: GemmShape, plan: WarpGroupPlan, options: KernelGeneratorOptions): GeneratedKernel {
   const { name, tileM, blocks } = plan;
   const block = [groupThreads * (1 + tileM / 64)] as const;
   return generate({ name, grid: blocks.grid, block, minBlocks: 1 }, options, (k) => new WarpGroupProduct(k, shape, plan).build());

@@ -1,6 +1,6 @@
 // y = alpha A x + beta y, and the leaky step, in portable arithmetic: the bits of every other
 // engine.
-import { ceilDiv, checkSizes, generate, type GeneratedKernel, type GeneratorOptions } from "./generated-kernel.js";
+import { ceilDiv, checkSizes, generate, type GeneratedKernel, type KernelGeneratorOptions } from "./generated-kernel.js";
 import { butterfly, leakyIntegration, portableTanh } from "./portable.js";
 
 /** y (m) = A (m x n) x (n). */
@@ -20,7 +20,7 @@ const warps = 4;
  * docs/numerics.md, rule 1. Where beta is 0, y is not read. Arguments: a, x, y, alpha, beta.
  * @throws PtxBuildError
  */
-export function gemv({ m, n }: GemvShape, options: GeneratorOptions = {}): GeneratedKernel {
+export function gemv({ m, n }: GemvShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   checkSizes(gemvName, { m, n });
   return generate({ name: gemvName, grid: [ceilDiv(m, warps)], block: [32 * warps] }, options, (k) => {
     const [a, x, y] = [k.pointer("f32", "a"), k.pointer("f32", "x"), k.pointer("f32", "y")];
@@ -55,7 +55,7 @@ export function gemv({ m, n }: GemvShape, options: GeneratorOptions = {}): Gener
  * `size` numbers. Arguments: x, z, y, leak.
  * @throws PtxBuildError
  */
-export function leakyStep({ size }: { readonly size: number }, options: GeneratorOptions = {}): GeneratedKernel {
+export function leakyStep({ size }: { readonly size: number }, options: KernelGeneratorOptions = {}): GeneratedKernel {
   checkSizes(leakyStepName, { size });
   return generate({ name: leakyStepName, grid: [ceilDiv(size, 256)], block: [256] }, options, (k) => {
     const [x, z, y, leak] = [k.pointer("f32", "x"), k.pointer("f32", "z"), k.pointer("f32", "y"), k.parameter("f32", "leak")];

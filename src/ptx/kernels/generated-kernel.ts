@@ -1,9 +1,9 @@
 // What a generator of kernels gives: PTX with all that a launch needs to know. It launches nothing.
 import { checkFields } from "../../core/errors.js";
 import {
-  type KernelResources,
+  type BuiltKernelResources,
   type LaunchBounds,
-  type Parameter,
+  type DeclaredParameter,
   PtxBuildError,
   type PtxKernel,
   PtxModule,
@@ -23,7 +23,7 @@ export interface GeneratedKernel {
    * In the order of the launch's arguments, as `Module.kernel` of spillway/gpu takes them. A
    * pointer's type is "u64" and names its element; it is aligned to 16 bytes.
    */
-  readonly parameters: readonly Parameter[];
+  readonly parameters: readonly DeclaredParameter[];
   readonly grid: Size3;
   readonly block: Size3;
   readonly dynamicSharedBytes: number;
@@ -33,7 +33,7 @@ export interface GeneratedKernel {
   readonly cluster: number;
   /** Grid, block, shared memory and the rest, as `Stream.launch` of spillway/gpu takes them. */
   readonly launch: GeneratedLaunch;
-  readonly resources: KernelResources;
+  readonly resources: BuiltKernelResources;
 }
 
 /** The launch that a kernel is for. */
@@ -46,7 +46,7 @@ export interface GeneratedLaunch {
 }
 
 /** The target that a kernel is generated for. */
-export interface GeneratorOptions {
+export interface KernelGeneratorOptions {
   /** Default "sm_75". */
   target?: Target;
 }
@@ -61,7 +61,7 @@ interface Shape {
 }
 
 /** Builds, checks and prints one kernel. @throws PtxBuildError, PtxTargetError */
-export function generate(shape: Shape, options: GeneratorOptions, body: (k: PtxKernel) => void): GeneratedKernel {
+export function generate(shape: Shape, options: KernelGeneratorOptions, body: (k: PtxKernel) => void): GeneratedKernel {
   checkFields(options, ["target"], "generateKernel");
   const { target = "sm_75" } = options;
   const { name, grid, block, minBlocks, cluster, cooperative = false } = shape;

@@ -2,7 +2,7 @@
 // pieces of 16 bytes, asynchronously where the target and the row length allow it, and placed so
 // that neither stores nor ldmatrix meet in a bank.
 import {
-  bytesOf,
+  typeBytes,
   type MemoryType,
   Pointer,
   type PtxKernel,
@@ -74,7 +74,7 @@ export interface TileSource<T extends TileElement> {
 
 /** True where pieces of 16 bytes of this matrix are aligned. */
 export const alignedRows = (element: MemoryType, columns: number, pitch: number): boolean =>
-  (columns * bytesOf(element)) % 16 === 0 && (pitch * bytesOf(element)) % 16 === 0;
+  (columns * typeBytes(element)) % 16 === 0 && (pitch * typeBytes(element)) % 16 === 0;
 
 interface Unit {
   readonly row: Value<"u32">;
@@ -109,7 +109,7 @@ export class TileStream<T extends TileElement> {
     this.target = target;
     this.source = source;
     const { matrix, pitch, along, firstRow, firstColumn } = source;
-    const size = bytesOf(matrix.element);
+    const size = typeBytes(matrix.element);
     const across = place.rowBytes / 16;
     const pieces = place.rows * across;
     const rowStep = threads / across;
@@ -152,7 +152,7 @@ export class TileStream<T extends TileElement> {
   /** Goes on to the next tile. */
   advance(): void {
     const { k, source, step } = this;
-    const size = bytesOf(source.matrix.element);
+    const size = typeBytes(source.matrix.element);
     k.assign(this.next, k.add(this.next, source.along === "rows" ? step * source.pitch * size : step * size));
     k.assign(this.at, k.add(this.at, step));
   }
@@ -188,9 +188,9 @@ export class TileStream<T extends TileElement> {
    */
   private bringElements(to: Pointer<"shared">, from: Pointer<"global", T>, unit: Unit, exists: Value<"pred">): void {
     const { k, source } = this;
-    const bits = bytesOf(from.element) === 4 ? "b32" : "b16";
+    const bits = typeBytes(from.element) === 4 ? "b32" : "b16";
     const column = source.along === "columns" ? k.add(unit.column, this.at) : unit.column;
-    const values = range(16 / bytesOf(from.element)).map((e) => {
+    const values = range(16 / typeBytes(from.element)).map((e) => {
       const where = k.and(exists, k.compare("lt", k.add(column, e), source.columns));
       return k.load(from.as<"b16" | "b32">(bits).plus(e), { readOnly: true, where, otherwise: 0 });
     });

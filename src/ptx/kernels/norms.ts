@@ -1,7 +1,7 @@
 // Layer norm (Ba, Kiros and Hinton 2016) and root-mean-square norm (Zhang and Sennrich 2019) of
 // rows.
 import { PtxBuildError, type PtxKernel, type Value } from "../builder/index.js";
-import { checkSizes, ceilDiv, generate, type GeneratedKernel, type GeneratorOptions } from "./generated-kernel.js";
+import { checkSizes, ceilDiv, generate, type GeneratedKernel, type KernelGeneratorOptions } from "./generated-kernel.js";
 import { eachRow, planRow } from "./row.js";
 
 /** Sizes and form of a layer norm or RMS norm. */
@@ -26,7 +26,7 @@ function norm(
   shape: NormShape,
   defaultEpsilon: number,
   vectors: readonly string[],
-  options: GeneratorOptions,
+  options: KernelGeneratorOptions,
   centred: boolean,
 ): GeneratedKernel {
   const { rows = 1, hiddenSize, epsilon = defaultEpsilon, affine = true } = shape;
@@ -76,7 +76,7 @@ function scaled(k: PtxKernel, value: Value<"f32">, gamma: Value<"f32"> | undefin
  * row (divided by its length), in binary32. Arguments: x, y, gamma and beta where affine, rows.
  * @throws PtxBuildError
  */
-export function layerNorm(shape: NormShape, options: GeneratorOptions = {}): GeneratedKernel {
+export function layerNorm(shape: NormShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   return norm(layerNormName, shape, 1e-5, ["gamma", "beta"], options, true);
 }
 
@@ -85,6 +85,6 @@ export function layerNorm(shape: NormShape, options: GeneratorOptions = {}): Gen
  * Arguments: x, y, gamma where affine, rows.
  * @throws PtxBuildError
  */
-export function rmsNorm(shape: NormShape, options: GeneratorOptions = {}): GeneratedKernel {
+export function rmsNorm(shape: NormShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   return norm(rmsNormName, shape, 1e-6, ["gamma"], options, false);
 }

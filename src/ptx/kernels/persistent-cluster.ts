@@ -2,7 +2,7 @@
 // stored straight into the shared memory of the other blocks, and barrier objects there count their
 // bytes. Portable arithmetic, as in persistent.ts. sm_90 and later.
 import { type Pointer, PtxBuildError, type PtxKernel, type Value, type Variable } from "../builder/index.js";
-import { checkSizes, generate, type GeneratedKernel, type GeneratorOptions, range } from "./generated-kernel.js";
+import { checkSizes, generate, type GeneratedKernel, type KernelGeneratorOptions, range } from "./generated-kernel.js";
 import { checkNeuron, NeuronStep, type NeuronShape, runArguments, stepArguments } from "./persistent-neuron.js";
 import { DenseRows } from "./persistent-rows.js";
 
@@ -24,7 +24,7 @@ export const persistentClusterName = "reservoir_persistent_cluster";
  * of noise, all as there.
  * @throws PtxBuildError, PtxTargetError
  */
-export function persistentCluster(shape: PersistentClusterShape, options: GeneratorOptions = {}): GeneratedKernel {
+export function persistentCluster(shape: PersistentClusterShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   const { size, rowsPerWarp = 4, arithmetic } = shape;
   const warps = shape.warps ?? (128 * Math.ceil(size / 128) <= 16 * 4 * rowsPerWarp ? 4 : 8);
   const name = persistentClusterName;

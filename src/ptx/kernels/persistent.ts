@@ -2,7 +2,7 @@
 // through L2 over the whole grid. Portable arithmetic, so the bits are those of every other engine.
 // The cluster form is in persistent-cluster.ts.
 import { type Pointer, PtxBuildError, type PtxKernel, type Value } from "../builder/index.js";
-import { ceilDiv, checkSizes, checkWord, generate, type GeneratedKernel, type GeneratorOptions } from "./generated-kernel.js";
+import { ceilDiv, checkSizes, checkWord, generate, type GeneratedKernel, type KernelGeneratorOptions } from "./generated-kernel.js";
 import { AnyCode, collect, UnitCode } from "./persistent-exchange.js";
 import { checkNeuron, NeuronStep, type NeuronShape, runArguments, stepArguments } from "./persistent-neuron.js";
 import { DenseRows, type GroupStorage, type PersistentRows, SparseRows } from "./persistent-rows.js";
@@ -100,7 +100,7 @@ function arrange(shape: PersistentShape): Arrangement {
  * after such a wait state is not written.
  * @throws PtxBuildError, PtxTargetError also where the weights do not fit in registers
  */
-export function persistentGrid(shape: PersistentShape, options: GeneratorOptions = {}): GeneratedKernel {
+export function persistentGrid(shape: PersistentShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   const name = persistentGridName(shape);
   checkNeuron(name, shape);
   checkWord(name, "range", shape.range, ["unit", "any"]);

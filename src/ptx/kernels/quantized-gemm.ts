@@ -8,7 +8,7 @@ import {
   checkSizes,
   generate,
   type GeneratedKernel,
-  type GeneratorOptions,
+  type KernelGeneratorOptions,
   range,
   type TileGrid,
   tileGrid,
@@ -36,7 +36,7 @@ const warps = 4;
  * of k values as quantizeQ4 gives them. Any sizes. Arguments: a, w, c.
  * @throws PtxBuildError
  */
-export function quantizedGemm(shape: QuantizedGemmShape, options: GeneratorOptions = {}): GeneratedKernel {
+export function quantizedGemm(shape: QuantizedGemmShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   const { m, n, k: depth, format = "superblock" } = shape;
   if (!Object.hasOwn(q4Blocks, format))
     throw new PtxBuildError(`format is ${format}; it takes "superblock" or "block32"`, "q4k_gemm_fused");

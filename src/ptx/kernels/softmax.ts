@@ -1,5 +1,5 @@
 // Softmax of rows, with the largest element subtracted first.
-import { checkSizes, ceilDiv, generate, type GeneratedKernel, type GeneratorOptions } from "./generated-kernel.js";
+import { checkSizes, ceilDiv, generate, type GeneratedKernel, type KernelGeneratorOptions } from "./generated-kernel.js";
 import { eachRow, planRow } from "./row.js";
 
 /** Sizes and form of a softmax over rows. */
@@ -20,7 +20,7 @@ export const softmaxName = ({ dim, form }: SoftmaxShape): string => `softmax_${p
  * differ from the shape's, with a grid to match).
  * @throws PtxBuildError
  */
-export function softmax(shape: SoftmaxShape, options: GeneratorOptions = {}): GeneratedKernel {
+export function rowSoftmax(shape: SoftmaxShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   const { rows = 1, dim } = shape;
   checkSizes("softmax", { rows, dim });
   const name = softmaxName(shape);

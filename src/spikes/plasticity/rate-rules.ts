@@ -1,7 +1,7 @@
 // Plasticity of rates: a Hebbian rule with decay and homeostasis, and Oja's rule. Rules of spike
 // times are in spike-timing.ts.
 import { ArgumentError, checkFields } from "../../core/errors.js";
-import { asMatrix, firstNonFinite, type Matrix, type MatrixLike, spectralRadius } from "../../numerics/index.js";
+import { asMatrix, firstNonFinite, type Matrix, type MatrixLike, matrixSpectralRadius } from "../../numerics/index.js";
 import { checkNotNegative, checkPositive } from "../errors.js";
 import { LearningRecord, type LearningStats } from "./learning-stats.js";
 import { type PlasticityChoice, type PlasticityProfile, plasticityProfile } from "./profiles.js";
@@ -82,7 +82,7 @@ export class RateHebbianPlasticity {
       this.#before = now;
     }
     if (this.#maximumRadius === undefined) return;
-    const { radius } = spectralRadius(this.#synapses.toWeights());
+    const { radius } = matrixSpectralRadius(this.#synapses.toWeights());
     if (radius <= this.#maximumRadius) return;
     const { sizes } = this.#synapses;
     for (let p = 0; p < sizes.length; p++) sizes[p] = (sizes[p]! * this.#maximumRadius) / radius;

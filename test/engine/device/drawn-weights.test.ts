@@ -4,7 +4,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { cpuEngine } from "../../../src/engine/cpu/index.js";
 import { deviceEngine } from "../../../src/engine/cuda/index.js";
 import { openDevice } from "../../../src/gpu/index.js";
-import { Matrix, type SparseMatrix, spectralRadius, seedKeys, storedValues } from "../../../src/numerics/index.js";
+import { Matrix, type SparseMatrix, matrixSpectralRadius, seedKeys, storedValues } from "../../../src/numerics/index.js";
 import { EngineCapacityError } from "../../../src/reservoir/engine.js";
 import { simulatedDriver } from "../../../src/sim/index.js";
 import { resolveConfig } from "../../../src/reservoir/config-schema.js";
@@ -60,7 +60,7 @@ describe("a W drawn on the device", () => {
     const options = { size: 90, connectionProbability: 0.4, weightDistribution, storage: "dense", seed: 5, precision: "float64" } as const;
     const config = resolveConfig(options);
     const host = model({ ...options, spectralRadius: null }).weights;
-    const { radius } = spectralRadius(host, { method: "circularLaw" });
+    const { radius } = matrixSpectralRadius(host, { method: "circularLaw" });
     const draws = unscaledDraws(config, seedKeys(config.seed));
     expect(radiusOfRows(await device.drawRowSums!(draws))).toBe(radius);
     const drawn = await buildDrawnModel(config, device);

@@ -2,7 +2,7 @@
 // text.
 import { PtxModule } from "../../../src/ptx/builder/index.js";
 import { LaunchError, PtxMachine, PtxSyntaxError, SimulationError, UnsupportedPtxError } from "../../../src/ptx/interpreter/index.js";
-import { softmax } from "../../../src/ptx/kernels/index.js";
+import { rowSoftmax } from "../../../src/ptx/kernels/index.js";
 import { instructionCases } from "../../ptx/instruction-cases.js";
 import type { FuzzFormat } from "../format.js";
 import type { Random } from "../random.js";
@@ -178,7 +178,7 @@ export default {
     ...Object.entries(bodies).map(([name, body]) => bytesOf(head + declarations + kernel(name, body))),
     bytesOf(head.replace("sm_90", "sm_100") + declarations + kernel("pairs", pairs)),
     bytesOf(built()),
-    bytesOf(softmax({ dim: 40 }).ptx),
+    bytesOf(rowSoftmax({ dim: 40 }).ptx),
   ],
   read: (input) => {
     const limits = { steps: 2000, idlePolls: 100, idleSteps: 1000, stackBytes: 1024 };

@@ -6,7 +6,7 @@ import { persistentGrid, persistentPlaces, statesOutOfRange } from "../../../src
 import { range } from "../../../src/ptx/kernels/generated-kernel.js";
 import { dequantizeQ4, quantizeQ4 } from "../../../src/ptx/kernels/q4k.js";
 import { quantizedGemm } from "../../../src/ptx/kernels/quantized-gemm.js";
-import { softmax } from "../../../src/ptx/kernels/softmax.js";
+import { rowSoftmax } from "../../../src/ptx/kernels/softmax.js";
 import { input, output } from "../device.js";
 import { attentionOf } from "./attention-reference.js";
 import { fromHalves, toHalves } from "./halves.js";
@@ -36,7 +36,7 @@ function gemmSubject(): Subject {
 
 function softmaxSubject(form: "warp" | "block"): Subject {
   const [rows, dim] = [27, 141];
-  const kernel = softmax({ rows, dim, form });
+  const kernel = rowSoftmax({ rows, dim, form });
   const x = uniform(rows * dim, 3, 8);
   const expected = new Float64Array(rows * dim);
   for (let r = 0; r < rows; r++) {

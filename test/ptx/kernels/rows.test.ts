@@ -3,7 +3,7 @@
 import { describe, expect, it } from "vitest";
 import type { GeneratedKernel } from "../../../src/ptx/kernels/generated-kernel.js";
 import { layerNorm, rmsNorm } from "../../../src/ptx/kernels/norms.js";
-import { softmax } from "../../../src/ptx/kernels/softmax.js";
+import { rowSoftmax } from "../../../src/ptx/kernels/softmax.js";
 import { input, output } from "../device.js";
 import { runKernel, uniform, worst } from "./run.js";
 
@@ -50,13 +50,13 @@ const normOf = (row: number[], epsilon: number, centred: boolean): number[] => {
 describe("softmax", () => {
   it.each(shapes)("of %i rows of %i, to 1e-6", (rows, dim) => {
     const x = uniform(rows * dim, 3, 8);
-    expect(worst(run(softmax({ rows, dim }), x, rows), rowsOf(x, dim).flatMap(softmaxOf), 1)).toBeLessThan(1e-6);
+    expect(worst(run(rowSoftmax({ rows, dim }), x, rows), rowsOf(x, dim).flatMap(softmaxOf), 1)).toBeLessThan(1e-6);
   });
 
   it.each(["warp", "block"] as const)("by a %s, of rows longer than registers hold", (form) => {
     const [rows, dim] = long[form];
     const x = uniform(rows * dim, 4, 8);
-    const kernel = softmax({ rows, dim, form });
+    const kernel = rowSoftmax({ rows, dim, form });
     expect(kernel.name).toBe(`softmax_${form}`);
     expect(worst(run(kernel, x, rows), rowsOf(x, dim).flatMap(softmaxOf), 1 / dim)).toBeLessThan(1e-3);
   });
@@ -65,7 +65,7 @@ describe("softmax", () => {
     const [rows, dim] = [5, 77];
     // Quarters, so that adding 512 is exact.
     const x = uniform(rows * dim, 5, 20).map((value) => Math.round(value * 4) / 4);
-    const kernel = softmax({ rows, dim, form });
+    const kernel = rowSoftmax({ rows, dim, form });
     const y = run(kernel, x, rows);
     for (const row of rowsOf(y, dim)) expect(Math.abs(row.reduce((a, b) => a + b, 0) - 1)).toBeLessThan(1e-6);
     expect(
@@ -78,19 +78,19 @@ describe("softmax", () => {
   });
 
   it("of large numbers, of equal ones, and of -infinity", () => {
-    const kernel = softmax({ rows: 3, dim: 3 });
+    const kernel = rowSoftmax({ rows: 3, dim: 3 });
     const y = run(kernel, Float32Array.of(3e38, 3e38, -3e38, 7, 7, 7, Number.NEGATIVE_INFINITY, 0, Number.NEGATIVE_INFINITY), 3);
     expect([...y]).toEqual([0.5, 0.5, 0, ...new Array<number>(3).fill(Math.fround(1 / 3)), 0, 1, 0]);
   });
 
   it("leaves rows alone that are not asked for", () => {
-    const y = run(softmax({ rows: 9, dim: 5 }), new Float32Array(45), 7);
+    const y = run(rowSoftmax({ rows: 9, dim: 5 }), new Float32Array(45), 7);
     expect(y.slice(0, 35)).toEqual(new Float32Array(35).fill(Math.fround(0.2)));
     expect(y.slice(35).every(Number.isNaN)).toBe(true);
   });
 
   it("refuses another form", () => {
-    expect(() => softmax({ rows: 1, dim: 3, form: "thread" as "warp" })).toThrow('form is thread; it takes "warp" or "block"');
+    expect(() => rowSoftmax({ rows: 1, dim: 3, form: "thread" as "warp" })).toThrow('form is thread; it takes "warp" or "block"');
   });
 });
 

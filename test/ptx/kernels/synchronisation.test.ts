@@ -5,7 +5,7 @@ import { attention } from "../../../src/ptx/kernels/attention.js";
 import { gemmTensorCore } from "../../../src/ptx/kernels/gemm-tensor-core.js";
 import { gemmTiled } from "../../../src/ptx/kernels/gemm-tiled.js";
 import type { GeneratedKernel } from "../../../src/ptx/kernels/generated-kernel.js";
-import { softmax } from "../../../src/ptx/kernels/softmax.js";
+import { rowSoftmax } from "../../../src/ptx/kernels/softmax.js";
 import { input, output, simulationError } from "../device.js";
 import { toHalves } from "./halves.js";
 import { runKernel, uniform } from "./run.js";
@@ -27,7 +27,7 @@ const attended = (target: "sm_75" | "sm_80"): [GeneratedKernel, Arguments] => [
 
 it.each<[name: string, places: number, kernel: GeneratedKernel, args: Arguments]>([
   ["gemmTiled", 2, gemmTiled({ m: 40, n: 36, k: 70, tileSize: 32 }), [floats(40 * 70, 1), floats(70 * 36, 2), results(40 * 36)]],
-  ["softmax by a block", 2, softmax({ rows: 2, dim: 300, form: "block" }), [floats(600, 1), results(600), 2]],
+  ["softmax by a block", 2, rowSoftmax({ rows: 2, dim: 300, form: "block" }), [floats(600, 1), results(600), 2]],
   ["gemmTensorCore without asynchronous copies", 1, ...tensorCore("sm_75")],
   ["gemmTensorCore with them", 4, ...tensorCore("sm_80")],
   ["attention without asynchronous copies", 2, ...attended("sm_75")],

@@ -1,6 +1,6 @@
 // What the programs of this folder are launched with, and what they must give, computed here.
 import { expect } from "vitest";
-import type { LaunchOptions } from "../../../src/ptx/interpreter/index.js";
+import type { MachineLaunchOptions } from "../../../src/ptx/interpreter/index.js";
 import { type Argument, type Array as Data, input, output, words } from "../../ptx/device.js";
 
 /** One launch: the arguments, and the look at what it left. */
@@ -11,7 +11,7 @@ export interface Run {
 
 export interface Program {
   kernel: string;
-  shape: Omit<LaunchOptions, "entry" | "args">;
+  shape: Omit<MachineLaunchOptions, "entry" | "args">;
   /** Bugs that are planted in it; 1 by default. */
   bugs?: number;
   /** The first architecture that has it. */

@@ -24,7 +24,7 @@ import { powerBytes, powerOnDevice } from "./power.js";
 const mostRestarts = 330;
 
 /**
- * The spectral radius of a matrix that the host holds (numerics' `spectralRadius`). Blocks that
+ * The spectral radius of a matrix that the host holds (numerics' `matrixSpectralRadius`). Blocks that
  * take a Krylov or power iteration are sent to the device, in binary64; all else stays on the host.
  * @throws EngineCapacityError where a block does not fit the device, before anything is allocated;
  * else as `spectralRadius`
