@@ -67,6 +67,7 @@ export function createProgram(
     .addOption(engineOption())
     .addOption(threadsOption())
     .addOption(setOption())
+    .addOption(importOption())
     .option("--profile", "measure time, bytes and launches by phase, by events on a GPU: printed, and kept in result.json and the report")
     .option("--json", "print the results as JSON, and nothing else, on standard output")
     .option("--quiet", "no progress on standard error")
@@ -110,6 +111,7 @@ A run that is there already is replaced when the new one has finished. Stopped w
     .option("--steps <n>", "at most so many steps of the data", whole(1))
     .option("--sequences <n>", "cut the steps into so many sequences that run as a batch", whole(1))
     .addOption(setOption())
+    .addOption(importOption())
     .option("-o, --out <dir>", "write compare.json and compare.html there")
     .option("--json", "as JSON")
     .option("--quiet", "no progress on standard error")
@@ -132,6 +134,7 @@ A run that is there already is replaced when the new one has finished. Stopped w
     .option("--loop <name>", "with --plan: a way of running the time loop by name, such as streamed")
     .option("--kernel-source <name>", "with --plan: where its kernels come from: auto, shipped, nvrtc or builder")
     .addOption(engineOption())
+    .addOption(importOption())
     .addHelpText("after", "\nExamples:\n  $ spillway info --json\n  $ spillway info --plan narma10.yaml --engine cuda")
     .action(async (flags: { json?: boolean; plan?: string; loop?: string; kernelSource?: string; engine: string }) => {
       const { plan, ...rest } = flags;
@@ -143,6 +146,7 @@ A run that is there already is replaced when the new one has finished. Stopped w
     .command("tasks")
     .description("the benchmark series an experiment can generate, or the options of one")
     .argument("[name]", "a task")
+    .addOption(importOption())
     .option("--json", "as JSON")
     .addHelpText("after", "\nExamples:\n  $ spillway tasks\n  $ spillway tasks mackeyGlass")
     .action(async (name: string | undefined, flags: { json?: boolean }) =>
@@ -169,6 +173,7 @@ A run that is there already is replaced when the new one has finished. Stopped w
     .option("--port <n>", "the port on 127.0.0.1; 0 takes one that is free", whole(0, 65535), 0)
     .option("--no-open", "print the address and open no browser")
     .addOption(engineOption())
+    .addOption(importOption())
     .addHelpText(
       "after",
       "\nExample:\n  $ spillway lab\n\nIt runs until Ctrl-C. The reservoir runs in the page; --engine is for larger ones that the page hands over.",
@@ -181,6 +186,7 @@ A run that is there already is replaced when the new one has finished. Stopped w
   program
     .command("schema")
     .description("the JSON Schema of experiment files, for editors")
+    .addOption(importOption())
     .addHelpText(
       "after",
       "\nExample:\n  $ spillway schema > experiment.schema.json\n\nThen begin a file with\n  # yaml-language-server: $schema=experiment.schema.json",
@@ -236,6 +242,10 @@ A run that is there already is replaced when the new one has finished. Stopped w
       (await import("./commands/complete.js")).printCompletionScript(shell);
     });
 
+  program.hook("preAction", async (_, command) => {
+    const { import: modules = [] } = command.opts<{ readonly import?: readonly string[] }>();
+    if (modules.length > 0) await (await import("./import-modules.js")).importModules(modules);
+  });
   for (const command of [...program.commands, ...ptx.commands]) command.exitOverride().configureOutput(program.configureOutput());
   return async (args) => {
     // The shell's script asks for words behind "--".
@@ -288,4 +298,11 @@ function setOption(): Option {
   return new Option("--set <field=value>", "change a field of the experiment; may be given several times").argParser(
     (value, previous: readonly string[] = []) => [...previous, value],
   );
+}
+
+function importOption(): Option {
+  return new Option(
+    "--import <module>",
+    "load a module first that registers parts of your own: a path, or an installed package; may be given several times",
+  ).argParser((value, previous: readonly string[] = []) => [...previous, value]);
 }

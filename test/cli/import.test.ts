@@ -1,0 +1,48 @@
+// --import: modules of the user's own are loaded before a command reads anything.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { exitCodes } from "../../src/cli/exit.js";
+import { spillway } from "./spillway.js";
+
+describe("spillway --import", () => {
+  let folder: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), "spillway-import-"));
+    writeFileSync(join(folder, "one.mjs"), 'process.stderr.write("one\\n");');
+    writeFileSync(join(folder, "broken.mjs"), 'throw new Error("not today");');
+    const installed = join(folder, "node_modules", "own-parts");
+    mkdirSync(installed, { recursive: true });
+    writeFileSync(
+      join(installed, "package.json"),
+      '{ "name": "own-parts", "type": "module", "exports": { ".": { "default": "./two.js" } } }',
+    );
+    writeFileSync(join(installed, "two.js"), 'process.stderr.write("two\\n");');
+  });
+  afterAll(() => rmSync(folder, { recursive: true }));
+
+  it("loads paths and packages in order, before the command", async () => {
+    const { code, stderr, stdout } = await spillway(["tasks", "--import", "./one.mjs", "--import", "own-parts"], { cwd: folder });
+    expect({ code, stderr }).toEqual({ code: exitCodes.success, stderr: "one\ntwo\n" });
+    expect(stdout).toContain("mackeyGlass");
+  });
+
+  it("loads them in the process that computes", async () => {
+    writeFileSync(join(folder, "wrong.yaml"), "name: 1");
+    const { code, stderr } = await spillway(["run", "wrong.yaml", "--import", join(folder, "one.mjs")], { cwd: folder });
+    expect(code).toBe(exitCodes.usage);
+    expect(stderr).toMatch(/^one\n.*wrong\.yaml/);
+  });
+
+  it.each([
+    ["./nowhere.mjs", exitCodes.usage, /^spillway: --import "\.\/nowhere\.mjs": Cannot find module/],
+    ["nobody", exitCodes.usage, /^spillway: --import "nobody": Cannot find module 'nobody'\n$/],
+    ["./broken.mjs", exitCodes.failure, /^spillway: --import "\.\/broken\.mjs": not today\n/],
+  ])("refuses %s", async (module, expected, sentence) => {
+    const { code, stderr } = await spillway(["schema", "--import", module], { cwd: folder });
+    expect(code).toBe(expected);
+    expect(stderr).toMatch(sentence);
+  });
+});
