@@ -9,7 +9,10 @@ import { recursiveLeastSquaresTable } from "../src/readout/recursive-least-squar
 import { ridgeTable } from "../src/readout/ridge.js";
 import { softmaxTable } from "../src/readout/softmax-regression.js";
 import { reservoirTable } from "../src/reservoir/config-schema.js";
+import { deviceTemplateTable } from "../src/spikes/gpu/templates.js";
+import { processTable } from "../src/spikes/liquid/process.js";
 import { spikingTable } from "../src/spikes/liquid/schema.js";
+import { binTable } from "../src/spikes/pattern/binning.js";
 import { tasks } from "../src/tasks/index.js";
 
 const columns = 100;
@@ -58,6 +61,9 @@ export function optionsPage(): string {
     ofTable("`softmaxRegression`", softmaxTable),
     ofTable("`recursiveLeastSquares`", recursiveLeastSquaresTable),
     ofTable("`leastMeanSquares`", leastMeanSquaresTable),
+    ofTable("`binSpikes` and `binSpikesOnDevice`", binTable),
+    ofTable("`processPatterns`", processTable),
+    ofTable("`DeviceTemplates`", deviceTemplateTable),
     ofTable("An experiment file", experimentTable),
     ...tasks.map(({ name, options }) =>
       section(

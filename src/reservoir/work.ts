@@ -1,5 +1,6 @@
 // Long work that stays polite: it lets the event loop run, reports progress and can be stopped.
-import { ArgumentError, SpillwayError } from "../core/errors.js";
+import { SpillwayError } from "../core/errors.js";
+import { callback, checked, optional, resolve, type TableOf } from "../core/options.js";
 import type { WorkOptions } from "./engine.js";
 
 /**
@@ -16,6 +17,18 @@ export class WorkInterruptedError extends SpillwayError {
     this.total = total;
   }
 }
+
+/** The options of all long work. */
+export const workTable = {
+  signal: optional(
+    checked<AbortSignal>(
+      "an AbortSignal, such as the `signal` of an AbortController",
+      (value) => typeof (value as AbortSignal | null)?.aborted === "boolean",
+    ),
+    "Stops the work, which then throws WorkInterruptedError.",
+  ),
+  onProgress: optional(callback<NonNullable<WorkOptions["onProgress"]>>(), "Called with steps done and steps in all."),
+} satisfies TableOf<WorkOptions>;
 
 /** Milliseconds of work between two visits to the event loop. */
 const patience = 15;
@@ -37,9 +50,7 @@ export class WorkPacer {
    */
   constructor(options: WorkOptions, total: number) {
     const { signal, onProgress } = options;
-    if (signal !== undefined && typeof signal?.aborted !== "boolean")
-      throw new ArgumentError("signal", signal, "an AbortSignal, such as the `signal` of an AbortController");
-    if (onProgress !== undefined && typeof onProgress !== "function") throw new ArgumentError("onProgress", onProgress, "a function");
+    resolve(workTable, { signal, onProgress });
     this.#options = options;
     this.#total = total;
     this.check(0);

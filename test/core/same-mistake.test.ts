@@ -10,6 +10,7 @@ import * as pipeline from "../../src/pipeline/index.js";
 import * as plot from "../../src/plot/index.js";
 import * as ptx from "../../src/ptx/index.js";
 import * as sim from "../../src/sim/index.js";
+import * as spikesOnDevice from "../../src/spikes/gpu/index.js";
 import * as spikes from "../../src/spikes/index.js";
 
 type Place = readonly [name: string, call: (wrong: never) => unknown];
@@ -27,14 +28,17 @@ let computer: Awaited<ReturnType<typeof ReservoirComputer.create>>;
 let forecaster: spillway.Forecaster;
 let classifier: spillway.Classifier;
 let context: gpu.Context;
+let liquid: spikes.LiquidStateMachine;
+const templates = () => new spikes.PatternTemplates(["a"], [[1, 2]], { bins: 1, channels: 2 });
 beforeAll(async () => {
   computer = await ReservoirComputer.create({ size: 6, connectionProbability: 0.5 }, reference);
   forecaster = await Forecaster.fit(rows(40), { ...small, washout: 5 });
   classifier = await Classifier.fit(cases as never, labels, small);
   context = gpu.openDevice("sim");
+  liquid = await spikes.LiquidStateMachine.create({ size: 6, inputSize: 2 }, reference);
 });
 afterAll(async () => {
-  await Promise.all([computer.dispose(), forecaster.dispose(), classifier.dispose()]);
+  await Promise.all([computer.dispose(), forecaster.dispose(), classifier.dispose(), liquid.dispose()]);
   context.dispose();
 });
 
@@ -96,6 +100,14 @@ const withOptions: readonly Place[] = [
   ["poissonPattern", (wrong) => spikes.poissonPattern(wrong)],
   ["encodeSpikes", (wrong) => spikes.encodeSpikes(rows(3), { encoder: "phase", frameMs: 5, ...(wrong as object) } as never)],
   ["PatternDetector", (wrong) => new spikes.PatternDetector(wrong)],
+  ["binSpikesOnDevice", (wrong) => spikesOnDevice.binSpikesOnDevice(context, pattern, wrong)],
+  ["binPatternsOnDevice", (wrong) => spikesOnDevice.binPatternsOnDevice(context, [pattern], wrong)],
+  ["DeviceTemplates", (wrong) => new spikesOnDevice.DeviceTemplates(context, templates(), wrong)],
+  ["processPatterns", (wrong) => spikes.processPatterns(computer, [pattern], wrong)],
+  ["processPattern", (wrong) => spikes.processPattern(computer, pattern, wrong)],
+  ["run of a liquid", (wrong) => liquid.run(pattern, wrong)],
+  ["spikes of a liquid", (wrong) => liquid.spikes(pattern, wrong)],
+  ["patternInputs", (wrong) => spikes.patternInputs(computer, pattern, wrong)],
   ["PtxModule", (wrong) => new ptx.PtxModule(wrong)],
   ["openDevice", (wrong) => gpu.openDevice(wrong)],
   ["alloc", (wrong) => context.alloc("f32", 2, wrong)],

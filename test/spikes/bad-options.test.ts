@@ -30,7 +30,7 @@ describe("spikes", () => {
     await using computer = await ReservoirComputer.create({ size: 4, inputSize: 3 }, { engine: "cpu" });
     const pattern = new SpikePattern({ times: [1, 5], neurons: [0, 2] }, { durationMs: 10, neuronCount: 3 });
     await expect(processPatterns(computer, [pattern], { stepMs: 1, state: "first" as never })).rejects.toThrow(
-      'state is "first"; it takes "last", "mean", "all"',
+      'state is "first"; it takes "last", "mean" or "all"',
     );
     await expect(processPatterns(computer, [pattern], { step: 1 } as never)).rejects.toThrow('did you mean "stepMs"?');
   });

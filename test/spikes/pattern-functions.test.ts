@@ -146,7 +146,7 @@ describe("bins", () => {
   it("take a number or a width, and channels of whole neurons", () => {
     expect(() => binSpikes(pattern, {})).toThrow("the binning is bins = undefined, binMs = undefined; it takes one of bins and binMs");
     expect(() => binSpikes(pattern, { bins: 0 })).toThrow("bins is 0; it takes a whole number of at least 1");
-    expect(() => binSpikes(pattern, { binMs: 0 })).toThrow("binMs is 0; it takes a finite number above 0 ms");
+    expect(() => binSpikes(pattern, { binMs: 0 })).toThrow("binMs is 0; it takes a number of ms above 0");
     expect(() => binSpikes(pattern, { bins: 2, channels: 4 })).toThrow("channels is 4; it takes a whole number from 1 to 3");
   });
 

@@ -1,10 +1,11 @@
 // Binning on a device: the T x N inputs that binSpikes makes, bit for bit, of spikes that may have
 // been made there.
 import { ArgumentError } from "../../core/errors.js";
+import { checked, optional, resolve, type TableOf } from "../../core/options.js";
 import type { Context, DeviceSlice, Stream } from "../../gpu/index.js";
 import { DeviceMatrix } from "../../reservoir/index.js";
-import { checkOneOf, checkWhole } from "../errors.js";
-import { type BinOptions, binsOf } from "../pattern/binning.js";
+import { checkWhole } from "../errors.js";
+import { type BinOptions, binsOf, binTable } from "../pattern/binning.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 import { type DeviceSpikeColumns, DeviceSpikePattern } from "./device-pattern.js";
 import { Held } from "./held.js";
@@ -18,6 +19,15 @@ export interface DeviceBinOptions extends BinOptions {
    */
   readonly stream?: Stream | undefined;
 }
+
+/** The options of `binSpikesOnDevice` and `binPatternsOnDevice`. */
+export const deviceBinTable = {
+  ...binTable,
+  stream: optional(
+    checked<Stream>("a stream of the context", (value) => typeof (value as Stream | null)?.launch === "function"),
+    "Work that came before on it is waited for; left out, a stream of its own.",
+  ),
+} satisfies TableOf<DeviceBinOptions>;
 
 const unitsOfOne = 16777216;
 
@@ -34,17 +44,16 @@ export async function binSpikesOnDevice(
   pattern: SpikePattern | DeviceSpikePattern,
   options: DeviceBinOptions,
 ): Promise<DeviceMatrix<DeviceSlice<"f32">>> {
-  const { channels = pattern.neuronCount, values = "counts" } = options;
+  const { values, channels = pattern.neuronCount, stream: theirs, ...given } = resolve(deviceBinTable, options);
   checkWhole("channels", channels, 1, pattern.neuronCount);
-  checkOneOf("values", values, ["counts", "amplitudes"]);
-  const { bins, width } = binsOf(pattern, options);
+  const { bins, width } = binsOf(pattern, given);
   checkWhole("bins", bins, 1, 0xffffffff);
   checkWhole("the number of spikes", pattern.spikeCount, 0, 2 ** 31);
   const held = new Held();
   const result = new Held();
   try {
     const spikes = pattern instanceof DeviceSpikePattern ? pattern : held.own(DeviceSpikePattern.upload(context, pattern));
-    const stream = options.stream ?? held.own(context.stream({ label: "binning" }));
+    const stream = theirs ?? held.own(context.stream({ label: "binning" }));
     const cells = result.own(context.alloc("f32", bins * channels, { label: "bins" }));
     const weighted = values === "amplitudes" && spikes.columns.amplitudes !== undefined;
     const report = held.own(context.alloc("u64", 3, { label: "report of the binning" }));

@@ -1,10 +1,11 @@
 // Binning of many patterns on a device in one launch, each as binSpikesOnDevice bins it.
+import { resolve } from "../../core/options.js";
 import type { Context, DeviceSlice } from "../../gpu/index.js";
 import { DeviceSequences } from "../../reservoir/index.js";
-import { checkOneOf, checkWhole } from "../errors.js";
+import { checkWhole } from "../errors.js";
 import { binsOf } from "../pattern/binning.js";
 import type { SpikePattern } from "../pattern/pattern.js";
-import { checkReport, type DeviceBinOptions, type ReportWords } from "./binning.js";
+import { checkReport, type DeviceBinOptions, deviceBinTable, type ReportWords } from "./binning.js";
 import { DeviceSpikePatterns } from "./device-pattern.js";
 import { Held } from "./held.js";
 import { gridFor, spikeKernels } from "./kernels.js";
@@ -28,20 +29,19 @@ export async function binPatternsOnDevice(
   patterns: readonly SpikePattern[] | DeviceSpikePatterns,
   options: DeviceBinOptions,
 ): Promise<DeviceSequences<DeviceSlice<"f32">>> {
+  const { values, channels: columnCount, stream: theirs, ...given } = resolve(deviceBinTable, options);
   const held = new Held();
   const result = new Held();
   try {
     const spikes = patterns instanceof DeviceSpikePatterns ? patterns : held.own(DeviceSpikePatterns.upload(context, patterns));
     const { columns, neuronCount, durationsMs, offsets, count, spikeCount } = spikes;
-    const { channels = neuronCount, values = "counts" } = options;
-    checkWhole("channels", channels, 1, neuronCount);
-    checkOneOf("values", values, ["counts", "amplitudes"]);
+    const channels = checkWhole("channels", columnCount ?? neuronCount, 1, neuronCount);
     checkWhole("the number of spikes", spikeCount, 0, 2 ** 31);
-    const shapes = durationsMs.map((durationMs) => binsOf({ durationMs }, options));
+    const shapes = durationsMs.map((durationMs) => binsOf({ durationMs }, given));
     const cells = [0];
     for (const { bins } of shapes) cells.push(cells.at(-1)! + checkWhole("bins", bins, 1, 0xffffffff) * channels);
     const total = cells.at(-1)!;
-    const stream = options.stream ?? held.own(context.stream({ label: "binning" }));
+    const stream = theirs ?? held.own(context.stream({ label: "binning" }));
     const out = result.own(context.alloc("f32", total, { label: "bins" }));
     const report = held.own(context.alloc("u64", 3, { label: "report of the binning" }));
     const table = <A extends BigUint64Array | Float64Array>(array: A, label: string) => held.own(context.upload(array, { label }));

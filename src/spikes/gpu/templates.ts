@@ -1,12 +1,12 @@
 // Templates on a device: what patterns are most like, with the scores that PatternTemplates gives,
 // bit for bit.
 import { ArgumentError } from "../../core/errors.js";
+import { choice, number, option, optional, resolve, type TableOf } from "../../core/options.js";
 import type { Context, DeviceBuffer, DeviceSlice, ReadonlyDeviceSlice, Stream } from "../../gpu/index.js";
 import { Matrix } from "../../numerics/index.js";
 import type { DeviceMatrix, DeviceSequences } from "../../reservoir/index.js";
 import { reportedCosine } from "../detection/cosine.js";
 import type { PatternTemplates, TemplateMatch } from "../detection/templates.js";
-import { checkOneOf } from "../errors.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 import { binSpikesOnDevice } from "./binning.js";
 import type { DeviceSpikePattern, DeviceSpikePatterns } from "./device-pattern.js";
@@ -24,6 +24,12 @@ export interface DeviceTemplateOptions {
    */
   readonly threshold?: number | undefined;
 }
+
+/** The options of `DeviceTemplates`. */
+export const deviceTemplateTable = {
+  score: option(choice("cosine", "dot"), "cosine", "What a vector is scored by: its cosine with a template, or their dot product."),
+  threshold: optional(number(), "The smallest score that is a match; left out, that of the templates."),
+} satisfies TableOf<DeviceTemplateOptions>;
 
 /** What a detection on the device gives, all of it there. B vectors, P templates. */
 export interface DeviceMatches {
@@ -84,10 +90,10 @@ export class DeviceTemplates implements Disposable {
    * Copies templates to a device; `dispose` gives the memory back. @throws ArgumentError,
    * OutOfMemoryError
    */
-  constructor(context: Context, templates: PatternTemplates, { score = "cosine", threshold }: DeviceTemplateOptions = {}) {
-    this.score = checkOneOf("score", score, ["cosine", "dot"]);
-    this.threshold = threshold ?? templates.threshold;
-    if (!Number.isFinite(this.threshold)) throw new ArgumentError("threshold", threshold, "a finite number");
+  constructor(context: Context, templates: PatternTemplates, options: DeviceTemplateOptions = {}) {
+    const { score, threshold = templates.threshold } = resolve(deviceTemplateTable, options);
+    this.score = score;
+    this.threshold = threshold;
     this.templates = templates;
     this.#context = context;
     this.#vectors = this.#held.own(context.upload(templates.vectors.data as Float32Array<ArrayBuffer>, { label: "templates" }));

@@ -1,7 +1,9 @@
 // Spike patterns as the inputs of a reservoir: spikes counted in its steps. It runs nothing.
-import { ArgumentError, checkFields } from "../../core/errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { optional, resolve, type TableOf } from "../../core/options.js";
 import type { Matrix } from "../../numerics/index.js";
 import type { AnyReservoirComputer } from "../../reservoir/index.js";
+import { positive } from "../options.js";
 import { binSpikes } from "../pattern/binning.js";
 import { checkPattern, type SpikePattern } from "../pattern/pattern.js";
 
@@ -13,6 +15,11 @@ export interface InputOptions {
    */
   readonly stepMs?: number | undefined;
 }
+
+/** The options of `patternInputs`. */
+export const inputTable = {
+  stepMs: optional(positive("ms"), "Length of a step; a spiking reservoir's is its own timeStep."),
+} satisfies TableOf<InputOptions>;
 
 /**
  * A pattern as T x I inputs, one row a step: the number of spikes of each neuron, or the sum of
@@ -36,8 +43,7 @@ export function stepFor(
   pattern: { readonly neuronCount: number },
   options: InputOptions,
 ): number {
-  checkFields(options, ["stepMs"] satisfies (keyof InputOptions)[]);
-  const { stepMs } = options;
+  const { stepMs } = resolve(inputTable, options);
   if (pattern.neuronCount !== model.inputSize) {
     throw new ArgumentError("the number of neurons of the pattern", pattern.neuronCount, `${model.inputSize}, the reservoir's inputSize`, {
       code: "shape",

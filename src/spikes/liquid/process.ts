@@ -1,6 +1,7 @@
 // A spike pattern through a reservoir: to a state, to all states, to the reservoir's own spikes.
 // Any kind of reservoir on any engine.
-import { ArgumentError, checkFields } from "../../core/errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { choice, option, type Resolved, resolve, type TableOf } from "../../core/options.js";
 import type { DeviceSlice } from "../../gpu/index.js";
 import { allocate, asMatrix, columnMeans, type FloatArray, Matrix } from "../../numerics/index.js";
 import {
@@ -11,10 +12,10 @@ import {
   type SpikingModel,
   type WorkOptions,
 } from "../../reservoir/index.js";
-import { checkOneOf } from "../errors.js";
+import { workTable } from "../../reservoir/work.js";
 import { DeviceSpikePattern, DeviceSpikePatterns } from "../gpu/device-pattern.js";
 import { checkPatterns, SpikePattern } from "../pattern/pattern.js";
-import { type InputOptions, patternInputs, stepFor } from "./inputs.js";
+import { type InputOptions, inputTable, patternInputs, stepFor } from "./inputs.js";
 
 /** How patterns become inputs, and which state is kept of each. */
 export interface ProcessOptions extends InputOptions, WorkOptions {
@@ -29,6 +30,21 @@ export interface ProcessOptions extends InputOptions, WorkOptions {
    */
   readonly keep?: "host" | "device" | undefined;
 }
+
+/** The options of `processPatterns`. */
+export const processTable = {
+  ...inputTable,
+  ...workTable,
+  state: option(choice("last", "mean", "all"), "last", "The state at the end, the mean of all states, or all of them."),
+  keep: option(choice("host", "device"), "host", "Whether states stay in the memory of the reservoir's device."),
+} satisfies TableOf<ProcessOptions>;
+
+/** The options of `processPattern`, which gives one state on the host. */
+export const oneStateTable = {
+  ...inputTable,
+  ...workTable,
+  state: option(choice("last", "mean"), "last", "The state at the end, or the mean of all states."),
+} satisfies TableOf<OneStateOptions>;
 
 /** What `processPatterns` gives for its options. */
 export type ProcessedPatterns<O extends ProcessOptions> = O extends ProcessOptions & { readonly keep: "device"; readonly state: "all" }
@@ -69,19 +85,16 @@ export async function processPatterns<const O extends ProcessOptions = Record<ne
   patterns: readonly SpikePattern[] | DeviceSpikePatterns,
   options?: O,
 ): Promise<ProcessedPatterns<O>> {
-  return (await processed(reservoir, patterns, options ?? {})) as ProcessedPatterns<O>;
+  return (await processed(reservoir, patterns, resolve(processTable, options ?? {}))) as ProcessedPatterns<O>;
 }
 
 async function processed(
   reservoir: AnyReservoirComputer,
   patterns: readonly SpikePattern[] | DeviceSpikePatterns,
-  options: ProcessOptions,
+  options: Resolved<typeof processTable>,
 ): Promise<Matrix | Matrix[] | DeviceMatrix | DeviceSequences> {
-  checkFields(options, ["stepMs", "signal", "onProgress", "state", "keep"] satisfies (keyof ProcessOptions)[]);
   if (!(patterns instanceof DeviceSpikePatterns)) checkPatterns(patterns);
-  const { state = "last", keep = "host", signal, onProgress, ...binning } = options;
-  checkOneOf("state", state, ["last", "mean", "all"]);
-  checkOneOf("keep", keep, ["host", "device"]);
+  const { state, keep, signal, onProgress, ...binning } = options;
   const count = patterns instanceof DeviceSpikePatterns ? patterns.count : patterns.length;
   if (count === 0 && keep === "device")
     throw new ArgumentError("the number of patterns", 0, 'at least 1 beside keep "device"', { code: "shape" });
@@ -183,17 +196,19 @@ export async function processPattern(
   pattern: SpikePattern | DeviceSpikePattern,
   options: OneStateOptions = {},
 ): Promise<FloatArray> {
-  checkOneOf("state", options.state ?? "last", ["last", "mean"]);
   const patterns = pattern instanceof DeviceSpikePattern ? pattern.alone() : [pattern];
-  return (await processPatterns(reservoir, patterns, options)).data;
+  return (await processPatterns(reservoir, patterns, resolve(oneStateTable, options))).data;
 }
+
+const runTable = { ...inputTable, ...workTable };
 
 /** All states of a pattern that runs on from the present state, T x N. */
 export async function runPattern(
   reservoir: AnyReservoirComputer,
   pattern: SpikePattern | DeviceSpikePattern,
-  { stepMs, ...work }: InputOptions & WorkOptions = {},
+  options: InputOptions & WorkOptions = {},
 ): Promise<Matrix> {
+  const { stepMs, ...work } = resolve(runTable, options);
   if (!(pattern instanceof DeviceSpikePattern)) return reservoir.run(patternInputs(reservoir, pattern, { stepMs }), work);
   const inputs = await patternInputsThere(reservoir, pattern.alone(), { stepMs });
   try {
@@ -212,8 +227,7 @@ export async function reservoirSpikes(
   input: SpikePattern | Matrix,
   options: WorkOptions = {},
 ): Promise<SpikePattern> {
-  checkFields(options, ["signal", "onProgress"] satisfies (keyof WorkOptions)[]);
-  const { signal } = options;
+  const { signal } = resolve(workTable, options);
   const { model } = reservoir;
   const { timeStep } = model.config;
   const inputs = input instanceof SpikePattern ? patternInputs(reservoir, input) : asMatrix(input, "input");

@@ -1,8 +1,10 @@
 // From spike times to T x N inputs of a reservoir, and back. Sums are of whole numbers, so that no
 // order of the spikes changes a bit.
-import { ArgumentError, checkFields } from "../../core/errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { choice, given, option, optional, resolve, type TableOf } from "../../core/options.js";
 import { Matrix } from "../../numerics/index.js";
-import { checkOneOf, checkPositive, checkRoom, checkWhole } from "../errors.js";
+import { checkRoom, checkWhole } from "../errors.js";
+import { count, positive } from "../options.js";
 import { checkPattern, SpikePattern } from "./pattern.js";
 
 /** How the duration is cut into bins, and what a spike adds to its bin. */
@@ -25,6 +27,16 @@ export interface BinOptions {
   readonly channels?: number | undefined;
 }
 
+/** The options of `binSpikes`. */
+export const binTable = {
+  bins: optional(count, "How many bins the duration is cut into; this or binMs."),
+  binMs: optional(positive("ms"), "Width of a bin; the last one may reach past the end."),
+  values: option(choice("counts", "amplitudes"), "counts", "What a spike adds to its bin: 1, or its amplitude."),
+  channels: optional(count, "Columns that neighbouring neurons are summed into; left out, one a neuron."),
+} satisfies TableOf<BinOptions>;
+
+const stepTable = { stepMs: given(positive("ms"), "Length of a step.") };
+
 /** Amplitudes are added in units of 2^-24, each rounded to the nearest. */
 const amplitudeUnit = 16777216;
 
@@ -39,11 +51,9 @@ const amplitudeUnit = 16777216;
  */
 export function binSpikes(pattern: SpikePattern, options: BinOptions): Matrix<Float32Array> {
   checkPattern(pattern);
-  checkFields(options, ["bins", "binMs", "values", "channels"] satisfies (keyof BinOptions)[]);
-  const { channels = pattern.neuronCount, values = "counts" } = options;
+  const { values, channels = pattern.neuronCount, ...given } = resolve(binTable, options);
   checkWhole("channels", channels, 1, pattern.neuronCount);
-  checkOneOf("values", values, ["counts", "amplitudes"]);
-  const { bins, width } = binsOf(pattern, options);
+  const { bins, width } = binsOf(pattern, given);
   checkRoom(`a table of ${bins} bins x ${channels} neurons`, bins * channels * 12);
   const sums = new Float64Array(bins * channels);
   const amplitudes = values === "amplitudes" ? pattern.amplitudes : undefined;
@@ -90,7 +100,7 @@ export function timeProfile(pattern: SpikePattern, bins: number): Matrix<Float64
  * @throws ArgumentError where `stepMs` is not above 0.
  */
 export function spikeRaster(pattern: SpikePattern, options: { readonly stepMs: number }): Matrix<Float32Array> {
-  const counts = binSpikes(pattern, { binMs: stepOf(options) });
+  const counts = binSpikes(pattern, { binMs: resolve(stepTable, options).stepMs });
   return new Matrix(
     counts.rows,
     counts.cols,
@@ -104,7 +114,7 @@ export function spikeRaster(pattern: SpikePattern, options: { readonly stepMs: n
  * @throws ArgumentError where `stepMs` is not above 0 or the raster has no columns.
  */
 export function patternFromRaster(raster: Matrix, options: { readonly stepMs: number }): SpikePattern {
-  const stepMs = stepOf(options);
+  const { stepMs } = resolve(stepTable, options);
   if (!(raster instanceof Matrix)) throw new ArgumentError("raster", raster, "a Matrix, T x N");
   const times: number[] = [];
   const neurons: number[] = [];
@@ -116,21 +126,17 @@ export function patternFromRaster(raster: Matrix, options: { readonly stepMs: nu
   return new SpikePattern({ times, neurons }, { durationMs: raster.rows * stepMs, neuronCount: raster.cols });
 }
 
-function stepOf(options: { readonly stepMs: number }): number {
-  checkFields(options, ["stepMs"]);
-  return checkPositive("stepMs", options.stepMs, "ms");
-}
-
 /**
- * How many bins, and how wide they are in ms. @throws ArgumentError unless exactly one of `bins`
- * and `binMs` is given.
+ * How many bins, and how wide they are in ms, of options that were read. @throws ArgumentError
+ * unless exactly one of `bins` and `binMs` is given.
  */
-export function binsOf({ durationMs }: Pick<SpikePattern, "durationMs">, { bins, binMs }: BinOptions): { bins: number; width: number } {
-  if ((bins === undefined) === (binMs === undefined)) {
-    throw new ArgumentError("the binning", [bins, binMs], "one of bins and binMs", { shown: `bins = ${bins}, binMs = ${binMs}` });
-  }
-  if (bins !== undefined) return { bins: checkWhole("bins", bins, 1), width: durationMs / bins };
-  const width = checkPositive("binMs", binMs!, "ms");
+export function binsOf(
+  { durationMs }: Pick<SpikePattern, "durationMs">,
+  { bins, binMs: width }: Pick<BinOptions, "bins" | "binMs">,
+): { bins: number; width: number } {
+  if ((bins === undefined) === (width === undefined))
+    throw new ArgumentError("the binning", [bins, width], "one of bins and binMs", { shown: `bins = ${bins}, binMs = ${width}` });
+  if (bins !== undefined || width === undefined) return { bins: bins!, width: durationMs / bins! };
   // A duration that is a multiple of the width may divide to a hair above the whole number.
   return { bins: Math.max(1, Math.ceil(durationMs / width - 1e-9)), width };
 }
