@@ -57,7 +57,7 @@ async function measure(model: ReservoirModel, count: number, steps: number) {
   const session = await cpuEngine.open(model);
   const few = 20;
   const expected = Matrix.zeros(few, model.size, "float32");
-  await session.run({ inputs: sequences[count - 1]!.inputs.subarray(0, few) }, { states: expected });
+  await session.run({ inputs: sequences[count - 1]!.inputs.subarray(0, few) }, { into: expected });
   await session.dispose();
   const difference = expected.data.reduce((most, x, i) => Math.max(most, Math.abs(x - states[count - 1]!.data[i]!)), 0);
   return { name: plan.kernel.name, modelled: plan.microsecondsPerStep, kernel, whole, difference };

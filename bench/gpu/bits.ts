@@ -39,7 +39,7 @@ let running = 0;
 for (let from = 0; from < steps; from += piece) {
   for (let t = 0; t < piece; t++) inputs.data[t] = 2 * stream.uniform(0, from + t) - 1;
   const start = performance.now();
-  await session.run({ inputs }, { states });
+  await session.run({ inputs }, { into: states });
   running += performance.now() - start;
   hash.update(states.data);
   if (onCpu && (from / piece) % 10 === 9) console.log(`${from + piece} steps, ${((running / (from + piece)) * 1000).toFixed(1)} us a step`);

@@ -104,12 +104,12 @@ async function measure(members: readonly Member[]): Promise<Speeds> {
   const kept = await medianTime(() => ensemble.run(other[turn++ % 2]!, { keep: "last" }), 9);
   await ensemble.dispose();
   const few = [0, members.length - 1].map((r): Member => ({ ...members[r]!, sequence: { inputs: sequence.inputs.subarray(0, 20) } }));
-  const mine = await runMembers(context, few, planMembers(context, few)!, { keep: "states" });
+  const mine = await runMembers(context, few, planMembers(context, few)!, { keep: "all" });
   const theirs = await runEnsembleOnce(
     cpuEngine,
     few.map((member) => member.model),
     few.map((member) => member.sequence),
-    { keep: "states" },
+    { keep: "all" },
   );
   const same = mine.every((each, r) => Buffer.from(each.data.slice().buffer).equals(Buffer.from(theirs[r]!.data.slice().buffer)));
   let difference = 0;

@@ -79,7 +79,7 @@ for (const one of cases) {
   const window = Math.min(1000, one.steps);
   const before = session.getState().values;
   const states = Matrix.zeros(window, one.size, "float32");
-  await session.run({ inputs: inputs.subarray(0, window) }, { states });
+  await session.run({ inputs: inputs.subarray(0, window) }, { into: states });
   let spikes = 0;
   for (let t = 0; t < window; t++) {
     const last = t === 0 ? before : states.row(t - 1);
@@ -103,7 +103,7 @@ const rows = await Promise.all(
   [engine, cpuEngine, referenceEngine].map(async (each) => {
     const states = Matrix.zeros(10_000, 1000, "float32");
     const session = await each.open(small);
-    await session.run({ inputs }, { states });
+    await session.run({ inputs }, { into: states });
     await session.dispose();
     return Buffer.from(states.data.buffer);
   }),

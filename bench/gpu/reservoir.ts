@@ -126,10 +126,10 @@ async function fromJavaScript(model: ReservoirModel, steps: number, plan: string
   const few = 20;
   const first = new Matrix(few, 1, inputs.data.subarray(0, few) as Float32Array);
   const [mine, theirs] = [Matrix.zeros(few, model.size, "float32"), Matrix.zeros(few, model.size, "float32")];
-  await session.run({ inputs: first }, { states: mine });
+  await session.run({ inputs: first }, { into: mine });
   await session.dispose();
   const cpu = await cpuEngine.open(model);
-  await cpu.run({ inputs: first }, { states: theirs });
+  await cpu.run({ inputs: first }, { into: theirs });
   await cpu.dispose();
   return { microseconds: median(times), same: Buffer.from(mine.data.buffer).equals(Buffer.from(theirs.data.buffer)) };
 }

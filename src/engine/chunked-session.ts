@@ -95,7 +95,7 @@ export class ChunkedSession implements EngineSession {
   }
 
   async run(sequence: SequenceInput, options: RunOptions): Promise<void> {
-    const { states, every = 1 } = options;
+    const { into: states, every = 1 } = options;
     if (states instanceof DeviceMatrix) throw ArgumentError.because("this engine keeps no states on a device");
     const keep = (chunk: Matrix, from: number) => this.#timed("keep", () => keepRows(chunk, from, every, states!));
     await this.runSequence(sequence, options, states !== undefined, states && keep);
@@ -156,7 +156,7 @@ export class ChunkedSession implements EngineSession {
   async generate(options: GenerateOptions): Promise<Matrix> {
     this.#alive();
     const { model } = this;
-    const { readout, steps, inputs, states } = options;
+    const { readout, steps, inputs, into: states } = options;
     const pacer = new WorkPacer(options, steps);
     const outputs = readout.weights.rows;
     const result = Matrix.zeros(steps, outputs, model.precision);

@@ -65,13 +65,13 @@ class OneByOne implements EnsembleSession {
       const session = await this.#engine.open(model, this.#options);
       const work = { signal: options.signal, onProgress: (some: number) => options.onProgress?.(done + some, total) };
       try {
-        const states = options.keep === "states" ? Matrix.zeros(steps, model.size, model.precision) : undefined;
+        const states = options.keep === "all" ? Matrix.zeros(steps, model.size, model.precision) : undefined;
         const { training } = options;
         const sink = training?.sinks[r];
         if (training && sink && !states) {
           await session.accumulate(sequence, { ...work, targets: training.targets, washout: training.washout, sink });
         } else {
-          await session.run(sequence, { ...work, states });
+          await session.run(sequence, { ...work, into: states });
           if (training && sink && states) {
             const { targets, washout } = training;
             sink.add(states.subarray(washout), hostInputs(sequence).subarray(washout), targets.subarray(washout));

@@ -70,7 +70,7 @@ export async function retrain(
   try {
     const rows = { targets: targets.subarray(0, trainRows), washout, sink, signal };
     await session.accumulate({ inputs: inputs.subarray(0, trainRows) }, rows);
-    if (states) await session.run({ inputs: inputs.subarray(trainRows) }, { states, signal });
+    if (states) await session.run({ inputs: inputs.subarray(trainRows) }, { into: states, signal });
     const begun = performance.now();
     const readout = trainer.solve(sink);
     measured.push(onHost("solve", begun), ...[session.profile?.()].filter((each) => each !== undefined));

@@ -88,7 +88,7 @@ const createOptions: readonly string[] = ["engine", "context", "plan", "kernelSo
 const workFields = ["signal", "onProgress"] as const satisfies readonly (keyof WorkOptions)[];
 const runFields: readonly (keyof ComputerRunOptions)[] = [...workFields, "teacher", "every", "into", "keep"];
 const batchFields: readonly (keyof ComputerBatchOptions)[] = [...workFields, "keep", "teachers"];
-const generateFields: readonly (keyof ComputerGenerateOptions)[] = [...workFields, "inputs", "states"];
+const generateFields: readonly (keyof ComputerGenerateOptions)[] = [...workFields, "inputs", "into"];
 const trainFields: readonly (keyof TrainOptions)[] = [...workFields, "teacher", "washout"];
 const streamFields: readonly string[] = [...workFields, "every"];
 
@@ -129,7 +129,7 @@ export interface ComputerGenerateOptions extends WorkOptions {
   /** Inputs from outside, one row a step. */
   readonly inputs?: MatrixLike | undefined;
   /** Receives the states, steps x N of the model's precision. */
-  readonly states?: Matrix | undefined;
+  readonly into?: Matrix | undefined;
 }
 
 /** Options of `train`. */
@@ -252,14 +252,14 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
       if (options.into) throw ArgumentError.because('into was given beside keep "device"; it takes one of the two');
       return this.#onDevice([rows], sequence.inputs, every, async (there) => {
         const [states] = there.sequences;
-        await this.#session.run(sequence, { ...options, every, states });
+        await this.#session.run(sequence, { ...options, every, into: states });
         return new DeviceMatrix(states!.context, there.values, states!, there);
       });
     }
     const states = options.into
       ? statesTarget(this.model, options.into, rows, "into")
       : Matrix.zeros(rows, this.model.size, this.model.precision);
-    await this.#alone(() => this.#session.run(sequence, { ...options, every, states }));
+    await this.#alone(() => this.#session.run(sequence, { ...options, every, into: states }));
     return states;
   }
 
@@ -403,9 +403,9 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     const inputs = options.inputs && series(options.inputs, "inputs", outside, "inputs from outside", model.precision);
     if (inputs && inputs.rows !== steps)
       throw ArgumentError.shape(`inputs has ${count(inputs.rows, "row")}; ${steps} steps take as many`, { field: "inputs" });
-    const states = options.states && statesTarget(this.model, options.states, steps, "states");
+    const states = options.into && statesTarget(this.model, options.into, steps, "into");
     return this.#alone(async () => {
-      const made = await this.#session.generate({ ...options, readout, steps, inputs, states });
+      const made = await this.#session.generate({ ...options, readout, steps, inputs, into: states });
       // A device goes on where the states stay finite, as they do behind a bounded activation.
       const bad = firstNonFinite(made.data);
       if (bad >= 0) throw new NonFiniteStateError(this.state.step - steps + Math.floor(bad / outputs) + (model.outputSize > 0 ? 1 : 0), -1);
@@ -451,7 +451,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
       const { rows } = sequence.inputs;
       if (buffer?.rows !== rows) buffer = Matrix.zeros(rows, this.model.size, this.model.precision);
       const states = buffer;
-      await this.#alone(() => this.#session.run(sequence, { signal: options.signal, states }));
+      await this.#alone(() => this.#session.run(sequence, { signal: options.signal, into: states }));
       yield everyRow(states, every, seen);
       seen += rows;
       options.onProgress?.(seen, Number.NaN);

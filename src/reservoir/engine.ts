@@ -100,7 +100,7 @@ export interface RunOptions extends WorkOptions {
    * Where the states go: floor(T / every) x N in the model's precision, on a device only with
    * `EngineSession.device`. Left out, none are kept.
    */
-  readonly states?: Matrix | DeviceMatrix | undefined;
+  readonly into?: Matrix | DeviceMatrix | undefined;
 }
 
 /** What a batch keeps. */
@@ -155,7 +155,7 @@ export interface GenerateOptions extends WorkOptions {
    */
   readonly inputs?: Matrix | undefined;
   /** Where the states go, steps x N, if they are wanted. */
-  readonly states?: Matrix | undefined;
+  readonly into?: Matrix | undefined;
 }
 
 /** Receives training rows in order; a Gram accumulator of `readout` is one. */
@@ -218,8 +218,8 @@ export interface EngineSession {
 
 /** What the run of an ensemble keeps, and what it trains. */
 export interface EnsembleOptions extends WorkOptions {
-  /** "states": T x N a member; "last": 1 x N a member; "none". */
-  readonly keep: "states" | "last" | "none";
+  /** "all": T x N a member; "last": 1 x N a member; "none". */
+  readonly keep: "all" | "last" | "none";
   /** With targets (T x O), each member's states go to its own sink. */
   readonly training?: { readonly targets: Matrix; readonly washout: number; readonly sinks: readonly TrainingSink[] } | undefined;
 }

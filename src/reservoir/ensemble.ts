@@ -51,7 +51,7 @@ const trainingFields: readonly (keyof NonNullable<EnsembleWork["training"]>)[] =
 /** Options of `ReservoirEnsemble.run`. */
 export interface EnsembleWork extends WorkOptions {
   /** What to keep of each member: all states (default), the last one, or nothing. */
-  readonly keep?: "states" | "last" | "none" | undefined;
+  readonly keep?: "all" | "last" | "none" | undefined;
   /** Train as the states are made: T x O targets, and one sink (a Gram accumulator) a member. */
   readonly training?: { readonly targets: MatrixLike; readonly washout?: number; readonly sinks: readonly TrainingSink[] } | undefined;
 }
@@ -118,14 +118,14 @@ export class ReservoirEnsemble implements AsyncDisposable {
    */
   async run(inputs: EnsembleInputs, options: EnsembleWork = {}): Promise<Matrix[]> {
     checkFields(options, workFields);
-    checkKeep(options.keep, ["states", "last", "none"]);
+    checkKeep(options.keep, ["all", "last", "none"]);
     const sequences = this.#sequences(inputs);
     const training = options.training && checkTraining(options.training, sequences);
     if (this.#busy) throw busyError("this ensemble");
     this.#busy = true;
     const begun = performance.now();
     try {
-      return await this.#session.run(sequences, { ...options, keep: options.keep ?? "states", training });
+      return await this.#session.run(sequences, { ...options, keep: options.keep ?? "all", training });
     } finally {
       this.#busy = false;
       this.#calls++;

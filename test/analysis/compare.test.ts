@@ -30,7 +30,7 @@ function nudged(reference: Engine): Engine {
             const bits = new Int32Array(state.values.buffer);
             if (state.step === 10) bits[3] = bits[3]! + 4096;
             session.setState(state);
-            (options.states as Matrix).row(options.states!.rows - 1).set(state.values);
+            (options.into as Matrix).row(options.into!.rows - 1).set(state.values);
           },
         },
         profile: { value: () => session.profile?.() },

@@ -25,7 +25,7 @@ async function everyWay(engine: Engine, of: ReservoirModel, options: EngineOptio
   const teacher = randomMatrix(6, 1, of.precision, 2);
   const targets = randomMatrix(6, 1, "float64", 3);
   const states = Matrix.zeros(6, of.size, of.precision) as Matrix;
-  await session.run({ inputs, teacher }, { states });
+  await session.run({ inputs, teacher }, { into: states });
   const sink = new GramAccumulator({
     ...{ stateSize: of.size, inputSize: 2, outputSize: 1 },
     features: { state: "plain", input: true, squares: false },

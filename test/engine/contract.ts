@@ -72,7 +72,7 @@ export function engineContract(name: string, engine: Engine, options: EngineOpti
   const statesOf = async (on: Engine, of: ReservoirModel, sequence: SequenceInput, opts?: EngineOptions): Promise<Uint32Array> => {
     const session = await on.open(of, opts);
     const states = Matrix.zeros(sequence.inputs.rows, of.size, of.precision) as Matrix;
-    await session.run(sequence, { states });
+    await session.run(sequence, { into: states });
     await session.dispose();
     return bits(states.data);
   };
@@ -124,13 +124,13 @@ export function engineContract(name: string, engine: Engine, options: EngineOpti
       const out = Matrix.zeros(60, 50, "float32");
       await session.run(
         { inputs: sequence.inputs.subarray(0, 13), teacher: sequence.teacher!.subarray(0, 13) },
-        { states: out.subarray(0, 13) },
+        { into: out.subarray(0, 13) },
       );
       for (let t = 13; t < 40; t++) out.row(t).set(session.step(sequence.inputs.row(t), sequence.teacher!.row(t)));
       const saved = session.getState();
       session.reset();
       session.setState(saved);
-      await session.run({ inputs: sequence.inputs.subarray(40), teacher: sequence.teacher!.subarray(40) }, { states: out.subarray(40) });
+      await session.run({ inputs: sequence.inputs.subarray(40), teacher: sequence.teacher!.subarray(40) }, { into: out.subarray(40) });
       expect(bits(out.data)).toEqual(whole);
       expect(session.getState().step).toBe(60);
       await session.dispose();
@@ -142,7 +142,7 @@ export function engineContract(name: string, engine: Engine, options: EngineOpti
       const all = new Float32Array((await statesOf(engine, of, sequence, options)).buffer);
       const session = await engine.open(of, options);
       const kept = Matrix.zeros(4, 20, "float32");
-      await session.run(sequence, { every: 7, states: kept });
+      await session.run(sequence, { every: 7, into: kept });
       for (let k = 0; k < 4; k++) expect(kept.row(k)).toEqual(all.subarray(((k + 1) * 7 - 1) * 20, (k + 1) * 7 * 20));
       await session.dispose();
     });
@@ -182,7 +182,7 @@ export function engineContract(name: string, engine: Engine, options: EngineOpti
           const session = await on.open(of, opts);
           await session.run(prefix, {});
           const states = Matrix.zeros(30, 40, precision) as Matrix;
-          const whole = await session.generate({ readout, steps: 30, inputs, states });
+          const whole = await session.generate({ readout, steps: 30, inputs, into: states });
           session.reset();
           await session.run(prefix, {});
           const first = await session.generate({ readout, steps: 11, inputs: inputs.subarray(0, 11) });
@@ -225,7 +225,7 @@ export function engineContract(name: string, engine: Engine, options: EngineOpti
         model({ size: 7, seed: 3, precision: "float64" }),
       ];
       const sequences = models.map((of) => sequenceFor(of, 20, 5));
-      const states = await runEnsembleOnce(engine, models, sequences, { keep: "states" });
+      const states = await runEnsembleOnce(engine, models, sequences, { keep: "all" });
       const last = await runEnsembleOnce(engine, models, sequences, { keep: "last" });
       for (const [r, of] of models.entries()) {
         expect(bits(states[r]!.data)).toEqual(await statesOf(referenceEngine, of, sequences[r]!));
@@ -238,7 +238,7 @@ export function engineContract(name: string, engine: Engine, options: EngineOpti
       const session = await engine.open(of, options);
       const states = Matrix.zeros(40, 6, "float32");
       const inputs = Matrix.from(new Float32Array(40).fill(1), "float32");
-      await expect(session.run({ inputs }, { states })).rejects.toMatchObject({ name: "NonFiniteStateError", step: 4 });
+      await expect(session.run({ inputs }, { into: states })).rejects.toMatchObject({ name: "NonFiniteStateError", step: 4 });
       expect(states.row(2).every((x) => x !== 0 && Number.isFinite(x))).toBe(true);
       await session.dispose();
     });
@@ -250,7 +250,7 @@ export function engineContract(name: string, engine: Engine, options: EngineOpti
         const session = await engine.open(of, options);
         const fresh = Matrix.zeros(3, 40, "float32");
         const inputs = Matrix.from(new Float32Array(40).fill(1), "float32");
-        await session.run({ inputs: inputs.subarray(0, 3) }, { states: fresh });
+        await session.run({ inputs: inputs.subarray(0, 3) }, { into: fresh });
         await expect(session.run({ inputs }, {})).rejects.toThrow(/not finite/);
         const { values, step, input } = session.getState();
         expect(values.every(Number.isFinite)).toBe(true);
@@ -258,7 +258,7 @@ export function engineContract(name: string, engine: Engine, options: EngineOpti
         await expect(session.run({ inputs }, {})).rejects.toThrow(/neuron \d/);
         session.reset();
         const again = Matrix.zeros(3, 40, "float32");
-        await session.run({ inputs: inputs.subarray(0, 3) }, { states: again });
+        await session.run({ inputs: inputs.subarray(0, 3) }, { into: again });
         expect(bits(again.data)).toEqual(bits(fresh.data));
         await session.dispose();
       },

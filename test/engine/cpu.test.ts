@@ -21,7 +21,7 @@ describe("a dense W that is larger than a cache", () => {
     const runs = [];
     for (const session of [await cpuEngine.open(of, { threads }), await referenceEngine.open(of, {})]) {
       const states = Matrix.zeros(3, size, precision);
-      await session.run({ inputs }, { states });
+      await session.run({ inputs }, { into: states });
       await session.dispose();
       runs.push(bits(states.data));
     }
@@ -39,7 +39,7 @@ describe("threads", () => {
       [3, together],
     ] as const) {
       const session = await cpuEngine.open(of, { threads });
-      await session.run({ inputs }, { states });
+      await session.run({ inputs }, { into: states });
       await session.dispose();
     }
     expect(bits(together.data)).toEqual(bits(alone.data));

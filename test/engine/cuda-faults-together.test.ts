@@ -26,7 +26,7 @@ const works: Record<string, (context: Context) => Promise<unknown>> = {
     const members = [0, 1].map((number) => ({ model: of, sequence: { inputs }, number }));
     const sinks = members.map(() => ridge().accumulator({ stateSize: 9, inputSize: 1, outputSize: 1 }));
     const plan = planMembers(context, members)!;
-    return runMembers(context, members, plan, { keep: "states", training: { targets, washout: 1, sinks }, chunkBytes: 9 * 4 * 2 * 4 });
+    return runMembers(context, members, plan, { keep: "all", training: { targets, washout: 1, sinks }, chunkBytes: 9 * 4 * 2 * 4 });
   },
   "an ensemble that stays open": async (context) => {
     const ensemble = openTogether(context, "sim", [of, of], { profile: true })!;

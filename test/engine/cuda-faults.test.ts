@@ -19,7 +19,7 @@ async function everything(engine: Engine): Promise<Uint32Array> {
   const session = await engine.open(of, { plan: "streamed" });
   try {
     const states = Matrix.zeros(12, 10, "float32");
-    await session.run({ inputs }, { states });
+    await session.run({ inputs }, { into: states });
     session.step(inputs.row(0) as Float32Array);
     await session.generate({ readout, steps: 3, inputs: randomMatrix(3, 1, "float32", 3) });
     return bits(states.data);

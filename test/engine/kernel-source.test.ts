@@ -144,7 +144,7 @@ async function states(
 ): Promise<{ bits: unknown; plan: Record<string, unknown> }> {
   const session = await engine.open(of, options);
   const out = Matrix.zeros(3, of.size, "float32");
-  await session.run({ inputs }, { states: out });
+  await session.run({ inputs }, { into: out });
   const { details } = session.plan;
   await session.dispose();
   return { bits: bits(out.data), plan: details };

@@ -17,7 +17,7 @@ async function profiled(engine: Engine): Promise<Uint32Array> {
   const session = await engine.open(of, { plan: "streamed", profile: true });
   try {
     const states = Matrix.zeros(12, 10, "float32");
-    await session.run({ inputs }, { states });
+    await session.run({ inputs }, { into: states });
     session.step(inputs.row(0) as Float32Array);
     await session.batch([{ inputs }, { inputs: inputs.subarray(0, 5) }], {});
     session.profile!();

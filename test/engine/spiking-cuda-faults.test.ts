@@ -26,7 +26,7 @@ async function reservoir(context: Context): Promise<unknown> {
   const session = await engine.open(model);
   try {
     const states = Matrix.zeros(9, 40, "float32");
-    await session.run({ inputs }, { states });
+    await session.run({ inputs }, { into: states });
     session.setState(session.getState());
     return [bits(states.data), bits(session.step(inputs.row(0)).slice())];
   } finally {

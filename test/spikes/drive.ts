@@ -18,7 +18,7 @@ export function inputsOf(model: SpikingModel, steps: number, chance: number, see
 export async function statesOf(engine: Engine, model: SpikingModel, inputs: Matrix): Promise<Matrix> {
   const session = await engine.open(model);
   const states = Matrix.zeros(inputs.rows, model.size, model.precision) as Matrix;
-  await session.run({ inputs }, { states });
+  await session.run({ inputs }, { into: states });
   await session.dispose();
   return states;
 }

@@ -32,7 +32,7 @@ describe.each(spikingRuns.map((run) => [run.name, run] as const))("golden spikin
   ] as const)("has its states and potentials on the engine %s", async (_, engine) => {
     const session = await engine.open(model);
     const states = Matrix.zeros(steps, model.size, model.precision) as Matrix;
-    await session.run({ inputs: spikingInputs(model, steps) }, { states });
+    await session.run({ inputs: spikingInputs(model, steps) }, { into: states });
     const { network } = session.getState();
     await session.dispose();
     expect(states.data.some((value) => value > 0)).toBe(true);

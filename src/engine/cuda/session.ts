@@ -116,7 +116,7 @@ export class DeviceSession implements EngineSession {
   }
 
   async run(sequence: SequenceInput, options: RunOptions): Promise<void> {
-    const { states, every = 1 } = options;
+    const { into: states, every = 1 } = options;
     const pacer = new WorkPacer(options, sequence.inputs.rows);
     const [into, kept] = states instanceof DeviceMatrix ? [states.values, undefined] : [undefined, states];
     await this.#alone(() =>
@@ -264,7 +264,7 @@ export class DeviceSession implements EngineSession {
   }
 
   async generate(options: GenerateOptions): Promise<Matrix> {
-    const { steps, readout, states } = options;
+    const { steps, readout, into: states } = options;
     const { size, precision, outputSize } = this.model;
     const pacer = new WorkPacer(options, steps);
     const result = Matrix.zeros(steps, readout.weights.rows, precision);

@@ -32,7 +32,7 @@ const engineOf = (asked: WeightDraws[]) => ({
 async function statesOf(of: ReservoirModel, engine: typeof cpuEngine, steps = 4, plan = "streamed"): Promise<Uint32Array> {
   const session = await engine.open(of, engine === device ? { plan } : {});
   const states = Matrix.zeros(steps, of.size, of.precision) as Matrix;
-  await session.run({ inputs: randomMatrix(steps, 1, of.precision, 3) }, { states });
+  await session.run({ inputs: randomMatrix(steps, 1, of.precision, 3) }, { into: states });
   await session.dispose();
   return bits(states.data);
 }
@@ -184,7 +184,7 @@ describe("a W drawn on the device", () => {
     const session = await device.open(of);
     const inputs = randomMatrix(steps, 1, "float32", 3);
     const states = Matrix.zeros(steps, many, "float32");
-    await session.run({ inputs }, { states });
+    await session.run({ inputs }, { into: states });
     const start = performance.now();
     await session.run({ inputs }, {});
     console.log(`${many} dense neurons, bfloat16: ${((performance.now() - start) / steps).toFixed(2)} ms a step, ${session.plan.summary}`);

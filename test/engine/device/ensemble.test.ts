@@ -32,7 +32,7 @@ const membersOf = (models: readonly ReservoirModel[], steps: (r: number) => numb
 async function together(members: readonly Member[], kernel: string | undefined, options: Partial<MemberOptions> = {}): Promise<Matrix[]> {
   const plan = planMembers(context, members)!;
   if (kernel) expect(plan.groups.map((group) => group.kernel.name)).toEqual([kernel]);
-  return runMembers(context, members, plan, { keep: "states", ...options });
+  return runMembers(context, members, plan, { keep: "all", ...options });
 }
 
 async function expectReference(members: readonly Member[], states: readonly Matrix[]): Promise<void> {
@@ -40,7 +40,7 @@ async function expectReference(members: readonly Member[], states: readonly Matr
     referenceEngine,
     members.map((member) => member.model),
     members.map((member) => member.sequence),
-    { keep: "states" },
+    { keep: "all" },
   );
   for (const [r, each] of states.entries()) expect(bits(each.data), `member ${r}`).toEqual(bits(expected[r]!.data));
 }
@@ -104,7 +104,7 @@ describe("fast arithmetic", () => {
       referenceEngine,
       members.map((member) => member.model),
       members.map((member) => member.sequence),
-      { keep: "states" },
+      { keep: "all" },
     );
     let largest = 0;
     for (const [r, { data }] of exact.entries())
@@ -245,9 +245,9 @@ describe("the engine", () => {
       device,
       configs.map(model),
       { inputs },
-      { keep: "states", onProgress: (done) => names.push(String(done)) },
+      { keep: "all", onProgress: (done) => names.push(String(done)) },
     );
-    const expected = await runEnsembleOnce(referenceEngine, configs.map(model), { inputs }, { keep: "states" });
+    const expected = await runEnsembleOnce(referenceEngine, configs.map(model), { inputs }, { keep: "all" });
     for (const [r, each] of states.entries()) expect(bits(each.data)).toEqual(bits(expected[r]!.data));
     expect(names).toEqual(["18", "18"]);
   });
@@ -267,10 +267,10 @@ describe("the engine", () => {
     for (const [run, steps] of [6, 9].entries()) {
       const inputs = randomMatrix(steps, 1, "float32", 10 + run);
       const sent = ensemble.profile!()!.device!.bytesToDevice;
-      const states = await ensemble.run({ inputs }, { keep: "states" });
+      const states = await ensemble.run({ inputs }, { keep: "all" });
       // To each group of members that have one shape the series, and a row of 8 words a member.
       expect(ensemble.profile!()!.device!.bytesToDevice - sent).toBe(2 * 4 * steps + 4 * 8 * 4);
-      const expected = await runEnsembleOnce(referenceEngine, of, { inputs }, { keep: "states" });
+      const expected = await runEnsembleOnce(referenceEngine, of, { inputs }, { keep: "all" });
       for (const [r, each] of states.entries()) expect(bits(each.data)).toEqual(bits(expected[r]!.data));
     }
     await ensemble.dispose();

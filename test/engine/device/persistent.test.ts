@@ -437,7 +437,7 @@ describe("closed loops", () => {
       const reference = await referenceEngine.open(of);
       reference.setState(start);
       const states = Matrix.zeros(4, size, of.precision) as Matrix;
-      const expectedOutputs = await reference.generate({ readout, steps: 4, inputs: outside, states });
+      const expectedOutputs = await reference.generate({ readout, steps: 4, inputs: outside, into: states });
       const mine = await runClosed(loop, of, readout, outside, start);
       loop.dispose();
       expect(bits(mine.outputs)).toEqual(bits(expectedOutputs.data));

@@ -24,7 +24,7 @@ const precisions = ["int8", "q4_k"] as const;
 async function statesOf(of: ReservoirModel, engine: Engine, steps = 5): Promise<Matrix> {
   const session = await engine.open(of, engine === cpuEngine ? {} : { plan: "streamed" });
   const states = Matrix.zeros(steps, of.size, of.precision) as Matrix;
-  await session.run({ inputs: randomMatrix(steps, of.inputSize, of.precision, 5) }, { states });
+  await session.run({ inputs: randomMatrix(steps, of.inputSize, of.precision, 5) }, { into: states });
   await session.dispose();
   return states;
 }

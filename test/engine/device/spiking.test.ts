@@ -72,13 +72,13 @@ describe("a spiking reservoir on a device", () => {
     const whole = await statesOf(referenceEngine, model, inputs);
     const out = Matrix.zeros(60, 90, "float32");
     const here = await inShortChunks.open(model);
-    await here.run({ inputs: inputs.subarray(0, 37) }, { states: out.subarray(0, 37) });
+    await here.run({ inputs: inputs.subarray(0, 37) }, { into: out.subarray(0, 37) });
     out.row(37).set(here.step(inputs.row(37)));
     const there = await referenceEngine.open(model);
     there.setState(here.getState());
-    await there.run({ inputs: inputs.subarray(38, 45) }, { states: out.subarray(38, 45) });
+    await there.run({ inputs: inputs.subarray(38, 45) }, { into: out.subarray(38, 45) });
     here.setState(there.getState());
-    await here.run({ inputs: inputs.subarray(45) }, { states: out.subarray(45) });
+    await here.run({ inputs: inputs.subarray(45) }, { into: out.subarray(45) });
     expect(bits(out.data)).toEqual(bits(whole.data));
     await here.dispose();
     await there.dispose();

@@ -18,7 +18,7 @@ async function statesOf(engine: Engine, config: ReservoirOptions, steps: number,
   const of = model(config);
   const session = await engine.open(of, engine === device ? { plan } : {});
   const states = Matrix.zeros(Math.floor(steps / every), of.size, of.precision) as Matrix;
-  await session.run({ inputs: randomMatrix(steps, of.inputSize, of.precision, 5) }, { states, every });
+  await session.run({ inputs: randomMatrix(steps, of.inputSize, of.precision, 5) }, { into: states, every });
   await session.dispose();
   return states;
 }
@@ -149,7 +149,7 @@ describe("device memory", () => {
     expect(plan.bytes).toBeLessThanOrEqual(0.95 * 2 ** 20);
     const session = await small.open(of);
     const states = Matrix.zeros(steps, 420, "float32");
-    await session.run({ inputs: randomMatrix(steps, 1, "float32", 5) }, { states });
+    await session.run({ inputs: randomMatrix(steps, 1, "float32", 5) }, { into: states });
     expect(bits(states.data)).toEqual(bits((await statesOf(cpuEngine, options, steps)).data));
     await session.dispose();
     small.close();
@@ -158,7 +158,7 @@ describe("device memory", () => {
   it.runIf(!onHardware)("is given back when a session is disposed", async () => {
     const before = device.context().held().length;
     const session = await device.open(model({ size: 50, feedback: { size: 1 }, inputSize: 2 }), { plan: "streamed" });
-    await session.run({ inputs: randomMatrix(20, 2, "float32", 1) }, { states: Matrix.zeros(20, 50, "float32") });
+    await session.run({ inputs: randomMatrix(20, 2, "float32", 1) }, { into: Matrix.zeros(20, 50, "float32") });
     const held = device.context().held();
     expect(held.some(({ label }) => label === "W_fb")).toBe(true);
     await session.dispose();

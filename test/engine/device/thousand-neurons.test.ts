@@ -33,7 +33,7 @@ const described = (storage: "dense" | "sparse", precision: Precision): Reservoir
 async function stepped(engine: typeof cpuEngine, of: ReservoirModel, options: EngineOptions = {}): Promise<Uint32Array> {
   const session = await engine.open(of, options);
   const states = Matrix.zeros(steps, of.size, of.precision) as Matrix;
-  await session.run({ inputs: randomMatrix(steps, 2, of.precision, 5) }, { states });
+  await session.run({ inputs: randomMatrix(steps, 2, of.precision, 5) }, { into: states });
   await session.dispose();
   return bits(states.data);
 }

@@ -36,7 +36,7 @@ function runSequences(
   const plan = planMembers(context, members);
   // Weights that stay on a multiprocessor need nobody to wait for.
   const resident = plan?.groups.every(({ kernel }) => kernel.resident);
-  const keep = options.taker ? ("none" as const) : options.keep === "last" ? ("last" as const) : ("states" as const);
+  const keep = options.taker ? ("none" as const) : options.keep === "last" ? ("last" as const) : ("all" as const);
   if (plan && resident) return runMembers(context, members, plan, { ...options, keep, clock: work.clock });
   const dense = planBatch(context.info, model, sequences.length);
   if (dense && dense.microsecondsPerStep < sequences.length * timeAlone(model.size))

@@ -23,7 +23,7 @@ import { DeviceWeights, sparseWeights, weightBytes } from "./weights.js";
 
 /** What to do with the states. */
 export interface MemberOptions extends WorkOptions {
-  readonly keep: "states" | "last" | "none";
+  readonly keep: "all" | "last" | "none";
   readonly training?: { readonly targets: Matrix; readonly washout: number; readonly sinks: readonly TrainingSink[] } | undefined;
   /** Takes the states of the members on the device. */
   readonly taker?: StateTaker | undefined;
@@ -254,7 +254,7 @@ class Wave {
           options.clock?.off(compute);
         }
       }
-      this.#onHost = options.keep === "states" || (training !== undefined && !this.#trainer);
+      this.#onHost = options.keep === "all" || (training !== undefined && !this.#trainer);
       this.#take = options.taker?.group(compute, indices);
       const wanted = this.#onHost || this.#trainer !== undefined || this.#take !== undefined;
       const rowBytes = indices.length * size * elementBytes(precision);
@@ -280,7 +280,7 @@ class Wave {
     const { keep, clock } = this.#options;
     for (const r of this.#indices) {
       const { model, sequence } = this.#members[r]!;
-      if (keep === "states") results[r] = Matrix.zeros(sequence.inputs.rows, model.size, model.precision) as Matrix;
+      if (keep === "all") results[r] = Matrix.zeros(sequence.inputs.rows, model.size, model.precision) as Matrix;
     }
     const underWay: Chunk[] = [];
     let next = 0;

@@ -30,7 +30,7 @@ export class DeviceSpikingSession extends ChunkedSession {
   }
 
   override async run(sequence: SequenceInput, options: RunOptions): Promise<void> {
-    const { states, every = 1 } = options;
+    const { into: states, every = 1 } = options;
     if (!(states instanceof DeviceMatrix)) return super.run(sequence, options);
     const { stream, statesThere } = this.#there;
     await this.runSequence(sequence, options, "device", ({ rows }, from) => copyEvery(stream, statesThere, from, rows, every, states));
