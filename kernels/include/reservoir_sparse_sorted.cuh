@@ -84,9 +84,6 @@ struct Arrival {
   __device__ __forceinline__ void init() {
     asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(sharedAddress(&word)) : "memory");
   }
-  __device__ __forceinline__ void arrive() {
-    asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(sharedAddress(&word)) : "memory");
-  }
   /** Says how many bytes the phase ends with, which may be none. */
   __device__ __forceinline__ void expect(unsigned bytes) {
     asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(sharedAddress(&word)), "r"(bytes) : "memory");
@@ -153,11 +150,11 @@ static __device__ __forceinline__ void run(const Steps<float>& steps, const Layo
   // Chunk c is the business of lane c of the last warp, whose rows are the shortest.
   const bool copies = warp == Warps - 1;
   if (tid < 2) kept.stop[tid] = 0;
-  if (tid < Chunks) {
-    kept.arrivals[tid].init();
-    kept.arrivals[tid].arrive();
+  if (tid == 0) {
+#pragma unroll
+    for (Arrival& arrival : kept.arrivals) arrival.init();
+    asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   }
-  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   __syncthreads();
 
   for (int step = 0; step < steps.steps; step++) {
@@ -169,7 +166,8 @@ static __device__ __forceinline__ void run(const Steps<float>& steps, const Layo
     int chunk = 0;
     auto arrived = [&](int count) {
       for (; chunk < count; chunk++)
-        while (!kept.arrivals[chunk].over(step & 1)) {
+        // The states before step 0 are here: the phase before a barrier's first, whose parity is 1.
+        while (!kept.arrivals[chunk].over(~step & 1)) {
         }
     };
     auto take = [&](const Unit& unit) {
