@@ -309,7 +309,7 @@ describe("a chain from spikes to classes", () => {
         expect(states.toMatrices()).toEqual(all);
         expect(states.sequences[0]!.stepMs).toBe(given === spikes ? 1 : undefined);
       }
-      await expect(there.process(one, { state: "all" as "last" })).rejects.toThrow('state is "all"; it takes "last", "mean"');
+      await expect(there.process(one, { state: "all" as "last" })).rejects.toThrow('state is "all"; it takes "last" or "mean"');
       expect(await there.process(one)).toEqual(await here.process(patterns[1]!));
       expect(await there.run(one)).toEqual(await here.run(patterns[1]!));
       await expect(here.processAll(spikes)).rejects.toThrow('the engine of the reservoir is "cpu"; it takes one on a device');
