@@ -305,4 +305,4 @@ function withLocation(error: unknown, { path, experiment, errorOf }: LoadedExper
  * Fields that only reservoirs have: their errors name them without the `reservoir.` that stands
  * before them in an experiment.
  */
-const reservoirOnly = new Set(["size", "inputSize", "outputSize", "leakRate", "inputScaling", "initialState", "topology", "feedback"]);
+const reservoirOnly = new Set(["size", "inputSize", "leakRate", "inputScaling", "initialState", "topology", "feedback"]);

@@ -49,7 +49,7 @@ export async function getReservoir(reader: TensorReader, prefix: string): Promis
   return reader.check(`reservoir "${prefix}reservoir"`, () => {
     const note = parseReservoirNote(found);
     const config = resolveConfig(note.config);
-    const { size, inputSize, outputSize, precision, storage } = config;
+    const { size, inputSize, feedback, precision, storage } = config;
     if (storage === "auto") throw reader.error('its storage is "auto"; a model that was made is "dense" or "sparse"');
     const weights =
       storage === "dense"
@@ -66,7 +66,7 @@ export async function getReservoir(reader: TensorReader, prefix: string): Promis
       inputWeights: reader.matrix(`${prefix}inputWeights`, size, inputSize, precision),
       bias: new Matrix(size, 1, reader.vector(`${prefix}bias`, size, precision)),
       initialState: new Matrix(size, 1, reader.vector(`${prefix}initialState`, size, precision)),
-      ...(outputSize > 0 ? { feedbackWeights: reader.matrix(`${prefix}feedbackWeights`, size, outputSize, precision) } : {}),
+      ...(feedback ? { feedbackWeights: reader.matrix(`${prefix}feedbackWeights`, size, feedback.size, precision) } : {}),
     };
     return { ...buildModel(config, own), config, measuredRadius: note.measuredRadius, radiusMethod: note.radiusMethod };
   });

@@ -342,11 +342,11 @@ export class Forecaster implements AsyncDisposable {
     await this.#computer?.dispose();
     this.#trained = undefined;
     const { reservoir, ...create } = this.#options;
-    const { feedback, outputSize } = reservoir;
+    const { feedback } = reservoir;
     const config = {
       ...reservoir,
       inputSize: reservoir.inputSize ?? inputs,
-      ...(feedback ? { feedback: { ...feedback, size: feedback.size ?? outputSize ?? outputs } } : {}),
+      ...(feedback ? { feedback: { ...feedback, size: feedback.size ?? outputs } } : {}),
     } as AnyReservoirOptions;
     const computer = await ReservoirComputer.create(config, create);
     this.#computer = computer;

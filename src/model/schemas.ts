@@ -129,7 +129,10 @@ interface ReservoirNote {
 
 /** @throws ArgumentError; the description itself is checked by `resolveConfig` */
 export function parseReservoirNote(value: unknown): ReservoirNote {
-  return reservoirNote.read(value, "reservoir");
+  const note = reservoirNote.read(value, "reservoir");
+  // Older files say the size of the feedback a second time.
+  const { outputSize: _, ...config } = note.config as ReservoirOptions & { readonly outputSize?: unknown };
+  return { ...note, config };
 }
 
 /** A number of a note; scores of a choice of lambda may be infinite. */

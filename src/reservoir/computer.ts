@@ -391,7 +391,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     const outputs = readout.weights.rows;
     const outside = model.outputSize > 0 ? model.inputSize : model.inputSize - outputs;
     if (outside < 0 || (model.outputSize > 0 && outputs !== model.outputSize)) {
-      const takes = model.outputSize > 0 ? `exactly ${model.outputSize} (outputSize)` : `at most ${model.inputSize} (inputSize)`;
+      const takes = model.outputSize > 0 ? `exactly ${model.outputSize} (feedback.size)` : `at most ${model.inputSize} (inputSize)`;
       throw ArgumentError.shape(`the readout has ${count(outputs, "output")}; this reservoir's closed loop takes ${takes}`);
     }
     if (outside > 0 && !options.inputs && model.outputSize === 0) {

@@ -83,7 +83,6 @@ const randomState = object(
 export const reservoirTable = {
   size: given(whole({ atLeast: 1, atMost: 2 ** 31, takes: "a whole number of at least 1" }), "N, the number of neurons."),
   inputSize: option(whole(), 1, "I, the number of input channels; left out, it follows from the data."),
-  outputSize: optional(whole(), "O, the number of outputs that are fed back; the same as feedback.size."),
   spectralRadius: option(
     either(radiusTakes, number({ atLeast: 0 }), nothing),
     0.95,
@@ -139,29 +138,23 @@ type Parsed = Resolved<typeof reservoirTable>;
  */
 export function resolveConfig(options: ReservoirOptions): ReservoirConfig {
   if (typeof options !== "object" || options === null) throw new ArgumentError("config", options, reservoirKind.takes);
-  const { feedback, outputSize, ...rest } = resolve(reservoirTable, options);
+  const { feedback, ...rest } = resolve(reservoirTable, options);
   checkLength("leakRate", rest.leakRate, rest.size, "neuron");
   checkLength("inputScaling", rest.inputScaling, rest.inputSize, "input");
   if (Array.isArray(rest.initialState)) checkLength("initialState", rest.initialState, rest.size, "neuron");
   checkTopology(rest.topology, rest.size);
   checkWeightPrecision(rest);
-  if (feedback === null) {
-    if (outputSize)
-      throw new ArgumentError("outputSize", outputSize, "0 or nothing where feedback is null; set feedback: {} to feed outputs back");
-    return { ...rest, outputSize: 0, feedback: null };
-  }
-  const size = feedback.size ?? (outputSize || 1);
-  if (outputSize !== undefined && outputSize !== size)
-    throw new ArgumentError("outputSize", outputSize, `the same number as feedback.size, ${size}`);
+  if (feedback === null) return { ...rest, feedback };
+  const { size = 1 } = feedback;
   checkLength("feedback.scaling", feedback.scaling, size, "output");
-  return { ...rest, outputSize: size, feedback: { ...feedback, size } };
+  return { ...rest, feedback: { ...feedback, size } };
 }
 
 function checkLength(field: string, value: number | readonly number[] | object, length: number, each: string): void {
   if (Array.isArray(value) && value.length !== length) throw new ArgumentError(field, value, `a number, or one per ${each} (${length})`);
 }
 
-function checkWeightPrecision({ weightPrecision, arithmetic, precision, storage }: Omit<Parsed, "feedback" | "outputSize">): void {
+function checkWeightPrecision({ weightPrecision, arithmetic, precision, storage }: Omit<Parsed, "feedback">): void {
   if (!isQuantized(weightPrecision)) return;
   const refuse = (needs: string): never => {
     throw new ArgumentError("weightPrecision", weightPrecision, quantizedTakes(needs));

@@ -10,7 +10,7 @@ export type WeightDistribution = "uniform" | "normal" | "bernoulli";
 
 /** Output feedback W_fb (N x O). */
 export interface FeedbackConfig {
-  /** O: how many outputs are fed back. The same number as `outputSize`; give either. */
+  /** O: how many outputs are fed back; default 1. */
   readonly size: number;
   /** Factor on every feedback weight, or one per output. */
   readonly scaling: number | readonly number[];
@@ -35,8 +35,6 @@ export interface ReservoirConfig {
   readonly size: number;
   /** I, the number of input channels; default 1. */
   readonly inputSize: number;
-  /** O, the number of outputs that are fed back; 0 without feedback. */
-  readonly outputSize: number;
   /**
    * Target spectral radius of W; default 0.95. `null` leaves W as it was drawn. So does a W without
    * a cycle, which has radius 0: of 10 neurons with connectionProbability 0.1 every second one. A

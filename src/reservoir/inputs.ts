@@ -76,7 +76,7 @@ export function sequenceOf(
   if (teacher === undefined) return { inputs: checked };
   if (outputSize === 0)
     throw ArgumentError.because(`${teacherName} was given; this reservoir has no feedback to force, set feedback in its description`);
-  const forced = series(teacher, teacherName, outputSize, "outputSize", precision);
+  const forced = series(teacher, teacherName, outputSize, "feedback.size", precision);
   if (forced.rows !== checked.rows) {
     throw ArgumentError.shape(`${teacherName} has ${count(forced.rows, "row")} and ${name} has ${checked.rows}; they take the same number`);
   }
@@ -138,7 +138,7 @@ export function checkKeep(keep: string | undefined, choices: readonly string[]):
 
 /** One value for each neuron, input or output, copied. @throws ArgumentError */
 export function rowOf(model: EngineModel, values: ArrayLike<number>, name: string, what: "size" | "inputSize" | "outputSize"): FloatArray {
-  return listOf(values, name, model[what], what, model.precision);
+  return listOf(values, name, model[what], what === "outputSize" ? "feedback.size" : what, model.precision);
 }
 
 function listOf(values: ArrayLike<number>, name: string, length: number, what: string, precision: Precision): FloatArray {

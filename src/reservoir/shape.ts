@@ -96,11 +96,11 @@ export function storageFor(size: number, nonzeros: number): "sparse" | "dense" {
 
 /** The sizes that a checked description will have. */
 export function expectedShape(config: ReservoirConfig): ModelShape {
-  const { size, inputSize, outputSize, precision, weightPrecision, noiseLevel, arithmetic } = config;
+  const { size, inputSize, precision, weightPrecision, noiseLevel, arithmetic } = config;
   const nonzeros = expectedNonzeros(config);
   const storage = config.storage === "auto" ? storageFor(size, nonzeros) : config.storage;
   return {
-    ...{ size, inputSize, outputSize, precision, weightPrecision, storage, arithmetic },
+    ...{ size, inputSize, outputSize: config.feedback?.size ?? 0, precision, weightPrecision, storage, arithmetic },
     nonzeros: storage === "dense" ? size * size : nonzeros,
     noisy: noiseLevel !== 0,
   };

@@ -258,6 +258,4 @@ export interface SpikingReservoirOptions
   readonly background?: Optional<BackgroundConfig> | undefined;
   /** A spiking reservoir feeds no outputs back. */
   readonly feedback?: null | undefined;
-  /** No outputs are fed back. */
-  readonly outputSize?: 0 | undefined;
 }

@@ -63,7 +63,8 @@ export function buildModel(
   const { size, inputSize, precision } = config;
   const keys = seedKeys(config.seed);
   const { weights, measuredRadius, radiusMethod } = recurrentWeights(config, unscaled, own);
-  const outputSize = own.feedbackWeights ? columnsOf(own.feedbackWeights, config.outputSize) : config.outputSize;
+  const fedBack = config.feedback?.size ?? 0;
+  const outputSize = own.feedbackWeights ? columnsOf(own.feedbackWeights, fedBack) : fedBack;
   const feedbackWeights = own.feedbackWeights
     ? ownMatrix("feedbackWeights", own.feedbackWeights, size, outputSize, config)
     : config.feedback
@@ -73,7 +74,6 @@ export function buildModel(
   return {
     config: {
       ...config,
-      outputSize,
       storage,
       ...(own.weights ? { topology: { type: "custom" } } : {}),
       ...(feedbackWeights && !config.feedback ? { feedback: { size: outputSize, scaling: 1, density: 1, distribution: "uniform" } } : {}),

@@ -152,7 +152,7 @@ metrics: [rmse]
   it("a forecast's config gives its scores again too, with feedback", async () => {
     const text = forecast.replace("leakRate: 0.5", "leakRate: 0.5, feedback: { scaling: 0.5 }, bias: 0.1");
     const { result } = await runText(text);
-    expect(result.config.reservoir).toMatchObject({ inputSize: 0, outputSize: 1 });
+    expect(result.config.reservoir).toMatchObject({ inputSize: 0, feedback: { size: 1 } });
     expect(scoresOf((await runText(JSON.stringify(result.config))).result)).toEqual(scoresOf(result));
   });
 

@@ -100,13 +100,14 @@ export function describeCase({
 }: GoldenRun & GoldenGiven): string {
   const config = resolveConfig(options);
   if (config.topology.type !== "erdosRenyi") throw new Error(`${name} has topology ${config.topology.type}; reference.c draws erdosRenyi`);
-  const { size, inputSize, outputSize, feedback, spectralRadius } = config;
+  const { size, inputSize, feedback, spectralRadius } = config;
+  const fedBack = feedback?.size ?? 0;
   const lines = [
     ["case", name],
     ["float32", config.precision === "float32"],
     ["size", size],
     ["inputs", inputSize],
-    ["feedback", outputSize],
+    ["feedback", fedBack],
     ["seed", ...seedWords],
     ["activation", config.activation],
     ["storage", config.storage],
@@ -118,7 +119,7 @@ export function describeCase({
     draws("W", config.weightDistribution, config.connectionProbability, []),
     draws("W_in", config.inputDistribution, config.inputConnectivity, each(config.inputScaling, inputSize)),
     draws("b", config.biasDistribution, config.biasDensity, [config.bias]),
-    draws("W_fb", feedback?.distribution ?? "uniform", feedback?.density ?? 0, each(feedback?.scaling ?? 0, outputSize)),
+    draws("W_fb", feedback?.distribution ?? "uniform", feedback?.density ?? 0, each(feedback?.scaling ?? 0, fedBack)),
     ["noiseLevel", config.noiseLevel],
     ["leakRate", ...each(config.leakRate, size)],
     ...initialState(config.initialState),

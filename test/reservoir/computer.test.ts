@@ -38,7 +38,7 @@ describe("ReservoirComputer", () => {
       [undefined, 50],
       [{}, 51],
     ] as const) {
-      const computer = await create({ size: 5, ...(feedback && { outputSize: 1, feedback }) }, { engine });
+      const computer = await create({ size: 5, ...(feedback && { feedback }) }, { engine });
       const fresh = await computer.run(wave);
       const weights = new Matrix(1, 5, new Float64Array(5).fill(1e300));
       const features = { state: "plain", input: false, squares: false } as const;

@@ -9,7 +9,6 @@ describe("a reservoir's description", () => {
     expect(resolveConfig({ size: 10 })).toEqual({
       size: 10,
       inputSize: 1,
-      outputSize: 0,
       spectralRadius: 0.95,
       radiusMethod: "auto",
       connectionProbability: 0.1,
@@ -69,8 +68,6 @@ describe("a reservoir's description", () => {
     [{ size: 5, inputSize: 2, inputScaling: [1] }, "inputScaling is an array of 1; it takes a number, or one per input (2)"],
     [{ size: 5, feedback: { scaling: "big" } }, 'feedback.scaling is "big"; it takes a finite number, or one per output'],
     [{ size: 5, feedback: 1 }, "feedback is 1; it takes null, or an object with size, scaling, density and distribution"],
-    [{ size: 5, outputSize: 2 }, "outputSize is 2; it takes 0 or nothing where feedback is null; set feedback: {} to feed outputs back"],
-    [{ size: 5, outputSize: 2, feedback: { size: 3 } }, "outputSize is 2; it takes the same number as feedback.size, 3"],
     [{ size: 5, initialState: [1, 2] }, "initialState is an array of 2; it takes a number, or one per neuron (5)"],
     [{ size: 5, topology: { type: "cycleWithJumps", jump: 9 } }, "topology.jump is 9; it takes a whole number below the size, 5"],
     [{ size: 5, topology: { type: "blockDiagonal", blocks: 6 } }, "topology.blocks is 6; it takes at most the size, 5"],

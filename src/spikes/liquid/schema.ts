@@ -127,8 +127,7 @@ const backgroundTable = {
   rate: option(notNegative("spikes per second"), 0, "Spikes per second and neuron."),
   weight: option(notNegative("mV"), 10, "Weight of these spikes."),
 };
-const none = (value: null | 0) =>
-  checked<typeof value>(`${value}: a spiking reservoir feeds no outputs back`, (each) => each === value, { const: value });
+const none = checked<null>("null: a spiking reservoir feeds no outputs back", (each) => each === null, { const: null });
 
 /** Every field of a spiking reservoir's description. */
 export const spikingTable = {
@@ -179,9 +178,8 @@ export const spikingTable = {
   fractionBits: option(whole({ atLeast: 0, atMost: 24 }), 12, "Synaptic input is summed in units of 2^-fractionBits mV."),
   seed: option(seed, "spillway", "Determines every synapse; in an experiment, seed or seeds at the top of the file do."),
   precision: option(choice("float32", "float64"), "float32", "Precision of potentials, currents and states."),
-  feedback: optional(none(null), "null: a spiking reservoir feeds no outputs back."),
-  outputSize: optional(none(0), "0: a spiking reservoir feeds no outputs back."),
-} satisfies { [Field in keyof SpikingReservoirConfig | "feedback" | "outputSize"]: Option<unknown, unknown> };
+  feedback: optional(none, "null: a spiking reservoir feeds no outputs back."),
+} satisfies { [Field in keyof SpikingReservoirConfig | "feedback"]: Option<unknown, unknown> };
 
 const takes = "an object that describes a spiking reservoir, at least {kind, size}";
 /**
@@ -218,7 +216,7 @@ const inhibitoryDefaults = {
 export function resolveSpikingConfig(options: SpikingReservoirOptions): SpikingReservoirConfig {
   if (typeof options !== "object" || options === null) throw new ArgumentError("config", options, takes);
   const parsed = resolve(spikingTable, options);
-  const { feedback: _feedback, outputSize: _outputSize, neuron, inhibitory, connectivity, synapses, input, ...rest } = parsed;
+  const { feedback: _feedback, neuron, inhibitory, connectivity, synapses, input, ...rest } = parsed;
   const { type } = neuron;
   const own = withoutUndefined(neuron);
   const inhibitoryTable = {

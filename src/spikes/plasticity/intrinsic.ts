@@ -68,7 +68,7 @@ export function intrinsicPlasticity(
   const { activation, size, inputSize } = model;
   if (activation !== "sigmoid" && activation !== "tanh") throw new ArgumentError("activation", activation, '"sigmoid" or "tanh"');
   if (model.outputSize > 0)
-    throw new ArgumentError("outputSize", model.outputSize, "0: there is no output to feed back while gains are learnt");
+    throw new ArgumentError("feedback", model.config.feedback, "null: there is no output to feed back while gains are learnt");
   const epochs = checkWhole("epochs", options.epochs ?? 1, 1);
   const rule = ruleOf(activation, options);
   const series = asMatrix(inputs, "inputs");

@@ -19,7 +19,7 @@ const cpu = { engine: "reference" } as const;
 async function corpus(): Promise<Uint8Array[]> {
   const sparse = await ReservoirComputer.create({ size: 12, connectionProbability: 0.2, storage: "sparse", inputSize: 2, seed: 3 }, cpu);
   const feedback = await ReservoirComputer.create(
-    { size: 5, connectionProbability: 0.8, outputSize: 1, feedback: { scaling: 0.1 }, noiseLevel: 0.01, precision: "float32" },
+    { size: 5, connectionProbability: 0.8, feedback: { scaling: 0.1 }, noiseLevel: 0.01, precision: "float32" },
     cpu,
   );
   const liquid = await LiquidStateMachine.create({ size: 8, inputSize: 2, seed: 1 }, cpu);
