@@ -8,9 +8,13 @@ import { leastMeanSquaresTable } from "../src/readout/least-mean-squares.js";
 import { recursiveLeastSquaresTable } from "../src/readout/recursive-least-squares.js";
 import { ridgeTable } from "../src/readout/ridge.js";
 import { softmaxTable } from "../src/readout/softmax-regression.js";
+import { batchTable, createTable, generateTable, runTable, streamTable, trainTable } from "../src/reservoir/computer.js";
 import { reservoirTable } from "../src/reservoir/config-schema.js";
 import { deviceTemplateTable } from "../src/spikes/gpu/templates.js";
 import { processTable } from "../src/spikes/liquid/process.js";
+import { registrationTable } from "../src/reservoir/engines.js";
+import { ensembleTable, ensembleWorkTable } from "../src/reservoir/ensemble.js";
+import { ownMatricesTable } from "../src/reservoir/options.js";
 import { spikingTable } from "../src/spikes/liquid/schema.js";
 import { binTable } from "../src/spikes/pattern/binning.js";
 import { tasks } from "../src/tasks/index.js";
@@ -55,6 +59,16 @@ export function optionsPage(): string {
     "# Options\n\nWritten by `npm run docs:options` from the descriptions that check them. In\nparentheses is the default.\n",
     ofTable("A reservoir", reservoirTable),
     ofTable("A spiking reservoir", spikingTable),
+    ofTable("`ReservoirComputer.create`", createTable),
+    ofTable("Its `matrices`", ownMatricesTable),
+    ofTable("`run`", runTable),
+    ofTable("`batch`", batchTable),
+    ofTable("`generate`", generateTable),
+    ofTable("`train`", trainTable),
+    ofTable("`stream`", streamTable),
+    ofTable("`ReservoirEnsemble.create`", ensembleTable),
+    ofTable("`ReservoirEnsemble.run`", ensembleWorkTable),
+    ofTable("`registerEngine`", registrationTable),
     ofTable("`Forecaster`", forecasterTable),
     ofTable("`Classifier`", classifierTable),
     ofTable("`ridge`", ridgeTable),

@@ -197,6 +197,11 @@ export function record<Value, Input>(
 /** Any value: what is checked elsewhere. */
 export const anything: Kind<unknown> = checked("", () => true);
 
+/** A value that is checked where it is used, such as a series. `takes` says what it is. */
+export function checkedLater<Value>(takes: string): Kind<Value> {
+  return checked(takes, () => true);
+}
+
 /** null. */
 export const nothing: Kind<null> = checked("null", (value) => value === null, { type: "null" });
 

@@ -1,5 +1,6 @@
 // ReservoirComputer: a reservoir that runs. It keeps the engine out of sight and owns the session; what comes in is checked by inputs.ts.
-import { ArgumentError, busyError, checkFields } from "../core/errors.js";
+import { ArgumentError, busyError } from "../core/errors.js";
+import { choice, list, option, optional, type Resolved, resolve, type TableOf, text, whole } from "../core/options.js";
 import type { Context } from "../gpu/index.js";
 import { firstNonFinite, type FloatArray, Matrix, type MatrixLike } from "../numerics/index.js";
 import type { ReservoirOptions } from "./config.js";
@@ -19,10 +20,8 @@ import { checkPlanOptions, chooseEngine, engineOn } from "./engines.js";
 import type { LinearReadout } from "./features.js";
 import {
   anySeries,
-  checkKeep,
   checkReadout,
   checkSequences,
-  checkSink,
   checkSteps,
   checkWashout,
   checkWhole,
@@ -37,11 +36,13 @@ import {
 } from "./inputs.js";
 import { type AnyReservoirOptions, modelOf, shapeFor } from "./kinds.js";
 import type { ReservoirModel } from "./model.js";
+import { contextTable, engineTable, matricesTable, matrixKind, profileTable, seriesOf, sinkKind, threadsTable } from "./options.js";
 import type { Profile } from "./profile.js";
 import { anyShapeOf } from "./shape.js";
 import type { SpikingReservoirOptions } from "./spiking-config.js";
 import type { EngineModel, SpikingModel } from "./spiking-model.js";
 import { checkSummary, type SummaryWork } from "./summary.js";
+import { workTable } from "./work.js";
 import type { ReservoirMatrices } from "./weights.js";
 
 /** Which engine a reservoir runs on, and the user's own matrices. */
@@ -83,14 +84,22 @@ export interface CreateOptions {
   readonly matrices?: ReservoirMatrices | undefined;
 }
 
-const createOptions: readonly string[] = ["engine", "context", "plan", "kernelSource", "spinLimit", "threads", "profile", "matrices"];
+/** The options of `ReservoirComputer.fromModel`. */
+export const openTable = {
+  ...engineTable,
+  ...contextTable,
+  plan: optional(text('"auto" or the name of a plan, such as "streamed"'), "How a device runs the time loop."),
+  kernelSource: optional(choice("auto", "shipped", "nvrtc", "builder"), "Where a device's kernels for the time loop come from."),
+  spinLimit: optional(
+    whole({ atLeast: 1, takes: `clock ticks, a whole number from 1 to ${Number.MAX_SAFE_INTEGER}` }),
+    "Clock ticks after which a wait between blocks on a device is an error; left out, SPILLWAY_SPIN_LIMIT, else 8e9.",
+  ),
+  ...threadsTable,
+  ...profileTable,
+} satisfies TableOf<Omit<CreateOptions, "matrices">>;
 
-const workFields = ["signal", "onProgress"] as const satisfies readonly (keyof WorkOptions)[];
-const runFields: readonly (keyof ComputerRunOptions)[] = [...workFields, "teacher", "every", "into", "keep"];
-const batchFields: readonly (keyof ComputerBatchOptions)[] = [...workFields, "keep", "teachers"];
-const generateFields: readonly (keyof ComputerGenerateOptions)[] = [...workFields, "inputs", "into"];
-const trainFields: readonly (keyof TrainOptions)[] = [...workFields, "teacher", "washout"];
-const streamFields: readonly string[] = [...workFields, "every"];
+/** The options of `ReservoirComputer.create`. */
+export const createTable = { ...openTable, ...matricesTable } satisfies TableOf<CreateOptions>;
 
 /** Options of `run`. */
 export interface ComputerRunOptions extends WorkOptions {
@@ -113,6 +122,18 @@ export interface ComputerRunOptions extends WorkOptions {
   readonly keep?: "host" | "device" | undefined;
 }
 
+const everyTable = { every: option(whole({ atLeast: 1 }), 1, "Keep every k-th state only.") };
+const teacherTable = { teacher: optional(seriesOf("T x O"), "What to feed back in place of the readout's output.") };
+
+/** The options of `ReservoirComputer.run`. */
+export const runTable = {
+  ...workTable,
+  ...teacherTable,
+  ...everyTable,
+  into: optional(matrixKind, "Receives the states, instead of a new matrix."),
+  keep: option(choice("host", "device"), "host", "Whether states stay in the memory of the device."),
+} satisfies TableOf<ComputerRunOptions>;
+
 /** Options of `batch`. */
 export interface ComputerBatchOptions extends WorkOptions {
   /**
@@ -124,6 +145,13 @@ export interface ComputerBatchOptions extends WorkOptions {
   readonly teachers?: readonly MatrixLike[] | undefined;
 }
 
+/** The options of `ReservoirComputer.batch`. */
+export const batchTable = {
+  ...workTable,
+  keep: option(choice("all", "last", "device", "deviceLast"), "all", "Every state or the last, on the host or on the device."),
+  teachers: optional(list(seriesOf("T x O"), "a list of series", 1), "One teacher a sequence."),
+} satisfies TableOf<ComputerBatchOptions>;
+
 /** Options of `generate`. */
 export interface ComputerGenerateOptions extends WorkOptions {
   /** Inputs from outside, one row a step. */
@@ -132,6 +160,13 @@ export interface ComputerGenerateOptions extends WorkOptions {
   readonly into?: Matrix | undefined;
 }
 
+/** The options of `ReservoirComputer.generate`. */
+export const generateTable = {
+  ...workTable,
+  inputs: optional(seriesOf("steps x I"), "Inputs from outside, one row a step."),
+  into: optional(matrixKind, "Receives the states, steps x N."),
+} satisfies TableOf<ComputerGenerateOptions>;
+
 /** Options of `train`. */
 export interface TrainOptions extends WorkOptions {
   /** T x O: what to feed back in place of the outputs, for a reservoir with feedback. */
@@ -139,6 +174,16 @@ export interface TrainOptions extends WorkOptions {
   /** Rows left out at the start. Default 0. */
   readonly washout?: number | undefined;
 }
+
+/** The options of `ReservoirComputer.train`. */
+export const trainTable = {
+  ...workTable,
+  ...teacherTable,
+  washout: option(whole(), 0, "Rows left out at the start."),
+} satisfies TableOf<TrainOptions>;
+
+/** The options of `ReservoirComputer.stream`. */
+export const streamTable = { ...workTable, ...everyTable };
 
 /**
  * A reservoir x(t+1) = (1 - a) x(t) + a f(W x(t) + W_in u(t+1) + b + W_fb y(t) + noise) on one
@@ -175,12 +220,11 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   static create(config: SpikingReservoirOptions, options?: CreateOptions): Promise<ReservoirComputer<SpikingModel>>;
   static create(config: AnyReservoirOptions, options?: CreateOptions): Promise<ReservoirComputer<EngineModel>>;
   static async create(config: AnyReservoirOptions, options: CreateOptions = {}): Promise<ReservoirComputer<EngineModel>> {
-    checkFields(options, createOptions);
-    const { engine, reason } = options.context
-      ? await engineOn(options.context, options.engine)
-      : await chooseEngine(options.engine, await shapeFor(options.engine, config));
-    const model = await modelOf(config, engine, options.matrices);
-    return ReservoirComputer.#open(model, engine, reason, options);
+    const { matrices, ...open } = resolve(createTable, options);
+    const { engine, reason } = open.context
+      ? await engineOn(open.context, open.engine)
+      : await chooseEngine(open.engine, await shapeFor(open.engine, config));
+    return ReservoirComputer.#open(await modelOf(config, engine, matrices), engine, reason, open);
   }
 
   /** Opens a model that is already made, such as one read from a file. */
@@ -188,31 +232,26 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     model: Model,
     options: Omit<CreateOptions, "matrices"> = {},
   ): Promise<ReservoirComputer<Model>> {
-    checkFields(options, createOptions);
-    const { engine, reason } = options.context
-      ? await engineOn(options.context, options.engine)
-      : await chooseEngine(options.engine, anyShapeOf(model));
-    return ReservoirComputer.#open(model, engine, reason, options);
+    const open = resolve(openTable, options);
+    const { engine, reason } = open.context
+      ? await engineOn(open.context, open.engine)
+      : await chooseEngine(open.engine, anyShapeOf(model));
+    return ReservoirComputer.#open(model, engine, reason, open);
   }
 
   static async #open<Model extends EngineModel>(
     model: Model,
     engine: Awaited<ReturnType<typeof chooseEngine>>["engine"],
     reason: string,
-    options: CreateOptions,
+    { threads, plan, kernelSource, spinLimit, profile }: Resolved<typeof openTable>,
   ): Promise<ReservoirComputer<Model>> {
-    const threads = options.threads ?? 1;
-    if (!Number.isSafeInteger(threads) || threads < 1 || threads > 64) {
-      throw new ArgumentError("threads", threads, "a whole number from 1 to 64");
-    }
-    const { plan, kernelSource, spinLimit, profile } = options;
     checkPlanOptions(engine, { plan, kernelSource });
     return new ReservoirComputer(
       model,
       await engine.open(model, { threads, plan, kernelSource, spinLimit, profile }),
       engine.name,
       reason,
-      profile === true,
+      profile,
     );
   }
 
@@ -243,23 +282,19 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
   async run(inputs: SequenceLike, options: ComputerRunOptions & { readonly keep: "device" }): Promise<DeviceMatrix>;
   async run(inputs: SequenceLike, options?: ComputerRunOptions & { readonly keep?: "host" | undefined }): Promise<Matrix>;
   async run(inputs: SequenceLike, options: ComputerRunOptions = {}): Promise<Matrix | DeviceMatrix> {
-    checkFields(options, runFields);
-    checkKeep(options.keep, ["host", "device"]);
-    const sequence = sequenceOf(this.#place, inputs, options.teacher);
-    const every = checkWhole("every", options.every ?? 1, 1);
+    const { teacher, every, into, keep, ...work } = resolve(runTable, options);
+    const sequence = sequenceOf(this.#place, inputs, teacher);
     const rows = Math.floor(sequence.inputs.rows / every);
-    if (options.keep === "device") {
-      if (options.into) throw ArgumentError.because('into was given beside keep "device"; it takes one of the two');
+    if (keep === "device") {
+      if (into) throw ArgumentError.because('into was given beside keep "device"; it takes one of the two');
       return this.#onDevice([rows], sequence.inputs, every, async (there) => {
         const [states] = there.sequences;
-        await this.#session.run(sequence, { ...options, every, into: states });
+        await this.#session.run(sequence, { ...work, every, into: states });
         return new DeviceMatrix(states!.context, there.values, states!, there);
       });
     }
-    const states = options.into
-      ? statesTarget(this.model, options.into, rows, "into")
-      : Matrix.zeros(rows, this.model.size, this.model.precision);
-    await this.#alone(() => this.#session.run(sequence, { ...options, every, into: states }));
+    const states = into ? statesTarget(this.model, into, rows, "into") : Matrix.zeros(rows, this.model.size, this.model.precision);
+    await this.#alone(() => this.#session.run(sequence, { ...work, every, into: states }));
     return states;
   }
 
@@ -291,11 +326,8 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     options?: ComputerBatchOptions & { readonly keep?: "all" | "last" | undefined },
   ): Promise<Matrix[]>;
   async batch(sequences: readonly SequenceLike[], options: ComputerBatchOptions = {}): Promise<Matrix[] | DeviceSequences> {
-    checkFields(options, batchFields);
+    const { keep, teachers, ...work } = resolve(batchTable, options);
     checkSequences(sequences, "sequences");
-    checkKeep(options.keep, ["all", "last", "device", "deviceLast"]);
-    const { teachers } = options;
-    if (teachers !== undefined) checkSequences(teachers, "teachers");
     if (teachers && teachers.length !== sequences.length) {
       throw ArgumentError.shape(`teachers holds ${teachers.length} series; ${sequences.length} sequences take as many`, {
         field: "teachers",
@@ -304,12 +336,11 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     const place = this.#place;
     const checked = sequences.map((inputs, b) => sequenceOf(place, inputs, teachers?.[b], `sequences[${b}]`, `teachers[${b}]`));
     checkSteps(checked, "sequences");
-    const { keep, signal, onProgress } = options;
-    if (keep !== "device" && keep !== "deviceLast") return this.#alone(() => this.#session.batch(checked, { keep, signal, onProgress }));
+    if (keep !== "device" && keep !== "deviceLast") return this.#alone(() => this.#session.batch(checked, { keep, ...work }));
     const last = keep === "deviceLast";
     const rows = checked.map(({ inputs }) => (last ? 1 : inputs.rows));
     return this.#onDevice(rows, last ? undefined : checked[0]!.inputs, 1, async (into) => {
-      await this.#session.batch(checked, { keep: last ? "last" : "all", signal, onProgress, into });
+      await this.#session.batch(checked, { keep: last ? "last" : "all", ...work, into });
       return into;
     });
   }
@@ -385,7 +416,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
    */
   async generate(steps: number, readout: LinearReadout, options: ComputerGenerateOptions = {}): Promise<Matrix> {
     const { model } = this;
-    checkFields(options, generateFields);
+    const { inputs: fromOutside, into: target, ...work } = resolve(generateTable, options);
     checkWhole("steps", steps, 1);
     checkReadout(model, readout);
     const outputs = readout.weights.rows;
@@ -394,18 +425,18 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
       const takes = model.outputSize > 0 ? `exactly ${model.outputSize} (feedback.size)` : `at most ${model.inputSize} (inputSize)`;
       throw ArgumentError.shape(`the readout has ${count(outputs, "output")}; this reservoir's closed loop takes ${takes}`);
     }
-    if (outside > 0 && !options.inputs && model.outputSize === 0) {
+    if (outside > 0 && !fromOutside && model.outputSize === 0) {
       throw ArgumentError.because(
         `inputs is missing; ${model.inputSize} inputs less ${outputs} outputs leave ${outside} to come from outside`,
         { field: "inputs" },
       );
     }
-    const inputs = options.inputs && series(options.inputs, "inputs", outside, "inputs from outside", model.precision);
+    const inputs = fromOutside && series(fromOutside, "inputs", outside, "inputs from outside", model.precision);
     if (inputs && inputs.rows !== steps)
       throw ArgumentError.shape(`inputs has ${count(inputs.rows, "row")}; ${steps} steps take as many`, { field: "inputs" });
-    const states = options.into && statesTarget(this.model, options.into, steps, "into");
+    const states = target && statesTarget(this.model, target, steps, "into");
     return this.#alone(async () => {
-      const made = await this.#session.generate({ ...options, readout, steps, inputs, into: states });
+      const made = await this.#session.generate({ ...work, readout, steps, inputs, into: states });
       // A device goes on where the states stay finite, as they do behind a bounded activation.
       const bad = firstNonFinite(made.data);
       if (bad >= 0) throw new NonFiniteStateError(this.state.step - steps + Math.floor(bad / outputs) + (model.outputSize > 0 ? 1 : 0), -1);
@@ -418,17 +449,17 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
    * them: memory does not grow with T.
    */
   async train(inputs: SequenceLike, targets: MatrixLike, sink: TrainingSink, options: TrainOptions = {}): Promise<void> {
-    checkFields(options, trainFields);
-    checkSink(sink, "sink");
-    const sequence = sequenceOf(this.#place, inputs, options.teacher);
+    const { teacher, washout, ...work } = resolve(trainTable, options);
+    sinkKind.read(sink, "sink");
+    const sequence = sequenceOf(this.#place, inputs, teacher);
     const { rows } = sequence.inputs;
     const wanted = anySeries(targets, "targets", "float64");
     if (wanted.rows !== rows)
       throw ArgumentError.shape(`targets has ${count(wanted.rows, "row")} and inputs has ${rows}; they take the same number`, {
         field: "targets",
       });
-    const washout = checkWashout(options.washout ?? 0, rows);
-    await this.#alone(() => this.#session.accumulate(sequence, { ...options, targets: wanted, washout, sink }));
+    checkWashout(washout, rows);
+    await this.#alone(() => this.#session.accumulate(sequence, { ...work, targets: wanted, washout, sink }));
   }
 
   /**
@@ -439,8 +470,7 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
     chunks: AsyncIterable<SequenceLike> | Iterable<SequenceLike>,
     options: WorkOptions & { every?: number } = {},
   ): AsyncGenerator<Matrix> {
-    checkFields(options, streamFields);
-    const every = checkWhole("every", options.every ?? 1, 1);
+    const { every, signal, onProgress } = resolve(streamTable, options);
     if (typeof chunks !== "object" || chunks === null || !(Symbol.iterator in chunks || Symbol.asyncIterator in chunks))
       throw new ArgumentError("chunks", chunks, "an iterable of series, such as a list or an async generator");
     let seen = 0;
@@ -451,10 +481,10 @@ export class ReservoirComputer<Model extends EngineModel = ReservoirModel> imple
       const { rows } = sequence.inputs;
       if (buffer?.rows !== rows) buffer = Matrix.zeros(rows, this.model.size, this.model.precision);
       const states = buffer;
-      await this.#alone(() => this.#session.run(sequence, { signal: options.signal, into: states }));
+      await this.#alone(() => this.#session.run(sequence, { signal, into: states }));
       yield everyRow(states, every, seen);
       seen += rows;
-      options.onProgress?.(seen, Number.NaN);
+      onProgress?.(seen, Number.NaN);
     }
   }
 

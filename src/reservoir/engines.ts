@@ -1,6 +1,7 @@
 // The list of engines there are, and the choice among them. Which ones, and from where they are
 // loaded, is said by the package's index alone.
 import { ArgumentError } from "../core/errors.js";
+import { flag, given, number, option, resolve, type TableOf } from "../core/options.js";
 import type { Context } from "../gpu/index.js";
 import type { Engine, EngineOptions, EngineStatus } from "./engine.js";
 import { EngineUnavailableError } from "./engine.js";
@@ -24,6 +25,14 @@ export interface RegistrationOptions {
   readonly leastMicroseconds?: number;
 }
 
+/** The options of `registerEngine`. */
+export const registrationTable = {
+  automatic: given(flag, 'Whether "auto" may choose it.'),
+  numbered: option(flag, false, "Whether it is there once for each device."),
+  needsNode: option(flag, false, "Whether it needs Node."),
+  leastMicroseconds: option(number({ atLeast: 0, unit: "microseconds" }), 0, "No step of it is faster than this."),
+} satisfies TableOf<RegistrationOptions>;
+
 /** A registered engine and how to load it. */
 interface Registration extends RegistrationOptions {
   readonly name: string;
@@ -40,13 +49,14 @@ const worthwhile = 2;
  * number of the device, 0 unless named.
  */
 export function registerEngine(name: string, load: (device: number) => Promise<Engine>, options: RegistrationOptions): void {
+  const known = resolve(registrationTable, options, "registerEngine");
   const loaded = new Map<number, Promise<Engine>>();
   const once = (device: number): Promise<Engine> => {
     const engine = loaded.get(device) ?? load(device);
     loaded.set(device, engine);
     return engine;
   };
-  registrations.set(name, { name, load: once, ...options });
+  registrations.set(name, { name, load: once, ...known });
 }
 
 let loadOnContext: ((context: Context) => Promise<Engine>) | undefined;
@@ -65,8 +75,6 @@ export function registerContextEngine(load: (context: Context) => Promise<Engine
  */
 export async function engineOn(context: Context, name = "auto"): Promise<EngineChoice> {
   if (!loadOnContext) throw new EngineUnavailableError(name, 'no engine is registered; import "spillway" itself, not only a part of it');
-  if (typeof context?.info !== "object")
-    throw new ArgumentError("context", context, "an open device, such as openDevice() of spillway/gpu gives");
   const engine = await loadOnContext(context);
   if (name !== "auto" && name !== engine.name)
     throw new EngineUnavailableError(name, `the context is of the engine "${engine.name}"; leave engine out, or leave context out`);

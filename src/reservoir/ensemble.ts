@@ -1,13 +1,16 @@
 // Ensembles: many independent reservoirs, each with weights and settings of its own, in one call.
-import { ArgumentError, busyError, checkFields } from "../core/errors.js";
+import { ArgumentError, busyError } from "../core/errors.js";
+import { choice, given, list, object, option, optional, type Resolved, resolve, type TableOf, whole } from "../core/options.js";
 import { asMatrix, type Matrix, type MatrixLike } from "../numerics/index.js";
 import type { EnginePlan, EnsembleSession, SequenceInput, TrainingSink, WorkOptions } from "./engine.js";
 import { chooseEngine } from "./engines.js";
-import { checkKeep, checkSequences, checkSink, checkWashout, count, series } from "./inputs.js";
+import { checkSequences, checkWashout, count, series } from "./inputs.js";
 import { type AnyReservoirOptions, modelOf, shapeFor } from "./kinds.js";
+import { engineTable, profileTable, seriesOf, sinkKind } from "./options.js";
 import type { Profile } from "./profile.js";
 import { type AnyShape, anyShapeOf } from "./shape.js";
 import type { EngineModel } from "./spiking-model.js";
+import { workTable } from "./work.js";
 
 /** Where an ensemble runs. */
 export interface EnsembleCreateOptions {
@@ -19,6 +22,9 @@ export interface EnsembleCreateOptions {
    */
   readonly profile?: boolean | undefined;
 }
+
+/** The options of `ReservoirEnsemble.create`. */
+export const ensembleTable = { ...engineTable, ...profileTable } satisfies TableOf<EnsembleCreateOptions>;
 
 /** Fields in which members often differ and on which no size depends. */
 const sizeless: ReadonlySet<string> = new Set(["seed", "leakRate", "spectralRadius", "inputScaling", "bias"]);
@@ -44,10 +50,6 @@ async function shapesFor(
   return shapes;
 }
 
-const createOptions: readonly string[] = ["engine", "profile"];
-const workFields: readonly (keyof EnsembleWork)[] = ["signal", "onProgress", "keep", "training"];
-const trainingFields: readonly (keyof NonNullable<EnsembleWork["training"]>)[] = ["targets", "washout", "sinks"];
-
 /** Options of `ReservoirEnsemble.run`. */
 export interface EnsembleWork extends WorkOptions {
   /** What to keep of each member: all states (default), the last one, or nothing. */
@@ -56,8 +58,23 @@ export interface EnsembleWork extends WorkOptions {
   readonly training?: { readonly targets: MatrixLike; readonly washout?: number; readonly sinks: readonly TrainingSink[] } | undefined;
 }
 
+const trainingTable = {
+  targets: given(seriesOf("T x O"), "What the readouts learn."),
+  washout: option(whole(), 0, "Rows left out at the start."),
+  sinks: given(list(sinkKind, "a list of one sink a reservoir"), "What sums the training rows of each member."),
+} satisfies TableOf<NonNullable<EnsembleWork["training"]>>;
+
+/** The options of `ReservoirEnsemble.run`. */
+export const ensembleWorkTable = {
+  ...workTable,
+  keep: option(choice("all", "last", "none"), "all", "What to keep of each member."),
+  training: optional(object(trainingTable), "Train as the states are made."),
+} satisfies TableOf<EnsembleWork>;
+
 /** Options of `runEnsemble`. */
 export interface EnsembleRunOptions extends EnsembleWork, Pick<EnsembleCreateOptions, "engine"> {}
+
+const ensembleRunTable = { ...engineTable, ...ensembleWorkTable } satisfies TableOf<EnsembleRunOptions>;
 
 /** One series for all reservoirs, or one each. */
 export type EnsembleInputs = MatrixLike | { readonly each: readonly MatrixLike[] };
@@ -96,17 +113,17 @@ export class ReservoirEnsemble implements AsyncDisposable {
     configs: readonly (AnyReservoirOptions | EngineModel)[],
     options: EnsembleCreateOptions = {},
   ): Promise<ReservoirEnsemble> {
-    checkFields(options, createOptions);
+    const { engine: wanted, profile } = resolve(ensembleTable, options);
     if (!Array.isArray(configs)) throw new ArgumentError("configs", configs, "a list of descriptions or models");
     configs.forEach((config: unknown, r) => {
       if (typeof config !== "object" || config === null)
         throw new ArgumentError(`configs[${r}]`, config, "a description of a reservoir or a model");
     });
     if (configs.length === 0) throw ArgumentError.shape("configs is empty; an ensemble takes at least one reservoir", { field: "configs" });
-    const { engine, reason } = await chooseEngine(options.engine, await shapesFor(options.engine, configs));
+    const { engine, reason } = await chooseEngine(wanted, await shapesFor(wanted, configs));
     const models: EngineModel[] = [];
     for (const config of configs) models.push("noiseKey" in config ? config : await modelOf(config, engine));
-    const session = await engine.openEnsemble(models, { profile: options.profile });
+    const session = await engine.openEnsemble(models, { profile });
     return new ReservoirEnsemble(models, session, engine.name, reason);
   }
 
@@ -117,15 +134,14 @@ export class ReservoirEnsemble implements AsyncDisposable {
    * the first member that has such a state
    */
   async run(inputs: EnsembleInputs, options: EnsembleWork = {}): Promise<Matrix[]> {
-    checkFields(options, workFields);
-    checkKeep(options.keep, ["all", "last", "none"]);
+    const { training: wanted, ...work } = resolve(ensembleWorkTable, options);
     const sequences = this.#sequences(inputs);
-    const training = options.training && checkTraining(options.training, sequences);
+    const training = wanted && checkTraining(wanted, sequences);
     if (this.#busy) throw busyError("this ensemble");
     this.#busy = true;
     const begun = performance.now();
     try {
-      return await this.#session.run(sequences, { ...options, keep: options.keep ?? "all", training });
+      return await this.#session.run(sequences, { ...work, training });
     } finally {
       this.#busy = false;
       this.#calls++;
@@ -181,8 +197,9 @@ export class ReservoirEnsemble implements AsyncDisposable {
 export async function runEnsemble(
   configs: readonly (AnyReservoirOptions | EngineModel)[],
   inputs: EnsembleInputs,
-  { engine, ...work }: EnsembleRunOptions = {},
+  options: EnsembleRunOptions = {},
 ): Promise<Matrix[]> {
+  const { engine, ...work } = resolve(ensembleRunTable, options);
   const ensemble = await ReservoirEnsemble.create(configs, { engine });
   try {
     return await ensemble.run(inputs, work);
@@ -191,13 +208,7 @@ export async function runEnsemble(
   }
 }
 
-function checkTraining(training: NonNullable<EnsembleWork["training"]>, sequences: readonly SequenceInput[]) {
-  checkFields(training, trainingFields, "training");
-  const { sinks } = training;
-  if (!Array.isArray(sinks)) throw new ArgumentError("training.sinks", sinks, "a list of one sink a reservoir");
-  sinks.forEach((sink, r) => {
-    checkSink(sink, `training.sinks[${r}]`);
-  });
+function checkTraining({ sinks, washout, ...training }: Resolved<typeof trainingTable>, sequences: readonly SequenceInput[]) {
   if (sinks.length !== sequences.length)
     throw ArgumentError.shape(`training.sinks holds ${sinks.length}; ${count(sequences.length, "reservoir")} take as many`);
   const targets = series(training.targets, "training.targets", asMatrix(training.targets, "training.targets").cols, "targets", "float64");
@@ -207,6 +218,6 @@ function checkTraining(training: NonNullable<EnsembleWork["training"]>, sequence
         `training.targets has ${count(targets.rows, "row")} and inputs has ${inputs.rows}; they take the same number`,
       );
   }
-  const { rows } = targets;
-  return { targets, sinks, washout: checkWashout(training.washout ?? 0, rows) };
+  checkWashout(washout, targets.rows);
+  return { targets, sinks, washout };
 }

@@ -14,7 +14,7 @@ import {
   type Precision,
 } from "../numerics/index.js";
 import { DeviceMatrix } from "./device-matrix.js";
-import type { EngineSession, SequenceInput, TrainingSink } from "./engine.js";
+import type { EngineSession, SequenceInput } from "./engine.js";
 import { featureCount, type LinearReadout } from "./features.js";
 import type { EngineModel, NetworkState, SpikingModel } from "./spiking-model.js";
 
@@ -125,17 +125,6 @@ export function checkSequences(sequences: readonly unknown[], name: string): voi
   if (sequences.length === 0) throw ArgumentError.shape(`${name} is empty; it takes at least one sequence`, { field: name });
 }
 
-/** @throws ArgumentError for what cannot sum training rows */
-export function checkSink(sink: TrainingSink, name: string): void {
-  if (typeof sink?.add !== "function") throw new ArgumentError(name, sink, "what sums training rows, such as ridge().accumulator(shape)");
-}
-
-/** @throws ArgumentError for a choice that there is not */
-export function checkKeep(keep: string | undefined, choices: readonly string[]): void {
-  if (keep !== undefined && !choices.includes(keep))
-    throw new ArgumentError("keep", keep, choices.map((one) => JSON.stringify(one)).join(", "));
-}
-
 /** One value for each neuron, input or output, copied. @throws ArgumentError */
 export function rowOf(model: EngineModel, values: ArrayLike<number>, name: string, what: "size" | "inputSize" | "outputSize"): FloatArray {
   return listOf(values, name, model[what], what === "outputSize" ? "feedback.size" : what, model.precision);
@@ -171,7 +160,6 @@ export function networkOf({ size, ringRows, neuron, precision }: SpikingModel, n
 
 /** A matrix that takes states. @throws ArgumentError for one of another shape or precision */
 export function statesTarget({ size, precision }: EngineModel, matrix: Matrix, rows: number, name: string): Matrix {
-  if (!(matrix instanceof Matrix)) throw new ArgumentError(name, matrix, "a Matrix");
   const holds = matrix.data instanceof Float32Array ? "float32" : "float64";
   if (matrix.rows !== rows || matrix.cols !== size || holds !== precision) {
     throw ArgumentError.shape(`${name} is a ${matrix.rows} x ${matrix.cols} ${holds} matrix; it takes ${rows} x ${size} of ${precision}`, {
@@ -235,14 +223,13 @@ export function checkWhole(name: string, value: number, least: number): number {
 }
 
 /** @throws ArgumentError unless 0 <= washout < rows. */
-export function checkWashout(washout: number, rows: number): number {
+export function checkWashout(washout: number, rows: number): void {
   checkWhole("washout", washout, 0);
   if (washout >= rows)
     throw ArgumentError.shape(`washout is ${washout} and the series has ${count(rows, "row")}; it takes fewer, so that something is left`, {
       field: "washout",
       value: washout,
     });
-  return washout;
 }
 
 /** `1 column`, `3 columns`. */

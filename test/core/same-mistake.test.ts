@@ -30,7 +30,10 @@ let classifier: spillway.Classifier;
 let context: gpu.Context;
 let liquid: spikes.LiquidStateMachine;
 const templates = () => new spikes.PatternTemplates(["a"], [[1, 2]], { bins: 1, channels: 2 });
+let ensemble: spillway.ReservoirEnsemble;
+const accumulator = () => spillway.ridge().accumulator({ stateSize: 6, inputSize: 1, outputSize: 1 });
 beforeAll(async () => {
+  ensemble = await ReservoirEnsemble.create([{ size: 5 }], reference);
   computer = await ReservoirComputer.create({ size: 6, connectionProbability: 0.5 }, reference);
   forecaster = await Forecaster.fit(rows(40), { ...small, washout: 5 });
   classifier = await Classifier.fit(cases as never, labels, small);
@@ -38,7 +41,7 @@ beforeAll(async () => {
   liquid = await spikes.LiquidStateMachine.create({ size: 6, inputSize: 2 }, reference);
 });
 afterAll(async () => {
-  await Promise.all([computer.dispose(), forecaster.dispose(), classifier.dispose(), liquid.dispose()]);
+  await Promise.all([computer, forecaster, classifier, liquid, ensemble].map((each) => each.dispose()));
   context.dispose();
 });
 
@@ -59,7 +62,15 @@ const withOptions: readonly Place[] = [
   ["ReservoirComputer.create, where it runs", (wrong) => ReservoirComputer.create({ size: 5 }, wrong)],
   ["ReservoirEnsemble.create", (wrong) => ReservoirEnsemble.create([{ size: 5 }], wrong)],
   ["run", (wrong) => computer.run(rows(3), wrong)],
+  ["its matrices", (wrong) => ReservoirComputer.create({ size: 5 }, { matrices: wrong })],
+  ["ReservoirComputer.fromModel", (wrong) => ReservoirComputer.fromModel(computer.model, wrong)],
   ["batch", (wrong) => computer.batch([rows(3)], wrong)],
+  ["generate", (wrong) => computer.generate(3, forecaster.readout as never, wrong)],
+  ["train", (wrong) => computer.train(rows(3), rows(3), accumulator(), wrong)],
+  ["stream", (wrong) => computer.stream([rows(3)], wrong).next()],
+  ["run of an ensemble", (wrong) => ensemble.run(rows(3), wrong)],
+  ["the training of an ensemble", (wrong) => ensemble.run(rows(3), { training: wrong })],
+  ["runEnsemble", (wrong) => spillway.runEnsemble([{ size: 5 }], rows(3), wrong)],
   ["Forecaster.create", (wrong) => Forecaster.create({ ...small, ...(wrong as object) })],
   ["Forecaster.fit, the reservoir", (wrong) => Forecaster.fit(rows(200), { ...reference, reservoir: { size: 6, ...(wrong as object) } })],
   ["Forecaster.create, the readout", (wrong) => Forecaster.create({ ...small, readout: wrong })],
@@ -159,10 +170,7 @@ describe("the same mistake is the same class and code", () => {
 
   it.each([
     ["columns of run", () => computer.run(rows(3, 2))],
-    [
-      "targets of train",
-      () => computer.train(rows(5), rows(4), spillway.ridge().accumulator({ stateSize: 6, inputSize: 1, outputSize: 1 })),
-    ],
+    ["targets of train", () => computer.train(rows(5), rows(4), accumulator())],
     ["targets of ridge", () => spillway.ridge().fit(rows(9, 2), rows(8))],
     ["columns of a readout", () => spillway.ridge().fit(rows(9, 2), rows(9)).predict(rows(2, 3))],
     ["targets of Forecaster.fit", () => Forecaster.fit({ inputs: rows(9), targets: rows(8) }, small)],
@@ -201,10 +209,7 @@ describe("the same mistake is the same class and code", () => {
   it.each([
     ["ridge().fit", () => spillway.ridge().fit(rows(9), rows(9), { washout: 9 })],
     ["leastMeanSquares().fit", () => spillway.leastMeanSquares().fit(rows(9), rows(9), { washout: 10 })],
-    [
-      "train",
-      () => computer.train(rows(5), rows(5), spillway.ridge().accumulator({ stateSize: 6, inputSize: 1, outputSize: 1 }), { washout: 5 }),
-    ],
+    ["train", () => computer.train(rows(5), rows(5), accumulator(), { washout: 5 })],
     ["Forecaster.fit", () => Forecaster.fit(rows(9), { ...small, washout: 9 })],
     ["Forecaster.score", () => forecaster.score(rows(9), { washout: 9 })],
     [

@@ -67,7 +67,7 @@ describe("a reservoir that runs", () => {
 
   it("keeps nothing but what it knows to keep", async () => {
     await expect(computer.batch([series], { keep: "lst" as never })).rejects.toThrow('keep is "lst"; it takes "all", "last"');
-    await expect(ensemble.run(series, { keep: "states" as never })).rejects.toThrow('keep is "states"; it takes "all", "last", "none"');
+    await expect(ensemble.run(series, { keep: "states" as never })).rejects.toThrow('keep is "states"; it takes "all", "last" or "none"');
   });
 
   it("takes a sink, a matrix for states, a readout with an intercept, and a state that was kept", async () => {

@@ -1,0 +1,59 @@
+// Options that several public functions over reservoirs have, described once. What one function alone
+// takes is described beside it.
+import { checked, checkedLater, flag, type Kind, object, option, optional, type TableOf, text, whole } from "../core/options.js";
+import type { Context } from "../gpu/index.js";
+import { Matrix, type MatrixLike, type SparseMatrix } from "../numerics/index.js";
+import type { TrainingSink } from "./engine.js";
+import type { ReservoirMatrices } from "./weights.js";
+
+/** A series, checked against the reservoir that takes it. `shape`: "T x I". */
+export const seriesOf = (shape: string): Kind<MatrixLike> => checkedLater(`a series, ${shape}`);
+
+/** A matrix that receives numbers. */
+export const matrixKind: Kind<Matrix> = checked("a Matrix", (value) => value instanceof Matrix);
+
+/** What sums training rows. */
+export const sinkKind: Kind<TrainingSink> = checked(
+  "what sums training rows, such as ridge().accumulator(shape)",
+  (value) => typeof (value as TrainingSink | null)?.add === "function",
+);
+
+/** Where work runs. */
+export const engineTable = {
+  engine: optional(
+    text('"auto" or the name of an engine'),
+    '"auto" takes the one whose steps are modelled to be fastest; else "cpu", "cuda", "cuda:1" (a device by number), "sim" or "reference".',
+  ),
+};
+
+export const threadsTable = {
+  threads: option(whole({ atLeast: 1, atMost: 64 }), 1, "Worker threads of the CPU engine."),
+};
+
+export const profileTable = {
+  profile: option(flag, false, "Measure what the work costs, phase by phase."),
+};
+
+export const contextTable = {
+  context: optional(
+    checked<Context>("an open device, such as openDevice() of spillway/gpu gives", (value) => typeof (value as Context)?.info === "object"),
+    "A device that is open already; the engine is that of its device.",
+  ),
+};
+
+const matrix = (what: string) => optional(checkedLater<MatrixLike | SparseMatrix>("a matrix, dense or CSR"), what);
+const values = (what: string) => optional(checkedLater<MatrixLike>("a list of numbers"), what);
+
+/** A user's own matrices. */
+export const ownMatricesTable = {
+  weights: matrix("W, N x N; used as it is unless rescale is set."),
+  inputWeights: matrix("W_in, N x I."),
+  bias: values("b, N values."),
+  feedbackWeights: matrix("W_fb, N x O."),
+  initialState: values("x before the first step, N values."),
+  rescale: option(flag, false, "Scale W to the description's spectral radius."),
+} satisfies TableOf<ReservoirMatrices>;
+
+export const matricesTable = {
+  matrices: optional(object(ownMatricesTable), "Matrices to use in place of drawn ones."),
+};
