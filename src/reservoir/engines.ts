@@ -5,6 +5,7 @@ import { flag, given, number, option, resolve, type TableOf } from "../core/opti
 import type { Context } from "../gpu/index.js";
 import type { Engine, EngineOptions, EngineStatus } from "./engine.js";
 import { EngineUnavailableError } from "./engine.js";
+import { contextKind } from "./options.js";
 import type { AnyShape, ModelShape } from "./shape.js";
 
 /** How an engine is known. */
@@ -75,7 +76,7 @@ export function registerContextEngine(load: (context: Context) => Promise<Engine
  */
 export async function engineOn(context: Context, name = "auto"): Promise<EngineChoice> {
   if (!loadOnContext) throw new EngineUnavailableError(name, 'no engine is registered; import "spillway" itself, not only a part of it');
-  const engine = await loadOnContext(context);
+  const engine = await loadOnContext(contextKind.read(context, "context"));
   if (name !== "auto" && name !== engine.name)
     throw new EngineUnavailableError(name, `the context is of the engine "${engine.name}"; leave engine out, or leave context out`);
   const status = await engine.probe();

@@ -13,7 +13,15 @@ export {
   type ErrorDetails,
   SpillwayError,
 } from "../core/errors.js";
-export * from "./computer.js";
+export {
+  type AnyReservoirComputer,
+  type ComputerBatchOptions,
+  type ComputerGenerateOptions,
+  type ComputerRunOptions,
+  type CreateOptions,
+  ReservoirComputer,
+  type TrainOptions,
+} from "./computer.js";
 export type * from "./config.js";
 export { DeviceMatrix, DeviceSequences, type DeviceShape, type RealValues } from "./device-matrix.js";
 export * from "./engine.js";
@@ -27,7 +35,14 @@ export {
   registerContextEngine,
   registerEngine,
 } from "./engines.js";
-export * from "./ensemble.js";
+export {
+  type EnsembleCreateOptions,
+  type EnsembleInputs,
+  type EnsembleRunOptions,
+  type EnsembleWork,
+  ReservoirEnsemble,
+  runEnsemble,
+} from "./ensemble.js";
 export * from "./features.js";
 export { checkFinite, checkWashout, type SequenceLike } from "./inputs.js";
 export { type AnyReservoirOptions, isSpiking, modelOf, registerSpikingKind, type SpikingKind } from "./kinds.js";

@@ -34,11 +34,13 @@ export const profileTable = {
   profile: option(flag, false, "Measure what the work costs, phase by phase."),
 };
 
+export const contextKind: Kind<Context> = checked(
+  "an open device, such as openDevice() of spillway/gpu gives",
+  (value) => typeof (value as Context | null)?.info === "object",
+);
+
 export const contextTable = {
-  context: optional(
-    checked<Context>("an open device, such as openDevice() of spillway/gpu gives", (value) => typeof (value as Context)?.info === "object"),
-    "A device that is open already; the engine is that of its device.",
-  ),
+  context: optional(contextKind, "A device that is open already; the engine is that of its device."),
 };
 
 const matrix = (what: string) => optional(checkedLater<MatrixLike | SparseMatrix>("a matrix, dense or CSR"), what);
