@@ -1,7 +1,7 @@
 // The choice of lambda over a grid from one factorisation: generalised cross-validation and true
 // leave-one-out. It scores; the chosen lambda is then solved for like any other.
 import { SpillwayError } from "../core/errors.js";
-import { Bidiagonal, Matrix, type ShiftedProblem } from "../numerics/index.js";
+import { Bidiagonal, type CholeskyFactor, Matrix, type ShiftedProblem } from "../numerics/index.js";
 import { type FeatureSpec, writeFeatures } from "../reservoir/features.js";
 import type { TrainingSequence } from "./training-data.js";
 
@@ -85,6 +85,58 @@ export function leaveOneOut(
   }
   const mean = scores.map((sum) => sum / (rows * outputs));
   return choose("leaveOneOut", lambdas, mean);
+}
+
+/**
+ * Both scores of dual solutions: row t leaves lambda alpha_t of its target, and its leverage is 1 -
+ * lambda G_tt, with G = (X X^T + lambda I)^-1 and alpha = G Y.
+ * `factor` is the Cholesky factor of X X^T + shift I; `centred` says that X and Y had their means
+ * taken off, which is one degree of freedom more.
+ */
+export function dualSelection(
+  method: SelectionMethod,
+  lambdas: readonly number[],
+  factor: CholeskyFactor,
+  shift: number,
+  y: Matrix<Float64Array>,
+  centred: boolean,
+): LambdaSelection {
+  const { rows, cols: outputs } = y;
+  const bidiagonal = new Bidiagonal(upperOf(factor.lower()), factor.solveLower(y));
+  const rotated = identity(rows);
+  bidiagonal.rotate(rotated);
+  const own = centred ? 1 / rows : 0;
+  const scores = lambdas.map((lambda) => {
+    const { weights, leverage, inverseTrace } = bidiagonal.shifted(lambda - shift);
+    const all = lambda * inverseTrace - (centred ? 1 : 0);
+    let sum = 0;
+    for (let t = 0; t < rows; t++) {
+      const row = rotated.row(t);
+      const left = method === "gcv" ? all / rows : lambda * leverage(row) - own;
+      if (!(left > 0)) return Number.POSITIVE_INFINITY;
+      for (let o = 0; o < outputs; o++) {
+        let alpha = 0;
+        for (let i = 0; i < rows; i++) alpha += row[i]! * weights.data[i * outputs + o]!;
+        sum += ((lambda * alpha) / left) ** 2;
+      }
+    }
+    return sum / (method === "gcv" ? rows : rows * outputs);
+  });
+  return choose(method, lambdas, scores);
+}
+
+/** The transpose of a lower triangle. */
+export function upperOf(lower: Matrix<Float64Array>): Matrix<Float64Array> {
+  const n = lower.rows;
+  const out = Matrix.zeros(n, n);
+  for (let i = 0; i < n; i++) for (let j = 0; j <= i; j++) out.data[j * n + i] = lower.data[i * n + j]!;
+  return out;
+}
+
+function identity(size: number): Matrix<Float64Array> {
+  const out = Matrix.zeros(size, size);
+  for (let i = 0; i < size; i++) out.data[i * size + i] = 1;
+  return out;
 }
 
 /**

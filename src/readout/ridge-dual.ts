@@ -4,28 +4,45 @@ import { cholesky, Matrix, PortableGram } from "../numerics/index.js";
 import { type FeatureSpec, writeFeatures } from "../reservoir/features.js";
 import { withLambda } from "./errors.js";
 import { featuresOf } from "./features-option.js";
+import { dualSelection, type LambdaSelection, type SelectionMethod } from "./lambda-selection.js";
 import { shapeOf, type TrainingSequence } from "./training-data.js";
 
+/** A dual solution, and what chose its lambda. */
+export interface DualSolution {
+  /** F x O. */
+  readonly weights: Matrix<Float64Array>;
+  /** Of features and targets; 0 if they are not centred. */
+  readonly featureMeans: Float64Array;
+  readonly targetMeans: Float64Array;
+  readonly lambda: number;
+  readonly selection: LambdaSelection | undefined;
+}
+
 /**
- * alpha = (X X^T + lambda I)^-1 Y and w = X^T alpha, of centred X and Y where `centred` (Saunders,
- * Gammerman and Vovk 1998, "Ridge regression learning algorithm in dual variables"). Weights are F
- * x O; `means` are those of features and targets, 0 where not centred. Products over features are
- * summed as rule 9 sums over rows, means and w over rising rows.
+ * alpha = (X X^T + lambda I)^-1 Y and w = X^T alpha, of X and Y minus their means if `centred`
+ * (Saunders, Gammerman and Vovk 1998, "Ridge regression learning algorithm in dual variables").
+ * With a method lambda is chosen from all that are given, else it is the first. Products over
+ * features are summed as rule 9 sums over rows, means and w over rising rows.
  */
 export function solveDual(
   sequences: readonly TrainingSequence[],
   features: FeatureSpec,
-  lambda: number,
+  lambdas: readonly number[],
+  method: SelectionMethod | undefined,
   centred: boolean,
-): { weights: Matrix<Float64Array>; featureMeans: Float64Array; targetMeans: Float64Array } {
+): DualSolution {
   const x = joinFeatures(sequences, features);
   const y = joinTargets(sequences);
   const featureMeans = centred ? centre(x) : new Float64Array(x.cols);
   const targetMeans = centred ? centre(y) : new Float64Array(y.cols);
-  const kernel = new PortableGram(x.rows);
-  kernel.add([{ matrix: transpose(x), square: "none" }], x.cols);
-  const factor = withLambda(lambda, () => cholesky(kernel.lowerTriangle(), new Float64Array(x.rows).fill(lambda)));
-  const alpha = factor.solve(y);
+  const gram = new PortableGram(x.rows);
+  gram.add([{ matrix: transpose(x), square: "none" }], x.cols);
+  const kernel = gram.lowerTriangle();
+  const factorAt = (lambda: number) => withLambda(lambda, () => cholesky(kernel, new Float64Array(x.rows).fill(lambda)));
+  const smallest = Math.min(...lambdas);
+  const selection = method && dualSelection(method, lambdas, factorAt(smallest), smallest, y, centred);
+  const lambda = selection?.lambda ?? lambdas[0]!;
+  const alpha = factorAt(lambda).solve(y);
   const weights = Matrix.zeros(x.cols, y.cols);
   for (let t = 0; t < x.rows; t++) {
     for (let f = 0; f < x.cols; f++) {
@@ -35,7 +52,7 @@ export function solveDual(
       }
     }
   }
-  return { weights, featureMeans, targetMeans };
+  return { weights, featureMeans, targetMeans, lambda, selection };
 }
 
 function joinFeatures(sequences: readonly TrainingSequence[], features: FeatureSpec): Matrix<Float64Array> {

@@ -4,7 +4,7 @@
 import { cholesky, type DenseBlas, Matrix } from "../numerics/index.js";
 import { IllConditionedError, withLambda } from "./errors.js";
 import type { GramAccumulator } from "./gram-accumulator.js";
-import { type ReducedProblem, withoutConstant } from "./lambda-selection.js";
+import { type ReducedProblem, upperOf, withoutConstant } from "./lambda-selection.js";
 import type { TriangularAccumulator } from "./triangular-accumulator.js";
 
 /** Rows as a solver keeps them. */
@@ -91,11 +91,4 @@ function reduced(
 ): ReducedProblem {
   const problem = constant ? withoutConstant(triangle, targets) : { matrix: triangle, targets };
   return { ...problem, shift, residualSquares, rows, constant };
-}
-
-function upperOf(lower: Matrix<Float64Array>): Matrix<Float64Array> {
-  const n = lower.rows;
-  const out = Matrix.zeros(n, n);
-  for (let i = 0; i < n; i++) for (let j = 0; j <= i; j++) out.data[j * n + i] = lower.data[i * n + j]!;
-  return out;
 }

@@ -120,8 +120,6 @@ export class RidgeTrainer implements Trainer {
         field: "selection",
       });
     }
-    if (this.#selection && this.#solver === "dual")
-      throw ArgumentError.because('solver is "dual" and lambdas is given; a grid takes "cholesky" or "qr"', { field: "solver" });
     if (this.#selection && this.#subtractMean && !this.#intercept) {
       throw ArgumentError.because(
         "lambdas with subtractMean takes intercept: true, without which the scores would not be those of the fit",
@@ -146,8 +144,8 @@ export class RidgeTrainer implements Trainer {
     const shape = shapeOf(sequences[0]!);
     const rows = sequences.reduce((sum, sequence) => sum + sequence.states.rows, 0);
     this.#checkRows(rows, shape);
-    const auto = rows < featuresOf(this.features, shape) && !this.#selection;
-    if (this.#solver === "dual" || (this.#solver === "auto" && auto)) return this.#fitDual(sequences, shape, rows);
+    if (this.#solver === "dual" || (this.#solver === "auto" && rows < featuresOf(this.features, shape)))
+      return this.#fitDual(sequences, shape, rows);
     const accumulator = this.accumulator(shape);
     for (const { states: x, inputs, targets: y } of sequences) accumulator.addChecked(x, inputs, y);
     const readout = this.#solve(accumulator, sequences);
@@ -248,11 +246,11 @@ export class RidgeTrainer implements Trainer {
   }
 
   #fitDual(sequences: readonly TrainingSequence[], shape: ReadoutShape, rows: number): TrainedReadout {
-    const lambda = this.#lambdas[0]!;
-    const { weights, featureMeans, targetMeans } = solveDual(sequences, this.features, lambda, this.#constant);
+    const solution = solveDual(sequences, this.features, this.#lambdas, this.#selection, this.#constant);
+    const { weights, featureMeans, targetMeans, lambda, selection } = solution;
     const intercept = this.#intercept ? targetMeans.slice() : new Float64Array(shape.outputSize);
     subtractMeans(intercept, weights, featureMeans);
-    return this.#readout(weights, intercept, shape, rows, lambda, "dual", undefined);
+    return this.#readout(weights, intercept, shape, rows, lambda, "dual", selection);
   }
 
   #readout(

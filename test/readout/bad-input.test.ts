@@ -116,7 +116,6 @@ describe("options", () => {
     [() => ridge({ selection: "gcv" }), 'selection is "gcv" and lambdas is missing; it takes a grid to choose from'],
     [() => ridge({ lambdas: [1], selection: "aic" as never }), 'selection is "aic"; it takes "gcv" or "leaveOneOut"'],
     [() => ridge({ solver: "svd" as never }), 'solver is "svd"; it takes "cholesky", "qr", "dual" or "auto"'],
-    [() => ridge({ solver: "dual", lambdas: [1] }), 'solver is "dual" and lambdas is given; a grid takes "cholesky" or "qr"'],
     [
       () => ridge({ solver: "dual" }).partialFit(states, targets),
       'solver "dual" keeps every row; for rows that stream by, take "cholesky" or "qr"',

@@ -10,6 +10,12 @@ const noise = randomMatrix(rows, 2, "noise");
 const targets = Matrix.from(
   Array.from({ length: rows }, (_, t) => [states.at(t, 0) + 0.6 * noise.at(t, 0), 0.4 - states.at(t, 3) + 0.4 * noise.at(t, 1)]),
 );
+/** More features than rows. */
+const wide = randomMatrix(rows, 60, "wide");
+wide.data.forEach((value, i) => {
+  if (i % 60 < 12) wide.data[i] = states.at(Math.floor(i / 60), i % 60);
+  else wide.data[i] = value / 10;
+});
 const lambdas = [1e-8, 1e-3, 0.3, 2, 11, 500];
 
 function scores(readout: TrainedReadout): number[] {
@@ -29,54 +35,59 @@ function squaredError(readout: TrainedReadout, x: Matrix, y: Matrix): number {
  * RSS / T over (1 - d / T)^2, with d the trace of the matrix that turns targets into predictions,
  * found column by column.
  */
-function gcvByHand(options: RidgeOptions): number {
+function gcvByHand(options: RidgeOptions, x: Matrix): number {
   let freedom = 0;
   for (let t = 0; t < rows; t++) {
     const unit = new Float64Array(rows);
     unit[t] = 1;
     freedom += ridge({ ...options, solver: "qr" })
-      .fit(states, unit)
-      .predict(states)
+      .fit(x, unit)
+      .predict(x)
       .at(t, 0);
   }
-  const residual = squaredError(ridge({ ...options, solver: "qr" }).fit(states, targets), states, targets);
+  const residual = squaredError(ridge({ ...options, solver: "qr" }).fit(x, targets), x, targets);
   return residual / rows / (1 - freedom / rows) ** 2;
 }
 
-function leaveOneOutByHand(options: RidgeOptions): number {
+function leaveOneOutByHand(options: RidgeOptions, x: Matrix): number {
   let sum = 0;
   for (let t = 0; t < rows; t++) {
-    const readout = ridge(options).fit(without(states, t), without(targets, t));
-    sum += squaredError(readout, states.slice(t, t + 1), targets.slice(t, t + 1));
+    const readout = ridge(options).fit(without(x, t), without(targets, t));
+    sum += squaredError(readout, x.slice(t, t + 1), targets.slice(t, t + 1));
   }
   return sum / (rows * 2);
 }
 
 describe.each([true, false])("the choice of lambda (intercept: %s)", (intercept) => {
-  describe.each(["cholesky", "qr"] as const)("by %s", (solver) => {
+  describe.each([
+    ["cholesky", states, lambdas],
+    ["qr", states, lambdas],
+    // With the smallest one hardly anything is left over: both sides lose half of their digits.
+    ["dual", wide, lambdas.slice(1)],
+  ] as const)("by %s", (solver, x, lambdas) => {
     it("scores by generalised cross-validation as its definition does", () => {
-      const readout = ridge({ lambdas, solver, intercept }).fit(states, targets);
+      const readout = ridge({ lambdas, solver, intercept }).fit(x, targets);
       scores(readout).forEach((score, l) => {
-        expect(score).toBeCloseTo(gcvByHand({ lambda: lambdas[l]!, intercept }), 9);
+        expect(score).toBeCloseTo(gcvByHand({ lambda: lambdas[l]!, intercept }, x), 9);
       });
       expect(readout.training?.details["selection"]).toBe("gcv");
     });
 
     it("scores by leave-one-out as fits without each row do", () => {
-      const readout = ridge({ lambdas, selection: "leaveOneOut", solver, intercept }).fit(states, targets);
+      const readout = ridge({ lambdas, selection: "leaveOneOut", solver, intercept }).fit(x, targets);
       scores(readout).forEach((score, l) => {
-        expect(score).toBeCloseTo(leaveOneOutByHand({ lambda: lambdas[l]!, intercept }), 9);
+        expect(score).toBeCloseTo(leaveOneOutByHand({ lambda: lambdas[l]!, intercept }, x), 9);
       });
     });
 
     it("takes the lambda of the smallest score and solves as if it had been given", () => {
       for (const selection of ["gcv", "leaveOneOut"] as const) {
-        const readout = ridge({ lambdas, selection, solver, intercept }).fit(states, targets);
+        const readout = ridge({ lambdas, selection, solver, intercept }).fit(x, targets);
         const all = scores(readout);
         const best = lambdas[all.indexOf(Math.min(...all))]!;
         expect([0.3, 2, 11]).toContain(best);
         expect(readout.training?.details["lambda"]).toBe(best);
-        expect(readout.weights.data).toEqual(ridge({ lambda: best, solver, intercept }).fit(states, targets).weights.data);
+        expect(readout.weights.data).toEqual(ridge({ lambda: best, solver, intercept }).fit(x, targets).weights.data);
       }
     });
   });

@@ -178,6 +178,8 @@ describe("ridge", () => {
       ridge({ solver: "auto" }).fit(states.subarray(0, rowCount), targets.subarray(0, rowCount)).training?.details["solver"];
     expect(solver(22)).toBe("dual");
     expect(solver(23)).toBe("cholesky");
+    const chosen = ridge({ solver: "auto", lambdas: [1, 10] }).fit(states.subarray(0, 22), targets.subarray(0, 22));
+    expect(chosen.training?.details["solver"]).toBe("dual");
   });
 
   it("folds a subtracted mean into the intercept", () => {
