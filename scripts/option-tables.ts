@@ -79,12 +79,7 @@ export function optionsPage(): string {
     ofTable("`processPatterns`", processTable),
     ofTable("`DeviceTemplates`", deviceTemplateTable),
     ofTable("An experiment file", experimentTable),
-    ...tasks.map(({ name, options }) =>
-      section(
-        `The task \`${name}\``,
-        options.map((option) => [option.name, option]),
-      ),
-    ),
+    ...tasks.all().map(({ name, options }) => ofTable(`The task \`${name}\``, options)),
   ].join("\n");
 }
 

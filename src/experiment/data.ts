@@ -4,7 +4,7 @@ import { ArgumentError } from "../core/errors.js";
 import { stat } from "node:fs/promises";
 import { FileError } from "../io/index.js";
 import { firstNonFinite, Matrix, type Seed } from "../numerics/index.js";
-import { knownLyapunovExponent, tasks } from "../tasks/index.js";
+import { generateTask, knownLyapunovExponent, tasks } from "../tasks/index.js";
 import { ExperimentError } from "./errors.js";
 import type { Experiment, FileData, GeneratedData } from "./description.js";
 import { resolveDataPath } from "./paths.js";
@@ -82,13 +82,13 @@ export async function loadData(experiment: Experiment, path?: string, seed: Seed
 
 /** A series of the experiment's generator on its own, for a start of its own. */
 export function generateIndependent(data: GeneratedData, length: number, seed: Seed): Matrix<Float64Array> {
-  const result = taskOf(data).generate(length, { ...data.options, seed });
+  const result = generateTask(taskOf(data), length, { ...data.options, seed });
   return result instanceof Matrix ? result : result.targets;
 }
 
 function generate(experiment: Experiment, data: GeneratedData, seed: Seed | undefined): ExperimentData {
   const task = taskOf(data);
-  const isSeeded = task.options.some(({ name }) => name === "seed");
+  const isSeeded = "seed" in task.options;
   if (data.redraw && !isSeeded) throw new ArgumentError("data.redraw", true, `false for ${task.name}, which draws nothing`);
   if (experiment.task.type === "forecast" && experiment.task.independent && !isSeeded) {
     throw new ArgumentError("task.independent", true, `false for ${task.name}, which draws nothing: its series would all be the same`);
@@ -97,11 +97,11 @@ function generate(experiment: Experiment, data: GeneratedData, seed: Seed | unde
   const options: Readonly<Record<string, unknown>> = seed === undefined ? data.options : { ...data.options, seed };
   const summary = `${task.name}, ${length} rows${data.redraw ? ", drawn anew for every seed" : ""}`;
   if (task.kind === "driven") {
-    const { inputs, targets } = task.generate(length, options);
+    const { inputs, targets } = generateTask(task, length, options);
     return { kind: "driven", inputs, targets, names: namesOf(targets.cols), summary };
   }
-  const series = task.generate(length, options);
-  const dt = options["dt"] ?? task.options.find(({ name }) => name === "dt")?.default;
+  const series = generateTask(task, length, options);
+  const dt = options["dt"] ?? task.options["dt"]?.default;
   const exponent = knownLyapunovExponent(task.name, options)?.value;
   return {
     kind: "series",
@@ -114,7 +114,7 @@ function generate(experiment: Experiment, data: GeneratedData, seed: Seed | unde
 }
 
 function taskOf(data: GeneratedData) {
-  return tasks.find(({ name }) => name === data.task)!;
+  return tasks.get(data.task, "data.task");
 }
 
 function neededLength(experiment: Experiment, kind: "series" | "driven"): number {

@@ -2,7 +2,7 @@
 // filled in. It reads no file.
 
 import { ArgumentError } from "../core/errors.js";
-import { anything, given, type Kind, object, type OptionTable } from "../core/options.js";
+import { anything, given, type Kind, object, type OptionTable, resolve } from "../core/options.js";
 import { classTrainer } from "../model/class-readout.js";
 import { classifierReservoir, forecasterReservoir, forecasterTrainer, takesSpikes } from "../model/defaults.js";
 import type { Trainer } from "../readout/index.js";
@@ -123,7 +123,13 @@ function complete({ seed, seeds, washout, metrics, ...parsed }: Parsed, source: 
       takesCases ? `"majority" for ${task.type}` : '"persistence", "mean" or {seasonalNaive: period}',
     );
   }
-  if ("task" in data) checkTaskOptions(data.task, data.options);
+  if ("task" in data) {
+    try {
+      resolve(tasks.table(data.task), data.options);
+    } catch (error) {
+      throw error instanceof ArgumentError ? error.under("data.options") : error;
+    }
+  }
   if (reservoir.seed !== undefined && (seed !== undefined || seeds !== undefined)) {
     throw new ArgumentError("reservoir.seed", reservoir.seed, "nothing where seed or seeds is given at the top of the file");
   }
@@ -209,17 +215,6 @@ function variant(schemas: Readonly<Record<string, Kind<unknown>>>, field: string
   if (found) return found;
   const near = typeof type === "string" ? nearest(type, Object.keys(schemas)) : undefined;
   throw new ArgumentError(`${field}.type`, type, `${Object.keys(schemas).join(", ")}${near ? ` (did you mean ${near}?)` : ""}`);
-}
-
-/**
- * Names the nearest option, where the generator itself would only list them all; the values are its
- * own to check.
- */
-function checkTaskOptions(name: string, options: Readonly<Record<string, unknown>>): void {
-  const known = tasks.find((task) => task.name === name)!.options.map((option) => option.name);
-  for (const option of Object.keys(options)) {
-    if (!known.includes(option)) throw ArgumentError.unknownField(`data.options.${option}`, options[option], known);
-  }
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -4,6 +4,7 @@ import {
   anything,
   checked,
   choice,
+  choiceOf,
   either,
   filled,
   flag,
@@ -45,7 +46,7 @@ const column = either(columnTakes, text(columnTakes), atLeast(0));
 const columns = list(column, "a list of columns, by name or by index from 0, at least one", 1);
 
 export const generated = object({
-  task: given(choice(...(tasks.map(({ name }) => name) as [string, ...string[]])), "A benchmark series; `spillway tasks` lists them."),
+  task: given(choiceOf(tasks), "A benchmark series; `spillway tasks` lists them."),
   length: optional(atLeast(1), "Rows; left out, what split and task need."),
   options: option(record(anything, "the generator's options by name"), {}, "The generator's own options."),
   redraw: option(flag, false, "Draw the series anew for every seed."),

@@ -1,11 +1,10 @@
 // The signal that drives the lab's reservoir, and the hash by which two places can tell that their
 // states are the same bits.
-import { ArgumentError } from "../core/errors.js";
 import { sha256 } from "../model/checksum.js";
 import { Matrix } from "../numerics/index.js";
 import { ReservoirComputer } from "../reservoir/index.js";
-import { tasks } from "../tasks/index.js";
-import { type LabSettings, reservoirOf, signalNames } from "./settings.js";
+import { generateTask, tasks } from "../tasks/index.js";
+import { type LabSettings, reservoirOf } from "./settings.js";
 
 /** Steps whose states are hashed. */
 export const hashedSteps = 1000;
@@ -25,9 +24,7 @@ export interface Drive {
  * input and the first target.
  */
 export function signalOf(settings: LabSettings, length: number): Drive {
-  const task = tasks.find(({ name }) => name === settings.signal);
-  if (!task) throw new ArgumentError("signal", settings.signal, `one of ${signalNames.join(", ")}`);
-  const generated = task.generate(length + 1, {});
+  const generated = generateTask(tasks.get(settings.signal, "signal"), length + 1);
   if (generated instanceof Matrix) return freeDrive(zScores(generated.column(0) as Float64Array));
   const first = (matrix: Matrix) => new Matrix(length, 1, zScores(matrix.column(0) as Float64Array).slice(0, length));
   return { input: first(generated.inputs), target: first(generated.targets), free: false };

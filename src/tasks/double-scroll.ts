@@ -3,7 +3,7 @@ import { type Matrix, portableExp } from "../numerics/index.js";
 import { type FlowOptions, integrate } from "./integrate.js";
 import { number, option, resolve, type TableOf } from "../core/options.js";
 import { discardOption, startSeedOption, vectorOption } from "./options.js";
-import { type SeriesTask, seriesTask } from "./task.js";
+import type { SeriesTask } from "./task.js";
 
 /** Circuit, start and integration of the double-scroll attractor. */
 export interface DoubleScrollOptions extends FlowOptions {
@@ -61,16 +61,17 @@ export function doubleScroll(length: number, options: DoubleScrollOptions = {}):
   return integrate("doubleScroll", derivative, initialState, length, sampling);
 }
 
-export const doubleScrollTask: SeriesTask = seriesTask(
-  "doubleScroll",
-  "Double-scroll circuit: a chaotic electronic oscillator",
-  table,
-  doubleScroll,
-  [
+export const doubleScrollTask: SeriesTask = {
+  kind: "series",
+  name: "doubleScroll",
+  description: "Double-scroll circuit: a chaotic electronic oscillator",
+  options: table,
+  generate: doubleScroll,
+  lyapunovExponents: [
     {
       value: 0.092,
       parameters: { r1: 1.2, r2: 3.44, r4: 0.193, ir: 4.5e-5, beta: 11.6 },
       source: "measured: growth of a tangent vector over 400,000 units of time (Runge-Kutta 4, step 0.005)",
     },
   ],
-);
+};

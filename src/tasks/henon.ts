@@ -2,7 +2,7 @@
 import type { Matrix } from "../numerics/index.js";
 import { number, option, resolve, type TableOf } from "../core/options.js";
 import { checkLength, discardOption, vectorOption } from "./options.js";
-import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
+import { finishedSeries, type SeriesTask } from "./task.js";
 
 /** Parameters and start of the Hénon map. */
 export interface HenonOptions {
@@ -47,6 +47,13 @@ export function henon(length: number, options: HenonOptions = {}): Matrix<Float6
   return finishedSeries("henon", 2, out);
 }
 
-export const henonTask: SeriesTask = seriesTask("henon", "Hénon 1976: a chaotic map of the plane", table, henon, [
-  { value: 0.4192, parameters: { a: 1.4, b: 0.3 }, source: "J. C. Sprott 2003, Chaos and Time-Series Analysis, appendix A" },
-]);
+export const henonTask: SeriesTask = {
+  kind: "series",
+  name: "henon",
+  description: "Hénon 1976: a chaotic map of the plane",
+  options: table,
+  generate: henon,
+  lyapunovExponents: [
+    { value: 0.4192, parameters: { a: 1.4, b: 0.3 }, source: "J. C. Sprott 2003, Chaos and Time-Series Analysis, appendix A" },
+  ],
+};

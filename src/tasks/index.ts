@@ -3,6 +3,8 @@
  * and test. Real data is io's.
  * @module spillway/tasks
  */
+import { callback, choice } from "../core/options.js";
+import { Registry } from "../core/registry.js";
 import { doubleScrollTask } from "./double-scroll.js";
 import { henonTask } from "./henon.js";
 import { kuramotoSivashinskyTask } from "./kuramoto-sivashinsky.js";
@@ -30,35 +32,49 @@ export { type MemoryTaskOptions, memoryTask } from "./memory-task.js";
 export { type MsoOptions, mso, msoFrequencies } from "./mso.js";
 export { type MultiscrollOptions, multiscroll } from "./multiscroll.js";
 export { type NarmaOptions, narma, narma30 } from "./narma.js";
-export type { OptionValue } from "./options.js";
 export { type RabinovichFabrikantOptions, rabinovichFabrikant } from "./rabinovich-fabrikant.js";
 export { type RosslerOptions, rossler } from "./rossler.js";
-export type { DrivenTask, InputsAndTargets, KnownLyapunovExponent, SeriesTask, Task, TaskOption } from "./task.js";
+export { type DrivenTask, generateTask, type InputsAndTargets, type KnownLyapunovExponent, type SeriesTask, type Task } from "./task.js";
 export { type ForecastingSplit, type ToForecastingOptions, toForecasting } from "./to-forecasting.js";
 
 /** Every benchmark task, by name. */
-export const tasks: readonly Task[] = [
-  mackeyGlassTask,
-  narmaTask,
-  lorenzTask,
-  rosslerTask,
-  lorenz96Task,
-  henonTask,
-  logisticTask,
-  kuramotoSivashinskyTask,
-  msoTask,
-  multiscrollTask,
-  doubleScrollTask,
-  rabinovichFabrikantTask,
-  memoryTaskEntry,
-];
+export const tasks: Registry<Task> = new Registry<Task>(
+  {
+    kind: "task",
+    register: "registerTask",
+    needs: { kind: choice("series", "driven"), generate: callback("a function of length and options") },
+  },
+  [
+    mackeyGlassTask,
+    narmaTask,
+    lorenzTask,
+    rosslerTask,
+    lorenz96Task,
+    henonTask,
+    logisticTask,
+    kuramotoSivashinskyTask,
+    msoTask,
+    multiscrollTask,
+    doubleScrollTask,
+    rabinovichFabrikantTask,
+    memoryTaskEntry,
+  ],
+);
+
+/**
+ * Adds a task: `spillway tasks`, experiment files and the lab find it by its name.
+ * @throws ArgumentError for a name that another task has, or a field that is missing or malformed
+ */
+export function registerTask(task: Task): void {
+  tasks.register(task);
+}
 
 /**
  * The largest Lyapunov exponent of a task with these options (natural logarithm, per unit of time
  * or per iteration), with its source; undefined where it is not known for these parameters.
  */
 export function knownLyapunovExponent(name: string, options: Readonly<Record<string, unknown>> = {}): KnownLyapunovExponent | undefined {
-  const known = tasks.find((task) => task.name === name)?.lyapunovExponents ?? [];
+  const known = tasks.find(name)?.lyapunovExponents ?? [];
   return known.find(({ parameters }) => Object.entries(parameters).every(([option, value]) => setting(name, option, options) === value));
 }
 
@@ -73,5 +89,5 @@ export function samplingInterval(name: string, options: Readonly<Record<string, 
 
 /** An option as it is given or, left out, by default. */
 function setting(name: string, option: string, options: Readonly<Record<string, unknown>>): unknown {
-  return options[option] ?? tasks.find((task) => task.name === name)?.options.find((known) => known.name === option)?.default;
+  return options[option] ?? tasks.find(name)?.options[option]?.default;
 }

@@ -6,7 +6,7 @@ import { fourierTransform } from "./fourier.js";
 import type { SamplingOptions } from "./integrate.js";
 import { checked, number, option, resolve, type TableOf } from "../core/options.js";
 import { checkLength, discardOption, optionalVectorOption, stepsPer } from "./options.js";
-import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
+import { finishedSeries, type SeriesTask } from "./task.js";
 
 /** Grid, domain, start and integration of the Kuramoto-Sivashinsky equation. */
 export interface KuramotoSivashinskyOptions extends SamplingOptions {
@@ -132,16 +132,17 @@ function isPowerOfTwo(value: number): boolean {
   return (value & (value - 1)) === 0;
 }
 
-export const kuramotoSivashinskyTask: SeriesTask = seriesTask(
-  "kuramotoSivashinsky",
-  "Kuramoto-Sivashinsky: spatio-temporal chaos of a flame front",
-  table,
-  kuramotoSivashinsky,
-  [
+export const kuramotoSivashinskyTask: SeriesTask = {
+  kind: "series",
+  name: "kuramotoSivashinsky",
+  description: "Kuramoto-Sivashinsky: spatio-temporal chaos of a flame front",
+  options: table,
+  generate: kuramotoSivashinsky,
+  lyapunovExponents: [
     {
       value: 0.092,
       parameters: { N: 128, L: 32 * Math.PI },
       source: "measured: divergence of two trajectories over 15,000 units of time (ETDRK4, step 0.125)",
     },
   ],
-);
+};

@@ -2,7 +2,7 @@
 import type { Matrix } from "../numerics/index.js";
 import { number, option, resolve, type TableOf } from "../core/options.js";
 import { checkLength, discardOption } from "./options.js";
-import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
+import { finishedSeries, type SeriesTask } from "./task.js";
 
 /** Parameters and start of the logistic map. */
 export interface LogisticOptions {
@@ -43,7 +43,14 @@ export function logistic(length: number, options: LogisticOptions = {}): Matrix<
   return finishedSeries("logistic", 1, out);
 }
 
-export const logisticTask: SeriesTask = seriesTask("logistic", "Logistic map: chaos in one dimension", table, logistic, [
-  { value: 0.496, parameters: { r: 3.9 }, source: "measured: mean of ln |r (1 - 2 x)| over 20,000,000 iterations" },
-  { value: Math.LN2, parameters: { r: 4 }, source: "ln 2, exact: the map is conjugate to the tent map" },
-]);
+export const logisticTask: SeriesTask = {
+  kind: "series",
+  name: "logistic",
+  description: "Logistic map: chaos in one dimension",
+  options: table,
+  generate: logistic,
+  lyapunovExponents: [
+    { value: 0.496, parameters: { r: 3.9 }, source: "measured: mean of ln |r (1 - 2 x)| over 20,000,000 iterations" },
+    { value: Math.LN2, parameters: { r: 4 }, source: "ln 2, exact: the map is conjugate to the tent map" },
+  ],
+};

@@ -3,7 +3,7 @@ import type { Matrix } from "../numerics/index.js";
 import { type FlowOptions, integrate } from "./integrate.js";
 import { number, option, resolve, type TableOf } from "../core/options.js";
 import { discardOption, startSeedOption, vectorOption } from "./options.js";
-import { type SeriesTask, seriesTask } from "./task.js";
+import type { SeriesTask } from "./task.js";
 
 /** Parameters, start and integration of the Lorenz system. */
 export interface LorenzOptions extends FlowOptions {
@@ -51,10 +51,17 @@ export function lorenz(length: number, options: LorenzOptions = {}): Matrix<Floa
   return integrate("lorenz", derivative, initialState, length, sampling);
 }
 
-export const lorenzTask: SeriesTask = seriesTask("lorenz", "Lorenz 1963: a chaotic flow in three dimensions", table, lorenz, [
-  {
-    value: 0.9056,
-    parameters: { sigma: 10, rho: 28, beta: 8 / 3 },
-    source: "J. C. Sprott 2003, Chaos and Time-Series Analysis, appendix A",
-  },
-]);
+export const lorenzTask: SeriesTask = {
+  kind: "series",
+  name: "lorenz",
+  description: "Lorenz 1963: a chaotic flow in three dimensions",
+  options: table,
+  generate: lorenz,
+  lyapunovExponents: [
+    {
+      value: 0.9056,
+      parameters: { sigma: 10, rho: 28, beta: 8 / 3 },
+      source: "J. C. Sprott 2003, Chaos and Time-Series Analysis, appendix A",
+    },
+  ],
+};

@@ -4,7 +4,7 @@ import type { Matrix } from "../numerics/index.js";
 import { type FlowOptions, integrate } from "./integrate.js";
 import { number, option, resolve, type TableOf, whole } from "../core/options.js";
 import { discardOption, optionalVectorOption, startSeedOption } from "./options.js";
-import { type SeriesTask, seriesTask } from "./task.js";
+import type { SeriesTask } from "./task.js";
 
 /** Size, forcing, start and integration of the Lorenz-96 system. */
 export interface Lorenz96Options extends FlowOptions {
@@ -62,15 +62,22 @@ export function lorenz96(length: number, options: Lorenz96Options = {}): Matrix<
   return integrate("lorenz96", derivative, start, length, sampling);
 }
 
-export const lorenz96Task: SeriesTask = seriesTask("lorenz96", "Lorenz 1996: spatio-temporal chaos on a ring", table, lorenz96, [
-  {
-    value: 1.67,
-    parameters: { N: 36, F: 8 },
-    source: "measured: growth of a tangent vector over 100,000 units of time (Runge-Kutta 4, step 0.01)",
-  },
-  {
-    value: 1.69,
-    parameters: { N: 40, F: 8 },
-    source: "measured: growth of a tangent vector over 10,000 units of time (Runge-Kutta 4, step 0.01)",
-  },
-]);
+export const lorenz96Task: SeriesTask = {
+  kind: "series",
+  name: "lorenz96",
+  description: "Lorenz 1996: spatio-temporal chaos on a ring",
+  options: table,
+  generate: lorenz96,
+  lyapunovExponents: [
+    {
+      value: 1.67,
+      parameters: { N: 36, F: 8 },
+      source: "measured: growth of a tangent vector over 100,000 units of time (Runge-Kutta 4, step 0.01)",
+    },
+    {
+      value: 1.69,
+      parameters: { N: 40, F: 8 },
+      source: "measured: growth of a tangent vector over 10,000 units of time (Runge-Kutta 4, step 0.01)",
+    },
+  ],
+};

@@ -5,7 +5,7 @@ import { type DelayProblem, delayedEuler, delayedReservoirPy, delayedRungeKutta4
 import { choice, flag, number, option, resolve, type Resolved, type TableOf } from "../core/options.js";
 import { checkLength, discardOption, optionalSeedOption, optionalVectorOption, stepsPer, wholeSteps } from "./options.js";
 import { taskStream } from "./streams.js";
-import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
+import { finishedSeries, type SeriesTask } from "./task.js";
 
 /** Parameters, start and integration of the Mackey-Glass equation. */
 export interface MackeyGlassOptions {
@@ -162,12 +162,13 @@ function powerOf(n: number): (x: number) => number {
   };
 }
 
-export const mackeyGlassTask: SeriesTask = seriesTask(
-  "mackeyGlass",
-  "Mackey-Glass 1977: a delay differential equation, mildly chaotic at tau 17",
-  table,
-  mackeyGlass,
-  [
+export const mackeyGlassTask: SeriesTask = {
+  kind: "series",
+  name: "mackeyGlass",
+  description: "Mackey-Glass 1977: a delay differential equation, mildly chaotic at tau 17",
+  options: table,
+  generate: mackeyGlass,
+  lyapunovExponents: [
     {
       value: 0.00513,
       parameters: { tau: 17, a: 0.2, b: 0.1, n: 10 },
@@ -179,4 +180,4 @@ export const mackeyGlassTask: SeriesTask = seriesTask(
       source: "measured: growth of a tangent function over 1,000,000 units of time (Runge-Kutta 4, step 0.1)",
     },
   ],
-);
+};

@@ -3,7 +3,7 @@ import { Matrix, type Seed } from "../numerics/index.js";
 import { checked, number, option, resolve, seed, type TableOf } from "../core/options.js";
 import { checkLength } from "./options.js";
 import { taskStream } from "./streams.js";
-import { type DrivenTask, drivenTask, type InputsAndTargets } from "./task.js";
+import type { DrivenTask, InputsAndTargets } from "./task.js";
 
 /** Delays and input of the memory task. */
 export interface MemoryTaskOptions {
@@ -61,4 +61,10 @@ function isWhole(value: unknown, atLeast: number): boolean {
   return Number.isSafeInteger(value) && (value as number) >= atLeast;
 }
 
-export const memoryTaskEntry: DrivenTask = drivenTask("memoryTask", "Short-term memory: past values of a random input", table, memoryTask);
+export const memoryTaskEntry: DrivenTask = {
+  kind: "driven",
+  name: "memoryTask",
+  description: "Short-term memory: past values of a random input",
+  options: table,
+  generate: memoryTask,
+};

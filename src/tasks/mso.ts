@@ -2,7 +2,7 @@
 import { type Matrix, portableSin } from "../numerics/index.js";
 import { checked, flag, option, resolve, type TableOf } from "../core/options.js";
 import { checkLength, discardOption } from "./options.js";
-import { finishedSeries, type SeriesTask, seriesTask } from "./task.js";
+import { finishedSeries, type SeriesTask } from "./task.js";
 
 /** The sines that are superimposed. */
 export interface MsoOptions {
@@ -64,4 +64,10 @@ export function mso(length: number, options: MsoOptions = {}): Matrix<Float64Arr
   return finishedSeries("mso", 1, out);
 }
 
-export const msoTask: SeriesTask = seriesTask("mso", "Multiple superimposed oscillators: a sum of incommensurate sines", table, mso);
+export const msoTask: SeriesTask = {
+  kind: "series",
+  name: "mso",
+  description: "Multiple superimposed oscillators: a sum of incommensurate sines",
+  options: table,
+  generate: mso,
+};

@@ -3,7 +3,7 @@ import type { Matrix } from "../numerics/index.js";
 import { type FlowOptions, integrate } from "./integrate.js";
 import { number, option, resolve, type TableOf } from "../core/options.js";
 import { discardOption, startSeedOption, vectorOption } from "./options.js";
-import { type SeriesTask, seriesTask } from "./task.js";
+import type { SeriesTask } from "./task.js";
 
 /** Parameters, start and integration of the multiscroll attractor. */
 export interface MultiscrollOptions extends FlowOptions {
@@ -51,11 +51,18 @@ export function multiscroll(length: number, options: MultiscrollOptions = {}): M
   return integrate("multiscroll", derivative, initialState, length, sampling);
 }
 
-export const multiscrollTask: SeriesTask = seriesTask("multiscroll", "Chen 1999: a chaotic flow with two scrolls", table, multiscroll, [
-  {
-    value: 2.32,
-    parameters: { a: 40, b: 3, c: 28 },
-    source: "measured: growth of a tangent vector over 40,000 units of time (Runge-Kutta 4, step 0.0005)",
-  },
-  { value: 2.027, parameters: { a: 35, b: 3, c: 28 }, source: "J. C. Sprott 2003, Chaos and Time-Series Analysis, appendix A" },
-]);
+export const multiscrollTask: SeriesTask = {
+  kind: "series",
+  name: "multiscroll",
+  description: "Chen 1999: a chaotic flow with two scrolls",
+  options: table,
+  generate: multiscroll,
+  lyapunovExponents: [
+    {
+      value: 2.32,
+      parameters: { a: 40, b: 3, c: 28 },
+      source: "measured: growth of a tangent vector over 40,000 units of time (Runge-Kutta 4, step 0.0005)",
+    },
+    { value: 2.027, parameters: { a: 35, b: 3, c: 28 }, source: "J. C. Sprott 2003, Chaos and Time-Series Analysis, appendix A" },
+  ],
+};

@@ -4,7 +4,7 @@ import { Matrix, type Seed } from "../numerics/index.js";
 import { checked, choice, number, option, resolve, type Resolved, seed, type TableOf, whole } from "../core/options.js";
 import { checkLength } from "./options.js";
 import { taskStream } from "./streams.js";
-import { type DrivenTask, drivenTask, type InputsAndTargets } from "./task.js";
+import type { DrivenTask, InputsAndTargets } from "./task.js";
 
 /** Order, coefficients and input of a NARMA series. */
 export interface NarmaOptions {
@@ -152,4 +152,10 @@ function reservoirPySeries({ order, a1, a2, b, c }: Resolved<typeof table>, u: F
   return out;
 }
 
-export const narmaTask: DrivenTask = drivenTask("narma", "NARMA-10 and its kin: predict a driven nonlinear average", table, narma);
+export const narmaTask: DrivenTask = {
+  kind: "driven",
+  name: "narma",
+  description: "NARMA-10 and its kin: predict a driven nonlinear average",
+  options: table,
+  generate: narma,
+};

@@ -4,9 +4,6 @@ import { machineMemory } from "../core/machine-memory.js";
 import { checked, either, list, nothing, number, type Option, option, seed, whole } from "../core/options.js";
 import type { Seed } from "../numerics/index.js";
 
-/** What an option may hold: JSON. */
-export type OptionValue = number | boolean | string | readonly number[] | null;
-
 /** A fixed number of finite numbers. */
 export function vectorOption(fallback: readonly number[], description: string): Option<readonly number[]> {
   const isVector = (value: unknown) => Array.isArray(value) && value.length === fallback.length && value.every(Number.isFinite);

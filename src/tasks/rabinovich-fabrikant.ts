@@ -3,7 +3,7 @@ import type { Matrix } from "../numerics/index.js";
 import { integrate, type SamplingOptions } from "./integrate.js";
 import { number, option, resolve, type TableOf } from "../core/options.js";
 import { discardOption, vectorOption } from "./options.js";
-import { type SeriesTask, seriesTask } from "./task.js";
+import type { SeriesTask } from "./task.js";
 
 /** Parameters, start and integration of the Rabinovich-Fabrikant equations. */
 export interface RabinovichFabrikantOptions extends SamplingOptions {
@@ -49,16 +49,17 @@ export function rabinovichFabrikant(length: number, options: RabinovichFabrikant
   return integrate("rabinovichFabrikant", derivative, initialState, length, { ...sampling, seed: null });
 }
 
-export const rabinovichFabrikantTask: SeriesTask = seriesTask(
-  "rabinovichFabrikant",
-  "Rabinovich-Fabrikant 1979: waves in a nonequilibrium medium, three dimensions",
-  table,
-  rabinovichFabrikant,
-  [
+export const rabinovichFabrikantTask: SeriesTask = {
+  kind: "series",
+  name: "rabinovichFabrikant",
+  description: "Rabinovich-Fabrikant 1979: waves in a nonequilibrium medium, three dimensions",
+  options: table,
+  generate: rabinovichFabrikant,
+  lyapunovExponents: [
     {
       value: 0.199,
       parameters: { alpha: 1.1, gamma: 0.87 },
       source: "measured: growth of a tangent vector over 200,000 units of time (Runge-Kutta 4, step 0.0025)",
     },
   ],
-);
+};

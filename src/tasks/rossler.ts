@@ -3,7 +3,7 @@ import type { Matrix } from "../numerics/index.js";
 import { type FlowOptions, integrate } from "./integrate.js";
 import { number, option, resolve, type TableOf } from "../core/options.js";
 import { discardOption, startSeedOption, vectorOption } from "./options.js";
-import { type SeriesTask, seriesTask } from "./task.js";
+import type { SeriesTask } from "./task.js";
 
 /** Parameters, start and integration of the Rössler system. */
 export interface RosslerOptions extends FlowOptions {
@@ -50,10 +50,17 @@ export function rossler(length: number, options: RosslerOptions = {}): Matrix<Fl
   return integrate("rossler", derivative, initialState, length, sampling);
 }
 
-export const rosslerTask: SeriesTask = seriesTask("rossler", "Rössler 1976: a chaotic flow with one folded band", table, rossler, [
-  {
-    value: 0.0714,
-    parameters: { a: 0.2, b: 0.2, c: 5.7 },
-    source: "J. C. Sprott 2003, Chaos and Time-Series Analysis, appendix A",
-  },
-]);
+export const rosslerTask: SeriesTask = {
+  kind: "series",
+  name: "rossler",
+  description: "Rössler 1976: a chaotic flow with one folded band",
+  options: table,
+  generate: rossler,
+  lyapunovExponents: [
+    {
+      value: 0.0714,
+      parameters: { a: 0.2, b: 0.2, c: 5.7 },
+      source: "J. C. Sprott 2003, Chaos and Time-Series Analysis, appendix A",
+    },
+  ],
+};

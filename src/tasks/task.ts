@@ -1,9 +1,9 @@
 // What a benchmark task is to those who list them or start them by name: the command line and
 // experiment files.
 import { ArgumentError } from "../core/errors.js";
+import { resolve } from "../core/options.js";
+import type { Part } from "../core/registry.js";
 import { firstNonFinite, Matrix } from "../numerics/index.js";
-import type { OptionTable } from "../core/options.js";
-import type { OptionValue } from "./options.js";
 
 /**
  * A series to be driven by and the series to be learnt, row by row: inputs T x I, targets T x O.
@@ -23,83 +23,44 @@ export interface KnownLyapunovExponent {
   readonly source: string;
 }
 
-/** One option as the command line lists it. */
-export interface TaskOption {
-  readonly name: string;
-  readonly default: OptionValue;
-  readonly takes: string;
-  readonly description: string;
-}
-
-interface TaskDescription {
-  /** The name of the generator function. */
-  readonly name: string;
-  /** One line. */
-  readonly description: string;
-  readonly options: readonly TaskOption[];
-  /** Known exponents; empty where there is none or nobody has found it. */
-  readonly lyapunovExponents: readonly KnownLyapunovExponent[];
+interface TaskPart extends Part {
+  /** Known exponents; left out if there is none or nobody has found it. */
+  readonly lyapunovExponents?: readonly KnownLyapunovExponent[] | undefined;
 }
 
 /** A system that runs by itself: one series, T x D. */
-export interface SeriesTask extends TaskDescription {
+export interface SeriesTask extends TaskPart {
   readonly kind: "series";
-  /** @throws ArgumentError on options that the task does not take. */
-  generate(length: number, options?: Readonly<Record<string, unknown>>): Matrix<Float64Array>;
+  /** `options` are checked by the table and filled in. */
+  generate(length: number, options: object): Matrix<Float64Array>;
 }
 
 /** A system that is driven: inputs and targets. */
-export interface DrivenTask extends TaskDescription {
+export interface DrivenTask extends TaskPart {
   readonly kind: "driven";
-  /** @throws ArgumentError on options that the task does not take. */
-  generate(length: number, options?: Readonly<Record<string, unknown>>): InputsAndTargets;
+  /** `options` are checked by the table and filled in. */
+  generate(length: number, options: object): InputsAndTargets;
 }
 
-/** A generator in the list of tasks; `kind` tells a series from inputs with targets. */
+/** A benchmark series and its generator; `kind` tells a series from inputs with targets. */
 export type Task = SeriesTask | DrivenTask;
 
-/** Describes a generator of one series. */
-export function seriesTask<Options extends object>(
-  name: string,
-  description: string,
-  table: OptionTable,
-  generate: (length: number, options: Options) => Matrix<Float64Array>,
-  lyapunovExponents: readonly KnownLyapunovExponent[] = [],
-): SeriesTask {
-  return {
-    kind: "series",
-    name,
-    description,
-    options: listOptions(table),
-    lyapunovExponents,
-    generate: (length, options = {}) => generate(length, options as Options),
-  };
-}
-
-/** Describes a generator of inputs and targets. */
-export function drivenTask<Options extends object>(
-  name: string,
-  description: string,
-  table: OptionTable,
-  generate: (length: number, options: Options) => InputsAndTargets,
-): DrivenTask {
-  return {
-    kind: "driven",
-    name,
-    description,
-    options: listOptions(table),
-    lyapunovExponents: [],
-    generate: (length, options = {}) => generate(length, options as Options),
-  };
-}
-
-function listOptions(table: OptionTable): TaskOption[] {
-  return Object.entries(table).map(([name, { default: fallback, takes, description }]) => ({
-    name,
-    default: fallback as OptionValue,
-    takes,
-    description,
-  }));
+/**
+ * `length` rows of a task. @throws ArgumentError for options that it does not take, and for another
+ * number of rows than was asked for
+ */
+export function generateTask(task: SeriesTask, length: number, options?: object): Matrix<Float64Array>;
+export function generateTask(task: DrivenTask, length: number, options?: object): InputsAndTargets;
+export function generateTask(task: Task, length: number, options?: object): Matrix<Float64Array> | InputsAndTargets;
+export function generateTask(task: Task, length: number, options: object = {}): Matrix<Float64Array> | InputsAndTargets {
+  const made = task.generate(length, resolve(task.options, options, task.name));
+  const parts: Readonly<Record<string, unknown>> = task.kind === "series" ? { series: made } : { ...made };
+  for (const name of task.kind === "series" ? ["series"] : ["inputs", "targets"]) {
+    const matrix = parts[name];
+    if (!(matrix instanceof Matrix && matrix.rows === length && matrix.data instanceof Float64Array))
+      throw new ArgumentError(name, matrix, `a Matrix of ${length} rows in binary64`, { of: task.name });
+  }
+  return made;
 }
 
 /** Wraps a finished series. @throws ArgumentError when the system diverged. */

@@ -53,7 +53,8 @@ describe("the command line", () => {
     expect(json[0]!.options.map(({ name }) => name)).toContain("order");
     expect(await spillway(["tasks", "lorentz"])).toMatchObject({
       code: 2,
-      stderr: 'spillway: there is no task "lorentz"; did you mean "lorenz"?\n',
+      stderr:
+        'spillway: task is "lorentz"; it takes one of mackeyGlass, narma, lorenz, rossler, lorenz96, henon, logistic, kuramotoSivashinsky, mso, multiscroll, doubleScroll, rabinovichFabrikant, memoryTask (did you mean lorenz?)\n',
     });
   });
 

@@ -84,7 +84,7 @@ const withOptions: readonly Place[] = [
   ["leastMeanSquares", spillway.leastMeanSquares],
   ["fit of a readout", (wrong) => spillway.ridge().fit(rows(9, 2), rows(9), wrong)],
   ["predict of a readout", (wrong) => spillway.ridge().fit(rows(9, 2), rows(9)).predict(rows(2, 2), undefined, wrong)],
-  ...spillway.tasks.map((task): Place => [task.name, (wrong) => task.generate(20, wrong)]),
+  ...spillway.tasks.all().map((task): Place => [task.name, (wrong) => task.generate(20, wrong)]),
   ["toForecasting", (wrong) => spillway.toForecasting(rows(9), wrong)],
   ["nrmse", (wrong) => spillway.nrmse(rows(3), rows(3), wrong)],
   ["r2", (wrong) => spillway.r2(rows(3), rows(3), wrong)],

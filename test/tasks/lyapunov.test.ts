@@ -28,7 +28,7 @@ function growthRate(advance: (state: number[]) => number[], start: number[], tim
   return sum / (time * (rounds - Math.ceil(rounds / 10)));
 }
 
-describe("lyapunovExponent", () => {
+describe("knownLyapunovExponent", () => {
   // [task, options, time of a round, rounds, relative tolerance]
   const flows = [
     ["lorenz", {}, 1, 4000, 0.02],
@@ -43,9 +43,9 @@ describe("lyapunovExponent", () => {
   ] as const;
 
   it.each(casesOf(flows, ([name]) => name === "lorenz" || name === "rossler"))("%s %j", (name, options, time, rounds, tolerance) => {
-    const task = tasks.find((candidate) => candidate.name === name) as SeriesTask;
+    const task = tasks.find(name) as SeriesTask;
     // The exponent needs the flow, not its last digits: steps four times as long as a series takes.
-    const step = 4 * (task.options.find((option) => option.name === "step")!.default as number);
+    const step = 4 * (task.options["step"]!.default as number);
     const known = knownLyapunovExponent(name, options)!;
     const transient = samplingInterval(name) * 100;
     const start = Array.from(task.generate(1, { ...options, step, dt: transient, discard: 5 }).data);

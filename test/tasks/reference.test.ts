@@ -18,7 +18,7 @@ const references = JSON.parse(readFileSync(new URL("fixtures/reference-series.js
 const columns: Record<string, readonly number[]> = { lorenz96: [0, 1, 2, 17, 35], kuramotoSivashinsky: [0, 1, 31, 64, 127] };
 
 function seriesTask(name: string): SeriesTask {
-  const task = tasks.find((candidate) => candidate.name === name);
+  const task = tasks.find(name);
   if (task?.kind !== "series") throw new Error(`no series task ${name}`);
   return task;
 }
@@ -27,7 +27,7 @@ function seriesTask(name: string): SeriesTask {
 function errors(name: string, reference: string, options: Record<string, unknown> = {}): number[] {
   const task = seriesTask(name);
   const { interval, rows } = references[reference]!;
-  const dt = task.options.find((option) => option.name === "dt")!.default as number;
+  const dt = task.options["dt"]!.default as number;
   const every = Math.round(interval / dt);
   const series = task.generate((rows.length - 1) * every + 1, options);
   return rows.map((row, k) => Math.max(...row.map((value, i) => Math.abs(value - series.at(k * every, columns[name]?.[i] ?? i)))));
@@ -64,7 +64,7 @@ describe("generators against SciPy's DOP853 at a tolerance of 3e-14", () => {
     ["mackeyGlass", "mackeyGlass", {}],
     ["mackeyGlass", "mackeyGlass, tau 30", { tau: 30 }],
   ] as const)("%s (%s) is of order 4: half the step has a sixteenth of the error", (name, reference, options) => {
-    const step = seriesTask(name).options.find((option) => option.name === "step")!.default as number;
+    const step = seriesTask(name).options["step"]!.default as number;
     const halfWay = (values: number[]) => values[5]!;
     const ratio = halfWay(errors(name, reference, { ...options, step: 2 * step })) / halfWay(errors(name, reference, { ...options, step }));
     expect(ratio).toBeGreaterThan(12);

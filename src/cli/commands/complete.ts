@@ -17,7 +17,7 @@ const words: ReadonlyMap<string, () => readonly Candidate[]> = new Map([
   ["engine", () => ["auto", "cpu", "cuda", "sim", "reference"].map(plain)],
   ["target", () => Object.keys(targets).map(plain)],
   ["kernel", () => kernelKinds.map(plain)],
-  ["name", () => tasks.map(({ name, description }) => ({ word: name, description }))],
+  ["name", () => tasks.all().map(({ name, description }) => ({ word: name, description }))],
 ]);
 
 /** Prints the script for a shell. Bash loads it by `source <(spillway complete bash)`. */

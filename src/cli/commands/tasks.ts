@@ -1,36 +1,35 @@
 // `spillway tasks`: the benchmark series there are, and their options.
-import { nearest } from "../../core/near-names.js";
 import { type Task, tasks } from "../../tasks/index.js";
-import { UsageError } from "../exit.js";
 import { formatTable } from "../table.js";
 
 /**
- * The text (or JSON) of `spillway tasks [name]`. @throws UsageError for a task that there is not.
+ * The text (or JSON) of `spillway tasks [name]`. @throws ArgumentError for a task that there is not.
  */
 export function listTasks(name: string | undefined, options: { readonly json?: boolean | undefined }): string {
-  const chosen = name === undefined ? tasks : [taskNamed(name)];
+  const chosen = name === undefined ? tasks.all() : [tasks.get(name)];
   if (options.json)
     return JSON.stringify(
-      chosen.map(({ generate: _, ...description }) => description),
+      chosen.map((task) => ({ ...task, options: listOptions(task), lyapunovExponents: task.lyapunovExponents ?? [] })),
       undefined,
       2,
     );
   if (name !== undefined) return details(chosen[0]!);
-  const lines = tasks.map((task) => [task.name, task.kind === "driven" ? "inputs and targets" : "series", task.description]);
+  const lines = chosen.map((task) => [task.name, task.kind === "driven" ? "inputs and targets" : "series", task.description]);
   return `${formatTable(["task", "gives", "what it is"], lines)}\n\nspillway tasks NAME lists the options of one of them; an experiment file has them under data.options.`;
 }
 
-function taskNamed(name: string): Task {
-  const found = tasks.find((task) => task.name === name);
-  if (found) return found;
-  const names = tasks.map((task) => task.name);
-  const near = nearest(name, names);
-  throw new UsageError(`there is no task "${name}"${near ? `; did you mean "${near}"?` : `; the tasks are ${names.join(", ")}`}`);
+function listOptions({ options }: Task) {
+  return Object.entries(options).map(([name, option]) => ({
+    name,
+    default: option.default as unknown,
+    takes: option.takes,
+    description: option.description,
+  }));
 }
 
 function details(task: Task): string {
-  const lines = task.options.map((option) => [option.name, JSON.stringify(option.default), option.takes, option.description]);
-  const exponents = task.lyapunovExponents.map(({ value, parameters, source }) => {
+  const lines = listOptions(task).map((option) => [option.name, JSON.stringify(option.default), option.takes, option.description]);
+  const exponents = (task.lyapunovExponents ?? []).map(({ value, parameters, source }) => {
     const at = Object.entries(parameters).map(([parameter, setting]) => `${parameter} ${setting}`);
     return `  ${value} at ${at.join(", ")}: ${source}`;
   });
