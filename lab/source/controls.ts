@@ -1,8 +1,16 @@
 // The sliders and choices, made from the settings' own ranges.
-import { cutToRange, defaultSettings, hasEffect, type LabSettings, type NumericSetting, ranges } from "../../src/lab/settings.js";
+import {
+  cutToRange,
+  defaultSettings,
+  hasEffect,
+  type LabSettings,
+  type NumericSetting,
+  ranges,
+  type signalNames,
+} from "../../src/lab/settings.js";
 import { fillSelect, labelled } from "./page.js";
 
-const signals: Readonly<Record<LabSettings["signal"], string>> = {
+const signals: Readonly<Record<(typeof signalNames)[number], string>> = {
   mackeyGlass: "Mackey-Glass",
   lorenz: "Lorenz, x",
   rossler: "Rössler, x",

@@ -2,6 +2,7 @@
 // experiment file. Page and server share it.
 import { describe } from "../numerics/index.js";
 import type { ReservoirOptions, TopologyConfig } from "../reservoir/index.js";
+import { tasks } from "../tasks/index.js";
 
 /** Topologies that the lab offers. */
 export const topologyNames = [
@@ -15,7 +16,7 @@ export const topologyNames = [
   "blockDiagonal",
 ] as const;
 
-/** Signals that drive the reservoir: a benchmark series by name and what of it is shown. */
+/** Benchmark series that the lab offers to drive the reservoir. */
 export const signalNames = ["mackeyGlass", "lorenz", "rossler", "mso", "narma", "logistic"] as const;
 
 /** Everything that the lab can be told. */
@@ -46,8 +47,8 @@ export interface LabSettings {
   readonly noiseLevel: number;
   /** How neurons are connected. */
   readonly topology: (typeof topologyNames)[number];
-  /** What drives the reservoir. */
-  readonly signal: (typeof signalNames)[number];
+  /** What drives the reservoir: the name of a task. */
+  readonly signal: string;
   /** Of the reservoir. */
   readonly seed: number;
 }
@@ -170,7 +171,7 @@ export function parseSettings(value: unknown, largestSize: number): LabSettings 
   }
   const isOne = (names: readonly unknown[], name: string) => names.includes(given.get(name));
   if (!isOne(topologyNames, "topology")) return wrong("topology", `one of ${topologyNames.join(", ")}`);
-  if (!isOne(signalNames, "signal")) return wrong("signal", `one of ${signalNames.join(", ")}`);
+  if (!isOne(tasks.names(), "signal")) return wrong("signal", `one of ${tasks.names().join(", ")}`);
   const names = Object.keys(defaultSettings);
   return Object.fromEntries(names.map((name) => [name, given.get(name)])) as unknown as LabSettings;
 }
@@ -195,7 +196,7 @@ export function settingsFromLink(link: string): LabSettings {
   const topology = given.get("topology");
   const signal = given.get("signal");
   if ((topologyNames as readonly (string | null)[]).includes(topology)) out["topology"] = topology;
-  if ((signalNames as readonly (string | null)[]).includes(signal)) out["signal"] = signal;
+  if (signal !== null && tasks.find(signal)) out["signal"] = signal;
   return cutToRange(out as unknown as LabSettings);
 }
 
@@ -216,6 +217,6 @@ export function experimentOf(
     readout: { type: "ridge", lambda: 1e-7 },
     washout: 100,
     seeds: [seed],
-    ...(own ?? { ...series, transforms: settings.signal === "narma" ? [] : ["standardise"] }),
+    ...(own ?? { ...series, transforms: tasks.find(settings.signal)?.kind === "driven" ? [] : ["standardise"] }),
   };
 }
