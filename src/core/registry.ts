@@ -65,14 +65,17 @@ export class Registry<P extends Part> implements NamedParts {
     return this.#parts.get(name);
   }
 
+  /** The names of all parts. */
   names(): readonly string[] {
     return [...this.#parts.keys()];
   }
 
+  /** All parts. */
   all(): readonly P[] {
     return [...this.#parts.values()];
   }
 
+  /** The options of a part, by its name. @throws ArgumentError */
   table(name: string): OptionTable {
     return this.get(name).options;
   }
