@@ -10,13 +10,28 @@ import { ridgeTable } from "../src/readout/ridge.js";
 import { softmaxTable } from "../src/readout/softmax-regression.js";
 import { batchTable, createTable, generateTable, runTable, streamTable, trainTable } from "../src/reservoir/computer.js";
 import { reservoirTable } from "../src/reservoir/config-schema.js";
+import { circuitBreakerTable } from "../src/spikes/detection/circuit-breaker.js";
+import { detectorTable } from "../src/spikes/detection/detector.js";
+import { generatorTable } from "../src/spikes/detection/measure.js";
+import { oscillatorTable } from "../src/spikes/detection/oscillators.js";
+import { templateTable } from "../src/spikes/detection/templates.js";
 import { deviceTemplateTable } from "../src/spikes/gpu/templates.js";
+import { liquidLearningTable } from "../src/spikes/liquid/learn.js";
 import { processTable } from "../src/spikes/liquid/process.js";
 import { registrationTable } from "../src/reservoir/engines.js";
 import { ensembleTable, ensembleWorkTable } from "../src/reservoir/ensemble.js";
 import { ownMatricesTable } from "../src/reservoir/options.js";
 import { spikingTable } from "../src/spikes/liquid/schema.js";
+import { simulateNeuronTable } from "../src/spikes/neurons/simulate.js";
 import { binTable } from "../src/spikes/pattern/binning.js";
+import { jitterTable, mergeTable } from "../src/spikes/pattern/edit.js";
+import { readPatternTable } from "../src/spikes/pattern/files.js";
+import { eventFileTable, writeHdf5Table } from "../src/spikes/pattern/hdf5.js";
+import { intrinsicTable } from "../src/spikes/plasticity/intrinsic.js";
+import { profileTable } from "../src/spikes/plasticity/profiles.js";
+import { ojaTable, rateHebbianTable } from "../src/spikes/plasticity/rate-rules.js";
+import { spikeTimingTable } from "../src/spikes/plasticity/spike-timing.js";
+import { observedRunTable } from "../src/spikes/statistics/reservoir-statistics.js";
 import { tasks } from "../src/tasks/index.js";
 
 const columns = 100;
@@ -42,7 +57,7 @@ interface Described {
 function section(title: string, options: readonly (readonly [name: string, option: Described])[]): string {
   const items = options.map(([name, option]) => {
     const isPlain =
-      option.default !== undefined && (typeof option.default !== "object" || option.default === null || Array.isArray(option.default));
+      option.default === null || Array.isArray(option.default) || ["string", "number", "boolean"].includes(typeof option.default);
     const state = option.required ? " (has to be given)" : isPlain ? ` (\`${JSON.stringify(option.default)}\`)` : "";
     const takes = option.takes ? ` Takes ${option.takes}.` : "";
     const sentence = option.description.replace(/^([a-z])(?=[a-z])/, (letter) => letter.toUpperCase()).replace(/(?<![.?!])$/, ".");
@@ -52,6 +67,30 @@ function section(title: string, options: readonly (readonly [name: string, optio
 }
 
 const ofTable = (title: string, table: OptionTable) => section(title, Object.entries(table));
+
+const spikeTables: Readonly<Record<string, OptionTable>> = {
+  "`binSpikes` and `binSpikesOnDevice`": binTable,
+  "`mergePatterns`": mergeTable,
+  "`jitterPattern`": jitterTable,
+  "`readSpikePattern`": readPatternTable,
+  "`SpikeEventFile.open`": eventFileTable,
+  "`writeSpikeHdf5`": writeHdf5Table,
+  "`processPatterns`": processTable,
+  "`learnSpikeTiming`": liquidLearningTable,
+  "`SpikeTimingPlasticity`": spikeTimingTable,
+  "`RateHebbianPlasticity`": rateHebbianTable,
+  "A plasticity profile": profileTable,
+  "`oja`": ojaTable,
+  "`intrinsicPlasticity`": intrinsicTable,
+  "`PatternDetector`": detectorTable,
+  "`PatternDetector`: `circuitBreaker`": circuitBreakerTable,
+  "`KuramotoOscillators`": oscillatorTable,
+  "`PatternTemplates`": templateTable,
+  "`DeviceTemplates`": deviceTemplateTable,
+  "Generators of patterns": generatorTable,
+  "`simulateNeuron`": simulateNeuronTable,
+  "`ReservoirStatistics.run`": observedRunTable,
+};
 
 /** The page. */
 export function optionsPage(): string {
@@ -75,9 +114,7 @@ export function optionsPage(): string {
     ofTable("`softmaxRegression`", softmaxTable),
     ofTable("`recursiveLeastSquares`", recursiveLeastSquaresTable),
     ofTable("`leastMeanSquares`", leastMeanSquaresTable),
-    ofTable("`binSpikes` and `binSpikesOnDevice`", binTable),
-    ofTable("`processPatterns`", processTable),
-    ofTable("`DeviceTemplates`", deviceTemplateTable),
+    ...Object.entries(spikeTables).map(([title, table]) => ofTable(title, table)),
     ofTable("An experiment file", experimentTable),
     ...tasks.all().map(({ name, options }) => ofTable(`The task \`${name}\``, options)),
   ].join("\n");

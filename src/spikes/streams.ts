@@ -1,6 +1,6 @@
 // Which random streams spikes draw from. A reservoir's weights take streams 0 to 4 of a seed, tasks
 // 32 and up, analyses 64 and up.
-import { ArgumentError } from "../core/errors.js";
+import { seed as anySeed } from "../core/options.js";
 import { RandomStream, type Seed, seedKeys } from "../numerics/index.js";
 
 const streams = {
@@ -22,6 +22,5 @@ export const streamNumbers: Readonly<Record<keyof typeof streams, number>> = str
  * draw as "undefined" does
  */
 export function spikeStream(use: keyof typeof streams, seed: Seed, purpose = 0): RandomStream {
-  if (typeof seed !== "string" && !Number.isFinite(seed)) throw new ArgumentError("seed", seed, "a text or a finite number");
-  return new RandomStream(seedKeys(seed).weights, streams[use], purpose);
+  return new RandomStream(seedKeys(anySeed.read(seed, "seed")).weights, streams[use], purpose);
 }

@@ -258,8 +258,10 @@ describe("the detector", () => {
   });
 
   it("refuses types that there are not and thresholds out of range", () => {
-    expect(() => new PatternDetector({ types: ["wild" as PatternType] })).toThrow('a pattern type is "wild"; it takes "synchronous"');
-    expect(() => new PatternDetector({ thresholds: { burst: 0 } })).toThrow("thresholds.burst is 0; it takes a number above 0, at most 1");
+    expect(() => new PatternDetector({ types: ["wild" as PatternType] })).toThrow('types[0] is "wild"; it takes "synchronous"');
+    expect(() => new PatternDetector({ thresholds: { burst: 0 } })).toThrow(
+      "thresholds.burst is 0; it takes a number above 0 and at most 1",
+    );
     expect(() => new PatternDetector({ thresholds: { burst: 1.5 } })).toThrow("thresholds.burst is 1.5");
   });
 });

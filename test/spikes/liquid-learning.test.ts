@@ -119,7 +119,7 @@ describe("learnSpikeTiming", () => {
     const model = build(busy);
     const narrow = poissonPattern({ seed: 1, neuronCount: 4 });
     await expect(learnSpikeTiming(model, [narrow])).rejects.toThrow("the number of neurons of the pattern is 4; it takes 5");
-    await expect(learnSpikeTiming(model, [pattern], { renewMs: 0 })).rejects.toThrow("renewMs is 0; it takes a finite number above 0 ms");
+    await expect(learnSpikeTiming(model, [pattern], { renewMs: 0 })).rejects.toThrow("renewMs is 0; it takes a number of ms above 0");
     await expect(learnSpikeTiming(model, [pattern], { weightUnit: -1 })).rejects.toThrow("weightUnit is -1");
     await expect(learnSpikeTiming(model, [pattern], { profile: "bold" as "optical" })).rejects.toThrow('profile is "bold"');
     await expect(learnSpikeTiming(model, [pattern], { signal: AbortSignal.abort() })).rejects.toThrow("stopped after 0 of");

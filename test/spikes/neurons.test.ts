@@ -177,7 +177,7 @@ describe("what simulateNeuron refuses", () => {
       "neuron.threshold is -80; it takes a potential above restingPotential, -70 mV",
     );
     await expect(simulateNeuron(neuron, [1, Number.NaN])).rejects.toThrow("the current of step 1 is NaN; it takes a finite number of mV");
-    await expect(simulateNeuron(neuron, [1], { timeStep: 0 })).rejects.toThrow("timeStep is 0; it takes a finite number above 0 ms");
+    await expect(simulateNeuron(neuron, [1], { timeStep: 0 })).rejects.toThrow("timeStep is 0; it takes a number of ms above 0");
     await expect(simulateNeuron({ ...neuron, tau: 3 } as typeof neuron, [1])).rejects.toThrow(/unknown field "neuron.tau"/);
   });
 });

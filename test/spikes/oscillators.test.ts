@@ -84,11 +84,11 @@ describe("the oscillators", () => {
 
   it.each([
     [{ count: 0 }, "count is 0; it takes a whole number of at least 1"],
-    [{ coupling: -1 }, "coupling is -1; it takes a finite number of at least 0 rad/s"],
-    [{ frequenciesHz: [1, Number.NaN] }, "frequency 1 is NaN; it takes finite numbers of Hz"],
+    [{ coupling: -1 }, "coupling is -1; it takes a number of rad/s, at least 0"],
+    [{ frequenciesHz: [1, Number.NaN] }, "frequenciesHz[1] is NaN; it takes a finite number"],
     [{ count: 3, frequenciesHz: [1] }, "count is 3; it takes 1, the number of frequencies"],
     [{ count: 2, phases: [1] }, "the number of phases is 1; it takes 2, one an oscillator"],
-    [{ rangeHz: [10, 1] as const }, "the upper end of rangeHz is 1; it takes at least the lower end, 10 Hz"],
+    [{ rangeHz: [10, 1] as const }, "rangeHz[1] is 1; it takes at least the lowest, 10 Hz"],
   ])("refuse %o", (options, sentence) => {
     expect(() => new KuramotoOscillators(options)).toThrow(sentence);
   });

@@ -1,6 +1,7 @@
 // Stops calling what keeps failing, and tries again after a while. It knows nothing of spikes.
-import { ArgumentError, SpillwayError, checkFields } from "../../core/errors.js";
-import { checkNotNegative, checkWhole } from "../errors.js";
+import { SpillwayError } from "../../core/errors.js";
+import { callback, option, resolve, type TableOf } from "../../core/options.js";
+import { count, notNegative } from "../options.js";
 
 /**
  * "closed": calls go through. "open": they are refused. "halfOpen": they go through on probation.
@@ -18,6 +19,18 @@ export interface CircuitBreakerOptions {
   /** The clock, in ms; default performance.now. */
   readonly now?: (() => number) | undefined;
 }
+
+/** The options of a circuit breaker. */
+export const circuitBreakerTable = {
+  failureThreshold: option(count, 10, "Failures in a row that open the circuit."),
+  recoveryMs: option(notNegative("ms"), 1000, "How long it stays open."),
+  successThreshold: option(count, 5, "Successes in a row on probation that close it."),
+  now: option(
+    callback<() => number>("a function that gives the time in ms"),
+    () => performance.now(),
+    "The clock; left out, performance.now.",
+  ),
+} satisfies TableOf<CircuitBreakerOptions>;
 
 /** A call was refused, because too many before it failed. */
 export class CircuitOpenError extends SpillwayError {
@@ -52,12 +65,10 @@ export class CircuitBreaker {
    * time
    */
   constructor(options: CircuitBreakerOptions = {}) {
-    checkFields(options, ["failureThreshold", "recoveryMs", "successThreshold", "now"] satisfies (keyof CircuitBreakerOptions)[]);
-    const { failureThreshold = 10, recoveryMs = 1000, successThreshold = 5, now = () => performance.now() } = options;
-    if (typeof now !== "function") throw new ArgumentError("now", now, "a function that gives the time in ms");
-    this.#failureThreshold = checkWhole("failureThreshold", failureThreshold, 1);
-    this.#recoveryMs = checkNotNegative("recoveryMs", recoveryMs, "ms");
-    this.#successThreshold = checkWhole("successThreshold", successThreshold, 1);
+    const { failureThreshold, recoveryMs, successThreshold, now } = resolve(circuitBreakerTable, options);
+    this.#failureThreshold = failureThreshold;
+    this.#recoveryMs = recoveryMs;
+    this.#successThreshold = successThreshold;
     this.#now = now;
   }
 

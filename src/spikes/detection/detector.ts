@@ -1,11 +1,26 @@
 // Looks for the eight types in patterns, one after the other, and keeps count. What a type is
 // stands in types/.
-import { ArgumentError, checkFields } from "../../core/errors.js";
-import { checkNotNegative, checkOneOf, checkPositive, checkRange } from "../errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import {
+  checked,
+  choice,
+  either,
+  filled,
+  flag,
+  list,
+  number,
+  object,
+  type Option,
+  option,
+  type Resolved,
+  resolve,
+  type TableOf,
+} from "../../core/options.js";
+import { notNegative, positive } from "../options.js";
 import { checkPattern, type SpikePattern } from "../pattern/pattern.js";
-import { CircuitBreaker, type CircuitBreakerOptions, CircuitOpenError, type CircuitState } from "./circuit-breaker.js";
+import { CircuitBreaker, type CircuitBreakerOptions, circuitBreakerTable, CircuitOpenError, type CircuitState } from "./circuit-breaker.js";
 import { type PatternScore, type PatternType, patternTypes } from "./measure.js";
-import { KuramotoOscillators, type OscillatorOptions } from "./oscillators.js";
+import { KuramotoOscillators, type OscillatorOptions, oscillatorTable } from "./oscillators.js";
 import { DetectionRecord, type DetectionStatistics } from "./statistics.js";
 import { patternMeasures } from "./types/index.js";
 
@@ -37,18 +52,32 @@ export interface PatternDetectorOptions {
   readonly circuitBreaker?: CircuitBreakerOptions | undefined;
 }
 
-const fields: readonly (keyof PatternDetectorOptions)[] = [
-  "types",
-  "thresholds",
-  "minimumDurationMs",
-  "maximumDurationMs",
-  "adaptive",
-  "oscillators",
-  "circuitBreaker",
-];
+const typeList = list(choice(...patternTypes), "a list of pattern types");
+const thresholdTable = Object.fromEntries(
+  patternTypes.map((type) => [
+    type,
+    option(number({ above: 0, atMost: 1 }), patternMeasures[type].threshold, `The score from which on a pattern is ${type}.`),
+  ]),
+) as Record<PatternType, Option<number>>;
+const bankTakes = "an object of options of a bank of oscillators, or false";
 
-/** The longest pattern that is looked at unless the options say otherwise, in ms. */
-const longestMs = 60_000;
+/** The options of `PatternDetector`. */
+export const detectorTable = {
+  types: option(typeList, patternTypes, "The types to look for."),
+  thresholds: filled(object(thresholdTable), "Thresholds of types in place of the defaults."),
+  minimumDurationMs: option(notNegative("ms"), 10, "Patterns shorter than this have no type."),
+  maximumDurationMs: option(positive("ms"), 60_000, "Patterns longer than this are refused."),
+  adaptive: option(flag, false, "Let thresholds follow how strong detections are."),
+  oscillators: filled(
+    either(
+      bankTakes,
+      object(oscillatorTable, bankTakes),
+      checked<false>("false", (value) => value === false),
+    ),
+    "The bank behind coherence, or false for none.",
+  ),
+  circuitBreaker: filled(object(circuitBreakerTable), "When failures in a row pause the detector."),
+} satisfies TableOf<PatternDetectorOptions>;
 
 /** One type that was found. */
 export interface Detection extends Omit<PatternScore, "score"> {
@@ -83,8 +112,7 @@ export type Measured = Pick<DetectionResult, "scores" | "coherence">;
  */
 export class PatternDetector {
   readonly types: readonly PatternType[];
-  readonly #thresholds: Readonly<Record<PatternType, number>>;
-  readonly #options: PatternDetectorOptions;
+  readonly #options: Resolved<typeof detectorTable>;
   readonly #breaker: CircuitBreaker;
   readonly #now: () => number;
   #record = new DetectionRecord();
@@ -93,26 +121,12 @@ export class PatternDetector {
 
   /** @throws ArgumentError on an option that it does not take. */
   constructor(options: PatternDetectorOptions = {}) {
-    checkFields(options, fields);
-    if (options.types !== undefined && !Array.isArray(options.types))
-      throw new ArgumentError("types", options.types, "a list of pattern types");
-    this.types = options.types ?? patternTypes;
-    for (const type of [...this.types, ...Object.keys(options.thresholds ?? {})]) {
-      if (!patternTypes.includes(type as PatternType))
-        throw new ArgumentError("a pattern type", type, patternTypes.map((name) => `"${name}"`).join(", "));
-    }
-    const thresholds = patternTypes.map((type) => {
-      const threshold = options.thresholds?.[type] ?? patternMeasures[type].threshold;
-      if (!(threshold > 0)) throw new ArgumentError(`thresholds.${type}`, threshold, "a number above 0, at most 1");
-      return [type, checkRange(`thresholds.${type}`, threshold, 0, 1)];
-    });
-    this.#thresholds = Object.fromEntries(thresholds) as Record<PatternType, number>;
-    checkNotNegative("minimumDurationMs", options.minimumDurationMs ?? 10, "ms");
-    checkPositive("maximumDurationMs", options.maximumDurationMs ?? longestMs, "ms");
-    if (options.oscillators) new KuramotoOscillators(options.oscillators);
-    this.#options = options;
-    this.#breaker = new CircuitBreaker(options.circuitBreaker);
-    this.#now = options.circuitBreaker?.now ?? (() => performance.now());
+    this.#options = resolve(detectorTable, options);
+    this.types = this.#options.types;
+    const { circuitBreaker } = this.#options;
+    this.bank();
+    this.#breaker = new CircuitBreaker(circuitBreaker);
+    this.#now = circuitBreaker.now;
   }
 
   /** What has happened so far. */
@@ -130,7 +144,7 @@ export class PatternDetector {
 
   /** The threshold of a type as it stands. */
   threshold(type: PatternType): number {
-    const base = this.#thresholds[type];
+    const base = this.#options.thresholds[type];
     return Math.min(base * this.#factor, Math.max(base, 0.95));
   }
 
@@ -173,7 +187,7 @@ export class PatternDetector {
 
   /** @internal The bank behind `coherence`; undefined without one. */
   bank(): KuramotoOscillators | undefined {
-    const { oscillators = {} } = this.#options;
+    const { oscillators } = this.#options;
     return oscillators === false ? undefined : new KuramotoOscillators(oscillators);
   }
 
@@ -188,7 +202,7 @@ export class PatternDetector {
         0,
         "at least one: a pattern without spikes has no type",
       );
-    const { minimumDurationMs = 10, maximumDurationMs = longestMs } = this.#options;
+    const { minimumDurationMs, maximumDurationMs } = this.#options;
     if (durationMs > maximumDurationMs)
       throw new ArgumentError(
         `the duration of ${name}`,
@@ -240,7 +254,5 @@ export class PatternDetector {
 }
 
 function checkTruth(truth: readonly PatternType[] | undefined): void {
-  if (truth === undefined) return;
-  if (!Array.isArray(truth)) throw new ArgumentError("truth", truth, "a list of pattern types");
-  for (const [i, type] of truth.entries()) checkOneOf(`truth[${i}]`, type, patternTypes);
+  if (truth !== undefined) typeList.read(truth, "truth");
 }

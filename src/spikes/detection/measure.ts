@@ -1,8 +1,8 @@
 // What a type of pattern is to the detector: a score from 0 to 1, the threshold that it fires at,
 // and a generator of its own kind.
-import { checkFields } from "../../core/errors.js";
+import { given, option, type Resolved, resolve, seed, type TableOf } from "../../core/options.js";
 import type { Seed } from "../../numerics/index.js";
-import { checkPositive, checkWhole } from "../errors.js";
+import { count, positive } from "../options.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 
 /** The types in the order of their codes, 1 to 8. */
@@ -36,6 +36,14 @@ export interface GeneratorOptions {
   readonly rateHz?: number | undefined;
 }
 
+/** The options of a generator. */
+export const generatorTable = {
+  seed: given(seed, "Determines every spike."),
+  neuronCount: option(count, 50, "Neurons."),
+  durationMs: option(positive("ms"), 1000, "How long the pattern lasts."),
+  rateHz: option(positive("Hz"), 20, "Mean rate of a neuron."),
+} satisfies TableOf<GeneratorOptions>;
+
 /** One type: a file of `types/` each. */
 export interface PatternMeasure {
   readonly type: PatternType;
@@ -48,15 +56,8 @@ export interface PatternMeasure {
 }
 
 /** Options with their defaults. @throws ArgumentError on a value that a generator does not take. */
-export function generatorOptions(options: GeneratorOptions): Required<{
-  [Key in keyof GeneratorOptions]: NonNullable<GeneratorOptions[Key]>;
-}> {
-  checkFields(options, ["seed", "neuronCount", "durationMs", "rateHz"] satisfies (keyof GeneratorOptions)[]);
-  const { seed, neuronCount = 50, durationMs = 1000, rateHz = 20 } = options;
-  checkWhole("neuronCount", neuronCount, 1);
-  checkPositive("durationMs", durationMs, "ms");
-  checkPositive("rateHz", rateHz, "Hz");
-  return { seed, neuronCount, durationMs, rateHz };
+export function generatorOptions(options: GeneratorOptions): Resolved<typeof generatorTable> {
+  return resolve(generatorTable, options);
 }
 
 /** A squared strength of 0 to 1 less what chance reaches, in [0, 1] again. */

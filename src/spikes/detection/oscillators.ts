@@ -1,8 +1,10 @@
 // A bank of Kuramoto oscillators, free or driven by spikes, and the order parameter that says how
 // coherent it is.
-import { ArgumentError, checkFields } from "../../core/errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { choice, either, option, optional, resolve, seed as anySeed, type TableOf, tuple } from "../../core/options.js";
 import { Matrix, portableSin, portableSinCos, type Seed, type SineCosine } from "../../numerics/index.js";
-import { checkNotNegative, checkOneOf, checkPositive, checkWhole } from "../errors.js";
+import { checkWhole } from "../errors.js";
+import { count, notNegative, numbers, positive } from "../options.js";
 import { binSpikes } from "../pattern/binning.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 import { spikeStream } from "../streams.js";
@@ -33,7 +35,24 @@ export interface OscillatorOptions {
   readonly drive?: number | undefined;
 }
 
-const fields: readonly (keyof OscillatorOptions)[] = ["count", "coupling", "frequenciesHz", "rangeHz", "phases", "seed", "stepMs", "drive"];
+const rangeTakes = "two numbers of Hz, the lowest and the highest";
+const phaseTakes = '"random", "aligned" or one number of rad an oscillator';
+
+/** The options of `KuramotoOscillators`. */
+export const oscillatorTable = {
+  count: optional(count, "M; left out, 128 or the number of frequencies."),
+  coupling: option(notNegative("rad/s"), 0.3, "K."),
+  frequenciesHz: optional(numbers("a list of numbers of Hz"), "Natural frequencies; left out, evenly spaced over rangeHz."),
+  rangeHz: option(
+    tuple<readonly [number, number]>(rangeTakes, [notNegative("Hz"), notNegative("Hz")]),
+    [0.1, 100],
+    "The lowest and the highest natural frequency.",
+  ),
+  phases: option(either(phaseTakes, choice("random", "aligned"), numbers(phaseTakes)), "random", "Phases at the beginning."),
+  seed: option(anySeed, "spillway", "What random phases are drawn from."),
+  stepMs: option(positive("ms"), 1, "The step of integration."),
+  drive: option(notNegative("rad/s"), 2000, "How hard a full input pulls."),
+} satisfies TableOf<OscillatorOptions>;
 
 /**
  * The mean of e^(i phi): R = |mean| from 0 (spread out) to 1 (in phase), psi its phase in [cos,
@@ -63,20 +82,14 @@ export class KuramotoOscillators {
 
   /** @throws ArgumentError on an option that it does not take. */
   constructor(options: OscillatorOptions = {}) {
-    checkFields(options, fields);
-    const { coupling = 0.3, rangeHz = [0.1, 100], phases = "random", seed = "spillway", stepMs = 1, drive = 2000 } = options;
-    this.frequenciesHz = options.frequenciesHz
-      ? Float64Array.from(options.frequenciesHz)
-      : evenly(checkWhole("count", options.count ?? 128, 1), rangeHz);
+    const { count, coupling, frequenciesHz, rangeHz, phases, seed, stepMs, drive } = resolve(oscillatorTable, options);
+    this.frequenciesHz = frequenciesHz ? Float64Array.from(frequenciesHz) : evenly(count ?? 128, rangeHz);
     this.count = this.frequenciesHz.length;
-    if (this.count === 0 || (options.count ?? this.count) !== this.count) {
-      throw new ArgumentError("count", options.count ?? 0, `${this.count || "at least 1"}, the number of frequencies`);
-    }
-    const bad = this.frequenciesHz.findIndex((frequency) => !Number.isFinite(frequency));
-    if (bad >= 0) throw new ArgumentError(`frequency ${bad}`, this.frequenciesHz[bad], "finite numbers of Hz");
-    this.coupling = checkNotNegative("coupling", coupling, "rad/s");
-    this.stepMs = checkPositive("stepMs", stepMs, "ms");
-    this.drive = checkNotNegative("drive", drive, "rad/s");
+    if (this.count === 0 || (count ?? this.count) !== this.count)
+      throw new ArgumentError("count", count ?? 0, `${this.count || "at least 1"}, the number of frequencies`);
+    this.coupling = coupling;
+    this.stepMs = stepMs;
+    this.drive = drive;
     this.#phases = startPhases(phases, this.count, seed);
   }
 
@@ -205,16 +218,12 @@ export function orderOf(phases: ArrayLike<number>): OrderParameter {
 }
 
 function evenly(count: number, [lowest, highest]: readonly [number, number]): Float64Array {
-  checkNotNegative("the lower end of rangeHz", lowest, "Hz");
-  if (!(highest >= lowest && highest < Infinity)) {
-    throw new ArgumentError("the upper end of rangeHz", highest, `at least the lower end, ${lowest} Hz`);
-  }
+  if (highest < lowest) throw new ArgumentError("rangeHz[1]", highest, `at least the lowest, ${lowest} Hz`);
   return Float64Array.from({ length: count }, (_, i) => (count === 1 ? lowest : lowest + (i * (highest - lowest)) / (count - 1)));
 }
 
 function startPhases(phases: "random" | "aligned" | ArrayLike<number>, count: number, seed: Seed): Float64Array {
   if (typeof phases === "string") {
-    checkOneOf("phases", phases, ["random", "aligned"]);
     const draws = spikeStream("oscillators", seed);
     return Float64Array.from({ length: count }, (_, i) => (phases === "random" ? twoPi * draws.uniform(0, i) : 0));
   }

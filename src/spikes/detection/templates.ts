@@ -1,12 +1,13 @@
 // Templates: labelled patterns as binned vectors, and what a new pattern is most like. Types without an example are the detector's
 // business.
-import { ArgumentError, checkFields } from "../../core/errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { given, list, number, option, optional, resolve, type TableOf, text } from "../../core/options.js";
 import { writeFileAtomic } from "../../io/atomic.js";
 import { FormatError } from "../../io/errors.js";
 import { readBytes } from "../../io/files.js";
 import { decodeSafetensors, encodeSafetensors } from "../../io/safetensors.js";
 import { asMatrix, firstNonFinite, Matrix, type MatrixLike } from "../../numerics/index.js";
-import { checkRange, checkWhole } from "../errors.js";
+import { count } from "../options.js";
 import { binSpikes } from "../pattern/binning.js";
 import { checkPatterns, type SpikePattern } from "../pattern/pattern.js";
 import { cosine32, dot32, norm32, reportedCosine } from "./cosine.js";
@@ -37,7 +38,19 @@ export interface TemplateMatch {
   readonly scores: Float32Array;
 }
 
-const fields: readonly (keyof (TemplateShape & TemplateOptions))[] = ["bins", "channels", "threshold"];
+/** The options of `PatternTemplates`. */
+export const templateTable = {
+  bins: given(count, "Bins of time, T."),
+  channels: given(count, "Neurons, or fewer channels of neighbouring neurons."),
+  threshold: option(number({ atLeast: -1, atMost: 1 }), 0.5, "The smallest score that is a match."),
+} satisfies TableOf<TemplateShape & TemplateOptions>;
+
+const learnTable = {
+  ...templateTable,
+  labels: optional(list(text(), "a list of texts, one a pattern"), "The label of each pattern; left out, what its metadata say."),
+};
+
+const decodeTable = { source: option(text(), "template data", "The name that errors call the data by.") };
 
 const kind = "spillway spike templates";
 
@@ -60,11 +73,8 @@ export class PatternTemplates implements TemplateShape {
    * @throws ArgumentError where labels, vectors and shape do not fit, or a number is not finite.
    */
   constructor(labels: readonly string[], vectors: MatrixLike, options: TemplateShape & TemplateOptions) {
-    checkFields(options, fields);
-    const { bins, channels, threshold = 0.5 } = options;
-    checkWhole("bins", bins, 1);
-    checkWhole("channels", channels, 1);
-    this.threshold = checkRange("threshold", threshold, -1, 1);
+    const { bins, channels, threshold } = resolve(templateTable, options);
+    this.threshold = threshold;
     const matrix = asMatrix(vectors, "vectors");
     if (matrix.rows === 0) throw new ArgumentError("the number of templates", 0, "at least 1", { code: "shape" });
     if (matrix.cols !== bins * channels)
@@ -95,14 +105,15 @@ export class PatternTemplates implements TemplateShape {
     options: TemplateShape & TemplateOptions & { readonly labels?: readonly string[] | undefined },
   ): PatternTemplates {
     checkPatterns(patterns);
-    checkFields(options, [...fields, "labels"]);
-    const { labels: given, ...shape } = options;
+    const { labels: said, ...shape } = resolve(learnTable, options);
     const labels =
-      given ??
-      patterns.map(
-        ({ metadata }, i) => metadata.label ?? fail(`the label of pattern ${i}`, undefined, "a text, in its metadata or in labels"),
-      );
-    if (labels.length !== patterns.length) fail("the number of labels", labels.length, `${patterns.length}, one a pattern`);
+      said ??
+      patterns.map(({ metadata: { label } }, i) => {
+        if (label === undefined) throw new ArgumentError(`the label of pattern ${i}`, label, "a text, in its metadata or in labels");
+        return label;
+      });
+    if (labels.length !== patterns.length)
+      throw new ArgumentError("the number of labels", labels.length, `${patterns.length}, one a pattern`, { code: "shape" });
     const sums = new Map<string, { count: number; sum: Float64Array }>();
     for (const [i, pattern] of patterns.entries()) {
       const vector = vectorOf(pattern, shape);
@@ -111,7 +122,7 @@ export class PatternTemplates implements TemplateShape {
       entry.count++;
       sums.set(labels[i]!, entry);
     }
-    if (sums.size === 0) fail("the number of patterns", 0, "at least 1");
+    if (sums.size === 0) throw new ArgumentError("the number of patterns", 0, "at least 1", { code: "shape" });
     const rows = [...sums.values()].map(({ count, sum }) => sum.map((value) => value / count));
     return new PatternTemplates([...sums.keys()], rows, shape);
   }
@@ -151,8 +162,7 @@ export class PatternTemplates implements TemplateShape {
 
   /** What `encode` gave. @throws FormatError where it is something else. */
   static decode(bytes: Uint8Array, options: { readonly source?: string | undefined } = {}): PatternTemplates {
-    checkFields(options, ["source"]);
-    const { source = "template data" } = options;
+    const { source } = resolve(decodeTable, options);
     const { tensors, metadata } = decodeSafetensors(bytes, { source });
     const tensor = tensors["templates"];
     if (metadata["format"] !== kind || tensor?.dtype !== "F32" || tensor.shape.length !== 2) {
@@ -184,8 +194,4 @@ export class PatternTemplates implements TemplateShape {
 
 function vectorOf(pattern: SpikePattern, { bins, channels }: TemplateShape): Float32Array {
   return binSpikes(pattern, { bins, channels }).data;
-}
-
-function fail(subject: string, value: unknown, takes: string): never {
-  throw new ArgumentError(subject, value, takes);
 }

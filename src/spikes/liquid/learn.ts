@@ -1,10 +1,12 @@
 // Spike-timing plasticity in a running liquid: patterns in, a liquid with learnt weights out. The
 // rule itself is the plasticity room's.
+import { option, optional, resolve, type TableOf, text } from "../../core/options.js";
 import type { Matrix, SparseMatrix } from "../../numerics/index.js";
 import { ReservoirComputer, type SpikingModel, type WorkOptions } from "../../reservoir/index.js";
-import { checkPositive } from "../errors.js";
+import { workTable } from "../../reservoir/work.js";
+import { positive } from "../options.js";
 import { checkPatterns, type SpikePattern } from "../pattern/pattern.js";
-import { type SpikeTimingOptions, SpikeTimingPlasticity } from "../plasticity/spike-timing.js";
+import { type SpikeTimingOptions, SpikeTimingPlasticity, spikeTimingTable } from "../plasticity/spike-timing.js";
 import { patternInputs } from "./inputs.js";
 import { firedSteps } from "./process.js";
 import { synapticWeights, withSynapticWeights } from "./weights.js";
@@ -23,6 +25,15 @@ export interface LiquidLearningOptions extends SpikeTimingOptions, WorkOptions {
   /** What runs the liquid, as in `LiquidStateMachine.create`; every engine learns the same bits. */
   readonly engine?: string | undefined;
 }
+
+/** The options of `learnSpikeTiming`. */
+export const liquidLearningTable = {
+  ...spikeTimingTable,
+  ...workTable,
+  weightUnit: optional(positive("mV"), "The size that is 1 to the rule; left out, the mean |w| of the liquid."),
+  renewMs: option(positive("ms"), 1000, "How often the liquid is given the weights that have been learnt."),
+  engine: optional(text(), "What runs the liquid."),
+} satisfies TableOf<LiquidLearningOptions>;
 
 /** A liquid after learning. */
 export interface LearntLiquid {
@@ -51,13 +62,14 @@ export interface LearntLiquid {
 export async function learnSpikeTiming(
   model: SpikingModel,
   patterns: readonly SpikePattern[],
-  { weightUnit, renewMs = 1000, engine, signal, onProgress, ...rule }: LiquidLearningOptions = {},
+  options: LiquidLearningOptions = {},
 ): Promise<LearntLiquid> {
+  const { weightUnit, renewMs, engine, signal, onProgress, ...rule } = resolve(liquidLearningTable, options);
   checkPatterns(patterns);
   const { timeStep } = model.config;
   const weights = synapticWeights(model);
-  const unit = checkPositive("weightUnit", weightUnit ?? meanSize(weights), "mV");
-  const renewSteps = Math.max(1, Math.round(checkPositive("renewMs", renewMs, "ms") / timeStep));
+  const unit = weightUnit ?? meanSize(weights);
+  const renewSteps = Math.max(1, Math.round(renewMs / timeStep));
   const plasticity = new SpikeTimingPlasticity(
     scaled(weights, (size) => size / unit),
     rule,

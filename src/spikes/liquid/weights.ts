@@ -1,8 +1,10 @@
 // The weights between a spiking reservoir's neurons as a matrix in mV, and back: for rules that
 // learn, and for networks of one's own.
 import { ArgumentError } from "../../core/errors.js";
+import { option, resolve } from "../../core/options.js";
 import { checkSparse, isSparse, type Matrix, type SparseMatrix, toSparse } from "../../numerics/index.js";
 import type { SpikingModel, SynapseTable } from "../../reservoir/spiking-model.js";
+import { notNegative } from "../options.js";
 import { buildSpikingModel } from "./build.js";
 import { inUnits } from "./synapses.js";
 
@@ -25,6 +27,9 @@ export function synapticWeights({ size, synapses, fractionBits }: SpikingModel):
   return { rows: size, cols: size, rowOffsets, columns, values };
 }
 
+/** The options of `withSynapticWeights`. */
+export const synapticWeightsTable = { delayMs: option(notNegative("ms"), 0, "The delay of synapses that are new.") };
+
 /**
  * The model with other weights in mV (N x N), rounded to units of 2^-fractionBits. Synapses that
  * were there keep their delays; new ones have the delay of `delayMs` (default 0); those that are 0
@@ -35,17 +40,17 @@ export function synapticWeights({ size, synapses, fractionBits }: SpikingModel):
 export function withSynapticWeights(
   model: SpikingModel,
   weights: Matrix | SparseMatrix,
-  { delayMs = 0 }: { readonly delayMs?: number } = {},
+  options: { readonly delayMs?: number | undefined } = {},
 ): SpikingModel {
+  const { delayMs } = resolve(synapticWeightsTable, options);
   const { size, fractionBits, config } = model;
   const matrix = isSparse(weights) ? weights : toSparse(weights);
   if (matrix.rows !== size || matrix.cols !== size)
     throw new ArgumentError("weights", `${matrix.rows} x ${matrix.cols}`, `a ${size} x ${size} matrix`);
   checkSparse(matrix, "weights");
-  if (!(delayMs >= 0 && Math.round(delayMs / config.timeStep) < 0xffff))
-    throw new ArgumentError("delayMs", delayMs, "a delay in ms of at least 0");
-  const delayOf = delaysOf(model.synapses);
   const fresh = Math.round(delayMs / config.timeStep);
+  if (fresh > 0xfffe) throw new ArgumentError("delayMs", delayMs, `at most 65534 steps of ${config.timeStep} ms`);
+  const delayOf = delaysOf(model.synapses);
   const bySource: { target: number; units: number; delay: number }[][] = Array.from({ length: size }, () => []);
   for (let target = 0; target < size; target++) {
     for (let p = matrix.rowOffsets[target]!; p < matrix.rowOffsets[target + 1]!; p++) {

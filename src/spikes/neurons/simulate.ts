@@ -1,8 +1,9 @@
 // One neuron under a current of one's own: for looking at neurons. Networks are run by engines.
-import { ArgumentError, checkFields } from "../../core/errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { choice, option, resolve, type TableOf } from "../../core/options.js";
 import { allocate, type FloatArray, type Precision } from "../../numerics/index.js";
 import type { NeuronOptions } from "../../reservoir/spiking-config.js";
-import { checkPositive } from "../errors.js";
+import { positive } from "../options.js";
 
 /** Time step and precision of a simulated neuron. */
 export interface SimulateNeuronOptions {
@@ -11,6 +12,12 @@ export interface SimulateNeuronOptions {
   /** Default "float64". */
   readonly precision?: Precision | undefined;
 }
+
+/** The options of `simulateNeuron`. */
+export const simulateNeuronTable = {
+  timeStep: option(positive("ms"), 1, "Length of a step."),
+  precision: option(choice("float32", "float64"), "float64", "Precision of potentials and currents."),
+} satisfies TableOf<SimulateNeuronOptions>;
 
 /** What a neuron did. */
 export interface NeuronTrace {
@@ -35,9 +42,7 @@ export async function simulateNeuron(
   currents: ArrayLike<number>,
   options: SimulateNeuronOptions = {},
 ): Promise<NeuronTrace> {
-  checkFields(options, ["timeStep", "precision"] satisfies (keyof SimulateNeuronOptions)[]);
-  const { timeStep = 1, precision = "float64" } = options;
-  checkPositive("timeStep", timeStep, "ms");
+  const { timeStep, precision } = resolve(simulateNeuronTable, options);
   const [{ build }, { SpikingNetwork }] = await Promise.all([import("../liquid/kind.js"), import("../liquid/network.js")]);
   const model = build({
     kind: "spiking",

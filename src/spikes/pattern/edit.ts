@@ -1,8 +1,9 @@
 // Patterns made from patterns: merged, joined, shifted, jittered, thinned. The pattern that is
 // given never changes.
-import { ArgumentError, checkFields } from "../../core/errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { choice, given, type Option, option, resolve, seed, type TableOf } from "../../core/options.js";
 import type { Seed } from "../../numerics/index.js";
-import { checkNotNegative, checkOneOf, checkRange } from "../errors.js";
+import { notNegative, share } from "../options.js";
 import { spikeStream } from "../streams.js";
 import { checkPattern, checkPatterns, type SpikeColumns, SpikePattern } from "./pattern.js";
 
@@ -15,16 +16,19 @@ export interface MergeOptions {
   readonly neurons?: "shared" | "stacked" | undefined;
 }
 
+/** The options of `mergePatterns`. */
+export const mergeTable = {
+  neurons: option(choice("shared", "stacked"), "shared", "Whether neuron n of every pattern is one neuron, or they follow each other."),
+} satisfies TableOf<MergeOptions>;
+
 /**
  * All spikes of several patterns at the times they have. The result lasts as long as the longest,
  * and carries the metadata of the first.
  * @throws ArgumentError where there is no pattern.
  */
 export function mergePatterns(patterns: readonly SpikePattern[], options: MergeOptions = {}): SpikePattern {
-  checkFields(options, ["neurons"] satisfies (keyof MergeOptions)[]);
-  const { neurons = "shared" } = options;
+  const { neurons } = resolve(mergeTable, options);
   const first = firstOf(patterns);
-  checkOneOf("neurons", neurons, ["shared", "stacked"]);
   const origins = [0];
   for (const [i, pattern] of patterns.entries()) origins.push(origins[i]! + (neurons === "stacked" ? pattern.neuronCount : 0));
   return SpikePattern.from(
@@ -37,6 +41,9 @@ export function mergePatterns(patterns: readonly SpikePattern[], options: MergeO
   );
 }
 
+/** The options of `concatenatePatterns`. */
+export const concatenateTable = { gapMs: option(notNegative("ms"), 0, "The silence between two patterns.") };
+
 /**
  * Patterns one after the other in time, with a silence of `gapMs` (default 0) between two. Neuron n
  * of every pattern is one neuron; the result carries the metadata of the first.
@@ -46,10 +53,8 @@ export function concatenatePatterns(
   patterns: readonly SpikePattern[],
   options: { readonly gapMs?: number | undefined } = {},
 ): SpikePattern {
-  checkFields(options, ["gapMs"]);
-  const { gapMs = 0 } = options;
+  const { gapMs } = resolve(concatenateTable, options);
   const first = firstOf(patterns);
-  checkNotNegative("gapMs", gapMs, "ms");
   const origins = [0];
   for (const [i, { durationMs }] of patterns.entries()) origins.push(origins[i]! + durationMs + (i + 1 < patterns.length ? gapMs : 0));
   return SpikePattern.from(
@@ -65,6 +70,12 @@ export function concatenatePatterns(
 /** What becomes of a spike that is moved out of the pattern: put at the nearer end, or left out. */
 export type PatternEdge = "clamp" | "drop";
 
+const edgeOption = (fallback: PatternEdge): Option<PatternEdge> =>
+  option(choice("clamp", "drop"), fallback, "What becomes of a spike that leaves the pattern: it is put at the nearer end, or left out.");
+
+/** The options of `shiftPattern`. */
+export const shiftTable = { edge: edgeOption("drop") };
+
 /**
  * Every spike `byMs` later (earlier where that is negative), in a pattern of the same duration. A
  * spike that leaves it is dropped, unless
@@ -72,9 +83,9 @@ export type PatternEdge = "clamp" | "drop";
  * @throws ArgumentError where `byMs` is not a finite number.
  */
 export function shiftPattern(pattern: SpikePattern, byMs: number, options: { readonly edge?: PatternEdge | undefined } = {}): SpikePattern {
-  checkFields(options, ["edge"]);
+  const { edge } = resolve(shiftTable, options);
   if (!Number.isFinite(byMs)) throw new ArgumentError("byMs", byMs, "a finite number of ms");
-  return moved(pattern, options.edge ?? "drop", (i) => pattern.times[i]! + byMs);
+  return moved(pattern, edge, (i) => pattern.times[i]! + byMs);
 }
 
 /** How far spikes are moved, and what becomes of those that leave the pattern. */
@@ -92,16 +103,21 @@ export interface JitterOptions {
   readonly edge?: PatternEdge | undefined;
 }
 
+/** The options of `jitterPattern`. */
+export const jitterTable = {
+  seed: given(seed, "Determines every shift."),
+  standardDeviationMs: given(notNegative("ms"), "The standard deviation of the shift."),
+  distribution: option(choice("normal", "uniform"), "normal", "The distribution of the shift."),
+  edge: edgeOption("clamp"),
+} satisfies TableOf<JitterOptions>;
+
 /**
  * Every spike moved by a random time of its own, drawn for its position in the pattern. The same
  * seed gives the same pattern.
  * @throws ArgumentError where the standard deviation is below 0.
  */
 export function jitterPattern(pattern: SpikePattern, options: JitterOptions): SpikePattern {
-  checkFields(options, ["seed", "standardDeviationMs", "distribution", "edge"] satisfies (keyof JitterOptions)[]);
-  const { seed, standardDeviationMs, distribution = "normal", edge = "clamp" } = options;
-  checkNotNegative("standardDeviationMs", standardDeviationMs, "ms");
-  checkOneOf("distribution", distribution, ["normal", "uniform"]);
+  const { seed, standardDeviationMs, distribution, edge } = resolve(jitterTable, options);
   const draws = spikeStream("jitter", seed);
   const width = Math.sqrt(12) * standardDeviationMs;
   const shift =
@@ -111,15 +127,19 @@ export function jitterPattern(pattern: SpikePattern, options: JitterOptions): Sp
   return moved(pattern, edge, (i) => pattern.times[i]! + shift(i));
 }
 
+/** The options of `thinPattern`. */
+export const thinTable = {
+  dropProbability: given(share, "The chance that a spike is left out."),
+  seed: given(seed, "Determines which spikes are."),
+};
+
 /**
  * The pattern with each spike left out with probability `dropProbability`, drawn for its position.
  * @throws ArgumentError where that is no number from 0 to 1.
  */
 export function thinPattern(pattern: SpikePattern, options: { readonly dropProbability: number; readonly seed: Seed }): SpikePattern {
   checkPattern(pattern);
-  checkFields(options, ["dropProbability", "seed"]);
-  const { dropProbability, seed } = options;
-  checkRange("dropProbability", dropProbability, 0, 1);
+  const { dropProbability, seed } = resolve(thinTable, options);
   const draws = spikeStream("thinning", seed);
   return kept(pattern, pattern.times, (i) => draws.uniform(0, i) >= dropProbability);
 }
@@ -152,7 +172,6 @@ function joined(
 
 function moved(pattern: SpikePattern, edge: PatternEdge, time: (i: number) => number): SpikePattern {
   checkPattern(pattern);
-  checkOneOf("edge", edge, ["clamp", "drop"]);
   const times = Float64Array.from(pattern.times, (_, i) => time(i));
   if (edge === "drop") return kept(pattern, times, (i) => times[i]! >= 0 && times[i]! <= pattern.durationMs);
   const clamped = times.map((timeMs) => Math.min(Math.max(timeMs, 0), pattern.durationMs));

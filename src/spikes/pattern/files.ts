@@ -1,6 +1,7 @@
 // One pattern in one file: JSON, CSV or NPZ. Files of many patterns are in hdf5.ts.
 
-import { ArgumentError, checkFields } from "../../core/errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { choice, optional, resolve, type TableOf, text as anyText } from "../../core/options.js";
 import { describe } from "../../core/text.js";
 import { writeFileAtomic } from "../../io/atomic.js";
 import { parseCsv } from "../../io/csv.js";
@@ -11,7 +12,7 @@ import { decodeText, readBytes } from "../../io/files.js";
 import { parseNumber } from "../../io/missing.js";
 import { decodeNpz, encodeNpz } from "../../io/npz.js";
 import { Matrix } from "../../numerics/index.js";
-import { checkOneOf } from "../errors.js";
+import { neurons, notNegative } from "../options.js";
 import { type SpikeTimeUnit, spikeColumnPlaces, spikeTimeUnits } from "./csv-columns.js";
 import { checkPattern, type SpikeColumns, type SpikeMetadata, SpikePattern, type SpikePatternOptions } from "./pattern.js";
 
@@ -34,8 +35,19 @@ export interface SpikeCsvOptions extends PatternReadOptions {
   readonly timeUnit?: SpikeTimeUnit | undefined;
 }
 
-const readFields: readonly (keyof PatternReadOptions)[] = ["durationMs", "neuronCount", "source"];
-const csvFields: readonly (keyof SpikeCsvOptions)[] = [...readFields, "timeUnit"];
+const fileTable = {
+  durationMs: optional(notNegative("ms"), "How long the pattern lasts; left out, what the file says, or its last spike's time."),
+  neuronCount: optional(neurons, "Neurons; left out, what the file says, or one more than the largest."),
+};
+const readTable = {
+  ...fileTable,
+  source: optional(anyText(), "The name that errors call the data by."),
+} satisfies TableOf<PatternReadOptions>;
+const unit = { timeUnit: optional(choice(...spikeTimeUnits), "The unit of times whose column does not say it.") };
+const csvTable = { ...readTable, ...unit } satisfies TableOf<SpikeCsvOptions>;
+
+/** The options of `readSpikePattern`. */
+export const readPatternTable = { ...fileTable, ...unit } satisfies TableOf<Omit<SpikeCsvOptions, "source">>;
 
 /** The formats of one pattern, by the ending of the file's name. */
 export type PatternFormat = "json" | "csv" | "npz";
@@ -58,9 +70,8 @@ export function patternToJson(pattern: SpikePattern): string {
 
 /** The pattern of {@link patternToJson}; spikes may stand in any order. @throws FormatError */
 export function patternFromJson(text: string, options: PatternReadOptions = {}): SpikePattern {
-  checkFields(options, readFields);
+  const { source = "JSON text", ...said } = resolve(readTable, options);
   checkText(text);
-  const source = options.source ?? "JSON text";
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -71,7 +82,7 @@ export function patternFromJson(text: string, options: PatternReadOptions = {}):
   if (!Array.isArray(fields?.times) || !Array.isArray(fields.neurons)) {
     throw new FormatError("text", source, "it is no spike pattern: it has no lists times and neurons");
   }
-  return made("text", source, { times: fields.times, neurons: fields.neurons, amplitudes: fields.amplitudes }, fields, options);
+  return made("text", source, { times: fields.times, neurons: fields.neurons, amplitudes: fields.amplitudes }, fields, said);
 }
 
 /**
@@ -97,11 +108,8 @@ export function patternToCsv(pattern: SpikePattern): string {
  * not say its duration and neurons
  */
 export async function patternFromCsv(text: string, options: SpikeCsvOptions = {}): Promise<SpikePattern> {
-  checkFields(options, csvFields);
-  const { timeUnit } = options;
-  if (timeUnit !== undefined) checkOneOf("timeUnit", timeUnit, spikeTimeUnits);
+  const { timeUnit, source = "CSV text", ...said } = resolve(csvTable, options);
   checkText(text);
-  const source = options.source ?? "CSV text";
   const [first = ""] = text.split("\n", 1);
   let frame: Frame = {};
   if (first.startsWith("# {")) {
@@ -119,7 +127,7 @@ export async function patternFromCsv(text: string, options: SpikeCsvOptions = {}
   const names = header.split(detectDelimiter(header)).map((name) => name.trim().replace(/^"(.*)"$/, "$1"));
   if (rows.length === 0 || (rows.length === 1 && names.every((name) => parseNumber(name) === undefined))) {
     if (rows.length > 0) spikeColumnPlaces(names, timeUnit ?? "ms", fail);
-    return made("CSV", source, { times: [], neurons: [] }, frame, options);
+    return made("CSV", source, { times: [], neurons: [] }, frame, said);
   }
   const { matrix, columns } = await parseCsv(body, { comment: "#", source });
   const { time, neuron, amplitude, msPerUnit } = spikeColumnPlaces(columns, timeUnit, fail);
@@ -128,7 +136,7 @@ export async function patternFromCsv(text: string, options: SpikeCsvOptions = {}
     neurons: matrix.column(neuron),
     amplitudes: amplitude === undefined ? undefined : matrix.column(amplitude),
   };
-  return made("CSV", source, spikes, frame, options);
+  return made("CSV", source, spikes, frame, said);
 }
 
 /**
@@ -152,8 +160,7 @@ export async function encodePatternNpz(pattern: SpikePattern): Promise<Uint8Arra
  * of number. @throws FormatError
  */
 export async function decodePatternNpz(bytes: Uint8Array, options: PatternReadOptions = {}): Promise<SpikePattern> {
-  checkFields(options, readFields);
-  const source = options.source ?? "NPZ data";
+  const { source = "NPZ data", ...said } = resolve(readTable, options);
   const arrays = await decodeNpz(bytes, { source });
   const numbers = (name: string): Float64Array | undefined => {
     const data = arrays[name]?.data;
@@ -170,7 +177,7 @@ export async function decodePatternNpz(bytes: Uint8Array, options: PatternReadOp
     throw new FormatError("NPZ", source, `its metadata is no JSON: ${(error as Error).message}`, {}, error);
   }
   const frame = { durationMs: numbers("duration_ms")?.[0], neuronCount: numbers("neuron_count")?.[0], metadata };
-  return made("NPZ", source, { times, neurons, amplitudes: numbers("amplitudes") }, frame, options);
+  return made("NPZ", source, { times, neurons, amplitudes: numbers("amplitudes") }, frame, said);
 }
 
 /**
@@ -185,9 +192,8 @@ export async function writeSpikePattern(path: string, pattern: SpikePattern): Pr
 
 /** Reads a pattern from a file of those three formats (Node). @throws ArgumentError, FileError */
 export async function readSpikePattern(path: string, options: Omit<SpikeCsvOptions, "source"> = {}): Promise<SpikePattern> {
-  checkFields(options, ["durationMs", "neuronCount", "timeUnit"] satisfies (keyof SpikeCsvOptions)[]);
   const format = formatOf(path);
-  const { timeUnit, ...others } = options;
+  const { timeUnit, ...others } = resolve(readPatternTable, options);
   if (timeUnit !== undefined && format !== "csv")
     throw new ArgumentError("timeUnit", timeUnit, `nothing for .${format}, whose times are in ms`);
   const bytes = await readBytes(path);
@@ -222,11 +228,11 @@ function made(
   source: string,
   columns: SpikeColumns,
   frame: Frame,
-  options: PatternReadOptions,
+  said: Pick<PatternReadOptions, "durationMs" | "neuronCount">,
 ): SpikePattern {
   const largest = (values: ArrayLike<number>, least: number): number =>
     Array.from(values).reduce((a, b) => (typeof b === "number" && b > a ? b : a), least);
-  const { durationMs = frame.durationMs, neuronCount = frame.neuronCount } = options;
+  const { durationMs = frame.durationMs, neuronCount = frame.neuronCount } = said;
   if (columns.times.length === 0 && (durationMs === undefined || neuronCount === undefined))
     throw new FormatError(
       format,

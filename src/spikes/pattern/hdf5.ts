@@ -2,7 +2,8 @@
 // (Cramer et al. 2020): spikes/times and spikes/units of one row a pattern, labels, extra/keys; and
 // extra/amplitudes, one a spike. h5wasm, an optional peer, reads the file in a thread of its own
 // (hdf5-thread.ts).
-import { ArgumentError, SpillwayError, checkFields } from "../../core/errors.js";
+import { ArgumentError, SpillwayError } from "../../core/errors.js";
+import { choice, list, option, optional, type Resolved, resolve, type TableOf, text } from "../../core/options.js";
 import { unzlibSync } from "fflate";
 import { writeFileAtomic } from "../../io/atomic.js";
 import { FileError } from "../../io/errors.js";
@@ -10,7 +11,8 @@ import { readBytes } from "../../io/files.js";
 import { halfBits } from "../../core/half.js";
 import { float16ToFloat32 } from "../../io/half.js";
 import { fromBytes, type NumberArray, type NumberArrayConstructor } from "../../io/typed-bytes.js";
-import { checkOneOf, checkPositive, checkWhole } from "../errors.js";
+import { checkWhole } from "../errors.js";
+import { neurons, positive } from "../options.js";
 import { hdf5Templates } from "./hdf5-templates.js";
 import { type EventData, type EventRows, readEvents, writeEvents } from "./hdf5-thread.js";
 import { checkPatterns, SpikePattern } from "./pattern.js";
@@ -30,7 +32,17 @@ export interface SpikeHdf5Options {
   readonly source?: string | undefined;
 }
 
-const readFields: readonly (keyof SpikeHdf5Options)[] = ["neuronCount", "durationMs", "timeLimitMs", "source"];
+/** The options of `SpikeEventFile.open`. */
+export const eventFileTable = {
+  neuronCount: option(neurons, 700, "Neurons of each pattern."),
+  durationMs: optional(positive("ms"), "How long each pattern lasts; left out, up to its own last spike."),
+  timeLimitMs: optional(positive("ms"), "When reading is broken off; left out, 5 s and 1 s for every 10 MB."),
+} satisfies TableOf<Omit<SpikeHdf5Options, "source">>;
+
+const decodeTable = {
+  ...eventFileTable,
+  source: option(text(), "HDF5 data", "The name that errors call the data by."),
+} satisfies TableOf<SpikeHdf5Options>;
 
 /**
  * A file of event lists that was read. Patterns are made one at a time; `dispose` (or `using`) lets
@@ -44,13 +56,13 @@ export class SpikeEventFile implements Disposable {
   /** The names of the classes, where the file has them. */
   readonly classNames: readonly string[] | undefined;
   readonly neuronCount: number;
-  readonly #options: SpikeHdf5Options;
+  readonly #options: Resolved<typeof decodeTable>;
   #data: EventData | undefined;
 
-  private constructor(data: EventData, options: SpikeHdf5Options) {
+  private constructor(data: EventData, options: Resolved<typeof decodeTable>) {
     this.#data = data;
     this.#options = options;
-    this.neuronCount = options.neuronCount ?? 700;
+    this.neuronCount = options.neuronCount;
     this.count = data.count;
     this.labels = data.labels && Uint32Array.from(data.labels);
     this.classNames = data.classNames;
@@ -64,20 +76,17 @@ export class SpikeEventFile implements Disposable {
    * not installed.
    */
   static async decode(bytes: Uint8Array, options: SpikeHdf5Options = {}): Promise<SpikeEventFile> {
-    checkFields(options, readFields);
+    const read = resolve(decodeTable, options);
     if (!(bytes instanceof Uint8Array)) throw new ArgumentError("bytes", bytes, "a Uint8Array");
-    const { source = "HDF5 data", neuronCount = 700, durationMs, timeLimitMs = 5000 + bytes.length / 10_000 } = options;
-    checkWhole("neuronCount", neuronCount, 1);
-    if (durationMs !== undefined) checkPositive("durationMs", durationMs, "ms");
-    checkPositive("timeLimitMs", timeLimitMs, "ms");
+    const { source, timeLimitMs = 5000 + bytes.length / 10_000 } = read;
     if (!signatureAt(bytes)) throw new FileError(source, "it is no HDF5 file", "content");
-    return new SpikeEventFile(await readEvents(bytes, source, Math.round(timeLimitMs)), { ...options, source });
+    return new SpikeEventFile(await readEvents(bytes, source, Math.round(timeLimitMs)), read);
   }
 
   /** Opens a file (Node). @throws FileError */
   static async open(path: string, options: Omit<SpikeHdf5Options, "source"> = {}): Promise<SpikeEventFile> {
-    checkFields(options, ["neuronCount", "durationMs", "timeLimitMs"] satisfies (keyof SpikeHdf5Options)[]);
-    return SpikeEventFile.decode(await readBytes(path), { ...options, source: path });
+    const read = resolve(eventFileTable, options);
+    return SpikeEventFile.decode(await readBytes(path), { ...read, source: path });
   }
 
   /**
@@ -124,7 +133,7 @@ export class SpikeEventFile implements Disposable {
   }
 
   #error(reason: string): FileError {
-    return new FileError(this.#options.source ?? "HDF5 data", reason, "content");
+    return new FileError(this.#options.source, reason, "content");
   }
 }
 
@@ -142,6 +151,12 @@ export interface SpikeHdf5WriteOptions {
   readonly classNames?: readonly string[] | undefined;
 }
 
+/** The options of `writeSpikeHdf5`. */
+export const writeHdf5Table = {
+  times: option(choice("float16", "float32"), "float32", "How times are written: float16 as in the Spiking Heidelberg Digits."),
+  classNames: optional(list(text(), "a list of texts"), "The names of the classes by number; left out, the labels as they occur."),
+} satisfies TableOf<SpikeHdf5WriteOptions>;
+
 /**
  * Patterns as an HDF5 file of event lists: times in seconds, units, and, where the patterns have
  * labels, labels and extra/keys. Amplitudes, which that layout does not know, stand in
@@ -151,12 +166,8 @@ export interface SpikeHdf5WriteOptions {
  */
 export async function encodeSpikeHdf5(patterns: readonly SpikePattern[], options: SpikeHdf5WriteOptions = {}): Promise<Uint8Array> {
   checkPatterns(patterns);
-  checkFields(options, ["times", "classNames"] satisfies (keyof SpikeHdf5WriteOptions)[]);
-  const { times = "float32" } = options;
-  if (options.classNames !== undefined && !Array.isArray(options.classNames))
-    throw new ArgumentError("classNames", options.classNames, "a list of texts");
-  checkOneOf("times", times, ["float16", "float32"]);
-  const classes = classesOf(patterns, options.classNames);
+  const { times, classNames } = resolve(writeHdf5Table, options);
+  const classes = classesOf(patterns, classNames);
   const seconds = patterns.map((pattern) => pattern.times.map((timeMs) => timeMs / 1000));
   return writeEvents({
     template: unzlibSync(Uint8Array.from(atob(hdf5Templates[times]), (character) => character.charCodeAt(0))),

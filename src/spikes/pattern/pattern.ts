@@ -134,10 +134,15 @@ export class SpikePattern {
   }
 }
 
+/** Whether something is a pattern, perhaps of another copy of this package. */
+export function isPattern(value: unknown): value is SpikePattern {
+  const { times, neurons } = (value ?? {}) as Partial<SpikePattern>;
+  return times instanceof Float64Array && neurons instanceof Uint32Array;
+}
+
 /** @throws ArgumentError where `value`, which errors call `name`, is no pattern */
 export function checkPattern(value: SpikePattern, name = "pattern"): SpikePattern {
-  if (!(value?.times instanceof Float64Array && value.neurons instanceof Uint32Array))
-    throw new ArgumentError(name, value, "a SpikePattern");
+  if (!isPattern(value)) throw new ArgumentError(name, value, "a SpikePattern");
   return value;
 }
 

@@ -1,6 +1,7 @@
 // Intrinsic plasticity: each neuron of a rate reservoir learns its own gain and bias, so that its
 // activity gets a wanted distribution.
-import { ArgumentError, checkFields } from "../../core/errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { number, option, optional, type Resolved, resolve, type TableOf } from "../../core/options.js";
 import {
   allocate,
   asMatrix,
@@ -13,7 +14,7 @@ import {
   type SparseMatrix,
 } from "../../numerics/index.js";
 import type { ReservoirModel } from "../../reservoir/index.js";
-import { checkPositive, checkRange, checkWhole } from "../errors.js";
+import { count, positiveNumber } from "../options.js";
 
 /** The activity that is wanted of each neuron, and how it is learnt. */
 export interface IntrinsicPlasticityOptions {
@@ -29,6 +30,14 @@ export interface IntrinsicPlasticityOptions {
   /** How often the inputs are gone through; default 1. The state goes on from one to the next. */
   readonly epochs?: number | undefined;
 }
+
+/** The options of `intrinsicPlasticity`. */
+export const intrinsicTable = {
+  mean: optional(number(), "mu, the wanted mean of the activity; left out, 0.2 for sigmoid and 0 for tanh."),
+  standardDeviation: optional(positiveNumber, "sigma, the wanted deviation, for tanh; left out, 0.2."),
+  learningRate: option(positiveNumber, 5e-4, "eta."),
+  epochs: option(count, 1, "How often the inputs are gone through."),
+} satisfies TableOf<IntrinsicPlasticityOptions>;
 
 /** The reservoir after learning, and what was learnt. */
 export interface IntrinsicPlasticityResult {
@@ -64,13 +73,12 @@ export function intrinsicPlasticity(
   inputs: MatrixLike,
   options: IntrinsicPlasticityOptions = {},
 ): IntrinsicPlasticityResult {
-  checkFields(options, ["mean", "standardDeviation", "learningRate", "epochs"] satisfies (keyof IntrinsicPlasticityOptions)[]);
+  const { epochs, ...wanted } = resolve(intrinsicTable, options);
   const { activation, size, inputSize } = model;
   if (activation !== "sigmoid" && activation !== "tanh") throw new ArgumentError("activation", activation, '"sigmoid" or "tanh"');
   if (model.outputSize > 0)
     throw new ArgumentError("feedback", model.config.feedback, "null: there is no output to feed back while gains are learnt");
-  const epochs = checkWhole("epochs", options.epochs ?? 1, 1);
-  const rule = ruleOf(activation, options);
+  const rule = ruleOf(activation, wanted);
   const series = asMatrix(inputs, "inputs");
   if (series.cols !== inputSize)
     throw new ArgumentError("the number of columns of inputs", series.cols, `${inputSize}, the reservoir's inputSize`, { code: "shape" });
@@ -112,15 +120,16 @@ export function intrinsicPlasticity(
   };
 }
 
-function ruleOf(activation: "sigmoid" | "tanh", { mean = activation === "sigmoid" ? 0.2 : 0, ...options }: IntrinsicPlasticityOptions) {
-  const learningRate = checkPositive("learningRate", options.learningRate ?? 5e-4);
-  const variance = checkPositive("standardDeviation", options.standardDeviation ?? 0.2) ** 2;
+function ruleOf(
+  activation: "sigmoid" | "tanh",
+  { mean = activation === "sigmoid" ? 0.2 : 0, standardDeviation, learningRate }: Omit<Resolved<typeof intrinsicTable>, "epochs">,
+) {
   if (activation === "sigmoid") {
     if (!(mean > 0 && mean < 1)) throw new ArgumentError("mean", mean, "a number between 0 and 1 for sigmoid neurons");
-    if (options.standardDeviation !== undefined)
+    if (standardDeviation !== undefined)
       throw new ArgumentError(
         "standardDeviation",
-        options.standardDeviation,
+        standardDeviation,
         "no value for sigmoid neurons: an exponential distribution has its mean",
       );
     return {
@@ -129,7 +138,8 @@ function ruleOf(activation: "sigmoid" | "tanh", { mean = activation === "sigmoid
       biasChange: (y: number) => learningRate * (1 - (2 + 1 / mean) * y + (y * y) / mean),
     };
   }
-  checkRange("mean", mean, -1, 1);
+  if (!(mean >= -1 && mean <= 1)) throw new ArgumentError("mean", mean, "a number from -1 to 1 for tanh neurons");
+  const variance = (standardDeviation ?? 0.2) ** 2;
   return {
     learningRate,
     activate: portableTanh,

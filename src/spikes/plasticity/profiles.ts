@@ -1,6 +1,7 @@
 // The learning parameters that go together, by name. What a rule does with them is in its own file.
-import { ArgumentError, checkFields } from "../../core/errors.js";
-import { checkNotNegative, checkPositive } from "../errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { choice, either as eitherOf, flag, type Kind, number, object, type Option, option, type TableOf } from "../../core/options.js";
+import { notNegativeNumber, positive, positiveNumber } from "../options.js";
 
 /**
  * What a plasticity rule learns with. Weights are bounded in size: a synapse keeps its sign, and
@@ -69,28 +70,51 @@ export const plasticityProfiles: Readonly<Record<PlasticityProfileName, Plastici
 /** A named profile, or a custom one: what it does not say is as in "balanced". */
 export type PlasticityChoice = PlasticityProfileName | Partial<PlasticityProfile>;
 
+const { balanced } = plasticityProfiles;
+
+/** The fields of a profile of one's own. */
+export const profileTable = {
+  learningRate: option(notNegativeNumber, balanced.learningRate, "eta: the change by one pair of spikes that coincide."),
+  potentiationTimeConstantMs: option(positive("ms"), balanced.potentiationTimeConstantMs, "tau+."),
+  depressionTimeConstantMs: option(positive("ms"), balanced.depressionTimeConstantMs, "tau-."),
+  maximumWeight: option(positiveNumber, balanced.maximumWeight, "The largest |w|."),
+  minimumWeight: option(notNegativeNumber, balanced.minimumWeight, "The smallest |w|."),
+  heterosynaptic: option(flag, balanced.heterosynaptic, "Whether the sum of a neuron's weights of each sign is held."),
+  decay: option(
+    number({ atLeast: 0, below: 1, takes: "a number from 0 to below 1" }),
+    balanced.decay,
+    "The share of |w| that is lost at each update.",
+  ),
+  homeostatic: option(flag, balanced.homeostatic, "Whether a neuron's excitation is scaled towards its target activity."),
+  targetActivity: option(positiveNumber, balanced.targetActivity, "The target."),
+} satisfies TableOf<PlasticityProfile>;
+
+const names = Object.keys(plasticityProfiles) as [PlasticityProfileName, ...PlasticityProfileName[]];
+const takes = `${names.map((name) => `"${name}"`).join(", ")}, or the fields of one`;
+const either = eitherOf(takes, choice(...names), object(profileTable, takes));
+const profileKind: Kind<PlasticityProfile, PlasticityChoice> = {
+  ...either,
+  read(value, field) {
+    const chosen = either.read(value, field);
+    if (typeof chosen === "string") return plasticityProfiles[chosen];
+    const { minimumWeight, maximumWeight } = chosen;
+    if (maximumWeight < minimumWeight)
+      throw new ArgumentError(`${field}.maximumWeight`, maximumWeight, `at least minimumWeight, ${minimumWeight}`);
+    return chosen;
+  },
+};
+
+/** The profile of a rule, as an option. */
+export const profileOption: Option<PlasticityProfile, PlasticityChoice> = option(
+  profileKind,
+  balanced,
+  "What the rule learns with, by name or with fields of one's own; left out, balanced.",
+);
+
 /**
  * The profile of a choice. @throws ArgumentError on an unknown name or a value that it does not
  * take.
  */
 export function plasticityProfile(choice: PlasticityChoice = "balanced"): PlasticityProfile {
-  if (typeof choice === "string") {
-    const found = Object.hasOwn(plasticityProfiles, choice) ? plasticityProfiles[choice] : undefined;
-    const names = Object.keys(plasticityProfiles).map((name) => `"${name}"`);
-    if (!found) throw new ArgumentError("profile", choice, `${names.join(", ")}, or the fields of one`);
-    return found;
-  }
-  checkFields(choice, Object.keys(plasticityProfiles.balanced), "profile");
-  const custom: PlasticityProfile = { ...plasticityProfiles.balanced, ...choice };
-  checkNotNegative("learningRate", custom.learningRate);
-  checkPositive("potentiationTimeConstantMs", custom.potentiationTimeConstantMs, "ms");
-  checkPositive("depressionTimeConstantMs", custom.depressionTimeConstantMs, "ms");
-  checkNotNegative("minimumWeight", custom.minimumWeight);
-  checkPositive("maximumWeight", custom.maximumWeight);
-  if (custom.maximumWeight < custom.minimumWeight) {
-    throw new ArgumentError("maximumWeight", custom.maximumWeight, `at least minimumWeight, ${custom.minimumWeight}`);
-  }
-  if (!(custom.decay >= 0 && custom.decay < 1)) throw new ArgumentError("decay", custom.decay, "a number from 0 to below 1");
-  checkPositive("targetActivity", custom.targetActivity);
-  return custom;
+  return profileKind.read(choice, "profile");
 }

@@ -1,10 +1,11 @@
 // Plasticity of rates: a Hebbian rule with decay and homeostasis, and Oja's rule. Rules of spike
 // times are in spike-timing.ts.
-import { ArgumentError, checkFields } from "../../core/errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { checked, option, optional, resolve, type TableOf } from "../../core/options.js";
 import { asMatrix, firstNonFinite, type Matrix, type MatrixLike, matrixSpectralRadius } from "../../numerics/index.js";
-import { checkNotNegative, checkPositive } from "../errors.js";
+import { notNegativeNumber, positiveNumber } from "../options.js";
 import { LearningRecord, type LearningStats } from "./learning-stats.js";
-import { type PlasticityChoice, type PlasticityProfile, plasticityProfile } from "./profiles.js";
+import { type PlasticityChoice, type PlasticityProfile, profileOption } from "./profiles.js";
 import { bounded, type LearnableWeights, Synapses } from "./synapses.js";
 
 /** Profile, homeostasis and the bound on the spectral radius. */
@@ -19,6 +20,13 @@ export interface RateHebbianOptions {
    */
   readonly maximumRadius?: number | undefined;
 }
+
+/** The options of `RateHebbianPlasticity`. */
+export const rateHebbianTable = {
+  profile: profileOption,
+  homeostaticRate: option(notNegativeNumber, 1e-4, "How fast mean activity away from its target changes weights."),
+  maximumRadius: optional(positiveNumber, "The spectral radius that W is scaled down to after apply; left out, it is not looked at."),
+} satisfies TableOf<RateHebbianOptions>;
 
 /**
  * Rate-Hebbian learning of recurrent weights, for every step t of the states x (T x N): dW_ij = eta
@@ -41,11 +49,10 @@ export class RateHebbianPlasticity {
    * The weights, N x N, are copied. @throws ArgumentError on weights that are not square or finite.
    */
   constructor(weights: LearnableWeights, options: RateHebbianOptions = {}) {
-    checkFields(options, ["profile", "homeostaticRate", "maximumRadius"] satisfies (keyof RateHebbianOptions)[]);
-    const { profile, homeostaticRate = 1e-4, maximumRadius } = options;
-    this.profile = plasticityProfile(profile);
-    this.#homeostaticRate = checkNotNegative("homeostaticRate", homeostaticRate);
-    this.#maximumRadius = maximumRadius === undefined ? undefined : checkPositive("maximumRadius", maximumRadius);
+    const { profile, homeostaticRate, maximumRadius } = resolve(rateHebbianTable, options);
+    this.profile = profile;
+    this.#homeostaticRate = homeostaticRate;
+    this.#maximumRadius = maximumRadius;
     if (weights.rows !== weights.cols)
       throw new ArgumentError("the shape of weights", weights, "as many rows as columns", { code: "shape" });
     const synapses = new Synapses(weights);
@@ -116,6 +123,15 @@ export interface OjaOptions {
   readonly targets?: MatrixLike | undefined;
 }
 
+/** The options of `oja`. */
+export const ojaTable = {
+  learningRate: option(positiveNumber, 0.01, "eta."),
+  targets: optional(
+    checked<MatrixLike>("T x N numbers", (value) => typeof value === "object" && value !== null),
+    "y; left out, W x with the weights of that moment.",
+  ),
+} satisfies TableOf<OjaOptions>;
+
 /**
  * Oja's rule over sources x, T x M: dW_ij = eta y_i (x_j - y_i W_ij) for the synapses that are
  * there, signs free. With y = W x each row turns into the first principal direction of x, at length
@@ -126,9 +142,7 @@ export interface OjaOptions {
  * the learning rate is too large.
  */
 export function oja(weights: LearnableWeights, sources: MatrixLike, options: OjaOptions = {}): LearnableWeights {
-  checkFields(options, ["learningRate", "targets"] satisfies (keyof OjaOptions)[]);
-  const { learningRate = 0.01, targets } = options;
-  checkPositive("learningRate", learningRate);
+  const { learningRate, targets } = resolve(ojaTable, options);
   const synapses = new Synapses(weights);
   const x = checkedRows("sources", sources, synapses.sources);
   const y = targets === undefined ? undefined : checkedRows("targets", targets, synapses.targets);

@@ -1,11 +1,12 @@
 // Spike-timing-dependent plasticity: the pair rule, with homeostasis and heterosynaptic
 // normalisation. Rules of rates are in rate-rules.ts.
-import { ArgumentError, checkFields } from "../../core/errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { choice, option, type Resolved, resolve, type TableOf } from "../../core/options.js";
 import { portableExp, portablePow } from "../../numerics/index.js";
-import { checkNotNegative, checkOneOf, checkPositive, checkRange } from "../errors.js";
+import { notNegativeNumber, positive, share } from "../options.js";
 import type { SpikePattern } from "../pattern/pattern.js";
 import { LearningRecord, type LearningStats } from "./learning-stats.js";
-import { type PlasticityChoice, type PlasticityProfile, plasticityProfile } from "./profiles.js";
+import { type PlasticityChoice, type PlasticityProfile, profileOption } from "./profiles.js";
 import { bounded, type LearnableWeights, Synapses } from "./synapses.js";
 
 /** Profile, pairing and bounds of spike-timing-dependent plasticity. */
@@ -34,15 +35,16 @@ export interface SpikeTimingOptions {
   readonly homeostaticRate?: number | undefined;
 }
 
-const fields: readonly (keyof SpikeTimingOptions)[] = [
-  "profile",
-  "pairing",
-  "weightDependence",
-  "depressionRatio",
-  "updateMs",
-  "maximumRateHz",
-  "homeostaticRate",
-];
+/** The options of `SpikeTimingPlasticity`. */
+export const spikeTimingTable = {
+  profile: profileOption,
+  pairing: option(choice("allToAll", "nearest"), "allToAll", "Which spikes make pairs: every two, or each with the last one."),
+  weightDependence: option(share, 0, "mu: 0 is additive, 1 multiplicative."),
+  depressionRatio: option(notNegativeNumber, 1, "How much stronger weakening is than strengthening."),
+  updateMs: option(positive("ms"), 1000, "How often decay, homeostasis and normalisation take place."),
+  maximumRateHz: option(positive("Hz"), 100, "The rate that activity 1 stands for."),
+  homeostaticRate: option(share, 0.05, "How far an update moves a neuron's total excitation, at most, as a share of it."),
+} satisfies TableOf<SpikeTimingOptions>;
 
 /**
  * Pair rule on weights W (targets x sources): with dt = t_target - t_source, every pair changes |w|
@@ -63,7 +65,7 @@ export class SpikeTimingPlasticity {
   readonly profile: PlasticityProfile;
   readonly #synapses: Synapses;
   readonly #record: LearningRecord;
-  readonly #options: Required<{ [Key in keyof Omit<SpikeTimingOptions, "profile">]: NonNullable<SpikeTimingOptions[Key]> }>;
+  readonly #options: Resolved<Omit<typeof spikeTimingTable, "profile">>;
   readonly #sourceTraces: Traces;
   readonly #targetTraces: Traces;
   readonly #counts: Uint32Array;
@@ -77,16 +79,9 @@ export class SpikeTimingPlasticity {
    * it does not take.
    */
   constructor(weights: LearnableWeights, options: SpikeTimingOptions = {}) {
-    checkFields(options, fields);
-    this.profile = plasticityProfile(options.profile);
-    this.#options = {
-      pairing: checkOneOf("pairing", options.pairing ?? "allToAll", ["allToAll", "nearest"]),
-      weightDependence: checkRange("weightDependence", options.weightDependence ?? 0, 0, 1),
-      depressionRatio: checkNotNegative("depressionRatio", options.depressionRatio ?? 1),
-      updateMs: checkPositive("updateMs", options.updateMs ?? 1000, "ms"),
-      maximumRateHz: checkPositive("maximumRateHz", options.maximumRateHz ?? 100, "Hz"),
-      homeostaticRate: checkRange("homeostaticRate", options.homeostaticRate ?? 0.05, 0, 1),
-    };
+    const { profile, ...rest } = resolve(spikeTimingTable, options);
+    this.profile = profile;
+    this.#options = rest;
     const synapses = new Synapses(weights);
     this.#synapses = synapses;
     this.#record = new LearningRecord(this.profile);

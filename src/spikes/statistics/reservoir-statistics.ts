@@ -1,11 +1,12 @@
 // Statistics of a reservoir at work: taken from states now and then, so that the steps between cost
 // nothing.
-import { checkFields } from "../../core/errors.js";
+import { callback, checked, option, optional, resolve, type TableOf } from "../../core/options.js";
 import { asMatrix, type FloatArray, type Matrix, type MatrixLike } from "../../numerics/index.js";
 import type { AnyReservoirComputer, WorkOptions } from "../../reservoir/index.js";
-import { checkWhole } from "../errors.js";
-import type { SpikePattern } from "../pattern/pattern.js";
-import { type ReservoirSnapshot, reservoirSnapshot } from "./snapshot.js";
+import { workTable } from "../../reservoir/work.js";
+import { count } from "../options.js";
+import { isPattern, type SpikePattern } from "../pattern/pattern.js";
+import { type ReservoirSnapshot, reservoirSnapshot, snapshotTable } from "./snapshot.js";
 
 /** The share that a new average activation has in the running one. */
 const newest = 0.1;
@@ -39,6 +40,21 @@ export interface ObservedRunOptions extends WorkOptions {
   readonly onSnapshot?: ((snapshot: ReservoirSnapshot, step: number) => void) | undefined;
 }
 
+/** The options of `ReservoirStatistics.run`. */
+export const observedRunTable = {
+  ...workTable,
+  everySteps: option(count, 1000, "Steps from one snapshot to the next."),
+  onSnapshot: optional(
+    callback<NonNullable<ObservedRunOptions["onSnapshot"]>>(),
+    "Called with each snapshot and the step it was taken at.",
+  ),
+} satisfies TableOf<ObservedRunOptions>;
+
+const observeTable = {
+  pattern: optional(checked<SpikePattern>("a SpikePattern", isPattern), "The pattern that led to the state."),
+  before: snapshotTable.before,
+};
+
 /**
  * Snapshots over time. A snapshot reads N numbers once or twice; nothing is asked of the engine.
  */
@@ -62,8 +78,7 @@ export class ReservoirStatistics {
     state: FloatArray,
     options: { readonly pattern?: SpikePattern | undefined; readonly before?: FloatArray | undefined } = {},
   ): ReservoirSnapshot {
-    checkFields(options, ["pattern", "before"]);
-    const { pattern, before = this.#state } = options;
+    const { pattern, before = this.#state } = resolve(observeTable, options);
     const snapshot = reservoirSnapshot(state, { before, spikeCount: pattern?.spikeCount });
     if (pattern) {
       this.#patterns++;
@@ -84,9 +99,7 @@ export class ReservoirStatistics {
    * @returns the states, T x N, the same bits as without observing.
    */
   async run(computer: AnyReservoirComputer, inputs: MatrixLike, options: ObservedRunOptions = {}): Promise<Matrix> {
-    checkFields(options, ["everySteps", "onSnapshot", "signal", "onProgress"] satisfies (keyof ObservedRunOptions)[]);
-    const { everySteps = 1000, onSnapshot, ...work } = options;
-    checkWhole("everySteps", everySteps, 1);
+    const { everySteps, onSnapshot, ...work } = resolve(observedRunTable, options);
     const series = asMatrix(inputs, "inputs");
     const start = performance.now();
     const states = await computer.run(series, work);

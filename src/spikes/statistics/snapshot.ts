@@ -1,6 +1,7 @@
 // What one state of a reservoir shows at a glance. None of it measures memory, separation or the
 // echo state property: the analysis room does.
-import { ArgumentError, checkFields } from "../../core/errors.js";
+import { ArgumentError } from "../../core/errors.js";
+import { checked, optional, resolve, whole } from "../../core/options.js";
 import type { FloatArray } from "../../numerics/index.js";
 
 /** A state and the one before it, in numbers. */
@@ -25,6 +26,15 @@ export interface ReservoirSnapshot {
   readonly snapshotActiveShare: number;
 }
 
+/** The options of `reservoirSnapshot`. */
+export const snapshotTable = {
+  before: optional(
+    checked<FloatArray>("the state before, N values", (value) => ArrayBuffer.isView(value) && !(value instanceof DataView)),
+    "The state before this one.",
+  ),
+  spikeCount: optional(whole(), "Spikes of the pattern that led here."),
+};
+
 /**
  * The snapshot of a state, N values; sums run over neurons in rising order in binary64. @throws
  * ArgumentError on no values, or states of two sizes.
@@ -33,8 +43,7 @@ export function reservoirSnapshot(
   state: FloatArray,
   options: { readonly before?: FloatArray | undefined; readonly spikeCount?: number | undefined } = {},
 ): ReservoirSnapshot {
-  checkFields(options, ["before", "spikeCount"]);
-  const { before, spikeCount } = options;
+  const { before, spikeCount } = resolve(snapshotTable, options);
   const size = state.length;
   if (size === 0) throw new ArgumentError("the number of neurons", 0, "at least 1", { code: "shape" });
   if (before && before.length !== size)
