@@ -242,10 +242,10 @@ extern "C" __global__ void sum_partials(const double* partial, double* sum, int 
 }
 
 /**
- * C = A B by tiles in shared memory. A block has ROWS x COLUMNS of C, a thread (ROWS / HIGH) of it
- * in groups of 4 rows by 4 columns, so that a warp reads shared memory as vectors without
- * conflicts. The next tile travels through registers while this one is multiplied. An element is
- * one chain of fused multiply-adds in the order of k, whatever the tile.
+ * C = A B by tiles in shared memory. A block has ROWS x COLUMNS of C. A thread has (ROWS / HIGH) of
+ * it, in groups of 4 rows by 4 columns: a warp then reads shared memory as vectors without
+ * conflicts. The next tile is loaded into registers while this one is multiplied. An element is one
+ * chain of fused multiply-adds in the order of k, whatever the tile.
  */
 template <int ROWS, int COLUMNS, int DEPTH, int DOWN, int ACROSS>
 struct Tiled {

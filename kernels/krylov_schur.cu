@@ -1,7 +1,7 @@
 // The long-vector work of a Krylov-Schur iteration in binary64 (docs/numerics.md, rule 7): products
 // with W, orthogonalization, change of basis. Every sum is in the order of
-// assembly/spectrum/krylov.ts, so that a radius has the host's bits. The small projected problem is
-// the host's.
+// assembly/spectrum/krylov.ts, so a radius has the host's bits. The small projected problem is the
+// host's.
 #include "packing.cuh"
 
 using packing::bfloat16;
@@ -153,7 +153,7 @@ PRODUCT_DENSE(krylov_product_bf16, bfloat16)
 
 /**
  * Block i < count: h[i] = v_i . w. Block `count`: norm = w . w, or the norm after the first pass
- * where there is no second and `last` is set.
+ * if there is no second and `last` is set.
  */
 extern "C" __global__ void __launch_bounds__(32 + mostMakers)
     krylov_dots(const double* basis, const double* w, double* h, double* record, int which, int last, int count, int n) {
@@ -177,7 +177,7 @@ extern "C" __global__ void __launch_bounds__(32 + mostMakers)
 }
 
 /**
- * w -= V^T h, four vectors at a time; nothing where `second` is set and there is no second pass.
+ * w -= V^T h, four vectors at a time; nothing if `second` is set and there is no second pass.
  */
 extern "C" __global__ void __launch_bounds__(256)
     krylov_subtract(const double* __restrict__ basis, double* w, const double* __restrict__ h, const double* record, int second, int count, int n) {
@@ -196,7 +196,7 @@ extern "C" __global__ void __launch_bounds__(256)
   }
 }
 
-/** w / |w|, or zeros where next to nothing is left of it. */
+/** w / |w|, or zeros if next to nothing is left of it. */
 extern "C" __global__ void __launch_bounds__(256) krylov_normalise(double* w, const double* record, int n) {
   const double after = record[AFTER_SECOND];
   const double factor = after <= portable::mul(1e-26, record[BEFORE]) ? 0.0 : portable::div(1.0, portable::root(after));

@@ -1,7 +1,7 @@
 // target: sm_75
 // Spiking networks, docs/numerics.md rule 12: whole chunks of steps in one launch, blocks that own
-// their neurons and stay. Synaptic input is summed by atomics on whole numbers, so that no order
-// matters. Neurons are leaky (0), adaptive (1) or Izhikevich's (2).
+// their neurons and stay. Synaptic input is summed by atomics on whole numbers: no order matters.
+// Neurons are leaky (0), adaptive (1) or Izhikevich's (2).
 #include "exchange.cuh"
 #include "philox.cuh"
 
@@ -13,7 +13,7 @@ using portable::sub;
 
 /**
  * Synapses by source: those of source j are offsets[j] to offsets[j + 1]. A cell is a target, + N
- * where the weight is below 0.
+ * if the weight is below 0.
  */
 struct Synapses {
   const unsigned *offsets, *cells;
@@ -34,8 +34,8 @@ template <typename Real> struct Network {
   const int* refractory;
   int* held;
   /**
-   * rows of 2 N: excitatory and then inhibitory input. One row more than the longest delay asks
-   * for, so that nobody writes to the row that is being read.
+   * Rows of 2 N: excitatory and then inhibitory input. There is one row more than the longest delay
+   * needs: nobody writes to the row that is being read.
    */
   int* ring;
   const Real *inputs, *inputWeights;
@@ -67,7 +67,7 @@ static __device__ __forceinline__ unsigned acquire(const unsigned* from) {
 }
 
 /**
- * Waits until all blocks have come here `round` times. False where one did not come in time, in all
+ * Waits until all blocks have come here `round` times. False if one did not come in time, in all
  * threads of the block.
  */
 static __device__ __forceinline__ bool barrier(unsigned* arrived, unsigned round, unsigned long long* report, unsigned step, long long limit) {

@@ -60,9 +60,7 @@ __device__ __forceinline__ void awaitBefore() {
 #endif
 }
 
-/**
- * Elements that a lane loads before it adds the first: 64 bytes, so that one wait serves them all.
- */
+/** Elements that a lane loads before it adds the first: 64 bytes, which one wait serves. */
 template <typename Real> struct Ahead { static const int count = 64 / sizeof(Real); };
 
 /**

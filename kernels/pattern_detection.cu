@@ -12,7 +12,7 @@ static __device__ __forceinline__ float total(float partial) {
   return partial;
 }
 
-/** Partial sums of x . w, x . x and w . w, of which a warp's lanes have one each. */
+/** Partial sums of x . w, x . x and w . w; each lane of a warp has one of each. */
 struct Sums {
   float dot, xx, ww;
   __device__ __forceinline__ void take(float x, float w) {
@@ -22,10 +22,7 @@ struct Sums {
   }
 };
 
-/**
- * Elements of a template that a lane loads before it adds the first, so that many loads are under
- * way.
- */
+/** Elements of a template that a lane loads before it adds the first: many loads are under way. */
 constexpr int ahead = 32;
 
 static __device__ __forceinline__ Sums sumsOf(const float* x, const float* w, int length, int lane) {
@@ -52,7 +49,7 @@ static __device__ __forceinline__ bool before(float a, int i, float b, int j) { 
 
 /**
  * scores[b, p] of `count` vectors and `templates` templates of `length` numbers each: the cosine, 0
- * where a vector is all zeros, or the dot product. A warp each.
+ * if a vector is all zeros, or the dot product. A warp each.
  */
 extern "C" __global__ void __launch_bounds__(1024)
     pattern_detection_scores(const float* vectors, const float* templates, int count, int templateCount, int length, int isCosine, float* scores) {
@@ -74,7 +71,7 @@ extern "C" __global__ void __launch_bounds__(1024)
 
 /**
  * The first of the greatest scores of each vector, a block each: its index to best, and to matches
- * where it is not below the threshold, else -1.
+ * if it is not below the threshold, else -1.
  */
 extern "C" __global__ void __launch_bounds__(1024)
     pattern_detection_best(const float* scores, int templateCount, double threshold, int* best, int* matches) {

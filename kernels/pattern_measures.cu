@@ -8,8 +8,8 @@
 namespace measures {
 
 /**
- * Sorts spikes in place by a block: a bitonic network in which the smaller always goes to the
- * front, so that any number of them will do.
+ * Sorts spikes in place by a block: a bitonic network whose smaller element always goes to the
+ * front, which therefore takes any number of them.
  */
 template <typename Before> static __device__ __forceinline__ void sort(double* times, unsigned* neurons, unsigned count, Before before) {
   for (int widest = 0; (1ull << widest) < count; widest++)

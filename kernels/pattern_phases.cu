@@ -267,7 +267,7 @@ static __device__ __forceinline__ Sums advance(const Bank& bank, const State& st
 
 /**
  * The largest order parameter that each pattern brings a bank of oscillators to. A warp a pattern.
- * A bank takes 32 bytes an oscillator and 4 a channel, in shared memory where `room` is null.
+ * A bank takes 32 bytes an oscillator and 4 a channel, in shared memory if `room` is null.
  */
 extern "C" __global__ void __launch_bounds__(32)
     pattern_phases_coherence(PATTERNS, const double* turns, const double* startPhases, const unsigned* channelOf, unsigned size, unsigned channels,

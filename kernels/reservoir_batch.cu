@@ -36,8 +36,8 @@ template <int Count> __device__ __forceinline__ int firstSumOf(int lane) {
 }
 
 /**
- * Rows and sequences come in quads: [quad][column][4], columns padded to a multiple of 32, so that
- * lane l reads four of them at column l + 32 j with one access.
+ * Rows and sequences come in quads: [quad][column][4], columns padded to a multiple of 32. Lane l
+ * reads four of them at column l + 32 j with one access.
  *
  * A block has 32 rows and every `groups`-th tile of 4 `SequenceQuads` sequences times 4.
  * `Resident`: its rows of W stay in shared memory for all steps, and a tile's step waits until all
@@ -70,8 +70,8 @@ __device__ __forceinline__ void run(const float4* __restrict__ weights, float4* 
   __syncthreads();
   auto lengthOf = [&](int tile) { return tileLengths.of<tileSequences>(data, (tile - group) / groups, group, groups); };
 
-  // Lengths fall, so that the first sequence of a tile is its longest, and a tile that has ended
-  // ends its step.
+  // Lengths fall: the first sequence of a tile is its longest, and a tile that has ended ends its
+  // step.
   auto follows = [&](int& t, int& tile) {
     tile += groups;
     if (tile < tiles && lengthOf(tile) > t) return true;
@@ -87,7 +87,7 @@ __device__ __forceinline__ void run(const float4* __restrict__ weights, float4* 
   const int column = threadIdx.x % chunk, firstQuad = threadIdx.x / chunk;
   const unsigned ringStart = batch::sharedAddress(ring + threadIdx.x);
   unsigned staged = 0;
-  /** Asks for chunk `c` of a tile's states, and of W where that is not resident. */
+  /** Asks for chunk `c` of a tile's states, and of W if that is not resident. */
   auto stage = [&](int t, int tile, int c) {
     if (c < chunks) {
       const float4* from = exchange + (t & 1 ? buffer : 0) + ((size_t)tile * tileQuads + firstQuad) * padded + c * chunk + column;
@@ -112,16 +112,16 @@ __device__ __forceinline__ void run(const float4* __restrict__ weights, float4* 
   while (more) {
     int nextStep = t, nextTile = tile;
     more = follows(nextStep, nextTile);
-    // Another tile's states were made by all blocks before this one's, so that its chunks may be
-    // asked for while this one's are used up.
+    // All blocks computed another tile's states before this one's: its chunks may be asked for
+    // while this one's are used up.
     const bool overlap = more && nextTile != tile && chunks >= stages;
     const float* const now = reinterpret_cast<const float*>(exchange + (t & 1 ? buffer : 0));
     float* const next = reinterpret_cast<float*>(exchange + (t & 1 ? 0 : buffer));
     const int firstSum = firstSumOf<sums>(lane);
     const int sequence = tile * tileSequences + warpSequence * sequencesOfWarp + firstSum / warpRows;
     const int row = rowBlock * rowsOfBlock + warpRow * warpRows + firstSum % warpRows;
-    // What the step's end reads, all of it this block's own, is asked for before the wait and the
-    // products; beyond the edges it is read from within them, so that no read waits for another.
+    // Everything that the step's end reads is this block's own. It is asked for before the wait and
+    // the products. Beyond the edges the reads are from within them, so no read waits for another.
     const size_t within = min(sequence, data.sequences - 1);
     const int length = data.lengths[within];
     float driven[owned], x[owned], leak[owned];

@@ -74,7 +74,7 @@ __device__ __forceinline__ void run(const half_bits* __restrict__ weights, half_
     for (int tile = group, index = 0; tile < tiles; tile += groups, index++) {
       if (tileLengths.of<Sequences>(data, index, group, groups) <= t) break;
       // What the step's end reads is asked for before the wait for others and the products, which
-      // hide it; beyond the edges it is read from within them, so that no read waits for another. A
+      // hide it. Beyond the edges the reads are from within them, so no read waits for another. A
       // thread has one row, and its sequences are `pace` apart.
       if (threadIdx.x < Sequences) {
         const int sequence = tile * Sequences + threadIdx.x;

@@ -36,8 +36,8 @@ static __device__ __forceinline__ unsigned placeOf(unsigned row, unsigned column
 static __device__ __forceinline__ void together(int team) { asm volatile("bar.sync %0, %1;" ::"r"(1 + team), "n"(teamThreads) : "memory"); }
 
 /**
- * A team's sums: 64 sequences x 64 rows, of which warp w has sequences 16 w to 16 w + 15. PTX ISA
- * 9.0, "wgmma.mma_async", matrix fragments for D.
+ * A team's sums: 64 sequences x 64 rows; warp w has sequences 16 w to 16 w + 15. PTX ISA 9.0,
+ * "wgmma.mma_async", matrix fragments for D.
  */
 struct Sums {
   float sum[parts * pairs * 2];
@@ -88,7 +88,7 @@ struct Sums {
 /** What a block's warps share beside W and the rings. */
 struct Shared {
   unsigned long long full[teams][mostSlots], empty[teams][mostSlots], weights;
-  /** Whether a wait for other blocks went past its limit, so that no more states come. */
+  /** Whether a wait for other blocks went past its limit: no more states come then. */
   int lost[teams];
   batch::TileLengths lengths[teams];
   float2 leak[edge / 2];

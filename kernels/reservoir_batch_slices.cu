@@ -24,7 +24,7 @@ constexpr int slotColumns = 8, slots = 6, halfBytes = teams * slotColumns * edge
 /** What a block's warps share beside parked sums and slots. */
 struct Shared {
   unsigned long long full[slots], empty[slots];
-  /** Whether a wait for other blocks went past its limit, so that no more states come. */
+  /** Whether a wait for other blocks went past its limit: no more states come then. */
   int lost;
   batch::TileLengths lengths;
   float leak[edge];

@@ -11,7 +11,7 @@ __device__ __forceinline__ float toBfloat16(float value) {
 }
 
 /**
- * Rule 7: draw times factor, rounded to binary64, then to Real, and where asked to 8 significant
+ * Rule 7: draw times factor, rounded to binary64, then to Real, and if asked to 8 significant
  * bits.
  */
 template <typename Real> __device__ __forceinline__ Real scaled(double draw, double factor, int bfloat16) {

@@ -167,8 +167,8 @@ __device__ __forceinline__ void addProducts(const Raw (&raw)[2], const unsigned 
 
 /**
  * Row r of W is scales[r] times superblocks whose minima are eight times their scales. Lane 4 g + t
- * has rows g and g + 8 of a tile and run t, and the states stand in that order, so that nothing
- * moves between lanes for mma.m16n8k16. The warps of a block share its rows' superblocks.
+ * has rows g and g + 8 of a tile and run t. The states have that order too, so nothing moves
+ * between lanes for mma.m16n8k16. The warps of a block share its rows' superblocks.
  */
 extern "C" __global__ void __launch_bounds__(32 * warps, 4)
     dense_step_f32_q4k(const unsigned char* W, const float* scales, const float* xIn, float* xOut, const Chunk* chunk, const float* leak,

@@ -14,7 +14,7 @@ const int readoutTile = 2048;
 /**
  * Rule 10, one block an output: y = dot(weights, features) + intercept in binary64, the products
  * made by all threads and added by one warp in order. Feature k is the state (odd ones squared with
- * squareHalf), then the input, then the squares. y goes to `out` and, where that is not null, to
+ * squareHalf), then the input, then the squares. y goes to `out` and, if that is not null, to
  * `also`.
  */
 template <typename Real>
@@ -147,7 +147,7 @@ PACK_ROWS(pack_rows_f64_bf16, double, bfloat16)
 FOR_REAL(f32, float)
 FOR_REAL(f64, double)
 
-/** Says where the next steps read and write; null where there is no such matrix. */
+/** Says where the next steps read and write; null if there is no such matrix. */
 extern "C" __global__ void set_chunk(Chunk* chunk, const void* drive, const void* feedback, void* states, unsigned step, unsigned sequence) {
   chunk->drive = (unsigned long long)drive;
   chunk->feedback = (unsigned long long)feedback;
@@ -157,7 +157,7 @@ extern "C" __global__ void set_chunk(Chunk* chunk, const void* drive, const void
   chunk->sequence = sequence;
 }
 
-/** Moves the chunk's place on, so that the next launch of the same graph makes the next steps. */
+/** Advances the chunk's place: the next launch of the same graph makes the next steps. */
 extern "C" __global__ void advance_chunk(Chunk* chunk, unsigned steps) {
   chunk->row += steps;
   chunk->step += steps;

@@ -1,7 +1,6 @@
 // target: sm_75
 // Spikes in device memory to bins of time and neuron, T x C, with the bits of binSpikes: sums are
-// of whole numbers, so that no order of the spikes changes one. Encoders, which make spikes, are
-// not here.
+// of whole numbers, and do not depend on the order of the spikes. Encoders are not here.
 #include "portable.cuh"
 
 namespace encoding {
@@ -21,8 +20,8 @@ struct Spikes {
 };
 
 /**
- * Where there are few cells there are several copies of them, which blocks take in turn, so that
- * fewer spikes wait for one cell.
+ * If there are few cells, there are several copies of them for blocks to take in turn: fewer spikes
+ * wait for one cell.
  */
 struct Bins {
   double width;
@@ -31,9 +30,7 @@ struct Bins {
   __device__ __forceinline__ Wide first() const { return copies == 1 ? 0 : blockIdx.x % copies * cells(); }
 };
 
-/**
- * The cell of spike i. False for one that lies outside the pattern, of which the first is reported.
- */
+/** The cell of spike i. False for one outside the pattern; the first of these is reported. */
 static __device__ __forceinline__ bool cellOf(const Spikes& spikes, const Bins& to, Wide i, Wide& cell, Wide* report) {
   const double t = spikes.times[i];
   const unsigned neuron = spikes.neurons[i];
@@ -50,8 +47,8 @@ static __device__ __forceinline__ bool cellOf(const Spikes& spikes, const Bins& 
 }
 
 /**
- * What one spike's amplitude is in units. False for one that is too large or not finite, of which
- * the first is reported.
+ * One spike's amplitude in units. False if it is too large or not finite; the first such is
+ * reported.
  */
 static __device__ __forceinline__ bool unitsOf(float amplitude, Wide i, long long& whole, Wide* report) {
   const double units = floor(portable::add(portable::mul((double)amplitude, unitsOfOne), 0.5));

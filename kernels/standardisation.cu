@@ -7,7 +7,7 @@ namespace standardisation {
 
 typedef unsigned long long Wide;
 
-/** A thread a column: its mean and deviation over all rows, or 0 and 1 where it never changes. */
+/** A thread a column: its mean and deviation over all rows, or 0 and 1 if it never changes. */
 template <typename Real> static __device__ __forceinline__ void moments(const Real* values, Wide rows, unsigned cols, double* mean, double* deviation) {
   const unsigned c = blockIdx.x * blockDim.x + threadIdx.x;
   if (c >= cols) return;

@@ -38,8 +38,8 @@ template <typename Real> struct Rows {
   }
 
   /**
-   * Whether the column's values have at most 24 significant bits, so that the product of two such
-   * is exact in binary64.
+   * Whether the column's values have at most 24 significant bits: the product of two such values is
+   * exact in binary64.
    */
   __device__ __forceinline__ bool isShort(int c) const {
     if (sizeof(Real) != 4) return false;
@@ -53,7 +53,7 @@ constexpr int tile = 64, depth = 32, blockRows = 1024, tileThreads = 256, part =
 
 /**
  * Adds the rows [first, last) of a member to its Gram matrix: for each pair of columns of a tile
- * the products in rising order, in blocks of 1024 rows of which `inBlock` are there already. Tiles
+ * the products in rising order, in blocks of 1024 rows, `inBlock` of which are there already. Tiles
  * are those of the lower triangle, `sums` and `totals` [member][tile][row of tile][column of tile].
  */
 template <typename Real>
@@ -95,8 +95,7 @@ __device__ __forceinline__ void gram(Rows<Real> rows, int first, int last, int i
 #pragma unroll
         for (int j = 0; j < part; j++) sum[i][j] = fused ? __fma_rn(a[i], b[j], sum[i][j]) : portable::mulAdd(a[i], b[j], sum[i][j]);
     };
-    // The product of short values is exact, so that a fused multiply-add rounds as the two
-    // operations do.
+    // The product of short values is exact: a fused multiply-add rounds as the two operations do.
     if (exact)
       for (int row = 0; row < count; row++) add(row, true);
     else
@@ -133,10 +132,9 @@ __device__ __forceinline__ size_t tileElement(int i, int j) {
 __device__ __forceinline__ size_t triangle(int i) { return (size_t)i * (i + 1) / 2; }
 
 /**
- * One member a block: L of A = Gram + lambda on the diagonal but the constant's, column by column,
- * so that each element has its products subtracted in rising order; the targets' rows go along as
- * further rows of L, which are the solutions z of L z = c; then w of L^T w = z from the last row
- * up.
+ * One member a block: L of A = Gram + lambda on the diagonal but the constant's, column by column:
+ * each element has its products subtracted in rising order. The targets' rows go along as further
+ * rows of L, which are the solutions z of L z = c. Then w of L^T w = z from the last row up.
  * `work` holds the triangle of the features and the rows of the targets.
  */
 __device__ __forceinline__ void solve(const double* sums, const double* totals, double lambda, int features, int outputs, int constant, double* work,
@@ -252,7 +250,7 @@ TRAINING(f32, float)
 TRAINING(f64, double)
 
 /**
- * grid: 1 x members; block: a multiple of 32; the work in shared memory where `work` is null, else
+ * grid: 1 x members; block: a multiple of 32; the work in shared memory if `work` is null, else
  * [member][triangle and targets] there.
  */
 extern "C" __global__ void __launch_bounds__(512) training_solve(const double* sums, const double* totals, const double* lambdas, long long tilesPitch, int features, int outputs,

@@ -56,7 +56,7 @@ struct TileLengths {
 };
 
 /**
- * One thread waits until `arrived` reaches `wanted`, for at most `limit` clock ticks; false where
+ * One thread waits until `arrived` reaches `wanted`, for at most `limit` clock ticks; false if
  * it gave up or another block did.
  */
 static __device__ __forceinline__ bool waitFor(const unsigned* arrived, unsigned wanted, long long limit, int* stalled, int step) {
@@ -89,9 +89,8 @@ template <int Activation, int Count> static __device__ __forceinline__ void acti
 }
 
 /**
- * x(t+1) of `Count` neighbouring neurons of one sequence, in place of x(t). Nothing is reported of
- * neurons beyond the last. The choices are made once for all, so that their chains run side by
- * side.
+ * x(t+1) of `Count` neighbouring neurons of one sequence, in place of x(t). Neurons beyond the last
+ * report nothing. The branches are taken once for all, so the chains run side by side.
  */
 template <int Count>
 static __device__ __forceinline__ void finishSteps(const Data& data, int sequence, int neuron, int t, const float (&driven)[Count], const float (&dot)[Count],

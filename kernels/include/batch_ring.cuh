@@ -47,7 +47,7 @@ static __device__ __forceinline__ void storeRelease(unsigned* address, unsigned 
 
 /**
  * A warp waits, for at most `limit` clock ticks, until each of `blocks` row blocks has made `steps`
- * steps; false where it gave up or another did.
+ * steps; false if it gave up or another did.
  */
 static __device__ __forceinline__ bool haveMade(const unsigned* arrived, int blocks, unsigned steps, long long limit, int* stalled, int step) {
   const int lane = threadIdx.x & 31;

@@ -13,14 +13,14 @@ namespace arithmetic = portable;
 #endif
 
 /**
- * A row of the table of members: indices of matrices and rows, so that members may share weights,
+ * A row of the table of members, as indices of matrices and rows: members may share weights,
  * parameters or a series.
  */
 struct Member {
   int weights;
   int parameters;
   int inputRow;
-  /** The row of `outputs` that the first step feeds back; below 0 where zeros are fed back. */
+  /** The row of `outputs` that the first step feeds back; below 0 if zeros are fed back. */
   int outputRow;
   int stateRow;
   int steps;

@@ -12,9 +12,9 @@ static constexpr __host__ __device__ int reversed(int value, int bits) {
 }
 
 /**
- * How a row of `Columns` weights lies over the `Lanes` lanes that sum it. A lane has the columns k
- * with k mod Lanes of its own: the partial sums l = lane + Lanes m of rule 1, m in bit-reversed
- * order, so that a stack of sums does the first stages of the butterfly.
+ * How a row of `Columns` weights lies over the `Lanes` lanes that sum it. A lane has its own
+ * columns, those with the same k mod Lanes: the partial sums l = lane + Lanes m of rule 1, m in
+ * bit-reversed order. A stack of sums then does the first stages of the butterfly.
  */
 template <int Columns, int Lanes> struct Layout {
   static constexpr int partials = 32 / Lanes;
@@ -134,7 +134,7 @@ template <int Columns, int Lanes, int Rows, int RegisterQuads> struct Lane {
 
   /**
    * The stages of the butterfly that go over lanes: of the group's rows each lane ends with one,
-   * and lanes share one where there are fewer.
+   * and lanes share one if there are fewer.
    */
   template <int Distance, int Count> __device__ __forceinline__ float across() {
     if constexpr (Distance == 0) {
@@ -158,7 +158,7 @@ template <int Columns, int Lanes, int Rows, int RegisterQuads> struct Lane {
   __device__ __forceinline__ float product(const float4* state) {
     dot(state);
 #ifndef FAST_ARITHMETIC
-    // Partials were begun with a product in place of +0, which differs where all of them are -0.
+    // Partials were begun with a product in place of +0, which differs if all of them are -0.
 #pragma unroll
     for (int r = 0; r < Rows; r++) sum[r] = portable::add(stack[r][L::bits], 0.0f);
 #endif

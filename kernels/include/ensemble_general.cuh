@@ -54,7 +54,7 @@ template <typename Real> __device__ __forceinline__ void runDense(const Real* __
 template <typename Real> struct Slices {
   const Real* values;
   const unsigned short* columns;
-  /** Of each slot its row, at least `size` where it has none. */
+  /** Of each slot its row, at least `size` if it has none. */
   const int* order;
   /** Of each slice the number of entries before it, in groups of 32. */
   const int* offsets;

@@ -1,5 +1,5 @@
-// A binary64 whose operators round once each and never fuse, so that a formula reads here as on the
-// host and has the same bits.
+// A binary64 whose operators round once each and never fuse. A formula reads here as on the host
+// and has the same bits.
 #pragma once
 #include "portable.cuh"
 

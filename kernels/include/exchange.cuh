@@ -137,8 +137,9 @@ template <typename Real> struct alignas(16) Four {
 };
 
 /**
- * Takes the values of a generation to shared memory, four at a time and dealt out over the block's
- * threads, each of which asks for `Batch` fours at once. False in a thread that lost its patience.
+ * Takes the values of a generation to shared memory, four at a time, shared out over the block's
+ * threads. Each thread asks for `Batch` fours at once. False in a thread whose wait ran past its
+ * limit.
  */
 template <typename Real, bool Bounded, int Threads, int Batch>
 static __device__ __forceinline__ bool collect(const typename Cell<Real, Bounded>::Word* from, int quads, unsigned generation, Four<Real>* to,

@@ -97,7 +97,7 @@ template <typename Term> static __device__ __forceinline__ Wide sumOfWhole(unsig
 struct Ranked {
   double value;
   unsigned index;
-  /** Takes another where it is greater, or as great and further ahead. */
+  /** Takes another if it is greater, or as great and further ahead. */
   __device__ __forceinline__ void take(double other, unsigned at) {
     if (!(other > value || (other == value && at < index))) return;
     value = other;

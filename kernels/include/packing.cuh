@@ -1,5 +1,5 @@
-// Where the columns of a dense W stand in device memory, so that one load of 16 bytes brings the
-// next columns of a lane, and how weights are rounded there.
+// The order of the columns of a dense W in device memory: one load of 16 bytes brings the next
+// columns of a lane. And how weights are rounded there.
 #pragma once
 #include "portable.cuh"
 

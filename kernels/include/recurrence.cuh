@@ -7,8 +7,7 @@
 #include "philox.cuh"
 
 /**
- * What the arguments of a kernel that is compiled for one model are known to be, so that nothing is
- * decided in its steps.
+ * What is known of the arguments of a kernel compiled for one model: its steps then decide nothing.
  */
 #ifdef GIVEN
 #define RECURRENCE_GIVEN __builtin_assume(GIVEN);

@@ -53,7 +53,7 @@ template <typename Real> struct Layout {
   const Real* weights;
   exchange::Report* report;
   /**
-   * Groups that hold columns at all, all of whose places some block writes, and those beyond
+   * Groups that hold columns and whose places all are written by some block, and those beyond
    * `Held`, which are in shared memory.
    */
   int groups, shared;

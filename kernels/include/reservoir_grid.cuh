@@ -93,7 +93,7 @@ template <typename Weight> struct Layout {
    * first to give way.
    */
   unsigned kept;
-  /** Copies of every value, so that not all blocks read one place; a power of two. */
+  /** Copies of every value, so that blocks share out the reads; a power of two. */
   int copies;
   /**
    * Buffers of x in shared memory: with 1, a second barrier keeps the step's readers apart from the
@@ -188,7 +188,7 @@ static __device__ __forceinline__ void run(const Steps<Real>& steps, const Layou
     auto pass = [&](P(&tile)[Rows], int s) {
       take(tile);
       const int ahead = s + Depth < layout.streamed ? s + Depth : s + Depth - layout.streamed;
-      // Kept tiles lie evenly among the others, so that L2 and memory are read at once.
+      // Kept tiles lie evenly among the others: L2 and memory are read at once.
       const unsigned share = ahead * layout.kept;
       const bool keep = share + layout.kept < share;
 #pragma unroll

@@ -1,5 +1,5 @@
 // A sparse reservoir over the whole device in one launch: eight lanes a row (docs/numerics.md, rule
-// 2), entries in registers, shared memory and, where neither has room, streamed from L2; the states
+// 2), entries in registers, shared memory and, if neither has room, streamed from L2; the states
 // handed on through L2. Compiled for some shapes by reservoir_sparse.cu, and for any by NVRTC.
 #pragma once
 #include "recurrence.cuh"

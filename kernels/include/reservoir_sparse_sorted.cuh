@@ -1,8 +1,7 @@
 // A sparse reservoir over the whole device in one launch, for states that nearly fill a block's
-// shared memory: a row is one lane's, or that of 2 or 4, and a block's rows are sorted by length,
-// so that hardly a register is padding. The states come from L2 in chunks of rising columns by bulk
-// copies, while sums over the chunks before go on. Compiled for some shapes by
-// reservoir_sparse_sorted.cu.
+// shared memory. One lane has a row, or 2 or 4 lanes share it. A block's rows are sorted by length,
+// so few registers are padding. The states come from L2 in chunks of rising columns by bulk copies,
+// while sums over the chunks before go on. Compiled for some shapes by reservoir_sparse_sorted.cu.
 #pragma once
 #include "recurrence.cuh"
 
@@ -243,8 +242,7 @@ static __device__ __forceinline__ void run(const Steps<float>& steps, const Layo
       // States that other threads stored, and copies that read them.
       asm volatile("fence.proxy.async.global;" ::: "memory");
       if (lane < Chunks && step + 1 < steps.steps) {
-        // A chunk that does not come ends its phase all the same, so that the block meets once more
-        // and leaves.
+        // A chunk that does not come still ends its phase: the block meets once more and leaves.
         kept.arrivals[c].expect(stopped ? 0 : bytes);
         if (!stopped && bytes > 0) kept.arrivals[c].copy(x + from * rowsOfBlock, out + from * rowsOfBlock, bytes);
       }

@@ -69,8 +69,7 @@ template <int V> static __device__ __forceinline__ void loadState(const double* 
 }
 
 /**
- * Everything of one neuron but its dot product, loaded before the product so that the two wait
- * together.
+ * Everything of one neuron but its dot product, loaded before the product: the two waits overlap.
  */
 template <typename Real> struct Neuron {
   Real drive, feedback, leak, keep, x;
@@ -228,7 +227,7 @@ static __device__ __forceinline__ void sparseStep(const Weight* values, const Co
     __syncthreads();
     x = staged;
   }
-  // Neighbouring slices go to different blocks, so that all multiprocessors have as many.
+  // Neighbouring slices go to different blocks: all multiprocessors have as many.
   for (int slice = (threadIdx.x >> 5) * gridDim.x + blockIdx.x; slice < slices; slice += gridDim.x * (blockDim.x >> 5))
     sparseSlice<Real, Weight, Column, V, FAST>(slice, values, columns, offsets, rows, x, xIn, xOut, chunk, leak, keep, N, activation, noiseLevel,
                                          key0, key1, t);

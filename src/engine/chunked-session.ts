@@ -31,7 +31,7 @@ import type { PhaseClock } from "./phase-clock.js";
 export interface Stepper {
   /** Steps that fit into one chunk. */
   readonly capacity: number;
-  /** Whether it times its phases itself, where there is a clock. */
+  /** Whether it times its phases itself, if there is a clock. */
   readonly timesPhases?: boolean;
   /** capacity x I. */
   readonly inputs: FloatArray;
@@ -52,8 +52,8 @@ export interface Stepper {
   setNetwork?(state: NetworkState): void;
   /**
    * Runs `steps` steps whose noise counters start at `step`; returns how many of them have finite
-   * states. Without `keep` the states need not be there afterwards, unless there is one that is not
-   * finite; "device" keeps them on the stepper's device alone.
+   * states. Without `keep` the states may be gone afterwards, unless one is not finite; "device"
+   * keeps them only on the stepper's device.
    */
   advance(steps: number, step: number, sequence: number, keep?: Keep): number;
   /** The same without holding up the event loop, of a stepper whose steps are made elsewhere. */
@@ -64,7 +64,7 @@ export interface Stepper {
 /** Whether a stepper keeps the states of a chunk, or where. */
 export type Keep = boolean | "device";
 
-/** What one chunk did: its states, where they are kept on the host, from step `from` on. */
+/** What one chunk did: its states, if they are kept on the host, from step `from` on. */
 export type ChunkSeen = (states: Matrix, from: number) => void;
 
 /** Noise counters are 32 bits wide. */
@@ -302,7 +302,7 @@ export class ChunkedSession implements EngineSession {
 
   /**
    * Step `from` feeds back the session's last output, later ones the teacher's rows, or the same
-   * output where there is no teacher.
+   * output if there is no teacher.
    */
   #feedBack(teacher: Matrix | undefined, from: number, to: number): void {
     const { outputSize } = this.model;
@@ -349,7 +349,7 @@ export class ChunkedSession implements EngineSession {
   }
 
   /**
-   * The error for row `row` of the chunk. The state goes back to the last finite one, so that the
+   * The error for row `row` of the chunk. The state goes back to the last finite one, and the
    * session can go on.
    */
   #notFinite(row: number): NonFiniteStateError {

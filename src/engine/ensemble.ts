@@ -8,8 +8,8 @@ import type { EngineModel } from "../reservoir/spiking-model.js";
 import { WorkPacer } from "../reservoir/work.js";
 
 /**
- * An ensemble of which each run opens and disposes one session a member: no more than one of them
- * is in memory at a time.
+ * An ensemble that opens and disposes one session a member in each run: no more than one of them is
+ * in memory at a time.
  */
 export function openOneByOne(engine: Engine, models: readonly EngineModel[], options: EngineOptions = {}): EnsembleSession {
   return new OneByOne(engine, models, options);

@@ -6,12 +6,12 @@ import type { ContextCore } from "./context-core.js";
 import { alignUp, type Layout } from "./layout.js";
 import type { DeviceSlice } from "./slice.js";
 
-/** A slot has a whole number of eight bytes, so that every value stands aligned. */
+/** A slot is a whole number of eight bytes: every value is aligned. */
 const slotBytes = ({ bytes }: Layout): number => alignUp(bytes, 8);
 
 /**
- * Bytes of the table and the values of those parameters; some even for none, so that the table has
- * an address.
+ * Bytes of the table and the values of those parameters; some even for none, to give the table an
+ * address.
  */
 export function argumentBytes(parameters: readonly Layout[]): number {
   return parameters.reduce((sum, parameter) => sum + 8 + slotBytes(parameter), 16);
@@ -57,7 +57,7 @@ export class ArgumentBlock {
     });
   }
 
-  /** @throws LaunchError where the number of arguments is another. */
+  /** @throws LaunchError if the number of arguments is another. */
   checkCount(given: number): void {
     if (given !== this.count) {
       const takes = this.#parameters.map(({ text }) => text).join(", ");
@@ -65,7 +65,7 @@ export class ArgumentBlock {
     }
   }
 
-  /** Writes an argument. @throws LaunchError where the parameter does not take it. */
+  /** Writes an argument. @throws LaunchError if the parameter does not take it. */
   write(index: number, value: unknown, core: ContextCore, stream: bigint): void {
     const refusal = store(this.#host, this.#places[index]!, this.#parameters[index]!, value, core, stream);
     if (refusal) throw new LaunchError(this.#kernel, `argument ${index}${refusal.path}${refusal.reason}`);

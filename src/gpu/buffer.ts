@@ -6,7 +6,7 @@ import { bytesOf, type Dtype } from "./dtypes.js";
 import { Holding } from "./ledger.js";
 import { DeviceSlice, type Memory } from "./slice.js";
 
-/** @throws ArgumentError where a length is no count of elements. */
+/** @throws ArgumentError if a length is no count of elements. */
 function checkLength(length: number): void {
   if (!Number.isSafeInteger(length) || length < 0)
     throw ArgumentError.because(`a buffer's length is a whole number of elements, at least 0; got ${length}`);
@@ -70,7 +70,7 @@ export class DeviceBuffer<T extends Dtype = Dtype> extends DeviceSlice<T> implem
    * Gives the memory back, after the work that streams were already given. A second call does
    * nothing.
    *
-   * @throws CudaError where the driver refuses and the context is not lost.
+   * @throws CudaError if the driver refuses and the context is not lost.
    */
   dispose(): void {
     this.memory.core.release(this.#holding);

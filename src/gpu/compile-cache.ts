@@ -1,5 +1,5 @@
 // Compiled kernels on disk, by a key of everything that a compilation depends on. Files appear
-// whole, so that two processes may write the same at once, and a file that is damaged is a miss.
+// whole, so two processes may write the same one at once. A damaged file is a miss.
 import { createHash, randomUUID } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -68,7 +68,7 @@ export class CompileCache {
     return join(this.folder, key.slice(0, 2), `${key}.kernel`);
   }
 
-  /** What was compiled under a key, or undefined where nothing was or the file is not whole. */
+  /** What was compiled under a key, or undefined if nothing was or the file is not whole. */
   read(key: string): CompileOutcome | undefined {
     try {
       const bytes = readFileSync(this.#path(key));

@@ -6,7 +6,7 @@ export interface CompileOptions {
   /** The source's name in messages; default "kernel.cu". */
   readonly name?: string;
   /**
-   * "sm_90" for machine code, "compute_75" for PTX; default the device's, or 75 where no device is
+   * "sm_90" for machine code, "compute_75" for PTX; default the device's, or 75 if no device is
    * meant.
    */
   readonly architecture?: string;
@@ -55,7 +55,7 @@ export interface CompileRequest {
  * The architecture to compile for, of those that the compiler has: the device's own, or else PTX
  * for the newest before it, which the driver finishes.
  *
- * @throws ArgumentError where the compiler has none that old.
+ * @throws ArgumentError if the compiler has none that old.
  */
 export function chooseArchitecture(wanted: string | undefined, available: readonly number[], compiler: string): string {
   const match = /^sm_(\d+)$/.exec(wanted ?? `compute_${Math.min(...available)}`);
@@ -72,7 +72,7 @@ export function chooseArchitecture(wanted: string | undefined, available: readon
 
 const macroName = /^[A-Za-z_]\w*$/;
 
-/** The request that options stand for. @throws ArgumentError where one makes no sense. */
+/** The request that options stand for. @throws ArgumentError if one makes no sense. */
 export function compileRequest(source: string, options: CompileOptions, architecture: string): CompileRequest {
   checkFields(options, compileFields, "compile");
   const output = options.output ?? (architecture.startsWith("sm_") ? "cubin" : "ptx");

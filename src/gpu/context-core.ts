@@ -12,12 +12,12 @@ import { losesContext, status, statusName } from "./status.js";
 /** The context that is current in this thread, as far as this package set it, for each driver. */
 const currentContexts = new WeakMap<Driver, bigint>();
 
-/** To be called where the current context of this thread is changed by other means. */
+/** To be called when the current context of this thread is changed by other means. */
 export function forgetCurrent(driver: Driver): void {
   currentContexts.delete(driver);
 }
 
-/** A driver's own name and sentence for a status, or the known name where it does not give them. */
+/** A driver's own name and sentence for a status, or the known name if it does not give them. */
 export function describeStatus(driver: Driver, code: number): { status: string; description: string; cause?: Error } {
   const cause = driver.explain?.(code);
   const text = (call: "cuGetErrorName" | "cuGetErrorString"): string | undefined => {
@@ -30,7 +30,7 @@ export function describeStatus(driver: Driver, code: number): { status: string; 
   return { status: name, description, ...(cause && { cause }) };
 }
 
-/** Calls a driver function that needs no context. @throws CudaError where it returns an error. */
+/** Calls a driver function that needs no context. @throws CudaError if it returns an error. */
 export function checkedCall<Name extends DriverCall>(driver: Driver, call: Name, ...values: DriverArguments<Name>): void {
   const code = driver.resolve(call)(...values);
   if (code !== status.success) throw new CudaError({ statusCode: code, ...describeStatus(driver, code), call, launches: [] });
@@ -121,7 +121,7 @@ export class ContextCore {
     currentContexts.set(this.driver, this.handle);
   }
 
-  /** Calls a driver function in this context. @throws CudaError where it returns an error. */
+  /** Calls a driver function in this context. @throws CudaError if it returns an error. */
   call<Name extends DriverCall>(name: Name, ...values: DriverArguments<Name>): void {
     this.callOn(undefined, name, ...values);
   }
@@ -226,7 +226,7 @@ export class ContextCore {
   /**
    * Gives back everything and then the context, past any error on the way.
    *
-   * @throws CudaError, or AggregateError of several, where the driver refused something and the
+   * @throws CudaError, or AggregateError of several, if the driver refused something and the
    * context was not lost.
    */
   dispose(): void {

@@ -133,7 +133,7 @@ export class Context implements Disposable {
    * Device memory with a copy of an array, good everywhere. The type is the array's unless `dtype`
    * names another of the same array (f16 of a Uint16Array).
    *
-   * @throws as `alloc`; ArgumentError where the array cannot hold the type.
+   * @throws as `alloc`; ArgumentError if the array cannot hold the type.
    */
   upload<A extends HostArray, T extends Dtype = DtypeOf<A>>(array: A, options: { dtype?: T; label?: string } = {}): DeviceBuffer<T> {
     checkFields(options, ["dtype", "label"], "upload");
@@ -207,7 +207,7 @@ export class Context implements Disposable {
   }
 
   /**
-   * The compiler of `compile`, found now where it was not yet. @throws LibraryError where there is
+   * The compiler of `compile`, found now if it was not yet. @throws LibraryError if there is
    * no NVRTC.
    */
   get compiler(): Nvrtc {
@@ -217,7 +217,7 @@ export class Context implements Disposable {
   /**
    * Compiles CUDA C++ by NVRTC for this device and loads it. Results are kept on disk.
    *
-   * @throws CompileError with the compiler's log; LibraryError where there is no NVRTC;
+   * @throws CompileError with the compiler's log; LibraryError if there is no NVRTC;
    * ModuleLoadError.
    */
   compile(source: string, options: CompileOptions = {}): Module {
@@ -316,7 +316,7 @@ export class Context implements Disposable {
    * Waits for the device's work, gives back everything made here, and releases the context. A
    * second call does nothing, and a lost context is released without an error.
    *
-   * @throws CudaError, or AggregateError, where the driver refused something; all the rest was
+   * @throws CudaError, or AggregateError, if the driver refused something; all the rest was
    * given back.
    */
   dispose(): void {

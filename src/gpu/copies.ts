@@ -30,10 +30,7 @@ export function describeCopy2D(source: CopySide, destination: CopySide, widthByt
   return words;
 }
 
-/**
- * A rectangle of elements in memory: rows of which each begins `pitch` elements after the one
- * before.
- */
+/** A rectangle of elements in memory: each row begins `pitch` elements after the one before. */
 export interface Rectangle {
   /** Elements of a row. */
   readonly columns: number;
@@ -44,7 +41,7 @@ export interface Rectangle {
   readonly destinationPitch?: number;
 }
 
-/** @throws ArgumentError where a rectangle does not lie within memory of `length` elements. */
+/** @throws ArgumentError if a rectangle does not lie within memory of `length` elements. */
 export function checkRectangle(side: string, columns: number, rows: number, pitch: number, length: number): void {
   for (const [name, value] of Object.entries({ columns, rows }))
     if (!Number.isSafeInteger(value) || value < 1)

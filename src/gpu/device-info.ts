@@ -80,7 +80,7 @@ const textOf = (bytes: Uint8Array): string => {
 
 /**
  * All of a device; `cuInit` must have been called. @throws CudaError, such as
- * CUDA_ERROR_INVALID_DEVICE where there is none.
+ * CUDA_ERROR_INVALID_DEVICE if there is none.
  */
 export function deviceInfo(driver: Driver, ordinal: number): DeviceInfo {
   const handle = new Int32Array(1);

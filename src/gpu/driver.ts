@@ -12,18 +12,18 @@ export interface Driver {
   /** Whether it has this function: an older library lacks some. */
   has(name: DriverCall): boolean;
 
-  /** The function of that name. @throws MissingCallError where the library lacks it. */
+  /** The function of that name. @throws MissingCallError if the library lacks it. */
   resolve<Name extends DriverCall>(name: Name): DriverFunction<Name>;
 
   /**
    * Calls the function away from the event loop and gives its status. @throws MissingCallError
-   * where the library lacks it.
+   * if the library lacks it.
    */
   callAsync<Name extends DriverCall>(name: Name, ...values: DriverArguments<Name>): Promise<number>;
 
   /**
    * The host address of a view's first byte. It holds for as long as the view's ArrayBuffer lives,
-   * which is the caller's business. The driver may read and write there whatever it is told to.
+   * which is up to the caller. The driver may read and write there.
    */
   addressOf(view: ArrayBufferView): bigint;
 

@@ -30,10 +30,7 @@ export type ArrayOf<T extends Dtype> = DtypeArrays[T];
 /** A typed array that can travel to a device. */
 export type HostArray = DtypeArrays[Dtype];
 
-/**
- * The element type that a typed array has unless another is named: a Uint16Array is u16, and f16
- * only where that is said.
- */
+/** The default element type of a typed array: a Uint16Array is u16, and f16 only if named. */
 export type DtypeOf<A extends HostArray> = A extends Float32Array
   ? "f32"
   : A extends Float64Array
@@ -79,14 +76,14 @@ export function isDtype(name: string): name is Dtype {
   return Object.hasOwn(arrays, name);
 }
 
-/** Bytes of an element. @throws ArgumentError where the type is unknown. */
+/** Bytes of an element. @throws ArgumentError if the type is unknown. */
 export function bytesOf(dtype: Dtype): number {
   const array = Object.hasOwn(arrays, dtype) ? arrays[dtype] : undefined;
   if (!array) throw ArgumentError.because(`there is no element type ${JSON.stringify(dtype)}; there are ${dtypes.join(", ")}`);
   return array.BYTES_PER_ELEMENT;
 }
 
-/** A typed array of a type over host memory; over new memory, zeros, where none is given. */
+/** A typed array of a type over host memory; over new memory, zeros, if none is given. */
 export function arrayOf<T extends Dtype>(dtype: T, length: number, buffer?: ArrayBuffer, offset = 0): ArrayOf<T> {
   return new arrays[dtype](buffer ?? new ArrayBuffer(length * bytesOf(dtype)), offset, length) as ArrayOf<T>;
 }
@@ -105,7 +102,7 @@ const byTag: Readonly<Record<string, Dtype>> = {
   Uint8ClampedArray: "u8",
 };
 
-/** The element type of a typed array. @throws ArgumentError where the value is none. */
+/** The element type of a typed array. @throws ArgumentError if the value is none. */
 export function dtypeOf<A extends HostArray>(array: A): DtypeOf<A> {
   const dtype = byTag[Object.prototype.toString.call(array).slice(8, -1)];
   if (dtype === undefined) throw ArgumentError.because(`expected a typed array of numbers, got ${Object.prototype.toString.call(array)}`);
@@ -113,8 +110,8 @@ export function dtypeOf<A extends HostArray>(array: A): DtypeOf<A> {
 }
 
 /**
- * Whether a typed array may hold elements of a type: the right kind of array, whatever the meaning
- * of its bits.
+ * Whether a typed array may hold elements of a type: the right kind of array, whatever its bits
+ * mean.
  */
 export function holds(dtype: Dtype, array: HostArray): boolean {
   return array instanceof arrays[dtype];

@@ -80,11 +80,11 @@ let cuttings = 0;
 export const modulesCut = (): number => cuttings;
 
 /**
- * The module with these entries alone, and the functions and variables that they use, directly or
+ * The module with these entries only, and the functions and variables that they use, directly or
  * not.
  *
- * @throws ArgumentError naming the entries there are, where it has not one of the names;
- * SyntaxError where the text is cut short.
+ * @throws ArgumentError naming the entries there are, if it has not one of the names;
+ * SyntaxError if the text is cut short.
  */
 export function entryModule(ptx: string, entries: readonly string[]): string {
   cuttings++;

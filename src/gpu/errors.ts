@@ -14,7 +14,7 @@ export interface CudaFailure {
   /** The driver function that returned it. */
   readonly call: string;
   /**
-   * The last launches before it, oldest first: of the call's stream, or of all streams where the
+   * The last launches before it, oldest first: of the call's stream, or of all streams if the
    * call has none.
    */
   readonly launches: readonly LaunchRecord[];
@@ -94,7 +94,7 @@ export class OutOfMemoryError extends CudaError {
   override readonly name = "OutOfMemoryError";
   /** Bytes asked for. */
   readonly requested: number;
-  /** Bytes free on the device, or undefined where the driver would not say. */
+  /** Bytes free on the device, or undefined if the driver would not say. */
   readonly free: number | undefined;
   /** Bytes of the device, or undefined likewise. */
   readonly total: number | undefined;

@@ -34,7 +34,7 @@ export class DeviceEvent extends Owned {
   }
 
   /**
-   * Whether the work before it is done; true also where it was never recorded. @throws CudaError,
+   * Whether the work before it is done; true also if it was never recorded. @throws CudaError,
    * also of that work.
    */
   get ready(): boolean {
@@ -62,7 +62,7 @@ export class DeviceEvent extends Owned {
   /**
    * Milliseconds from an earlier event to this one, to about half a microsecond.
    *
-   * @throws CudaError where either was not recorded or is not ready; ArgumentError where an event
+   * @throws CudaError if either was not recorded or is not ready; ArgumentError if an event
    * was made with `timing: false`.
    */
   elapsedSince(start: DeviceEvent): number {

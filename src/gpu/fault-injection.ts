@@ -1,5 +1,5 @@
-// A driver of which chosen calls fail, to see what becomes of the rest. It stands around any
-// driver, simulated or real.
+// A driver whose chosen calls fail, for tests of what happens then. It wraps any driver, simulated
+// or real.
 import type { DriverArguments, DriverCall, DriverFunction } from "./driver-calls.js";
 import type { Driver } from "./driver.js";
 

@@ -69,7 +69,7 @@ export class ForeignLibrary {
     this.path = path;
   }
 
-  /** The function, declared on first use; undefined where the library has none of its symbols. */
+  /** The function, declared on first use; undefined if the library has none of its symbols. */
   #find(name: string, signature: CallSignature): NativeFunction | undefined {
     if (this.#functions.has(name)) return this.#functions.get(name);
     let found: NativeFunction | undefined;
@@ -93,7 +93,7 @@ export class ForeignLibrary {
     return this.#find(name, signature) !== undefined;
   }
 
-  /** @throws MissingCallError where the library has none of the symbols. */
+  /** @throws MissingCallError if the library has none of the symbols. */
   resolve(name: string, signature: CallSignature): NativeFunction {
     const found = this.#find(name, signature);
     if (!found) throw new MissingCallError(name, this.path);

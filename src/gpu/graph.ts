@@ -109,7 +109,7 @@ export class Graph extends Owned {
   }
 
   /**
-   * Sends the graph to the device, so that the first launch costs no more than the next. @throws
+   * Sends the graph to the device: the first launch then costs no more than the next. @throws
    * CudaError.
    */
   upload(stream: Stream): void {
@@ -118,7 +118,7 @@ export class Graph extends Owned {
   }
 
   /**
-   * Launches all of it, in the order of the stream. @throws CudaError; DisposedError where memory
+   * Launches all of it, in the order of the stream. @throws CudaError; DisposedError if memory
    * that it uses was disposed.
    */
   launch(stream: Stream): void {
@@ -142,7 +142,7 @@ export class Graph extends Owned {
    * Captures anew and puts the result in place of what is launched, which costs less than a new
    * graph. The parts must be the same in number, order and kind; sizes and arguments may differ.
    *
-   * @throws CudaError with the reason where the new work is too different; the graph is then as
+   * @throws CudaError with the reason if the new work is too different; the graph is then as
    * before.
    */
   update<S extends Stream>(stream: S, work: (stream: S) => void): void {

@@ -69,7 +69,7 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
   readonly parameters: Parameters;
   /**
    * What the parameters were checked against: the PTX entry, the driver (sizes only), or nothing
-   * where neither tells.
+   * if neither tells.
    */
   readonly checkedBy: SignatureSource;
   /** @internal */
@@ -156,7 +156,7 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
     return "driver";
   }
 
-  /** @internal @throws DisposedError where its module was unloaded. */
+  /** @internal @throws DisposedError if its module was unloaded. */
   use(): void {
     this.#module.use();
   }
@@ -240,7 +240,7 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
 
   /**
    * Blocks of `threads` threads and `shared` dynamic bytes that one multiprocessor runs at once; 0
-   * where not even one can. @throws CudaError.
+   * if not even one can. @throws CudaError.
    */
   occupancy(threads: number, shared = 0): number {
     this.use();
@@ -258,7 +258,7 @@ export class Kernel<Parameters extends readonly Parameter[] = readonly Parameter
   }
 
   /**
-   * The most clusters of a launch that run at once. @throws CudaError, LaunchError where the launch
+   * The most clusters of a launch that run at once. @throws CudaError, LaunchError if the launch
    * has no cluster.
    */
   maxActiveClusters(config: LaunchConfig): number {

@@ -75,7 +75,7 @@ export class LaunchConfigMemory {
     this.sizes = this.#words.subarray(0, 7);
   }
 
-  /** Writes a launch's shape. @throws LaunchError where the device cannot have it. */
+  /** Writes a launch's shape. @throws LaunchError if the device cannot have it. */
   fill(config: LaunchConfig, stream: bigint): void {
     const words = this.#words;
     for (const field in config)

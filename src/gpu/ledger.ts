@@ -1,6 +1,5 @@
 // What a context owns: every buffer, stream, event, module and graph that was made and not yet
-// disposed. The objects themselves are not held here, so that one that is forgotten can be
-// collected and reported.
+// disposed. It does not hold the objects themselves: a forgotten one can be collected and reported.
 import { DisposedError } from "../core/errors.js";
 import { callSite } from "./call-site.js";
 import type { MemoryHolder } from "./errors.js";
@@ -49,7 +48,7 @@ export class Holding {
     return `${this.kind} ${JSON.stringify(this.label)}${size} made at ${this.site}`;
   }
 
-  /** @throws DisposedError where it was disposed. */
+  /** @throws DisposedError if it was disposed. */
   use(): void {
     if (this.disposed) throw new DisposedError(`the ${this.describe()}`);
   }

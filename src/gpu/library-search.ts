@@ -34,7 +34,7 @@ export interface SearchPlace {
   readonly platform: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly wsl: boolean;
-  /** The names in a folder; empty where there is none. */
+  /** The names in a folder; empty if there is none. */
   list(folder: string): readonly string[];
 }
 
@@ -143,7 +143,7 @@ export function cusolverCandidates(place: SearchPlace): readonly string[] {
 
 /**
  * The builtins library beside an NVRTC library. libnvrtc has no search path of its own and cannot
- * find the builtins that stand beside it, so they are loaded first, by full path. Undefined where
+ * find the builtins that stand beside it, so they are loaded first, by full path. Undefined if
  * the path is a bare name: then the system's search finds both.
  */
 export function nvrtcBuiltins(place: SearchPlace, library: string): string | undefined {

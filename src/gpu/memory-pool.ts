@@ -1,5 +1,5 @@
 // Where a context's device memory comes from: a pool of its own with allocation in stream order, or
-// plain allocation where the device has no pools.
+// plain allocation if the device has no pools.
 import type { ContextCore } from "./context-core.js";
 import { OutOfMemoryError } from "./errors.js";
 import { status } from "./status.js";
@@ -143,8 +143,8 @@ export class MemoryPool {
   }
 
   /**
-   * Lets kernels of another device reach this memory. Plain allocations are reached by peer access
-   * alone. @throws CudaError.
+   * Lets kernels of another device reach this memory. Plain allocations need peer access instead.
+   * @throws CudaError.
    */
   allowAccess(device: number): void {
     if (this.#pool !== undefined) this.#core.call("cuMemPoolSetAccess", this.#pool, accessDescription(device), 1);

@@ -102,13 +102,13 @@ export class Module extends Owned {
     return new Module(core, info, handle, name, image, log, about);
   }
 
-  /** The kernels' names, where the image is PTX; a cubin or fatbin is not read. */
+  /** The kernels' names, if the image is PTX; a cubin or fatbin is not read. */
   get kernelNames(): readonly string[] | undefined {
     return this.#entries && [...this.#entries.keys()];
   }
 
   /**
-   * The parameters of a kernel as the PTX has them; undefined where it has no such kernel, or the
+   * The parameters of a kernel as the PTX has them; undefined if it has no such kernel, or the
    * image is no PTX.
    */
   parametersOf(name: string): readonly EntryParameter[] | undefined {
@@ -120,8 +120,8 @@ export class Module extends Owned {
    * `module.kernel("gemv", ["const f32*", "f32*", "i32", "f32"])`. TypeScript checks launches by
    * them, and they are checked here against the PTX or, by their sizes, against the driver.
    *
-   * @throws LaunchError where the parameters are not the kernel's; CudaError, CUDA_ERROR_NOT_FOUND
-   * where the module has no such kernel.
+   * @throws LaunchError if the parameters are not the kernel's; CudaError, CUDA_ERROR_NOT_FOUND
+   * if the module has no such kernel.
    */
   kernel<const Parameters extends readonly Parameter[]>(
     name: string,
@@ -143,7 +143,7 @@ export class Module extends Owned {
   /**
    * A global or constant variable's memory, as elements of a type. It lasts as long as the module.
    *
-   * @throws CudaError, CUDA_ERROR_NOT_FOUND where there is none of the name; LaunchError where its
+   * @throws CudaError, CUDA_ERROR_NOT_FOUND if there is none of the name; LaunchError if its
    * size is no whole number of elements.
    */
   global<T extends Dtype>(name: string, dtype: T): DeviceSlice<T> {

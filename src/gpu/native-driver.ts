@@ -43,7 +43,7 @@ export function isNative(driver: Driver): boolean {
 const drivers = new Map<string, Driver>();
 
 /**
- * Loads the CUDA driver's library: `library` where given, else the one that SPILLWAY_CUDA_LIBRARY
+ * Loads the CUDA driver's library: `library` if given, else the one that SPILLWAY_CUDA_LIBRARY
  * names, else the first that loads of the usual places. Nothing is initialised.
  *
  * @throws LibraryError naming every path that was tried.

@@ -64,10 +64,10 @@ const statusName = (code: number) => statusNames[code] ?? `NVRTC_ERROR_${code}`;
 
 /** What a compilation gave. */
 export interface CompileOutcome {
-  /** NVRTC's status by name; NVRTC_SUCCESS where it compiled. */
+  /** NVRTC's status by name; NVRTC_SUCCESS if it compiled. */
   readonly status: string;
   readonly log: string;
-  /** PTX text or machine code; empty where it did not compile. */
+  /** PTX text or machine code; empty if it did not compile. */
   readonly image: Uint8Array;
   /** The PTX that machine code was made from. */
   readonly ptx: string | undefined;
@@ -87,7 +87,7 @@ export interface CompilerLibrary {
    */
   compile(request: CompileRequest): CompileOutcome;
   /**
-   * On another thread; on this one where koffi was set up by others before, with stacks for other
+   * On another thread; on this one if koffi was set up by others before, with stacks for other
    * threads on which deeply nested source would crash.
    */
   compileAsync(request: CompileRequest): Promise<CompileOutcome>;
@@ -203,7 +203,7 @@ class NvrtcLibrary implements CompilerLibrary {
 const builtins = new Map<string, ForeignLibrary>();
 
 /**
- * Loads NVRTC: `library` where given, else the one that SPILLWAY_NVRTC_LIBRARY names, else the
+ * Loads NVRTC: `library` if given, else the one that SPILLWAY_NVRTC_LIBRARY names, else the
  * first that loads of the usual places.
  *
  * @throws LibraryError naming every path that was tried.

@@ -30,12 +30,12 @@ export interface OpenOptions {
    */
   readonly kernelSource?: KernelSource;
   /**
-   * Waits after each launch and notes its line, so that an error names the launch that caused it;
+   * Waits after each launch and notes its line: an error then names the launch that caused it;
    * default false. It is slow.
    */
   readonly debug?: boolean;
   /**
-   * Is told of what was collected without `dispose`; default a warning of the process,
+   * Called with what was collected without `dispose`; default a warning of the process,
    * `SpillwayLeakWarning`.
    */
   readonly onLeak?: (leak: Leak) => void;
@@ -92,8 +92,8 @@ export function listDevices(options: Pick<OpenOptions, "driver" | "library"> = {
  * Opens a device by its primary context, which is shared by all threads of the process and by other
  * libraries.
  *
- * @throws LibraryError naming every path tried where there is no driver, or no NVRTC that
- * `kernelSource` asks for; CudaError where CUDA refuses; ArgumentError for no such device or
+ * @throws LibraryError naming every path tried if there is no driver, or no NVRTC that
+ * `kernelSource` asks for; CudaError if CUDA refuses; ArgumentError for no such device or
  * option.
  */
 export function openDevice(device: number | string | OpenOptions = 0): Context {

@@ -29,10 +29,10 @@ export abstract class Owned implements Disposable {
   }
 
   /**
-   * Gives it back. A second call does nothing, and neither does a call on a lost context, where
+   * Gives it back. A second call does nothing, and neither does a call on a lost context, if
    * nothing is left to give back.
    *
-   * @throws CudaError where the driver refuses; the object counts as disposed all the same.
+   * @throws CudaError if the driver refuses; the object counts as disposed all the same.
    */
   dispose(): void {
     this.core.release(this.holding);

@@ -1,6 +1,6 @@
-// Page-locked host memory, which the device copies at full speed and without holding up the event
-// loop. It is ordinary JavaScript memory that the driver was told of, so that nothing can point
-// into freed memory: after `dispose` the array is empty.
+// Page-locked host memory, which the device copies at full speed without blocking the event loop.
+// It is ordinary JavaScript memory that the driver was told of. Nothing can point into freed
+// memory: after `dispose` the array is empty.
 import { ArgumentError } from "../core/errors.js";
 import type { ContextCore } from "./context-core.js";
 import { type ArrayOf, arrayOf, bytesOf, type Dtype } from "./dtypes.js";

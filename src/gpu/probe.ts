@@ -13,7 +13,7 @@ import { status } from "./status.js";
 
 /** A device and whether it opens. */
 export interface ProbedDevice extends DeviceInfo {
-  /** Free memory in bytes, of all processes; undefined where the device did not open. */
+  /** Free memory in bytes, of all processes; undefined if the device did not open. */
   readonly freeMemory: number | undefined;
   /** Why it did not open. */
   readonly problem: string | undefined;
@@ -32,11 +32,11 @@ export interface NvrtcProbe {
 export interface GpuProbe {
   /** Whether a device opens and takes the PTX that was asked about. */
   readonly available: boolean;
-  /** Why not, in a sentence; undefined where it is available. */
+  /** Why not, in a sentence; undefined if it is available. */
   readonly reason: string | undefined;
-  /** The driver's library; undefined where none loaded. */
+  /** The driver's library; undefined if none loaded. */
   readonly library: string | undefined;
-  /** Every path tried, where no library loaded. */
+  /** Every path tried, if no library loaded. */
   readonly tried: readonly TriedPath[];
   /** The CUDA release the driver is of, "13.0". */
   readonly driverVersion: string | undefined;
@@ -44,7 +44,7 @@ export interface GpuProbe {
   readonly nvrtc: NvrtcProbe;
   /** Whether this is Linux under Windows. */
   readonly wsl: boolean;
-  /** CUDA_VISIBLE_DEVICES, which hides devices from CUDA; undefined where it is not set. */
+  /** CUDA_VISIBLE_DEVICES, which hides devices from CUDA; undefined if it is not set. */
   readonly visibleDevices: string | undefined;
 }
 

@@ -33,13 +33,13 @@ export function ptxEntries(ptx: string): ReadonlyMap<string, readonly EntryParam
   return entries;
 }
 
-/** The `.version` of a PTX text, such as [6, 3]; undefined where there is none. */
+/** The `.version` of a PTX text, such as [6, 3]; undefined if there is none. */
 export function ptxVersion(ptx: string): readonly [major: number, minor: number] | undefined {
   const match = /^\s*\.version\s+(\d+)\.(\d+)/m.exec(withoutComments(ptx.slice(0, 65536)));
   return match ? [Number(match[1]), Number(match[2])] : undefined;
 }
 
-/** The `.target` of a PTX text, such as "sm_75"; undefined where there is none. */
+/** The `.target` of a PTX text, such as "sm_75"; undefined if there is none. */
 export function ptxTarget(ptx: string): string | undefined {
   return /^\s*\.target\s+(sm_\w+)/m.exec(withoutComments(ptx.slice(0, 65536)))?.[1];
 }

@@ -12,19 +12,19 @@ export interface ShippedEntry {
   readonly name: string;
   /** PTX types, "u64" for a pointer, "b8[24]" for a struct. */
   readonly parameters: readonly string[];
-  /** The most threads of a block; undefined where the device's limit is the only one. */
+  /** The most threads of a block; undefined if the device's limit is the only one. */
   readonly maxThreads?: number;
   /**
-   * Blocks of a multiprocessor that the compiler made room for; undefined where it was told none.
+   * Blocks of a multiprocessor that the compiler made room for; undefined if it was told none.
    */
   readonly minBlocks?: number;
-  /** Blocks of a cluster that it must be launched with; undefined where it need not be. */
+  /** Blocks of a cluster that it must be launched with; undefined if it need not be. */
   readonly clusterBlocks?: number;
   /** Static shared memory in bytes. */
   readonly sharedBytes: number;
   /** Of a thread, by architecture, in the order of `assembledFor`. */
   readonly registers: readonly number[];
-  /** Bytes of registers that a thread spills, likewise; undefined where none spills anywhere. */
+  /** Bytes of registers that a thread spills, likewise; undefined if none spills anywhere. */
   readonly spilledBytes?: readonly number[];
 }
 
@@ -73,7 +73,7 @@ export interface ShippedPtxOptions {
    * that there is a form for.
    */
   readonly computeCapability?: readonly [major: number, minor: number];
-  /** These kernels alone, with what they use; default all of the file. */
+  /** Only these kernels, with what they use; default all of the file. */
   readonly entries?: readonly string[];
 }
 
@@ -152,7 +152,7 @@ function textOf(texts: Map<string, string>, file: string, entries: readonly stri
  * The PTX of a shipped file, such as "executor": the form for the newest devices that the device
  * belongs to.
  *
- * @throws ArgumentError naming what is shipped, where there is no such file or entry, and where the
+ * @throws ArgumentError naming what is shipped, if there is no such file or entry, and if the
  * device is too old for every form.
  */
 export function shippedPtx(name: string, options: ShippedPtxOptions = {}): string {
@@ -189,8 +189,8 @@ function imageFor(name: string, { computeCapability }: ShippedPtxOptions): Shipp
 }
 
 /**
- * The `.version` that a driver must take so that every shipped file loads that the device can run
- * at all; without a device, the least that there is. For `ProbeOptions.ptxVersion`.
+ * The `.version` that a driver must take to load every shipped file that the device can run;
+ * without a device, the lowest there is. For `ProbeOptions.ptxVersion`.
  */
 export function shippedPtxVersion(
   computeCapability: readonly [major: number, minor: number] = [7, 5],

@@ -9,7 +9,7 @@ import type { Holding } from "./ledger.js";
 export interface Memory {
   readonly core: ContextCore;
   /**
-   * What must not be disposed for the memory to be there; undefined where the caller vouches for
+   * What must not be disposed for the memory to be there; undefined if the caller vouches for
    * it.
    */
   readonly holding: Holding | undefined;
@@ -19,7 +19,7 @@ export interface Memory {
   shared: boolean;
 }
 
-/** Notes that a stream works on the memory, so that it is given back after that work. */
+/** Notes that a stream works on the memory: it is given back after that work. */
 export function noteUse(memory: Memory, stream: bigint): void {
   if (memory.stream === stream) return;
   if (memory.stream !== undefined) memory.shared = true;
@@ -34,7 +34,7 @@ export interface ReadonlyDeviceSlice<T extends Dtype = Dtype> {
   /** Elements. */
   readonly length: number;
   readonly byteLength: number;
-  /** The device address of the first element; 0n where there are none. */
+  /** The device address of the first element; 0n if there are none. */
   readonly address: bigint;
   /**
    * Elements from `from` up to `to`, which is not among them; default up to the end. @throws
@@ -45,7 +45,7 @@ export interface ReadonlyDeviceSlice<T extends Dtype = Dtype> {
   readonly(): ReadonlyDeviceSlice<T>;
 }
 
-/** @throws ArgumentError where a slice does not lie within its whole. */
+/** @throws ArgumentError if a slice does not lie within its whole. */
 function checkRange(from: number, to: number, length: number): void {
   if (!Number.isInteger(from) || !Number.isInteger(to) || from < 0 || to < from || to > length)
     throw ArgumentError.shape(`a slice of ${length} elements runs from 0 <= from <= to <= ${length}; got from ${from} to ${to}`);
@@ -75,7 +75,7 @@ export class DeviceSlice<T extends Dtype = Dtype> implements ReadonlyDeviceSlice
 
   /**
    * The elements from `from` up to but without `to`, in the same memory. @throws ArgumentError
-   * where they are not within this one.
+   * if they are not within this one.
    */
   slice(from: number, to: number = this.length): DeviceSlice<T> {
     checkRange(from, to, this.length);
@@ -88,7 +88,7 @@ export class DeviceSlice<T extends Dtype = Dtype> implements ReadonlyDeviceSlice
   }
 
   /**
-   * The same bytes as elements of another type. @throws ArgumentError where they are no whole
+   * The same bytes as elements of another type. @throws ArgumentError if they are no whole
    * number of elements, or misaligned.
    */
   as<U extends Dtype>(dtype: U): DeviceSlice<U> {
@@ -107,7 +107,7 @@ export class DeviceSlice<T extends Dtype = Dtype> implements ReadonlyDeviceSlice
 }
 
 /**
- * The slice itself, for use in a context. @throws ArgumentError, DisposedError where it is none, of
+ * The slice itself, for use in a context. @throws ArgumentError, DisposedError if it is none, of
  * another context or disposed.
  */
 export function usable<T extends Dtype>(core: ContextCore, slice: ReadonlyDeviceSlice<T>, toWrite: boolean): DeviceSlice<T> {

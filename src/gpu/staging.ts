@@ -119,7 +119,7 @@ export class Staging {
   }
 
   /**
-   * Page-locked memory, or nothing where the driver gives none: then the copy itself waits, and is
+   * Page-locked memory, or nothing if the driver gives none: then the copy itself waits, and is
    * as right.
    */
   #lock(label: string, length: number): Block | undefined {

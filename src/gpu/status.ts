@@ -1,5 +1,5 @@
 // The names of CUDA's status codes, for a driver too old or too simulated to give them. The
-// driver's own sentence comes first where it has one.
+// driver's own sentence comes first if it has one.
 
 const names: Readonly<Record<number, string>> = {
   1: "INVALID_VALUE",

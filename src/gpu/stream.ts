@@ -46,7 +46,7 @@ export class Stream extends Owned {
   /** @internal */
   readonly history: LaunchHistory;
   /**
-   * Counts what is given to the stream, where there is one. What is captured counts when its graph
+   * Counts what is given to the stream, if there is one. What is captured counts when its graph
    * is launched.
    */
   meter: StreamMeter | undefined;
@@ -88,7 +88,7 @@ export class Stream extends Owned {
   }
 
   /**
-   * @throws Error where the stream is being captured: the call would have no meaning, or spoil the
+   * @throws Error if the stream is being captured: the call would have no meaning, or spoil the
    * graph.
    */
   #notCapturing(what: string): void {
@@ -99,7 +99,7 @@ export class Stream extends Owned {
   /**
    * Launches a kernel. The arguments are checked and copied before this returns.
    *
-   * @throws LaunchError where the kernel does not take an argument or the device not the shape;
+   * @throws LaunchError if the kernel does not take an argument or the device not the shape;
    * CudaError of the launch, or with
    * `debug: true` of the kernel's run.
    */
@@ -164,7 +164,7 @@ export class Stream extends Owned {
    * Copies host memory to the device, in order. From a pinned buffer the copy goes on while this
    * returns; an ordinary array is read before this returns.
    *
-   * @throws ArgumentError where types or lengths differ; CudaError.
+   * @throws ArgumentError if types or lengths differ; CudaError.
    */
   upload<T extends Dtype>(destination: DeviceSlice<T>, source: ArrayOf<T> | PinnedBuffer<T>): void {
     this.use();
@@ -203,10 +203,10 @@ export class Stream extends Owned {
   }
 
   /**
-   * Copies device memory to device memory, in order; from another device also, where the source
+   * Copies device memory to device memory, in order; from another device also, if the source
    * belongs to another context.
    *
-   * @throws ArgumentError where types or lengths differ; CudaError.
+   * @throws ArgumentError if types or lengths differ; CudaError.
    */
   copy<T extends Dtype>(destination: DeviceSlice<T>, source: ReadonlyDeviceSlice<T>): void {
     this.use();
@@ -235,7 +235,7 @@ export class Stream extends Owned {
    * Copies a rectangle, in order. One side at least is device memory; the other may be a pinned
    * buffer or an array.
    *
-   * @throws ArgumentError where types differ or a side is too short; CudaError.
+   * @throws ArgumentError if types differ or a side is too short; CudaError.
    */
   copy2D<T extends Dtype>(
     destination: DeviceSlice<T> | ArrayOf<T> | PinnedBuffer<T>,
@@ -272,7 +272,7 @@ export class Stream extends Owned {
    * Fills device memory with one element's bits, in order: 0 for zeros, else a number whose element
    * is of 1, 2 or 4 bytes and is given as those bits.
    *
-   * @throws ArgumentError where the bits do not fit or the element has 8 bytes; CudaError.
+   * @throws ArgumentError if the bits do not fit or the element has 8 bytes; CudaError.
    */
   fill(destination: DeviceSlice, bits = 0): void {
     this.use();

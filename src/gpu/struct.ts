@@ -20,7 +20,7 @@ export type FieldType =
 /** Fields by name, in the order of the declaration. */
 export type Fields = Readonly<Record<string, FieldType>>;
 
-/** Options of `struct`, for what the fields alone do not say. */
+/** Options of `struct`, for what the fields do not say. */
 export interface StructOptions<Name extends string = string> {
   /** What errors call it; default its fields. */
   readonly name?: string;

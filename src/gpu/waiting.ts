@@ -53,7 +53,7 @@ async function wait(core: ContextCore, event: AwaitedEvent, history: LaunchHisto
 
 /**
  * Resolves when the event has come. @throws CudaError, also of the work before it; DisposedError
- * where the context is disposed first.
+ * if the context is disposed first.
  */
 export async function waitFor(core: ContextCore, event: AwaitedEvent, history?: LaunchHistory): Promise<void> {
   event.waits++;

@@ -3,7 +3,7 @@
 import type { DriverCall, DriverFunction } from "../gpu/index.js";
 
 /**
- * A driver function that throws a Refusal where it fails. A number that it returns is the status;
+ * A driver function that throws a Refusal if it fails. A number that it returns is the status;
  * anything else is success.
  */
 export type SimulatedFunction<Name extends DriverCall> = (...values: Parameters<DriverFunction<Name>>) => unknown;

@@ -91,7 +91,7 @@ export class DeviceContext {
 
   /**
    * Waits for all that was given; memory that pools need not keep goes back to the device. @throws
-   * Refusal where that failed.
+   * Refusal if that failed.
    */
   synchronise(): void {
     this.drain();
@@ -100,7 +100,7 @@ export class DeviceContext {
   }
 
   /**
-   * Room for bytes, after all that is under way where it is needed. @throws Refusal where there is
+   * Room for bytes, after all that is under way if it is needed. @throws Refusal if there is
    * none.
    */
   #makeRoom(bytes: number, pool: Pool | undefined): void {
@@ -111,7 +111,7 @@ export class DeviceContext {
     if (!fits()) throw new Refusal(code.outOfMemory);
   }
 
-  /** @throws Refusal where there is too little memory. */
+  /** @throws Refusal if there is too little memory. */
   allocate(bytes: number, pool?: Pool): bigint {
     if (!(bytes > 0)) throw new Refusal(code.invalidValue, `an allocation takes at least 1 byte; got ${bytes}`);
     this.#makeRoom(bytes, pool);
@@ -127,7 +127,7 @@ export class DeviceContext {
     return address;
   }
 
-  /** @throws Refusal where no allocation begins there. */
+  /** @throws Refusal if no allocation begins there. */
   block(address: bigint): Block {
     const block = this.blocks.get(address);
     if (block === undefined || block.leaving)

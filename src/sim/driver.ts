@@ -12,11 +12,11 @@ import { streamCalls } from "./stream-calls.js";
 
 type Table = { readonly [Name in DriverCall]: SimulatedFunction<Name> };
 
-/** Calls that take no context, and answer also where the current one is lost. */
+/** Calls that take no context, and answer also if the current one is lost. */
 const contextFree = /^cu(GetError|Init$|DriverGetVersion$|Device|CtxSetCurrent$)/;
 
 /**
- * Calls that waiting is made of. They may be given to another thread, where no context is current.
+ * Calls that waiting is made of. They may be given to another thread, if no context is current.
  */
 const waits = /^cu(Event|Stream)(Query|Synchronize)$/;
 
@@ -31,7 +31,7 @@ export class SimulatedDriver implements Driver {
   /** What is known of the last call that failed. */
   #last: { readonly status: number; readonly reason: Error | undefined } | undefined;
 
-  /** @throws ArgumentError where an option or an environment variable cannot be. */
+  /** @throws ArgumentError if an option or an environment variable cannot be. */
   constructor(options: SimulatedDriverOptions = {}) {
     const simulator = new Simulator(resolveOptions(options));
     this.#simulator = simulator;
@@ -104,7 +104,7 @@ export class SimulatedDriver implements Driver {
   }
 
   /**
-   * How many objects of each kind live, for tests that look for leaks: none where all was given
+   * How many objects of each kind live, for tests that look for leaks: none if all was given
    * back.
    */
   outstanding(): Readonly<Record<string, number>> {
@@ -117,7 +117,7 @@ export class SimulatedDriver implements Driver {
  * JavaScript, strictly: what a GPU would pass over in silence is an error that names kernel, PTX
  * line, block and thread.
  *
- * @throws ArgumentError where an option or an environment variable cannot be.
+ * @throws ArgumentError if an option or an environment variable cannot be.
  */
 export function simulatedDriver(options: SimulatedDriverOptions = {}): SimulatedDriver {
   return new SimulatedDriver(options);

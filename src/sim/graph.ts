@@ -1,4 +1,4 @@
-// Graphs: work captured from streams, in an order that all its dependencies allow, and launched as one.
+// Graphs: work captured from streams, in an order that all its dependencies allow, launched as one.
 import { code, Refusal } from "./refusal.js";
 import type { SimulatedKernel } from "./module.js";
 import type { Work, WorkStream } from "./stream.js";
@@ -17,7 +17,7 @@ export class Capture {
   }
 
   /**
-   * Takes in a stream that waits for captured work. @throws Refusal where it is captured already,
+   * Takes in a stream that waits for captured work. @throws Refusal if it is captured already,
    * by another.
    */
   take(stream: WorkStream): void {
@@ -34,7 +34,7 @@ export class Capture {
     if (before !== undefined) this.joined.set(from, Math.max(before, upTo));
   }
 
-  /** Ends it. @throws Refusal where it was spoiled, or work of a stream was never joined back. */
+  /** Ends it. @throws Refusal if it was spoiled, or work of a stream was never joined back. */
   end(): Work[] {
     const streams = [...this.joined].map(([stream, upTo]) => ({ open: stream.captured > upTo, stream }));
     this.origin.capture = undefined;
@@ -49,7 +49,7 @@ export class Capture {
   }
 }
 
-/** Kernel work knows its kernel, so that an update can tell whether it changed. */
+/** Kernel work knows its kernel: an update can tell whether it changed. */
 export interface KernelWork extends Work {
   readonly kind: "kernel";
   readonly kernel: SimulatedKernel;
@@ -76,7 +76,7 @@ export class ExecutableGraph {
   }
 
   /**
-   * Puts the work of another graph in place, where it is of the same parts: a
+   * Puts the work of another graph in place, if it is of the same parts: a
    * CUgraphExecUpdateResult.
    */
   update({ works }: SimulatedGraph): number {

@@ -6,8 +6,7 @@ import { code, Refusal } from "./refusal.js";
 const windowBits = 40n;
 const firstWindow = 1 << 10;
 /**
- * Buffers begin this far into their window, so that what is not told apart from an aligned address
- * shows.
+ * Buffers begin this far into their window: code that confuses them with an aligned address shows.
  */
 const offset = 64n;
 
@@ -35,7 +34,7 @@ export class HostMemory {
     return base + BigInt(view.byteOffset);
   }
 
-  /** The bytes at an address. @throws Refusal where that is no host memory that is known. */
+  /** The bytes at an address. @throws Refusal if that is no host memory that is known. */
   bytes(pointer: HostPointer, length: number): Uint8Array {
     if (typeof pointer !== "bigint") {
       if (pointer.byteLength < length)

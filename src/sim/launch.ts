@@ -27,7 +27,7 @@ const hints: ReadonlySet<number> = new Set([0, 1, 3, 5, 6, 8, 9, 10, 11, 14, 16]
 
 const configBytes = 56;
 
-/** @throws Refusal where it has an attribute that is not simulated. */
+/** @throws Refusal if it has an attribute that is not simulated. */
 export function readLaunchConfig(host: HostMemory, config: HostPointer): Launch {
   const words = host.view(config, configBytes);
   const triple = (view: DataView, at: number): Triple => [
@@ -60,7 +60,7 @@ export function readLaunchConfig(host: HostMemory, config: HostPointer): Launch 
 
 const volume = ([x, y, z]: Triple) => x * y * z;
 
-/** @throws Refusal where the kernel or the device does not take the shape. */
+/** @throws Refusal if the kernel or the device does not take the shape. */
 export function checkLaunch(kernel: SimulatedKernel, launch: Launch): void {
   const { grid, block, shared, cooperative } = launch;
   const { simulation } = kernel.module.context.machine;
@@ -100,7 +100,7 @@ export function clusterOf(kernel: SimulatedKernel, launch: Launch): Triple | und
 }
 
 /**
- * The arguments that `kernelParams`, a table of their addresses, points to. @throws Refusal where
+ * The arguments that `kernelParams`, a table of their addresses, points to. @throws Refusal if
  * it is none.
  */
 export function readArguments(host: HostMemory, kernel: SimulatedKernel, table: HostPointer): Uint8Array {

@@ -22,7 +22,7 @@ interface Side {
 const hex = (address: bigint) => `0x${address.toString(16)}`;
 
 /**
- * @throws Refusal where a stretch of device memory is not within one allocation or module variable.
+ * @throws Refusal if a stretch of device memory is not within one allocation or module variable.
  */
 function checkDevice(context: DeviceContext, address: bigint, bytes: number): void {
   if (bytes === 0) return;
@@ -92,7 +92,7 @@ export function memoryCalls(simulator: Simulator): Calls<MemoryCalls> {
     return isLocked(pointer, bytes) || stream.capture ? now : now.slice();
   };
 
-  /** Does work at once where its result is in memory that is not page-locked, as CUDA does. */
+  /** Does work at once if its result is in memory that is not page-locked, as CUDA does. */
   const settle = (pointer: HostPointer, bytes: number, stream: WorkStream): number | undefined => {
     if (isLocked(pointer, bytes) || stream.capture) return undefined;
     stream.drain();

@@ -10,7 +10,7 @@ import { code, Refusal } from "./refusal.js";
 /** Dynamic shared memory that a kernel has without being asked: 48 KiB with its static. */
 const sharedWithoutAsking = 49152;
 
-/** A cluster may have this many blocks without being asked, and 16 where it was. */
+/** A cluster may have this many blocks without being asked, and 16 if it was. */
 export const portableCluster = 8;
 
 // CUfunction_attribute, cuda.h.
@@ -19,7 +19,7 @@ const attribute = { maxDynamicShared: 8, sharedCarveout: 9, nonPortableCluster: 
 const product = (numbers: readonly number[] | undefined): number | undefined => numbers?.reduce((all, each) => all * each, 1);
 
 /**
- * @throws Refusal where PTX is of a version that the driver does not know, or for another device.
+ * @throws Refusal if PTX is of a version that the driver does not know, or for another device.
  */
 function checkHeader(ptx: string, capability: Capability, driverVersion: number): void {
   const version = ptxVersion(ptx);
@@ -80,7 +80,7 @@ export class SimulatedModule {
   }
 
   /**
-   * @throws Refusal where there is none of the name, or where the kernel uses what is not
+   * @throws Refusal if there is none of the name, or if the kernel uses what is not
    * simulated.
    */
   kernel(name: string): SimulatedKernel {
@@ -151,7 +151,7 @@ export class SimulatedKernel {
     return answer;
   }
 
-  /** @throws Refusal where the attribute cannot be set, or not to that. */
+  /** @throws Refusal if the attribute cannot be set, or not to that. */
   set(id: number, value: number): void {
     const { capability } = this.module.context.machine.simulation;
     if (id === attribute.maxDynamicShared) {

@@ -3,7 +3,7 @@
 import { ArgumentError, checkFields } from "../core/errors.js";
 import { type Checks, type LaunchCounters, type Limits, PtxMachine, rejectUnknownChecks } from "../ptx/interpreter/index.js";
 
-/** A launch that has run, as `onLaunch` is told of it. */
+/** A launch that has run, as `onLaunch` gets it. */
 export interface LaunchReport {
   readonly kernel: string;
   /** What was counted: instructions, bytes, barriers, steps. */
@@ -21,8 +21,8 @@ export interface SimulatedDriverOptions {
    */
   readonly capability?: string;
   /**
-   * Devices; default 1 (SPILLWAY_SIM_DEVICES). They share one memory, so that each can reach that
-   * of the others.
+   * Devices; default 1 (SPILLWAY_SIM_DEVICES). They share one memory: each can reach that of the
+   * others.
    */
   readonly devices?: number;
   /**
@@ -54,7 +54,7 @@ export interface SimulatedDriverOptions {
   readonly driverVersion?: number;
   /** Is given what kernels print; default: written to standard output. */
   readonly print?: (text: string) => void;
-  /** Is told of each launch that has run. */
+  /** Called with each launch that has run. */
   readonly onLaunch?: (report: LaunchReport) => void;
 }
 

@@ -1,4 +1,4 @@
-// How a simulated driver call fails: with a CUDA status and, where it knows more, an error that
+// How a simulated driver call fails: with a CUDA status and, if it knows more, an error that
 // says what was wrong.
 import { SpillwayError } from "../core/errors.js";
 import { statusName } from "../gpu/index.js";
@@ -75,7 +75,7 @@ export function sentenceOf(status: number): string {
 export class Refusal extends SpillwayError {
   override readonly name = "Refusal";
   readonly status: number;
-  /** What is known beyond the status; undefined where the status says it all. */
+  /** What is known beyond the status; undefined if the status says it all. */
   readonly reason: Error | undefined;
 
   constructor(status: number, reason?: string | Error) {
@@ -86,7 +86,7 @@ export class Refusal extends SpillwayError {
 }
 
 /**
- * What a GPU answers where a kernel did that; where a GPU would go on and the simulation does not,
+ * What a GPU answers if a kernel did that; if a GPU would go on and the simulation does not,
  * the launch failed.
  */
 const kinds: Partial<Record<SimulationError["kind"], number>> = {

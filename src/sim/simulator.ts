@@ -50,7 +50,7 @@ export class Simulator {
   }
 
   /**
-   * The object of a handle. @throws Refusal where the handle is of nothing, or of something else.
+   * The object of a handle. @throws Refusal if the handle is of nothing, or of something else.
    */
   find<T extends object>(handle: bigint, kind: abstract new (...values: never[]) => T): T {
     const object = this.#entries.get(handle)?.object;
@@ -71,13 +71,13 @@ export class Simulator {
     return handle === 0n ? this.here.legacy : this.find(handle, WorkStream);
   }
 
-  /** The current context. @throws Refusal where there is none. */
+  /** The current context. @throws Refusal if there is none. */
   get here(): DeviceContext {
     if (this.current === undefined) throw new Refusal(code.invalidContext, "no context is current in this thread");
     return this.current;
   }
 
-  /** @throws Refusal where there is no such device. */
+  /** @throws Refusal if there is no such device. */
   device(ordinal: number): DeviceContext {
     const context = this.contexts[ordinal];
     if (context === undefined) throw new Refusal(code.invalidDevice, `there is no device ${ordinal}; there are ${this.contexts.length}`);

@@ -43,7 +43,7 @@ type StreamCalls =
   | "cuGraphExecDestroy"
   | "cuGraphDestroy";
 
-/** @throws Refusal where the stream is captured: waiting spoils the capture. */
+/** @throws Refusal if the stream is captured: waiting spoils the capture. */
 function refuseInCapture(stream: WorkStream): void {
   if (stream.capture === undefined) return;
   stream.capture.spoiled ??= new Refusal(code.captureInvalidated, "the stream was waited for or looked at during its capture");
@@ -53,8 +53,7 @@ function refuseInCapture(stream: WorkStream): void {
 const passed = ({ stream, number }: Ticket) => stream.passed(number);
 
 /**
- * Whether the work before a ticket has run. A look also makes a step of it run, so that looking on
- * ends.
+ * Whether the work before a ticket has run. A look also makes a step of it run: repeated looks end.
  */
 function look(ticket: Ticket): number {
   if (passed(ticket)) return code.success;

@@ -1,6 +1,6 @@
 // Streams of work that is given now and runs when something waits for it. Work of a stream runs in
-// order; work of two streams runs in the order that a wait asks for, so that an order which the
-// program does not make is not there by luck.
+// order. Streams interleave only as waits require, so a missing dependency fails instead of working
+// by accident.
 import type { DeviceContext } from "./device-context.js";
 import type { Capture } from "./graph.js";
 

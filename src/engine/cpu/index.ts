@@ -30,7 +30,8 @@ export const cpuEngine: Engine = {
 
   microsecondsPerStep: cpuMicroseconds,
 
-  // Measured: 5 us a step of 1000 noisy neurons, 1.2 ns a synapse of a neuron that fires, of which there are 1 % a step.
+  // Measured: 5 us a step of 1000 noisy neurons, 1.2 ns a synapse of a firing neuron; 1 % fire in a
+  // step.
   microsecondsPerSpikingStep: ({ size, synapses }) => 0.5 + 5e-3 * size + 1.2e-5 * synapses,
 
   plan(model, options) {

@@ -45,7 +45,7 @@ type RegionName =
   | "sliceColumns"
   | "weights";
 
-/** A chunk's states take about this many bytes, so that they stay in a core's cache. */
+/** A chunk's states take about this many bytes: they stay in a core's cache. */
 const chunkBytes = 256 * 1024;
 
 /** Steps in a chunk of states that take so many bytes each. */

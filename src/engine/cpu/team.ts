@@ -47,7 +47,7 @@ export class WorkerTeam {
 
   /**
    * Whether its workers are there. If a worker has ended, perhaps in a chunk of another reservoir,
-   * the team asks for others, and its owner computes alone until they have come.
+   * the team asks for others, and its owner computes without them until they have come.
    */
   get ready(): boolean {
     if (!this.#pool.gone) return true;

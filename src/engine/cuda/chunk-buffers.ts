@@ -21,7 +21,7 @@ export interface ChunkSlot {
   readonly states: RealSlice;
   /** N: x before the chunk. */
   readonly before: RealSlice;
-  /** The index of the first state that is not finite, 2^64 - 1 where all are. */
+  /** The index of the first state that is not finite, 2^64 - 1 if all are. */
   readonly firstNonFinite: DeviceSlice<"u64">;
   readonly hostFirstNonFinite: PinnedBuffer<"u64">;
   readonly computed: DeviceEvent;
@@ -34,7 +34,7 @@ export class ChunkBuffers {
   readonly slots: readonly [ChunkSlot, ChunkSlot];
   /** capacity x N, of the chunk that is computed. */
   readonly drive: RealSlice;
-  /** capacity x N, where the model has feedback. */
+  /** capacity x N, if the model has feedback. */
   readonly feedback: RealSlice | null;
   readonly #context: Context;
   readonly #shape: ModelShape;

@@ -99,7 +99,7 @@ export class ChunkPipeline {
     return this.#finished(chunk);
   }
 
-  /** x before the first chunk that is under way, where there is one. */
+  /** x before the first chunk that is under way, if there is one. */
   get stateBeforeRest(): RealSlice | undefined {
     return this.#underWay[0]?.slot.before;
   }
@@ -182,7 +182,7 @@ export class ChunkPipeline {
 
   /**
    * Step 0 feeds back the session's last output, later ones the teacher's rows, or the same output
-   * where there is no teacher.
+   * if there is no teacher.
    */
   #feedBack(rows: FloatArray, from: number, to: number): void {
     const { outputSize } = this.#parts.model;

@@ -24,7 +24,7 @@ export interface ClosedChunk {
   readonly neuron: number;
   /** steps x O. */
   readonly outputs: Matrix;
-  /** steps x N, where they were asked for. */
+  /** steps x N, if they were asked for. */
   readonly states: FloatArray;
   /** u of the last finite step. */
   readonly input: FloatArray;
@@ -136,7 +136,7 @@ export class ClosedLoop {
 
   /**
    * The last input, and behind it the rows of the chunk, with what comes from outside in its place:
-   * behind y, or all of u where y is fed back by weights.
+   * behind y, or all of u if y is fed back by weights.
    */
   #inputRows(from: number, steps: number, last: FloatArray): FloatArray {
     const { inputSize, outputSize, precision } = this.#parts.model;

@@ -34,7 +34,7 @@ export class CommonKernels {
   }
 
   /**
-   * y = readout(x, u), to `out` and, where it is not null, to `also`. docs/numerics.md, rule 10.
+   * y = readout(x, u), to `out` and, if it is not null, to `also`. docs/numerics.md, rule 10.
    */
   readout(
     stream: Stream,
@@ -52,7 +52,7 @@ export class CommonKernels {
     stream.launch(this.#readout, config, weights, intercept, x, u, size, inputs, squareHalf, featureCount, out, also);
   }
 
-  /** Puts the index of the first value that is not finite into `first`, 2^64 - 1 where all are. */
+  /** Puts the index of the first value that is not finite into `first`, 2^64 - 1 if all are. */
   firstNonFinite(stream: Stream, values: RealSlice, first: DeviceSlice<"u64">): void {
     stream.fill(first.as("u32"), 0xffffffff);
     const grid = Math.max(1, Math.min(8 * this.#multiprocessors, Math.ceil(values.length / 1024)));

@@ -7,11 +7,11 @@ import type { RealSlice } from "./time-loop.js";
 import { abandonAll, disposeAll } from "./dispose.js";
 
 export class DeviceModel {
-  /** I x N: W_in, input by input; null where I is 0. */
+  /** I x N: W_in, input by input; null if I is 0. */
   readonly inputWeights: RealSlice | null;
   /** N. */
   readonly bias: RealSlice;
-  /** O x N: W_fb, output by output; null where the model has no feedback. */
+  /** O x N: W_fb, output by output; null if the model has no feedback. */
   readonly feedbackWeights: RealSlice | null;
   /** N: x. */
   readonly state: RealSlice;

@@ -48,7 +48,7 @@ interface Piece {
   readonly columns: number;
 }
 
-/** Copies pieces, neighbours that are alike and at equal distances together. */
+/** Copies pieces; equal neighbours at equal distances in one copy. */
 function copyPieces(stream: Stream, pieces: readonly Piece[]): void {
   for (let first = 0; first < pieces.length; ) {
     const piece = pieces[first]!;
@@ -103,8 +103,8 @@ export function copyRows(
 }
 
 /**
- * Copies every k-th state of a chunk of `rows` states, the first of which is that of step `from`,
- * to its row of a matrix.
+ * Copies every k-th state of a chunk of `rows` states, beginning with that of step `from`, to its
+ * row of a matrix.
  */
 export function copyEvery(stream: Stream, states: RealSlice, from: number, rows: number, every: number, into: DeviceMatrix): void {
   const size = into.cols;

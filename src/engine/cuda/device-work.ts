@@ -33,7 +33,7 @@ export interface DeviceTrainer {
 }
 
 /**
- * Opens a trainer for a sink, or undefined where the sink is of a kind that takes its rows on the
+ * Opens a trainer for a sink, or undefined if the sink is of a kind that takes its rows on the
  * host.
  */
 export type OpenTrainer = (

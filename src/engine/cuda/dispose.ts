@@ -1,4 +1,4 @@
-// Giving several things back: all of them, whatever one of them throws.
+// Disposes several things: all of them, even if one of them throws.
 
 /** Something that is given back. */
 export interface Disposes {

@@ -1,5 +1,5 @@
 // The CUDA engine: one device, real or simulated, that runs reservoirs by the plan that suits their
-// shape. Which devices there are under which names is said by the package's index.
+// shape. The package's index names the devices.
 import { type Context, LibraryError, openDevice } from "../../gpu/index.js";
 import { type Engine, type EngineOptions, EngineUnavailableError, formatBytes } from "../../reservoir/engine.js";
 import type { ReservoirModel } from "../../reservoir/model.js";
@@ -40,7 +40,7 @@ export interface DeviceEngineOptions {
 
 /** An engine on a device. */
 export interface DeviceEngine extends Engine {
-  /** The device's context, opened where it is not yet. */
+  /** The device's context, opened if it is not yet. */
   context(): Context;
   /** Gives the device back; sessions on it end. The next use opens it again. */
   close(): void;
@@ -121,8 +121,8 @@ function engineOf(name: string, device: EngineDevice, stepsPerChunk?: number): D
         ? drawnSpectralRadius(device.context(), matrix, radiusOptions)
         : spectralRadiusOnDevice(device.context(), matrix, radiusOptions),
 
-    // Measured on an H200: 5.3 us for 1e4 neurons with 1e6 synapses, 20 us for 1e5 with 1e8 of
-    // which 0.2 % are used in a step.
+    // Measured on an H200: 5.3 us for 1e4 neurons with 1e6 synapses, 20 us for 1e5 with 1e8, 0.2 %
+    // of them used in a step.
     microsecondsPerSpikingStep: ({ size, synapses }) => 4.5 + 8e-5 * size + 4e-7 * synapses,
 
     plan(model, engineOptions) {

@@ -1,5 +1,5 @@
-// Shipped kernels, loaded once a context: the entries that are asked for and no others, so that the
-// driver compiles no more.
+// Shipped kernels, loaded once a context: only the entries that are asked for, since the driver
+// compiles what is loaded.
 import type { Context, DeviceBuffer, Dtype, Kernel, Module, Parameter } from "../../gpu/index.js";
 import type { Precision } from "../../numerics/index.js";
 

@@ -11,7 +11,7 @@ import type { TimeLoopPlan } from "./time-loop.js";
  */
 const chunkBytes = 32 * 2 ** 20;
 
-/** A chunk is to take no longer than this, so that progress and signals get through. */
+/** A chunk takes no longer than this, to let progress and signals through. */
 const chunkMicroseconds = 40_000;
 
 /**
@@ -50,8 +50,8 @@ export function sessionBytes({ size, inputSize, outputSize, precision }: ModelSh
 }
 
 /**
- * Sizes the chunks of a session so that all fits into `limit` bytes.
- * @throws EngineCapacityError where not even one step does
+ * Sizes the chunks of a session to fit into `limit` bytes.
+ * @throws EngineCapacityError if not even one step does
  */
 export function planMemory(shape: ModelShape, loop: TimeLoopPlan, limit: number, device: string, mostChunkSteps = mostSteps): MemoryPlan {
   const { size, inputSize, outputSize, precision } = shape;

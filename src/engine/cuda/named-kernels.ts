@@ -82,7 +82,7 @@ export class NamedKernels {
    * out[t, r] = ((bias[r] + W[0, r] u[t, 0]) + W[1, r] u[t, 1]) + ..., or from +0 without a bias.
    * docs/numerics.md, rule 3.
    *
-   * @param weights I x N, input by input; null where I is 0
+   * @param weights I x N, input by input; null if I is 0
    * @param inputs steps x I
    */
   matvecInput(

@@ -34,9 +34,9 @@ export interface Place {
   readonly device: DeviceInfo;
   /** Bytes of device memory that may be used. */
   readonly memory: number;
-  /** The most steps of a chunk, where the device is slow. */
+  /** The most steps of a chunk, if the device is slow. */
   readonly stepsPerChunk?: number | undefined;
-  /** Asked where NVRTC would be used: why it cannot be, or undefined. */
+  /** Asked if NVRTC would be used: why it cannot be, or undefined. */
   readonly whyNoCompiler?: () => string | undefined;
 }
 
@@ -46,8 +46,8 @@ const kernelSources: readonly string[] = ["auto", "shipped", "nvrtc", "builder"]
 /**
  * The plans that a model may run by, the fastest first.
  *
- * @throws ArgumentError for a plan of no such name; EngineUnavailableError where the plan asked for
- * does not take this model or device; EngineCapacityError where none fits the memory
+ * @throws ArgumentError for a plan of no such name; EngineUnavailableError if the plan asked for
+ * does not take this model or device; EngineCapacityError if none fits the memory
  */
 export function choices(shape: ModelShape, place: Place, options: EngineOptions = {}): readonly Choice[] {
   const wanted = options.plan ?? "auto";

@@ -18,7 +18,7 @@ interface Piece {
 /** How much a piece of work does. */
 export interface PieceSize {
   readonly steps?: number | undefined;
-  /** Bytes that it reads, where that is not what comes from or goes to the host. */
+  /** Bytes that it reads, if that is not what comes from or goes to the host. */
   readonly bytes?: number | undefined;
 }
 
@@ -72,7 +72,7 @@ export class DeviceClock extends PhaseClock {
   }
 
   /**
-   * At the end of a call, whatever ended it: reads what is done, and drops what an error left open.
+   * At the end of a call, even a failed one: reads what is done, and drops what an error left open.
    */
   settle(): void {
     for (const { start, end } of this.#open.values()) this.#free.push(start, end);
@@ -85,7 +85,7 @@ export class DeviceClock extends PhaseClock {
     }
   }
 
-  /** Reads the events of pieces that are done, so that they can be used again. */
+  /** Reads the events of pieces that are done, and frees them for use. */
   collect(): void {
     const { loss, disposed } = this.#context;
     if (loss || disposed) return;

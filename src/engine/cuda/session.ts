@@ -45,7 +45,7 @@ export interface SessionParts {
   readonly loop: TimeLoop;
   /** The most steps of a chunk. */
   readonly capacity: number;
-  /** A loop that takes every closed loop, for where `loop` has none. */
+  /** A loop that takes every closed loop, used if `loop` has none. */
   readonly openStreamed: () => Promise<TimeLoop>;
   readonly openTrainer: OpenTrainer;
   readonly openBatch: OpenBatch;
@@ -79,11 +79,11 @@ export class DeviceSession implements EngineSession {
   #batch: DeviceBatch | undefined;
   #step = 0;
   #input: FloatArray;
-  /** The last input while it is on the device alone. */
+  /** The last input while it is only on the device. */
   #inputThere: RealSlice | undefined;
   #output: FloatArray;
   #work: Promise<unknown> = Promise.resolve();
-  /** Stops work that looks for a signal alone when the session is disposed. */
+  /** Stops, when the session is disposed, work that looks only at a signal. */
   readonly #ending = new AbortController();
   #disposed = false;
 
@@ -216,7 +216,7 @@ export class DeviceSession implements EngineSession {
     await this.#alone(() => this.#compute.done());
   }
 
-  /** Sequences beside one another, where there is a way that is worth it. */
+  /** Sequences beside one another, if there is a way that is worth it. */
   #together(sequences: readonly SequenceInput[], options: DeviceBatchOptions): Promise<Matrix[]> | undefined {
     this.#alive();
     const { context, openBatch, clock, spinLimit } = this.#parts;
@@ -365,8 +365,8 @@ export class DeviceSession implements EngineSession {
   }
 
   /**
-   * Runs the chunks of a sequence and keeps the state and the input at the last one that was handed
-   * on, whatever ends it.
+   * Runs the chunks of a sequence. Keeps the state and the input at the last one that was handed
+   * on, even if it fails.
    */
   async #chunks(
     sequence: SequenceInput,
@@ -421,7 +421,7 @@ export class DeviceSession implements EngineSession {
     if (teacher) this.#output.set(teacher.row(last));
   }
 
-  /** Copies the last input to the host where it is on the device alone. */
+  /** Copies the last input to the host if it is only on the device. */
   #bringInput(): void {
     const { context } = this.#parts;
     if (this.#inputThere && !this.#disposed && !context.loss) this.#input.set(context.read(this.#inputThere as RealSlice<"f32">));

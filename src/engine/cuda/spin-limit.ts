@@ -10,7 +10,7 @@ const usualLimit = 8e9;
 /**
  * Clock ticks of a multiprocessor after which a wait between blocks is a StallError: the option,
  * else SPILLWAY_SPIN_LIMIT, else 8e9.
- * @throws ArgumentError where either is no whole number from 1 to 2^53 - 1
+ * @throws ArgumentError if either is no whole number from 1 to 2^53 - 1
  */
 export function spinLimitOf(option?: number): number {
   const text = process.env[variable];

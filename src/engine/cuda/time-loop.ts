@@ -20,7 +20,7 @@ export interface TimeLoopRun {
   readonly sequence: number;
   /** steps x N: b + W_in u, in the order of docs/numerics.md rule 3. */
   readonly drive: RealSlice;
-  /** steps x N: W_fb y, where the model has feedback; row t is what step t feeds back. */
+  /** steps x N: W_fb y, if the model has feedback; row t is what step t feeds back. */
   readonly feedback?: RealSlice | undefined;
   /** N values: x before the chunk, and x after it once the stream has come this far. */
   readonly state: RealSlice;
@@ -58,7 +58,7 @@ export interface ClosedLoopRun {
   readonly inputWeights: RealSlice;
   /** N values. */
   readonly bias: RealSlice;
-  /** O x N: W_fb, output by output, where the model has it. */
+  /** O x N: W_fb, output by output, if the model has it. */
   readonly feedbackWeights?: RealSlice | undefined;
   /**
    * (steps + 1) x I: row 0 is the u before the chunk, row t + 1 that of step t. Without feedback
@@ -75,7 +75,7 @@ export interface ClosedLoopRun {
   readonly states: RealSlice;
   /** steps x N, for the loop's own use. */
   readonly drive: RealSlice;
-  /** steps x N, for the loop's own use, where the model has feedback weights. */
+  /** steps x N, for the loop's own use, if the model has feedback weights. */
   readonly feedback?: RealSlice | undefined;
 }
 
@@ -85,18 +85,18 @@ export interface TimeLoop {
   readonly name: string;
   /** Kernel, blocks, threads, where the weights lie: what `spillway info --plan` prints. */
   readonly details: Readonly<Record<string, string | number | boolean>>;
-  /** What making its kernel took on the host, where it was made for this model. */
+  /** What making its kernel took on the host, if it was made for this model. */
   readonly kernelMilliseconds?: number | undefined;
   /** Device memory that it holds, weights included. */
   readonly bytes: number;
   /**
-   * Bytes of weights that each step reads from device memory; left out where they stay on the chip.
+   * Bytes of weights that each step reads from device memory; left out if they stay on the chip.
    */
   readonly bytesPerStep?: number | undefined;
   /** Enqueues a chunk; returns at once. */
   enqueue(stream: Stream, run: TimeLoopRun): void;
   /**
-   * Enqueues a chunk of a closed loop; left out by loops that have none, and false where the
+   * Enqueues a chunk of a closed loop; left out by loops that have none, and false if the
    * readout is not for this one.
    */
   enqueueClosed?(stream: Stream, run: ClosedLoopRun): boolean;
@@ -130,7 +130,7 @@ export interface TimeLoopPlan {
   /** Modelled from measurements; the session takes the least. */
   readonly microsecondsPerStep: number;
   /**
-   * Loads weights and kernels; undefined where the device turns out not to take it (co-residency),
+   * Loads weights and kernels; undefined if the device turns out not to take it (co-residency),
    * and the next plan is tried.
    */
   open(context: Context, model: ReservoirModel, options: TimeLoopOptions): TimeLoop | undefined | Promise<TimeLoop | undefined>;
@@ -142,7 +142,7 @@ export interface TimeLoopOptions {
   readonly spinLimit?: number | undefined;
   /** Where kernels come from; default "auto". */
   readonly kernelSource?: EngineOptions["kernelSource"];
-  /** Asked where NVRTC would be used: why it cannot be, or undefined. Left out, it can be. */
+  /** Asked if NVRTC would be used: why it cannot be, or undefined. Left out, it can be. */
   readonly whyNoCompiler?: (() => string | undefined) | undefined;
 }
 

@@ -38,7 +38,7 @@ export interface NeuromorphicKernelOptions {
  * there after the work before on the stream. All but `spikeEncoding` may be captured into a graph,
  * with memory for every result.
  *
- * @throws where a slice is of another context or disposed, of another type or length: each says
+ * @throws if a slice is of another context or disposed, of another type or length: each says
  * which and what it takes
  */
 export class NeuromorphicKernels extends NeuromorphicOperations<DeviceArrays> implements Disposable {

@@ -1,5 +1,5 @@
-// The operations of the named kernels with the shapes that they take, for whatever holds the
-// numbers. Where they are computed is said by the classes that stand on this one.
+// The operations of the named kernels with the shapes that they take, for any holder of the
+// numbers. The classes on top of this one compute them.
 import { ArgumentError, checkFields } from "../../core/errors.js";
 import type { Precision } from "../../numerics/index.js";
 import type { Activation } from "../../reservoir/model.js";
@@ -32,7 +32,7 @@ export interface InputWork<A extends ArrayKinds> {
   readonly size: number;
   /** T; default 1. */
   readonly steps?: number | undefined;
-  /** I x N, input by input: W_in transposed. Left out where there are no inputs. */
+  /** I x N, input by input: W_in transposed. Left out if there are no inputs. */
   readonly weights?: A["realInput"] | undefined;
   /** T x I. */
   readonly inputs?: A["realInput"] | undefined;
@@ -108,7 +108,7 @@ export interface DetectionWork<A extends ArrayKinds> {
   readonly templates: A["f32Input"];
   /** D. */
   readonly length: number;
-  /** "cosine" (default), 0 where a vector is all zeros, or "dot". */
+  /** "cosine" (default), 0 if a vector is all zeros, or "dot". */
   readonly score?: "cosine" | "dot" | undefined;
   /** The smallest score that is a match; default 0.5. */
   readonly threshold?: number | undefined;
@@ -126,7 +126,7 @@ export interface Detections<A extends ArrayKinds> {
   readonly scores: A["f32"];
   /** The index of each vector's best template, the first of equals. */
   readonly best: A["i32"];
-  /** The same, or -1 where its score is below the threshold. */
+  /** The same, or -1 if its score is below the threshold. */
   readonly matches: A["i32"];
 }
 
@@ -215,7 +215,7 @@ export abstract class NeuromorphicOperations<A extends ArrayKinds> {
 
   /**
    * An iteration of power iteration: W (x / |x|), and |x|. Given its own result again and again,
-   * |x| comes to the modulus of the largest eigenvalue where one real eigenvalue leads;
+   * |x| comes to the modulus of the largest eigenvalue if one real eigenvalue leads;
    * `spectralRadius` of spillway/numerics says when it has. docs/numerics.md, rule 7. @throws
    * ArgumentError
    */

@@ -27,7 +27,7 @@ export interface CublasHandle {
 }
 
 /**
- * Opens cuBLAS on a context. @throws LibraryError where there is no cuBLAS; ArgumentError where the
+ * Opens cuBLAS on a context. @throws LibraryError if there is no cuBLAS; ArgumentError if the
  * device is not a GPU; CublasError.
  */
 export function openCublas({ core, info }: Context): CublasHandle {
@@ -54,7 +54,7 @@ export class Cublas implements Disposable {
   readonly #handle: bigint;
   readonly #holding: Holding;
 
-  /** @throws LibraryError where there is no cuBLAS, or the device is not a GPU; CublasError. */
+  /** @throws LibraryError if there is no cuBLAS, or the device is not a GPU; CublasError. */
   constructor(device: GpuDevice) {
     const { library, handle, holding, version } = openCublas(device.context);
     library.call("cublasSetStream", handle, device.stream.handle);

@@ -28,7 +28,7 @@ export class DenseRoutines implements Disposable {
   readonly #holding: Holding;
 
   /**
-   * @throws LibraryError where a library is missing; ArgumentError where the device is not a GPU;
+   * @throws LibraryError if a library is missing; ArgumentError if the device is not a GPU;
    * CublasError, CusolverError.
    */
   constructor(context: Context) {
@@ -73,9 +73,9 @@ export class DenseRoutines implements Disposable {
   }
 
   /**
-   * Solves A W = B: `matrix` is n x n, of which the lower triangle is read and the factor left
-   * there; `rhs` is B^T, outputs x n, and becomes W^T. It waits for the stream, holding up the
-   * event loop. Gives the place of the first pivot that is not positive, from 1, or 0.
+   * Solves A W = B. `matrix` is n x n: its lower triangle is read, and holds the factor afterwards.
+   * `rhs` is B^T, outputs x n, and becomes W^T. It blocks the event loop until the stream is done.
+   * Returns the place of the first pivot that is not positive, from 1, or 0.
    * @throws CusolverError, CudaError, OutOfMemoryError.
    */
   solvePositiveDefinite(stream: Stream, matrix: DeviceSlice<"f64">, rhs: DeviceSlice<"f64">, n: number, outputs: number): number {

@@ -48,8 +48,8 @@ export class GpuCompute implements Disposable {
    * the first. A C++ kernel is named as `extern "C"`, or by a name expression such as
    * "scale<float>".
    *
-   * @throws CompileError with the compiler's log; LibraryError where there is no NVRTC;
-   * ModuleLoadError; ArgumentError where the source has no such kernel.
+   * @throws CompileError with the compiler's log; LibraryError if there is no NVRTC;
+   * ModuleLoadError; ArgumentError if the source has no such kernel.
    */
   compileKernel(name: string, source: string, options: CompileOptions = {}): void {
     const key = JSON.stringify(options);
@@ -69,7 +69,7 @@ export class GpuCompute implements Disposable {
     }
   }
 
-  /** The module of the same source, where another of its kernels was compiled before. */
+  /** The module of the same source, if another of its kernels was compiled before. */
   #sharing(name: string, source: string, options: string): Module | undefined {
     const others = [...this.#kernels.values()].filter((each) => each.source === source && each.options === options);
     return others.find(({ module }) => module.parametersOf(name))?.module;
@@ -86,7 +86,7 @@ export class GpuCompute implements Disposable {
    * Launches a kernel in the order of the device's stream, or of the stream given. Numbers are
    * written as the types that the kernel has there.
    *
-   * @throws ArgumentError where no kernel of the name was compiled; LaunchError where the kernel
+   * @throws ArgumentError if no kernel of the name was compiled; LaunchError if the kernel
    * does not take an argument or the device not the shape; CudaError.
    */
   runKernel(name: string, grid: Dimensions, block: Dimensions, args: readonly KernelArgument[], options: LaunchOptions = {}): void {
@@ -100,7 +100,7 @@ export class GpuCompute implements Disposable {
   }
 
   /**
-   * Unloads the kernels, and closes the device where it was opened here. A second call does
+   * Unloads the kernels, and closes the device if it was opened here. A second call does
    * nothing. @throws CudaError.
    */
   dispose(): void {

@@ -62,7 +62,7 @@ export class GpuDevice implements Disposable {
   }
 
   /**
-   * @internal Waits for the stream's work, where there can still be any: a kernel must be there
+   * @internal Waits for the stream's work, if there can still be any: a kernel must be there
    * until it has run. @throws CudaError.
    */
   settle(): void {
@@ -70,7 +70,7 @@ export class GpuDevice implements Disposable {
   }
 
   /**
-   * Gives the stream back, and the context where it was opened here. A second call does nothing.
+   * Gives the stream back, and the context if it was opened here. A second call does nothing.
    * @throws CudaError.
    */
   dispose(): void {

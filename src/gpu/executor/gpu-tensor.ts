@@ -11,7 +11,7 @@ export class GpuTensor implements Disposable {
   readonly rows: number;
   readonly columns: number;
   readonly buffer: DeviceBuffer<"f32">;
-  /** What computed it, where it is a product. */
+  /** What computed it, if it is a product. */
   readonly source: ProductSource | undefined;
   readonly #kernels: StandardKernels;
 
@@ -25,7 +25,7 @@ export class GpuTensor implements Disposable {
   }
 
   /**
-   * This times another, rows x its columns, a tensor of its own. @throws ArgumentError where the
+   * This times another, rows x its columns, a tensor of its own. @throws ArgumentError if the
    * shapes do not go together; as `StandardKernels.matmul`.
    */
   matmul(other: GpuTensor, options: { blas?: BlasChoice } = {}): GpuTensor {
@@ -43,7 +43,7 @@ export class GpuTensor implements Disposable {
     }
   }
 
-  /** Adds a row (1 x columns) to every row, in place. @throws ArgumentError where it is none. */
+  /** Adds a row (1 x columns) to every row, in place. @throws ArgumentError if it is none. */
   addRow(row: GpuTensor): this {
     if (row.rows !== 1 || row.columns !== this.columns)
       throw ArgumentError.shape(`a row of ${this.shape} is 1 x ${this.columns}; got ${row.shape}`);

@@ -136,7 +136,7 @@ export class KernelExecutor implements Disposable {
     });
   }
 
-  /** a + b. @throws ArgumentError where their lengths differ; CudaError. */
+  /** a + b. @throws ArgumentError if their lengths differ; CudaError. */
   async vectorAdd(a: Float32Array, b: Float32Array): Promise<Float32Array> {
     checkLength("b", b, a.length, "a + b");
     const work = (left: Output, right: Output) => this.#result("f32", a.length, (sum) => this.standard.vectorAdd(left, right, sum));
@@ -172,7 +172,7 @@ export class KernelExecutor implements Disposable {
   }
 
   /**
-   * x (batch x features) with `bias` (features) added to every row. @throws ArgumentError where
+   * x (batch x features) with `bias` (features) added to every row. @throws ArgumentError if
    * shapes differ; CudaError.
    */
   async broadcastAdd(x: Float32Array, bias: Float32Array, batch: number, features: number): Promise<Float32Array> {
@@ -222,7 +222,7 @@ export class KernelExecutor implements Disposable {
     return sum[0]!;
   }
 
-  /** a . b, added in binary64. @throws ArgumentError where their lengths differ; CudaError. */
+  /** a . b, added in binary64. @throws ArgumentError if their lengths differ; CudaError. */
   async dot(a: Float32Array, b: Float32Array): Promise<number> {
     checkLength("b", b, a.length, "a . b");
     const work = (left: Output, right: Output) => this.#result("f64", 1, (out) => this.standard.dot(left, right, out));
@@ -231,7 +231,7 @@ export class KernelExecutor implements Disposable {
 
   /**
    * A B (m x n) of A (m x k) and B (k x n), row-major, and what multiplied. @throws ArgumentError
-   * where shapes differ; as `StandardKernels.matmul`.
+   * if shapes differ; as `StandardKernels.matmul`.
    */
   async matmul(a: Float32Array, b: Float32Array, m: number, k: number, n: number, options: ExecutorOptions = {}): Promise<Product> {
     checkSizes("matmul", { m, k });
@@ -256,7 +256,7 @@ export class KernelExecutor implements Disposable {
   }
 
   /**
-   * A feed-forward network with its weights on the device. @throws ArgumentError where layers do
+   * A feed-forward network with its weights on the device. @throws ArgumentError if layers do
    * not fit; OutOfMemoryError, CudaError.
    */
   network(layers: readonly Layer[]): NeuralNetwork {
@@ -267,7 +267,7 @@ export class KernelExecutor implements Disposable {
    * The outputs (batch x outputs) of `layers` on inputs (batch x inputs): linear, activation, ...,
    * softmax. Only the input and the output travel.
    *
-   * @throws as `network`, ArgumentError where the input does not fit.
+   * @throws as `network`, ArgumentError if the input does not fit.
    */
   async neuralForward(
     input: Float32Array,
@@ -289,7 +289,7 @@ export class KernelExecutor implements Disposable {
   }
 
   /**
-   * Unloads the kernels, and closes the device where it was opened here. A second call does
+   * Unloads the kernels, and closes the device if it was opened here. A second call does
    * nothing. @throws CudaError.
    */
   dispose(): void {

@@ -24,7 +24,7 @@ export type KernelArgument = ReadonlyDeviceSlice | null | number | bigint | bool
 export interface LaunchOptions extends Omit<LaunchConfig, "grid" | "block"> {
   /** The stream; default the device's. */
   readonly stream?: Stream;
-  /** The kernel's parameters, where the image does not say what they are, or to be checked by. */
+  /** The kernel's parameters, if the image does not say what they are, or to be checked by. */
   readonly parameters?: readonly Parameter[];
 }
 
@@ -32,7 +32,7 @@ const described = (argument: KernelArgument): string =>
   argument instanceof DeviceSlice ? `memory of ${argument.dtype}` : `${describe(argument)}${typeof argument === "bigint" ? "n" : ""}`;
 
 /**
- * The parameter that an argument is meant for, by the PTX type there. @throws LaunchError where the
+ * The parameter that an argument is meant for, by the PTX type there. @throws LaunchError if the
  * two do not go together.
  */
 function parameterFor(kernel: string, index: number, { type, bytes }: EntryParameter, argument: KernelArgument): Parameter {
@@ -65,7 +65,7 @@ function parameterFor(kernel: string, index: number, { type, bytes }: EntryParam
   return argument < 0 ? `i${bits}` : `u${bits}`;
 }
 
-/** Equal for parameters that are laid out alike. */
+/** Equal for parameters with the same layout. */
 const keyOf = (parameter: Parameter): string =>
   typeof parameter === "string" || parameter instanceof StructType ? String(parameter) : JSON.stringify(parameter);
 
@@ -100,7 +100,7 @@ export class KernelLauncher implements Disposable {
   /**
    * Launches a kernel of a PTX text, which is loaded once however often it is launched.
    *
-   * @throws ModuleLoadError; LaunchError where the kernel does not take an argument or the device
+   * @throws ModuleLoadError; LaunchError if the kernel does not take an argument or the device
    * not the shape; CudaError.
    */
   loadAndLaunchPtx(

@@ -2,7 +2,7 @@
 // they differ in speed.
 
 /**
- * How `blas` chooses what multiplies: this package's kernels; cuBLAS, or an error; or cuBLAS where
+ * How `blas` chooses what multiplies: this package's kernels; cuBLAS, or an error; or cuBLAS if
  * it loads and this package's kernels elsewhere.
  */
 export type BlasChoice = "none" | "cublas" | "auto";
@@ -37,8 +37,8 @@ export function tileCount(tile: Tile, m: number, n: number): number {
 }
 
 /**
- * Large tiles where they leave less than a fifth of the multiprocessors idle in their last round,
- * of which each does one at a time; else middle ones where there are enough for one and a half a
+ * Large tiles if they leave less than a fifth of the multiprocessors idle in their last round (a
+ * multiprocessor does one at a time); else middle ones if there are enough for one and a half a
  * multiprocessor; else small ones. The three were chosen by measurement (bench/gpu).
  */
 export function chooseTile(m: number, n: number, multiprocessors: number): Tile {

@@ -31,7 +31,7 @@ interface LoadedLayer {
   readonly activation: LayerActivation;
 }
 
-/** @throws ArgumentError where a layer does not fit itself or the one before. */
+/** @throws ArgumentError if a layer does not fit itself or the one before. */
 function checkLayers(layers: readonly Layer[]): void {
   if (layers.length === 0) throw ArgumentError.because("a network has at least one layer");
   for (const [index, { weights, inputs, outputs, bias, activation = "none" }] of layers.entries()) {
@@ -86,7 +86,7 @@ export class NeuralNetwork implements Disposable {
    * device's stream: nothing is copied to the host or waited for. The caller disposes the buffer.
    * `sources` says what multiplied in each layer.
    *
-   * @throws LaunchError where the input is shorter than the batch; OutOfMemoryError, CudaError.
+   * @throws LaunchError if the input is shorter than the batch; OutOfMemoryError, CudaError.
    */
   run(
     input: Input,

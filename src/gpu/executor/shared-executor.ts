@@ -12,7 +12,7 @@ const shared = new Map<number | string, KernelExecutor>();
  * lost, the next call opens another. Default: device 0.
  *
  * @throws ArgumentError for options or a context, which a KernelExecutor of one's own takes;
- * LibraryError or CudaError where no GPU can be used;
+ * LibraryError or CudaError if no GPU can be used;
  * `probe()` says why in a sentence.
  */
 export function sharedExecutor(device: number | string = 0): KernelExecutor {

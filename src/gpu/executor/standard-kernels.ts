@@ -90,8 +90,7 @@ const threads = 256;
 const blocksFor = (count: number): number => Math.min(Math.ceil(count / (4 * threads)), 65536);
 
 /**
- * Blocks of a reduction: a function of the length alone, since their number is part of the order of
- * the sum.
+ * Blocks of a reduction. It depends on the length only, since it is part of the order of the sum.
  */
 const partialsFor = (count: number): number => Math.max(1, Math.min(Math.ceil(count / (16 * threads)), 2048));
 
@@ -105,7 +104,7 @@ function rowShape(rows: number, columns: number): { readonly grid: number; reado
   return { grid: Math.ceil(rows / down), block: [across, down] };
 }
 
-/** @throws ArgumentError where a size is no count that a kernel takes. */
+/** @throws ArgumentError if a size is no count that a kernel takes. */
 export function checkSizes(kernel: string, sizes: Readonly<Record<string, number>>): void {
   let elements = 1;
   for (const [name, size] of Object.entries(sizes)) {
@@ -119,7 +118,7 @@ export function checkSizes(kernel: string, sizes: Readonly<Record<string, number
 /** The standard kernels on a device's memory. */
 export class StandardKernels {
   readonly device: GpuDevice;
-  /** What multiplies matrices where a call does not say. */
+  /** What multiplies matrices if a call does not say. */
   readonly blas: BlasChoice;
   readonly #kernels = new Map<StandardKernel, Kernel>();
   readonly #modules: Module[] = [];
@@ -128,7 +127,7 @@ export class StandardKernels {
 
   /**
    * For one device; each kernel is loaded at its first use. `blas` is what multiplies matrices
-   * where a call does not say; default "none".
+   * if a call does not say; default "none".
    */
   constructor(device: GpuDevice, options: { blas?: BlasChoice } = {}) {
     this.device = device;
@@ -136,8 +135,8 @@ export class StandardKernels {
   }
 
   /**
-   * A standard kernel, loaded alone when it is first asked for. @throws ArgumentError naming those
-   * there are.
+   * A standard kernel, loaded when it is first asked for. @throws ArgumentError naming those there
+   * are.
    */
   kernel<Name extends StandardKernel>(name: Name): Kernel<Declarations[Name]["parameters"]> {
     let kernel = this.#kernels.get(name);
@@ -170,7 +169,7 @@ export class StandardKernels {
     return this.device.context.alloc(dtype, length, { stream: this.device.stream });
   }
 
-  /** c = a + b. @throws LaunchError where an array is shorter than `n`. */
+  /** c = a + b. @throws LaunchError if an array is shorter than `n`. */
   vectorAdd(a: Input, b: Input, c: Output, n: number = c.length): void {
     checkSizes("vector_add", { n });
     if (n > 0) this.#launch("vector_add", blocksFor(n), threads, a, b, c, n);
@@ -249,8 +248,8 @@ export class StandardKernels {
   }
 
   /**
-   * The sum of the first `n` elements into `sum`, added in binary64 in an order that depends on `n`
-   * alone. @throws as `vectorAdd`.
+   * The sum of the first `n` elements into `sum`, added in binary64 in an order that depends only
+   * on `n`. @throws as `vectorAdd`.
    */
   reduceSum(x: Input, sum: DeviceSlice<"f64">, n: number = x.length): void {
     checkSizes("reduce_sum", { n });
@@ -258,7 +257,7 @@ export class StandardKernels {
   }
 
   /**
-   * a . b into `sum`: exact products, added in binary64 in an order that depends on `n` alone.
+   * a . b into `sum`: exact products, added in binary64 in an order that depends only on `n`.
    * @throws as `vectorAdd`.
    */
   dot(a: Input, b: Input, sum: DeviceSlice<"f64">, n: number = a.length): void {
@@ -281,7 +280,7 @@ export class StandardKernels {
    * C = A B with A m x k, B k x n and C m x n, and what computed it. By this package's kernels each
    * element is one chain of fused multiply-adds in the order of k: the same bits on every device.
    *
-   * @throws LaunchError where an array is shorter than its matrix; with `blas: "cublas"`
+   * @throws LaunchError if an array is shorter than its matrix; with `blas: "cublas"`
    * LibraryError, CublasError.
    */
   matmul(a: Input, b: Input, c: Output, m: number, k: number, n: number, options: { blas?: BlasChoice } = {}): ProductSource {
@@ -306,7 +305,7 @@ export class StandardKernels {
     this.#launch(tile.kernel, tileCount(tile, m, n), tile.threads, a, b, c, m, k, n);
   }
 
-  /** cuBLAS where the choice is for it. */
+  /** cuBLAS if the choice is for it. */
   #blas(choice: BlasChoice): Cublas | undefined {
     if (!["none", "cublas", "auto"].includes(choice)) throw new ArgumentError("blas", choice, '"none", "auto" or "cublas"');
     if (choice === "none" || this.#cublas) return choice === "none" ? undefined : this.#cublas;
@@ -335,7 +334,7 @@ export class StandardKernels {
   }
 
   /**
-   * Why `blas: "auto"` does not multiply by cuBLAS; undefined where it does, or was not asked to
+   * Why `blas: "auto"` does not multiply by cuBLAS; undefined if it does, or was not asked to
    * yet.
    */
   get blasProblem(): string | undefined {

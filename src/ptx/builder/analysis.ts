@@ -90,11 +90,11 @@ export function undefinedRead(flow: ControlFlow, registers: readonly Value[]): {
 
 /**
  * The most 32-bit registers that hold something still needed at one place. An assembler needs some
- * more, or fewer where it computes anew.
+ * more, or fewer if it computes anew.
  */
 export function registerPressure(flow: ControlFlow, registers: readonly Value[]): number {
   const { blocks } = flow;
-  // What a block reads before it writes it, and what it writes whatever happens.
+  // What a block reads before it writes it, and what it always writes.
   const [used, given] = [blocks.map(() => bitSet(registers.length)), blocks.map(() => bitSet(registers.length))];
   for (const [k, { steps }] of blocks.entries())
     for (let at = steps.length - 1; at >= 0; at--) {

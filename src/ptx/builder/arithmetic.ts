@@ -6,7 +6,7 @@ import { convertOpcode, type OperationName, operations, type Operation, type Typ
 import { type BitsType, typeBytes, type RegisterType, type ConvertibleType } from "./types.js";
 import { type Operand, type Value, Variable } from "./values.js";
 
-/** Relations of `compare`. Of floats all but "ne" are false where an operand is NaN. */
+/** Relations of `compare`. Of floats all but "ne" are false if an operand is NaN. */
 export type ComparisonOperator = "eq" | "ne" | "lt" | "le" | "gt" | "ge";
 /** To nearest even, towards zero, down, up; with a last "i" to a whole number that way. */
 export type Rounding = "rn" | "rz" | "rm" | "rp" | "rni" | "rzi" | "rmi" | "rpi";
@@ -17,7 +17,7 @@ export type ComparisonOf<T> = T extends BitsType ? "eq" | "ne" : ComparisonOpera
 type HalfOf<T extends "f16x2" | "bf16x2"> = T extends "f16x2" ? "f16" : "bf16";
 
 /**
- * k where b is the constant 2^k and the type unsigned, for which an assembler need not know the
+ * k if b is the constant 2^k and the type unsigned, for which an assembler need not know the
  * trick.
  */
 function powerOfTwo(type: RegisterType, b: unknown): number | undefined {
@@ -117,12 +117,12 @@ export class Arithmetic extends Emitter {
     return this.operate("rem", a.type, a.type, [a, b]);
   }
 
-  /** The smaller of two; of floats the number where one is NaN. */
+  /** The smaller of two; of floats the number if one is NaN. */
   min<T extends TypesOf<"min">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
     return this.operate("min", a.type, a.type, [a, b]);
   }
 
-  /** The larger of two; of floats the number where one is NaN. */
+  /** The larger of two; of floats the number if one is NaN. */
   max<T extends TypesOf<"max">>(a: Value<T>, b: Operand<NoInfer<T>>): Value<T> {
     return this.operate("max", a.type, a.type, [a, b]);
   }
@@ -247,7 +247,7 @@ export class Arithmetic extends Emitter {
     return this.emitValue(`setp.${word}.${a.type}`, "pred", items);
   }
 
-  /** yes where the predicate holds, else no. */
+  /** yes if the predicate holds, else no. */
   select<T extends TypesOf<"select">>(predicate: Value<"pred">, yes: Value<T>, no: Operand<NoInfer<T>>): Value<T> {
     return this.operate("select", yes.type, yes.type, [yes, no], [predicate]);
   }

@@ -77,7 +77,7 @@ export class BarrierObjects extends Warp {
 
   /**
    * Stores a word into the shared memory of a block of the cluster, and counts its bytes at a
-   * barrier object there; only where `where` holds.
+   * barrier object there; only if `where` holds.
    */
   storeAsync<T extends "b32" | "u32" | "f32" | "b64">(
     to: Pointer<"shared", T>,

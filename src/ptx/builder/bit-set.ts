@@ -16,7 +16,7 @@ export function remove(set: Int32Array, k: number): void {
   set[k >> 5]! &= ~(1 << (k & 31));
 }
 
-/** Makes `set` what `other` is; true where that changes it. */
+/** Makes `set` what `other` is; true if that changes it. */
 export function become(set: Int32Array, other: Int32Array): boolean {
   let changed = false;
   for (let w = 0; w < set.length; w++) {

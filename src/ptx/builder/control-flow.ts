@@ -29,8 +29,8 @@ export interface ControlFlow {
 }
 
 /**
- * True for what ends a block. A trap under a guard does not: where it is taken the whole launch
- * ends, so that no thread comes by without others.
+ * True for what ends a block. A guarded trap does not: if it is taken the whole launch ends, so no
+ * thread arrives without others.
  */
 const leaves = ({ opcode, guard }: Instruction): boolean =>
   opcode === "bra" || opcode === "ret" || (opcode === "trap" && guard === undefined);

@@ -5,9 +5,9 @@ import type { Operand, Value, Variable } from "./values.js";
 
 /** What the body of a loop may do to its loop. */
 export interface Loop {
-  /** Leaves the loop where the predicate holds, or always. */
+  /** Leaves the loop if the predicate holds, or always. */
   break(when?: Value<"pred">): void;
-  /** Goes on with the next round where the predicate holds, or always. */
+  /** Goes on with the next round if the predicate holds, or always. */
   continue(when?: Value<"pred">): void;
 }
 
@@ -37,7 +37,7 @@ export class Control extends Arithmetic {
     return { break: jump(breakTo), continue: jump(continueTo) };
   }
 
-  /** Runs `then` where the predicate holds and `otherwise` where it does not. */
+  /** Runs `then` if the predicate holds and `otherwise` if it does not. */
   if(predicate: Value<"pred">, then: () => void, otherwise?: () => void): void {
     const end = this.newLabel("end");
     const other = otherwise === undefined ? end : this.newLabel("else");
@@ -131,14 +131,14 @@ export class Control extends Arithmetic {
   }
 
   /**
-   * Ends the thread where the predicate holds, or always. Threads that wait at a later barrier then
+   * Ends the thread if the predicate holds, or always. Threads that wait at a later barrier then
    * wait for ever, which validation refuses.
    */
   exit(when?: Value<"pred">): void {
     this.emit("ret", undefined, [], when && { guard: { value: when, negated: false } });
   }
 
-  /** Ends the launch with an error where the predicate holds, or always. */
+  /** Ends the launch with an error if the predicate holds, or always. */
   trap(when?: Value<"pred">): void {
     this.emit("trap", undefined, [], when && { guard: { value: when, negated: false } });
   }

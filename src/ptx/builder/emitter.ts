@@ -1,5 +1,5 @@
-// The base of a kernel under construction: its registers and statements. What operations there are
-// is said by the classes above it.
+// The base of a kernel under construction: its registers and statements. The classes above it have
+// the operations.
 import { PtxBuildError } from "./errors.js";
 import type { Instruction, Item, Level, Statement } from "./instruction.js";
 import type { Needs } from "./targets.js";
@@ -94,7 +94,7 @@ export class Emitter {
     return variable;
   }
 
-  /** Gives a variable another value. @throws PtxBuildError where it is no variable */
+  /** Gives a variable another value. @throws PtxBuildError if it is no variable */
   assign<T extends RegisterType>(variable: Variable<T>, value: Operand<NoInfer<T>>): void {
     if (!(variable instanceof Variable)) throw this.fail("assign got a value that is no variable");
     this.emit(`mov.${moveType(variable.type)}`, variable, [this.item(variable.type, value, "assign")]);

@@ -2,12 +2,12 @@
 
 import { SpillwayError } from "../../core/errors.js";
 /**
- * A program that is wrong whatever it runs on: a wrong operand, an undefined value, a barrier that
- * not every thread reaches.
+ * A program that is wrong on every device: a wrong operand, an undefined value, a barrier that not
+ * every thread reaches.
  */
 export class PtxBuildError extends SpillwayError {
   override readonly name: string = "PtxBuildError";
-  /** The kernel that is being built, where there is one. */
+  /** The kernel that is being built, if there is one. */
   readonly kernel: string | undefined;
 
   constructor(message: string, kernel?: string, code: "value" | "unavailable" = "value") {

@@ -27,11 +27,11 @@ export interface Instruction {
   readonly guard: { readonly value: Value<"pred">; readonly negated: boolean } | undefined;
   /** Where a branch goes. */
   readonly target: string | undefined;
-  /** True where what the result's registers held before is read too. */
+  /** True if what the result's registers held before is read too. */
   readonly accumulates: boolean | undefined;
   /** Threads that must come by together: a whole block, a warp group or a warp. */
   readonly together: "block" | "group" | "warp" | undefined;
-  /** How uniform the result is, where that does not follow from the operands. */
+  /** How uniform the result is, if that does not follow from the operands. */
   readonly level: Level | undefined;
   readonly needs: Needs | undefined;
 }

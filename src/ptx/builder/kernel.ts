@@ -3,14 +3,14 @@
 import { checkFields } from "../../core/errors.js";
 import { WarpGroup } from "./warp-group.js";
 
-/** Threads of a block in each direction; 1 where left out. */
+/** Threads of a block in each direction; 1 if left out. */
 export type Threads = readonly [x: number, y?: number, z?: number];
 
 /** What every launch of a kernel has, for the assembler and the driver to hold it to. */
 export interface LaunchBounds {
   /** The block that a launch must have, in threads. */
   readonly block?: Threads;
-  /** The most threads that a block may have, where it is not fixed. */
+  /** The most threads that a block may have, if it is not fixed. */
   readonly maxThreads?: number;
   /** Blocks that should fit on a multiprocessor at once; the assembler limits registers for it. */
   readonly minBlocks?: number;
@@ -35,7 +35,7 @@ export class PtxKernel extends WarpGroup {
     if (!Number.isInteger(minBlocks) || minBlocks < 1 || minBlocks > 32) throw this.fail(`minBlocks is ${minBlocks}; it takes 1 to 32`);
   }
 
-  /** Threads of a block where the bounds say so. */
+  /** Threads of a block if the bounds say so. */
   get threads(): number | undefined {
     const { block, maxThreads } = this.bounds;
     return block === undefined ? maxThreads : block.reduce<number>((product, size) => product * (size ?? 1), 1);

@@ -37,9 +37,9 @@ export interface AccessOptions {
   cache?: "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt";
   /** How the access is ordered with those of other threads. Default "weak": not at all. */
   order?: Order;
-  /** Whose accesses the order is with; "gpu" where an order is named. */
+  /** Whose accesses the order is with; "gpu" if an order is named. */
   scope?: Scope;
-  /** The access is made only where this holds. */
+  /** The access is made only if this holds. */
   where?: Value<"pred">;
 }
 
@@ -161,7 +161,7 @@ export class Memory extends Storage {
     return this.emitValue(`atom.${order}.${scope}.${pointer.space}.${operation}.${type}`, pointer.element, items, { level: levels.lane });
   }
 
-  /** Writes `value` where `expected` is; gives what was there before. */
+  /** Writes `value` if `expected` is; gives what was there before. */
   compareAndSwap<S extends "global" | "shared", T extends "b32" | "b64">(
     pointer: Pointer<S, T>,
     expected: Operand<NoInfer<T>>,
@@ -180,7 +180,7 @@ export class Memory extends Storage {
   }
 
   /**
-   * Starts a copy of 4, 8 or 16 bytes from global to shared memory. Where `bytes` is given, only so
+   * Starts a copy of 4, 8 or 16 bytes from global to shared memory. If `bytes` is given, only so
    * many are read and zeros follow; a copy of 16 bytes may pass by the first-level cache.
    */
   copyAsync(to: Pointer<"shared">, from: Pointer<"global">, size: 4 | 8 | 16, bytes?: Operand<"u32">): void {

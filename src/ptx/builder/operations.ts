@@ -32,7 +32,7 @@ const isBrain = (type: RegisterType): boolean => type.startsWith("bf16");
 /** Integers plain, floats rounded to nearest even and never contracted with a neighbour. */
 const rounded = (name: string) => (type: RegisterType) => (isInteger(type) ? `${name}.${type}` : `${name}.rn.${type}`);
 const plain = (name: string) => (type: RegisterType) => `${name}.${type}`;
-/** Bitwise operations name the width alone. */
+/** Bitwise operations name only the width. */
 const width = (name: string) => (type: RegisterType) => `${name}.${type === "pred" ? "pred" : `b${type.slice(1)}`}`;
 const hopperHalves = (type: RegisterType): Needs | undefined => (isBrain(type) ? { sm: 90, version: [7, 8] } : undefined);
 const ampereHalves = (type: RegisterType): Needs | undefined => (isBrain(type) ? { sm: 80, version: [7, 0] } : undefined);

@@ -19,7 +19,7 @@ export interface DeclaredArray {
   readonly name: string;
   readonly bytes: number;
   readonly alignment: number;
-  /** Type and elements as they are printed; bytes without a value where there are none. */
+  /** Type and elements as they are printed; bytes without a value if there are none. */
   readonly values?: { readonly type: string; readonly texts: readonly string[] };
 }
 

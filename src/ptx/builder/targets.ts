@@ -10,7 +10,7 @@ export type PtxVersion = readonly [major: number, minor: number];
 export interface TargetFacts {
   /** 75 for sm_75. */
   readonly sm: number;
-  /** True for `sm_90a` and the like, whose code runs on that chip alone. */
+  /** True for `sm_90a` and the like, whose code runs only on that chip. */
   readonly accelerated: boolean;
   /** The first PTX version that knows the target. */
   readonly version: PtxVersion;
@@ -60,7 +60,7 @@ export function targetFacts(target: string): TargetFacts {
 export interface Needs {
   readonly sm?: number;
   readonly version?: PtxVersion;
-  /** The accelerated target that alone has it, as "sm_90a". */
+  /** The only accelerated target that has it, as "sm_90a". */
   readonly only?: Target;
 }
 

@@ -4,7 +4,7 @@ import { PtxBuildError } from "./errors.js";
 import { bfloat16Bits, halfBits } from "../../core/half.js";
 import { typeBytes, type MemoryType, type RegisterType, registerTypes } from "./types.js";
 
-/** A virtual register. `T` is its PTX type, so that operations on other types do not compile. */
+/** A virtual register. `T` is its PTX type: operations on other types do not compile. */
 export class Value<T extends RegisterType = RegisterType> {
   readonly type: T;
   /** Its number among the registers of its kernel. */
@@ -75,8 +75,8 @@ const scratch = new DataView(new ArrayBuffer(8));
 const hex = (bits: number | bigint, digits: number): string => bits.toString(16).toUpperCase().padStart(digits, "0");
 
 /**
- * A constant as PTX text: floats by their bits, so that none is rounded twice. Throws PtxBuildError
- * for a number the type cannot hold.
+ * A constant as PTX text: floats by their bits, to round none twice. Throws PtxBuildError for a
+ * number the type cannot hold.
  */
 export function literal(type: RegisterType | MemoryType, value: number | bigint): string {
   switch (type) {

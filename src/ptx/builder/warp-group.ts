@@ -24,19 +24,18 @@ export interface MatrixPlace {
 
 /** The choices of `multiplyAsync`. */
 export interface AsyncProduct {
-  /** Type of the factors; tf32 is given as f32, of which the upper 19 bits count. */
+  /** Type of the factors; tf32 is given as f32 and uses its upper 19 bits. */
   readonly type: MatrixType;
   /** Columns of the result: a multiple of 8 up to 256. */
   readonly columns: number;
   /** Whether the product is added to what the sums hold, or takes its place. */
   readonly accumulate: Value<"pred">;
   /**
-   * The rows of a lie side by side in shared memory, not its depth; for halves alone. Default
-   * false.
+   * The rows of a lie side by side in shared memory, not its depth; only for halves. Default false.
    */
   readonly transposeA?: boolean;
   /**
-   * The columns of b lie side by side in shared memory, not its depth; for halves alone. Default
+   * The columns of b lie side by side in shared memory, not its depth; only for halves. Default
    * false.
    */
   readonly transposeB?: boolean;

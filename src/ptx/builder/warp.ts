@@ -56,7 +56,7 @@ export class Warp extends Memory {
     return this.emitValue(`vote.sync.${how}.pred`, "pred", [predicate, String(mask)], { ...this.gathered(mask), level: levels.warp });
   }
 
-  /** One bit a lane: where the predicate holds. */
+  /** One bit a lane: set if the predicate holds. */
   ballot(predicate: Value<"pred">, mask = allLanes): Value<"b32"> {
     return this.emitValue("vote.sync.ballot.b32", "b32", [predicate, String(mask)], { ...this.gathered(mask), level: levels.warp });
   }

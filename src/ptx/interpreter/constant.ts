@@ -1,5 +1,5 @@
 // Constant expressions of PTX, ISA 9.0 section 4.5: C's operators on 64-bit integers with and
-// without a sign, and arithmetic on doubles. Where the ISA is silent it does what ptxas does;
+// without a sign, and arithmetic on doubles. If the ISA is silent it does what ptxas does;
 // `test/ptx/fixtures/literals.json` holds what that is.
 import type { Cursor } from "./cursor.js";
 import type { Token } from "./lexer.js";

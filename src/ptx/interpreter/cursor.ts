@@ -18,8 +18,8 @@ export class Cursor {
   }
 
   /**
-   * Takes the token and goes on to the next. @throws PtxSyntaxError at the end of the text, so that
-   * no loop over tokens is endless
+   * Takes the token and goes on to the next. @throws PtxSyntaxError at the end of the text: no loop
+   * over tokens is endless
    */
   advance(): Token {
     const taken = this.token;

@@ -86,7 +86,7 @@ export interface SimulationSite {
   line: number;
   /** The instruction as written. */
   instruction: string;
-  /** `file:line` of the CUDA source where the PTX carries `.loc` lines. */
+  /** `file:line` of the CUDA source if the PTX carries `.loc` lines. */
   source?: string;
   /** If that was inlined: `file:line` of the outermost call. */
   inlinedAt?: string;

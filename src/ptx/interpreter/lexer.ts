@@ -1,6 +1,6 @@
-// Splits PTX text into tokens with their places. It knows no grammar; numbers and directives are
-// told from names, nothing more. Every step moves on in the text, and none looks twice at what it
-// passed, so that any text takes time in proportion to its length.
+// Splits PTX text into tokens with their places. It knows no grammar: it only tells numbers and
+// directives from names. Every step moves on in the text, and none looks twice at what it passed,
+// so any text takes time in proportion to its length.
 import { PtxSyntaxError } from "./errors.js";
 
 export type TokenKind = "name" | "dotted" | "integer" | "float" | "string" | "punctuation" | "end";
@@ -77,7 +77,7 @@ export class Lexer {
     }
   }
 
-  /** Whether the last token runs up to here, so that a dot continues it. */
+  /** Whether the last token ends right here: a dot then continues it. */
   private followsWord(): boolean {
     const before = this.source.charCodeAt(this.position - 1);
     return isLetter(before) || isDigit(before);

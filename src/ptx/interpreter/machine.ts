@@ -39,7 +39,7 @@ export interface MachineLaunchOptions {
   block: MachineDimensions;
   /** Shared memory besides what the kernel declares; default 0. */
   dynamicSharedBytes?: number;
-  /** Blocks of a cluster; taken from the kernel's `.reqnctapercluster` where it has one. */
+  /** Blocks of a cluster; taken from the kernel's `.reqnctapercluster` if it has one. */
   cluster?: MachineDimensions;
   /** All blocks are on the device at once and may wait for one another. */
   cooperative?: boolean;
@@ -50,11 +50,11 @@ export interface MachineLaunchOptions {
   /** In place of the machine's. */
   limits?: Partial<Limits>;
   /**
-   * Blocks that are on the device at once, where the grid is not cooperative; default that of the
+   * Blocks that are on the device at once, if the grid is not cooperative; default that of the
    * machine.
    */
   residentBlocks?: number;
-  /** Is given what the kernel prints, as it prints it, also where it ends with an error. */
+  /** Is given what the kernel prints, as it prints it, also if it ends with an error. */
   print?: (text: string) => void;
 }
 
@@ -105,7 +105,7 @@ export class PtxMachine {
     return globalBase + BigInt(this.memory.allocate(bytes, "global", name).base);
   }
 
-  /** Gives an allocation back. @throws LaunchError where no allocation begins there */
+  /** Gives an allocation back. @throws LaunchError if no allocation begins there */
   free(address: bigint): void {
     const allocation = this.memory.allocationAt(Number(address - globalBase));
     if (allocation === undefined || allocation.kind !== "global")
@@ -113,7 +113,7 @@ export class PtxMachine {
     this.memory.free(allocation);
   }
 
-  /** What keeps a host from bytes of device memory: undefined where they lie in one allocation. */
+  /** What keeps a host from bytes of device memory: undefined if they lie in one allocation. */
   problemAt(address: bigint, bytes: number): string | undefined {
     const place = Number(address - globalBase);
     const allocation = this.memory.liveAround(place);

@@ -28,7 +28,7 @@ export function parseScalarType(cursor: Cursor): ScalarType {
   return text;
 }
 
-/** `.v2` or `.v4` before a type; 1 where there is none. */
+/** `.v2` or `.v4` before a type; 1 if there is none. */
 export function parseVectorLength(cursor: Cursor): 1 | 2 | 4 {
   if (cursor.acceptDotted("v2")) return 2;
   if (cursor.acceptDotted("v4")) return 4;

@@ -1,5 +1,5 @@
 // Parameters and arguments in registers: a function finds them in param variables of its own, and a
-// call passes them through others. What runs knows parameters in memory alone.
+// call passes them through others. Running code knows only parameters in memory.
 import type { Cursor } from "./cursor.js";
 import { parseScalarType, parseVectorLength } from "./parse-declarations.js";
 import type { Scope } from "./scope.js";

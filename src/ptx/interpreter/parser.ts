@@ -216,7 +216,7 @@ class Parser {
   }
 
   /**
-   * Statements between braces; the names of labels are gathered first, so that a branch may go
+   * Statements between braces; the names of labels are gathered first, because a branch may go
    * forward.
    */
   private body(fn: PtxFunction, scope: Scope): void {

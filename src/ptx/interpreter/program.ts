@@ -90,7 +90,7 @@ export class PtxProgram {
   }
 
   /**
-   * Parameters, memory and directives of a kernel. @throws LaunchError where there is none of that
+   * Parameters, memory and directives of a kernel. @throws LaunchError if there is none of that
    * name
    */
   info(entry: string): KernelInfo {

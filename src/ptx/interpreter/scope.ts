@@ -19,15 +19,14 @@ const mostDigits = 10;
 export class Scope {
   readonly parent: Scope | undefined;
   /**
-   * Made part of a label's name, so that labels of two inlined copies of one piece of assembly stay
-   * apart.
+   * Made part of a label's name: labels of two inlined copies of one piece of assembly stay apart.
    */
   readonly identity: string;
   readonly variables = new Map<string, PtxVariable>();
   readonly labels = new Set<string>();
   /**
-   * The function's registers. A register comes to be when it is first named, so that a declaration
-   * of many costs nothing.
+   * The function's registers. A register comes to be when it is first named: a declaration of many
+   * costs nothing.
    */
   private readonly registers: PtxRegister[];
   private readonly declared = new Map<string, Declared>();

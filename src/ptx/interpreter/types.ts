@@ -60,7 +60,7 @@ export function isScalarType(name: string): name is ScalarType {
   return Object.hasOwn(scalarBytes, name);
 }
 
-/** Types that instructions alone are of: registers and variables are not declared of them. */
+/** Types of instructions only: no register or variable is declared of them. */
 export const instructionTypes: readonly ScalarType[] = ["bf16", "tf32", "bf16x2", "u16x2", "s16x2", "f32x2"];
 
 /** Where a variable lives. */

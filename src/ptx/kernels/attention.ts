@@ -227,7 +227,7 @@ class FlashAttention {
     // What scale makes -infinity of.
     const never = k.constant("f32", scale < 0 ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY);
     if (!causal && keyLength % keys === 0) return;
-    // A causal tile is cut where its last key is one that the block's first query does not see.
+    // A causal tile is cut if its last key is one that the block's first query does not see.
     const whole = causal ? k.add(firstQuery, 1 + keyLength - seqLen) : keyLength;
     k.if(k.compare("gt", k.add(firstKey, keys), whole), () => {
       const lane = k.and(k.threadIndex(), 31);

@@ -11,7 +11,7 @@ export interface StateStatisticsShape {
   readonly size: number;
   /** Element of the states. Default "f32". */
   readonly type?: "f32" | "f64";
-  /** Numbers of a row of features, of which the statistics are the first. */
+  /** Numbers of a row of features; the statistics come first. */
   readonly features: number;
   /** The last state. Default true. */
   readonly last?: boolean;
@@ -100,7 +100,7 @@ export function stateStatistics(shape: StateStatisticsShape, options: KernelGene
  * Shares of K classes from rows of features: scores s_k = W_k . f + b_k in the order of
  * docs/numerics.md, rule 10, where f is the row, after a layer norm (f - mean) / sqrt(variance +
  * 1e-5) if it is asked for, as the readout sees it. Softmax gives exp(s_k - max) / sum; "positive"
- * gives max(s_k, 0) / sum, or 1 for the first largest score where none is above 0. All in binary64.
+ * gives max(s_k, 0) / sum, or 1 for the first largest score if none is above 0. All in binary64.
  * Arguments: features, weights (K x F), intercept (K), shares (rows x K).
  * @throws PtxBuildError
  */

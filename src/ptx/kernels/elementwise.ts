@@ -8,7 +8,7 @@ type F = Value<"f32">;
 type U = Value<"u32">;
 
 /**
- * e^x within 4 ulp, from the hardware's 2^x: x is cut into n ln 2 and a rest, so that large x lose
+ * e^x within 4 ulp, from the hardware's 2^x: x is cut into n ln 2 and a rest, so large x lose
  * nothing.
  */
 export function exponential(k: PtxKernel, x: F): F {
@@ -17,7 +17,7 @@ export function exponential(k: PtxKernel, x: F): F {
   const rest = k.fma(minus, -2.1219444e-4, k.fma(minus, 0.693359375, k.max(k.min(x, 90), -105)));
   const half = k.convert("f32", k.convert("s32", k.mul(n, 0.5), "rmi"));
   const power = k.approximate("ex2", k.mul(rest, Math.LOG2E));
-  // In two factors, since 2^n alone may be out of range where the result is not.
+  // In two factors, since 2^n alone may be out of range although the result is not.
   return k.mul(k.mul(power, k.approximate("ex2", half)), k.approximate("ex2", k.sub(n, half)));
 }
 

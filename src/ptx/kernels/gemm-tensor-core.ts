@@ -100,7 +100,7 @@ export function gemmTensorCore(shape: GemmTensorCoreShape, options: KernelGenera
   checkSizes(name, { m, n, k: depth });
   const tiles = plan(shape, target);
   const blocks = tileGrid(name, ceilDiv(m, tiles.tileM), ceilDiv(n, tiles.tileN));
-  // wgmma takes tf32 by depth alone, which the rows of B are not.
+  // wgmma takes tf32 only by depth, which the rows of B are not.
   if (target === "sm_90a" && type !== "tf32") return gemmWarpGroup(shape, { ...tiles, blocks, name, element: type }, options);
   const bounds = { name, grid: blocks.grid, block: [threads], minBlocks: 1 } as const;
   return generate(bounds, options, (k) => new TensorProduct(k, shape, tiles, target).build(blocks));
@@ -168,8 +168,8 @@ class TensorProduct {
       commitTiles(k, this.target);
     };
     const count = ceilDiv(depth, tileK);
-    // Every stage but one is filled before the first product; a tile past the depth is zeros, and
-    // is brought so that groups stay counted.
+    // Every stage but one is filled before the first product. A tile past the depth is zeros, and
+    // is loaded to keep the count of groups.
     k.for("u32", { from: 0, to: stages - 1 }, (stage) => bring(stage));
     const [reading, writing] = [k.variable("u32", 0), k.variable("u32", stages - 1)];
     const nextStage = (stage: Variable<"u32">): void => {

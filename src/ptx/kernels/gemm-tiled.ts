@@ -34,7 +34,7 @@ export function gemmTiledSize({ m, n, tileSize }: GemmTiledShape): number {
 
 /**
  * C = A B in binary32: A is m x k, B k x n, C m x n, all by rows; products are fused and added in
- * rising k. Any sizes; where k or n is no multiple of 4 the loads are narrower. Arguments: a, b, c.
+ * rising k. Any sizes; if k or n is no multiple of 4 the loads are narrower. Arguments: a, b, c.
  * @throws PtxBuildError
  */
 export function gemmTiled(shape: GemmTiledShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
@@ -171,16 +171,13 @@ class TiledProduct {
     return more === 0 ? index : this.k.add(index, more);
   }
 
-  /**
-   * Whether index + more is below a size; undefined where tiles divide the size, so that it always
-   * is.
-   */
+  /** Whether index + more is below a size; undefined if tiles divide the size, and it always is. */
   private exists(index: Value<"u32">, more: number, size: number, tile: number): Value<"pred"> | undefined {
     return size % tile === 0 ? undefined : this.k.compare("lt", this.plus(index, more), size);
   }
 
   /**
-   * Whether a place of the tile at a depth is inside the matrices; undefined where it always is.
+   * Whether a place of the tile at a depth is inside the matrices; undefined if it always is.
    */
   private inDepth(at: Value<"u32"> | 0, index: Value<"u32">, more = 0): Value<"pred"> | undefined {
     const { k, depth } = this;

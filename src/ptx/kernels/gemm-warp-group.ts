@@ -14,7 +14,7 @@ const groupThreads = 128;
 const tileDepth = 64;
 const rowBytes = 128;
 /**
- * Cycles after which a warp that waits for others ends the launch with an error: a second, where a
+ * Cycles after which a warp that waits for others ends the launch with an error: a second, if a
  * tile takes a microsecond.
  */
 const patience = 2 ** 31;

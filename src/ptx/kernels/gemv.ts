@@ -17,7 +17,7 @@ const warps = 4;
 
 /**
  * y = (alpha * (A x)) + (beta * y) in binary32, A m x n by rows, each dot product in the order of
- * docs/numerics.md, rule 1. Where beta is 0, y is not read. Arguments: a, x, y, alpha, beta.
+ * docs/numerics.md, rule 1. If beta is 0, y is not read. Arguments: a, x, y, alpha, beta.
  * @throws PtxBuildError
  */
 export function gemv({ m, n }: GemvShape, options: KernelGeneratorOptions = {}): GeneratedKernel {

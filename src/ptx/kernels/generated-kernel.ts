@@ -27,9 +27,9 @@ export interface GeneratedKernel {
   readonly grid: Size3;
   readonly block: Size3;
   readonly dynamicSharedBytes: number;
-  /** True where the blocks wait for one another and the launch must be cooperative. */
+  /** True if the blocks wait for one another and the launch must be cooperative. */
   readonly cooperative: boolean;
-  /** Blocks of a cluster; 1 where there is none. */
+  /** Blocks of a cluster; 1 if there is none. */
   readonly cluster: number;
   /** Grid, block, shared memory and the rest, as `Stream.launch` of spillway/gpu takes them. */
   readonly launch: GeneratedLaunch;

@@ -1,6 +1,6 @@
 // Tiles of matrices on their way from global to shared memory for the matrix instructions: in
-// pieces of 16 bytes, asynchronously where the target and the row length allow it, and placed so
-// that neither stores nor ldmatrix meet in a bank.
+// pieces of 16 bytes, asynchronously if the target and the row length allow it, and placed to avoid
+// bank conflicts of stores and ldmatrix.
 import {
   typeBytes,
   type MemoryType,
@@ -18,7 +18,7 @@ export interface TilePlace {
   readonly rows: number;
   readonly rowBytes: number;
   /**
-   * Bytes from one row to the next in shared memory; more than rowBytes where rows are padded
+   * Bytes from one row to the next in shared memory; more than rowBytes if rows are padded
    * instead of swizzled.
    */
   readonly pitch: number;
@@ -68,11 +68,11 @@ export interface TileSource<T extends TileElement> {
    * at a multiple of the tile.
    */
   readonly along: "rows" | "columns";
-  /** True where the other direction never leaves the matrix. */
+  /** True if the other direction never leaves the matrix. */
   readonly inside: boolean;
 }
 
-/** True where pieces of 16 bytes of this matrix are aligned. */
+/** True if pieces of 16 bytes of this matrix are aligned. */
 export const alignedRows = (element: MemoryType, columns: number, pitch: number): boolean =>
   (columns * typeBytes(element)) % 16 === 0 && (pitch * typeBytes(element)) % 16 === 0;
 
@@ -83,7 +83,7 @@ interface Unit {
   /** Bytes from the first unit's place in the matrix. */
   readonly bytes: number;
   /**
-   * Bytes that a copy takes where the tile is inside along its way; undefined where that is always
+   * Bytes that a copy takes if the tile is inside along its way; undefined if that is always
    * 16.
    */
   readonly size: Value<"u32"> | undefined;
@@ -91,7 +91,7 @@ interface Unit {
 
 /**
  * Tiles of one matrix, one after the other, brought to shared memory by all threads of the block.
- * Where it is done asynchronously, a tile has arrived when the group that it is committed with is
+ * If it is done asynchronously, a tile has arrived when the group that it is committed with is
  * waited for; else after a barrier. A row takes a power of two of bytes, at least 16.
  */
 export class TileStream<T extends TileElement> {
@@ -198,7 +198,7 @@ export class TileStream<T extends TileElement> {
   }
 }
 
-/** Closes a group of copies; nothing where they were not asynchronous. */
+/** Closes a group of copies; nothing if they were not asynchronous. */
 export function commitTiles(k: PtxKernel, target: Target): void {
   if (targetFacts(target).sm >= 80) k.commitCopies();
 }

@@ -73,7 +73,7 @@ function scaled(k: PtxKernel, value: Value<"f32">, gamma: Value<"f32"> | undefin
 
 /**
  * y = (x - mean(x)) / sqrt(var(x) + epsilon) * gamma + beta over each row, the variance that of the
- * row (divided by its length), in binary32. Arguments: x, y, gamma and beta where affine, rows.
+ * row (divided by its length), in binary32. Arguments: x, y, gamma and beta if affine, rows.
  * @throws PtxBuildError
  */
 export function layerNorm(shape: NormShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
@@ -82,7 +82,7 @@ export function layerNorm(shape: NormShape, options: KernelGeneratorOptions = {}
 
 /**
  * y = x / sqrt(mean(x^2) + epsilon) * gamma over each row, in binary32: no mean is subtracted.
- * Arguments: x, y, gamma where affine, rows.
+ * Arguments: x, y, gamma if affine, rows.
  * @throws PtxBuildError
  */
 export function rmsNorm(shape: NormShape, options: KernelGeneratorOptions = {}): GeneratedKernel {

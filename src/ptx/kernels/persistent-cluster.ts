@@ -12,7 +12,7 @@ export interface PersistentClusterShape extends NeuronShape {
   readonly size: number;
   /** Rows that the 32 lanes of a warp share. Default 4. */
   readonly rowsPerWarp?: 1 | 2 | 4 | 8;
-  /** Warps of a block. Default 4, or 8 where that would take more than 16 blocks. */
+  /** Warps of a block. Default 4, or 8 if that would take more than 16 blocks. */
   readonly warps?: number;
 }
 
@@ -48,7 +48,7 @@ export function persistentCluster(shape: PersistentClusterShape, options: Kernel
 interface Destination {
   readonly place: Pointer<"shared", "f32">;
   readonly barriers: Pointer<"shared", "b64">;
-  /** False in lanes that are left over; undefined where none is. */
+  /** False in lanes that are left over; undefined if none is. */
   readonly where: Value<"pred"> | undefined;
 }
 

@@ -20,7 +20,7 @@ interface Code {
   /** What the states of a generation carry. */
   mark(generation: U): U;
   /**
-   * Writes one, where the predicate holds, to its place among those of an even or odd generation.
+   * Writes one, if the predicate holds, to its place among those of an even or odd generation.
    */
   send(half: U, value: F, mark: U, where: Value<"pred">): void;
   /** Four neighbouring ones. */

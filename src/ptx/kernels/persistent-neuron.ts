@@ -1,5 +1,5 @@
 // What a neuron's step takes beside W x: drive, feedback, noise, activation and leak, and where its
-// states go. How states travel is said elsewhere.
+// states go. How states travel is not here.
 import type { Pointer, PtxKernel, Value, Variable } from "../builder/index.js";
 import type { PersistentArithmetic, PersistentRows } from "./persistent-rows.js";
 import { checkWord } from "./generated-kernel.js";
@@ -70,7 +70,7 @@ export function runArguments(k: PtxKernel, { noise: noisy = false, firstStep: co
   return { firstStep, noise: { level, key0: key0!, key1: key1!, firstStep, sequence: sequence! } };
 }
 
-/** A row of an array for each step, of which the next is fetched ahead. */
+/** A row of an array for each step; the next one is fetched ahead. */
 interface Incoming {
   readonly value: Variable<"f32">;
   readonly from: Pointer<"global", "f32">;
@@ -81,7 +81,7 @@ interface Incoming {
 export class NeuronStep {
   /** Where its state stands among the others; past all places in lanes that are left over. */
   readonly place: U;
-  /** The neuron's number; past the last where there are no more. */
+  /** The neuron's number; past the last if there are no more. */
   readonly index: U;
   /** Whether this lane fills the neuron's place among the states, be it of a neuron or of none. */
   readonly fills: Value<"pred">;

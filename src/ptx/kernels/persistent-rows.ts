@@ -49,8 +49,8 @@ export interface GroupStorage {
 type Place = "held" | "shared" | "streamed";
 
 /**
- * The place of each group. The kinds take turns, so that what is read from far away comes while the
- * rest is summed.
+ * The place of each group. The kinds take turns: what is read from far away comes while the rest is
+ * summed.
  */
 function placesOf(groups: number, { held = groups, shared = 0 }: GroupStorage): Place[] {
   const streamed = Math.max(0, groups - held - shared);
@@ -96,7 +96,7 @@ export class DenseRows implements PersistentRows {
   readonly perWarp: number;
   private readonly arithmetic: PersistentArithmetic;
   private readonly places: readonly Place[];
-  /** By row and column; left out where a column is not held. */
+  /** By row and column; left out if a column is not held. */
   private weights: (F | undefined)[][] = [];
   /** A lane's part of each row in shared memory, four columns of a group side by side. */
   private tiles: Pointer<"shared", "f32">[] = [];
@@ -141,7 +141,7 @@ export class DenseRows implements PersistentRows {
     return k.load(from.plus(32 * j), { readOnly: true, where, otherwise: 0 });
   }
 
-  /** This lane's four columns of a group, zeros where there are none. */
+  /** This lane's four columns of a group, zeros if there are none. */
   private fourOf(k: PtxKernel, r: number, group: number): F[] {
     return range(4).map((c) => (32 * (4 * group + c) < this.size ? this.column(k, r, 4 * group + c) : k.constant("f32", 0)));
   }
@@ -198,9 +198,8 @@ export class DenseRows implements PersistentRows {
   }
 
   /**
-   * Columns l, l + 32, l + 64, l + 96 of a group of 128 stand side by side, so that a lane reads
-   * four at once. A warp's rows are those of neighbouring places, whose states then travel
-   * together.
+   * Columns l, l + 32, l + 64, l + 96 of a group of 128 stand side by side: a lane reads four at
+   * once. A warp's rows are those of neighbouring places, whose states then travel together.
    */
   placeOf(k: PtxKernel, neuron: U): U {
     const within = k.or(k.shl(k.and(neuron, 31), 2), k.and(k.shr(neuron, 5), 3));

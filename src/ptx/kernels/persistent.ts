@@ -26,8 +26,8 @@ export interface PersistentShape extends NeuronShape {
   readonly groups?: GroupStorage;
   /**
    * "unit" (default) takes states in [-1, 1] and refuses others. "any" takes all: `places` are
-   * more, given in words of 64 bits, `report` is three words, of which the kernel keeps the first
-   * two between launches, and there is no `generation`.
+   * more, given in words of 64 bits, `report` is three words (the kernel keeps the first two
+   * between launches), and there is no `generation`.
    */
   readonly range?: "unit" | "any";
 }
@@ -35,7 +35,7 @@ export interface PersistentShape extends NeuronShape {
 export const persistentGridName = ({ longestRow }: Pick<PersistentShape, "longestRow">): string =>
   longestRow === undefined ? "reservoir_persistent_grid" : "reservoir_persistent_sparse";
 
-/** What the report holds where the launch was given states outside [-1, 1]. */
+/** What the report holds if the launch was given states outside [-1, 1]. */
 export const statesOutOfRange = 2n ** 64n - 1n;
 
 interface Arrangement {
@@ -90,15 +90,15 @@ function arrange(shape: PersistentShape): Arrangement {
  *
  * Arguments: weights, N x N by rows (sparse: values and columns, N x slots, where slots is
  * longestRow up to a multiple of 8, rows filled up with value 0 and column 0); leak, N; drive,
- * steps x N; feedback, steps x N, where there is any; state, N numbers, before and after; states,
+ * steps x N; feedback, steps x N, if there is any; state, N numbers, before and after; states,
  * steps x N; places, 32-bit words (`persistentPlaces`), zeros before the first launch; report, one
  * 64-bit word; steps; generation, the steps done so far with these places; spinLimit, clock ticks;
- * firstStep, noiseLevel, key0, key1 and sequence, where there is noise.
+ * firstStep, noiseLevel, key0, key1 and sequence, if there is noise.
  *
- * The report stays 0, or is (block + 1) * 2^32 + step where a block waited longer than the limit
+ * The report stays 0, or is (block + 1) * 2^32 + step if a block waited longer than the limit
  * for the states of a step, or statesOutOfRange. With `range: "any"` that is its third word, and
  * after such a wait state is not written.
- * @throws PtxBuildError, PtxTargetError also where the weights do not fit in registers
+ * @throws PtxBuildError, PtxTargetError also if the weights do not fit in registers
  */
 export function persistentGrid(shape: PersistentShape, options: KernelGeneratorOptions = {}): GeneratedKernel {
   const name = persistentGridName(shape);
@@ -207,7 +207,7 @@ class PersistentGrid {
   }
 
   /**
-   * Brings the first states to shared memory; true in all threads where one of them does not stay
+   * Brings the first states to shared memory; true in all threads if one of them does not stay
    * within [-1, 1].
    */
   private begin(state: Pointer<"global", "f32">, x: Pointer<"shared", "f32">): Value<"pred"> {

@@ -18,7 +18,7 @@ function powerOfTwo(k: PtxKernel, n: Value<"s32">): Value<"f64"> {
   return k.join("f64", k.constant("u32", 0), k.shl(k.reinterpret("u32", k.add(n, 1023)), 20));
 }
 
-/** exp(x) of rule 8 for x up to 0: +0 where it is below -746; NaN for NaN. */
+/** exp(x) of rule 8 for x up to 0: +0 if it is below -746; NaN for NaN. */
 export function portableExpOfNegative(k: PtxKernel, x: Value<"f64">): Value<"f64"> {
   const n = k.sub(k.add(k.mul(x, log2e), roundingShift), roundingShift);
   const a = k.sub(x, k.mul(n, ln2High));
@@ -42,8 +42,8 @@ function shuffled(k: PtxKernel, value: Value<"f64">, distance: number): Value<"f
 }
 
 /**
- * The sum of `term` over 0 .. count - 1 in the order of rule 1, in every lane of the warp, all of
- * which must come here: lane l adds terms l, l + 32, ... from +0, then the butterfly.
+ * The sum of `term` over 0 .. count - 1 in the order of rule 1, in every lane of the warp. All
+ * lanes must come here: lane l adds terms l, l + 32, ... from +0, then the butterfly.
  */
 export function warpSum(k: PtxKernel, count: number, term: (index: Value<"u32">) => Value<"f64">): Value<"f64"> {
   const partial = k.variable("f64", 0);

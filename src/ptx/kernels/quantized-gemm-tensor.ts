@@ -21,7 +21,7 @@ const runBytes = 160;
 const planeBytes = 4 * runBytes + 16;
 /** Where a plane has the sums of its eight groups. */
 const sumsAt = 3 * runBytes + 128;
-/** The second part of a number of A is kept times this, so that it is no subnormal. */
+/** The second part of a number of A is kept times this, to be no subnormal. */
 const lowFactor = 2048;
 
 type Four = readonly [Variable<"f32">, Variable<"f32">, Variable<"f32">, Variable<"f32">];
@@ -41,9 +41,9 @@ interface Part {
 }
 
 /**
- * The fragments of mma.m16n8k16 are laid so that nothing moves between lanes: lane 4 g + t has rows
- * g and g + 8, and of their columns those of run t; the inputs stand in shared memory in the same
- * order. Columns 2 r and 2 r + 1 of the product are those with the two parts of row r of A.
+ * The fragments of mma.m16n8k16 are laid out so that nothing moves between lanes: lane 4 g + t has
+ * rows g and g + 8, and of their columns those of run t; the inputs stand in shared memory in the
+ * same order. Columns 2 r and 2 r + 1 of the product are those with the two parts of row r of A.
  */
 export class TensorQuantizedProduct {
   private readonly k: PtxKernel;

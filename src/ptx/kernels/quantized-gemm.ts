@@ -1,6 +1,5 @@
-// C = A W^T with W in four bits: blocks are unpacked in registers, so that memory brings no more
-// than their bytes. Made for few rows of A. Superblocks on sm_80 and later go to
-// quantized-gemm-tensor.ts.
+// C = A W^T with W in four bits. Blocks are unpacked in registers: memory brings no more than their
+// bytes. Made for few rows of A. Superblocks on sm_80 and later go to quantized-gemm-tensor.ts.
 import { type Pointer, PtxBuildError, type PtxKernel, targetFacts, type Value, type Variable } from "../builder/index.js";
 import type { GemmShape } from "./gemm-naive.js";
 import {
@@ -21,7 +20,7 @@ export interface QuantizedGemmShape extends GemmShape {
   readonly format?: Q4Format;
   /**
    * Rows of W that a warp takes; they share its loads of A. 16 are made on tensor cores, the
-   * default for superblocks on sm_80 and later; else the default is more where there are many rows.
+   * default for superblocks on sm_80 and later; else the default is more if there are many rows.
    */
   readonly rowsPerWarp?: 1 | 2 | 4 | 8 | 16;
 }

@@ -1,5 +1,5 @@
-// A row of numbers shared out over a warp or a block: held in registers where it fits, read anew
-// for each pass where it does not. Softmax and the norms are passes over it.
+// A row of numbers shared out over a warp or a block: held in registers if it fits, read anew
+// for each pass if it does not. Softmax and the norms are passes over it.
 import { PtxBuildError, type Pointer, type PtxKernel, type Value } from "../builder/index.js";
 import { ceilDiv, range } from "./generated-kernel.js";
 
@@ -34,7 +34,7 @@ export function planRow(kernel: string, dim: number, form?: "warp" | "block"): R
 
 interface Piece {
   readonly values: Value<"f32">[];
-  /** False where the row has ended; undefined where it cannot have. */
+  /** False if the row has ended; undefined if it cannot have. */
   readonly exists: Value<"pred"> | undefined;
   /** The piece's first element in the row. */
   readonly index: Value<"u32">;

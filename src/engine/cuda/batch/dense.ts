@@ -100,8 +100,7 @@ export class DenseBatchRun {
     const keepAll = options.taker !== undefined || options.keep !== "last";
     const stepBytes = 4 * count * (size * (keepAll ? 4 : 2) + inputSize + outputSize);
     const fits = Math.min(Math.floor(Math.min(chunkBytes, freeMemory(context) / 2) / stepBytes), mostChunkSteps(context));
-    // Chunks are of an even number of steps, so that each begins with the same of the two exchange
-    // buffers.
+    // Chunks have an even number of steps: each begins with the same of the two exchange buffers.
     this.#chunkSteps = Math.min(this.#steps, Math.max(2, fits - (fits % 2)));
     const own = <T extends { dispose(): void }>(thing: T): T => {
       this.#owned.push(thing);
@@ -268,7 +267,7 @@ export class DenseBatchRun {
   }
 
   /**
-   * Puts the inputs of steps [from, to) of every sequence in their place, zeros where it has none.
+   * Puts the inputs of steps [from, to) of every sequence in their place, zeros if it has none.
    */
   #bringInputs(from: number, to: number): void {
     const { inputSize } = this.#model;
@@ -284,7 +283,7 @@ export class DenseBatchRun {
     copyRows(this.#compute, series, from, to, all, (b) => b * pitch);
   }
 
-  /** The rows of steps [from, to) of every sequence, zeros where it has none. */
+  /** The rows of steps [from, to) of every sequence, zeros if it has none. */
   #rows(
     columns: number,
     from: number,

@@ -1,5 +1,5 @@
 // Batches on a device: many sequences through one reservoir, in step or each on a multiprocessor of
-// its own, where that is faster than one by one.
+// its own, if that is faster than one by one.
 import type { Context } from "../../../gpu/index.js";
 import type { SequenceInput } from "../../../reservoir/engine.js";
 import type { ReservoirModel } from "../../../reservoir/model.js";

@@ -16,7 +16,7 @@ export interface BatchKernel {
   readonly hopper: boolean;
   /** Whether one launch makes all steps; else each step is a launch of its own. */
   readonly persistent: boolean;
-  /** Whether a launch is told its first and its last step. */
+  /** Whether a launch takes its first and its last step as arguments. */
   readonly ranged: boolean;
   /** How matrices lie in memory: the functions below. */
   readonly layout: "quads" | "slices" | "halves" | "swizzled";
@@ -40,7 +40,7 @@ export interface BatchPlan {
   readonly groups: number;
   /** Dynamic shared memory in bytes. */
   readonly shared: number;
-  /** Chunks of states that a team of a block has under way, where the kernel is told. */
+  /** Chunks of states that a team of a block has under way, if the kernel takes their number. */
   readonly slots?: number | undefined;
   readonly microsecondsPerStep: number;
 }
@@ -119,7 +119,7 @@ const fastRounds: Readonly<Record<string, readonly [own: number, column: number]
 /** What the second cache gives all blocks together, bytes in a microsecond. */
 const cacheBytes = 6.3e6;
 
-/** Microseconds of a step of which each of `blocks` blocks makes some tiles. */
+/** Microseconds of a step in which each of `blocks` blocks makes some tiles. */
 function stepTime(
   { name, portable, layout, persistent, sequences, rows, teams }: BatchKernel,
   padded: number,
@@ -138,7 +138,7 @@ function stepTime(
 }
 
 /**
- * The plan that is modelled as fastest, or undefined where no kernel takes the model.
+ * The plan that is modelled as fastest, or undefined if no kernel takes the model.
  * `arithmetic: "fast"` and states in [-1, 1] allow the fast ones.
  */
 export function planBatch(

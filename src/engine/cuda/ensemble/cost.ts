@@ -24,7 +24,7 @@ const leastMicroseconds = 0.7;
  */
 const padding = 1.2;
 
-/** Microseconds of a step of all members; undefined where some would run one after the other. */
+/** Microseconds of a step of all members; undefined if some would run one after the other. */
 export function ensembleMicroseconds(shapes: readonly ModelShape[], device: DeviceInfo): number | undefined {
   const groups = new Map<string, { readonly shape: ModelShape; count: number }>();
   for (const shape of shapes) {

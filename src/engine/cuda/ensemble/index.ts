@@ -1,4 +1,4 @@
-// Ensembles on a device: all members in a few launches where that is faster than one after the
+// Ensembles on a device: all members in a few launches if that is faster than one after the
 // other.
 import type { Context } from "../../../gpu/index.js";
 import type { EngineOptions, EnsembleSession } from "../../../reservoir/engine.js";
@@ -6,7 +6,7 @@ import type { ReservoirModel } from "../../../reservoir/model.js";
 import { type MemberPlan, planMembers } from "./run.js";
 import { DeviceEnsemble } from "./session.js";
 
-/** `Engine.openEnsemble`, or undefined where the members run better one after the other. */
+/** `Engine.openEnsemble`, or undefined if the members run better one after the other. */
 export function openTogether(
   context: Context,
   engine: string,

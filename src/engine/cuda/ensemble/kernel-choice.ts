@@ -51,7 +51,7 @@ const fileOf = (arithmetic: MemberShape["arithmetic"], portable: string): string
 const suffixOf = (arithmetic: MemberShape["arithmetic"]): string => (arithmetic === "fast" ? "_fast" : "");
 
 /**
- * The fastest kernel that takes the shape; undefined where the states do not fit the device's
+ * The fastest kernel that takes the shape; undefined if the states do not fit the device's
  * shared memory.
  */
 export function chooseEnsembleKernel(device: DeviceInfo, shape: MemberShape): EnsembleKernel | undefined {

@@ -68,7 +68,7 @@ interface Place {
   readonly weights: number;
   readonly parameters: number;
   readonly inputRow: number;
-  /** The row that the first step feeds back; below 0 where that and all others are zeros. */
+  /** The row that the first step feeds back; below 0 if that and all others are zeros. */
   readonly outputRow: number;
 }
 
@@ -133,7 +133,7 @@ export class DeviceMembers {
   }
 
   /**
-   * Enqueues steps [from, to) of every member that is as long; states, where they are kept, go to
+   * Enqueues steps [from, to) of every member that is as long; states, if they are kept, go to
    * rows member * pitch + step - from.
    */
   enqueue(stream: Stream, from: number, to: number, states: RealSlice | null, pitch: number): void {
@@ -163,7 +163,7 @@ export class DeviceMembers {
    * after all that the stream was given.
    */
   async failures(stream: Stream): Promise<readonly { readonly member: number; readonly step: number; readonly neuron: number }[]> {
-    // As pairs of 32-bit words: the neuron, then the step; both all ones where there is none.
+    // As pairs of 32-bit words: the neuron, then the step; both all ones if there is none.
     const words = await stream.download(this.#failures.as("u32"));
     const found = [];
     for (let member = 0; member < this.#members.length; member++) {

@@ -29,7 +29,7 @@ export interface MemberOptions extends WorkOptions {
   readonly taker?: StateTaker | undefined;
   /** Bytes of states in one chunk; default 256 MiB. */
   readonly chunkBytes?: number | undefined;
-  /** The clock of the session that asks, where there is one. */
+  /** The clock of the session that asks, if there is one. */
   readonly clock?: DeviceClock | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface KeptMembers {
   readonly compute: Stream;
   readonly copies: Stream;
   /**
-   * Weights of the groups of the plan, in its order; undefined where they come to the device in
+   * Weights of the groups of the plan, in its order; undefined if they come to the device in
    * each run.
    */
   readonly weights: readonly (DeviceWeights | undefined)[];
@@ -57,7 +57,7 @@ export interface MemberPlan {
   readonly patterns: ReadonlyMap<ReservoirModel, SlicedPattern>;
 }
 
-/** Groups members by shape; undefined where a member is too large for a block's shared memory. */
+/** Groups members by shape; undefined if a member is too large for a block's shared memory. */
 export function planMembers(context: Context, members: readonly { readonly model: ReservoirModel }[]): MemberPlan | undefined {
   const patterns = new Map<ReservoirModel, SlicedPattern>();
   const byColumns = new Map<ArrayLike<number>, SlicedPattern>();
@@ -162,7 +162,7 @@ export function openStreams(context: Context, clock: DeviceClock | undefined): [
 const mostMembers = 32_768;
 
 /**
- * Members whose weights, where they are not there yet, inputs and Gram matrices take no more than
+ * Members whose weights, if they are not there yet, inputs and Gram matrices take no more than
  * half of what is free.
  */
 function waveSize(
@@ -204,7 +204,7 @@ class Wave {
   /** Rows from one member's inputs to the next one's. */
   readonly #inputPitch: number = 0;
   readonly #chunkSteps: number;
-  /** Two chunks of states, where anybody wants them: members x chunk x N. */
+  /** Two chunks of states, if anybody wants them: members x chunk x N. */
   readonly #states: RealSlice[] = [];
   readonly #computed: DeviceEvent[] = [];
   readonly #owned: { dispose(): void }[] = [];

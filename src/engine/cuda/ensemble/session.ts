@@ -1,4 +1,4 @@
-// An ensemble on a device: weights that stay there between runs, where they fit, and what its runs
+// An ensemble on a device: weights that stay there between runs, if they fit, and what its runs
 // cost.
 import { DisposedError } from "../../../core/errors.js";
 import type { Context, Stream } from "../../../gpu/index.js";
@@ -28,7 +28,7 @@ export class DeviceEnsemble implements EnsembleSession {
   readonly #clock: DeviceClock | undefined;
   readonly #compute: Stream;
   readonly #copies: Stream;
-  /** Of each group; undefined where its weights come in each run. */
+  /** Of each group; undefined if its weights come in each run. */
   readonly #weights: (DeviceWeights | undefined)[] = [];
   readonly #owned: { dispose(): void }[] = [];
   readonly #ending = new AbortController();

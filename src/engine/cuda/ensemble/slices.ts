@@ -16,12 +16,12 @@ export interface SlicedPattern {
   readonly slots: number;
   /** Stored entries, those of weight 0 that fill up the slices included. */
   readonly entries: number;
-  /** Of each slot its row; N where it has none. */
+  /** Of each slot its row; N if it has none. */
   readonly order: Int32Array<ArrayBuffer>;
   /** Of each slice the entries before it, in groups of 32. */
   readonly offsets: Int32Array<ArrayBuffer>;
   readonly columns: Uint16Array<ArrayBuffer>;
-  /** Of each entry the position of its value in the CSR arrays; -1 where it fills up. */
+  /** Of each entry the position of its value in the CSR arrays; -1 if it fills up. */
   readonly positions: Int32Array<ArrayBuffer>;
 }
 

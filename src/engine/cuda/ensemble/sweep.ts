@@ -38,7 +38,7 @@ interface Laid {
 }
 
 /**
- * `Engine.sweep` on a device, or undefined where a base is of another shape than the first, too
+ * `Engine.sweep` on a device, or undefined if a base is of another shape than the first, too
  * large for a block, or has weights of steps.
  */
 export function sweepTogether(context: Context, engine: string, work: SweepWork, budget?: number): Promise<SweepErrors> | undefined {
@@ -106,7 +106,7 @@ class Sweep {
   readonly #solve: AnyKernel;
   readonly #score: AnyKernel;
 
-  /** While it runs, where it is to be measured. */
+  /** While it runs, if it is to be measured. */
   #clock: DeviceClock | undefined;
 
   constructor(
@@ -194,7 +194,7 @@ class Sweep {
     return element * (this.#entries + size * (inputSize + 4)) + 8 * columns * (columns + 64) + 8 * columns * targets.cols;
   }
 
-  /** Steps of which a wave of so many members has all states at once. */
+  /** Steps whose states a wave of so many members can hold at once. */
   #chunkSteps(members: number, budget: number): number {
     const { inputs, bases } = this.#work;
     const { size, precision } = bases[0]!.model;
@@ -208,7 +208,7 @@ class Sweep {
     const free = Math.min(freeMemory(this.#context) * 0.7, 4 * budget);
     const states = elementBytes(precision) * size * Math.min(inputs.rows, 256);
     const most = Math.max(1, Math.min(mostMembers, Math.floor(free / (this.#fixedBytes() + states))));
-    // Waves of equal size, so that the last one is not a small rest.
+    // Waves of equal size: the last one is then not a small rest.
     return Math.ceil(members.length / Math.ceil(members.length / most));
   }
 
@@ -265,7 +265,7 @@ class Sweep {
       const [sums, singular, infinite] = [
         await stream.download(squares, clock?.around(stream, squares.byteLength)),
         await stream.download(failed, clock?.around(stream, failed.byteLength)),
-        // Two words a member, all ones where its states are finite.
+        // Two words a member, all ones if its states are finite.
         await stream.download(prepared.failures.as("u32"), clock?.around(stream, prepared.failures.byteLength)),
       ];
       clock?.collect();

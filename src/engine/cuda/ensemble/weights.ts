@@ -131,7 +131,7 @@ function transposed({ rows, cols, data }: Matrix): FloatArray {
   return out;
 }
 
-/** A model's weights where they are sparse. */
+/** A model's weights if they are sparse. */
 export function sparseWeights(model: ReservoirModel): SparseMatrix | undefined {
   return isSparse(model.weights) ? model.weights : undefined;
 }

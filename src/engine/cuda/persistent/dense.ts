@@ -94,7 +94,7 @@ export function given({ size, activation, noiseLevel }: ReservoirModel, layout: 
 }
 
 /**
- * By one that the builder writes for this model. @throws PtxBuildError, PtxTargetError where it
+ * By one that the builder writes for this model. @throws PtxBuildError, PtxTargetError if it
  * does not fit the device
  */
 export function builtDense(fit: DenseFit, context: Context, model: ReservoirModel, arithmetic: Arithmetic): LoopParts {

@@ -1,6 +1,6 @@
 // The persistent family of time loops: a reservoir whose blocks stay on the chip for a whole chunk
 // of steps. "cluster" for small dense reservoirs, "grid" for all that fit the multiprocessors of a
-// device together; by kernels that are shipped, or made for the model where those fit it badly.
+// device together; by kernels that are shipped, or made for the model if those fit it badly.
 import type { Context, DeviceInfo } from "../../../gpu/index.js";
 import type { SparseMatrix } from "../../../numerics/index.js";
 import { PtxTargetError } from "../../../ptx/builder/index.js";
@@ -35,7 +35,7 @@ import { builtSparse, compiledSparse, describeSparse, shippedSparse, sparseKerne
 const mostPadding = 1.75;
 
 /**
- * Where no shipped kernel suits a reservoir, one is worth its making whose step is modelled to take
+ * If no shipped kernel suits a reservoir, one is worth its making whose step is modelled to take
  * no more than this of a shipped one's, and so many microseconds less.
  */
 const worthMaking = { share: 0.9, less: 0.06 };

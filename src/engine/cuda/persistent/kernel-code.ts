@@ -17,7 +17,7 @@ export type NamedParameters = Readonly<Record<string, RealParameter>>;
 /** The code of one kernel, and of the same with the loop closed. */
 export interface KernelCode {
   readonly source: KernelSource;
-  /** The kernel's name, and beside it that of its closed form where there is one. */
+  /** The kernel's name, and beside it that of its closed form if there is one. */
   readonly entry: string;
   readonly closedEntry: string | undefined;
   load(context: Context, parameters: NamedParameters): Promise<AnyKernel>;
@@ -114,7 +114,7 @@ export function builtCode({ name, ptx }: GeneratedKernel, madeFor: string): Kern
 
 const missing = new WeakMap<Context, string>();
 
-/** Why there is no NVRTC; undefined where there is one. It is looked for once. */
+/** Why there is no NVRTC; undefined if there is one. It is looked for once. */
 export function whyNoCompiler(context: Context): string | undefined {
   let reason = missing.get(context);
   if (reason === undefined) {
@@ -133,8 +133,7 @@ export function whyNoCompiler(context: Context): string | undefined {
 const warned = new WeakSet<Context>();
 
 /**
- * Whether an error is of making a kernel, so that another source may serve; then it is said, once a
- * context.
+ * Whether an error comes from making a kernel, and another source may serve. Warns once a context.
  */
 export function noteFailure(context: Context, { source, entry }: KernelCode, error: unknown): boolean {
   if (source === "shipped" || !(error instanceof CompileError || error instanceof ModuleLoadError || error instanceof LibraryError))

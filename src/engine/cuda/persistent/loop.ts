@@ -114,7 +114,7 @@ export class PersistentLoop implements TimeLoop {
 
   /**
    * Loads the kernel, asks the device whether all blocks can run at once, and only then makes the
-   * memory. Undefined where they cannot.
+   * memory. Undefined if they cannot.
    * `begun` is when the making of the kernel began.
    * @throws what making the kernel throws
    */

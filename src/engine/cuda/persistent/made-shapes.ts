@@ -1,5 +1,5 @@
 // Shapes of persistent kernels that are made for a model: which rows, warps and columns in
-// registers suit N neurons on a device. Arithmetic alone, as in shapes.ts.
+// registers suit N neurons on a device. Only arithmetic, as in shapes.ts.
 import type { DeviceInfo } from "../../../gpu/index.js";
 import type { Precision } from "../../../numerics/index.js";
 import type { ModelShape } from "../shape.js";
@@ -102,8 +102,8 @@ function sparseMicroseconds(fit: SparseFit): number {
 
 const rowsOfWarp = [1, 2, 4, 8] as const;
 /**
- * Where W is streamed all rows a block can have count, since then more of it lies on the chip; the
- * builder has powers of two alone.
+ * If W is streamed, all rows that a block can have count, since then more of it lies on the chip.
+ * The builder has only powers of two.
  */
 const anyRows = [1, 2, 3, 4, 5, 6, 7, 8] as const;
 const mostWarps = 16;
@@ -189,7 +189,7 @@ function byTime<F extends { readonly microsecondsPerStep: number }>(fits: F[]): 
 }
 
 /**
- * What a variant is called where it is made: as a shipped one of its sizes, and fast where its
+ * What a variant is called where it is made: as a shipped one of its sizes, and fast if its
  * arithmetic is.
  */
 export function madeEntry(entry: string, arithmetic: "portable" | "fast"): string {

@@ -9,7 +9,7 @@ export const neuronAt = (position: number): number => (position & ~127) | ((posi
 
 /**
  * The tile of columns in each place of storage: those in registers, in shared memory and streamed
- * take turns, so that what is streamed comes while the rest is summed. The order in which
+ * take turns. What is streamed then comes while the rest is summed. This is the order in which
  * kernels/include/reservoir_grid.cuh meets them.
  */
 export function tileOrder({ variant: { plan, held, mixed }, shared, streamed }: DenseFit): Int32Array {

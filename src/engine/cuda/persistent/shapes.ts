@@ -1,6 +1,5 @@
 // The compiled shapes of the persistent kernels, and how a reservoir lies in one: blocks, where the
-// weights are, memory, modelled cost. Arithmetic
-// alone: nothing here touches a device.
+// weights are, memory, modelled cost. Only arithmetic: nothing here touches a device.
 import type { DeviceInfo } from "../../../gpu/index.js";
 import type { Precision } from "../../../numerics/index.js";
 import { realType } from "../kernels.js";
@@ -13,10 +12,7 @@ import { elementBytes } from "../shape.js";
 export interface DenseVariant {
   readonly plan: "cluster" | "grid";
   readonly precision: Precision;
-  /**
-   * How weights lie on the chip: as they are, or a W that was rounded to bfloat16 in halves, by the
-   * grid alone.
-   */
+  /** How weights lie on the chip: as they are, or (only in the grid) a bfloat16 W in halves. */
   readonly weights: "full" | "bfloat16";
   readonly rows: number;
   readonly held: number;
@@ -181,7 +177,7 @@ export function denseStreaming({ variant, streamed, blocks }: Pick<DenseFit, "va
 export const tileBytes = ({ precision, weights }: DenseVariant): number =>
   groupSize * (weights === "bfloat16" ? 4 : elementBytes(precision));
 
-/** The fit of N neurons in a variant, or undefined where they or the device do not suit it. */
+/** The fit of N neurons in a variant, or undefined if they or the device do not suit it. */
 export function fitDense(variant: DenseVariant, size: number, device: DeviceInfo): DenseFit | undefined {
   const { plan, precision, weights, rows, held, warps, mixed } = variant;
   const { multiprocessors, sharedBytesPerBlockOptIn, clusterLaunch, cooperativeLaunch } = device.attributes;
@@ -289,7 +285,7 @@ export interface SparseFit {
 export const unitBytes = (precision: Precision): number => 32 * (8 * elementBytes(precision) + 16);
 
 /**
- * The fit of N rows of at most `longest` entries in a variant, or undefined where they or the
+ * The fit of N rows of at most `longest` entries in a variant, or undefined if they or the
  * device do not suit it.
  */
 export function fitSparse(variant: SparseVariant, size: number, longest: number, device: DeviceInfo): SparseFit | undefined {

@@ -1,5 +1,5 @@
 // The compiled shapes of kernels/reservoir_sparse_sorted.cu, and how a reservoir lies in one: rows
-// of a block, where entries are, memory, modelled cost. Arithmetic alone, as in shapes.ts.
+// of a block, where entries are, memory, modelled cost. Only arithmetic, as in shapes.ts.
 import type { DeviceInfo } from "../../../gpu/index.js";
 import type { ModelShape } from "../shape.js";
 import { clockMegahertz, streamingCost } from "./shapes.js";

@@ -71,7 +71,7 @@ export function compiledSparse(fit: SparseFit, model: ReservoirModel, arithmetic
 }
 
 /**
- * By one that the builder writes for this model. @throws PtxBuildError, PtxTargetError where it
+ * By one that the builder writes for this model. @throws PtxBuildError, PtxTargetError if it
  * does not fit the device
  */
 export function builtSparse(fit: SparseFit, context: Context, model: ReservoirModel, arithmetic: Arithmetic): LoopParts {

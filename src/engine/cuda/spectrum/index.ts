@@ -24,9 +24,9 @@ import { powerBytes, powerOnDevice } from "./power.js";
 const mostRestarts = 330;
 
 /**
- * The spectral radius of a matrix that the host holds (numerics' `matrixSpectralRadius`). Blocks that
+ * The spectral radius of a matrix on the host (numerics' `matrixSpectralRadius`). Blocks that
  * take a Krylov or power iteration are sent to the device, in binary64; all else stays on the host.
- * @throws EngineCapacityError where a block does not fit the device, before anything is allocated;
+ * @throws EngineCapacityError if a block does not fit the device, before anything is allocated;
  * else as `spectralRadius`
  */
 export async function spectralRadiusOnDevice(

@@ -28,7 +28,7 @@ const pieceBytes = 64 * 2 ** 20;
 
 /**
  * Whether the iteration takes a matrix of n rows and `count` nonzeros as dense: as on the host,
- * where it has more than half of all elements.
+ * if it has more than half of all elements.
  */
 export const isTakenDense = (n: number, count: number): boolean => count > 0.5 * n * n;
 

@@ -15,13 +15,13 @@ export interface SpikingPlace {
   readonly stepsPerChunk?: number | undefined;
 }
 
-/** @throws EngineCapacityError where it does not fit */
+/** @throws EngineCapacityError if it does not fit */
 export function planSpiking(context: Context, model: SpikingModel, place: SpikingPlace): EnginePlan {
   return describe(model, planLaunch(model, context.info, place.stepsPerChunk), place);
 }
 
 /**
- * @throws EngineCapacityError where it does not fit, EngineUnavailableError where the device cannot
+ * @throws EngineCapacityError if it does not fit, EngineUnavailableError if the device cannot
  * run all blocks at once
  */
 export function openSpiking(context: Context, model: SpikingModel, place: SpikingPlace, options: EngineOptions = {}): EngineSession {

@@ -22,8 +22,8 @@ export interface SpikingLaunch {
   /** Bytes of shared memory a block: the list of its neurons that fired. */
   readonly sharedBytes: number;
   /**
-   * Rows of the ring of pending input: one more than the model's, so that no block writes to the
-   * row that another still reads.
+   * Rows of the ring of pending input. There is one more than the model's: no block then writes to
+   * the row that another still reads.
    */
   readonly rows: number;
   /** Steps in one chunk. */
@@ -33,12 +33,12 @@ export interface SpikingLaunch {
 
 /** A chunk's states take about this many bytes. */
 const chunkBytes = 32 * 2 ** 20;
-/** Steps after which a chunk ends, so that progress and signals get through. */
+/** Steps after which a chunk ends, to let progress and signals through. */
 const mostSteps = 4096;
 /** Neurons of a block below which more blocks only wait for each other longer. */
 const leastNeurons = 32;
 
-/** @throws EngineCapacityError where the network does not fit the device */
+/** @throws EngineCapacityError if the network does not fit the device */
 export function planLaunch(model: SpikingModel, device: DeviceInfo, stepsPerChunk: number = mostSteps): SpikingLaunch {
   const { size, inputSize, precision, synapses, inputSynapses, inputWeights, ringRows } = model;
   const element = precision === "float32" ? 4 : 8;

@@ -7,7 +7,7 @@ import { abandonAll, disposeAll } from "../dispose.js";
 import { type AnyBuffer, realType } from "../kernels.js";
 import { constantLists, type SpikingLaunch, stateLists } from "./launch.js";
 
-/** One table of synapses; all null where there are none of that kind. */
+/** One table of synapses; all null if there are none of that kind. */
 export type DeviceSynapses = readonly [
   offsets: AnyBuffer | null,
   cells: AnyBuffer | null,
@@ -48,8 +48,8 @@ export class DeviceNetwork {
     const table = (synapses: SynapseTable | undefined, label: string): DeviceSynapses => {
       if (!synapses) return [null, null, null, null];
       const cells = synapses.targets.map((target, s) => (synapses.weights[s]! < 0 ? size + target : target));
-      // A network without synapses has offsets of zeros, so that the element that stands in for
-      // them is not read.
+      // A network without synapses has offsets of zeros: the element that stands in for them is not
+      // read.
       const isEmpty = cells.length === 0;
       const [weights, delays] = isEmpty ? [new Int32Array(1), new Uint16Array(1)] : [synapses.weights, synapses.delays];
       return [

@@ -189,7 +189,7 @@ export class DeviceSpikingStepper implements Stepper {
   }
 
   /**
-   * Gives the steps to the stream, and the copies of their report and, where they are wanted,
+   * Gives the steps to the stream, and the copies of their report and, if they are wanted,
    * states.
    */
   #enqueue(steps: number, step: number, sequence: number, keep: Keep): void {

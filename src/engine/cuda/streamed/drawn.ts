@@ -116,7 +116,7 @@ export function drawCsr<T extends "f32" | "f64" = "f64">(
 }
 
 /**
- * W in CSR form for the host, as the host would draw it. @throws EngineCapacityError where the
+ * W in CSR form for the host, as the host would draw it. @throws EngineCapacityError if the
  * device has no room for it
  */
 export async function drawSparse(context: Context, drawn: WeightDraws): Promise<SparseMatrix<Float64Array>> {

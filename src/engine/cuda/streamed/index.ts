@@ -107,7 +107,7 @@ function plan(shape: ModelShape, device: DeviceInfo): TimeLoopPlan {
   };
 }
 
-/** Weights stand in the model's precision, whatever they were rounded to. */
+/** Weights are stored in the model's precision, even if they were rounded further. */
 function namedPlan({ size, nonzeros, precision, storage }: ModelShape, device: DeviceInfo, source?: CompiledSource): TimeLoopPlan {
   const element = elementBytes(precision);
   const bytes = storage === "dense" ? size * size * element : nonzeros * (element + 4) + 4 * (size + 1);

@@ -11,7 +11,7 @@ import type { ClosedLoopRun, DeviceReadout, RealSlice, TimeLoop, TimeLoopRun } f
 import type { NeuronArguments, StreamedWeights } from "./weights.js";
 import { abandonAll, disposeAll } from "../dispose.js";
 
-/** Steps of a graph: even, so that the two buffers of the state are as before. */
+/** Steps of a graph: even, and the two buffers of the state are as before. */
 const graphSteps = 64;
 
 /** Of a Chunk (kernels/include/chunk.cuh). */

@@ -32,7 +32,7 @@ export interface QuantizedLayout {
 }
 
 /**
- * Where W would stand; undefined where it has no steps, or the arithmetic or the device has no
+ * Where W would stand; undefined if it has no steps, or the arithmetic or the device has no
  * kernel for them.
  */
 export function quantizedLayout(

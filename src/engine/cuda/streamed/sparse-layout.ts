@@ -13,7 +13,7 @@ export interface SparseLayout {
   /** Entries that a lane loads at once. */
   readonly entries: 1 | 4;
   readonly slices: number;
-  /** Row of each group of lanes, -1 where there is none: slices x 4. */
+  /** Row of each group of lanes, -1 if there is none: slices x 4. */
   readonly rows: Int32Array;
   /** Loads before each slice: slices + 1 values. A load is 32 lanes of `entries` entries. */
   readonly offsets: Uint32Array;
@@ -23,9 +23,7 @@ export interface SparseLayout {
 
 export const entriesPerLoad = (size: number, nonzeros: number): 1 | 4 => (nonzeros / size >= longRow ? 4 : 1);
 
-/**
- * The most bytes that a layout takes, whatever the lengths of its rows, which may not be known yet.
- */
+/** The most bytes that a layout can take; the lengths of its rows may not be known yet. */
 export function mostLayoutBytes(size: number, nonzeros: number, entryBytes: number): number {
   const slices = Math.ceil(size / sliceRows);
   // A slice has its longest row four times, the first's of at most `size` entries, each other's no

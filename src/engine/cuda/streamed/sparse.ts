@@ -13,14 +13,14 @@ import { abandonAll, disposeAll } from "../dispose.js";
 /** Slices are sent in pieces of about this many entries. */
 const pieceEntries = 2 ** 24;
 
-/** The variant of the kernel, known from sizes alone. */
+/** The variant of the kernel, known from sizes. */
 export interface SparseVariant {
   /** "f32_u16_staged" of sparse_step_f32_u16_staged. */
   readonly name: string;
   readonly columnType: "u16" | "u32";
   readonly valueType: "f32" | "f64" | "u16";
   readonly entryBytes: number;
-  /** Bytes of shared memory that x is copied to; 0 where it is gathered from where it lies. */
+  /** Bytes of shared memory that x is copied to; 0 if it is gathered from where it lies. */
   readonly shared: number;
   readonly threads: number;
   /** Whether products and sums are fused, which is not portable arithmetic. */

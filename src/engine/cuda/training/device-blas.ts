@@ -1,6 +1,6 @@
-// Ridge regression by NVIDIA's libraries, for who asks for it: sums of training rows by cuBLAS
-// where the rows are, on the device or on the host, and readouts by cuSOLVER. Not the portable
-// bits; those are gram.ts and numerics/linear-algebra.
+// Optional ridge regression by NVIDIA's libraries: cuBLAS sums training rows where they are, on the
+// device or on the host, and cuSOLVER solves. Not the portable bits; those are gram.ts and
+// numerics/linear-algebra.
 import {
   type Context,
   type DeviceBuffer,
@@ -28,7 +28,7 @@ export class DeviceBlas implements DenseBlas, Disposable {
   readonly #stream: Stream;
 
   /**
-   * @throws LibraryError where a library is missing; ArgumentError where the device is not a GPU.
+   * @throws LibraryError if a library is missing; ArgumentError if the device is not a GPU.
    */
   constructor(context: Context, routines?: Routines) {
     this.context = context;
@@ -113,7 +113,7 @@ export class DeviceBlas implements DenseBlas, Disposable {
 export class DeviceGram implements GramSum {
   readonly columns: number;
   readonly blas: DeviceBlas;
-  /** columns x columns, of which the lower triangle counts. */
+  /** columns x columns; only the lower triangle counts. */
   readonly sums: DeviceBuffer<"f64">;
   rows = 0;
 

@@ -10,7 +10,7 @@ import { DeviceGram, openBlasTrainer } from "./device-blas.js";
 import { DeviceGrams, type GramTrainer, type RowShape } from "./gram.js";
 
 /**
- * Sums for one sink, or undefined where it is no Gram accumulator of this model's shape whose sums
+ * Sums for one sink, or undefined if it is no Gram accumulator of this model's shape whose sums
  * can be made here.
  */
 export const openTrainer: OpenTrainer = (context, model, sink, targets, stream) => {

@@ -45,7 +45,7 @@ export function log2(x: number): number {
 }
 
 const twoOverPi = 0.6366197723675814;
-// 29 bits each, so that their products with any quarter-turn count below 2^24 are exact.
+// 29 bits each: their products with any quarter-turn count below 2^24 are exact.
 const halfPiTop = 1.570796325802803;
 const halfPiMiddle = 9.920935774287987e-10;
 const halfPiLow = 2.2517417741562176e-18;

@@ -44,7 +44,7 @@ function exact(value: number): Exact {
 const bitLength = (value: bigint): number => value.toString(2).length;
 
 /**
- * Rounds a nonzero `magnitude * 2^exponent`, plus something below its last bit where `inexact`, to
+ * Rounds a nonzero `magnitude * 2^exponent`, plus something below its last bit if `inexact`, to
  * a format.
  */
 function round(negative: boolean, magnitude: bigint, exponent: number, inexact: boolean, format: FloatFormat, mode: Rounding): number {

@@ -40,7 +40,7 @@ export function clz64(low: number, high: number): number {
   return high !== 0 ? Math.clz32(high) : 32 + Math.clz32(low);
 }
 
-/** Place of the n-th set bit from `base`, upwards for positive offsets; -1 where there is none. */
+/** Place of the n-th set bit from `base`, upwards for positive offsets; -1 if there is none. */
 export function findNthSet(mask: number, base: number, offset: number): number {
   if (offset === 0) return (mask >>> base) & 1 ? base : -1;
   const step = offset > 0 ? 1 : -1;

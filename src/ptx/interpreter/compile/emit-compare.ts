@@ -79,10 +79,7 @@ function joinOf(e: Emitter): Join {
   return (test) => `(${test}?1:0)${operator}${other}`;
 }
 
-/**
- * Boolean expressions for the comparison of operands 1 and 2, of which half-precision pairs have
- * two.
- */
+/** Boolean expressions for the comparison of operands 1 and 2; half-precision pairs have two. */
 function tests(e: Emitter, type: ScalarType): string[] {
   const [a, b] = [e.operand(1), e.operand(2)];
   const float = type.includes("f");
@@ -167,7 +164,7 @@ export function select(e: Emitter): void {
   choose(e, e.predicate(e.operand(3)), e.operand(1), e.operand(2), e.type(chosen));
 }
 
-/** slct d, a, b, c: a where c is not negative. */
+/** slct d, a, b, c: a if c is not negative. */
 export function selectBySign(e: Emitter): void {
   const [type, of, ...more] = e.reading.types();
   if (type === undefined || !chosen.includes(type) || more.length > 0 || (of !== "s32" && of !== "f32"))

@@ -1,4 +1,5 @@
-// cvt: between every pair of integer and float types, with the rounding, saturation and flushing its modifiers ask for.
+// cvt: between every pair of integer and float types, with the rounding, saturation and flushing
+// of its modifiers.
 import { type PtxOperand, type ScalarType, scalarBytes } from "../types.js";
 import { halfKind } from "./emit-half.js";
 import { isSigned, isWideInteger } from "./emit-integer.js";
@@ -154,7 +155,7 @@ function toTensorFloat(e: Emitter): void {
   const rounded = e.temporary(`roundTo(${e.single(e.operand(1))},tensorFloat32,"${mode}")`);
   if (mode === "rna" && e.has("satfinite"))
     e.line(`if(Math.abs(${rounded})===Infinity)${rounded}=Math.sign(${rounded})*tensorFloat32.largest;`);
-  // The canonical NaN for whatever is none.
+  // NaN becomes the canonical NaN.
   const relu =
     mode !== "rna" && e.has("relu") ? `${rounded}>0||${rounded}!==${rounded}?singleBits(${rounded}):0` : `singleBits(${rounded})`;
   e.setWord(e.operand(0), relu, "b32");

@@ -7,7 +7,7 @@ import type { Handler } from "./emit-integer.js";
 const isDouble = (type: ScalarType): boolean => type === "f64";
 const both: readonly ScalarType[] = ["f32", "f64"];
 
-/** Reads an operand, flushed where `.ftz` says so. */
+/** Reads an operand, flushed if `.ftz` says so. */
 export function readFloat(e: Emitter, operand: PtxOperand, type: ScalarType): string {
   if (isDouble(type)) return e.double(operand);
   const value = e.single(operand);
@@ -17,7 +17,7 @@ export function readFloat(e: Emitter, operand: PtxOperand, type: ScalarType): st
 }
 
 /**
- * Writes a result that is already rounded, flushed and (where the instruction may) saturated as it
+ * Writes a result that is already rounded, flushed and (if the instruction may) saturated as it
  * says.
  */
 function writeFloat(e: Emitter, operand: PtxOperand, value: string, type: ScalarType, saturates = false): void {

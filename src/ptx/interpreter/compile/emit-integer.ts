@@ -54,7 +54,7 @@ function carryOperand(e: Emitter): PtxOperand {
   return e.context.carry!;
 }
 
-/** Whether the instruction sets the flag, and the flag's value where it reads it. */
+/** Whether the instruction sets the flag, and the flag's value if it reads it. */
 function carries(e: Emitter, reads: boolean): { sets: boolean; carryIn: string | undefined } {
   const sets = e.has("cc");
   return { sets, carryIn: reads ? e.predicate(carryOperand(e)) : sets ? "0" : undefined };
@@ -79,7 +79,7 @@ function add(e: Emitter, withCarry: boolean): void {
   else setTyped(e, to, `(${x}+${y})|0`, type);
 }
 
-/** Subtraction; the flag holds the borrow, so that a chain runs as the ISA says. */
+/** Subtraction; the flag holds the borrow, so a chain runs as the ISA says. */
 function sub(e: Emitter, withBorrow: boolean): void {
   const { sets, carryIn: borrow } = carries(e, withBorrow);
   const type = e.type(sets ? wordsAndWide : integers);

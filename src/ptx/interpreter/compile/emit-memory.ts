@@ -1,6 +1,6 @@
-// Loads and stores. All memory of the device is one heap with a shadow byte for each byte, so that
-// the common access is checked for bounds, life and initialisation by one comparison; whatever
-// fails it is looked at closely by `resolve`.
+// Loads and stores. All memory of the device is one heap with a shadow byte for each byte. One
+// comparison checks the common access for bounds, life and initialisation; `resolve` looks closely
+// at whatever fails it.
 import { type PtxOperand, type ScalarType, scalarBytes } from "../types.js";
 import { windows } from "./emit-move.js";
 import type { Emitter } from "./emitter.js";
@@ -40,7 +40,7 @@ interface Order {
   releases: boolean;
 }
 
-/** Reads the words of the memory model, of which an access of a space takes one of `words`. */
+/** Reads the words of the memory model; an access of a space takes one of `words`. */
 function orderOf(e: Emitter, space: SpaceName, words: readonly string[]): Order {
   const found = e.reading.find(words);
   const scoped = found !== undefined && found !== "volatile" && found !== "weak";
@@ -166,7 +166,7 @@ export function locate(e: Emitter, operand: PtxOperand, space: SpaceName, bytes:
 }
 
 /**
- * Asks the race detector only where the last writer or reader of a word is not already known to be
+ * Asks the race detector only if the last writer or reader of a word is not already known to be
  * harmless.
  */
 function raceCheck(e: Emitter, address: string, bytes: number, mode: number): string {
@@ -308,8 +308,7 @@ export function load(e: Emitter): void {
 }
 
 /**
- * A kernel's parameter, whose place is known: what is wrong with it is told if it comes to be
- * loaded.
+ * A kernel's parameter, whose place is known: what is wrong with it is an error when it is loaded.
  */
 function loadParameter(
   e: Emitter,
@@ -335,7 +334,7 @@ export function store(e: Emitter): void {
   const order = orderOf(e, space, ["weak", "volatile", "relaxed", "release"]);
   skipHints(e, space, 2, order.strong ? [] : ["wb", "cg", "cs", "wt"]);
   const values = elementsOf(e, e.operand(1), count);
-  // Conversions come first, so that a store that fails leaves nothing half done.
+  // Conversions come first: a store that fails then leaves nothing half done.
   const at = locate(e, e.operand(0), space, bytes, order.strong ? accessModes.write | accessModes.strong : accessModes.write);
   for (const [k, value] of values.entries()) take(e, value, type, k === 0 ? at : `(${at}+${k * size})`);
   if (order.strong) e.line(`w.publish(${order.releases});`);

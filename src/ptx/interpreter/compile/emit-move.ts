@@ -2,7 +2,7 @@
 import { type PtxOperand, type ScalarType, scalarBytes } from "../types.js";
 import type { Emitter } from "./emitter.js";
 
-/** High words of generic addresses, by which a space is told: see memory.ts. */
+/** High words of generic addresses, which tell the space: see memory.ts. */
 export const windows = { shared: 1, local: 2, function: 3, global: 7 } as const;
 
 /** The untyped type of so many bytes. */
@@ -138,7 +138,7 @@ export function convertAddress(e: Emitter): void {
   const [to, from] = [e.operand(0), e.operand(1)];
   const [low, high] = e.halves(from, type);
   const windowed = space === "shared" ? windows.shared : space === "local" ? windows.local : undefined;
-  // A variable's own address is generic already where its space is a part of global memory.
+  // A variable's own address is generic already if its space is a part of global memory.
   if (windowed === undefined) e.setHalves(to, low, high, type);
   else if (back) e.setHalves(to, low, "0", type);
   else e.setHalves(to, low, String(windowed), type);

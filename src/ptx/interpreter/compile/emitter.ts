@@ -1,6 +1,6 @@
 // Writes the JavaScript of one segment: a loop over the active lanes, with registers in local
 // variables that are read from the warp's file on first use and written back if something later
-// reads them. What an instruction computes is said in the emit-*.ts files.
+// reads them. The emit-*.ts files write what an instruction computes.
 import type { UnsupportedPtxError } from "../errors.js";
 import { type PtxInstruction, type PtxOperand, type PtxRegister, scalarBytes, type PtxVariable, type ScalarType } from "../types.js";
 import { Reading } from "./reading.js";
@@ -32,7 +32,7 @@ export interface CompileContext {
   /** The number of the module's target. */
   target: number;
   floatOnly: ReadonlySet<number>;
-  /** The carry flag as a register of its own, where a function uses it. */
+  /** The carry flag as a register of its own, if a function uses it. */
   carry?: PtxOperand;
   checks: CompiledChecks;
 }
@@ -163,8 +163,8 @@ export class Emitter {
   }
 
   /**
-   * Loads and conversions go before a guard, so that they hold whether or not it lets the
-   * instruction through.
+   * Loads and conversions go before a guard: they hold whether or not it lets the instruction
+   * through.
    */
   private always(text: string): void {
     (this.guarded ? this.lines : this.out).push(text);
@@ -215,7 +215,7 @@ export class Emitter {
   }
 
   /**
-   * True where a copy of this operand should move a float rather than bits: never a NaN that may
+   * True if a copy of this operand should move a float rather than bits: never a NaN that may
    * have bits of its own.
    */
   prefersFloat(operand: PtxOperand, destination: PtxRegister, type: ScalarType): boolean {
@@ -225,7 +225,7 @@ export class Emitter {
   }
 
   /**
-   * True where the operand is at hand as a float and not as bits: a result of arithmetic, or a
+   * True if the operand is at hand as a float and not as bits: a result of arithmetic, or a
    * register that is only ever a float.
    */
   holdsFloat(operand: PtxOperand): boolean {

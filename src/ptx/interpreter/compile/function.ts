@@ -167,7 +167,7 @@ export class KernelCompiler {
   }
 
   /**
-   * Every function that can run; all of the module's where a call goes through a pointer. `open`:
+   * Every function that can run; all of the module's if a call goes through a pointer. `open`:
    * the text does not say how deep the stack gets.
    */
   private reach(entry: PtxFunction): { functions: PtxFunction[]; open: boolean } {
@@ -238,7 +238,7 @@ export class KernelCompiler {
       places.set(variable, place);
       frameBytes = place + variable.bytes;
     }
-    // A call takes room even if it keeps nothing, so that endless recursion ends.
+    // A call takes room even if it keeps nothing: endless recursion then ends.
     frameBytes = alignUp(fn.kind === "func" ? Math.max(1, frameBytes) : frameBytes, 16);
     const segments = cutIntoSegments(fn);
     const usesCarry = fn.statements.some(

@@ -17,7 +17,7 @@ export class LaneAccess extends Reading {
     this.file = file;
   }
 
-  /** The constant value of an operand, where it is one. */
+  /** The constant value of an operand, if it is one. */
   constant(operand: PtxOperand): number | undefined {
     return operand.kind === "integer" ? Number(BigInt.asIntN(32, operand.value)) : undefined;
   }

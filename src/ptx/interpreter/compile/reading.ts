@@ -1,6 +1,6 @@
-// What one instruction says, and what of it has been looked at. A handler reads the modifiers and
-// operands that it acts on; whatever it leaves unread it would pass over in silence, so the
-// instruction is refused. Which registers and constants fit an operand is decided here too.
+// What one instruction says, and which parts have been read. A handler reads the modifiers and
+// operands that it acts on. An instruction with unread parts is refused, since they would be
+// ignored silently. It also decides which registers and constants fit an operand.
 import { bitsAs } from "../constant.js";
 import { UnsupportedPtxError } from "../errors.js";
 import { isScalarType, type PtxInstruction, type PtxOperand, type PtxRegister, type ScalarType, scalarBytes } from "../types.js";
@@ -41,7 +41,7 @@ export class Reading {
   private readonly target: number;
 
   /**
-   * `target`: the number of the module's, as 90 of sm_90a; not given where nothing asks for one.
+   * `target`: the number of the module's, as 90 of sm_90a; not given if nothing asks for one.
    */
   constructor(instruction: PtxInstruction, target = Infinity) {
     this.instruction = instruction;
@@ -62,7 +62,7 @@ export class Reading {
     if (this.target < target) throw this.unsupported(`it takes .target sm_${target} or higher; the module is for sm_${this.target}`);
   }
 
-  /** Whether one of these modifiers is there, of which an instruction has at most one. */
+  /** Whether one of these modifiers is there; an instruction has at most one of them. */
   has(...words: string[]): boolean {
     return this.find(words) !== undefined;
   }

@@ -232,8 +232,8 @@ const isFloat = (modifiers: readonly string[]): boolean => modifiers.includes("f
 
 /**
  * Registers of 32 or 64 bits that are only ever read as floats, directly or through copies. They
- * may be kept as JavaScript numbers from the moment they are loaded; every other register keeps its
- * bits, so that no NaN loses its payload on the way from memory to memory.
+ * may be kept as JavaScript numbers from the moment they are loaded. Every other register keeps its
+ * bits: no NaN loses its payload on the way from memory to memory.
  */
 export function floatOnly(fn: PtxFunction, segments: readonly Segment[]): Set<number> {
   const excluded = new Set<number>();

@@ -15,7 +15,7 @@ export type SegmentEnd =
 
 export interface Segment {
   instructions: PtxInstruction[];
-  /** Guard of a branch or leave; absent where it is taken by all. */
+  /** Guard of a branch or leave; absent if it is taken by all. */
   guard: { register: PtxRegister; negated: boolean } | undefined;
   end: SegmentEnd;
 }
@@ -55,7 +55,7 @@ const flowOperands = new Map([
   ["exit", 0],
 ]);
 
-/** What is said of a jump changes nothing here, but nothing else may be said. */
+/** Hints about a jump change nothing here, but nothing else may be written there. */
 function checkFlow(instruction: PtxInstruction): void {
   const { opcode, operands } = instruction;
   const count = opcode === "call" ? operands.length : flowOperands.get(opcode);

@@ -52,8 +52,8 @@ const laneMasks = new Map(
 const others = /^(tid\.[xyz]|warpid|clock(_lo|_hi|64)?|globaltimer(_lo|_hi)?|envreg\d+|pm\d+(_64)?|current_graph_exec|total_smem_size)$/;
 
 /**
- * Bytes at the start of a block's shared memory that the system keeps, of which cooperative groups
- * has the upper half (PTX ISA 9.0, section 10.30).
+ * Bytes at the start of a block's shared memory that the system keeps; cooperative groups has the
+ * upper half (PTX ISA 9.0, section 10.30).
  */
 export const reservedBytes = 1024;
 const reserved = new Map(

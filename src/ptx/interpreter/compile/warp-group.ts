@@ -86,7 +86,7 @@ class SharedFactor {
   }
 
   /**
-   * Asks for every word whether it may be read now; `stamps` are what it gave before, where a
+   * Asks for every word whether it may be read now; `stamps` are what it gave before, if a
    * product has gone on since.
    */
   look(warp: Warp, places: Int32Array, stamps?: readonly number[]): number[] {

@@ -52,7 +52,7 @@ function registersOf(which: Which, shape: Shape, type: ElementType): number {
 }
 
 /**
- * Where the elements lie, of which a program may know nothing: here element e of a matrix, counted
+ * Where the elements lie, which a program may not depend on: here element e of a matrix, counted
  * along its rows, or its columns if it is b, is element e mod q of lane e / q, and q is a lane's
  * share.
  */
@@ -68,7 +68,7 @@ function layoutOf(which: Which, shape: Shape, type: ElementType): Layout {
   };
 }
 
-/** Factors of less than a byte lie by rows of a and by columns of b alone. */
+/** Factors of less than a byte lie only by rows of a and by columns of b. */
 function refuseLayout(access: LaneAccess, type: ElementType, layouts: Readonly<Partial<Record<Which, string>>>): void {
   if (elementBits[type] < 8 && (layouts.a === "col" || layouts.b === "row"))
     throw access.unsupported(`a factor of .${type} takes .row for a and .col for b`);

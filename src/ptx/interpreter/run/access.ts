@@ -141,7 +141,7 @@ export class Access {
 
   /**
    * Looks at every byte's shadow. Gives those of a load that nothing wrote, as bits; undefined
-   * where the access must go nowhere because that check is off.
+   * if the access must go nowhere because that check is off.
    */
   private check(
     place: number,

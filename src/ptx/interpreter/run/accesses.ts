@@ -131,7 +131,7 @@ export class Accesses {
   }
 
   /**
-   * As `unordered`, of loads: those of the warp's own lanes are over where all its lanes have met
+   * As `unordered`, of loads: those of the warp's own lanes are over if all its lanes have met
    * since.
    */
   private unorderedLoad(tag: number, warp: Warp, thread: number, at: number): boolean {

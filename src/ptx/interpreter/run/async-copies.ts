@@ -1,5 +1,5 @@
-// Copies that cp.async began and that nothing has waited for yet. Their bytes arrive at the wait,
-// and until then whoever touches them is told.
+// Copies that cp.async began and that nothing has waited for yet. Their bytes arrive at the wait;
+// touching them earlier is an error.
 import { type DeviceMemory, shadow } from "./memory.js";
 import type { Warp } from "./warp.js";
 

@@ -1,13 +1,13 @@
 // Products that wgmma.mma_async began and that nothing has waited for yet. They are done at the
-// wait, and until then whoever touches their registers is told; shared memory is read when they
-// begin and again when they end, so that the race checks see both.
+// wait; touching their registers earlier is an error. Shared memory is read when they begin and
+// again when they end, so the race checks see both.
 import { firstLane } from "./lanes.js";
 import type { CompiledSegment } from "../compile/function.js";
 import { touched } from "../compile/registers.js";
 import type { Warp } from "./warp.js";
 
 export interface Product {
-  /** Indices of the registers of the sums, and of the left factor where it is in registers. */
+  /** Indices of the registers of the sums, and of the left factor if it is in registers. */
   readonly registers: ReadonlySet<number>;
   /** The register file that they are in. */
   readonly words: Int32Array;
@@ -25,7 +25,7 @@ export class AsyncProducts {
     this.sinceFence = new Set();
   }
 
-  /** What is wrong with a product on these registers now; undefined where nothing is. */
+  /** What is wrong with a product on these registers now; undefined if nothing is. */
   problem(registers: ReadonlySet<number>): string | undefined {
     if (this.sinceFence === undefined) return "no wgmma.fence comes before it";
     for (const segment of this.sinceFence) {

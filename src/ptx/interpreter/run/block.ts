@@ -76,7 +76,7 @@ export class BlockState implements BlockShape, BlockPlace {
   readonly warps: Warp[];
   readonly barriers: NamedBarrier[];
   readonly cluster: Cluster;
-  /** What it knows of other blocks; undefined where no races on global memory are looked for. */
+  /** What it knows of other blocks; undefined if no races on global memory are looked for. */
   readonly order: BlockOrder | undefined;
   /** What strong writes have made known, and how many there were. */
   readonly released: Int32Array;

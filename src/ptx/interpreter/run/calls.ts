@@ -43,7 +43,7 @@ function places(warp: Warp, group: Group, shape: CallShape, instruction: PtxInst
 }
 
 /**
- * Enters a function with the group's lanes; where a pointer leads them to different ones, each goes
+ * Enters a function with the group's lanes; if a pointer leads them to different ones, each goes
  * its way. Always goes on.
  */
 export function callFunction(warp: Warp, group: Group, instruction: PtxInstruction): boolean {

@@ -1,5 +1,5 @@
-// Counts what a launch did: instructions by class, bytes by space, barriers. Counted per segment
-// and lane, so that counting costs nothing.
+// Counts what a launch did: instructions by class, bytes by space, barriers. It counts per segment
+// and lane, which costs nothing.
 import type { CompiledKernel } from "../compile/function.js";
 import { isScalarType, type PtxInstruction, scalarBytes } from "../types.js";
 

@@ -75,7 +75,7 @@ export class BlockOrder {
   readonly block: number;
   time = 1;
   /**
-   * The times of other blocks up to which their accesses come before whatever this block does next.
+   * The times of other blocks up to which their accesses come before all later ones of this block.
    */
   readonly known: Int32Array;
   /** What strong loads saw, which the next fence makes known. */
@@ -180,7 +180,7 @@ export class GlobalRaces {
   }
 
   /**
-   * A load or store of `bytes` bytes at a place in the heap. Throws SimulationError where it races.
+   * A load or store of `bytes` bytes at a place in the heap. Throws SimulationError if it races.
    */
   touch(warp: Warp, lane: number, site: number, place: number, bytes: number, stores: boolean): void {
     const order = warp.block.order!;

@@ -53,7 +53,7 @@ export class LaunchState {
    * the grid.
    */
   writtenLater: ((warp: Warp, place: number) => boolean | SimulationError) | undefined;
-  /** Undefined where that check is off. */
+  /** Undefined if that check is off. */
   readonly globalRaces: GlobalRaces | undefined;
   /** Segments run so far by all warps: the simulated clock. */
   steps = 0;
@@ -69,7 +69,7 @@ export class LaunchState {
   readonly view: DataView;
   /** Functions by the numbers that pointers to them hold. */
   readonly functionNames: readonly string[];
-  /** Address of the grid's workspace as halves; null where the launch is not cooperative. */
+  /** Address of the grid's workspace as halves; null if the launch is not cooperative. */
   readonly workspace: { low: number; high: number };
   readonly startNanoseconds: number;
   private readonly print: ((text: string) => void) | undefined;

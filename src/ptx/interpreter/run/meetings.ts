@@ -16,10 +16,7 @@ export interface Meeting {
 
 export const hexadecimal = (mask: number): string => `0x${(mask >>> 0).toString(16)}`;
 
-/**
- * True if all lanes of a group give one member mask, which they are in and of which no other lane
- * is there.
- */
+/** True if all lanes of a group give one member mask, and the mask holds them and no other lane. */
 function allHere(warp: Warp, { mask }: Group, { members }: LaneOperation): boolean {
   if (typeof members !== "function") return members === "here" || mask === -1;
   const first = members(warp, firstLane(mask));

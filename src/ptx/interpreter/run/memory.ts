@@ -12,7 +12,7 @@ export const shadow = { none: 0, unwritten: 1, written: 2, constant: 3, arriving
 /** High word of every global address; the low word is the place in the heap. */
 export const globalHigh = 7;
 
-/** Bytes around every allocation that belong to none, so that running over an end is seen. */
+/** Bytes around every allocation that belong to none: running over an end is then seen. */
 const guardBytes = 256;
 
 /** Bytes that kernels may take by malloc. */
@@ -90,8 +90,7 @@ export class DeviceMemory {
   }
 
   /**
-   * Finds room from where the last search ended, so that freed memory is used again as late as can
-   * be.
+   * Finds room from where the last search ended: freed memory is used again as late as possible.
    */
   private reserve(bytes: number): number {
     const wanted = roomFor(bytes);
@@ -164,7 +163,7 @@ export class DeviceMemory {
     }
   }
 
-  /** The live allocation that begins at a place; undefined where none does. */
+  /** The live allocation that begins at a place; undefined if none does. */
   allocationAt(base: number): Allocation | undefined {
     return this.live.get(base);
   }

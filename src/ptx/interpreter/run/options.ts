@@ -67,7 +67,7 @@ export interface Limits {
   /** Steps of one launch. Default a billion, some minutes; Infinity for none. */
   steps: number;
   /**
-   * Bytes of local memory for the calls of a thread where recursion or calls through pointers leave
+   * Bytes of local memory for the calls of a thread if recursion or calls through pointers leave
    * the depth open. Default 8192.
    */
   stackBytes: number;

@@ -20,7 +20,7 @@ const lastTime = 1_000_000;
 export class Races {
   readonly words: Accesses;
   private readonly bytes = new Map<number, Accesses>();
-  /** Whether the times of warps are kept: for shared memory, or for global memory alone. */
+  /** Whether the times of warps are kept: for shared memory, or only for global memory. */
   private readonly enabled: boolean;
   private readonly launch: LaunchState;
 
@@ -117,7 +117,7 @@ export class Races {
   }
 
   /**
-   * A shared word is read by a product: refused where it was written in the ordinary way and not
+   * A shared word is read by a product: refused if it was written in the ordinary way and not
    * fenced since. Gives a number that another write changes. @throws SimulationError
    */
   readByProduct(warp: Warp, site: number, word: number): number {

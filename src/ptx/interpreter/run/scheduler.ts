@@ -1,7 +1,7 @@
-// Runs a block's warps. The lanes of a warp go in lock step; where they part, each group of lanes
-// at one place runs in turn, the deepest call and the earliest place first, so that they meet again
-// where the paths join, and in rotation once one of them polls or goes on for long, so that every
-// thread gets on. Barriers of the block and the cluster are kept here.
+// Runs a block's warps. The lanes of a warp go in lock step. If they part, each group of lanes at
+// one place runs in turn, the deepest call and the earliest place first: they meet again where the
+// paths join. Once one of them polls or goes on for long they run in rotation, and every thread
+// gets on. Barriers of the block and the cluster are kept here.
 import type { CompiledFunction, CompiledSegment } from "../compile/function.js";
 import { firstLane, forEachLane } from "./lanes.js";
 import { callFunction, leaveFrame, leaveFrames } from "./calls.js";
@@ -17,7 +17,7 @@ const slice = 512;
 const patience = 2048;
 /** Polls after which a group of lanes lets the others go first. */
 const pollPatience = 4;
-/** What a poll takes from a warp's slice, so that the one it waits for gets on. */
+/** What a poll takes from a warp's slice: the one it waits for gets on. */
 const pollCost = 64;
 
 const canRun = (warp: Warp, group: Group): boolean => group.wait === undefined || (group.wait.kind === "cluster" && clusterPassed(warp));
@@ -110,7 +110,7 @@ export function runWarp(warp: Warp): boolean {
   return ran;
 }
 
-/** The jump back that closes the innermost loop around a segment; undefined where there is none. */
+/** The jump back that closes the innermost loop around a segment; undefined if there is none. */
 function loopEnd({ segments }: CompiledFunction, index: number): PtxInstruction | undefined {
   let shortest = Infinity;
   let found: PtxInstruction | undefined;

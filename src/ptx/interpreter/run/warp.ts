@@ -290,7 +290,7 @@ export class Warp {
     this.launch.globalRaces?.observe(this.block.order!, true);
   }
 
-  /** A fence; of the block alone where it is not `wide`. */
+  /** A fence; of the block only if it is not `wide`. */
   fence(wide: boolean): void {
     this.launch.races.release(this);
     this.launch.races.acquire(this);
