@@ -18,7 +18,7 @@ import { collectFiles, filesOfEsbuild, notices, packageFolders } from "./third-p
  * Parts of the package that make reservoirs: whoever imports one alone needs the engines, which the
  * index registers.
  */
-const computing = ["reservoir", "model", "analysis", "spikes", "pipeline", "experiment"];
+const computing = ["reservoir", "model", "analysis", "spikes", "pipeline", "experiment", "engine"];
 
 /** Runs a Node script and returns what it printed; ends this build where it fails. */
 function node(...args) {

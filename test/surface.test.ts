@@ -61,7 +61,48 @@ const entries = Object.entries(parts).flatMap(([name, { types }]) =>
   types ? [[name.replace(/^\./, "spillway"), types.replace("./dist/", "src/").replace(".d.ts", ".ts")] as const] : [],
 );
 
+/**
+ * What a user of reservoirs needs. Whatever else there is comes from the entry of its room; a name
+ * more here is a decision.
+ */
+const rootValues = [
+  // Reservoirs, and where they run.
+  ...["ReservoirComputer", "ReservoirEnsemble", "runEnsemble", "Matrix", "probeEngines", "cudaBlas"],
+  // Models, and their files.
+  ...["Forecaster", "Classifier", "sweepReadouts", "loadModel", "loadReservoir", "saveReservoir", "saveOnnx"],
+  // Trainers.
+  ...["ridge", "recursiveLeastSquares", "leastMeanSquares", "softmaxRegression", "TrainedReadout"],
+  // Scores.
+  ...["nrmse", "rmse", "mse", "mae", "r2", "accuracy", "confusionMatrix", "validPredictionTime", "seasonalNaive"],
+  // Series.
+  ...["mackeyGlass", "narma", "lorenz", "rossler", "henon", "mso", "tasks", "toForecasting"],
+  // Errors to catch.
+  ...["SpillwayError", "ArgumentError", "DisposedError", "EngineUnavailableError", "EngineCapacityError"],
+  ...["NonFiniteStateError", "WorkInterruptedError", "ModelFileError", "NotFittedError", "IllConditionedError"],
+];
+
 describe("the public surface", () => {
+  it("has at its root the values that are decided on, at most 50", () => {
+    const values = [...exportsOf("src/index.ts")].filter(([, { isValue }]) => isValue).map(([name]) => name);
+    expect(values.sort()).toEqual(rootValues.sort());
+    expect(values.length).toBeLessThanOrEqual(50);
+  });
+
+  it("has every name of the root in the entry of a room", () => {
+    const rooms = entries.filter(([name]) => name !== "spillway").flatMap(([, path]) => [...exportsOf(path).keys()]);
+    const alone = [...exportsOf("src/index.ts").keys()].filter((name) => !rooms.includes(name));
+    expect(alone).toEqual(["cudaBlas", "DeviceBlas"]);
+  });
+
+  it("gives authors of engines an entry, whose names the root lacks but for what users meet too", () => {
+    const root = exportsOf("src/index.ts");
+    const engine = exportsOf("src/engine/index.ts");
+    for (const name of ["Engine", "EngineSession", "EngineOptions", "registerEngine", "registerContextEngine", "registerSpikingKind"])
+      expect([name, engine.has(name), root.has(name)]).toEqual([name, true, false]);
+    for (const name of ["reservoirStep", "activationOf", "WorkPacer", "shapeOf", "expectedShape", "modelOf"])
+      expect([name, engine.has(name), root.has(name)]).toEqual([name, true, false]);
+  });
+
   it("is read here as the running modules have it", async () => {
     for (const [name, path] of entries) {
       const values = [...exportsOf(path)].filter(([, { isValue }]) => isValue).map(([value]) => value);

@@ -12,6 +12,7 @@ import * as ptx from "../../src/ptx/index.js";
 import * as sim from "../../src/sim/index.js";
 import * as spikesOnDevice from "../../src/spikes/gpu/index.js";
 import * as spikes from "../../src/spikes/index.js";
+import * as tasks from "../../src/tasks/index.js";
 
 type Place = readonly [name: string, call: (wrong: never) => unknown];
 
@@ -215,7 +216,7 @@ describe("the same mistake is the same class and code", () => {
     ["channels of Classifier.predict", () => classifier.predict([rows(4, 3)] as never)],
     ["mse", () => spillway.mse(rows(3), rows(4))],
     ["accuracy", () => spillway.accuracy(["a"], ["a", "b"])],
-    ["an initial state of lorenz96", () => spillway.lorenz96(5, { N: 6, initialState: [1, 2] })],
+    ["an initial state of lorenz96", () => tasks.lorenz96(5, { N: 6, initialState: [1, 2] })],
     ["neurons of a pattern", () => new spikes.SpikePattern({ times: [1, 2], neurons: [0] }, { durationMs: 10, neuronCount: 2 })],
     ["phases of oscillators", () => new spikes.KuramotoOscillators({ count: 3, phases: [1] })],
     ["labels of templates", () => spikes.PatternTemplates.learn([pattern], { bins: 1, channels: 2, labels: [] })],

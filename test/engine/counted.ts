@@ -1,5 +1,6 @@
 import { cpuEngine } from "../../src/engine/cpu/index.js";
-import { EngineCapacityError, registerEngine } from "../../src/index.js";
+import { EngineCapacityError } from "../../src/index.js";
+import { registerEngine } from "../../src/reservoir/index.js";
 
 /**
  * Registers the CPU engine as "counted": it tells how many sessions are open, and opens none beyond

@@ -1,7 +1,8 @@
 // Inputs that once hung a reader, filled the memory or gave a raw error, read under the limits of
 // the fuzzer.
 import { afterAll, describe, expect, it } from "vitest";
-import { encodeReservoir, ReservoirComputer } from "../../src/index.js";
+import { ReservoirComputer } from "../../src/index.js";
+import { encodeReservoir } from "../../src/model/index.js";
 import { decodeModelFile, encodeModelFile } from "../../src/model/model-file.js";
 import { Fuzzer } from "./run.js";
 import { bytesOf } from "./text.js";

@@ -1,7 +1,8 @@
 // What a user gets wrong of the options of a trained model: a sentence that names it, not work that
 // left it out.
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Classifier, Forecaster, loadModel, sweepReadouts, toOnnx } from "../../src/index.js";
+import { Classifier, Forecaster, loadModel, sweepReadouts } from "../../src/index.js";
+import { toOnnx } from "../../src/model/index.js";
 
 const series = Float64Array.from({ length: 60 }, (_, t) => ((t * 37) % 60) / 30 - 1);
 const reservoir = { size: 5, seed: 1 };

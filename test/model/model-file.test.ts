@@ -9,18 +9,16 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   Classifier,
-  decodeReservoir,
-  encodeReservoir,
   Forecaster,
   loadModel,
   loadReservoir,
   Matrix,
-  packageVersion,
   ReservoirComputer,
   type ReservoirOptions,
   ridge,
   saveReservoir,
 } from "../../src/index.js";
+import { decodeReservoir, encodeReservoir, packageVersion } from "../../src/model/index.js";
 import { decodeSafetensors, encodeSafetensors, FileError, type SafetensorsTensor } from "../../src/io/index.js";
 import { toSparse } from "../../src/numerics/index.js";
 import { stableJson } from "../../src/model/stable-json.js";

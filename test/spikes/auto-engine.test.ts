@@ -1,6 +1,7 @@
 // Which engine "auto" gives a spiking reservoir.
 import { describe, expect, it } from "vitest";
-import { type Engine, ReservoirComputer, registerEngine } from "../../src/index.js";
+import { ReservoirComputer } from "../../src/index.js";
+import { type Engine, registerEngine } from "../../src/reservoir/index.js";
 import { referenceEngine } from "../../src/engine/reference/index.js";
 import { build, shape } from "../../src/spikes/liquid/kind.js";
 

@@ -2,8 +2,6 @@
 import { describe, expect, it } from "vitest";
 import {
   Classifier,
-  decodeReservoir,
-  encodeReservoir,
   Forecaster,
   Matrix,
   ReservoirComputer,
@@ -12,6 +10,7 @@ import {
   type SpikingModel,
   type SpikingReservoirOptions,
 } from "../../src/index.js";
+import { decodeReservoir, encodeReservoir } from "../../src/model/index.js";
 import { RandomStream, seedKeys, toDense } from "../../src/numerics/index.js";
 import {
   coordinates,

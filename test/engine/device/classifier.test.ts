@@ -5,15 +5,8 @@ import { DenseBatchRun } from "../../../src/engine/cuda/batch/dense.js";
 import { batchKernels, planBatch } from "../../../src/engine/cuda/batch/shapes.js";
 import { DeviceSummary } from "../../../src/engine/cuda/summary.js";
 import { referenceEngine } from "../../../src/engine/reference/index.js";
-import {
-  Classifier,
-  type ClassifierOptions,
-  type Matrix,
-  NonFiniteStateError,
-  plainFeatures,
-  ReservoirComputer,
-  type SummaryWork,
-} from "../../../src/index.js";
+import { Classifier, type ClassifierOptions, type Matrix, NonFiniteStateError, ReservoirComputer } from "../../../src/index.js";
+import { plainFeatures, type SummaryWork } from "../../../src/reservoir/index.js";
 import type { ReservoirModel, SequenceInput } from "../../../src/reservoir/index.js";
 import { openTestDevice } from "../../gpu/device/device.js";
 import { model, randomMatrix } from "../contract.js";

@@ -12,12 +12,11 @@ import {
   Classifier,
   type ClassifierOptions,
   ArgumentError,
-  DeviceMatrix,
-  DeviceSequences,
   EngineUnavailableError,
   Matrix,
   ReservoirComputer,
 } from "../../../src/index.js";
+import { DeviceMatrix, DeviceSequences } from "../../../src/reservoir/index.js";
 import { simulatedDriver } from "../../../src/sim/index.js";
 import { binPatternsOnDevice, DeviceSpikePattern, DeviceSpikePatterns, DeviceTemplates } from "../../../src/spikes/gpu/index.js";
 import { binSpikes, jitterPattern, LiquidStateMachine, PatternTemplates, poissonPattern } from "../../../src/spikes/index.js";

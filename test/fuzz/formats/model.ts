@@ -1,7 +1,8 @@
 // Model files of every kind, opened and run for a step. Mutants of tensors and notes carry a right
 // checksum.
 
-import { Classifier, encodeReservoir, Forecaster, NonFiniteStateError, ReservoirComputer } from "../../../src/index.js";
+import { Classifier, Forecaster, NonFiniteStateError, ReservoirComputer } from "../../../src/index.js";
+import { encodeReservoir } from "../../../src/model/index.js";
 import { FileError, type NumberArray, type SafetensorsTensor } from "../../../src/io/index.js";
 import { decodeModelFile, encodeModelFile } from "../../../src/model/model-file.js";
 import { decodeReservoir } from "../../../src/model/reservoir-file.js";

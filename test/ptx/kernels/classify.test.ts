@@ -1,7 +1,8 @@
 // A classifier's kernels in the interpreter: the bits of the host, at sizes that no warp divides,
 // of rows that other rows follow.
 import { describe, expect, it } from "vitest";
-import { Matrix, SoftmaxReadout, TrainedReadout } from "../../../src/index.js";
+import { Matrix, TrainedReadout } from "../../../src/index.js";
+import { SoftmaxReadout } from "../../../src/readout/index.js";
 import { classShares as hostShares } from "../../../src/model/class-readout.js";
 import { layerNormalised } from "../../../src/model/layer-norm.js";
 import { classShares, type ClassSharesShape, stateStatistics } from "../../../src/ptx/kernels/classify.js";

@@ -1,7 +1,8 @@
 // Encoders on a device: the spikes of the encoders on the host, bit for bit, in whatever order they
 // come.
 import { afterAll, describe, expect, it } from "vitest";
-import { DeviceMatrix, DeviceSequences } from "../../../src/index.js";
+import "../../../src/index.js";
+import { DeviceMatrix, DeviceSequences } from "../../../src/reservoir/index.js";
 import { Matrix, RandomStream, seedKeys } from "../../../src/numerics/index.js";
 import { binPatternsOnDevice, type DeviceEncoderConfig, encodeOnDevice } from "../../../src/spikes/gpu/index.js";
 import { binSpikes, encodeSpikes, ArgumentError, type SpikePattern } from "../../../src/spikes/index.js";

@@ -1,0 +1,31 @@
+/**
+ * For authors of engines: the contract, how an engine is made known, and what engines share with
+ * the reference, the step above all. It runs nothing by itself.
+ * @module spillway/engine
+ */
+export type { FloatArray, MatrixLike, Precision, Seed, SparseMatrix } from "../numerics/index.js";
+export { Matrix } from "../numerics/index.js";
+export { ArgumentError, SpillwayError } from "../core/errors.js";
+export { DeviceMatrix, DeviceSequences, type DeviceShape, type RealValues } from "../reservoir/device-matrix.js";
+export * from "../reservoir/engine.js";
+export {
+  chooseEngine,
+  type EngineChoice,
+  engineNames,
+  engineOn,
+  probeEngines,
+  type RegistrationOptions,
+  registerContextEngine,
+  registerEngine,
+} from "../reservoir/engines.js";
+export * from "../reservoir/features.js";
+export { checkFinite, checkWashout } from "../reservoir/inputs.js";
+export { type AnyReservoirOptions, isSpiking, modelOf, registerSpikingKind, type SpikingKind } from "../reservoir/kinds.js";
+export type * from "../reservoir/model.js";
+export * from "../reservoir/profile.js";
+export { type AnyShape, expectedShape, type ModelShape, type SpikingShape, shapeOf } from "../reservoir/shape.js";
+export type * from "../reservoir/spiking-model.js";
+export { activationOf, reservoirStep } from "../reservoir/step.js";
+export * from "../reservoir/summary.js";
+export type { DrawnMatrix, DrawnRounding, RowSums, WeightDraws } from "../reservoir/weight-draws.js";
+export { WorkInterruptedError, WorkPacer } from "../reservoir/work.js";
